@@ -1,0 +1,1 @@
+export type { Algorithm, AlgorithmResult, GlobalCounts, TokenBatch } from './algorithm.ts';

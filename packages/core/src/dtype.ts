@@ -1,0 +1,103 @@
+/** Element types: names, byte widths, and the rounding of f16 and bf16. */
+import { DtypeError } from './errors.ts';
+
+/** f64 exists for reference computations only; integers index, they are never differentiated. */
+export type DType = 'f32' | 'f16' | 'bf16' | 'i32' | 'f64';
+
+export type TypedArray = Float64Array | Float32Array | Uint16Array | Int32Array;
+
+const BYTES: Readonly<Record<DType, number>> = { f64: 8, f32: 4, i32: 4, f16: 2, bf16: 2 };
+
+/** Size of one element in bytes. */
+export function bytesOf(dtype: DType): number {
+  return BYTES[dtype];
+}
+
+/** A zeroed host array for `length` elements; f16 and bf16 live in their 16-bit patterns. */
+export function allocate(dtype: DType, length: number): TypedArray {
+  switch (dtype) {
+    case 'f64':
+      return new Float64Array(length);
+    case 'f32':
+      return new Float32Array(length);
+    case 'i32':
+      return new Int32Array(length);
+    case 'f16':
+    case 'bf16':
+      return new Uint16Array(length);
+  }
+}
+
+const word = new Uint32Array(1);
+const real = new Float32Array(word.buffer);
+
+/** Bit pattern of the bf16 nearest to `value`, ties to even; NaN stays NaN. */
+export function toBf16Bits(value: number): number {
+  real[0] = value;
+  const bits = word[0] as number;
+  if (value !== value) return 0x7fc0;
+  return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
+}
+
+/** Value of a bf16 bit pattern. */
+export function fromBf16Bits(bits: number): number {
+  word[0] = bits << 16;
+  return real[0] as number;
+}
+
+/** Bit pattern of the IEEE half nearest to `value`, ties to even. */
+export function toF16Bits(value: number): number {
+  real[0] = value;
+  const bits = word[0] as number;
+  const sign = (bits >>> 16) & 0x8000;
+  const magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00;
+  if (magnitude >= 0x47800000) return sign | 0x7c00;
+  if (magnitude < 0x38800000) {
+    // Subnormal half: a multiple of 2^-24, rounded to even by Math on an exact quotient.
+    const scaled = Math.abs(real[0] as number) * 2 ** 24;
+    const floor = Math.floor(scaled);
+    const rest = scaled - floor;
+    const up = rest > 0.5 || (rest === 0.5 && (floor & 1) === 1);
+    return sign | (floor + (up ? 1 : 0));
+  }
+  const rebiased = magnitude - 0x38000000;
+  return sign | ((rebiased + 0xfff + ((rebiased >>> 13) & 1)) >>> 13);
+}
+
+/** Value of an IEEE half bit pattern. */
+export function fromF16Bits(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >>> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** `values` stored as `dtype`: rounded for floats, required to be exact for integers. */
+export function encode(values: ArrayLike<number>, dtype: DType): TypedArray {
+  const out = allocate(dtype, values.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (dtype === 'bf16') out[i] = toBf16Bits(value);
+    else if (dtype === 'f16') out[i] = toF16Bits(value);
+    else {
+      if (dtype === 'i32' && !Number.isInteger(value)) {
+        throw new DtypeError(`i32 cannot hold ${value} (element ${i}). Pass an integer.`);
+      }
+      out[i] = value;
+    }
+  }
+  return out;
+}
+
+/** The float64 values that `stored` holds as `dtype`. */
+export function decode(stored: TypedArray, dtype: DType): Float64Array {
+  const out = new Float64Array(stored.length);
+  for (let i = 0; i < stored.length; i++) {
+    const raw = stored[i] as number;
+    out[i] = dtype === 'bf16' ? fromBf16Bits(raw) : dtype === 'f16' ? fromF16Bits(raw) : raw;
+  }
+  return out;
+}

@@ -1,0 +1,20 @@
+/** Typed run events: what happened, as data. A sink is a function; nothing prints by itself. */
+
+export type RunEvent =
+  /** A stage of the run began or moved on; `total` is absent where the end is not known. */
+  | { readonly kind: 'progress'; readonly stage: string; readonly done: number; readonly total?: number; readonly note?: string }
+  /** One row of metrics, names as in TRL where TRL has them. */
+  | { readonly kind: 'metrics'; readonly step: number; readonly values: Readonly<Record<string, number>> }
+  /** A device could not run an op natively and another path ran instead. */
+  | { readonly kind: 'fallback'; readonly op: string; readonly from: string; readonly to: string; readonly reason: string }
+  /** Something a person should know that does not stop the run. */
+  | { readonly kind: 'warning'; readonly message: string };
+
+export type EventSink = (event: RunEvent) => void;
+
+/** One sink that hands every event to all of `sinks`, in order. */
+export function joinSinks(...sinks: readonly EventSink[]): EventSink {
+  return (event) => {
+    for (const sink of sinks) sink(event);
+  };
+}

@@ -1,0 +1,35 @@
+export {
+  allocate,
+  bytesOf,
+  type DType,
+  decode,
+  encode,
+  fromBf16Bits,
+  fromF16Bits,
+  type TypedArray,
+  toBf16Bits,
+  toF16Bits,
+} from './dtype.ts';
+export {
+  ConfigError,
+  DataError,
+  DtypeError,
+  MissingError,
+  messageOf,
+  SaccadeError,
+  ShapeError,
+  StateError,
+  UnsupportedError,
+} from './errors.ts';
+export { type EventSink, joinSinks, type RunEvent } from './events.ts';
+export { defineRegistry, type Registry } from './registry.ts';
+export {
+  hashString,
+  philox4x32,
+  type Random,
+  randomAt,
+  unitOpen,
+  type Words2,
+  type Words4,
+} from './rng.ts';
+export { expectLength, formatShape, type Shape, sameShape, sizeOf } from './shape.ts';

@@ -1,0 +1,60 @@
+/** A registry is a frozen, sorted, typed view of a catalog module; unknown names list the known. */
+import { ConfigError } from './errors.ts';
+
+export interface Registry<Unit> {
+  /** What the units are, singular, for messages: `reward`. */
+  readonly noun: string;
+  /** All names, sorted. */
+  readonly names: readonly string[];
+  has(name: string): boolean;
+  /** @throws ConfigError naming the known units if `name` is not one of them */
+  get(name: string): Unit;
+  entries(): readonly (readonly [string, Unit])[];
+}
+
+/** `packageHunt` and `package_hunt` both become `package-hunt`. */
+function kebabCase(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').replaceAll('_', '-').toLowerCase();
+}
+
+/**
+ * Makes a registry from a catalog (`import * as catalog from './rewards/catalog.ts'`).
+ *
+ * A unit's name is its own `name` or `id` where it has one, else its export's name in kebab-case.
+ */
+export function defineRegistry<Unit>(
+  noun: string,
+  catalog: Readonly<Record<string, Unit>>,
+): Registry<Unit> {
+  const units = new Map<string, Unit>();
+  for (const [key, unit] of Object.entries(catalog)) {
+    const own = unit as { name?: unknown; id?: unknown };
+    const name =
+      typeof own.id === 'string'
+        ? own.id
+        : typeof unit === 'object' && typeof own.name === 'string'
+          ? own.name
+          : kebabCase(key);
+    if (units.has(name)) {
+      throw new ConfigError(noun, `Two ${noun}s are called "${name}". Rename one in its file.`);
+    }
+    units.set(name, unit);
+  }
+  const names = Object.freeze([...units.keys()].sort());
+  return Object.freeze({
+    noun,
+    names,
+    has: (name: string) => units.has(name),
+    get(name: string): Unit {
+      const unit = units.get(name);
+      if (unit === undefined) {
+        throw new ConfigError(
+          noun,
+          `There is no ${noun} "${name}". Known: ${names.join(', ')}.`,
+        );
+      }
+      return unit;
+    },
+    entries: () => names.map((name) => [name, units.get(name) as Unit] as const),
+  });
+}

@@ -1,0 +1,32 @@
+/** A task: a question about pictures with a known answer. A task set makes tasks by index. */
+
+export interface TaskImage {
+  /** Name in the runtime, e.g. `image_clue_0`. */
+  readonly name: string;
+  /** PNG bytes at original resolution. */
+  readonly png: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Task {
+  /** Unique and stable: the same id is the same task in every run. */
+  readonly id: string;
+  readonly question: string;
+  readonly images: readonly TaskImage[];
+  readonly answer: string;
+  /** Facts for verifiers, demonstrations and reports, e.g. the box of the thing asked about. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export type Split = 'train' | 'heldOut';
+
+export interface TaskSet {
+  readonly name: string;
+  /** One sentence for people. */
+  readonly description: string;
+  /** Number of different tasks, or Infinity where they are generated. */
+  size(split: Split): number;
+  /** The task at an index: pure, the same index gives the same task. */
+  task(split: Split, index: number): Promise<Task>;
+}

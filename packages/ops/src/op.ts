@@ -1,0 +1,102 @@
+/**
+ * What an op is: named operands over named axes, a float64 forward and backward that read like the
+ * formula, tolerances, test cases and a cost. Everything else (comparison with kernels, gradient
+ * checks, poisoning, benches, docs) is derived from this one object.
+ */
+import type { DType, Random } from '@saccade/core';
+
+/** Axis lengths by letter: `{ N: 3, D: 128 }`. */
+export type Dims = Readonly<Record<string, number>>;
+
+/** Plain numbers an op takes besides arrays: `{ eps: 1e-6 }`. */
+export type Scalars = Readonly<Record<string, number>>;
+
+/** Host arrays by operand name. Float operands are float64, index operands int32. */
+export type Values = Readonly<Record<string, Float64Array | Int32Array>>;
+
+export interface Operand {
+  /** Axis letters, outermost first. A letter stands for the same length in every operand. */
+  readonly axes: readonly string[];
+  /** Storage types a kernel may be given. `['i32']` marks an index operand. */
+  readonly dtypes: readonly DType[];
+  /** True where a gradient is defined. */
+  readonly grad?: boolean;
+  /** True where the operand may be left out; kernels then get a null pointer. */
+  readonly optional?: boolean;
+}
+
+export interface OutputOperand extends Operand {
+  /** Name of the input whose buffer the kernel updates in place to make this output. */
+  readonly inPlaceOf?: string;
+}
+
+/** One shape to test or bench, with the scalars that differ from the op's defaults. */
+export interface OpCase {
+  readonly dims: Dims;
+  readonly scalars?: Scalars;
+  /** Optional operands to leave out in this case. */
+  readonly without?: readonly string[];
+}
+
+export interface Op {
+  /** camelCase name, the same in `kernels/`, in messages and in bench results. */
+  readonly id: string;
+  /** Inputs in the order kernels receive them. */
+  readonly inputs: Readonly<Record<string, Operand>>;
+  /** Outputs in the order kernels receive them. */
+  readonly outputs: Readonly<Record<string, OutputOperand>>;
+  /** Scalars with their defaults, in the order kernels receive them. */
+  readonly scalars: Scalars;
+
+  /** The oracle: outputs in float64. Absent optional inputs are absent keys. */
+  forward(inputs: Values, dims: Dims, scalars: Scalars): Values;
+
+  /**
+   * The oracle's gradients: for each differentiable input present, ∂L/∂input, given ∂L/∂output for
+   * the differentiable outputs. `saved` holds the inputs and the forward outputs.
+   */
+  readonly backward?: (
+    gradOutputs: Values,
+    saved: Values,
+    dims: Dims,
+    scalars: Scalars,
+  ) => Values;
+
+  /**
+   * Values for operands that random normals would not fit: indices, plans, probabilities, positive
+   * second moments. Called with the case's dims; operands not returned are drawn from a normal.
+   */
+  readonly sample?: (dims: Dims, random: Random) => Values;
+
+  /**
+   * Relative Frobenius error a kernel may have against the oracle, by storage type; inputs are
+   * rounded to that type first.
+   */
+  readonly tolerance: Readonly<Partial<Record<DType, number>>>;
+  /** Tolerance of the gradients; the forward's where absent. */
+  readonly gradTolerance?: Readonly<Partial<Record<DType, number>>>;
+
+  /** Small shapes that exercise every edge: 1, odd, below and above the tile sizes. */
+  readonly cases: readonly OpCase[];
+  /** Draws one more random case for fuzzing. */
+  readonly fuzz?: (random: Random) => OpCase;
+  /** Shapes worth timing. */
+  readonly benchCases?: readonly OpCase[];
+  /** Work of the forward: floating-point operations and bytes that must move. */
+  cost(dims: Dims, bytesPerElement: number): { readonly flops: number; readonly bytes: number };
+}
+
+/** The scalars of a call: the op's defaults, overridden by the caller's. */
+export function resolveScalars(op: Op, given: Scalars = {}): Scalars {
+  return { ...op.scalars, ...given };
+}
+
+/** Operands that carry gradients out of `backward`, in declared order. */
+export function differentiableInputs(op: Op): readonly string[] {
+  return Object.keys(op.inputs).filter((name) => op.inputs[name]?.grad === true);
+}
+
+/** Outputs whose gradients flow into `backward`, in declared order. */
+export function differentiableOutputs(op: Op): readonly string[] {
+  return Object.keys(op.outputs).filter((name) => op.outputs[name]?.grad === true);
+}

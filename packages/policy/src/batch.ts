@@ -1,0 +1,48 @@
+/** What a trainer hands to a policy: packed segments, and the tokens to score. */
+
+/** A picture as the vision tower takes it. */
+export interface ModelImage {
+  /** [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalised pixels, patches in merge order. */
+  readonly patches: Float32Array;
+  /** Patches per column and per row. */
+  readonly gridHeight: number;
+  readonly gridWidth: number;
+  /** Placeholder tokens: gridHeight·gridWidth / mergeSize². */
+  readonly tokenCount: number;
+  /** Size after resizing, pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A node of the packed forest: its tokens continue those of its parent. */
+export interface PackedSegment {
+  readonly tokens: Int32Array;
+  /** Index of an earlier segment, or −1 for a root. */
+  readonly parent: number;
+  /** Pictures whose placeholders lie in `tokens`, in order. */
+  readonly images: readonly ModelImage[];
+}
+
+/**
+ * Segments in depth-first pre-order and the N tokens to score. A group is one root (prompt and its
+ * pictures, computed once) with G children.
+ */
+export interface PackedBatch {
+  readonly segments: readonly PackedSegment[];
+  /** [N] packed index of the token whose hidden state predicts the target. Repeats are allowed. */
+  readonly rows: Int32Array;
+  /** [N] token ids to score. */
+  readonly targets: Int32Array;
+}
+
+/** Value and gradients of a loss at the scored tokens. */
+export interface LossAndGradients {
+  readonly loss: number;
+  /** [N] ∂loss/∂logprobs. */
+  readonly gradLogprobs: Float32Array;
+  /** [N] ∂loss/∂entropy; absent means zero. */
+  readonly gradEntropy?: Float32Array;
+}
+
+/** A loss as a pure function of [N] log-probs and [N] entropies, nats. */
+export type LossFunction = (logprobs: Float32Array, entropy: Float32Array) => LossAndGradients;

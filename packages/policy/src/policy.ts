@@ -1,0 +1,95 @@
+/**
+ * The narrow waist: a policy samples tokens, scores given tokens, takes gradients of their
+ * log-probs back, steps its optimizer, saves and loads. Algorithms know nothing else of it.
+ */
+import type { LossFunction, ModelImage, PackedBatch } from './batch.ts';
+
+/** Text and pictures in order of appearance. */
+export type ContentPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly image: ModelImage };
+
+export interface EncodedContent {
+  readonly tokens: Int32Array;
+  readonly images: readonly ModelImage[];
+}
+
+/** Turns content into tokens once, and tokens into text; owns tokenizer, chat markup and resizing. */
+export interface Processor {
+  /** Decodes and resizes a PNG or JPEG for the vision tower. */
+  prepareImage(encoded: Uint8Array): Promise<ModelImage>;
+  /** A whole first prompt: one user turn, then the header that opens the assistant's turn. */
+  encodePrompt(user: readonly ContentPart[], system?: string): EncodedContent;
+  /** What follows a model segment: its end, a user turn with the observation, a new assistant header. */
+  encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent;
+  /** Model text as tokens, for demonstrations; ends with the end-of-turn token if `ends`. */
+  encodeModelText(text: string, ends: boolean): Int32Array;
+  decode(tokens: Int32Array): string;
+  /** The token that ends a turn. */
+  readonly endOfTurn: number;
+}
+
+export interface SampleRequest {
+  /** The whole context so far; the engine reuses what it has cached. */
+  readonly tokens: Int32Array;
+  /** All pictures of the context, in order of their placeholders. */
+  readonly images: readonly ModelImage[];
+  readonly maxTokens: number;
+  /** Generation stops after the first of these appears; it stays in the output. */
+  readonly stop: readonly string[];
+  /** 0 takes the most likely token. Recorded log-probs are those of the tempered distribution. */
+  readonly temperature: number;
+  /** Address of the random stream: same seed, context and weights give the same tokens. */
+  readonly seed: readonly [number, number];
+  /** Names the conversation, so that its next request finds its cache. */
+  readonly conversation: string;
+  /** Requests with the same key share the first `length` tokens: computed once for the group. */
+  readonly sharedPrefix?: { readonly key: string; readonly length: number };
+  readonly signal?: AbortSignal;
+}
+
+export interface SampleResult {
+  /** [T] sampled tokens, end-of-turn included if sampled. */
+  readonly tokens: Int32Array;
+  /** [T] nats. */
+  readonly logprobs: Float32Array;
+  readonly text: string;
+  /** `endOfTurn`: the model ended; `stop`: a stop string; `length`: the budget ran out. */
+  readonly finish: 'endOfTurn' | 'stop' | 'length';
+  readonly policyVersion: number;
+}
+
+export interface OptimizerStep {
+  readonly learningRate: number;
+  readonly beta1?: number;
+  readonly beta2?: number;
+  readonly eps?: number;
+  readonly weightDecay?: number;
+  /** Global gradient norm is clipped to this; 0 for no clipping. */
+  readonly maxGradNorm?: number;
+}
+
+export interface Policy {
+  /** Optimizer steps taken. */
+  readonly version: number;
+  readonly processor: Processor;
+  /** Continues one context. Calls made together are batched; each resolves as soon as it is done. */
+  sample(request: SampleRequest): Promise<SampleResult>;
+  /** Forgets the caches of a conversation, or of a shared prefix key. */
+  release(key: string): void;
+  /** Scores the batch's targets: [N] log-probs and entropies, nats. */
+  score(batch: PackedBatch, temperature?: number): Promise<{ logprobs: Float32Array; entropy: Float32Array }>;
+  /** Scores, asks `loss` for gradients, and adds ∂loss/∂parameters to the accumulated gradient. */
+  forwardBackward(
+    batch: PackedBatch,
+    loss: LossFunction,
+    temperature?: number,
+  ): Promise<{ loss: number; logprobs: Float32Array; entropy: Float32Array }>;
+  /** Applies and clears the accumulated gradient. Gives its norm before clipping. */
+  optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }>;
+  /** Writes weights, tokenizer and configuration in Hugging Face layout; with `optimizer`, its state too. */
+  save(directory: string, options?: { optimizer?: boolean }): Promise<void>;
+  /** Reads what `save` wrote. */
+  load(directory: string, options?: { optimizer?: boolean }): Promise<void>;
+  dispose(): void;
+}

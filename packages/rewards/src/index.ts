@@ -1,0 +1,1 @@
+export type { GroupReward, Reward, RewardContext, TurnReward, Verifier } from './reward.ts';

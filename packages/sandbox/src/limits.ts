@@ -1,0 +1,35 @@
+/** Limits of a session, each with its default and the reason for it. */
+
+export interface Limits {
+  /** Wall clock of one execution. PyVision-RL waits 30 s; code that helps is done in one. */
+  readonly wallSeconds: number;
+  /** CPU time of one execution. */
+  readonly cpuSeconds: number;
+  /** Address space of the session's process. numpy, Pillow and matplotlib need about 400 MiB of it. */
+  readonly memoryBytes: number;
+  /** Bytes kept of each of stdout and stderr per execution. */
+  readonly outputBytes: number;
+  /** Pictures kept per execution. */
+  readonly imageCount: number;
+  /** Pixels of one captured or opened picture: stops decompression bombs. */
+  readonly imagePixels: number;
+  /** Longest over shortest side of a captured picture; the model's image processor refuses above 200. */
+  readonly imageAspect: number;
+  /** Size of any file the code writes. */
+  readonly fileBytes: number;
+  readonly openFiles: number;
+  readonly processes: number;
+}
+
+export const defaultLimits: Limits = {
+  wallSeconds: 10,
+  cpuSeconds: 10,
+  memoryBytes: 1024 * 1024 * 1024,
+  outputBytes: 16 * 1024,
+  imageCount: 8,
+  imagePixels: 16 * 1024 * 1024,
+  imageAspect: 200,
+  fileBytes: 32 * 1024 * 1024,
+  openFiles: 64,
+  processes: 8,
+};

@@ -1,0 +1,60 @@
+/** How an execution ended: a status and data, never a sentence to match. */
+
+/**
+ * - `ok` the code ran to its end;
+ * - `exception` the code raised, or did not compile;
+ * - `timeout` wall or CPU time ran out and the code was killed;
+ * - `memory` the memory limit was hit;
+ * - `forbidden` the code was refused before it ran, or a policy stopped it;
+ * - `crashed` the interpreter died (signal, `os._exit`, …): still the code's fault;
+ * - `infraError` the sandbox itself failed: the trajectory must be retried or excluded, never scored.
+ */
+export type OutcomeKind =
+  | 'ok'
+  | 'exception'
+  | 'timeout'
+  | 'memory'
+  | 'forbidden'
+  | 'crashed'
+  | 'infraError';
+
+/** A picture the code showed, re-encoded from decoded pixels. */
+export interface CapturedImage {
+  /** PNG bytes. */
+  readonly png: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  /** How it came to be shown: a matplotlib figure or an image's `.show()` / display. */
+  readonly source: 'figure' | 'image';
+  /**
+   * Where its pixels come from, when the runtime could follow it through crops and resizes: the
+   * input's variable name and the affine map that takes this picture's pixel coordinates to the
+   * input's: x' = a·x + c, y' = e·y + f, as [a, c, e, f].
+   */
+  readonly origin?: { readonly image: string; readonly map: readonly [number, number, number, number] };
+}
+
+/** An exception as data; `line` counts from 1 in the submitted code. */
+export interface CodeError {
+  readonly type: string;
+  readonly message: string;
+  readonly line?: number;
+  /** The traceback, without the sandbox's own frames. */
+  readonly traceback: string;
+}
+
+export interface Outcome {
+  readonly kind: OutcomeKind;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly images: readonly CapturedImage[];
+  readonly error?: CodeError;
+  /** What was cut to stay within the limits. */
+  readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
+  /** Wall time of the execution itself, queueing excluded. */
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly maxRssKb: number;
+  /** Isolation that was in force, e.g. `bubblewrap` or `process`. */
+  readonly tier: string;
+}

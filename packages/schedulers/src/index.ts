@@ -1,0 +1,1 @@
+export type { AdvantagedTrajectory, ScheduleCommand, ScheduleEvent, ScoredGroup, Scheduler } from './scheduler.ts';

@@ -1,0 +1,15 @@
+export {
+  type Action,
+  type AffineMap,
+  countToolCalls,
+  type Failure,
+  type Group,
+  type ScoredTrajectory,
+  type Segment,
+  type SegmentKind,
+  type StopReason,
+  type ToolResult,
+  type Trajectory,
+  type TrajectoryImage,
+  type Turn,
+} from './trajectory.ts';

@@ -1,0 +1,132 @@
+/**
+ * The record that flows through Saccade: an append-only ledger of token segments with their images,
+ * and per turn the parsed action and what the tool gave back. Token in, token out: nothing is ever
+ * tokenised again.
+ */
+
+/** Takes a picture's pixel coordinates to another frame: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. */
+export type AffineMap = readonly [number, number, number, number];
+
+/** A picture of the context: what the model saw and where it came from. */
+export interface TrajectoryImage {
+  /** Name in the runtime and in file names, e.g. `image_clue_0`. */
+  readonly name: string;
+  /** PNG bytes at original resolution. */
+  readonly png: Uint8Array;
+  /** Size of the original, pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Size the model was given after resizing, pixels. */
+  readonly modelWidth: number;
+  readonly modelHeight: number;
+  /** Placeholder tokens in the context; equals the number of visual features. */
+  readonly tokenCount: number;
+  /** Where its pixels come from: an input picture and the map into that picture's frame. */
+  readonly origin?: { readonly image: string; readonly map: AffineMap };
+}
+
+export type SegmentKind = 'prompt' | 'model' | 'observation';
+
+/** A stretch of tokens by one author. `logprobs` exist exactly for `model` segments. */
+export interface Segment {
+  readonly kind: SegmentKind;
+  /** [T] token ids. */
+  readonly tokens: Int32Array;
+  /** [T] nats, as recorded by the sampler; model segments only. */
+  readonly logprobs?: Float32Array;
+  /** Pictures whose placeholders lie in this segment, in order. */
+  readonly images: readonly TrajectoryImage[];
+  /** The tokens as text, for people. */
+  readonly text: string;
+}
+
+/** What the model asked for in one turn. */
+export type Action =
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'answer'; readonly answer: string }
+  /** Neither could be parsed; `reason` is a stable word such as `noCodeNorAnswer`. */
+  | { readonly kind: 'invalid'; readonly reason: string };
+
+/** What a tool gave back, without its pictures (they are in the observation segment). */
+export interface ToolResult {
+  readonly kind: 'ok' | 'exception' | 'timeout' | 'memory' | 'forbidden' | 'crashed' | 'infraError';
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly errorType?: string;
+  readonly errorMessage?: string;
+  readonly imageCount: number;
+  readonly wallMs: number;
+}
+
+export interface Turn {
+  readonly action: Action;
+  readonly result?: ToolResult;
+  /** Index of the model segment that made this turn. */
+  readonly segment: number;
+}
+
+/**
+ * Why a trajectory ended; a closed set.
+ *
+ * - `answered` a final answer was given;
+ * - `turnLimit` the tool-turn budget ran out;
+ * - `lengthLimit` the token budget ran out;
+ * - `imageLimit` the image budget ran out;
+ * - `toolError` the code failed and the protocol ends on failure;
+ * - `invalidAction` neither code nor answer could be parsed;
+ * - `failed` infrastructure broke: see `failure`.
+ */
+export type StopReason =
+  | 'answered'
+  | 'turnLimit'
+  | 'lengthLimit'
+  | 'imageLimit'
+  | 'toolError'
+  | 'invalidAction'
+  | 'failed';
+
+/** An infrastructure failure, named after the boundary it crossed. Never scored. */
+export interface Failure {
+  readonly boundary: 'policy' | 'tool' | 'sandbox' | 'env' | 'reward';
+  readonly message: string;
+}
+
+export interface Trajectory {
+  readonly id: string;
+  readonly taskId: string;
+  /** Index within its group, 0..G−1. */
+  readonly sampleIndex: number;
+  readonly segments: readonly Segment[];
+  readonly turns: readonly Turn[];
+  readonly stopReason: StopReason;
+  readonly failure?: Failure;
+  /** Optimizer steps of the policy that sampled it. */
+  readonly policyVersion: number;
+  /** The final answer as parsed, absent if none was given. */
+  readonly answer?: string;
+}
+
+/** The G trajectories of one task. */
+export interface Group<T = Trajectory> {
+  readonly taskId: string;
+  readonly trajectories: readonly T[];
+}
+
+/** A trajectory with its reward, term by term. */
+export interface ScoredTrajectory extends Trajectory {
+  readonly reward: number;
+  /** Weighted terms by name; they sum to `reward`. */
+  readonly rewardTerms: Readonly<Record<string, number>>;
+  /** Whether the final answer was judged right. */
+  readonly isCorrect: boolean;
+}
+
+/** Tool calls that ran without error and were followed by another turn (PyVision-RL's n_tc). */
+export function countToolCalls(trajectory: Trajectory): number {
+  let count = 0;
+  trajectory.turns.forEach((turn, index) => {
+    if (turn.action.kind !== 'code' || turn.result?.kind !== 'ok') return;
+    if (index + 1 < trajectory.turns.length) count++;
+  });
+  return count;
+}
