@@ -1,1 +1,2 @@
-export {};
+export { linearLogprob, linearSample } from './ops/catalog.ts';
+export { logprobCatalog, logprobOps } from './registry.ts';

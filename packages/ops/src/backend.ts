@@ -30,6 +30,7 @@ export type Direction = 'forward' | 'backward';
  *
  * `undefined` stands for an absent optional input, an output gradient that is zero, or an input
  * gradient nobody asked for.
+ * An output in place of an input is there twice, as the same view.
  * Gradients are overwritten, never accumulated.
  */
 export interface Launch {
@@ -55,8 +56,17 @@ export interface Backend {
   /** Waits for all work queued before it, then copies to a fresh host array of the view's dtype. */
   read(view: BufferView): Promise<ArrayBufferView>;
 
-  /** True if this backend can run the launch, else one sentence why not. */
-  supports(op: Op, direction: Direction, dtypes: readonly (DType | undefined)[], dims: Dims): true | string;
+  /**
+   * True if this backend can run the launch, else one sentence why not.
+   *
+   * @param dtypes  of the operands in launch order, `undefined` where one is absent
+   */
+  supports(
+    op: Op,
+    direction: Direction,
+    dtypes: readonly (DType | undefined)[],
+    dims: Dims,
+  ): true | string;
   /** Queues a launch. Work runs in the order of the calls. */
   dispatch(launch: Launch): void;
   /** Resolves when everything queued so far has run; rejects with what went wrong. */

@@ -1,7 +1,25 @@
-/** A device is a backend with its door guarded: shapes are checked, dims inferred, fallbacks visible. */
-import type { DType, EventSink, Shape } from '@saccade/core';
+/** A device is a backend with its door guarded: checked shapes, inferred dims, visible fallbacks. */
+import {
+  allocate,
+  bytesOf,
+  type DType,
+  decode,
+  type EventSink,
+  encode,
+  expectLength,
+  formatShape,
+  type Shape,
+  ShapeError,
+  StateError,
+  sizeOf,
+  type TypedArray,
+} from '@saccade/core';
 import type { Backend, BufferView } from './backend.ts';
-import type { Op, Scalars } from './op.ts';
+import { checkInputs, checkSaved, outputDtypes, wantedGradients } from './check-operands.ts';
+import { shapeOf } from './infer-dims.ts';
+import { Launcher } from './launcher.ts';
+import { type Op, resolveScalars, type Scalars } from './op.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** An array on the device: a contiguous view and its shape. */
 export interface DeviceArray {
@@ -53,4 +71,150 @@ export interface Device {
   dispose(): void;
 }
 
-export declare function openDevice(backend: Backend, options?: DeviceOptions): Device;
+/** Opens a device on a backend, which from then on belongs to it and is disposed with it. */
+export function openDevice(backend: Backend, options: DeviceOptions = {}): Device {
+  return new BackendDevice(backend, options);
+}
+
+class BackendDevice implements Device {
+  readonly backend: Backend;
+  readonly #launcher: Launcher;
+  readonly #queue = new WorkQueue();
+  #isDisposed = false;
+
+  constructor(backend: Backend, options: DeviceOptions) {
+    this.backend = backend;
+    this.#launcher = new Launcher(backend, this.#queue, options);
+  }
+
+  alloc(dtype: DType, shape: Shape): DeviceArray {
+    this.#expectOpen();
+    for (const length of shape) {
+      if (!Number.isInteger(length) || length < 0) {
+        throw new ShapeError(
+          `Cannot allocate ${formatShape(shape)}: ${length} is not a length. ` +
+            'Pass integers that are not negative.',
+        );
+      }
+    }
+    const length = sizeOf(shape);
+    const buffer = this.backend.alloc(Math.max(length, 1) * bytesOf(dtype));
+    return { view: { buffer, offsetBytes: 0, dtype, length }, shape: [...shape] };
+  }
+
+  free(array: DeviceArray): void {
+    if (this.#isDisposed) return;
+    this.#queue.add(() => this.backend.free(array.view.buffer));
+  }
+
+  upload(dtype: DType, shape: Shape, data: ArrayLike<number>): DeviceArray {
+    expectLength(`Data for ${formatShape(shape)}`, data.length, sizeOf(shape));
+    const array = this.alloc(dtype, shape);
+    this.write(array, data);
+    return array;
+  }
+
+  write(array: DeviceArray, data: ArrayLike<number>): void {
+    this.#expectOpen();
+    const { view } = array;
+    expectLength(`Data for ${formatShape(array.shape)}`, data.length, view.length);
+    if (view.length === 0) return;
+    const stored = storedAs(data, view.dtype);
+    // Deferred work must not see what the caller does to its array afterwards.
+    const bytes = this.#queue.isIdle || stored !== data ? stored : stored.slice();
+    this.#queue.add(() => this.backend.write(view, bytes));
+  }
+
+  async read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array> {
+    this.#expectOpen();
+    await this.#queue.drain();
+    const { view } = array;
+    if (view.length === 0) return decoded(allocate(view.dtype, 0), view.dtype);
+    return decoded((await this.backend.read(view)) as TypedArray, view.dtype);
+  }
+
+  forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {
+    this.#expectOpen();
+    const scalars = resolveScalars(op, given);
+    const dims = checkInputs(op, inputs);
+    const outputs: Record<string, DeviceArray> = {};
+    const dtypes = outputDtypes(op, inputs);
+    const views = new Map<string, BufferView | undefined>();
+    const plan = this.#launcher.plan(op, 'forward', dims, scalars, ({ role, name }) =>
+      role === 'input' ? inputs[name]?.view.dtype : dtypes[name],
+    );
+    for (const [name, operand] of Object.entries(op.outputs)) {
+      const inPlace = operand.inPlaceOf === undefined ? undefined : inputs[operand.inPlaceOf];
+      outputs[name] = inPlace ?? this.alloc(dtypes[name] as DType, shapeOf(operand, dims));
+      views.set(name, outputs[name].view);
+    }
+    this.#launcher.launch(plan, ({ role, name }) =>
+      role === 'input' ? inputs[name]?.view : views.get(name),
+    );
+    return outputs;
+  }
+
+  backward(
+    op: Op,
+    gradOutputs: DeviceArrays,
+    inputs: DeviceArrays,
+    outputs: DeviceArrays,
+    given?: Scalars,
+    wanted?: readonly string[],
+  ): Record<string, DeviceArray> {
+    this.#expectOpen();
+    const scalars = resolveScalars(op, given);
+    const dims = checkInputs(op, inputs);
+    checkSaved(op, gradOutputs, outputs, dims);
+    const names = wantedGradients(op, inputs, wanted);
+    const plan = this.#launcher.plan(op, 'backward', dims, scalars, ({ role, name }) => {
+      if (role === 'gradOutput') return gradOutputs[name]?.view.dtype;
+      if (role === 'gradInput' && !names.includes(name)) return undefined;
+      return (role === 'output' ? outputs : inputs)[name]?.view.dtype;
+    });
+    const gradients: Record<string, DeviceArray> = {};
+    for (const name of names) {
+      const input = inputs[name] as DeviceArray;
+      gradients[name] = this.alloc(input.view.dtype, input.shape);
+    }
+    const from = { gradOutput: gradOutputs, input: inputs, output: outputs, gradInput: gradients };
+    this.#launcher.launch(plan, ({ role, name }) => from[role][name]?.view);
+    return gradients;
+  }
+
+  async synchronize(): Promise<void> {
+    this.#expectOpen();
+    await this.#queue.drain();
+    await this.backend.synchronize();
+  }
+
+  allocatedBytes(): number {
+    return this.#isDisposed ? 0 : this.backend.allocatedBytes();
+  }
+
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#queue.add(() => this.backend.dispose());
+  }
+
+  #expectOpen(): void {
+    if (this.#isDisposed) {
+      throw new StateError(
+        `The device on backend ${this.backend.name} was disposed. Open another with openDevice.`,
+      );
+    }
+  }
+}
+
+/** `data` as the host array a backend stores for `dtype`; itself where it already is one. */
+function storedAs(data: ArrayLike<number>, dtype: DType): TypedArray {
+  if (dtype === 'f32' && data instanceof Float32Array) return data;
+  if (dtype === 'f64' && data instanceof Float64Array) return data;
+  if (dtype === 'i32' && data instanceof Int32Array) return data;
+  return encode(data, dtype);
+}
+
+function decoded(stored: TypedArray, dtype: DType): Float32Array | Float64Array | Int32Array {
+  return stored instanceof Uint16Array ? Float32Array.from(decode(stored, dtype)) : stored;
+}

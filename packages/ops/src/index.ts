@@ -6,15 +6,36 @@ export {
   type DeviceOptions,
   openDevice,
 } from './device.ts';
+export { axisOrder, inferDims, shapeOf } from './infer-dims.ts';
 export {
   type Dims,
   differentiableInputs,
   differentiableOutputs,
+  FLOATS,
+  INDICES,
   type Op,
   type OpCase,
   type Operand,
   type OutputOperand,
+  type Part,
   resolveScalars,
   type Scalars,
   type Values,
 } from './op.ts';
+export { type OperandSlot, operandOrder } from './operand-order.ts';
+export {
+  adamwStep,
+  add,
+  embedding,
+  gatherRows,
+  gelu,
+  gemm,
+  gradNorm,
+  rmsNorm,
+  rotary,
+  scatterRows,
+  swiglu,
+} from './ops/catalog.ts';
+export { referenceBackend } from './reference-backend.ts';
+export { ops, opsCatalog } from './registry.ts';
+export { selectRows } from './select-rows.ts';

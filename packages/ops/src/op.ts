@@ -3,7 +3,7 @@
  * formula, tolerances, test cases and a cost. Everything else (comparison with kernels, gradient
  * checks, poisoning, benches, docs) is derived from this one object.
  */
-import type { DType, Random } from '@saccade/core';
+import { ConfigError, type DType, type Random } from '@saccade/core';
 
 /** Axis lengths by letter: `{ N: 3, D: 128 }`. */
 export type Dims = Readonly<Record<string, number>>;
@@ -28,6 +28,25 @@ export interface Operand {
 export interface OutputOperand extends Operand {
   /** Name of the input whose buffer the kernel updates in place to make this output. */
   readonly inPlaceOf?: string;
+  /**
+   * How its error is measured: relative Frobenius norm (the default), or the largest absolute
+   * difference, for log-probabilities, which are exponents. Integers must be equal.
+   */
+  readonly measure?: 'relative' | 'absolute';
+}
+
+/**
+ * A smaller problem inside a bigger one, whose results must be the same bits: some rows of a
+ * matrix, one sequence of a batch. It is how batch invariance and isolation are tested.
+ */
+export interface Part {
+  readonly dims: Dims;
+  /** The part's index operands. */
+  readonly indices: Values;
+  /** By float input: element i of the part's input is element `inputs[name][i]` of the whole's. */
+  readonly inputs: Readonly<Record<string, Int32Array>>;
+  /** By output: element i of the part's output is element `outputs[name][i]` of the whole's. */
+  readonly outputs: Readonly<Record<string, Int32Array>>;
 }
 
 /** One shape to test or bench, with the scalars that differ from the op's defaults. */
@@ -48,19 +67,18 @@ export interface Op {
   /** Scalars with their defaults, in the order kernels receive them. */
   readonly scalars: Scalars;
 
+  /** What is wrong with the dims beyond unequal letters: one sentence, one remedy. */
+  readonly check?: (dims: Dims) => string | undefined;
+
   /** The oracle: outputs in float64. Absent optional inputs are absent keys. */
   forward(inputs: Values, dims: Dims, scalars: Scalars): Values;
 
   /**
    * The oracle's gradients: for each differentiable input present, ∂L/∂input, given ∂L/∂output for
-   * the differentiable outputs. `saved` holds the inputs and the forward outputs.
+   * the differentiable outputs (all of them, zeros where none came). `saved` holds the inputs and
+   * the forward outputs.
    */
-  readonly backward?: (
-    gradOutputs: Values,
-    saved: Values,
-    dims: Dims,
-    scalars: Scalars,
-  ) => Values;
+  readonly backward?: (gradOutputs: Values, saved: Values, dims: Dims, scalars: Scalars) => Values;
 
   /**
    * Values for operands that random normals would not fit: indices, plans, probabilities, positive
@@ -80,14 +98,35 @@ export interface Op {
   readonly cases: readonly OpCase[];
   /** Draws one more random case for fuzzing. */
   readonly fuzz?: (random: Random) => OpCase;
+  /** Draws a smaller problem inside this one; see {@link Part}. */
+  readonly part?: (inputs: Values, dims: Dims, scalars: Scalars, random: Random) => Part;
   /** Shapes worth timing. */
   readonly benchCases?: readonly OpCase[];
   /** Work of the forward: floating-point operations and bytes that must move. */
   cost(dims: Dims, bytesPerElement: number): { readonly flops: number; readonly bytes: number };
 }
 
-/** The scalars of a call: the op's defaults, overridden by the caller's. */
+/** The storage types a float operand of the first kernels may have; f64 is for references only. */
+export const FLOATS: readonly DType[] = ['f32', 'f64'];
+
+/** The storage type of an index operand. */
+export const INDICES: readonly DType[] = ['i32'];
+
+/**
+ * The scalars of a call: the op's defaults, overridden by the caller's, in declared order.
+ *
+ * @throws ConfigError if a name is not one of the op's
+ */
 export function resolveScalars(op: Op, given: Scalars = {}): Scalars {
+  for (const name of Object.keys(given)) {
+    if (!(name in op.scalars)) {
+      const known = Object.keys(op.scalars).join(', ') || 'none';
+      throw new ConfigError(
+        `${op.id}.${name}`,
+        `${op.id}: there is no scalar "${name}". Known: ${known}.`,
+      );
+    }
+  }
   return { ...op.scalars, ...given };
 }
 

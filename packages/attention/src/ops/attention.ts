@@ -1,0 +1,178 @@
+/** Attention over a forest of segments: packed sequences and shared prefixes with one mask rule. */
+import type { Random } from '@saccade/core';
+import { type Dims, FLOATS, INDICES, type Op, type Scalars, type Values } from '@saccade/ops';
+import { drawCase, drawSegments } from '../draw-segments.ts';
+import { pathPart } from '../path-part.ts';
+import { segmentAt, subtreeEndsOf } from '../segments.ts';
+import { softmax } from '../softmax.ts';
+
+/** True where query token q sees key token k. */
+type Mask = (q: number, k: number) => boolean;
+
+/**
+ * causal: k ≤ q < kvEnd[k].   Not causal: start[k] ≤ q < kvEnd[k], start and kvEnd being the start
+ * of k's segment and the end of its subtree: q sees its own segment and its ancestors'.
+ */
+function maskOf(segments: Values[string], T: number, causal: number): Mask {
+  const subtreeEnds = subtreeEndsOf(segments);
+  const start = new Int32Array(T);
+  const kvEnd = new Int32Array(T);
+  for (let s = 0; s < segments.length / 3; s++) {
+    const segment = segmentAt(segments, s);
+    start.fill(segment.start, segment.start, segment.end);
+    kvEnd.fill(subtreeEnds[s], segment.start, segment.end);
+  }
+  if (causal !== 0) return (q, k) => k <= q && q < kvEnd[k];
+  return (q, k) => start[k] <= q && q < kvEnd[k];
+}
+
+/** One row of attention: the keys it sees, their probabilities, and the log of their sum. */
+function attentionRow(
+  { q, k }: Values,
+  t: number,
+  h: number,
+  { T, H, G, D }: Dims,
+  scale: number,
+  sees: Mask,
+): { keys: number[]; p: number[]; lse: number } {
+  const g = Math.floor(h / (H / G));
+  const keys: number[] = [];
+  const scores: number[] = [];
+  for (let j = 0; j < T; j++) {
+    if (!sees(t, j)) continue;
+    let dot = 0;
+    for (let d = 0; d < D; d++) dot += q[(t * H + h) * D + d] * k[(j * G + g) * D + d];
+    keys.push(j);
+    scores.push(dot * scale);
+  }
+  return { keys, ...softmax(scores) };
+}
+
+const scaleOf = ({ D }: Dims, { scale }: Scalars): number =>
+  scale === 0 ? 1 / Math.sqrt(D) : scale;
+
+/**
+ * out = softmax(scale·q·kᵀ + mask)·v,   lse = ln Σ exp of the seen scores
+ *
+ *   δ = Σ_d ∂out∘out      ∂s = p∘(∂out·vᵀ − δ)
+ *   ∂q = scale·∂s·k       ∂k = scale·∂sᵀ·q       ∂v = pᵀ·∂out
+ *
+ * Vaswani et al. 2017, arXiv:1706.03762, eq. 1; the backward as in Dao 2023, arXiv:2307.08691.
+ * A key of a shared prefix collects the gradients of every sequence that continues it.
+ *
+ * q [T, H, D]; k, v [T, G, D], query head h reads key head ⌊h/(H/G)⌋; segments [S, 3] as in
+ * `SegmentPlan`; out [T, H, D]; lse [H, T] nats, constant for the gradient; −∞ where nothing is
+ * seen, with out 0. scale 0 stands for 1/√D.
+ */
+export const attention: Op = {
+  id: 'attention',
+  inputs: {
+    q: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
+    k: { axes: ['T', 'G', 'D'], dtypes: FLOATS, grad: true },
+    v: { axes: ['T', 'G', 'D'], dtypes: FLOATS, grad: true },
+    segments: { axes: ['S', 'P'], dtypes: INDICES },
+  },
+  outputs: {
+    out: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
+    lse: { axes: ['H', 'T'], dtypes: FLOATS },
+  },
+  scalars: { scale: 0, causal: 1 },
+
+  check({ H, G, P }) {
+    if (H % G !== 0) {
+      return (
+        `k has ${G} heads, q has ${H}; q's heads must be a multiple of k's. ` +
+        'Reshape k and v to a divisor of the heads of q.'
+      );
+    }
+    if (P !== 3) {
+      return (
+        `a segment has ${P} numbers, expected start, end, parent. ` +
+        'Pass plan.segments as [S, 3].'
+      );
+    }
+    return undefined;
+  },
+
+  forward(inputs, dims, scalars) {
+    const { T, H, G, D } = dims;
+    const { v, segments } = inputs;
+    const scale = scaleOf(dims, scalars);
+    const sees = maskOf(segments, T, scalars.causal);
+    const out = new Float64Array(T * H * D);
+    const lse = new Float64Array(H * T);
+    for (let h = 0; h < H; h++) {
+      const g = Math.floor(h / (H / G));
+      for (let t = 0; t < T; t++) {
+        const row = attentionRow(inputs, t, h, dims, scale, sees);
+        lse[h * T + t] = row.lse;
+        row.keys.forEach((j, i) => {
+          for (let d = 0; d < D; d++) {
+            out[(t * H + h) * D + d] += row.p[i] * v[(j * G + g) * D + d];
+          }
+        });
+      }
+    }
+    return { out, lse };
+  },
+
+  backward({ out: dOut }, saved, dims, scalars) {
+    const { T, H, G, D } = dims;
+    const { q, k, v, segments } = saved;
+    const scale = scaleOf(dims, scalars);
+    const sees = maskOf(segments, T, scalars.causal);
+    const dq = new Float64Array(T * H * D);
+    const dk = new Float64Array(T * G * D);
+    const dv = new Float64Array(T * G * D);
+    for (let h = 0; h < H; h++) {
+      const g = Math.floor(h / (H / G));
+      for (let t = 0; t < T; t++) {
+        const { keys, p } = attentionRow(saved, t, h, dims, scale, sees);
+        const row = (t * H + h) * D;
+        const dp = keys.map((j) => {
+          let dot = 0;
+          for (let d = 0; d < D; d++) dot += dOut[row + d] * v[(j * G + g) * D + d];
+          return dot;
+        });
+        // δ = Σ_d ∂out∘out = Σ_j p∘∂p, from the inputs alone.
+        const delta = p.reduce((sum, probability, i) => sum + probability * dp[i], 0);
+        keys.forEach((j, i) => {
+          const ds = p[i] * (dp[i] - delta);
+          const key = (j * G + g) * D;
+          for (let d = 0; d < D; d++) {
+            dq[row + d] += scale * ds * k[key + d];
+            dk[key + d] += scale * ds * q[row + d];
+            dv[key + d] += p[i] * dOut[row + d];
+          }
+        });
+      }
+    }
+    return { q: dq, k: dk, v: dv };
+  },
+
+  sample: ({ T, S }: Dims, random: Random) => ({ segments: drawSegments(T, S, random) }),
+  tolerance: { f32: 1e-5 },
+  cases: [
+    { dims: { T: 1, H: 1, G: 1, D: 2, S: 1, P: 3 } },
+    { dims: { T: 5, H: 2, G: 1, D: 3, S: 5, P: 3 } },
+    { dims: { T: 9, H: 3, G: 3, D: 8, S: 2, P: 3 }, scalars: { causal: 0 } },
+    { dims: { T: 17, H: 8, G: 2, D: 16, S: 4, P: 3 } },
+    { dims: { T: 63, H: 2, G: 1, D: 32, S: 1, P: 3 }, scalars: { scale: 0.5 } },
+    { dims: { T: 64, H: 1, G: 1, D: 80, S: 1, P: 3 }, scalars: { causal: 0 } },
+    { dims: { T: 65, H: 2, G: 2, D: 32, S: 6, P: 3 } },
+    { dims: { T: 130, H: 4, G: 2, D: 16, S: 7, P: 3 }, scalars: { causal: 0 } },
+    { dims: { T: 200, H: 3, G: 1, D: 8, S: 9, P: 3 } },
+    { dims: { T: 129, H: 1, G: 1, D: 64, S: 1, P: 3 }, scalars: { scale: 2 } },
+  ],
+  fuzz: drawCase,
+  part: pathPart,
+  benchCases: [
+    { dims: { T: 1024, H: 8, G: 8, D: 128, S: 1, P: 3 } },
+    { dims: { T: 2048, H: 4, G: 2, D: 32, S: 9, P: 3 } },
+  ],
+  // As if one causal sequence filled the row: an upper bound, the plan is not known here.
+  cost: ({ T, H, G, D }, size) => ({
+    flops: 2 * T * (T + 1) * H * D,
+    bytes: (2 * T * H * D + 2 * T * G * D + H * T) * size,
+  }),
+};

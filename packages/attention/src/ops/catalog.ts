@@ -1,0 +1,2 @@
+export { attention } from './attention.ts';
+export { attentionDecode } from './attention-decode.ts';

@@ -1,0 +1,2 @@
+export { linearLogprob } from './linear-logprob.ts';
+export { linearSample } from './linear-sample.ts';

@@ -1,0 +1,90 @@
+/** Sampling from a linear LM head, with the exact log-probability of what was drawn. */
+import { philox4x32, type Random, unitOpen, type Words2, type Words4 } from '@saccade/core';
+import { type Dims, FLOATS, INDICES, type Op, selectRows, type Values } from '@saccade/ops';
+import { logSoftmaxRow } from '../log-softmax-row.ts';
+
+/**
+ * token = argmaxⱼ zⱼ + gⱼ,   z = hidden·weightᵀ / temperature,   gⱼ = −ln(−ln uⱼ)
+ * logprob = z_token − lse
+ *
+ * The Gumbel-max trick: Maddison et al. 2014, arXiv:1411.0030, section 2. uⱼ is word j mod 4 of
+ * Philox4x32-10 at counter (⌊j/4⌋, keys₂, keys₃, 0) and key (keys₀, keys₁), as `unitOpen` of it, so
+ * a draw depends on its key and nothing else. Temperature 0 takes the largest logit, the lowest
+ * index on a tie, and gives its log-probability at temperature 1.
+ *
+ * hidden [N, D]; weight [V, D]; keys [N, 4] words of 32 bits stored as int32; tokens [N];
+ * logprobs [N] nats, equal to what `linearLogprob` gives for the token.
+ */
+export const linearSample: Op = {
+  id: 'linearSample',
+  inputs: {
+    hidden: { axes: ['N', 'D'], dtypes: FLOATS },
+    weight: { axes: ['V', 'D'], dtypes: FLOATS },
+    keys: { axes: ['N', 'Q'], dtypes: INDICES },
+  },
+  outputs: {
+    tokens: { axes: ['N'], dtypes: INDICES },
+    logprobs: { axes: ['N'], dtypes: FLOATS, measure: 'absolute' },
+  },
+  scalars: { temperature: 1 },
+
+  check: ({ Q }) =>
+    Q === 4 ? undefined : `a key has ${Q} words, expected 4. Pass keys as [N, 4].`,
+  forward({ hidden, weight, keys }, { N, D, V }, { temperature }) {
+    const tokens = new Int32Array(N);
+    const logprobs = new Float64Array(N);
+    for (let n = 0; n < N; n++) {
+      const divisor = temperature === 0 ? 1 : temperature;
+      const { z, logP } = logSoftmaxRow(hidden, weight, n, { D, V }, divisor);
+      let best = Number.NEGATIVE_INFINITY;
+      for (let j = 0; j < V; j++) {
+        const score = temperature === 0 ? z[j] : z[j] + gumbel(keys, n, j);
+        if (score > best) {
+          best = score;
+          tokens[n] = j;
+        }
+      }
+      logprobs[n] = logP[tokens[n]];
+    }
+    return { tokens, logprobs };
+  },
+
+  sample({ N, D, V }: Dims, random: Random) {
+    return {
+      keys: Int32Array.from({ length: 4 * N }, () => random.word() | 0),
+      weight: Float64Array.from({ length: V * D }, () => random.normal() / Math.sqrt(D)),
+    };
+  },
+  tolerance: { f32: 2e-5 },
+  cases: [
+    { dims: { N: 1, D: 1, V: 1, Q: 4 } },
+    { dims: { N: 3, D: 7, V: 5, Q: 4 } },
+    { dims: { N: 5, D: 33, V: 63, Q: 4 }, scalars: { temperature: 0.7 } },
+    { dims: { N: 17, D: 64, V: 257, Q: 4 } },
+    { dims: { N: 9, D: 16, V: 66, Q: 4 }, scalars: { temperature: 0 } },
+    { dims: { N: 4, D: 16, V: 4101, Q: 4 } },
+  ],
+  fuzz: (random) => ({
+    dims: {
+      N: 1 + random.integer(40),
+      D: 1 + random.integer(80),
+      V: 1 + random.integer(600),
+      Q: 4,
+    },
+    scalars: { temperature: random.pick([1, 1, 0.6, 2, 0]) },
+  }),
+  part: (inputs, dims, _, random) => selectRows(linearSample, 'N', inputs, dims, random),
+  benchCases: [{ dims: { N: 128, D: 128, V: 512, Q: 4 } }],
+  cost: ({ N, D, V }, size) => ({
+    flops: 2 * N * D * V,
+    bytes: (N * D + V * D + N) * size + 20 * N,
+  }),
+};
+
+/** The standard Gumbel number at vocabulary index j of row n. */
+function gumbel(keys: Values[string], n: number, j: number): number {
+  const word = (i: number): number => keys[4 * n + i] >>> 0;
+  const counter: Words4 = [Math.floor(j / 4), word(2), word(3), 0];
+  const key: Words2 = [word(0), word(1)];
+  return -Math.log(-Math.log(unitOpen(philox4x32(counter, key)[j % 4] as number)));
+}

@@ -1,0 +1,113 @@
+/** What the door of a device refuses: wrong names, shapes, element types and gradients. */
+import {
+  type DType,
+  DtypeError,
+  formatShape,
+  type Shape,
+  ShapeError,
+  sameShape,
+  UnsupportedError,
+} from '@saccade/core';
+import type { DeviceArray, DeviceArrays } from './device.ts';
+import { inferDims, refuseUnknown, shapeOf } from './infer-dims.ts';
+import {
+  type Dims,
+  differentiableInputs,
+  differentiableOutputs,
+  type Op,
+  type Operand,
+} from './op.ts';
+
+/** Checks the inputs of a call and gives its dims. */
+export function checkInputs(op: Op, inputs: DeviceArrays): Dims {
+  const shapes: Record<string, Shape | undefined> = {};
+  for (const [name, array] of Object.entries(inputs)) shapes[name] = array?.shape;
+  const dims = inferDims(op, shapes);
+  for (const [name, operand] of Object.entries(op.inputs)) {
+    expectDtype(op, name, operand, inputs[name]);
+  }
+  return dims;
+}
+
+/** Checks what a backward needs besides the inputs. */
+export function checkSaved(
+  op: Op,
+  gradOutputs: DeviceArrays,
+  outputs: DeviceArrays,
+  dims: Dims,
+): void {
+  if (op.backward === undefined) {
+    throw new UnsupportedError(
+      `${op.id} has no backward. Leave it out of what is differentiated, or detach its inputs.`,
+    );
+  }
+  refuseUnknown(op, 'output', Object.keys(op.outputs), outputs);
+  refuseUnknown(op, 'differentiable output', differentiableOutputs(op), gradOutputs);
+  for (const [name, operand] of Object.entries(op.outputs)) {
+    const shape = shapeOf(operand, dims);
+    const output = outputs[name];
+    if (output === undefined) {
+      throw new ShapeError(
+        `${op.id}: output ${name} is missing. Pass the outputs of the forward to its backward.`,
+      );
+    }
+    expectShape(op, `output ${name}`, output.shape, shape);
+    expectDtype(op, name, operand, output);
+    const gradient = gradOutputs[name];
+    if (gradient !== undefined) {
+      expectShape(op, `the gradient of ${name}`, gradient.shape, shape);
+      expectDtype(op, `the gradient of ${name}`, operand, gradient);
+    }
+  }
+}
+
+/** The inputs whose gradients a backward computes, in declared order. */
+export function wantedGradients(
+  op: Op,
+  inputs: DeviceArrays,
+  wanted: readonly string[] | undefined,
+): readonly string[] {
+  const present = differentiableInputs(op).filter((name) => inputs[name] !== undefined);
+  for (const name of wanted ?? []) {
+    if (!present.includes(name)) {
+      throw new ShapeError(
+        `${op.id}: cannot give a gradient for "${name}". ` +
+          `The differentiable inputs of this call are: ${present.join(', ') || 'none'}.`,
+      );
+    }
+  }
+  return wanted === undefined ? present : present.filter((name) => wanted.includes(name));
+}
+
+/** Element types of the outputs: the inputs' where the output allows it, else its first. */
+export function outputDtypes(op: Op, inputs: DeviceArrays): Record<string, DType> {
+  const compute = Object.values(inputs).find((array) => array && array.view.dtype !== 'i32');
+  const dtypes: Record<string, DType> = {};
+  for (const [name, operand] of Object.entries(op.outputs)) {
+    const own = operand.inPlaceOf === undefined ? undefined : inputs[operand.inPlaceOf];
+    const preferred = own?.view.dtype ?? compute?.view.dtype;
+    const allowed = operand.dtypes;
+    dtypes[name] =
+      preferred !== undefined && allowed.includes(preferred) ? preferred : (allowed[0] as DType);
+  }
+  return dtypes;
+}
+
+function expectShape(op: Op, what: string, got: Shape, expected: Shape): void {
+  if (!sameShape(got, expected)) {
+    throw new ShapeError(
+      `${op.id}: ${what} must be ${formatShape(expected)}, got ${formatShape(got)}. ` +
+        'Pass the arrays of one and the same call.',
+    );
+  }
+}
+
+function expectDtype(op: Op, what: string, operand: Operand, array: DeviceArray | undefined): void {
+  if (array !== undefined && !operand.dtypes.includes(array.view.dtype)) {
+    const allowed = operand.dtypes.join(' or ');
+    throw new DtypeError(
+      `${op.id}: ${what} must be ${allowed}, got ${array.view.dtype}. ` +
+        `Upload it as ${operand.dtypes[0]}.`,
+    );
+  }
+}

@@ -1,0 +1,42 @@
+/** The inputs of test and bench cases, from a seed. */
+import { type DType, decode, encode, type Random, sizeOf } from '@saccade/core';
+import { shapeOf } from './infer-dims.ts';
+import type { Dims, Op, OpCase, Operand, Values } from './op.ts';
+
+/** Inputs of a case: what the op's `sample` gives, standard normals for the rest. */
+export function drawInputs(op: Op, opCase: OpCase, random: Random): Values {
+  const sampled = op.sample?.(opCase.dims, random) ?? {};
+  const inputs: Record<string, Values[string]> = {};
+  for (const [name, operand] of Object.entries(op.inputs)) {
+    if (opCase.without?.includes(name)) continue;
+    inputs[name] = sampled[name] ?? drawNormals(operand, opCase.dims, random);
+  }
+  return inputs;
+}
+
+/** Standard normals in the shape of an operand. */
+export function drawNormals(operand: Operand, dims: Dims, random: Random): Float64Array {
+  return Float64Array.from({ length: sizeOf(shapeOf(operand, dims)) }, () => random.normal());
+}
+
+/** The storage type an operand has when the floats of a call are stored as `dtype`. */
+export function dtypeOf(operand: Operand, dtype: DType): DType {
+  return operand.dtypes.includes(dtype) ? dtype : (operand.dtypes[0] as DType);
+}
+
+/** The values that remain after a round trip through `dtype`. */
+export function roundTo(values: Values[string], dtype: DType): Values[string] {
+  return values instanceof Int32Array ? values : decode(encode(values, dtype), dtype);
+}
+
+/** A case in words, for test names and messages. */
+export function describeCase({ dims, scalars, without }: OpCase): string {
+  const pairs = (values: Readonly<Record<string, number>>): string =>
+    Object.entries(values)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ');
+  const parts = [pairs(dims)];
+  if (scalars !== undefined && Object.keys(scalars).length > 0) parts.push(pairs(scalars));
+  if (without !== undefined && without.length > 0) parts.push(`without ${without.join(', ')}`);
+  return parts.join('; ');
+}

@@ -1,0 +1,149 @@
+/** A backend that runs the oracles: float64 inside, rounded to storage, exact and slow. */
+import {
+  allocate,
+  bytesOf,
+  decode,
+  encode,
+  ShapeError,
+  StateError,
+  sizeOf,
+  type TypedArray,
+} from '@saccade/core';
+import type { Backend, BufferView, DeviceBuffer, Launch } from './backend.ts';
+import { shapeOf } from './infer-dims.ts';
+import { differentiableOutputs, type Op, type Values } from './op.ts';
+import { operandOrder } from './operand-order.ts';
+
+/** Opens the reference backend: any op, any storage type, no native code. */
+export function referenceBackend(): Backend {
+  return new ReferenceBackend();
+}
+
+class HostBuffer implements DeviceBuffer {
+  readonly sizeBytes: number;
+  bytes: ArrayBuffer | undefined;
+
+  constructor(sizeBytes: number) {
+    this.sizeBytes = sizeBytes;
+    this.bytes = new ArrayBuffer(sizeBytes);
+  }
+}
+
+class ReferenceBackend implements Backend {
+  readonly name = 'reference';
+  readonly description = 'float64 oracles in TypeScript, one thread';
+  readonly #live = new Set<HostBuffer>();
+
+  alloc(sizeBytes: number): DeviceBuffer {
+    const buffer = new HostBuffer(sizeBytes);
+    this.#live.add(buffer);
+    return buffer;
+  }
+
+  free(buffer: DeviceBuffer): void {
+    const host = this.#expectLive(buffer);
+    host.bytes = undefined;
+    this.#live.delete(host);
+  }
+
+  write(view: BufferView, data: ArrayBufferView): void {
+    const expected = view.length * bytesOf(view.dtype);
+    if (data.byteLength !== expected) {
+      throw new ShapeError(
+        `A write to ${view.length} ${view.dtype} elements needs ${expected} bytes, ` +
+          `got ${data.byteLength}. Pass an array of the view's type and length.`,
+      );
+    }
+    const target = this.#stored(view);
+    new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(
+      new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+    );
+  }
+
+  async read(view: BufferView): Promise<ArrayBufferView> {
+    return this.#stored(view).slice();
+  }
+
+  supports(op: Op, direction: 'forward' | 'backward'): true | string {
+    if (direction === 'forward' || op.backward !== undefined) return true;
+    return `${op.id} has no backward.`;
+  }
+
+  dispatch(launch: Launch): void {
+    const { op, direction, operands, dims, scalars } = launch;
+    const gradOutputs: Record<string, Values[string]> = {};
+    for (const name of differentiableOutputs(op)) {
+      const operand = op.outputs[name];
+      gradOutputs[name] = new Float64Array(sizeOf(shapeOf(operand, dims)));
+    }
+    const inputs: Record<string, Values[string]> = {};
+    const outputs: Record<string, Values[string]> = {};
+    const results: { name: string; view: BufferView }[] = [];
+    operandOrder(op, direction).forEach(({ role, name }, position) => {
+      const view = operands[position];
+      if (view === undefined) return;
+      if (role === 'gradInput' || (role === 'output' && direction === 'forward')) {
+        results.push({ name, view });
+        return;
+      }
+      const into = role === 'gradOutput' ? gradOutputs : role === 'input' ? inputs : outputs;
+      const stored = this.#stored(view);
+      into[name] = stored instanceof Int32Array ? stored.slice() : decode(stored, view.dtype);
+    });
+    const values =
+      direction === 'forward'
+        ? op.forward(inputs, dims, scalars)
+        : op.backward?.(gradOutputs, { ...inputs, ...outputs }, dims, scalars);
+    for (const { name, view } of results) {
+      const value = values?.[name];
+      if (value === undefined || value.length !== view.length) {
+        throw new ShapeError(
+          `${op.id}: the oracle's ${direction} gave ${value?.length ?? 'no'} elements for ` +
+            `${name}, expected ${view.length}. Correct the op's file.`,
+        );
+      }
+      this.#stored(view).set(encode(value, view.dtype));
+    }
+  }
+
+  async synchronize(): Promise<void> {}
+
+  allocatedBytes(): number {
+    let total = 0;
+    for (const buffer of this.#live) total += buffer.sizeBytes;
+    return total;
+  }
+
+  dispose(): void {
+    for (const buffer of this.#live) buffer.bytes = undefined;
+    this.#live.clear();
+  }
+
+  /** The elements of a view, shared with the buffer. */
+  #stored(view: BufferView): TypedArray {
+    const { bytes, sizeBytes } = this.#expectLive(view.buffer);
+    const end = view.offsetBytes + view.length * bytesOf(view.dtype);
+    if (bytes === undefined || view.offsetBytes < 0 || end > sizeBytes) {
+      throw new ShapeError(
+        `A view of bytes ${view.offsetBytes} to ${end} does not fit a buffer of ${sizeBytes} ` +
+          'bytes. Make the view smaller.',
+      );
+    }
+    const kind = allocate(view.dtype, 0).constructor as new (
+      buffer: ArrayBuffer,
+      offset: number,
+      length: number,
+    ) => TypedArray;
+    return new kind(bytes, view.offsetBytes, view.length);
+  }
+
+  #expectLive(buffer: DeviceBuffer): HostBuffer {
+    if (!(buffer instanceof HostBuffer) || !this.#live.has(buffer)) {
+      throw new StateError(
+        `This buffer of ${buffer.sizeBytes} bytes was freed or belongs to another backend. ` +
+          'Allocate it on this one.',
+      );
+    }
+    return buffer;
+  }
+}
