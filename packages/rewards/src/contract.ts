@@ -1,1 +1,181 @@
-export {};
+/**
+ * What every reward and every verifier must keep, as plain checks: each throws an Error that says
+ * what broke.
+ */
+import {
+  type Action,
+  type ToolResult,
+  type Trajectory,
+  TrajectoryBuilder,
+} from '@saccade/trajectory';
+import type { GroupReward, Reward, RewardContext, TurnReward, Verifier } from './reward.ts';
+
+export interface RewardCheck {
+  /** The sentence it proves. */
+  readonly name: string;
+  check(reward: Reward | TurnReward | GroupReward): void;
+}
+
+export interface VerifierCheck {
+  /** The sentence it proves. */
+  readonly name: string;
+  check(verifier: Verifier): void;
+}
+
+export const rewardContract: readonly RewardCheck[] = [
+  { name: 'stays within its range', check: checkRange },
+  { name: 'gives the same for the same trajectory, and does not change it', check: checkPurity },
+  { name: 'says where it comes from', check: checkProvenance },
+];
+
+export const verifierContract: readonly VerifierCheck[] = [
+  { name: 'gives a number from 0 to 1 for any text', check: checkVerifierRange },
+  { name: 'accepts a number as the answer to itself, with space around it', check: checkItself },
+  { name: 'refuses another number, and an empty answer', check: checkOthers },
+];
+
+const code: Action = { kind: 'code', code: 'look()' };
+const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 0, wallMs: 1 };
+const raised: ToolResult = { ...ran, kind: 'exception', errorType: 'ValueError' };
+
+/** A trajectory of the given turns; the last decides how it ends. */
+function trajectoryOf(
+  turns: readonly (readonly [Action, ToolResult?])[],
+  index: number,
+): Trajectory {
+  const made = new TrajectoryBuilder({
+    id: `contract/${index}`,
+    taskId: 'contract',
+    sampleIndex: index,
+  });
+  made.prompt({ tokens: Int32Array.of(1), images: [], text: 'question' });
+  turns.forEach(([action, result], turn) => {
+    if (turn > 0) made.observation({ tokens: Int32Array.of(2), images: [], text: 'seen' });
+    const text = action.kind === 'answer' ? `<answer>${action.answer}</answer>` : 'code';
+    const logprobs = Float32Array.of(-1);
+    made.model({ tokens: Int32Array.of(3), logprobs, text, policyVersion: 0 });
+    made.turn(action, result);
+  });
+  const last = turns.at(-1)?.[0].kind;
+  if (last === 'answer') return made.finish('answered');
+  return made.finish(last === 'invalid' ? 'invalidAction' : 'turnLimit');
+}
+
+/** Trajectories of every shape a reward may meet. */
+export function contractTrajectories(): readonly Trajectory[] {
+  const shapes: (readonly [Action, ToolResult?])[][] = [
+    [[{ kind: 'answer', answer: '7' }]],
+    [[code, ran], [{ kind: 'answer', answer: '7' }]],
+    [[code, ran], [code, ran], [code, ran], [code, ran], [{ kind: 'answer', answer: '7' }]],
+    [[code, raised], [{ kind: 'answer', answer: '' }]],
+    [[code, raised], [code, ran], [{ kind: 'answer', answer: '3' }]],
+    [[code, ran], [{ kind: 'invalid', reason: 'noCodeNorAnswer' }]],
+    [[code, ran], [code]],
+    [
+      [code, ran],
+      [code, ran],
+    ],
+  ];
+  return shapes.map(trajectoryOf);
+}
+
+function contexts(): readonly RewardContext[] {
+  return [true, false].map((isCorrect) => ({ answer: '7', metadata: {}, isCorrect }));
+}
+
+/** Everything a reward gives for the contract's trajectories. */
+function valuesOf(reward: Reward | TurnReward | GroupReward): readonly number[] {
+  const trajectories = contractTrajectories();
+  return contexts().flatMap((context): readonly number[] => {
+    if (reward.scope === 'trajectory') return trajectories.map((one) => reward.score(one, context));
+    if (reward.scope === 'group') {
+      const group = { taskId: 'contract', trajectories };
+      const values = reward.score(
+        group,
+        trajectories.map(() => context),
+      );
+      expectCount(reward.name, values.length, trajectories.length, 'trajectories');
+      return values;
+    }
+    return trajectories.flatMap((one) => {
+      const values = reward.score(one, context);
+      expectCount(reward.name, values.length, one.turns.length, 'turns');
+      return values;
+    });
+  });
+}
+
+function expectCount(name: string, got: number, expected: number, what: string): void {
+  if (got !== expected) throw new Error(`${name} gave ${got} numbers for ${expected} ${what}.`);
+}
+
+function checkRange(reward: Reward | TurnReward | GroupReward): void {
+  const [low, high] = reward.range;
+  if (!(low < high)) throw new Error(`${reward.name} has the empty range [${low}, ${high}].`);
+  for (const value of valuesOf(reward)) {
+    if (!Number.isFinite(value) || value < low || value > high) {
+      throw new Error(`${reward.name} gave ${value}, outside of its range [${low}, ${high}].`);
+    }
+  }
+}
+
+function checkPurity(reward: Reward | TurnReward | GroupReward): void {
+  const [first, second] = [valuesOf(reward), valuesOf(reward)];
+  if (first.join() !== second.join()) throw new Error(`${reward.name} changes from call to call.`);
+  if (reward.scope !== 'trajectory') return;
+  for (const trajectory of contractTrajectories()) {
+    const before = JSON.stringify(trajectory);
+    for (const context of contexts()) reward.score(trajectory, context);
+    if (JSON.stringify(trajectory) !== before)
+      throw new Error(`${reward.name} changes a trajectory.`);
+  }
+}
+
+function checkProvenance(reward: Reward | TurnReward | GroupReward): void {
+  if (reward.paper.trim() === '') throw new Error(`${reward.name} names no paper.`);
+}
+
+const anyText = [
+  '',
+  ' ',
+  '7',
+  'seven',
+  '\\boxed{7}',
+  '-',
+  '.',
+  'NaN',
+  '1e999',
+  '\ud800',
+  '7'.repeat(5000),
+];
+
+function checkVerifierRange(verifier: Verifier): void {
+  for (const answer of anyText) {
+    for (const expected of anyText) {
+      const score = verifier.verify(answer, expected);
+      if (!(score >= 0 && score <= 1)) {
+        throw new Error(`${verifier.name} gave ${score} for "${answer}" and "${expected}".`);
+      }
+    }
+  }
+}
+
+function checkItself(verifier: Verifier): void {
+  for (const [answer, expected] of [
+    ['7', '7'],
+    [' 7\n', '7'],
+    ['42', ' 42'],
+  ] as const) {
+    if (verifier.verify(answer, expected) !== 1) {
+      throw new Error(`${verifier.name} does not accept "${answer}" for "${expected}".`);
+    }
+  }
+}
+
+function checkOthers(verifier: Verifier): void {
+  for (const answer of ['1', '77', '', ' ', '-7']) {
+    if (verifier.verify(answer, '7') >= 0.5) {
+      throw new Error(`${verifier.name} accepts "${answer}" for "7".`);
+    }
+  }
+}

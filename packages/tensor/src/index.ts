@@ -1,1 +1,19 @@
-export {};
+export { apply, type TensorArguments } from './apply.ts';
+export {
+  add,
+  attention,
+  attentionDecode,
+  embedding,
+  gatherRows,
+  gelu,
+  linear,
+  linearLogprob,
+  linearSample,
+  rmsNorm,
+  rotary,
+  scatterRows,
+  swiglu,
+} from './fronts.ts';
+export { adopt, Scope, scope, tensor, zeros } from './scope.ts';
+export { recordingTape, Tape } from './tape.ts';
+export { type Storage, Tensor } from './tensor.ts';

@@ -1,3 +1,14 @@
+export { type GivenTokens, type ModelTokens, TrajectoryBuilder } from './builder.ts';
+export { checkTrajectory, trajectoryViolations } from './check.ts';
+export {
+  formatTrajectoryLine,
+  isScored,
+  parseTrajectoryLine,
+  type StoredTrajectory,
+  type Tags,
+  type TrajectoryLine,
+  withImages,
+} from './json.ts';
 export {
   type Action,
   type AffineMap,

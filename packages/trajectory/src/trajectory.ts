@@ -4,7 +4,7 @@
  * tokenised again.
  */
 
-/** Takes a picture's pixel coordinates to another frame: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. */
+/** Takes pixel coordinates to another picture's frame: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. */
 export type AffineMap = readonly [number, number, number, number];
 
 /** A picture of the context: what the model saw and where it came from. */

@@ -1,0 +1,83 @@
+/** Cosine and sine tables for the `rotary` op: plain, multimodal (M-RoPE) and 2-D for vision. */
+import { expectLength, ShapeError } from '@saccade/core';
+
+export interface RotaryTable {
+  /** [T, E] with E = half the head dimension. */
+  readonly cos: Float32Array;
+  readonly sin: Float32Array;
+}
+
+/** θ^(−2i/D) for i in [0, D/2). Su et al. 2021, arXiv:2104.09864. */
+function inverseFrequencies(headDim: number, theta: number): Float64Array {
+  return Float64Array.from({ length: headDim / 2 }, (_, i) => theta ** ((-2 * i) / headDim));
+}
+
+function fill(
+  tokenCount: number,
+  width: number,
+  angle: (token: number, i: number) => number,
+): RotaryTable {
+  const cos = new Float32Array(tokenCount * width);
+  const sin = new Float32Array(tokenCount * width);
+  for (let t = 0; t < tokenCount; t++) {
+    for (let i = 0; i < width; i++) {
+      // Angles are rounded to float32 first, as the reference implementations compute them.
+      const a = Math.fround(angle(t, i));
+      cos[t * width + i] = Math.cos(a);
+      sin[t * width + i] = Math.sin(a);
+    }
+  }
+  return { cos, sin };
+}
+
+/**
+ * Multimodal rotary embedding: each frequency pair turns by the temporal, height or width position,
+ * as `sections` say. Qwen2-VL, arXiv:2409.12191, section 2.1.
+ *
+ * @param positions  [3, T]: temporal, height, width; equal for text
+ * @param sections   pairs that take each position; they sum to headDim/2
+ */
+export function mropeTable(
+  positions: Int32Array,
+  headDim: number,
+  sections: readonly number[],
+  theta: number,
+): RotaryTable {
+  const width = headDim / 2;
+  const total = sections.reduce((sum, section) => sum + section, 0);
+  if (sections.length !== 3 || total !== width) {
+    throw new ShapeError(
+      `M-RoPE sections [${sections.join(', ')}] must be three numbers that sum to ${width}, half of ` +
+        `the head dimension ${headDim}.`,
+    );
+  }
+  const tokenCount = positions.length / 3;
+  const axisOf = sections.flatMap((section, axis) => new Array<number>(section).fill(axis));
+  const frequencies = inverseFrequencies(headDim, theta).map(Math.fround);
+  return fill(tokenCount, width, (t, i) => {
+    const position = positions[(axisOf[i] as number) * tokenCount + t] as number;
+    return position * (frequencies[i] as number);
+  });
+}
+
+/**
+ * Two-dimensional rotary embedding of the vision tower: the first half of the pairs turns by the
+ * patch's row, the second half by its column.
+ *
+ * @param rows     [T] patch rows
+ * @param columns  [T] patch columns
+ */
+export function visionRotaryTable(
+  rows: Int32Array,
+  columns: Int32Array,
+  headDim: number,
+  theta: number,
+): RotaryTable {
+  expectLength('columns', columns.length, rows.length);
+  const half = headDim / 4;
+  const frequencies = inverseFrequencies(headDim / 2, theta).map(Math.fround);
+  return fill(rows.length, headDim / 2, (t, i) => {
+    const position = (i < half ? rows[t] : columns[t]) as number;
+    return position * (frequencies[i % half] as number);
+  });
+}

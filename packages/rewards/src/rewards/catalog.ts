@@ -1,0 +1,2 @@
+export { accumulativeTool } from './accumulative-tool.ts';
+export { accuracy } from './accuracy.ts';

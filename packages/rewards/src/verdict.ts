@@ -1,0 +1,88 @@
+/** Decides once per trajectory whether its final answer is right, and says why not. */
+import type { Trajectory } from '@saccade/trajectory';
+import type { Verifier } from './reward.ts';
+
+/**
+ * Why an answer was not even compared:
+ *
+ * - `noAnswer` the trajectory ended without one;
+ * - `unbalancedTags` its text opens and closes `<answer>` a different number of times;
+ * - `nestedTags` the answer itself holds an answer or picture tag;
+ * - `tooLong` the answer has `maxAnswerCharacters` or more;
+ * - `notBoxed` the answer has no `\boxed{}`, where one is required.
+ */
+export type Refusal = 'noAnswer' | 'unbalancedTags' | 'nestedTags' | 'tooLong' | 'notBoxed';
+
+export interface Verdict {
+  /** The verifier's score at least 0.5, and nothing refused. */
+  readonly isCorrect: boolean;
+  /** What the verifier gave, 0 where the answer was refused. */
+  readonly score: number;
+  /** The text that was compared. */
+  readonly answer?: string;
+  readonly refusal?: Refusal;
+}
+
+export interface VerdictOptions {
+  /** Answers this long or longer are wrong. Default 1000. */
+  readonly maxAnswerCharacters?: number;
+  /** Whether an answer without `\boxed{}` is wrong; else it is compared as it is. Default false. */
+  readonly requireBox?: boolean;
+}
+
+/**
+ * The verdict on a trajectory's answer.
+ *
+ * The rules are those of PyVision-RL's extraction code, with one difference: there an answer of
+ * 1000 characters scores 0 but may still be flagged right, and so earn the tool reward; here an
+ * answer that is refused is wrong for every reward.
+ */
+export function judge(
+  trajectory: Trajectory,
+  expected: string,
+  verifier: Verifier,
+  options: VerdictOptions = {},
+): Verdict {
+  const { maxAnswerCharacters = 1000, requireBox = false } = options;
+  const { answer } = trajectory;
+  if (answer === undefined) return refused('noAnswer');
+  const said = trajectory.segments
+    .filter((segment) => segment.kind === 'model')
+    .map((segment) => segment.text)
+    .join('\n');
+  if (occurrences(said, '<answer>') !== occurrences(said, '</answer>')) {
+    return refused('unbalancedTags');
+  }
+  if (/<\/?answer>|<\/?image_clue_\d+>|<\|vision_(start|end)\|>/.test(answer)) {
+    return refused('nestedTags');
+  }
+  if (answer.length >= maxAnswerCharacters) return refused('tooLong');
+  const boxed = boxedContent(answer);
+  if (requireBox && boxed === undefined) return refused('notBoxed');
+  const compared = boxed ?? answer.trim();
+  const score = verifier.verify(compared, expected);
+  return { isCorrect: score >= 0.5, score, answer: compared };
+}
+
+/** What stands in the last `\boxed{…}` of a text, its braces balanced; undefined without one. */
+export function boxedContent(text: string): string | undefined {
+  const opening = '\\boxed{';
+  const start = text.lastIndexOf(opening);
+  if (start < 0) return undefined;
+  let depth = 1;
+  for (let at = start + opening.length; at < text.length; at++) {
+    const character = text[at];
+    if (character === '{') depth++;
+    if (character === '}') depth--;
+    if (depth === 0) return text.slice(start + opening.length, at).trim();
+  }
+  return undefined;
+}
+
+function refused(refusal: Refusal): Verdict {
+  return { isCorrect: false, score: 0, refusal };
+}
+
+function occurrences(text: string, part: string): number {
+  return text.split(part).length - 1;
+}

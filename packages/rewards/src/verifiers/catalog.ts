@@ -1,0 +1,2 @@
+export { exact } from './exact.ts';
+export { numeric } from './numeric.ts';

@@ -1,0 +1,231 @@
+/** Many trajectories at a time: bounded concurrency, retries, cancellation, groups in order. */
+import { ConfigError, type EventSink, messageOf } from '@saccade/core';
+import type { Env, Task } from '@saccade/gym';
+import type { Policy } from '@saccade/policy';
+import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
+import { failureOf } from './failures.ts';
+import { ModelImages } from './model-images.ts';
+import { checkBudgets, rollout, type SamplingOptions } from './rollout.ts';
+
+/** Makes a fresh environment for one trajectory. */
+export type MakeEnv = () => Env | Promise<Env>;
+
+export interface GroupOptions extends SamplingOptions {
+  /** G: trajectories per task. */
+  readonly groupSize: number;
+  /** Whether a group's prompt is computed once in the policy. Default true. */
+  readonly sharedPrefix?: boolean;
+  /** Times a trajectory is tried again after a failure, with the same random address. Default 2. */
+  readonly retries?: number;
+  /** Hears of progress, and of environments that could not be disposed. */
+  readonly events?: EventSink;
+}
+
+export interface RunOptions extends GroupOptions {
+  /** Trajectories in flight at a time. Default 128. */
+  readonly concurrency?: number;
+}
+
+export interface RunResult {
+  /** One group per task, in the order of the tasks; each has all its G trajectories. */
+  readonly groups: readonly Group[];
+  /** Trajectories that were tried again. */
+  readonly retries: number;
+  /** Trajectories that stayed failed after all retries, by boundary. */
+  readonly failures: Readonly<Partial<Record<Failure['boundary'], number>>>;
+}
+
+/** One trajectory to roll out. */
+interface Job {
+  readonly task: Task;
+  readonly taskIndex: number;
+  readonly sampleIndex: number;
+  /** Tells apart the same task standing twice in a call. */
+  readonly stream: string;
+  readonly sharedPrefixKey: string;
+}
+
+/**
+ * Rolls out a group of every task. What comes out does not depend on timing or on `concurrency`:
+ * every token's random address is made of seed, stream, task, sample and turn.
+ *
+ * @throws ConfigError for a number out of range
+ * @throws the signal's reason if it is aborted, after all trajectories in flight have let go
+ */
+export async function runRollouts(
+  policy: Policy,
+  makeEnv: MakeEnv,
+  tasks: readonly Task[],
+  options: RunOptions,
+): Promise<RunResult> {
+  const { groupSize, concurrency = 128, retries = 2 } = options;
+  checkBudgets(options);
+  expectWhole('groupSize', groupSize, 1);
+  expectWhole('concurrency', concurrency, 1);
+  expectWhole('retries', retries, 0);
+  const run = new GroupRun(policy, makeEnv, tasks, options);
+  const workers = Array.from({ length: Math.min(concurrency, run.total) }, () => run.work());
+  const ended = await Promise.allSettled(workers);
+  run.releasePrompts();
+  for (const worker of ended) if (worker.status === 'rejected') throw worker.reason;
+  return run.result();
+}
+
+/** Rolls out the group of one task, all its trajectories at a time. */
+export async function rolloutGroup(
+  policy: Policy,
+  makeEnv: MakeEnv,
+  task: Task,
+  options: GroupOptions,
+): Promise<Group> {
+  const { groups } = await runRollouts(policy, makeEnv, [task], {
+    ...options,
+    concurrency: options.groupSize,
+  });
+  const [group] = groups;
+  return group ?? { taskId: task.id, trajectories: [] };
+}
+
+class GroupRun {
+  readonly total: number;
+  readonly #policy: Policy;
+  readonly #makeEnv: MakeEnv;
+  readonly #tasks: readonly Task[];
+  readonly #options: RunOptions;
+  readonly #images: ModelImages;
+  readonly #jobs: readonly Job[];
+  readonly #trajectories: Trajectory[][];
+  /** Trajectories of each task that have not ended. */
+  readonly #open: number[];
+  readonly #failures: Partial<Record<Failure['boundary'], number>> = {};
+  #next = 0;
+  #done = 0;
+  #retries = 0;
+  #isStopped = false;
+
+  constructor(policy: Policy, makeEnv: MakeEnv, tasks: readonly Task[], options: RunOptions) {
+    this.#policy = policy;
+    this.#makeEnv = makeEnv;
+    this.#tasks = tasks;
+    this.#options = options;
+    this.#images = options.images ?? new ModelImages(policy.processor);
+    this.#jobs = jobsOf(tasks, options);
+    this.#trajectories = tasks.map(() => []);
+    this.#open = tasks.map(() => options.groupSize);
+    this.total = this.#jobs.length;
+  }
+
+  /** Takes jobs in order until none is left or something stops the run. */
+  async work(): Promise<void> {
+    try {
+      while (!this.#isStopped) {
+        const job = this.#jobs[this.#next++];
+        if (job === undefined) return;
+        await this.#complete(job);
+      }
+    } catch (error) {
+      this.#isStopped = true;
+      throw error;
+    }
+  }
+
+  result(): RunResult {
+    const groups = this.#tasks.map((task, index) => ({
+      taskId: task.id,
+      trajectories: this.#trajectories[index] ?? [],
+    }));
+    return { groups, retries: this.#retries, failures: this.#failures };
+  }
+
+  /** Lets the policy forget the prompts of groups that were stopped half-way. */
+  releasePrompts(): void {
+    for (const { taskIndex, sampleIndex, sharedPrefixKey } of this.#jobs) {
+      if (sampleIndex > 0 || this.#open[taskIndex] === 0 || !this.#isShared()) continue;
+      this.#policy.release(sharedPrefixKey);
+    }
+  }
+
+  async #complete(job: Job): Promise<void> {
+    try {
+      const trajectory = await this.#tryOften(job);
+      const boundary = trajectory.failure?.boundary;
+      if (boundary) this.#failures[boundary] = (this.#failures[boundary] ?? 0) + 1;
+      const group = this.#trajectories[job.taskIndex];
+      if (group) group[job.sampleIndex] = trajectory;
+    } finally {
+      const open = (this.#open[job.taskIndex] ?? 0) - 1;
+      this.#open[job.taskIndex] = open;
+      if (open === 0 && this.#isShared()) this.#policy.release(job.sharedPrefixKey);
+    }
+    this.#done++;
+    const { events } = this.#options;
+    events?.({ kind: 'progress', stage: 'rollout', done: this.#done, total: this.total });
+  }
+
+  async #tryOften(job: Job): Promise<Trajectory> {
+    const { retries = 2 } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      const trajectory = await this.#tryOnce(job);
+      if (trajectory.stopReason !== 'failed' || attempt >= retries) return trajectory;
+      this.#retries++;
+    }
+  }
+
+  async #tryOnce(job: Job): Promise<Trajectory> {
+    const { signal } = this.#options;
+    const { stream, sampleIndex, task } = job;
+    signal?.throwIfAborted();
+    let env: Env;
+    try {
+      env = await this.#makeEnv();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const id = `${stream === '' ? '' : `${stream}/`}${task.id}/${sampleIndex}`;
+      const builder = new TrajectoryBuilder({ id, taskId: task.id, sampleIndex });
+      return builder.fail(failureOf(error, 'env'));
+    }
+    try {
+      return await rollout(this.#policy, env, task, {
+        ...this.#options,
+        stream,
+        sampleIndex,
+        images: this.#images,
+        ...(this.#isShared() && { sharedPrefixKey: job.sharedPrefixKey }),
+      });
+    } finally {
+      await env.dispose().catch((error: unknown) => {
+        const message = `An environment could not be disposed: ${messageOf(error)}`;
+        this.#options.events?.({ kind: 'warning', message });
+      });
+    }
+  }
+
+  #isShared(): boolean {
+    return (this.#options.sharedPrefix ?? true) && this.#options.groupSize > 1;
+  }
+}
+
+function jobsOf(tasks: readonly Task[], options: RunOptions): readonly Job[] {
+  const { groupSize, stream = '' } = options;
+  const seen = new Map<string, number>();
+  return tasks.flatMap((task, taskIndex) => {
+    const earlier = seen.get(task.id) ?? 0;
+    seen.set(task.id, earlier + 1);
+    const own = earlier === 0 ? stream : `${stream}~${earlier}`;
+    return Array.from({ length: groupSize }, (_, sampleIndex) => ({
+      task,
+      taskIndex,
+      sampleIndex,
+      stream: own,
+      sharedPrefixKey: `${own}/${task.id}/prompt`,
+    }));
+  });
+}
+
+function expectWhole(field: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least) return;
+  throw new ConfigError(
+    `rollout.${field}`,
+    `${field} must be a whole number of at least ${least}, is ${value}.`,
+  );
+}

@@ -1,0 +1,45 @@
+/** A scored group with its advantages, fixed while it is whole. */
+import { ShapeError } from '@saccade/core';
+import type { ScoredTrajectory } from '@saccade/trajectory';
+import type { ScoredGroup } from './scheduler.ts';
+
+export interface AdvantagedGroup {
+  readonly taskId: string;
+  readonly trajectories: readonly ScoredTrajectory[];
+  /** [G] one per trajectory. */
+  readonly advantages: Float64Array;
+  /** Population standard deviation of the rewards. */
+  readonly std: number;
+}
+
+/** The group with advantages of all its trajectories. */
+export function withAdvantages(
+  group: ScoredGroup,
+  advantages: (rewards: Float64Array) => Float64Array,
+): AdvantagedGroup {
+  const rewards = Float64Array.from(group.trajectories, (trajectory) => trajectory.reward);
+  const values = advantages(rewards);
+  if (values.length !== rewards.length) {
+    throw new ShapeError(
+      `advantages() gave ${values.length} values for a group of ${rewards.length}. Give one each.`,
+    );
+  }
+  const { taskId, trajectories } = group;
+  return { taskId, trajectories, advantages: values, std: populationStd(rewards) };
+}
+
+/**
+ * Population standard deviation; exactly 0 where all values are equal, whatever rounding does.
+ *
+ *   σ = sqrt(mean((R − mean(R))²))
+ */
+export function populationStd(values: Float64Array): number {
+  const first = values[0];
+  if (first === undefined || values.every((value) => value === first)) return 0;
+  let excess = 0;
+  for (const value of values) excess += value - first;
+  const mean = first + excess / values.length;
+  let squares = 0;
+  for (const value of values) squares += (value - mean) ** 2;
+  return Math.sqrt(squares / values.length);
+}

@@ -1,0 +1,9 @@
+/** All schedulers by name. */
+import { defineRegistry, type Registry } from '@saccade/core';
+import type { SchedulerKind } from './scheduler.ts';
+import * as catalog from './schedulers/catalog.ts';
+
+export const schedulers: Registry<SchedulerKind> = defineRegistry<SchedulerKind>(
+  'scheduler',
+  catalog,
+);

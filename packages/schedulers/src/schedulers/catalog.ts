@@ -1,0 +1,2 @@
+export { oversampleFilterRank } from './oversample-filter-rank.ts';
+export { synchronous } from './synchronous.ts';

@@ -1,0 +1,113 @@
+/** Thin typed fronts of the ops: names and shapes for people, no formula. */
+import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
+import { StateError } from '@saccade/core';
+import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
+import {
+  add as addOp,
+  embedding as embeddingOp,
+  gatherRows as gatherRowsOp,
+  gelu as geluOp,
+  gemm,
+  rmsNorm as rmsNormOp,
+  rotary as rotaryOp,
+  scatterRows as scatterRowsOp,
+  swiglu as swigluOp,
+} from '@saccade/ops';
+import { apply, type TensorArguments } from './apply.ts';
+import type { Tensor } from './tensor.ts';
+
+function output(outputs: Record<string, Tensor>, name: string): Tensor {
+  const tensor = outputs[name];
+  if (tensor === undefined) throw new StateError(`An op gave no output "${name}".`);
+  return tensor;
+}
+
+/** y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. */
+export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
+  return output(apply(gemm, { x, w, b }), 'y');
+}
+
+/** Root-mean-square normalisation of each row of x [N, D] with weight w [D]. */
+export function rmsNorm(x: Tensor, w: Tensor, eps: number): Tensor {
+  return output(apply(rmsNormOp, { x, w }, { eps }), 'y');
+}
+
+/** Rotates x [T, H, D] by angles whose cos and sin are [T, D/2]. */
+export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
+  return output(apply(rotaryOp, { x, cos, sin }), 'y');
+}
+
+/** silu(gate)·up, elementwise on [N, D]. */
+export function swiglu(gate: Tensor, up: Tensor): Tensor {
+  return output(apply(swigluOp, { gate, up }), 'y');
+}
+
+/** Exact GELU on [N, D]. */
+export function gelu(x: Tensor): Tensor {
+  return output(apply(geluOp, { x }), 'y');
+}
+
+/** a + b on [N, D]. */
+export function add(a: Tensor, b: Tensor): Tensor {
+  return output(apply(addOp, { a, b }), 'y');
+}
+
+/** Rows of table [V, D], or for ids ≥ V of extra [E, D]; ids [N] → [N, D]. */
+export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
+  return output(apply(embeddingOp, { table, extra, ids }), 'y');
+}
+
+/** Rows index[r] of x [N, D] → [R, D]. */
+export function gatherRows(x: Tensor, index: Tensor): Tensor {
+  return output(apply(gatherRowsOp, { x, index }), 'y');
+}
+
+/** Writes rows x [N, D] to rows index [N] of `into` [C, D], in place. */
+export function scatterRows(into: Tensor, x: Tensor, index: Tensor): void {
+  apply(scatterRowsOp, { into, x, index });
+}
+
+/** Attention over a segment plan; q [T, H, D], k and v [T, G, D], segments [S, 3] → [T, H, D]. */
+export function attention(
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  segments: Tensor,
+  options: { readonly isCausal: boolean },
+): Tensor {
+  const inputs: TensorArguments = { q, k, v, segments };
+  return output(apply(attentionOp, inputs, { causal: options.isCausal ? 1 : 0 }), 'out');
+}
+
+/** Attention of rows q [N, H, D] over spans of a cache [C, G, D] → [N, H, D]. */
+export function attentionDecode(
+  q: Tensor,
+  kCache: Tensor,
+  vCache: Tensor,
+  spans: Tensor,
+  spanOffsets: Tensor,
+): Tensor {
+  return output(apply(attentionDecodeOp, { q, kCache, vCache, spans, spanOffsets }), 'out');
+}
+
+/** Log-probs and entropies of targets [N] under hidden [N, D] and an LM head [V, D]. */
+export function linearLogprob(
+  hidden: Tensor,
+  weight: Tensor,
+  targets: Tensor,
+  temperature: number,
+): { readonly logprobs: Tensor; readonly entropy: Tensor } {
+  const outputs = apply(linearLogprobOp, { hidden, weight, targets }, { temperature });
+  return { logprobs: output(outputs, 'logprobs'), entropy: output(outputs, 'entropy') };
+}
+
+/** One token per row of hidden [N, D], with its exact log-prob; keys [N, 4]. */
+export function linearSample(
+  hidden: Tensor,
+  weight: Tensor,
+  keys: Tensor,
+  temperature: number,
+): { readonly tokens: Tensor; readonly logprobs: Tensor } {
+  const outputs = apply(linearSampleOp, { hidden, weight, keys }, { temperature });
+  return { tokens: output(outputs, 'tokens'), logprobs: output(outputs, 'logprobs') };
+}

@@ -1,0 +1,101 @@
+/** A tensor is an immutable handle: a device, an element type, a shape, and a piece of memory. */
+import {
+  bytesOf,
+  type DType,
+  formatShape,
+  type Shape,
+  ShapeError,
+  StateError,
+  sizeOf,
+} from '@saccade/core';
+import type { Device, DeviceArray } from '@saccade/ops';
+
+/** One allocation; views share it. */
+export interface Storage {
+  readonly device: Device;
+  readonly array: DeviceArray;
+  isFreed: boolean;
+}
+
+export class Tensor {
+  readonly storage: Storage;
+  readonly shape: Shape;
+  /** First element, counted from the start of the storage. */
+  readonly offset: number;
+  readonly dtype: DType;
+
+  constructor(storage: Storage, shape: Shape, offset = 0) {
+    this.storage = storage;
+    this.shape = shape;
+    this.offset = offset;
+    this.dtype = storage.array.view.dtype;
+  }
+
+  get device(): Device {
+    return this.storage.device;
+  }
+
+  /** Number of elements. */
+  get size(): number {
+    return sizeOf(this.shape);
+  }
+
+  /** True if this handle covers its whole storage, whatever its shape. */
+  get isWhole(): boolean {
+    return this.offset === 0 && this.size === sizeOf(this.storage.array.shape);
+  }
+
+  /** What the device takes. @throws StateError after the memory was freed */
+  get array(): DeviceArray {
+    if (this.storage.isFreed) {
+      throw new StateError(
+        `A tensor of shape ${formatShape(this.shape)} was used after its memory was freed. ` +
+          'Return it from the scope that made it.',
+      );
+    }
+    const { view } = this.storage.array;
+    const offsetBytes = view.offsetBytes + this.offset * bytesOf(view.dtype);
+    return { view: { ...view, offsetBytes, length: this.size }, shape: this.shape };
+  }
+
+  /** The same elements in another shape; shares memory. One length may be −1. */
+  reshape(shape: Shape): Tensor {
+    const known = sizeOf(shape.filter((length) => length !== -1));
+    const resolved = shape.map((length) => (length === -1 ? this.size / known : length));
+    if (sizeOf(resolved) !== this.size) {
+      throw new ShapeError(
+        `Cannot reshape ${formatShape(this.shape)} to ${formatShape(shape)}: ` +
+          `${this.size} elements do not fit. Pass a shape of the same size.`,
+      );
+    }
+    return new Tensor(this.storage, resolved, this.offset);
+  }
+
+  /** Rows [start, end) of the outermost axis; shares memory. Not differentiable. */
+  rows(start: number, end: number): Tensor {
+    const [count, ...rest] = this.shape;
+    if (start < 0 || end > count || start > end) {
+      throw new ShapeError(
+        `Rows ${start} to ${end} are not inside ${formatShape(this.shape)}. Pass a range within it.`,
+      );
+    }
+    return new Tensor(this.storage, [end - start, ...rest], this.offset + start * sizeOf(rest));
+  }
+
+  /** Waits for queued work and copies the elements to the host. */
+  read(): Promise<Float32Array | Float64Array | Int32Array> {
+    return this.device.read(this.array);
+  }
+
+  /** Overwrites the elements, in queue order. */
+  write(data: ArrayLike<number>): void {
+    this.device.write(this.array, data);
+  }
+
+  /** Frees the memory now; every view of it dies too. Harmless twice. */
+  dispose(): void {
+    if (this.storage.isFreed) return;
+    this.storage.isFreed = true;
+    this.device.free(this.storage.array);
+  }
+}

@@ -1,0 +1,124 @@
+/** What must hold of every trajectory, whoever made it. */
+import { DataError } from '@saccade/core';
+import type { Segment, Trajectory } from './trajectory.ts';
+
+/**
+ * Everything that is wrong with a trajectory, one sentence each; empty if it keeps its invariants:
+ *
+ * - the segments are one prompt, then model and observation in turn; the last is never an
+ *   observation;
+ * - model segments, and only they, have log-probs, one finite number per token;
+ * - pictures lie in prompts and observations, their placeholders fit, their names are unique;
+ * - turn k was made by the k-th model segment; a tool result answers code;
+ * - an answer exists exactly if the trajectory was answered, a failure exactly if it failed.
+ */
+export function trajectoryViolations(trajectory: Trajectory): readonly string[] {
+  const violations: string[] = [];
+  checkOrder(trajectory, violations);
+  const imageNames = new Set<string>();
+  trajectory.segments.forEach((segment, index) => {
+    checkSegment(segment, `segment ${index} (${segment.kind})`, imageNames, violations);
+  });
+  checkTurns(trajectory, violations);
+  checkEnd(trajectory, violations);
+  return violations;
+}
+
+/** @throws DataError naming the trajectory and everything that is wrong with it */
+export function checkTrajectory(trajectory: Trajectory): void {
+  const violations = trajectoryViolations(trajectory);
+  if (violations.length === 0) return;
+  throw new DataError(
+    `Trajectory ${trajectory.id} breaks the ledger's rules: ${violations.join('; ')}. ` +
+      'Build trajectories with TrajectoryBuilder.',
+  );
+}
+
+function checkOrder(trajectory: Trajectory, violations: string[]): void {
+  const { segments } = trajectory;
+  segments.forEach((segment, index) => {
+    const expected = index === 0 ? 'prompt' : index % 2 === 1 ? 'model' : 'observation';
+    if (segment.kind !== expected) {
+      violations.push(`segment ${index} must be of kind ${expected}, is ${segment.kind}`);
+    }
+  });
+  // A trajectory that failed before its prompt was encoded has none.
+  if (segments.length === 0 && trajectory.stopReason !== 'failed') {
+    violations.push('it has no prompt');
+  }
+  if (segments.at(-1)?.kind === 'observation') violations.push('it ends with an observation');
+}
+
+function checkSegment(
+  segment: Segment,
+  where: string,
+  imageNames: Set<string>,
+  violations: string[],
+): void {
+  if (segment.tokens.length === 0) violations.push(`${where} has no tokens`);
+  if (segment.kind === 'model') {
+    if (segment.logprobs === undefined) {
+      violations.push(`${where} has no logprobs`);
+    } else if (segment.logprobs.length !== segment.tokens.length) {
+      violations.push(
+        `${where} has ${segment.tokens.length} tokens and ${segment.logprobs.length} logprobs`,
+      );
+    } else if (!segment.logprobs.every(Number.isFinite)) {
+      violations.push(`${where} has a logprob that is not finite`);
+    }
+    if (segment.images.length > 0) violations.push(`${where} has pictures`);
+  } else if (segment.logprobs !== undefined) {
+    violations.push(`${where} has logprobs`);
+  }
+  let placeholders = 0;
+  for (const image of segment.images) {
+    placeholders += image.tokenCount;
+    if (imageNames.has(image.name)) violations.push(`two pictures are called ${image.name}`);
+    imageNames.add(image.name);
+    if (image.tokenCount < 1) violations.push(`picture ${image.name} has no placeholder tokens`);
+  }
+  if (placeholders > segment.tokens.length) {
+    violations.push(
+      `${where} has ${segment.tokens.length} tokens, its pictures need ${placeholders}`,
+    );
+  }
+}
+
+function checkTurns(trajectory: Trajectory, violations: string[]): void {
+  const { segments, turns, stopReason } = trajectory;
+  turns.forEach((turn, index) => {
+    if (segments[turn.segment]?.kind !== 'model' || turn.segment !== 2 * index + 1) {
+      violations.push(`turn ${index} points at segment ${turn.segment}, not at ${2 * index + 1}`);
+    }
+    if (turn.result !== undefined && turn.action.kind !== 'code') {
+      violations.push(`turn ${index} has a tool result but its action is ${turn.action.kind}`);
+    }
+  });
+  const modelSegments = segments.filter((segment) => segment.kind === 'model').length;
+  // A tool that breaks leaves its turn's tokens in the ledger, but no turn.
+  const unfinished = stopReason === 'failed' ? 1 : 0;
+  if (turns.length > modelSegments || turns.length < modelSegments - unfinished) {
+    violations.push(`it has ${modelSegments} model segments and ${turns.length} turns`);
+  }
+}
+
+function checkEnd(trajectory: Trajectory, violations: string[]): void {
+  const { answer, failure, stopReason, turns } = trajectory;
+  const last = turns.at(-1)?.action;
+  if ((answer !== undefined) !== (stopReason === 'answered')) {
+    violations.push(`it ${answer === undefined ? 'has no' : 'has an'} answer but is ${stopReason}`);
+  }
+  if (answer !== undefined && !(last?.kind === 'answer' && last.answer === answer)) {
+    violations.push('its answer is not that of its last turn');
+  }
+  if ((failure !== undefined) !== (stopReason === 'failed')) {
+    violations.push(
+      `it ${failure === undefined ? 'has no' : 'has a'} failure but is ${stopReason}`,
+    );
+  }
+  for (const field of ['sampleIndex', 'policyVersion'] as const) {
+    if (!Number.isInteger(trajectory[field]) || trajectory[field] < 0) {
+      violations.push(`${field} must be a whole number from 0, is ${trajectory[field]}`);
+    }
+  }
+}
