@@ -1,1 +1,168 @@
-export {};
+/** What every policy must keep, as plain functions that throw; any engine's tests may call them. */
+import { SaccadeError } from '@saccade/core';
+import type { LossFunction, ModelImage, PackedBatch, PackedSegment } from './batch.ts';
+import type { Policy, SampleRequest, SampleResult } from './policy.ts';
+
+export class PolicyContractError extends SaccadeError {
+  constructor(message: string) {
+    super('contract', message);
+  }
+}
+
+/** A prompt to continue: tokens and the pictures of its placeholders. */
+export interface ContractPrompt {
+  readonly tokens: Int32Array;
+  readonly images: readonly ModelImage[];
+}
+
+export interface ContractOptions {
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+}
+
+function fail(message: string): never {
+  throw new PolicyContractError(message);
+}
+
+/** A request that goes on to its full length. */
+export function contractRequest(
+  prompt: ContractPrompt,
+  conversation: string,
+  seed: number,
+  options: ContractOptions & { sharedPrefix?: string } = {},
+): SampleRequest {
+  return {
+    ...prompt,
+    maxTokens: options.maxTokens ?? 12,
+    stop: [],
+    temperature: options.temperature ?? 1,
+    seed: [seed, 7],
+    conversation,
+    ignoreEndOfTurn: true,
+    ...(options.sharedPrefix === undefined
+      ? {}
+      : { sharedPrefix: { key: options.sharedPrefix, length: prompt.tokens.length } }),
+  };
+}
+
+/** The batch that scores sampled continuations; `isShared` puts each prompt's tokens there once. */
+export function scoringBatch(
+  prompt: ContractPrompt,
+  results: readonly SampleResult[],
+  isShared: boolean,
+): PackedBatch {
+  const segments: PackedSegment[] = [];
+  const rows: number[] = [];
+  const targets: number[] = [];
+  let packed = 0;
+  const push = (segment: PackedSegment): number => {
+    const start = packed;
+    segments.push(segment);
+    packed += segment.tokens.length;
+    return start;
+  };
+  let promptStart = isShared ? push({ ...prompt, parent: -1 }) : 0;
+  for (const { tokens } of results) {
+    if (!isShared) promptStart = push({ ...prompt, parent: -1 });
+    const start = push({ tokens, parent: isShared ? 0 : segments.length - 1, images: [] });
+    tokens.forEach((token, i) => {
+      rows.push(i === 0 ? promptStart + prompt.tokens.length - 1 : start + i - 1);
+      targets.push(token);
+    });
+  }
+  return { segments, rows: Int32Array.from(rows), targets: Int32Array.from(targets) };
+}
+
+function concatenated(results: readonly SampleResult[]): number[] {
+  return results.flatMap(({ logprobs }) => [...logprobs]);
+}
+
+function expectClose(what: string, got: ArrayLike<number>, want: ArrayLike<number>, gate: number) {
+  if (got.length !== want.length) fail(`${what}: ${got.length} values, expected ${want.length}.`);
+  for (let i = 0; i < got.length; i++) {
+    const difference = Math.abs((got[i] as number) - (want[i] as number));
+    if (!(difference <= gate)) {
+      fail(`${what}: value ${i} is ${got[i]}, expected ${want[i]} within ${gate}.`);
+    }
+  }
+}
+
+/** Log-probs recorded while sampling equal those computed for training. */
+export async function checkSampledEqualsScored(
+  policy: Policy,
+  prompt: ContractPrompt,
+  gate = 1e-5,
+): Promise<void> {
+  const request = (i: number) => contractRequest(prompt, `scored-${i}`, i, { sharedPrefix: 'p' });
+  const results = await Promise.all([0, 1, 2].map((i) => policy.sample(request(i))));
+  for (const isShared of [true, false]) {
+    const { logprobs } = await policy.score(scoringBatch(prompt, results, isShared));
+    expectClose('log-prob of a sampled token', logprobs, concatenated(results), gate);
+  }
+  for (const i of [0, 1, 2]) policy.release(`scored-${i}`);
+  policy.release('p');
+}
+
+/** A seed gives the same tokens and log-probs, bit for bit, alone and beside other requests. */
+export async function checkSamplingIsBatchInvariant(
+  policy: Policy,
+  prompts: readonly ContractPrompt[],
+): Promise<void> {
+  const alone: SampleResult[] = [];
+  for (const [i, prompt] of prompts.entries()) {
+    alone.push(await policy.sample(contractRequest(prompt, `alone-${i}`, i)));
+    policy.release(`alone-${i}`);
+  }
+  const together = await Promise.all(
+    prompts.map((prompt, i) => policy.sample(contractRequest(prompt, `together-${i}`, i))),
+  );
+  for (const [i, result] of together.entries()) {
+    policy.release(`together-${i}`);
+    expectClose(`token of request ${i}`, result.tokens, (alone[i] as SampleResult).tokens, 0);
+    expectClose(`log-prob of ${i}`, result.logprobs, (alone[i] as SampleResult).logprobs, 0);
+  }
+}
+
+/** A sequence's scores are the same bits alone and in any batch, prefix shared or repeated. */
+export async function checkScoresAreBatchInvariant(
+  policy: Policy,
+  prompt: ContractPrompt,
+): Promise<void> {
+  const results = await Promise.all(
+    [0, 1, 2, 3].map((i) => policy.sample(contractRequest(prompt, `bits-${i}`, 50 + i))),
+  );
+  for (const i of [0, 1, 2, 3]) policy.release(`bits-${i}`);
+  const alone: number[] = [];
+  for (const result of results) {
+    alone.push(...(await policy.score(scoringBatch(prompt, [result], false))).logprobs);
+  }
+  for (const isShared of [false, true]) {
+    const { logprobs } = await policy.score(scoringBatch(prompt, results, isShared));
+    expectClose(`log-prob, prefix ${isShared ? 'shared' : 'repeated'}`, logprobs, alone, 0);
+  }
+}
+
+/** A conversation that goes on from its cache gives what a fresh one over all tokens gives. */
+export async function checkConversationReuse(
+  policy: Policy,
+  prompt: ContractPrompt,
+): Promise<void> {
+  const first = await policy.sample(contractRequest(prompt, 'reuse', 1));
+  const observation = prompt.tokens.subarray(0, 3).map((token) => (token === 0 ? 1 : token));
+  const plain = observation.every((token) => prompt.images.length === 0 || token >= 0);
+  if (!plain) fail('The prompt must begin with text.');
+  const tokens = Int32Array.from([...prompt.tokens, ...first.tokens, ...observation]);
+  const next = { tokens, images: prompt.images };
+  const reused = await policy.sample(contractRequest(next, 'reuse', 2));
+  const fresh = await policy.sample(contractRequest(next, 'fresh', 2));
+  policy.release('reuse');
+  policy.release('fresh');
+  expectClose('token after reuse', reused.tokens, fresh.tokens, 0);
+  expectClose('log-prob after reuse', reused.logprobs, fresh.logprobs, 0);
+}
+
+/** Sum of squares of log-probs: a loss whose gradient differs token by token. */
+export const squares: LossFunction = (logprobs) => ({
+  loss: logprobs.reduce((sum, lp) => sum + lp * lp, 0),
+  gradLogprobs: logprobs.map((lp) => 2 * lp),
+});

@@ -37,6 +37,8 @@ export interface SampleRequest {
   readonly maxTokens: number;
   /** Generation stops after the first of these appears; it stays in the output. */
   readonly stop: readonly string[];
+  /** Goes on past the end-of-turn token, for measurements of fixed length. */
+  readonly ignoreEndOfTurn?: boolean;
   /** 0 takes the most likely token. Recorded log-probs are those of the tempered distribution. */
   readonly temperature: number;
   /** Address of the random stream: same seed, context and weights give the same tokens. */

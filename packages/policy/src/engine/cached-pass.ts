@@ -1,0 +1,52 @@
+/** One pass over new token rows of many contexts: prompts, observations and single tokens alike. */
+import type { Parameters } from '@saccade/nn';
+import type { Device } from '@saccade/ops';
+import {
+  attentionDecode,
+  gatherRows,
+  scatterRows,
+  scope,
+  type Tensor,
+  tensor,
+} from '@saccade/tensor';
+import type { ModelConfig } from '../models/config.ts';
+import { decode, decoderShape, finalNorm } from '../models/qwen2-5-vl.ts';
+import type { KvCache } from './kv-cache.ts';
+import type { PassPlan } from './pass-plan.ts';
+
+/**
+ * Computes the plan's rows, fills their cache slots, and gives the normalised hidden state of each
+ * entry's last token: [entries, hidden]. Every layer writes the keys and values of all rows before
+ * any row attends, so a prefix and the contexts that continue it can share a pass.
+ */
+export function cachedPass(
+  device: Device,
+  parameters: Parameters,
+  config: ModelConfig,
+  cache: KvCache,
+  plan: PassPlan,
+): Tensor {
+  return scope(() => {
+    const rows = plan.tokens.length;
+    const { kvHeads, headDim } = decoderShape(config);
+    const width = kvHeads * headDim;
+    const integers = (shape: readonly number[], data: readonly number[]) =>
+      tensor(device, 'i32', shape, Int32Array.from(data));
+    const slots = integers([rows], plan.slots);
+    const spans = integers([plan.spans.length / 2, 2], plan.spans);
+    const spanOffsets = integers([rows + 1], plan.spanOffsets);
+    const input = {
+      tokens: Int32Array.from(plan.tokens),
+      positions: Int32Array.from([...plan.temporal, ...plan.height, ...plan.width]),
+      images: plan.images,
+    };
+    const x = decode(device, parameters, config, input, (layer, q, k, v) => {
+      const cached = cache.layer(layer);
+      scatterRows(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
+      scatterRows(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
+      return attentionDecode(q, cached.k, cached.v, spans, spanOffsets);
+    });
+    const last = gatherRows(x, integers([plan.lastRows.length], plan.lastRows));
+    return finalNorm(parameters, config, last);
+  });
+}

@@ -1,0 +1,56 @@
+/** The rows of one pass: which tokens, where they stand, where they are cached, what they see. */
+import type { ModelImage } from '../batch.ts';
+import type { ModelConfig } from '../models/config.ts';
+import { mropePositions } from '../models/positions.ts';
+import type { CachedContext } from './conversation.ts';
+import type { KvCache } from './kv-cache.ts';
+
+export class PassPlan {
+  readonly contexts: CachedContext[] = [];
+  readonly images: ModelImage[] = [];
+  readonly tokens: number[] = [];
+  readonly temporal: number[] = [];
+  readonly height: number[] = [];
+  readonly width: number[] = [];
+  /** Cache slot of each row. */
+  readonly slots: number[] = [];
+  /** Start and end of each span of slots, and where each row's spans begin. */
+  readonly spans: number[] = [];
+  readonly spanOffsets: number[] = [0];
+  /** Last row of each entry. */
+  readonly lastRows: number[] = [];
+  readonly #cache: KvCache;
+  readonly #config: ModelConfig;
+
+  constructor(cache: KvCache, config: ModelConfig) {
+    this.#cache = cache;
+    this.#config = config;
+  }
+
+  /**
+   * Appends tokens to a context, at once in its books and with the pass in its cache. Contexts that
+   * continue it may be added right after.
+   */
+  add(context: CachedContext, tokens: Int32Array, images: readonly ModelImage[]): void {
+    const { imageToken, vision } = this.#config;
+    const at = mropePositions(tokens, images, context.nextPosition, imageToken, vision.mergeSize);
+    const before = context.tokens.length;
+    this.#cache.extend(context.slots, tokens.length);
+    for (let i = 0; i < tokens.length; i++) {
+      context.tokens.push(tokens[i] as number);
+      this.tokens.push(tokens[i] as number);
+      this.temporal.push(at.temporal[i] as number);
+      this.height.push(at.height[i] as number);
+      this.width.push(at.width[i] as number);
+      this.slots.push(context.slots.slot(before + i));
+      if (context.prefix) context.prefix.slots.spans(context.prefix.tokens.length, this.spans);
+      context.slots.spans(before + i + 1, this.spans);
+      this.spanOffsets.push(this.spans.length / 2);
+    }
+    context.nextPosition = at.next;
+    context.imageCount += images.length;
+    this.images.push(...images);
+    this.lastRows.push(this.tokens.length - 1);
+    this.contexts.push(context);
+  }
+}

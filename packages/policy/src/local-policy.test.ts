@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Device } from '@saccade/ops';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  checkConversationReuse,
+  checkSampledEqualsScored,
+  checkSamplingIsBatchInvariant,
+  checkScoresAreBatchInvariant,
+  contractRequest,
+  scoringBatch,
+  squares,
+} from './contract.ts';
+import { type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import { noisePicture, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+
+const picturePrompt = (text: string, seed: number) =>
+  tinyProcessor.encodePrompt([
+    { kind: 'text', text: 'Look: ' },
+    { kind: 'image', image: noisePicture(140, 84, seed) },
+    { kind: 'text', text },
+  ]);
+
+describe('a local policy on the reference backend', () => {
+  let device: Device;
+  let policy: LocalPolicy;
+  beforeAll(() => {
+    device = referenceDevice();
+    policy = tinyPolicy(device);
+  });
+  afterAll(() => {
+    policy.dispose();
+    device.dispose();
+  });
+
+  it('records the log-probs that training computes', async () => {
+    await checkSampledEqualsScored(policy, picturePrompt('Which digit?', 1));
+  });
+
+  it('samples the same tokens alone and in a batch', async () => {
+    await checkSamplingIsBatchInvariant(policy, [
+      picturePrompt('Which digit?', 1),
+      tinyProcessor.encodePrompt([{ kind: 'text', text: 'No picture.' }]),
+      picturePrompt('Another question of another length?', 2),
+    ]);
+  });
+
+  it('scores a sequence with the same bits alone and in a batch', async () => {
+    await checkScoresAreBatchInvariant(policy, picturePrompt('Which digit?', 3));
+  });
+
+  it('goes on from its cache as if it had read everything anew', async () => {
+    await checkConversationReuse(policy, picturePrompt('Which digit?', 4));
+  });
+
+  it('frees every cache slot that is released', () => {
+    expect(policy.usedCacheSlots).toBe(0);
+  });
+
+  it('gives the same gradients for a shared and a repeated prefix', async () => {
+    const prompt = picturePrompt('Which digit?', 5);
+    const results = await Promise.all(
+      [0, 1, 2].map((i) =>
+        policy.sample(contractRequest(prompt, `grad-${i}`, 90 + i, { maxTokens: 5 })),
+      ),
+    );
+    for (const i of [0, 1, 2]) policy.release(`grad-${i}`);
+    const norms: number[] = [];
+    const weights: number[][] = [];
+    for (const isShared of [true, false]) {
+      const trained = tinyPolicy(device);
+      await trained.forwardBackward(scoringBatch(prompt, results, isShared), squares);
+      const { gradNorm } = await trained.optimizerStep({ learningRate: 1e-2 });
+      norms.push(gradNorm);
+      weights.push([...(await Promise.all(
+        Object.values(trained.parameters).map((w) => w.read()),
+      ))].flatMap((w) => [...w]));
+      trained.dispose();
+    }
+    expect(norms[0]).toBeGreaterThan(0);
+    expect(Math.abs((norms[0] as number) / (norms[1] as number) - 1)).toBeLessThan(1e-5);
+  });
+
+  it('gives the same gradient in one batch and in micro-batches', async () => {
+    const prompt = picturePrompt('Which digit?', 6);
+    const results = await Promise.all(
+      [0, 1].map((i) => policy.sample(contractRequest(prompt, `micro-${i}`, 70 + i))),
+    );
+    for (const i of [0, 1]) policy.release(`micro-${i}`);
+    const norms: number[] = [];
+    for (const parts of [[results], results.map((result) => [result])]) {
+      const trained = tinyPolicy(device);
+      for (const part of parts) {
+        await trained.forwardBackward(scoringBatch(prompt, part, true), squares);
+      }
+      norms.push((await trained.optimizerStep({ learningRate: 1e-3 })).gradNorm);
+      trained.dispose();
+    }
+    expect(Math.abs((norms[0] as number) / (norms[1] as number) - 1)).toBeLessThan(1e-5);
+  });
+
+  it('keeps memory flat over training steps', async () => {
+    const prompt = picturePrompt('Which digit?', 7);
+    const result = await policy.sample(contractRequest(prompt, 'flat', 1));
+    policy.release('flat');
+    const trained = tinyPolicy(device);
+    const bytes: number[] = [];
+    for (let step = 0; step < 4; step++) {
+      await trained.forwardBackward(scoringBatch(prompt, [result], true), squares);
+      await trained.optimizerStep({ learningRate: 1e-3 });
+      bytes.push(device.allocatedBytes());
+    }
+    expect(new Set(bytes).size).toBe(1);
+    expect(trained.version).toBe(4);
+    trained.dispose();
+  });
+
+  it('scores with the same bits after it was saved and loaded', async () => {
+    const prompt = picturePrompt('Which digit?', 8);
+    const result = await policy.sample(contractRequest(prompt, 'saved', 1));
+    policy.release('saved');
+    const batch = scoringBatch(prompt, [result], true);
+    const directory = await mkdtemp(join(tmpdir(), 'saccade-policy-'));
+    try {
+      const trained = tinyPolicy(device);
+      await trained.forwardBackward(batch, squares);
+      await trained.optimizerStep({ learningRate: 1e-2 });
+      await trained.save(directory, { optimizer: true });
+      const { logprobs } = await trained.score(batch);
+      const loaded = await loadLocalPolicy({ device, directory });
+      await loaded.load(directory, { optimizer: true });
+      expect((await loaded.score(batch)).logprobs).toEqual(logprobs);
+      expect(loaded.version).toBe(1);
+      for (const each of [trained, loaded]) {
+        await each.forwardBackward(batch, squares);
+        await each.optimizerStep({ learningRate: 1e-2 });
+      }
+      expect((await loaded.score(batch)).logprobs).toEqual((await trained.score(batch)).logprobs);
+      trained.dispose();
+      loaded.dispose();
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,287 @@
+/** The policy on local kernels: one set of weights that samples, scores, learns and is saved. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { planSegments, type SegmentPlan } from '@saccade/attention';
+import { DataError, messageOf } from '@saccade/core';
+import { initialise, type NamedArray, readSafetensors, writeSafetensors } from '@saccade/nn';
+import type { Device } from '@saccade/ops';
+import { type AdamWState, adamwInit, adamwUpdate } from '@saccade/optim';
+import { add, scope, Tape, type Tensor, tensor } from '@saccade/tensor';
+import type { LossFunction, PackedBatch } from './batch.ts';
+import { GenerationEngine } from './engine/generation.ts';
+import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
+import { parameterSpecs } from './models/qwen2-5-vl.ts';
+import { fuse, loadWeights, toHost } from './models/weights.ts';
+import type { OptimizerStep, Policy, SampleRequest, SampleResult } from './policy.ts';
+import { formatPreprocessor, parsePreprocessor } from './processor/preprocessor-config.ts';
+import { QwenProcessor } from './processor/qwen-processor.ts';
+import { scorePacked } from './score.ts';
+
+export interface LocalPolicyOptions {
+  readonly device: Device;
+  readonly config: ModelConfig;
+  readonly processor: QwenProcessor;
+  /** Seed of the random weights. */
+  readonly seed: number;
+}
+
+/** A policy with random weights. */
+export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
+  const { device, config, processor, seed } = options;
+  const parameters = initialise(device, parameterSpecs(config), seed);
+  return new LocalPolicy(device, config, processor, parameters);
+}
+
+/** The policy saved in a directory, in Hugging Face layout. @throws DataError if it is not sound */
+export async function loadLocalPolicy(options: {
+  readonly device: Device;
+  readonly directory: string;
+}): Promise<LocalPolicy> {
+  const { device, directory } = options;
+  const config = parseConfig(await readJson(directory, 'config.json'));
+  const tokenizer = await readJson(directory, 'tokenizer.json');
+  const images = parsePreprocessor(await readJson(directory, 'preprocessor_config.json'));
+  const processor = new QwenProcessor(tokenizer, images);
+  const parameters = await loadWeights(device, directory, parameterSpecs(config));
+  return new LocalPolicy(device, config, processor, parameters);
+}
+
+export class LocalPolicy implements Policy {
+  readonly device: Device;
+  readonly config: ModelConfig;
+  readonly processor: QwenProcessor;
+  readonly #engine: GenerationEngine;
+  readonly #parameters: Record<string, Tensor>;
+  #gradients: Record<string, Tensor | undefined> = {};
+  #optimizer: AdamWState | undefined;
+  #version = 0;
+
+  constructor(
+    device: Device,
+    config: ModelConfig,
+    processor: QwenProcessor,
+    parameters: Record<string, Tensor>,
+  ) {
+    this.device = device;
+    this.config = config;
+    this.processor = processor;
+    this.#parameters = parameters;
+    this.#engine = new GenerationEngine(device, config, processor, parameters);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Weights by name; read only. */
+  get parameters(): Readonly<Record<string, Tensor>> {
+    return this.#parameters;
+  }
+
+  get parameterCount(): number {
+    return Object.values(this.#parameters).reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Cache slots in use, for leak tests. */
+  get usedCacheSlots(): number {
+    return this.#engine.usedSlots;
+  }
+
+  async sample(request: SampleRequest): Promise<SampleResult> {
+    return this.#engine.sample(request);
+  }
+
+  release(key: string): void {
+    this.#engine.release(key);
+  }
+
+  async score(
+    batch: PackedBatch,
+    temperature = 1,
+  ): Promise<{ logprobs: Float32Array; entropy: Float32Array }> {
+    const scored = scope(() => this.#score(batch, temperature));
+    try {
+      return {
+        logprobs: (await scored.logprobs.read()) as Float32Array,
+        entropy: (await scored.entropy.read()) as Float32Array,
+      };
+    } finally {
+      scored.logprobs.dispose();
+      scored.entropy.dispose();
+    }
+  }
+
+  async forwardBackward(
+    batch: PackedBatch,
+    loss: LossFunction,
+    temperature = 1,
+  ): Promise<{ loss: number; logprobs: Float32Array; entropy: Float32Array }> {
+    const names = Object.keys(this.#parameters).sort();
+    const tracked = names.map((name) => this.#parameters[name] as Tensor);
+    const tape = new Tape(tracked);
+    try {
+      const scored = tape.run(() => this.#score(batch, temperature));
+      const logprobs = (await scored.logprobs.read()) as Float32Array;
+      const entropy = (await scored.entropy.read()) as Float32Array;
+      const result = loss(logprobs, entropy);
+      const count = [batch.targets.length];
+      const seeds: [Tensor, Tensor][] = [
+        [scored.logprobs, tensor(this.device, 'f32', count, result.gradLogprobs)],
+      ];
+      if (result.gradEntropy !== undefined) {
+        seeds.push([scored.entropy, tensor(this.device, 'f32', count, result.gradEntropy)]);
+      }
+      const gradients = tape.backward(seeds);
+      for (const [, seed] of seeds) seed.dispose();
+      names.forEach((name, i) => {
+        const gradient = gradients[i];
+        if (gradient !== undefined) this.#accumulate(name, gradient);
+      });
+      return { loss: result.loss, logprobs, entropy };
+    } finally {
+      tape.dispose();
+    }
+  }
+
+  async optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }> {
+    this.#optimizer ??= adamwInit(this.#parameters);
+    const { state, gradNorm } = await adamwUpdate(
+      this.#parameters,
+      this.#gradients,
+      this.#optimizer,
+      {
+        learningRate: step.learningRate,
+        beta1: step.beta1 ?? 0.9,
+        beta2: step.beta2 ?? 0.999,
+        eps: step.eps ?? 1e-8,
+        weightDecay: step.weightDecay ?? 0,
+        maxGradNorm: step.maxGradNorm ?? 0,
+      },
+    );
+    this.#optimizer = state;
+    this.#clearGradients();
+    this.#version++;
+    this.#engine.reset(this.#parameters, this.#version);
+    return { gradNorm };
+  }
+
+  /** Forgets the optimizer's moments, as at the start of another training stage. */
+  resetOptimizer(): void {
+    if (this.#optimizer === undefined) return;
+    for (const moments of [this.#optimizer.m, this.#optimizer.v]) {
+      for (const moment of Object.values(moments)) moment.dispose();
+    }
+    this.#optimizer = undefined;
+  }
+
+  async save(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
+    await mkdir(directory, { recursive: true });
+    const write = (file: string, json: unknown) =>
+      writeFile(join(directory, file), `${JSON.stringify(json, null, 2)}\n`);
+    const { endOfTurn, tokenizerJson, images } = this.processor;
+    await write('config.json', formatConfig(this.config, endOfTurn));
+    await write('generation_config.json', { eos_token_id: endOfTurn, do_sample: true });
+    await write('tokenizer.json', tokenizerJson);
+    await write('tokenizer_config.json', {
+      tokenizer_class: 'PreTrainedTokenizerFast',
+      eos_token: '<|im_end|>',
+      pad_token: '<|endoftext|>',
+      model_max_length: this.config.maxPositions,
+    });
+    await write('preprocessor_config.json', formatPreprocessor(images));
+    const weights = fuse(await toHost(this.#parameters));
+    await writeSafetensors(join(directory, 'model.safetensors'), weights);
+    if (options.optimizer !== true) return;
+    const moments = new Map<string, NamedArray>();
+    for (const key of ['m', 'v'] as const) {
+      for (const [name, array] of await toHost(this.#optimizer?.[key] ?? {})) {
+        moments.set(`${key}.${name}`, array);
+      }
+    }
+    await writeSafetensors(join(directory, 'optimizer.safetensors'), moments);
+    const step = this.#optimizer?.step ?? 0;
+    await write('optimizer.json', { step, version: this.#version });
+  }
+
+  async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
+    const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
+    for (const [name, weight] of Object.entries(loaded)) {
+      this.#parameters[name]?.dispose();
+      this.#parameters[name] = weight;
+    }
+    this.#clearGradients();
+    if (options.optimizer === true) await this.#loadOptimizer(directory);
+    this.#engine.reset(this.#parameters, this.#version);
+  }
+
+  dispose(): void {
+    this.#engine.dispose();
+    this.#clearGradients();
+    this.resetOptimizer();
+    for (const weight of Object.values(this.#parameters)) weight.dispose();
+  }
+
+  async #loadOptimizer(directory: string): Promise<void> {
+    const { step, version } = await readJson(directory, 'optimizer.json');
+    if (typeof step !== 'number' || typeof version !== 'number') {
+      throw new DataError(`optimizer.json in ${directory} has no step and version.`);
+    }
+    this.resetOptimizer();
+    this.#version = version;
+    if (step === 0) return;
+    const arrays = await readSafetensors(join(directory, 'optimizer.safetensors'));
+    const moments = (key: 'm' | 'v') =>
+      Object.fromEntries(
+        Object.entries(this.#parameters).map(([name, weight]) => {
+          const array = arrays.get(`${key}.${name}`);
+          if (array?.data.length !== weight.size) {
+            throw new DataError(`The optimizer state in ${directory} does not fit "${name}".`);
+          }
+          return [name, tensor(this.device, 'f32', weight.shape, array.data)];
+        }),
+      );
+    this.#optimizer = { step, m: moments('m'), v: moments('v') };
+  }
+
+  #score(batch: PackedBatch, temperature: number) {
+    const { device, config } = this;
+    return scorePacked(device, this.#parameters, config, planOf(batch), batch, temperature);
+  }
+
+  #accumulate(name: string, gradient: Tensor): void {
+    const before = this.#gradients[name];
+    if (before === undefined) {
+      this.#gradients[name] = gradient;
+      return;
+    }
+    const flat = [1, gradient.size];
+    this.#gradients[name] = add(before.reshape(flat), gradient.reshape(flat)).reshape(gradient.shape);
+    before.dispose();
+    gradient.dispose();
+  }
+
+  #clearGradients(): void {
+    for (const gradient of Object.values(this.#gradients)) gradient?.dispose();
+    this.#gradients = {};
+  }
+}
+
+function planOf({ segments }: PackedBatch): SegmentPlan {
+  const table = new Int32Array(segments.length * 3);
+  let start = 0;
+  segments.forEach(({ tokens, parent }, s) => {
+    table.set([start, start + tokens.length, parent], s * 3);
+    start += tokens.length;
+  });
+  return planSegments(table);
+}
+
+async function readJson(directory: string, file: string): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(await readFile(join(directory, file), 'utf8')) as Record<string, unknown>;
+  } catch (error) {
+    throw new DataError(`${file} in ${directory} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,185 @@
+/** The Qwen2.5-VL configuration, read from and written to Hugging Face's `config.json`. */
+import { ConfigError } from '@saccade/core';
+
+export interface VisionConfig {
+  readonly depth: number;
+  readonly hidden: number;
+  readonly heads: number;
+  readonly intermediate: number;
+  /** Side of a patch, pixels. */
+  readonly patchSize: number;
+  /** Patches per side merged into one token. */
+  readonly mergeSize: number;
+  readonly temporalPatchSize: number;
+  /** Side of an attention window, pixels. */
+  readonly windowSize: number;
+  /** Blocks that attend over the whole picture instead of windows. */
+  readonly fullAttentionBlocks: readonly number[];
+}
+
+export interface ModelConfig {
+  readonly vocabSize: number;
+  readonly hidden: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly intermediate: number;
+  readonly eps: number;
+  readonly ropeTheta: number;
+  /** Frequency pairs turned by the temporal, height and width position. */
+  readonly mropeSection: readonly [number, number, number];
+  /** True where the LM head is the token embedding. */
+  readonly isTied: boolean;
+  /** Longest context, tokens. */
+  readonly maxPositions: number;
+  readonly imageToken: number;
+  readonly visionStartToken: number;
+  readonly visionEndToken: number;
+  readonly videoToken: number;
+  readonly vision: VisionConfig;
+}
+
+/** Rotary base of the vision tower; a constant of the architecture. */
+export const VISION_ROPE_THETA = 10000;
+/** Normalisation epsilon of the vision tower; a constant of the architecture. */
+export const VISION_EPS = 1e-6;
+
+/** About 1.5M parameters: small enough to train on two CPU cores. */
+export function nanoConfig(vocabSize: number, tokens: SpecialTokens): ModelConfig {
+  return {
+    vocabSize,
+    hidden: 128,
+    layers: 4,
+    heads: 4,
+    kvHeads: 2,
+    intermediate: 384,
+    eps: 1e-6,
+    ropeTheta: 10000,
+    mropeSection: [4, 6, 6],
+    isTied: true,
+    maxPositions: 4096,
+    ...tokens,
+    vision: {
+      depth: 3,
+      hidden: 96,
+      heads: 4,
+      intermediate: 256,
+      patchSize: 14,
+      mergeSize: 2,
+      temporalPatchSize: 2,
+      windowSize: 112,
+      fullAttentionBlocks: [0, 1, 2],
+    },
+  };
+}
+
+export type SpecialTokens = Pick<
+  ModelConfig,
+  'imageToken' | 'visionStartToken' | 'visionEndToken' | 'videoToken'
+>;
+
+type Json = Record<string, unknown>;
+
+/** Reads both layouts in use: text fields nested under `text_config`, or at the top. */
+export function parseConfig(json: Json): ModelConfig {
+  if (json.model_type !== 'qwen2_5_vl') {
+    throw new ConfigError(
+      'model_type',
+      `model_type must be "qwen2_5_vl", got ${JSON.stringify(json.model_type)}. Use a Qwen2.5-VL checkpoint.`,
+    );
+  }
+  const text = (json.text_config ?? json) as Json;
+  const vision = (json.vision_config ?? {}) as Json;
+  const rope = (text.rope_parameters ?? text.rope_scaling ?? json.rope_scaling ?? {}) as Json;
+  const integer = (source: Json, key: string, fallback?: number): number => {
+    const value = source[key] ?? fallback;
+    if (typeof value !== 'number' || !Number.isFinite(value)) {
+      throw new ConfigError(key, `${key} must be a number, got ${JSON.stringify(value)}.`);
+    }
+    return value;
+  };
+  const section = rope.mrope_section as [number, number, number] | undefined;
+  if (!Array.isArray(section) || section.length !== 3) {
+    throw new ConfigError('mrope_section', 'mrope_section must be three numbers.');
+  }
+  const heads = integer(text, 'num_attention_heads');
+  return {
+    vocabSize: integer(text, 'vocab_size'),
+    hidden: integer(text, 'hidden_size'),
+    layers: integer(text, 'num_hidden_layers'),
+    heads,
+    kvHeads: integer(text, 'num_key_value_heads', heads),
+    intermediate: integer(text, 'intermediate_size'),
+    eps: integer(text, 'rms_norm_eps', 1e-6),
+    ropeTheta: integer(rope, 'rope_theta', integer(text, 'rope_theta', 1e6)),
+    mropeSection: section,
+    isTied: (json.tie_word_embeddings ?? text.tie_word_embeddings ?? false) === true,
+    maxPositions: integer(text, 'max_position_embeddings', 32768),
+    imageToken: integer(json, 'image_token_id'),
+    visionStartToken: integer(json, 'vision_start_token_id'),
+    visionEndToken: integer(json, 'vision_end_token_id'),
+    videoToken: integer(json, 'video_token_id', -1),
+    vision: {
+      depth: integer(vision, 'depth'),
+      hidden: integer(vision, 'hidden_size'),
+      heads: integer(vision, 'num_heads'),
+      intermediate: integer(vision, 'intermediate_size'),
+      patchSize: integer(vision, 'patch_size'),
+      mergeSize: integer(vision, 'spatial_merge_size'),
+      temporalPatchSize: integer(vision, 'temporal_patch_size'),
+      windowSize: integer(vision, 'window_size'),
+      fullAttentionBlocks: vision.fullatt_block_indexes as number[],
+    },
+  };
+}
+
+/** The `config.json` that transformers reads. */
+export function formatConfig(config: ModelConfig, endOfTurn: number): Json {
+  const { vision } = config;
+  return {
+    architectures: ['Qwen2_5_VLForConditionalGeneration'],
+    model_type: 'qwen2_5_vl',
+    dtype: 'float32',
+    image_token_id: config.imageToken,
+    video_token_id: config.videoToken,
+    vision_start_token_id: config.visionStartToken,
+    vision_end_token_id: config.visionEndToken,
+    tie_word_embeddings: config.isTied,
+    text_config: {
+      model_type: 'qwen2_5_vl_text',
+      vocab_size: config.vocabSize,
+      hidden_size: config.hidden,
+      num_hidden_layers: config.layers,
+      num_attention_heads: config.heads,
+      num_key_value_heads: config.kvHeads,
+      intermediate_size: config.intermediate,
+      hidden_act: 'silu',
+      rms_norm_eps: config.eps,
+      max_position_embeddings: config.maxPositions,
+      use_sliding_window: false,
+      tie_word_embeddings: config.isTied,
+      bos_token_id: null,
+      eos_token_id: endOfTurn,
+      rope_parameters: {
+        rope_type: 'default',
+        rope_theta: config.ropeTheta,
+        mrope_section: config.mropeSection,
+      },
+    },
+    vision_config: {
+      model_type: 'qwen2_5_vl_vision',
+      depth: vision.depth,
+      hidden_size: vision.hidden,
+      hidden_act: 'silu',
+      num_heads: vision.heads,
+      intermediate_size: vision.intermediate,
+      out_hidden_size: config.hidden,
+      in_channels: 3,
+      patch_size: vision.patchSize,
+      spatial_merge_size: vision.mergeSize,
+      temporal_patch_size: vision.temporalPatchSize,
+      window_size: vision.windowSize,
+      fullatt_block_indexes: vision.fullAttentionBlocks,
+    },
+  };
+}

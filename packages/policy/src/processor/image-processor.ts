@@ -1,0 +1,142 @@
+/** Pictures to patches, as Qwen2-VL's image processor does it. */
+import { DataError, messageOf } from '@saccade/core';
+import sharp from 'sharp';
+import type { ModelImage } from '../batch.ts';
+import { resizeBicubic } from './bicubic.ts';
+
+export interface ImageProcessorConfig {
+  readonly patchSize: number;
+  readonly mergeSize: number;
+  readonly temporalPatchSize: number;
+  /** Smallest and largest area after resizing, pixels. */
+  readonly minPixels: number;
+  readonly maxPixels: number;
+  readonly mean: readonly [number, number, number];
+  readonly std: readonly [number, number, number];
+}
+
+export const qwenImageProcessor: ImageProcessorConfig = {
+  patchSize: 14,
+  mergeSize: 2,
+  temporalPatchSize: 2,
+  minPixels: 56 * 56,
+  maxPixels: 28 * 28 * 1280,
+  mean: [0.48145466, 0.4578275, 0.40821073],
+  std: [0.26862954, 0.26130258, 0.27577711],
+};
+
+const MAX_ASPECT = 200;
+
+/** Python's rounding: halves go to the even number. */
+function roundHalfEven(x: number): number {
+  const floor = Math.floor(x);
+  if (x - floor !== 0.5) return Math.round(x);
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+/**
+ * The size a picture is given to the model at: sides are multiples of `factor`, the area lies
+ * between the bounds, the aspect ratio stays as close as it can.
+ *
+ * @throws DataError if one side is more than 200 times the other
+ */
+export function smartResize(
+  height: number,
+  width: number,
+  factor: number,
+  minPixels: number,
+  maxPixels: number,
+): { readonly height: number; readonly width: number } {
+  if (Math.max(height, width) / Math.min(height, width) > MAX_ASPECT) {
+    throw new DataError(
+      `A picture of ${width}×${height} is too narrow: its sides may differ by a factor of ` +
+        `${MAX_ASPECT}. Crop it.`,
+    );
+  }
+  let h = roundHalfEven(height / factor) * factor;
+  let w = roundHalfEven(width / factor) * factor;
+  if (h * w > maxPixels) {
+    const beta = Math.sqrt((height * width) / maxPixels);
+    h = Math.max(factor, Math.floor(height / beta / factor) * factor);
+    w = Math.max(factor, Math.floor(width / beta / factor) * factor);
+  } else if (h * w < minPixels) {
+    const beta = Math.sqrt(minPixels / (height * width));
+    h = Math.ceil((height * beta) / factor) * factor;
+    w = Math.ceil((width * beta) / factor) * factor;
+  }
+  return { height: h, width: w };
+}
+
+/** Decodes, resizes, normalises and cuts into patches. @throws DataError if it is no picture */
+export async function prepareImage(
+  encoded: Uint8Array,
+  config: ImageProcessorConfig,
+): Promise<ModelImage> {
+  let decoded: { data: Buffer; info: { width: number; height: number } };
+  try {
+    decoded = await sharp(encoded)
+      .flatten({ background: '#fff' })
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+  } catch (error) {
+    throw new DataError(`A picture could not be decoded: ${messageOf(error)}.`, { cause: error });
+  }
+  return patchesOf(decoded.data, decoded.info.width, decoded.info.height, config);
+}
+
+/** The same from raw interleaved RGB. */
+export function patchesOf(
+  pixels: Uint8Array,
+  width: number,
+  height: number,
+  config: ImageProcessorConfig,
+): ModelImage {
+  const { patchSize, mergeSize, temporalPatchSize, mean, std } = config;
+  const factor = patchSize * mergeSize;
+  const size = smartResize(height, width, factor, config.minPixels, config.maxPixels);
+  const resized = resizeBicubic(pixels, width, height, size.width, size.height);
+  const gridHeight = size.height / patchSize;
+  const gridWidth = size.width / patchSize;
+  const area = patchSize * patchSize;
+  const patches = new Float32Array(gridHeight * gridWidth * 3 * temporalPatchSize * area);
+  const normalised = [0, 1, 2].map((channel) =>
+    Float32Array.from(
+      { length: 256 },
+      (_, value) => (value / 255 - (mean[channel] as number)) / (std[channel] as number),
+    ),
+  );
+  let to = 0;
+  for (let unitRow = 0; unitRow < gridHeight; unitRow += mergeSize) {
+    for (let unitColumn = 0; unitColumn < gridWidth; unitColumn += mergeSize) {
+      for (let patch = 0; patch < mergeSize * mergeSize; patch++) {
+        const top = (unitRow + Math.floor(patch / mergeSize)) * patchSize;
+        const left = (unitColumn + (patch % mergeSize)) * patchSize;
+        for (let channel = 0; channel < 3; channel++) {
+          const table = normalised[channel] as Float32Array;
+          const start = to;
+          for (let y = 0; y < patchSize; y++) {
+            let from = ((top + y) * size.width + left) * 3 + channel;
+            for (let x = 0; x < patchSize; x++, from += 3) {
+              patches[to++] = table[resized[from] as number] as number;
+            }
+          }
+          // A still picture is the same at every moment of its temporal patch.
+          for (let t = 1; t < temporalPatchSize; t++) {
+            patches.copyWithin(to, start, start + area);
+            to += area;
+          }
+        }
+      }
+    }
+  }
+  return {
+    patches,
+    gridHeight,
+    gridWidth,
+    tokenCount: (gridHeight * gridWidth) / mergeSize ** 2,
+    width: size.width,
+    height: size.height,
+  };
+}

@@ -1,0 +1,54 @@
+/** Scores a packed batch: the whole forward from tokens and pictures to log-probs and entropies. */
+import type { SegmentPlan } from '@saccade/attention';
+import type { Parameters } from '@saccade/nn';
+import type { Device } from '@saccade/ops';
+import { attention, gatherRows, linearLogprob, type Tensor, tensor } from '@saccade/tensor';
+import type { PackedBatch } from './batch.ts';
+import type { ModelConfig } from './models/config.ts';
+import { mropePositions } from './models/positions.ts';
+import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
+
+/** Log-probs and entropies of the batch's targets, [N] each, on the device. */
+export function scorePacked(
+  device: Device,
+  parameters: Parameters,
+  config: ModelConfig,
+  plan: SegmentPlan,
+  batch: PackedBatch,
+  temperature: number,
+): { readonly logprobs: Tensor; readonly entropy: Tensor } {
+  const input = decoderInput(config, plan, batch);
+  const segments = tensor(device, 'i32', [plan.segmentCount, 3], plan.segments);
+  const x = decode(device, parameters, config, input, (_, q, k, v) =>
+    attention(q, k, v, segments, { isCausal: true }),
+  );
+  const index = tensor(device, 'i32', [batch.rows.length], batch.rows);
+  const hidden = finalNorm(parameters, config, gatherRows(x, index));
+  const targets = tensor(device, 'i32', [batch.targets.length], batch.targets);
+  return linearLogprob(hidden, lmHead(parameters, config), targets, temperature);
+}
+
+/** Tokens, positions and pictures of all segments; a segment's positions go on from its parent's. */
+function decoderInput(config: ModelConfig, plan: SegmentPlan, { segments }: PackedBatch) {
+  const { tokenCount } = plan;
+  const tokens = new Int32Array(tokenCount);
+  const positions = new Int32Array(3 * tokenCount);
+  const next = new Int32Array(segments.length);
+  let start = 0;
+  segments.forEach((segment, s) => {
+    const at = mropePositions(
+      segment.tokens,
+      segment.images,
+      segment.parent < 0 ? 0 : (next[segment.parent] as number),
+      config.imageToken,
+      config.vision.mergeSize,
+    );
+    tokens.set(segment.tokens, start);
+    positions.set(at.temporal, start);
+    positions.set(at.height, tokenCount + start);
+    positions.set(at.width, 2 * tokenCount + start);
+    next[s] = at.next;
+    start += segment.tokens.length;
+  });
+  return { tokens, positions, images: segments.flatMap(({ images }) => images) };
+}
