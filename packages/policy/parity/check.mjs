@@ -1,0 +1,159 @@
+// Compares Saccade's Qwen2.5-VL with Hugging Face transformers, in both directions, on text and
+// pictures: weights written here are read there, and weights written there are read here.
+//
+//   node packages/policy/parity/check.mjs --python path/to/python
+//
+// The Python needs the packages of requirements.txt beside this file.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { nativeBackend } from '@saccade/backend-native';
+import { randomAt } from '@saccade/core';
+import { openDevice } from '@saccade/ops';
+import {
+  createLocalPolicy,
+  loadLocalPolicy,
+  nanoConfig,
+  QwenProcessor,
+  qwenImageProcessor,
+  trainTokenizer,
+} from '@saccade/policy';
+import sharp from 'sharp';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const GATE = 1e-4;
+// Pillow and this package may round a resized 8-bit value differently by one level.
+const PIXEL_GATE = 1 / 255 / 0.26 + 1e-6;
+
+const flag = process.argv.indexOf('--python');
+const python = flag > 0 ? process.argv[flag + 1] : 'python3';
+try {
+  execFileSync(python, ['-c', 'import torch, transformers, safetensors, PIL'], { stdio: 'pipe' });
+} catch {
+  console.error(
+    `${python} cannot import torch, transformers, safetensors and PIL. Install them with\n` +
+      `  ${python} -m pip install -r ${join(here, 'requirements.txt')}`,
+  );
+  process.exit(2);
+}
+
+const processor = new QwenProcessor(
+  trainTokenizer(['Which digit is hidden in the picture? ', '<code>', '<answer>'], 320),
+  { ...qwenImageProcessor, maxPixels: 140 * 140 },
+);
+const nano = nanoConfig(320, processor.tokens);
+// A window smaller than the pictures, so that windowed attention is part of the comparison.
+const config = {
+  ...nano,
+  vision: { ...nano.vision, windowSize: 56, fullAttentionBlocks: [1] },
+};
+const device = openDevice(nativeBackend());
+
+async function picture(width, height, seed) {
+  const random = randomAt(seed, 'picture');
+  const pixels = Buffer.from(
+    Uint8Array.from({ length: width * height * 3 }, (_, i) =>
+      Math.min(255, ((i / 3) % width) + random.integer(90)),
+    ),
+  );
+  const png = await sharp(pixels, { raw: { width, height, channels: 3 } }).png().toBuffer();
+  return { png, image: await processor.prepareImage(png) };
+}
+
+async function inputs() {
+  const a = await picture(300, 210, 1);
+  const b = await picture(56, 56, 2);
+  const text = (content) => ({ kind: 'text', text: content });
+  const shown = ({ image }) => ({ kind: 'image', image });
+  return [
+    { ...processor.encodePrompt([text('Which digit is hidden? Text only.')]), pngs: [] },
+    { ...processor.encodePrompt([text('Look: '), shown(a), text('Which digit?')]), pngs: [a.png] },
+    {
+      ...processor.encodePrompt([shown(b), text(' and '), shown(a), text('What is hidden?')]),
+      pngs: [b.png, a.png],
+    },
+  ];
+}
+
+/** Log-probs of the whole vocabulary at every position. */
+async function allLogprobs(policy, { tokens, images }) {
+  const V = policy.config.vocabSize;
+  const count = tokens.length * V;
+  const { logprobs } = await policy.score({
+    segments: [{ tokens, images, parent: -1 }],
+    rows: Int32Array.from({ length: count }, (_, i) => Math.floor(i / V)),
+    targets: Int32Array.from({ length: count }, (_, i) => i % V),
+  });
+  return logprobs;
+}
+
+function readFloats(path) {
+  const bytes = readFileSync(path);
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
+function largestDifference(a, b) {
+  if (a.length !== b.length) return Infinity;
+  let largest = 0;
+  for (let i = 0; i < a.length; i++) {
+    const difference = Math.abs(a[i] - b[i]);
+    if (!(difference <= largest)) largest = difference;
+  }
+  return largest;
+}
+
+let failures = 0;
+function report(what, error, gate) {
+  const isGood = error <= gate;
+  if (!isGood) failures++;
+  console.log(`${isGood ? 'ok  ' : 'FAIL'}  ${what}: largest difference ${error.toExponential(2)}`);
+}
+
+const items = await inputs();
+for (const direction of ['read', 'write']) {
+  const directory = mkdtempSync(join(tmpdir(), 'saccade-parity-'));
+  try {
+    mkdirSync(join(directory, 'model'));
+    let policy = createLocalPolicy({ device, config, processor, seed: 3 });
+    await policy.save(join(directory, 'model'));
+    const list = items.map(({ tokens, pngs }, i) => ({
+      tokens: [...tokens],
+      images: pngs.map((png, j) => {
+        writeFileSync(join(directory, `picture-${i}-${j}.png`), png);
+        return `picture-${i}-${j}.png`;
+      }),
+    }));
+    writeFileSync(join(directory, 'inputs.json'), JSON.stringify(list));
+    execFileSync(python, [join(here, 'reference.py'), direction, directory], {
+      stdio: ['ignore', 'inherit', 'pipe'],
+      env: { ...process.env, HF_HUB_OFFLINE: '1', TRANSFORMERS_VERBOSITY: 'error' },
+    });
+    if (direction === 'write') {
+      policy.dispose();
+      policy = await loadLocalPolicy({ device, directory: join(directory, 'model') });
+    }
+    const author = direction === 'read' ? 'our weights in transformers' : 'their weights here';
+    for (const [i, item] of items.entries()) {
+      const kind = item.pngs.length === 0 ? 'text' : `${item.pngs.length} picture(s)`;
+      const theirs = readFloats(join(directory, `logprobs-${i}.f32`));
+      const ours = await allLogprobs(policy, item);
+      report(`${author}, ${kind}, log-probs`, largestDifference(ours, theirs), GATE);
+      item.images.forEach((image, j) => {
+        const pixels = readFloats(join(directory, `pixels-${i}-${j}.f32`));
+        const error = largestDifference(image.patches, pixels);
+        if (direction === 'read') report(`picture ${i}.${j}, pixel values`, error, PIXEL_GATE);
+      });
+    }
+    policy.dispose();
+  } catch (error) {
+    console.error(String(error.stderr ?? error));
+    failures++;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+device.dispose();
+console.log(failures === 0 ? 'Parity holds.' : `${failures} comparison(s) failed.`);
+process.exit(failures === 0 ? 0 : 1);
