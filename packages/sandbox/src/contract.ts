@@ -1,1 +1,29 @@
-export {};
+/**
+ * What every sandbox must do, as plain functions for any test runner: each takes a fresh sandbox
+ * opened with `contractLimits` and throws where the promise does not hold.
+ */
+
+import type { SandboxCheck } from './checks/check.ts';
+import { lifeChecks } from './checks/life.ts';
+import { limitChecks } from './checks/limit.ts';
+import { pictureChecks } from './checks/picture.ts';
+import { stateChecks } from './checks/state.ts';
+import type { Limits } from './limits.ts';
+
+export { coordinatePicture, type SandboxCheck } from './checks/check.ts';
+
+/** Short, so that the checks are quick; the sandbox must be opened with these. */
+export const contractLimits: Partial<Limits> = {
+  wallSeconds: 3,
+  cpuSeconds: 1,
+  memoryBytes: 1024 ** 3,
+  outputBytes: 4096,
+  imageCount: 3,
+};
+
+export const sandboxChecks: readonly SandboxCheck[] = [
+  ...stateChecks,
+  ...limitChecks,
+  ...pictureChecks,
+  ...lifeChecks,
+];

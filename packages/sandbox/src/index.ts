@@ -1,3 +1,15 @@
+export { SandboxError } from './errors.ts';
+export { defaultForbidden, defaultPrelude } from './forbidden.ts';
+export type { IsolationReport } from './fork-server.ts';
 export { defaultLimits, type Limits } from './limits.ts';
+export { LocalSandbox, type SandboxStats } from './local-sandbox.ts';
+export { openSandbox, type SandboxOptions } from './open-sandbox.ts';
 export type { CapturedImage, CodeError, Outcome, OutcomeKind } from './outcome.ts';
+export { probeSandbox, type SandboxProbe, type TierProbe } from './probe.ts';
+export {
+  ensurePython,
+  type PythonEnvironment,
+  type PythonEnvironmentOptions,
+} from './python-environment.ts';
+export { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
 export type { InputImage, Sandbox, Session, SessionOptions } from './session.ts';

@@ -3,7 +3,7 @@
 export interface Limits {
   /** Wall clock of one execution. PyVision-RL waits 30 s; code that helps is done in one. */
   readonly wallSeconds: number;
-  /** CPU time of one execution. */
+  /** CPU time of one execution, as the kernel counts it: rounded up to a whole second. */
   readonly cpuSeconds: number;
   /** Address space of the session's process. numpy, Pillow and matplotlib need about 400 MiB of it. */
   readonly memoryBytes: number;
@@ -18,6 +18,7 @@ export interface Limits {
   /** Size of any file the code writes. */
   readonly fileBytes: number;
   readonly openFiles: number;
+  /** Processes and threads of a session; for all sessions together where they share a user. */
   readonly processes: number;
 }
 

@@ -20,7 +20,7 @@ export type OutcomeKind =
 
 /** A picture the code showed, re-encoded from decoded pixels. */
 export interface CapturedImage {
-  /** PNG bytes. */
+  /** PNG bytes: 8-bit RGB, transparency laid on white. */
   readonly png: Uint8Array;
   readonly width: number;
   readonly height: number;
@@ -29,9 +29,14 @@ export interface CapturedImage {
   /**
    * Where its pixels come from, when the runtime could follow it through crops and resizes: the
    * input's variable name and the affine map that takes this picture's pixel coordinates to the
-   * input's: x' = a·x + c, y' = e·y + f, as [a, c, e, f].
+   * input's: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. Coordinates are continuous (pixel i
+   * covers [i, i + 1)); a flip has a negative scale. A hint for metrics, not evidence: code that
+   * wants to can forge it.
    */
-  readonly origin?: { readonly image: string; readonly map: readonly [number, number, number, number] };
+  readonly origin?: {
+    readonly image: string;
+    readonly map: readonly [number, number, number, number];
+  };
 }
 
 /** An exception as data; `line` counts from 1 in the submitted code. */

@@ -18,7 +18,7 @@ export interface Session {
   /**
    * Runs code in the session's namespace. Never throws for what the code did: that is the outcome.
    * After a kind that killed the interpreter (`timeout`, `memory`, `crashed`) the session is dead
-   * and further calls give `crashed`.
+   * and further calls give `crashed`; after `infraError` they give `infraError`.
    */
   execute(code: string, options?: { signal?: AbortSignal }): Promise<Outcome>;
   /** Ends the session's processes and removes its files. Idempotent. */
@@ -31,6 +31,11 @@ export interface Sandbox {
   /** A fresh session; waits while the sandbox is at its session limit. */
   open(options?: SessionOptions): Promise<Session>;
   /** Counters for metrics and leak tests. */
-  stats(): { readonly open: number; readonly waiting: number; readonly started: number; readonly executions: number };
+  stats(): {
+    readonly open: number;
+    readonly waiting: number;
+    readonly started: number;
+    readonly executions: number;
+  };
   dispose(): Promise<void>;
 }

@@ -1,0 +1,1 @@
+export { pyvisionImage, pyvisionImageShort } from './pyvision-image.ts';

@@ -1,0 +1,1 @@
+export { needle } from './needle.ts';

@@ -1,0 +1,107 @@
+/** Draws the pictures of `needle`: cards on a dark table under coloured light, one holds a digit. */
+import type { Random } from '@saccade/core';
+import { DIGIT_SIZE, type Digits } from '../mnist.ts';
+
+/** Side of a card, pixels: a crop the image processor takes without resizing. */
+export const CARD_SIZE = 56;
+/** The table's texture is made of blocks of this side, pixels. */
+const BLOCK = 8;
+const TABLE = 20;
+/** Red rises by this from left to right, green from top to bottom: coloured light. */
+const WASH = 90;
+const PAPER = 230;
+const INK = 20;
+const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
+
+/** Interleaved RGB. */
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8Array;
+}
+
+/** Left, top, right, bottom; pixels, right and bottom exclusive. */
+export type Box = readonly [number, number, number, number];
+
+/** Ink of a shape made of real strokes that is no digit: quarters of four digits, turned. */
+export function drawDecoy(digits: Digits, random: Random): Uint8Array {
+  const half = DIGIT_SIZE / 2;
+  const ink = new Uint8Array(DIGIT_SIZE * DIGIT_SIZE);
+  const places = random.shuffle([0, 1, 2, 3]);
+  for (let quarter = 0; quarter < 4; quarter++) {
+    const source = digits.pixels(random.integer(digits.count));
+    const from = places[quarter] as number;
+    const turns = random.integer(4);
+    for (let y = 0; y < half; y++) {
+      for (let x = 0; x < half; x++) {
+        let [sx, sy] = [x, y];
+        for (let turn = 0; turn < turns; turn++) [sx, sy] = [sy, half - 1 - sx];
+        const read = (Math.floor(from / 2) * half + sy) * DIGIT_SIZE + (from % 2) * half + sx;
+        const write = (Math.floor(quarter / 2) * half + y) * DIGIT_SIZE + (quarter % 2) * half + x;
+        ink[write] = source[read] as number;
+      }
+    }
+  }
+  return ink;
+}
+
+/** A card alone, as a crop of it looks. */
+export function drawCard(ink: Uint8Array, random: Random): Picture {
+  const pixels = new Uint8Array(CARD_SIZE * CARD_SIZE * 3);
+  putCard({ width: CARD_SIZE, height: CARD_SIZE, pixels }, 0, 0, ink, random);
+  return { width: CARD_SIZE, height: CARD_SIZE, pixels };
+}
+
+/** The table without cards: coloured light, a block texture, a few scratches. */
+export function drawTable(size: number, texture: number, random: Random): Picture {
+  const pixels = new Uint8Array(size * size * 3);
+  for (let top = 0; top < size; top += BLOCK) {
+    for (let left = 0; left < size; left += BLOCK) {
+      const light = TABLE + texture * (random.uniform() * 2 - 1);
+      const colour = [light + (WASH * left) / size, light + (WASH * top) / size, light];
+      for (let y = top; y < Math.min(top + BLOCK, size); y++) {
+        for (let x = left; x < Math.min(left + BLOCK, size); x++) {
+          const at = (y * size + x) * 3;
+          for (let c = 0; c < 3; c++) pixels[at + c] = Math.max(0, Math.round(colour[c] as number));
+        }
+      }
+    }
+  }
+  const picture = { width: size, height: size, pixels };
+  for (let scratch = 0; scratch < 6; scratch++) drawScratch(picture, random);
+  return picture;
+}
+
+/** Puts a card with its ink at a place. */
+export function putCard(
+  { pixels, width }: Picture,
+  left: number,
+  top: number,
+  ink: Uint8Array,
+  random: Random,
+): void {
+  const shade = random.integer(21) - 10;
+  for (let y = 0; y < CARD_SIZE; y++) {
+    for (let x = 0; x < CARD_SIZE; x++) {
+      const [ix, iy] = [x - MARGIN, y - MARGIN];
+      const isInside = ix >= 0 && iy >= 0 && ix < DIGIT_SIZE && iy < DIGIT_SIZE;
+      const coverage = isInside ? (ink[iy * DIGIT_SIZE + ix] as number) / 255 : 0;
+      const value = Math.round((PAPER + shade) * (1 - coverage) + INK * coverage);
+      const at = ((top + y) * width + left + x) * 3;
+      pixels[at] = pixels[at + 1] = pixels[at + 2] = value;
+    }
+  }
+}
+
+/** A thin faint line across the table. */
+function drawScratch({ pixels, width, height }: Picture, random: Random): void {
+  const [x0, x1] = [random.integer(width), random.integer(width)];
+  const brightness = 8 + random.integer(16);
+  for (let y = 0; y < height; y++) {
+    const x = Math.round(x0 + ((x1 - x0) * y) / height);
+    const at = (y * width + Math.min(x, width - 1)) * 3;
+    for (let c = 0; c < 3; c++) {
+      pixels[at + c] = Math.min(255, (pixels[at + c] as number) + brightness);
+    }
+  }
+}

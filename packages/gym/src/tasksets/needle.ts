@@ -1,0 +1,130 @@
+/**
+ * `needle`: which digit is hidden in the picture?
+ *
+ * A large table holds a few cards. One card shows a real handwritten digit at native size, the
+ * others shapes cut from strokes of digits. In the overview that fits the model's context one sees
+ * where cards lie, but not what they show: the answer needs a look at the original.
+ */
+import { ConfigError, type Random, randomAt } from '@saccade/core';
+import sharp from 'sharp';
+import { mnist } from '../mnist.ts';
+import type { Split, Task, TaskSet } from '../task.ts';
+import { type Box, CARD_SIZE, drawDecoy, drawTable, type Picture, putCard } from './draw-needle.ts';
+
+export interface NeedleOptions {
+  /** Layouts, digits and textures come from this seed. */
+  readonly seed: number;
+  /** Cells per side; a card lies in the middle of its cell. */
+  readonly cells: number;
+  /** Side of a cell, pixels; at least a card. */
+  readonly pitch: number;
+  /** Cards on the table, the digit's included; never in neighbouring cells. */
+  readonly cards: number;
+  /** Brightness of the table's texture, grey levels. */
+  readonly texture: number;
+}
+
+export const needleQuestion = 'Which digit is hidden in the picture?';
+
+/** Facts of a task, in its metadata. */
+export interface NeedleFacts {
+  /** The digit's card, pixels of the original. */
+  readonly box: Box;
+  readonly decoys: readonly Box[];
+  /** All cells' card boxes, row by row. */
+  readonly places: readonly Box[];
+}
+
+const TASKS = 1_000_000;
+
+/** The task set with options that differ from the defaults. */
+export function needleWith(options: Partial<NeedleOptions> = {}): TaskSet {
+  const settings: NeedleOptions = {
+    seed: 0,
+    cells: 6,
+    pitch: 112,
+    cards: 3,
+    texture: 12,
+    ...options,
+  };
+  checkOptions(settings);
+  return {
+    name: 'needle',
+    description: 'Find the card with a digit on a large table and read it; the overview is too coarse.',
+    size: () => TASKS,
+    task: (split, index) => makeTask(settings, split, index),
+  };
+}
+
+export const needle: TaskSet = needleWith();
+
+function checkOptions({ cells, pitch, cards }: NeedleOptions): void {
+  if (pitch < CARD_SIZE || pitch % 2 !== 0) {
+    throw new ConfigError('pitch', `pitch must be even and at least ${CARD_SIZE}, got ${pitch}.`);
+  }
+  // Cards that keep clear of each other always fit if every second cell of every second row does.
+  const room = Math.ceil(cells / 2) ** 2;
+  if (!(cards >= 1 && cards <= room / 2)) {
+    throw new ConfigError(
+      'cards',
+      `cards must be from 1 to ${Math.floor(room / 2)} on ${cells}×${cells} cells, got ${cards}.`,
+    );
+  }
+}
+
+async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
+  const { seed, cells, pitch, cards, texture } = options;
+  const random = randomAt(seed, 'needle', split, index);
+  const digits = mnist(split);
+  const size = cells * pitch;
+  const picture = drawTable(size, texture, random);
+  const placed = placeCards(cells, cards, random);
+  const boxAt = (cell: number): Box => {
+    const left = (cell % cells) * pitch + (pitch - CARD_SIZE) / 2;
+    const top = Math.floor(cell / cells) * pitch + (pitch - CARD_SIZE) / 2;
+    return [left, top, left + CARD_SIZE, top + CARD_SIZE];
+  };
+  const digit = random.integer(digits.count);
+  const [box, ...decoys] = placed.map(boxAt) as [Box, ...Box[]];
+  putCard(picture, box[0], box[1], digits.pixels(digit), random);
+  for (const [left, top] of decoys) {
+    putCard(picture, left, top, drawDecoy(digits, random), random);
+  }
+  const facts: NeedleFacts = {
+    box,
+    decoys,
+    places: Array.from({ length: cells * cells }, (_, cell) => boxAt(cell)),
+  };
+  return {
+    id: `needle-${split}-${String(index).padStart(6, '0')}`,
+    question: needleQuestion,
+    images: [
+      { name: 'image_clue_0', png: await encodePicture(picture), width: size, height: size },
+    ],
+    answer: String(digits.label(digit)),
+    metadata: { ...facts },
+  };
+}
+
+/** PNG bytes; fast rather than small. */
+export async function encodePicture({ pixels, width, height }: Picture): Promise<Uint8Array> {
+  return sharp(pixels, { raw: { width, height, channels: 3 } })
+    .png({ compressionLevel: 2 })
+    .toBuffer();
+}
+
+/** Distinct cells, no two of them neighbours, the diagonals included. */
+function placeCards(cells: number, count: number, random: Random): readonly number[] {
+  for (;;) {
+    const placed: number[] = [];
+    for (const cell of random.shuffle(Array.from({ length: cells * cells }, (_, i) => i))) {
+      const isClear = placed.every(
+        (other) =>
+          Math.abs((cell % cells) - (other % cells)) > 1 ||
+          Math.abs(Math.floor(cell / cells) - Math.floor(other / cells)) > 1,
+      );
+      if (isClear) placed.push(cell);
+      if (placed.length === count) return placed;
+    }
+  }
+}

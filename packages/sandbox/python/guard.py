@@ -1,0 +1,155 @@
+"""What the kernel enforces on a session: its user, its resource limits, its end with its parent."""
+
+import ctypes
+import encodings.idna  # noqa: F401  (connecting loads it, when its file may be out of reach)
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def prctl(option, value):
+    """False where the system has no such call (macOS) or refuses it."""
+    if _libc is None:
+        return False
+    zero = ctypes.c_ulong(0)
+    return _libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero) == 0
+
+
+def protect_server():
+    """Hides the server's memory from its sessions and makes it inherit their orphans."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    try:  # when memory runs out the kernel takes a session before it takes Node
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("500")
+    except OSError:
+        pass
+    # Not dumpable: processes of the same user can neither trace this one nor open its memory.
+    prctl(PR_SET_DUMPABLE, 0)
+
+
+def drop_to(uid):
+    """Leaves root for good; the kernel clears all capabilities with it."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def enter(uid, limits, process_limit, server_pid):
+    """Turns a freshly forked process into a session's process."""
+    if uid is not None:
+        drop_to(uid)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    # After the change of user, which clears it.
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != server_pid:
+        os._exit(0)
+    hard = (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, limits["fileBytes"]),
+        (resource.RLIMIT_NOFILE, limits["openFiles"]),
+        (resource.RLIMIT_NPROC, process_limit),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_AS, limits["memoryBytes"]),
+    )
+    for name, value in hard:
+        ceiling = resource.getrlimit(name)[1]
+        if ceiling != resource.RLIM_INFINITY:
+            value = min(value, ceiling)
+        try:
+            resource.setrlimit(name, (value, value))
+        except (OSError, ValueError):
+            if sys.platform == "linux":
+                raise
+
+
+def limit_cpu(seconds):
+    """Ends the process by SIGXCPU after `seconds` more of CPU time (rounded up to a whole one)."""
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime + seconds + 0.999)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
+
+
+def process_limit(config):
+    """RLIMIT_NPROC of a session. The kernel counts by user."""
+    own = config["limits"]["processes"]
+    if config["uidBase"] is not None:
+        return own  # a user of its own for each session
+    others = same_user_tasks() + 256 if config["sharesUser"] else 8
+    return others + config["maxSessions"] + own
+
+
+def same_user_tasks():
+    """Threads of this user now."""
+    count = 0
+    uid = os.getuid()
+    try:
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                count += len(os.listdir(f"/proc/{entry.name}/task"))
+    except OSError:
+        pass
+    return count
+
+
+def examine(config, server_pid):
+    """Tries, as a session would, to reach what it must not; the results say what is isolated."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            enter(config["uidBase"], config["limits"], 1 << 20, server_pid)
+            report = {
+                "uid": os.getuid(),
+                "readsLibraries": _reads_libraries(),
+                "seesHostFiles": os.path.exists(config["canaryFile"]),
+                "reachesNetwork": _connects(config["canaryPort"]),
+                "writesSystem": _opens_for_writing("/proc/sys/vm/overcommit_memory"),
+            }
+        except BaseException as error:
+            report = {"failure": f"{type(error).__name__}: {error}"}
+        os.write(write_end, json.dumps(report).encode())
+        os._exit(0)
+    os.close(write_end)
+    with open(read_end, "rb") as pipe:
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    return json.loads(text) if text else {"failure": "the examining process died"}
+
+
+def _connects(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _opens_for_writing(path):
+    try:
+        os.close(os.open(path, os.O_WRONLY))
+        return True
+    except OSError:
+        return False
+
+
+def _reads_libraries():
+    try:
+        import numpy
+
+        for library in (os, numpy):
+            os.listdir(os.path.dirname(library.__file__))
+        return True
+    except OSError:
+        return False

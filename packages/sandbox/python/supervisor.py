@@ -1,0 +1,253 @@
+"""Forks the sessions' processes and watches them: output, deadlines, ends, leftovers."""
+
+import os
+import selectors
+import shutil
+import signal
+import socket
+import time
+
+import guard
+import wire
+from channel import Channel
+from processes import Session, Start, children, ended_child, kill_group, kill_tree
+
+OPEN_SECONDS = 20.0
+SWEEP_SECONDS = 0.02
+# A session's socket gets this number, so that everything above it can be closed.
+SESSION_FD = 3
+
+
+class Supervisor:
+    """`tell` speaks to Node for the server (a header), `forward` for a session (a frame)."""
+
+    def __init__(self, config, selector, tell, forward):
+        self.config = config
+        self.selector = selector
+        self.tell = tell
+        self.forward = forward
+        self.pid = os.getpid()
+        self.sessions = {}
+        self.by_pid = {}
+        self.cleaners = {}
+        self.deadlines = {}
+        self.free_slots = list(range(config["maxSessions"] - 1, -1, -1))
+        self.sweep_at = None
+        self.process_limit = guard.process_limit(config)
+
+    # --- start ---
+
+    def open(self, number, images):
+        """Forks. None in the server; in the child, its Start."""
+        if not self.free_slots:
+            return self.refuse(number, "all session slots are taken")
+        slot = self.free_slots.pop()
+        base = self.config["uidBase"]
+        uid = None if base is None else base + slot
+        session = Session(number, slot, uid, os.path.join(self.config["scratch"], f"s{number}"))
+        ours, theirs = socket.socketpair()
+        try:
+            os.mkdir(session.scratch, 0o700)
+            if uid is not None:
+                os.chown(session.scratch, uid, uid)
+            session.pid = os.fork()
+        except OSError as error:
+            ours.close()
+            theirs.close()
+            self.free_slots.append(slot)
+            shutil.rmtree(session.scratch, ignore_errors=True)
+            return self.refuse(number, str(error))
+        if session.pid == 0:
+            ours.close()
+            sock = self.become_child(theirs)
+            return Start(session, sock, self.config, images, self.process_limit, self.pid)
+        theirs.close()
+        session.channel = Channel(ours)
+        self.sessions[number] = session
+        self.by_pid[session.pid] = session
+        self.deadlines[number] = time.monotonic() + OPEN_SECONDS
+        session.events = selectors.EVENT_READ
+        self.selector.register(ours, session.events, session)
+        return None
+
+    def refuse(self, number, message):
+        self.tell({"type": "refused", "session": number, "message": message})
+
+    def become_child(self, sock):
+        """In the child: lets go of other sessions and of everything above its own socket."""
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for session in self.sessions.values():
+            session.channel.sock.detach()  # closed by number below, which may be given again
+        for held in (self.sessions, self.by_pid, self.cleaners, self.deadlines):
+            held.clear()
+        self.selector = self.tell = self.forward = None
+        os.dup2(sock.detach(), SESSION_FD, inheritable=False)
+        os.dup2(1, 2)  # stdout is /dev/null; stderr was for the server's own troubles
+        os.closerange(SESSION_FD + 1, os.sysconf("SC_OPEN_MAX"))
+        return socket.socket(fileno=SESSION_FD)
+
+    # --- life ---
+
+    def execute(self, number, header_length, body):
+        session = self.sessions.get(number)
+        if session is None or session.cause is not None:
+            return
+        self.deadlines[number] = time.monotonic() + self.config["limits"]["wallSeconds"]
+        session.channel.push(wire.PREFIX.pack(len(body), number, header_length) + body)
+        self.update_events(session)
+
+    def update_events(self, session):
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if session.channel.queue else 0)
+        if session.events not in (0, wanted):
+            session.events = wanted
+            self.selector.modify(session.channel.sock, wanted, session)
+
+    def serve(self, session, events):
+        if events & selectors.EVENT_WRITE:
+            session.channel.flush()
+            self.update_events(session)
+        if events & selectors.EVENT_READ and not self.read(session):
+            self.forget_channel(session)
+            self.kill(session, "exit")  # it closed its channel: nothing more can come of it
+
+    def read(self, session):
+        """Forwards what the session sent; False when there will be no more."""
+        is_open = session.channel.fill()
+        try:
+            while (frame := session.channel.buffer.take()) is not None:
+                self.deadlines.pop(session.number, None)
+                _, header_length, body = frame
+                self.forward(wire.PREFIX.pack(len(body), session.number, header_length) + body)
+        except wire.BrokenFrame:
+            self.kill(session, "protocol")
+            return False
+        return is_open
+
+    def forget_channel(self, session):
+        if session.events:
+            self.selector.unregister(session.channel.sock)
+            session.events = 0
+
+    def close(self, number):
+        session = self.sessions.get(number)
+        if session is not None:
+            self.kill(session, "close")
+
+    def kill(self, session, cause):
+        if session.cause is None:
+            session.cause = cause
+        self.deadlines.pop(session.number, None)
+        if session.pid in self.by_pid:
+            kill_tree(session.pid)
+
+    def seconds_to_deadline(self):
+        times = list(self.deadlines.values())
+        if self.sweep_at is not None:
+            times.append(self.sweep_at)
+        return max(0.0, min(times) - time.monotonic()) if times else None
+
+    def enforce_deadlines(self):
+        now = time.monotonic()
+        for number in [number for number, time_ in self.deadlines.items() if time_ <= now]:
+            session = self.sessions[number]
+            # A result that only waited for us is no timeout.
+            if session.events and self.read(session) and number not in self.deadlines:
+                continue
+            self.kill(session, "timeout")
+        if self.sweep_at is not None and self.sweep_at <= now:
+            self.sweep()
+
+    # --- end ---
+
+    def reap(self):
+        while (pid := ended_child()) is not None:
+            if pid in self.by_pid:
+                kill_group(pid)  # before it is waited for, so that its number is still its own
+            _, status, usage = os.wait4(pid, 0)
+            if pid in self.by_pid:
+                self.finish(self.by_pid.pop(pid), status, usage)
+            elif pid in self.cleaners:
+                session, status, usage = self.cleaners.pop(pid)
+                shutil.rmtree(session.scratch, ignore_errors=True)
+                self.report_end(session, status, usage)
+
+    def finish(self, session, status, usage):
+        while session.events and session.cause is None:
+            if not self.read(session) or not session.channel.has_more():
+                break
+        self.forget_channel(session)
+        session.channel.sock.close()
+        self.deadlines.pop(session.number, None)
+        is_clean = self.sweep()
+        try:
+            os.rmdir(session.scratch)
+        except OSError:
+            is_clean = False
+        if is_clean:
+            self.report_end(session, status, usage)
+        else:
+            self.clean_up(session, status, usage)
+
+    def report_end(self, session, status, usage):
+        del self.sessions[session.number]
+        self.free_slots.append(session.slot)
+        self.tell({
+            "type": "ended",
+            "session": session.number,
+            "cause": session.cause or "exit",
+            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+            "exitCode": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
+            "cpuMs": (usage.ru_utime + usage.ru_stime) * 1000,
+            "maxRssKb": usage.ru_maxrss,
+        })
+
+    def clean_up(self, session, status, usage):
+        """In a process of the session's user: ends what it left running, empties its directory."""
+        try:
+            pid = os.fork()
+        except OSError:
+            shutil.rmtree(session.scratch, ignore_errors=True)
+            self.report_end(session, status, usage)
+            return
+        if pid != 0:
+            self.cleaners[pid] = (session, status, usage)
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            if session.uid is not None:
+                guard.drop_to(session.uid)
+                if self.config["ownsUsers"]:
+                    os.kill(-1, signal.SIGKILL)  # everything of this user but this process
+        except OSError:
+            pass
+        finally:
+            shutil.rmtree(session.scratch, ignore_errors=True)
+            os._exit(0)
+
+    def sweep(self):
+        """Ends processes whose session is gone: as subreaper we are their parent now."""
+        self.sweep_at = None
+        known = self.by_pid.keys() | self.cleaners.keys()
+        strangers = [pid for pid in children() if pid not in known]
+        for pid in strangers:
+            kill_tree(pid)
+        if strangers:
+            self.sweep_at = time.monotonic() + SWEEP_SECONDS
+        return not strangers
+
+    def shut_down(self):
+        """Leaves no process and no file, in at most two seconds."""
+        give_up = time.monotonic() + 2
+        while time.monotonic() < give_up:
+            for pid in {*self.by_pid, *children()}:
+                kill_tree(pid)
+            try:
+                while os.wait4(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                break
+            time.sleep(0.005)
+        shutil.rmtree(self.config["scratch"], ignore_errors=True)

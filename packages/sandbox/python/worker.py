@@ -1,0 +1,218 @@
+"""The process of one session: runs the code it is sent in one namespace and reports how it went."""
+
+import ast
+import builtins
+import os
+import random
+import resource
+import sys
+import time
+import traceback
+import types
+import warnings
+
+import numpy
+from PIL import Image
+
+import guard
+import provenance
+import wire
+from static_check import StaticCheck
+
+CODE_NAME = "<code>"
+MAX_MESSAGE = 4 * 1024
+MAX_TRACEBACK = 8 * 1024
+
+_clock = time.perf_counter
+_own_files = os.path.dirname(os.path.abspath(__file__))
+_own_modules = [name[:-3] for name in os.listdir(_own_files) if name.endswith(".py")]
+
+
+def refuse_input(prompt="", /):
+    raise RuntimeError("input() is not available: nobody is there to answer. Use values instead.")
+
+
+class Worker:
+    def __init__(self, start, template, capture):
+        self.sock = start.sock
+        self.limits = start.config["limits"]
+        self.capture = capture
+        self.check = StaticCheck(start.config["forbidden"])
+        main = types.ModuleType("__main__")
+        main.__dict__.update(template)
+        sys.modules["__main__"] = main
+        self.namespace = main.__dict__
+        seen = set()
+        for name, image in start.images:
+            image = image.copy() if id(image) in seen else image
+            seen.add(id(image))
+            provenance.mark(image, name)
+            self.namespace[name] = image
+        builtins.input = refuse_input
+        random.seed(start.config["seed"])
+        numpy.random.seed(start.config["seed"])
+
+    def serve(self):
+        buffer = wire.FrameBuffer()
+        self.send({"type": "opened", "cpuMs": cpu_ms()})
+        while True:
+            frame = wire.read_blocking(self.sock, buffer)
+            if frame is None:
+                os._exit(0)
+            _, blobs = wire.decode(frame[2], frame[1])
+            result = self.execute(blobs[0].decode())
+            self.send(result, self.capture.blobs)
+            if result["kind"] == "memory":
+                os._exit(0)
+
+    def send(self, header, blobs=()):
+        self.sock.sendall(wire.encode(0, header, blobs))
+
+    def execute(self, code):
+        capture = self.capture
+        capture.begin()
+        kind, error = "ok", None
+        started = _clock()
+        try:
+            tree = ast.parse(code, CODE_NAME)
+            offence = self.check.first_offence(tree)
+            if offence is None:
+                compiled = compile(tree, CODE_NAME, "exec", dont_inherit=True)
+            else:
+                kind, error = "forbidden", forbidden_error(code, *offence)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as caught:
+            kind, error = "exception", describe(caught, code, ())
+        if kind == "ok":
+            guard.limit_cpu(self.limits["cpuSeconds"])
+            try:
+                exec(compiled, self.namespace)
+            except BaseException as caught:
+                kind = "memory" if isinstance(caught, MemoryError) else "exception"
+                error = describe(caught, code, codes_of(compiled))
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return {
+            "type": "result",
+            "kind": kind,
+            "stdout": capture.stdout.text(),
+            "stderr": capture.stderr.text(),
+            "images": capture.images,
+            "error": error,
+            "truncated": capture.truncated(),
+            "wallMs": (_clock() - started) * 1000,
+            "cpuMs": cpu_ms(),
+            "maxRssKb": usage.ru_maxrss,
+        }
+
+
+def cpu_ms():
+    """CPU time of this process and its ended children since its start."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return seconds * 1000
+
+
+def codes_of(code):
+    """The code object and all those inside it."""
+    found = {code}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= codes_of(constant)
+    return found
+
+
+def shorten(text, limit):
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
+
+
+def describe(error, code, codes):
+    """The exception as data; `codes` are the code objects of the submitted code."""
+    try:
+        message = str(error)
+    except BaseException:
+        message = "(its message could not be made)"
+    try:
+        line, text = trace(error, code.splitlines(), codes)
+    except BaseException:  # too little memory, or an exception that breaks its own printing
+        line, text = None, f"{type(error).__name__}: {message}\n"
+    described = {
+        "type": type(error).__name__,
+        "message": shorten(message, MAX_MESSAGE),
+        "traceback": shorten(text, MAX_TRACEBACK),
+    }
+    if line is not None:
+        described["line"] = line
+    return described
+
+
+def trace(error, source, codes):
+    """The line of the submitted code and the traceback without our own frames."""
+    if isinstance(error, SyntaxError) and error.filename == CODE_NAME and not codes:
+        text = "".join(traceback.format_exception_only(type(error), error))
+        return error.lineno, text
+    line = None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_code in codes:
+            line = number
+    report = traceback.TracebackException(type(error), error, error.__traceback__)
+    clean(report, error, source, codes)
+    return line, "".join(report.format())
+
+
+def clean(report, error, source, codes):
+    frames = []
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if os.path.dirname(code.co_filename) == _own_files:
+            continue
+        if code in codes:
+            text = source[number - 1] if 0 < number <= len(source) else ""
+        elif code.co_filename == CODE_NAME:
+            text = ""  # from an earlier execution, whose lines are not kept
+        else:
+            text = None
+        name = code.co_name
+        frames.append(traceback.FrameSummary(code.co_filename, number, name, line=text))
+    report.stack = traceback.StackSummary.from_list(frames)
+    for link in ("__cause__", "__context__"):
+        inner, cause = getattr(report, link), getattr(error, link)
+        if inner is not None and cause is not None:
+            clean(inner, cause, source, codes)
+
+
+def forbidden_error(code, name, line):
+    message = f"`{name}` is not allowed here: the code was not run. Do without it."
+    lines = code.splitlines()
+    shown = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    text = f'  File "{CODE_NAME}", line {line}\n    {shown}\nForbidden: {message}\n'
+    return {"type": "Forbidden", "message": message, "line": line, "traceback": text}
+
+
+def set_image_limit(pixels):
+    """Opening a picture of more pixels raises instead of warning."""
+    Image.MAX_IMAGE_PIXELS = pixels
+    warnings.simplefilter("error", Image.DecompressionBombWarning)
+
+
+def run(start, template, capture):
+    """Never returns."""
+    try:
+        limits = start.config["limits"]
+        guard.enter(start.uid, limits, start.process_limit, start.server_pid)
+        os.chdir(start.scratch)
+        for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
+            os.environ[name] = start.scratch
+        for name in _own_modules:  # `import capture` is to mean the code's own, or nothing
+            sys.modules.pop(name, None)
+        worker = Worker(start, template, capture)
+    except BaseException as error:
+        failure = {"type": "openFailed", "message": f"{type(error).__name__}: {error}"}
+        start.sock.sendall(wire.encode(0, failure))
+        os._exit(1)
+    try:
+        worker.serve()
+    finally:
+        os._exit(1)

@@ -1,0 +1,220 @@
+/** One running fork server: its process, its frames, its end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '@saccade/core';
+import { SandboxError } from './errors.ts';
+import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
+import { encodeFrame, type Frame, FrameReader } from './wire.ts';
+
+/** What the server found when it tried, as a session would, to get out. */
+export interface IsolationReport {
+  readonly uid: number;
+  readonly seesHostFiles: boolean;
+  readonly reachesNetwork: boolean;
+  readonly writesSystem: boolean;
+  readonly readsLibraries: boolean;
+  /** Why it could not try. */
+  readonly failure?: string;
+}
+
+export interface ServerIdentity {
+  readonly python: string;
+  readonly libraries: Readonly<Record<string, string>>;
+  readonly report: IsolationReport;
+}
+
+export interface ForkServerOptions {
+  readonly isolation: Isolation;
+  readonly plan: LaunchPlan;
+  /** What the server is told first, completed here with the places it is to use. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const startSeconds = 60;
+const stopMilliseconds = 3_000;
+const keptStderr = 4_096;
+
+/** A server that has answered `ready`. */
+export class ForkServer {
+  readonly identity: ServerIdentity;
+  readonly pid: number;
+  readonly #process: ChildProcess;
+  readonly #socket: Socket;
+  readonly #ended: Promise<void>;
+  #isAlive = true;
+
+  private constructor(running: Running, identity: ServerIdentity) {
+    this.#process = running.process;
+    this.#socket = running.socket;
+    this.#ended = running.ended.then(() => {
+      this.#isAlive = false;
+    });
+    this.pid = running.process.pid ?? 0;
+    this.identity = identity;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Resolves when the process is gone and its files are removed. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /**
+   * Starts a server and waits until it is ready.
+   *
+   * @param onFrame  called for every later frame, in order
+   * @throws SandboxError with what the server said, if it does not become ready
+   */
+  static async start(
+    options: ForkServerOptions,
+    onFrame: (frame: Frame) => void,
+  ): Promise<ForkServer> {
+    const launch = await options.isolation.launch(options.plan);
+    const canary = await placeCanary();
+    const running = run(launch, onFrame);
+    try {
+      const config = { ...options.config, scratch: launch.scratch, ...canary.config };
+      for (const piece of encodeFrame(0, config)) running.socket.write(piece);
+      const ready = await running.ready;
+      return new ForkServer(running, readIdentity(ready));
+    } catch (error) {
+      running.process.kill('SIGKILL');
+      await running.ended;
+      throw error;
+    } finally {
+      await canary.remove();
+    }
+  }
+
+  send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
+    if (!this.#isAlive || this.#socket.destroyed) return;
+    this.#socket.cork();
+    for (const piece of encodeFrame(session, header, blobs)) this.#socket.write(piece);
+    this.#socket.uncork();
+  }
+
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+
+  /** Lets the server end its sessions and remove their files; kills it if that takes too long. */
+  async stop(): Promise<void> {
+    this.#socket.end();
+    const timer = setTimeout(() => this.kill(), stopMilliseconds);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+}
+
+interface Running {
+  readonly process: ChildProcess;
+  readonly socket: Socket;
+  readonly ready: Promise<Frame>;
+  readonly ended: Promise<void>;
+}
+
+function run(launch: Launch, onFrame: (frame: Frame) => void): Running {
+  const { command, args, env, temporary } = launch;
+  const child = spawn(command, args, {
+    env: { ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  const socket = child.stdio[3] as Socket;
+  const reader = new FrameReader();
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-keptStderr);
+  });
+  let onReady: ((frame: Frame) => void) | undefined;
+  let onFailure: ((error: Error) => void) | undefined;
+  const ready = new Promise<Frame>((resolve, reject) => {
+    onReady = resolve;
+    onFailure = reject;
+  });
+  ready.catch(() => {}); // reported by whoever awaits it
+  const fail = (fact: string): void => {
+    const said = stderr.trim();
+    onFailure?.(new SandboxError(said === '' ? fact : `${fact}: ${said}`));
+  };
+  const timer = setTimeout(() => {
+    fail(`The sandbox's server was not ready after ${startSeconds} s`);
+  }, startSeconds * 1000);
+  socket.on('data', (chunk: Buffer) => {
+    let frames: Frame[];
+    try {
+      frames = reader.push(chunk);
+    } catch (error) {
+      fail(`The sandbox's server broke the protocol (${messageOf(error)})`);
+      child.kill('SIGKILL');
+      return;
+    }
+    for (const frame of frames) {
+      if (onReady === undefined) onFrame(frame);
+      else {
+        onReady(frame);
+        onReady = undefined;
+        clearTimeout(timer);
+      }
+    }
+  });
+  socket.on('error', () => {}); // the end of the process tells
+  const ended = new Promise<void>((resolve) => {
+    let isOver = false;
+    const finish = (fact: string): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      fail(fact);
+      socket.destroy();
+      const removed = temporary === undefined ? undefined : removeTree(temporary);
+      resolve(removed);
+    };
+    child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));
+    // `close` and not `exit`: frames and messages still in the pipes come first.
+    child.on('close', (code, signal) => {
+      finish(`The sandbox's server ended (${signal ?? `status ${code}`})`);
+    });
+  });
+  return { process: child, socket, ready, ended };
+}
+
+async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+}
+
+interface Canary {
+  readonly config: { readonly canaryFile: string; readonly canaryPort: number };
+  remove(): Promise<void>;
+}
+
+/** A file and a port of the host, for the server to try to reach. */
+async function placeCanary(): Promise<Canary> {
+  const folder = await mkdtemp(join(tmpdir(), 'saccade-canary-'));
+  await chmod(folder, 0o755);
+  const canaryFile = join(folder, 'file');
+  await writeFile(canaryFile, 'visible');
+  const listener: Server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const address = listener.address();
+  const canaryPort = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    config: { canaryFile, canaryPort },
+    remove: async () => {
+      await new Promise((resolve) => listener.close(resolve));
+      await removeTree(folder);
+    },
+  };
+}
+
+function readIdentity({ header }: Frame): ServerIdentity {
+  if (header.type !== 'ready') {
+    throw new SandboxError(`The sandbox's server said ${String(header.type)}, expected "ready".`);
+  }
+  return header as unknown as ServerIdentity;
+}

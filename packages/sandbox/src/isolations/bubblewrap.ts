@@ -1,0 +1,109 @@
+/**
+ * Linux namespaces by bubblewrap: no network, no host processes, and of the host's files only
+ * `/usr` and the interpreter, read-only.
+ *
+ * As an ordinary user everything runs in a user namespace. As root there is none: root inside a
+ * user namespace of one user is root for the kernel (it can write /proc/sys), so instead the
+ * server keeps just the right to change user, and each session becomes a user of its own.
+ */
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { MissingError, UnsupportedError } from '@saccade/core';
+import {
+  type Isolation,
+  type LaunchPlan,
+  serverArguments,
+  sessionEnvironment,
+} from '../isolation.ts';
+import { findCommand, runForText } from '../python-interpreter.ts';
+
+const scratch = '/tmp/saccade';
+
+export const bubblewrapIsolation: Isolation = {
+  id: 'bubblewrap',
+  ownsProcesses: true,
+
+  async launch(plan) {
+    if (process.platform !== 'linux') {
+      throw new UnsupportedError(
+        `bubblewrap works on Linux only, this is ${process.platform}. Use isolation "process".`,
+      );
+    }
+    const command = findCommand('bwrap');
+    if (command === undefined) {
+      throw new MissingError(
+        'bubblewrap (`bwrap`) is not on the PATH. Install it, e.g. `apt-get install bubblewrap`.',
+      );
+    }
+    const environment = Object.entries(sessionEnvironment(scratch));
+    const args = [
+      ...(plan.hasUsers ? namespacesAsRoot : await namespacesAsUser(command)),
+      ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv'],
+      ...environment.flatMap(([name, value]) => ['--setenv', name, value]),
+      ...mounts(plan),
+      ...['--chdir', '/tmp', plan.interpreter.python, ...serverArguments(plan)],
+    ];
+    return { command, args, env: {}, scratch };
+  },
+};
+
+/** A user namespace, in which, where bubblewrap can (0.8), no further ones can be made. */
+async function namespacesAsUser(command: string): Promise<string[]> {
+  const help = await runForText(command, ['--help']).catch(() => '');
+  const noNesting = help.includes('--disable-userns') ? ['--disable-userns'] : [];
+  return ['--unshare-all', '--unshare-user', ...noNesting, '--cap-drop', 'ALL'];
+}
+
+const namespacesAsRoot = [
+  ...['ipc', 'pid', 'net', 'uts'].map((kind) => `--unshare-${kind}`),
+  '--unshare-cgroup-try',
+  ...['--cap-drop', 'ALL'],
+  ...['SETUID', 'SETGID', 'KILL', 'CHOWN', 'DAC_OVERRIDE'].flatMap((c) => [
+    '--cap-add',
+    `CAP_${c}`,
+  ]),
+];
+
+/** Where the loader looks, which library an alternative means, fonts; and where Nix keeps all. */
+const systemPaths = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts', '/nix/store'];
+
+function mounts(plan: LaunchPlan): string[] {
+  const directories = [plan.sources, ...plan.interpreter.directories].filter(
+    (directory) => directory !== '/usr' && !directory.startsWith('/usr/'),
+  );
+  const args = ['--ro-bind', '/usr', '/usr'];
+  for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
+    if (!existsSync(path)) continue;
+    const isLink = lstatSync(path).isSymbolicLink();
+    args.push(...(isLink ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]));
+  }
+  // Sessions with users of their own meet nowhere: each can write to its own directory only.
+  const shared = plan.hasUsers ? '0755' : '1777';
+  args.push('--proc', '/proc', '--dev', '/dev', '--perms', shared);
+  args.push('--size', String(plan.scratchBytes), '--tmpfs', '/tmp');
+  // bubblewrap makes missing parents with mode 0700, closed to the users of the sessions.
+  const made = new Set(['/', '/tmp']);
+  for (const path of [...systemPaths.filter((p) => existsSync(p)), ...directories.sort()]) {
+    refuseTooMuch(path);
+    const parents: string[] = [];
+    for (let p = dirname(path); !made.has(p); p = dirname(p)) parents.unshift(p);
+    for (const parent of parents) {
+      made.add(parent);
+      args.push('--perms', '0755', '--dir', parent);
+    }
+    args.push('--ro-bind', path, path);
+  }
+  return [...args, '--remount-ro', '/dev', '--remount-ro', '/'];
+}
+
+/** An interpreter installed right into `/` or the home directory would bring all of it along. */
+function refuseTooMuch(directory: string): void {
+  const home = resolve(homedir());
+  if (directory === '/' || directory === home || home.startsWith(`${directory}/`)) {
+    throw new UnsupportedError(
+      `The interpreter needs ${directory}, which holds the home directory and must not be ` +
+        'visible to submitted code. Use an interpreter in a folder of its own, e.g. ensurePython().',
+    );
+  }
+}

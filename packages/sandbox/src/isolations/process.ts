@@ -1,0 +1,25 @@
+/** Ordinary processes: limits of time, memory and output, but the host's files and network. */
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Isolation, serverArguments, sessionEnvironment } from '../isolation.ts';
+
+export const processIsolation: Isolation = {
+  id: 'process',
+  ownsProcesses: false,
+  warning:
+    'The sandbox runs without isolation (tier "process"): code can read files that its user can ' +
+    'read and can reach the network. Install bubblewrap to isolate it.',
+
+  async launch(plan) {
+    const scratch = await mkdtemp(join(tmpdir(), 'saccade-sandbox-'));
+    await chmod(scratch, 0o711);
+    return {
+      command: plan.interpreter.python,
+      args: serverArguments(plan),
+      env: sessionEnvironment(scratch),
+      scratch,
+      temporary: scratch,
+    };
+  },
+};

@@ -1,0 +1,320 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalSandbox } from './local-sandbox.ts';
+import { openSandbox, type SandboxOptions } from './open-sandbox.ts';
+import { probeSandbox } from './probe.ts';
+import { ensurePython } from './python-environment.ts';
+
+const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
+let python = '';
+let hasBubblewrap = false;
+const opened: LocalSandbox[] = [];
+
+async function open(options: SandboxOptions): Promise<LocalSandbox> {
+  const sandbox = await openSandbox({ python, ...options });
+  opened.push(sandbox);
+  return sandbox;
+}
+
+beforeAll(async () => {
+  ({ python } = await ensurePython(environment));
+  const { tiers } = await probeSandbox(python);
+  hasBubblewrap = tiers.some(({ tier, isUsable }) => tier === 'bubblewrap' && isUsable);
+}, 300_000);
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((sandbox) => sandbox.dispose()));
+});
+
+/** All living processes below `root`, found by their parents. */
+function descendants(root: number): number[] {
+  const parents = new Map<number, number>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (state !== 'Z') parents.set(Number(entry), Number(parent));
+    } catch {
+      // ended while we looked
+    }
+  }
+  const found: number[] = [];
+  const below = (pid: number): void => {
+    for (const [child, parent] of parents) {
+      if (parent !== pid) continue;
+      found.push(child);
+      below(child);
+    }
+  };
+  below(root);
+  return found;
+}
+
+/** Which of the processes still are what they were. */
+function living(processes: ReadonlyMap<number, string>): number[] {
+  return [...processes].filter(([pid, identity]) => identityOf(pid) === identity).map(([p]) => p);
+}
+
+function identityOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : fields[19]; // when it was started
+  } catch {
+    return undefined;
+  }
+}
+
+function remember(pids: readonly number[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of pids) {
+    const identity = identityOf(pid);
+    if (identity !== undefined) found.set(pid, identity);
+  }
+  return found;
+}
+
+async function untilGone(processes: ReadonlyMap<number, string>): Promise<number[]> {
+  for (let wait = 0; wait < 100 && living(processes).length > 0; wait++) {
+    await new Promise((wake) => setTimeout(wake, 30));
+  }
+  return living(processes);
+}
+
+const daemon =
+  'import os, time\nfork = getattr(os, "fork")\nif fork() == 0:\n    os.setsid()\n' +
+  '    if fork() == 0:\n        time.sleep(300)\n    os._exit(0)\ntime.sleep(0.2)';
+
+for (const isolation of ['bubblewrap', 'process'] as const) {
+  describe(`a sandbox of the ${isolation} tier`, () => {
+    const test = (name: string, run: () => Promise<void>): void => {
+      it(name, async (context) => {
+        if (isolation === 'bubblewrap' && !hasBubblewrap) {
+          return context.skip('bubblewrap does not work on this machine');
+        }
+        await run();
+      });
+    };
+
+    test('keeps sessions out of each other and of the server', async () => {
+      const sandbox = await open({ isolation });
+      const victim = await sandbox.open();
+      const attacker = await sandbox.open();
+      const where = await victim.execute(
+        'import os\nopen("kept", "w").write("x")\nprint(os.getpid(), os.getppid(), os.getcwd())',
+      );
+      const [pid, server, directory] = where.stdout.trim().split(' ');
+      const attack = `
+import os
+def attempt(name, action):
+    try:
+        action()
+        print(name, "worked")
+    except OSError as error:
+        print(name, type(error).__name__)
+for pid in (${pid}, ${server}):
+    attempt("memory", lambda: open(f"/proc/{pid}/mem", "rb"))
+    attempt("environment", lambda: open(f"/proc/{pid}/environ", "rb").read())
+    attempt("signal", lambda: getattr(os, "kill")(pid, 0))
+attempt("directory", lambda: os.listdir("${directory}"))
+attempt("file", lambda: open("${directory}/kept"))
+`;
+      const lines = (await attacker.execute(attack)).stdout.trim().split('\n');
+      expect(lines).toHaveLength(8);
+      // Without users of their own, signals and files are open (see the README).
+      const closed = process.getuid?.() === 0 ? /./ : /memory|environment/;
+      for (const line of lines.filter((text) => closed.test(text))) {
+        expect(line).toMatch(/PermissionError$/);
+      }
+      await victim.dispose();
+    });
+
+    test('calls the death of its server its own fault, and recovers', async () => {
+      const sandbox = await open({ isolation });
+      const [busy, idle] = [await sandbox.open(), await sandbox.open()];
+      const running = busy.execute('import time\ntime.sleep(60)');
+      await new Promise((wake) => setTimeout(wake, 100));
+      process.kill(sandbox.serverPid, 'SIGKILL');
+      expect((await running).kind).toBe('infraError');
+      expect((await idle.execute('print(1)')).kind).toBe('infraError');
+      // All at once: one new server serves them all.
+      const fresh = await Promise.all([1, 2, 3].map(() => sandbox.open()));
+      const outcomes = await Promise.all(fresh.map((session) => session.execute('print(2)')));
+      expect(outcomes.map(({ stdout }) => stdout)).toEqual(['2\n', '2\n', '2\n']);
+      expect(sandbox.stats()).toMatchObject({ open: 3, restarts: 1 });
+      await Promise.all([busy.dispose(), idle.dispose()]);
+    });
+
+    test('leaves no process behind when disposed, daemons included', async () => {
+      const sandbox = await open({ isolation });
+      const session = await sandbox.open();
+      expect((await session.execute(daemon)).kind).toBe('ok');
+      const idle = await sandbox.open();
+      const processes = remember([sandbox.serverPid, ...descendants(sandbox.serverPid)]);
+      expect(processes.size).toBeGreaterThanOrEqual(4); // server, two sessions, daemon
+      await sandbox.dispose();
+      expect(await untilGone(processes)).toEqual([]);
+      expect((await Promise.allSettled([idle.execute('1')]))[0]).toMatchObject({
+        value: { kind: 'infraError' },
+      });
+    });
+
+    test('leaves no process behind when Node is killed', async () => {
+      // Through Vite, because Node 20 reads no TypeScript.
+      const script = [
+        "import { runnerImport } from 'vite';",
+        "const conditions = ['@saccade/source'];",
+        `const { module } = await runnerImport(${JSON.stringify(join(import.meta.dirname, 'index.ts'))}, {`,
+        "  configFile: false, logLevel: 'error', resolve: { conditions },",
+        '  ssr: { noExternal: [/^@saccade/], resolve: { conditions } },',
+        '});',
+        `const sandbox = await module.openSandbox(${JSON.stringify({ python, isolation })});`,
+        'const session = await sandbox.open();',
+        "const { stdout } = await session.execute('import os; print(os.getcwd())');",
+        "session.execute('while True: pass');",
+        'setTimeout(() => console.log(stdout.trim()), 100);',
+      ].join('\n');
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+        cwd: join(import.meta.dirname, '../../..'),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const directory = await new Promise<string>((resolve) => {
+        child.stdout.once('data', (text: Buffer) => resolve(text.toString().trim()));
+      });
+      const processes = remember(descendants(child.pid ?? 0));
+      expect(processes.size).toBeGreaterThanOrEqual(2);
+      if (isolation === 'process') expect(existsSync(directory)).toBe(true);
+      child.kill('SIGKILL');
+      expect(await untilGone(processes)).toEqual([]);
+      expect(existsSync(dirname(directory))).toBe(false);
+    });
+
+    test('does not count waiting for a processor as running', async () => {
+      const sandbox = await open({ isolation, maxRunning: 1, limits: { wallSeconds: 1 } });
+      const outcomes = await Promise.all(
+        [1, 2, 3].map(async () => {
+          const session = await sandbox.open();
+          return await session.execute('import time\ntime.sleep(0.6)');
+        }),
+      );
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
+    });
+
+    test('takes no result for a timeout because Node was busy', async () => {
+      const sandbox = await open({ isolation, limits: { wallSeconds: 0.5 } });
+      const session = await sandbox.open();
+      const execution = session.execute('print(7)');
+      await new Promise((wake) => setImmediate(wake));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+      expect(await execution).toMatchObject({ kind: 'ok', stdout: '7\n' });
+    });
+
+    test('lets sessions wait for a free place', async () => {
+      const sandbox = await open({ isolation, maxSessions: 1 });
+      const first = await sandbox.open();
+      const second = sandbox.open();
+      await new Promise((wake) => setTimeout(wake, 50));
+      expect(sandbox.stats()).toMatchObject({ open: 1, waiting: 1 });
+      await first.dispose();
+      const session = await second;
+      expect((await session.execute('print(8)')).stdout).toBe('8\n');
+    });
+  });
+}
+
+describe('the choice of isolation', () => {
+  it('is bubblewrap where it works, without a warning', async (context) => {
+    if (!hasBubblewrap) return context.skip('bubblewrap does not work on this machine');
+    const sandbox = await open({});
+    expect(sandbox.tier).toBe('bubblewrap');
+    expect(sandbox.warnings).toEqual([]);
+    expect(sandbox.report).toMatchObject({ seesHostFiles: false, reachesNetwork: false });
+  });
+
+  it('falls back to plain processes with a warning that says why', async () => {
+    const path = process.env.PATH;
+    process.env.PATH = '/nowhere';
+    try {
+      const messages: string[] = [];
+      const sandbox = await open({
+        onEvent: (event) => event.kind === 'warning' && messages.push(event.message),
+      });
+      expect(sandbox.tier).toBe('process');
+      expect(messages).toEqual(sandbox.warnings);
+      expect(messages[0]).toMatch(/not on the PATH.*install/i);
+      expect(messages[1]).toMatch(/without isolation/);
+      await expect(open({ isolation: 'bubblewrap' })).rejects.toMatchObject({ code: 'missing' });
+    } finally {
+      process.env.PATH = path;
+    }
+  });
+
+  it('keeps other users and host namespaces out of a bubblewrap session', async (context) => {
+    if (!hasBubblewrap) return context.skip('bubblewrap does not work on this machine');
+    const sandbox = await open({});
+    const session = await sandbox.open();
+    const { stdout } = await session.execute(
+      'import os\nprint(os.getuid() == 0, os.path.exists("/etc/passwd"), ' +
+        'os.readlink("/proc/self/ns/net"), os.readlink("/proc/self/ns/pid"))',
+    );
+    const [isRoot, seesUsers, net, pid] = stdout.trim().split(' ');
+    expect([isRoot, seesUsers]).toEqual(['False', 'False']);
+    expect(net).toMatch(/^net:/);
+    expect(net).not.toBe(readlinkSync('/proc/self/ns/net'));
+    expect(pid).not.toBe(readlinkSync('/proc/self/ns/pid'));
+  });
+
+  it('names what is missing: an interpreter, or its libraries', async () => {
+    await expect(open({ python: '/nowhere/python3' })).rejects.toThrow(/no Python at/);
+    const folder = mkdtempSync(join(tmpdir(), 'saccade-bare-'));
+    try {
+      // A real interpreter without the libraries.
+      execFileSync(python, ['-m', 'venv', '--without-pip', folder]);
+      await expect(open({ python: join(folder, 'bin/python') })).rejects.toThrow(
+        /has no numpy, pillow, matplotlib\. Pass the interpreter that ensurePython/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('runs nothing as root unless told so', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('needs root');
+    // An environment in a folder that is closed to others, with the libraries of ours.
+    const folder = mkdtempSync(join(tmpdir(), 'saccade-closed-'));
+    try {
+      const closed = join(folder, 'bin/python');
+      execFileSync(python, ['-m', 'venv', '--without-pip', folder]);
+      const site = 'import sysconfig; print(sysconfig.get_path("purelib"))';
+      const [theirs, ours] = [closed, python].map((p) =>
+        execFileSync(p, ['-c', site]).toString().trim(),
+      );
+      symlinkSync(ours ?? '', join(folder, 'libraries'));
+      writeFileSync(join(theirs ?? '', 'libraries.pth'), `${join(folder, 'libraries')}\n`);
+      chmodSync(folder, 0o700);
+      await expect(open({ python: closed, isolation: 'process' })).rejects.toThrow(
+        /would run as root: another user cannot .*`unsafe: true`/,
+      );
+      const sandbox = await open({ python: closed, isolation: 'process', unsafe: true });
+      const session = await sandbox.open();
+      expect((await session.execute('import os; print(os.getuid())')).stdout).toBe('0\n');
+      expect(sandbox.warnings.join()).toMatch(/runs as root/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,70 @@
+/** What this machine offers to a sandbox, and why it does not offer the rest. */
+import { messageOf } from '@saccade/core';
+import type { IsolationReport } from './fork-server.ts';
+import { openSandbox } from './open-sandbox.ts';
+import {
+  findCommand,
+  inspectPython,
+  type PythonInterpreter,
+  runForText,
+} from './python-interpreter.ts';
+
+/** One isolation, tried for real: a server was started in it and tried to get out. */
+export interface TierProbe {
+  readonly tier: 'bubblewrap' | 'process';
+  readonly isUsable: boolean;
+  readonly report?: IsolationReport;
+  readonly warnings: readonly string[];
+  /** Why it is not usable, and what to do. */
+  readonly reason?: string;
+}
+
+export interface SandboxProbe {
+  readonly python?: PythonInterpreter;
+  /** Why there is no usable Python. */
+  readonly pythonReason?: string;
+  /** e.g. `bubblewrap 0.8.0`. */
+  readonly bubblewrapVersion?: string;
+  readonly hasUserNamespaces: boolean;
+  readonly tiers: readonly TierProbe[];
+}
+
+/** Looks at Python, bubblewrap and namespaces, and starts each isolation once. Never throws. */
+export async function probeSandbox(python = 'python3'): Promise<SandboxProbe> {
+  const [interpreter, version, hasUserNamespaces] = await Promise.all([
+    inspectPython(python).catch((error: unknown) => messageOf(error)),
+    runForText(findCommand('bwrap') ?? 'bwrap', ['--version']).catch(() => undefined),
+    tryUserNamespaces(),
+  ]);
+  const tiers: TierProbe[] = [];
+  if (typeof interpreter !== 'string') {
+    for (const tier of ['bubblewrap', 'process'] as const)
+      tiers.push(await probeTier(tier, python));
+  }
+  return {
+    ...(typeof interpreter === 'string' ? { pythonReason: interpreter } : { python: interpreter }),
+    ...(version === undefined ? {} : { bubblewrapVersion: version.trim() }),
+    hasUserNamespaces,
+    tiers,
+  };
+}
+
+async function probeTier(tier: TierProbe['tier'], python: string): Promise<TierProbe> {
+  try {
+    const sandbox = await openSandbox({ python, isolation: tier, maxSessions: 1 });
+    const { report, warnings } = sandbox;
+    await sandbox.dispose();
+    return { tier, isUsable: true, report, warnings };
+  } catch (error) {
+    return { tier, isUsable: false, warnings: [], reason: messageOf(error) };
+  }
+}
+
+async function tryUserNamespaces(): Promise<boolean> {
+  try {
+    await runForText('unshare', ['--user', '--map-root-user', 'true']);
+    return true;
+  } catch {
+    return false;
+  }
+}
