@@ -1,7 +1,11 @@
 export type { Budgets, Env, EnvReset, EnvStep } from './env.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';
 export type { MessagePart, Protocol } from './protocol.ts';
-export { pyvisionImage, pyvisionImageShort, pyvisionImageWith } from './protocols/pyvision-image.ts';
+export {
+  pyvisionImage,
+  pyvisionImageShort,
+  pyvisionImageWith,
+} from './protocols/pyvision-image.ts';
 export { protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet } from './task.ts';
 export { type Box, CARD_SIZE, drawCard, drawDecoy } from './tasksets/draw-needle.ts';

@@ -1,6 +1,7 @@
 /** How a model talks to its tools: the prompt, what stops it, how its text is read and answered. */
-import type { Action, StopReason } from '@saccade/trajectory';
+
 import type { Outcome } from '@saccade/sandbox';
+import type { Action, StopReason } from '@saccade/trajectory';
 import type { Task } from './task.ts';
 
 /** Content before it is tokenised; pictures are PNG bytes with the name the protocol gives them. */
@@ -12,7 +13,10 @@ export type MessagePart =
       readonly png: Uint8Array;
       readonly width: number;
       readonly height: number;
-      readonly origin?: { readonly image: string; readonly map: readonly [number, number, number, number] };
+      readonly origin?: {
+        readonly image: string;
+        readonly map: readonly [number, number, number, number];
+      };
     };
 
 export interface Protocol {

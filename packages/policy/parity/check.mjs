@@ -58,7 +58,9 @@ async function picture(width, height, seed) {
       Math.min(255, ((i / 3) % width) + random.integer(90)),
     ),
   );
-  const png = await sharp(pixels, { raw: { width, height, channels: 3 } }).png().toBuffer();
+  const png = await sharp(pixels, { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer();
   return { png, image: await processor.prepareImage(png) };
 }
 

@@ -5,21 +5,13 @@ export type {
   PackedBatch,
   PackedSegment,
 } from './batch.ts';
-export { ContextOverflowError } from './errors.ts';
 export {
   createLocalPolicy,
-  type LocalPolicy,
+  LocalPolicy,
   type LocalPolicyOptions,
   loadLocalPolicy,
 } from './local-policy.ts';
-export {
-  formatConfig,
-  type ModelConfig,
-  nanoConfig,
-  parseConfig,
-  type SpecialTokens,
-  type VisionConfig,
-} from './models/config.ts';
+export { type ModelConfig, nanoConfig, parseConfig, type VisionConfig } from './models/config.ts';
 export type {
   ContentPart,
   EncodedContent,
@@ -28,6 +20,7 @@ export type {
   Processor,
   SampleRequest,
   SampleResult,
+  Sampler,
 } from './policy.ts';
 export {
   type ImageProcessorConfig,
@@ -36,4 +29,4 @@ export {
   smartResize,
 } from './processor/image-processor.ts';
 export { QwenProcessor } from './processor/qwen-processor.ts';
-export { specialTokens, type TokenizerJson, trainTokenizer } from './processor/train-tokenizer.ts';
+export { specialTokens, trainTokenizer } from './processor/train-tokenizer.ts';

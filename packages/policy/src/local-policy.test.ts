@@ -73,9 +73,11 @@ describe('a local policy on the reference backend', () => {
       await trained.forwardBackward(scoringBatch(prompt, results, isShared), squares);
       const { gradNorm } = await trained.optimizerStep({ learningRate: 1e-2 });
       norms.push(gradNorm);
-      weights.push([...(await Promise.all(
-        Object.values(trained.parameters).map((w) => w.read()),
-      ))].flatMap((w) => [...w]));
+      weights.push(
+        [...(await Promise.all(Object.values(trained.parameters).map((w) => w.read())))].flatMap(
+          (w) => [...w],
+        ),
+      );
       trained.dispose();
     }
     expect(norms[0]).toBeGreaterThan(0);

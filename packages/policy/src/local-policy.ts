@@ -255,7 +255,9 @@ export class LocalPolicy implements Policy {
       return;
     }
     const flat = [1, gradient.size];
-    this.#gradients[name] = add(before.reshape(flat), gradient.reshape(flat)).reshape(gradient.shape);
+    this.#gradients[name] = add(before.reshape(flat), gradient.reshape(flat)).reshape(
+      gradient.shape,
+    );
     before.dispose();
     gradient.dispose();
   }

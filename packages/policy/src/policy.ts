@@ -71,6 +71,9 @@ export interface OptimizerStep {
   readonly maxGradNorm?: number;
 }
 
+/** The half of a policy that rollouts need; scripted demonstrators have only this. */
+export type Sampler = Pick<Policy, 'version' | 'processor' | 'sample' | 'release'>;
+
 export interface Policy {
   /** Optimizer steps taken. */
   readonly version: number;
@@ -80,7 +83,10 @@ export interface Policy {
   /** Forgets the caches of a conversation, or of a shared prefix key. */
   release(key: string): void;
   /** Scores the batch's targets: [N] log-probs and entropies, nats. */
-  score(batch: PackedBatch, temperature?: number): Promise<{ logprobs: Float32Array; entropy: Float32Array }>;
+  score(
+    batch: PackedBatch,
+    temperature?: number,
+  ): Promise<{ logprobs: Float32Array; entropy: Float32Array }>;
   /** Scores, asks `loss` for gradients, and adds ∂loss/∂parameters to the accumulated gradient. */
   forwardBackward(
     batch: PackedBatch,

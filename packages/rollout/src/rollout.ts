@@ -1,7 +1,7 @@
 /** One policy, one environment, one trajectory. */
 import { ConfigError, randomAt, StateError } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
-import type { ModelImage, Policy, SampleResult } from '@saccade/policy';
+import type { ModelImage, SampleResult, Sampler } from '@saccade/policy';
 import { type Failure, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { type EncodedMessage, encodeMessage } from './content.ts';
 import { failureOf } from './failures.ts';
@@ -45,7 +45,7 @@ export interface RolloutOptions extends SamplingOptions {
  * @throws the signal's reason if it is aborted
  */
 export async function rollout(
-  policy: Policy,
+  policy: Sampler,
   env: Env,
   task: Task,
   options: RolloutOptions,
@@ -81,7 +81,7 @@ class Broken {
 }
 
 class Run {
-  readonly #policy: Policy;
+  readonly #policy: Sampler;
   readonly #env: Env;
   readonly #conversation: string;
   readonly #options: RolloutOptions;
@@ -91,7 +91,7 @@ class Run {
   #promptLength = 0;
   #turn = 0;
 
-  constructor(policy: Policy, env: Env, conversation: string, options: RolloutOptions) {
+  constructor(policy: Sampler, env: Env, conversation: string, options: RolloutOptions) {
     this.#policy = policy;
     this.#env = env;
     this.#conversation = conversation;

@@ -1,7 +1,7 @@
 /** Many trajectories at a time: bounded concurrency, retries, cancellation, groups in order. */
 import { ConfigError, type EventSink, messageOf } from '@saccade/core';
 import type { Env, Task } from '@saccade/gym';
-import type { Policy } from '@saccade/policy';
+import type { Sampler } from '@saccade/policy';
 import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { failureOf } from './failures.ts';
 import { ModelImages } from './model-images.ts';
@@ -53,7 +53,7 @@ interface Job {
  * @throws the signal's reason if it is aborted, after all trajectories in flight have let go
  */
 export async function runRollouts(
-  policy: Policy,
+  policy: Sampler,
   makeEnv: MakeEnv,
   tasks: readonly Task[],
   options: RunOptions,
@@ -73,7 +73,7 @@ export async function runRollouts(
 
 /** Rolls out the group of one task, all its trajectories at a time. */
 export async function rolloutGroup(
-  policy: Policy,
+  policy: Sampler,
   makeEnv: MakeEnv,
   task: Task,
   options: GroupOptions,
@@ -88,7 +88,7 @@ export async function rolloutGroup(
 
 class GroupRun {
   readonly total: number;
-  readonly #policy: Policy;
+  readonly #policy: Sampler;
   readonly #makeEnv: MakeEnv;
   readonly #tasks: readonly Task[];
   readonly #options: RunOptions;
@@ -103,7 +103,7 @@ class GroupRun {
   #retries = 0;
   #isStopped = false;
 
-  constructor(policy: Policy, makeEnv: MakeEnv, tasks: readonly Task[], options: RunOptions) {
+  constructor(policy: Sampler, makeEnv: MakeEnv, tasks: readonly Task[], options: RunOptions) {
     this.#policy = policy;
     this.#makeEnv = makeEnv;
     this.#tasks = tasks;

@@ -43,11 +43,7 @@ function pictures(task: Task): readonly MessagePart[] {
 }
 
 function clue(name: string, image: MessagePart): readonly MessagePart[] {
-  return [
-    { kind: 'text', text: `<${name}>` },
-    image,
-    { kind: 'text', text: `</${name}>` },
-  ];
+  return [{ kind: 'text', text: `<${name}>` }, image, { kind: 'text', text: `</${name}>` }];
 }
 
 function shortPrompt(task: Task): readonly MessagePart[] {
@@ -120,7 +116,9 @@ function observe(outcome: Outcome, imageIndex: number): readonly MessagePart[] {
   outcome.images.forEach((image, i) => {
     const name = `image_clue_${imageIndex + i}`;
     const { png, width, height, origin } = image;
-    parts.push(...clue(name, { kind: 'image', name, png, width, height, ...(origin && { origin }) }));
+    parts.push(
+      ...clue(name, { kind: 'image', name, png, width, height, ...(origin && { origin }) }),
+    );
   });
   parts.push({ kind: 'text', text: '</interpreter>\n\n</tool_response>' });
   return joinTexts(parts);

@@ -56,15 +56,22 @@ export function drawCard(ink: Uint8Array, random: Random): Picture {
 export function drawTable(size: number, texture: number, random: Random): Picture {
   const pixels = new Uint8Array(size * size * 3);
   for (let top = 0; top < size; top += BLOCK) {
+    const start = top * size * 3;
     for (let left = 0; left < size; left += BLOCK) {
       const light = TABLE + texture * (random.uniform() * 2 - 1);
-      const colour = [light + (WASH * left) / size, light + (WASH * top) / size, light];
-      for (let y = top; y < Math.min(top + BLOCK, size); y++) {
-        for (let x = left; x < Math.min(left + BLOCK, size); x++) {
-          const at = (y * size + x) * 3;
-          for (let c = 0; c < 3; c++) pixels[at + c] = Math.max(0, Math.round(colour[c] as number));
-        }
+      const red = Math.round(light + (WASH * left) / size);
+      const green = Math.round(light + (WASH * top) / size);
+      const blue = Math.round(light);
+      for (let x = left; x < Math.min(left + BLOCK, size); x++) {
+        const at = start + x * 3;
+        pixels[at] = red;
+        pixels[at + 1] = green;
+        pixels[at + 2] = blue;
       }
+    }
+    // The rows of a block are alike.
+    for (let y = top + 1; y < Math.min(top + BLOCK, size); y++) {
+      pixels.copyWithin(y * size * 3, start, start + size * 3);
     }
   }
   const picture = { width: size, height: size, pixels };

@@ -50,7 +50,8 @@ export function needleWith(options: Partial<NeedleOptions> = {}): TaskSet {
   checkOptions(settings);
   return {
     name: 'needle',
-    description: 'Find the card with a digit on a large table and read it; the overview is too coarse.',
+    description:
+      'Find the card with a digit on a large table and read it; the overview is too coarse.',
     size: () => TASKS,
     task: (split, index) => makeTask(settings, split, index),
   };

@@ -4,8 +4,8 @@ import {
   blockSpecs,
   decoderNames,
   mropeTable,
-  type Parameters,
   type ParameterSpec,
+  type Parameters,
   parameter,
   transformerBlock,
 } from '@saccade/nn';
@@ -17,11 +17,11 @@ import { visionSpecs, visualFeatures } from './vision-tower.ts';
 
 /** What the decoder is given for N token rows. */
 export interface DecoderInput {
-  /** [N] token ids; id ≥ V stands for row id − V of the pictures' features. */
-  readonly ids: Int32Array;
+  /** [N] token ids; placeholders take the pictures' features in order. */
+  readonly tokens: Int32Array;
   /** [3, N] temporal, height and width positions. */
   readonly positions: Int32Array;
-  /** Pictures of the features, in order; one packed call of the vision tower takes them all. */
+  /** Pictures of the placeholders, in order. */
   readonly images: readonly ModelImage[];
 }
 
@@ -36,17 +36,21 @@ export function decode(
   input: DecoderInput,
   attend: LayerAttend,
 ): Tensor {
-  const { ids, positions, images } = input;
+  const { tokens, positions, images } = input;
   const shape = decoderShape(config);
   const features =
     images.length > 0 ? visualFeatures(device, parameters, config, images) : undefined;
+  let visual = 0;
+  const ids = tokens.map((token) =>
+    token === config.imageToken && features !== undefined ? config.vocabSize + visual++ : token,
+  );
   const table = mropeTable(positions, shape.headDim, config.mropeSection, config.ropeTheta);
-  const angles = [ids.length, shape.headDim / 2];
+  const angles = [tokens.length, shape.headDim / 2];
   const cos = tensor(device, 'f32', angles, table.cos);
   const sin = tensor(device, 'f32', angles, table.sin);
   let x = embedding(
     parameter(parameters, 'model.embed_tokens.weight'),
-    tensor(device, 'i32', [ids.length], ids),
+    tensor(device, 'i32', [tokens.length], ids),
     features,
   );
   for (let layer = 0; layer < config.layers; layer++) {
@@ -92,7 +96,11 @@ export function parameterSpecs(config: ModelConfig): readonly ParameterSpec[] {
     ...Array.from({ length: config.layers }, (_, layer) =>
       blockSpecs(`model.layers.${layer}`, decoderNames, decoderShape(config)),
     ).flat(),
-    { name: 'model.norm.weight', shape: [config.hidden], initializer: { kind: 'constant', value: 1 } },
+    {
+      name: 'model.norm.weight',
+      shape: [config.hidden],
+      initializer: { kind: 'constant', value: 1 },
+    },
     ...(config.isTied
       ? []
       : [

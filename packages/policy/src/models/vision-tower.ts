@@ -1,24 +1,16 @@
 /** The vision tower: patches → windowed and full attention blocks → merged visual features. */
 import {
-  blockSpecs,
   type BlockShape,
-  type Parameters,
+  blockSpecs,
   type ParameterSpec,
+  type Parameters,
   parameter,
   transformerBlock,
   visionNames,
   visionRotaryTable,
 } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import {
-  attention,
-  gatherRows,
-  gelu,
-  linear,
-  rmsNorm,
-  type Tensor,
-  tensor,
-} from '@saccade/tensor';
+import { attention, gatherRows, gelu, linear, rmsNorm, type Tensor, tensor } from '@saccade/tensor';
 import type { ModelImage } from '../batch.ts';
 import { type ModelConfig, VISION_EPS, VISION_ROPE_THETA, type VisionConfig } from './config.ts';
 

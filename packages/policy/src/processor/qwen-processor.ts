@@ -35,7 +35,8 @@ export class QwenProcessor implements Processor {
   encodePrompt(user: readonly ContentPart[], system?: string): EncodedContent {
     const tokens: number[] = [];
     const images: ModelImage[] = [];
-    if (system !== undefined) this.#turn('system', [{ kind: 'text', text: system }], tokens, images);
+    if (system !== undefined)
+      this.#turn('system', [{ kind: 'text', text: system }], tokens, images);
     this.#turn('user', user, tokens, images);
     this.#openAssistant(tokens);
     return { tokens: Int32Array.from(tokens), images };

@@ -1,6 +1,7 @@
 /** Text to tokens and back, from `tokenizer.json`; text can never become a markup token. */
-import { DataError } from '@saccade/core';
+
 import { Tokenizer } from '@huggingface/tokenizers';
+import { DataError } from '@saccade/core';
 import { tokenBytes } from './byte-alphabet.ts';
 
 type Json = Record<string, unknown>;
@@ -19,7 +20,9 @@ export class TextCodec {
 
   /** @throws DataError if the file is no byte-level BPE */
   constructor(tokenizerJson: Json) {
-    const model = tokenizerJson.model as { type?: string; vocab?: Record<string, number> } | undefined;
+    const model = tokenizerJson.model as
+      | { type?: string; vocab?: Record<string, number> }
+      | undefined;
     if (model?.type !== 'BPE' || model.vocab === undefined) {
       throw new DataError('tokenizer.json holds no BPE model. Use a Qwen tokenizer.');
     }
@@ -42,7 +45,8 @@ export class TextCodec {
   /** The id of a markup token such as `<|im_end|>`. @throws DataError if the tokenizer lacks it */
   markup(token: string): number {
     const id = this.#markup.get(token);
-    if (id === undefined) throw new DataError(`The tokenizer has no "${token}". Use a Qwen tokenizer.`);
+    if (id === undefined)
+      throw new DataError(`The tokenizer has no "${token}". Use a Qwen tokenizer.`);
     return id;
   }
 

@@ -1,0 +1,49 @@
+/** What a demonstrator of `needle` does: where it looks, and when it stops looking. */
+import type { Random } from '@saccade/core';
+import type { Box, NeedleFacts } from '@saccade/gym';
+
+/**
+ * How demonstrations behave. They write sound code and read what they see, but look too rarely, at
+ * wrong places, and stop too early: that is left for reinforcement learning to improve.
+ */
+export interface DemonstrationMix {
+  /** Probability of answering before any look; such answers teach nothing but to guess. */
+  readonly answerWithoutLooking: number;
+  /** Probability that a look goes to an empty place instead of the next card. */
+  readonly lookAtNothing: number;
+  /** Probability, after the digit was seen, of answering instead of looking on. */
+  readonly answerAfterSeeing: number;
+  /** Probability, while the digit was not seen, of answering all the same. */
+  readonly answerAfterMissing: number;
+  /** Looks at most. */
+  readonly maxLooks: number;
+}
+
+export const defaultMix: DemonstrationMix = {
+  answerWithoutLooking: 0.3,
+  lookAtNothing: 0.1,
+  answerAfterSeeing: 0.8,
+  answerAfterMissing: 0.4,
+  maxLooks: 4,
+};
+
+/** Boxes to look at, in order, before the answer. Cards are visited in reading order. */
+export function planLooks(
+  facts: NeedleFacts,
+  mix: DemonstrationMix,
+  random: Random,
+): readonly Box[] {
+  const looks: Box[] = [];
+  if (random.uniform() < mix.answerWithoutLooking) return looks;
+  const cards = [facts.box, ...facts.decoys].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+  let hasSeen = false;
+  while (looks.length < mix.maxLooks) {
+    const isLost = random.uniform() < mix.lookAtNothing;
+    const next = isLost ? random.pick(facts.places) : cards.shift();
+    if (next === undefined) break;
+    looks.push(next);
+    hasSeen ||= next.every((side, i) => side === facts.box[i]);
+    if (random.uniform() < (hasSeen ? mix.answerAfterSeeing : mix.answerAfterMissing)) break;
+  }
+  return looks;
+}

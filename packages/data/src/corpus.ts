@@ -1,0 +1,41 @@
+/** Texts to train a nano policy's tokenizer on: what its contexts are made of. */
+import { randomAt } from '@saccade/core';
+import { needleQuestion, type Protocol } from '@saccade/gym';
+import { answerText, lookText } from './model-text.ts';
+
+/** Prompt, looks, observations and answers of `needle` under a protocol. */
+export function needleCorpus(protocol: Protocol): readonly string[] {
+  const random = randomAt(0, 'corpus');
+  const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 672, height: 672 };
+  const image = { png: new Uint8Array(), width: 56, height: 56, source: 'image' as const };
+  const outcome = {
+    kind: 'ok' as const,
+    stdout: '',
+    stderr: '',
+    images: [image],
+    truncated: [],
+    wallMs: 0,
+    cpuMs: 0,
+    maxRssKb: 0,
+    tier: '',
+  };
+  const prompt = protocol.prompt({
+    id: 'corpus',
+    question: needleQuestion,
+    images: [blank],
+    answer: '0',
+    metadata: {},
+  });
+  const texts: string[] = [];
+  for (let i = 0; i < 64; i++) {
+    for (const part of prompt.user) if (part.kind === 'text') texts.push(part.text);
+    for (const part of protocol.observe(outcome, 1 + (i % 4))) {
+      if (part.kind === 'text') texts.push(part.text);
+    }
+    const left = 10 * random.integer(60);
+    const top = 10 * random.integer(60);
+    texts.push(lookText([left, top, left + 56, top + 56]), answerText(String(i % 10)));
+    texts.push('user\n', 'assistant\n', '\n');
+  }
+  return texts;
+}
