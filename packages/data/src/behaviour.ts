@@ -35,7 +35,7 @@ export function planLooks(
 ): readonly Box[] {
   const looks: Box[] = [];
   if (random.uniform() < mix.answerWithoutLooking) return looks;
-  const cards = [facts.box, ...facts.decoys].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+  const cards = cardsInOrder(facts);
   let hasSeen = false;
   while (looks.length < mix.maxLooks) {
     const isLost = random.uniform() < mix.lookAtNothing;
@@ -46,4 +46,9 @@ export function planLooks(
     if (random.uniform() < (hasSeen ? mix.answerAfterSeeing : mix.answerAfterMissing)) break;
   }
   return looks;
+}
+
+/** The cards in reading order: top to bottom, left to right. */
+export function cardsInOrder(facts: NeedleFacts): Box[] {
+  return [facts.box, ...facts.decoys].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
 }

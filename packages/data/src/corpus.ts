@@ -1,6 +1,6 @@
 /** Texts to train a nano policy's tokenizer on: what its contexts are made of. */
 import { randomAt } from '@saccade/core';
-import { needleQuestion, type Protocol } from '@saccade/gym';
+import { type MessagePart, needleQuestion, type Protocol } from '@saccade/gym';
 import { answerText, lookText } from './model-text.ts';
 
 /** Prompt, looks, observations and answers of `needle` under a protocol. */
@@ -28,14 +28,17 @@ export function needleCorpus(protocol: Protocol): readonly string[] {
   });
   const texts: string[] = [];
   for (let i = 0; i < 64; i++) {
-    for (const part of prompt.user) if (part.kind === 'text') texts.push(part.text);
-    for (const part of protocol.observe(outcome, 1 + (i % 4))) {
-      if (part.kind === 'text') texts.push(part.text);
-    }
+    texts.push(...turnTexts(prompt.user), ...turnTexts(protocol.observe(outcome, 1 + (i % 4))));
     const left = 10 * random.integer(60);
     const top = 10 * random.integer(60);
     texts.push(lookText([left, top, left + 56, top + 56]), answerText(String(i % 10)));
-    texts.push('user\n', 'assistant\n', '\n');
+    texts.push('assistant\n', '\n');
   }
   return texts;
+}
+
+/** The texts of a user turn as they are tokenised: the first one follows the role's name. */
+function turnTexts(parts: readonly MessagePart[]): readonly string[] {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  return texts.map((text, i) => (i === 0 ? `user\n${text}` : text));
 }

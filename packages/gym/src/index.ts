@@ -10,10 +10,12 @@ export { protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet } from './task.ts';
 export { type Box, CARD_SIZE, drawCard, drawDecoy } from './tasksets/draw-needle.ts';
 export {
+  defaultNeedle,
   encodePicture,
   type NeedleFacts,
   type NeedleOptions,
   needle,
+  needleFacts,
   needleQuestion,
   needleWith,
 } from './tasksets/needle.ts';

@@ -90,10 +90,18 @@ Question: ${task.question}
 function parse(text: string): Action {
   const answer = lastBetween(text, '<answer>', '</answer>');
   if (answer !== undefined) return { kind: 'answer', answer: answer.trim() };
-  const tagged = [...text.matchAll(/<code>\s*```python\s*\n(.*?)```\s*<\/code>/gs)].at(-1)?.[1];
-  const code = tagged ?? [...text.matchAll(/```python\s*\n(.*?)```/gs)].at(-1)?.[1];
+  // The last opening tag, so that an unclosed block before it does not swallow the fences between.
+  const tag = text.lastIndexOf('<code>');
+  const closed = text.indexOf('</code>', tag);
+  const tagged = tag < 0 || closed < 0 ? undefined : lastFence(text.slice(tag + 6, closed));
+  const code = tagged ?? lastFence(text);
   if (code !== undefined) return { kind: 'code', code };
   return { kind: 'invalid', reason: 'noCodeNorAnswer' };
+}
+
+/** The contents of the last closed ```python fence. */
+function lastFence(text: string): string | undefined {
+  return [...text.matchAll(/```python\s((?:(?!```)[^])*)```/g)].at(-1)?.[1];
 }
 
 function lastBetween(text: string, open: string, close: string): string | undefined {

@@ -37,16 +37,17 @@ export interface NeedleFacts {
 
 const TASKS = 1_000_000;
 
+export const defaultNeedle: NeedleOptions = {
+  seed: 0,
+  cells: 6,
+  pitch: 112,
+  cards: 3,
+  texture: 12,
+};
+
 /** The task set with options that differ from the defaults. */
 export function needleWith(options: Partial<NeedleOptions> = {}): TaskSet {
-  const settings: NeedleOptions = {
-    seed: 0,
-    cells: 6,
-    pitch: 112,
-    cards: 3,
-    texture: 12,
-    ...options,
-  };
+  const settings: NeedleOptions = { ...defaultNeedle, ...options };
   checkOptions(settings);
   return {
     name: 'needle',
@@ -73,29 +74,44 @@ function checkOptions({ cells, pitch, cards }: NeedleOptions): void {
   }
 }
 
-async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
-  const { seed, cells, pitch, cards, texture } = options;
-  const random = randomAt(seed, 'needle', split, index);
-  const digits = mnist(split);
-  const size = cells * pitch;
-  const picture = drawTable(size, texture, random);
-  const placed = placeCards(cells, cards, random);
+/** What lies where, without drawing it. */
+interface Layout {
+  readonly facts: NeedleFacts;
+  /** Index of the digit in its split. */
+  readonly digit: number;
+}
+
+/** Where the cards of a task lie: its metadata, without its picture. */
+export function needleFacts(
+  split: Split,
+  index: number,
+  options: NeedleOptions = defaultNeedle,
+): NeedleFacts {
+  return layOut(options, split, index).facts;
+}
+
+function layOut({ seed, cells, pitch, cards }: NeedleOptions, split: Split, index: number): Layout {
+  const random = randomAt(seed, 'needle-layout', split, index);
   const boxAt = (cell: number): Box => {
     const left = (cell % cells) * pitch + (pitch - CARD_SIZE) / 2;
     const top = Math.floor(cell / cells) * pitch + (pitch - CARD_SIZE) / 2;
     return [left, top, left + CARD_SIZE, top + CARD_SIZE];
   };
-  const digit = random.integer(digits.count);
-  const [box, ...decoys] = placed.map(boxAt) as [Box, ...Box[]];
-  putCard(picture, box[0], box[1], digits.pixels(digit), random);
-  for (const [left, top] of decoys) {
+  const [box, ...decoys] = placeCards(cells, cards, random).map(boxAt) as [Box, ...Box[]];
+  const places = Array.from({ length: cells * cells }, (_, cell) => boxAt(cell));
+  return { facts: { box, decoys, places }, digit: random.integer(mnist(split).count) };
+}
+
+async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
+  const { facts, digit } = layOut(options, split, index);
+  const random = randomAt(options.seed, 'needle', split, index);
+  const digits = mnist(split);
+  const size = options.cells * options.pitch;
+  const picture = drawTable(size, options.texture, random);
+  putCard(picture, facts.box[0], facts.box[1], digits.pixels(digit), random);
+  for (const [left, top] of facts.decoys) {
     putCard(picture, left, top, drawDecoy(digits, random), random);
   }
-  const facts: NeedleFacts = {
-    box,
-    decoys,
-    places: Array.from({ length: cells * cells }, (_, cell) => boxAt(cell)),
-  };
   return {
     id: `needle-${split}-${String(index).padStart(6, '0')}`,
     question: needleQuestion,

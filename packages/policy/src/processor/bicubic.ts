@@ -41,8 +41,9 @@ function windows(inputSize: number, outputSize: number): readonly Window[] {
 
 const HALF = 1 << (PRECISION_BITS - 1);
 
+/** Sums stay below 2^31: that is what the precision was chosen for. */
 function clip8(fixed: number): number {
-  const value = Math.floor(fixed / (1 << PRECISION_BITS));
+  const value = fixed >> PRECISION_BITS;
   return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
@@ -74,9 +75,9 @@ function resizeRows(pixels: Uint8Array, width: number, height: number, newWidth:
       let from = (y * width + first) * 3;
       for (let i = 0; i < weights.length; i++, from += 3) {
         const weight = weights[i] as number;
-        r += weight * (pixels[from] as number);
-        g += weight * (pixels[from + 1] as number);
-        b += weight * (pixels[from + 2] as number);
+        r = (r + Math.imul(weight, pixels[from] as number)) | 0;
+        g = (g + Math.imul(weight, pixels[from + 1] as number)) | 0;
+        b = (b + Math.imul(weight, pixels[from + 2] as number)) | 0;
       }
       const to = (y * newWidth + x) * 3;
       out[to] = clip8(r);
@@ -90,15 +91,16 @@ function resizeRows(pixels: Uint8Array, width: number, height: number, newWidth:
 function resizeColumns(pixels: Uint8Array, width: number, height: number, newHeight: number) {
   const row = width * 3;
   const out = new Uint8Array(row * newHeight);
-  const sums = new Float64Array(row);
+  const sums = new Int32Array(row);
   windows(height, newHeight).forEach(({ first, weights }, y) => {
     sums.fill(HALF);
-    weights.forEach((weight, i) => {
+    for (let i = 0; i < weights.length; i++) {
+      const weight = weights[i] as number;
       const from = (first + i) * row;
       for (let x = 0; x < row; x++) {
-        sums[x] = (sums[x] as number) + weight * (pixels[from + x] as number);
+        sums[x] = (sums[x] as number) + Math.imul(weight, pixels[from + x] as number);
       }
-    });
+    }
     for (let x = 0; x < row; x++) out[y * row + x] = clip8(sums[x] as number);
   });
   return out;

@@ -1,0 +1,251 @@
+import { join } from 'node:path';
+import { DataError, randomAt } from '@saccade/core';
+import {
+  createToolEnv,
+  type Env,
+  type NeedleFacts,
+  needle,
+  pyvisionImageShort,
+} from '@saccade/gym';
+import type { ContentPart, EncodedContent, ModelImage, Processor } from '@saccade/policy';
+import { ModelImages, packTrajectories } from '@saccade/rollout';
+import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
+import { countToolCalls, type Trajectory, trajectoryViolations } from '@saccade/trajectory';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DemonstrationMix, defaultMix, planLooks } from './behaviour.ts';
+import { needleCorpus } from './corpus.ts';
+import { demonstrate } from './demonstrations.ts';
+import { answerText, lookText } from './model-text.ts';
+import { readingExamples } from './reading.ts';
+
+const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
+const [imageToken, endOfTurn] = [1, 2];
+
+/** One token per character and four per picture. */
+class CharacterProcessor implements Processor {
+  readonly endOfTurn = endOfTurn;
+  async prepareImage(): Promise<ModelImage> {
+    const patches = new Float32Array(4);
+    return { patches, gridHeight: 2, gridWidth: 2, tokenCount: 4, width: 56, height: 56 };
+  }
+  encodePrompt(user: readonly ContentPart[]): EncodedContent {
+    return this.#encode(user);
+  }
+  encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent {
+    return this.#encode([{ kind: 'text', text: modelEnded ? '|' : '$|' }, ...user]);
+  }
+  encodeModelText(text: string, ends: boolean): Int32Array {
+    const codes = Array.from(text, (character) => character.charCodeAt(0));
+    return Int32Array.from(ends ? [...codes, endOfTurn] : codes);
+  }
+  decode(tokens: Int32Array): string {
+    return Array.from(tokens, (token) => (token > 2 ? String.fromCharCode(token) : '')).join('');
+  }
+  #encode(parts: readonly ContentPart[]): EncodedContent {
+    const images = parts.flatMap((part) => (part.kind === 'image' ? [part.image] : []));
+    const tokens = parts.flatMap((part) =>
+      part.kind === 'text'
+        ? [...this.encodeModelText(part.text, false)]
+        : new Array<number>(part.image.tokenCount).fill(imageToken),
+    );
+    return { tokens: Int32Array.from(tokens), images };
+  }
+}
+
+const facts: NeedleFacts = {
+  box: [28, 252, 84, 308],
+  decoys: [
+    [252, 28, 308, 84],
+    [476, 476, 532, 532],
+  ],
+  places: Array.from({ length: 36 }, (_, i) => {
+    const [left, top] = [28 + 112 * (i % 6), 28 + 112 * Math.floor(i / 6)];
+    return [left, top, left + 56, top + 56] as const;
+  }),
+};
+const always: DemonstrationMix = {
+  answerWithoutLooking: 0,
+  lookAtNothing: 0,
+  answerAfterSeeing: 1,
+  answerAfterMissing: 0,
+  maxLooks: 4,
+};
+const plans = (mix: DemonstrationMix, count = 1) =>
+  Array.from({ length: count }, (_, i) => planLooks(facts, mix, randomAt(1, 'test', i)));
+
+describe('planLooks', () => {
+  it('visits cards in reading order until the digit is seen', () => {
+    expect(plans(always)).toEqual([[facts.decoys[0], facts.box]]);
+  });
+
+  it('looks on at all cards where seeing does not end it, and no further', () => {
+    const [looks] = plans({ ...always, answerAfterSeeing: 0 });
+    expect(looks).toEqual([facts.decoys[0], facts.box, facts.decoys[1]]);
+  });
+
+  it('stops at the limit, and does not look at all where it answers at once', () => {
+    expect(plans({ ...always, answerAfterSeeing: 0, maxLooks: 1 })[0]).toHaveLength(1);
+    expect(plans({ ...always, answerWithoutLooking: 1 })[0]).toEqual([]);
+  });
+
+  it('looks at places of the table where it is lost', () => {
+    const [looks] = plans({ ...always, lookAtNothing: 1, answerAfterSeeing: 0 });
+    expect(looks).toHaveLength(4);
+    for (const look of looks ?? []) expect(facts.places).toContainEqual(look);
+  });
+
+  it('answers at once as often as the mix says', () => {
+    const silent = plans(defaultMix, 2000).filter((looks) => looks.length === 0).length;
+    // Four standard deviations of a binomial count, √(2000·0.3·0.7) ≈ 20.
+    expect(Math.abs(silent - 2000 * defaultMix.answerWithoutLooking)).toBeLessThan(82);
+  });
+});
+
+/** What of a demonstration must not depend on timing. */
+const traceOf = (trajectory: Trajectory): string =>
+  JSON.stringify([
+    trajectory.id,
+    trajectory.segments.map(({ kind, tokens, images, text }) => [
+      kind,
+      [...tokens],
+      images.map(({ name, png, origin }) => [name, Buffer.from(png).toString('base64'), origin]),
+      text,
+    ]),
+    trajectory.turns.map(({ action }) => action),
+  ]);
+
+describe('demonstrate, in the real sandbox', () => {
+  const processor = new CharacterProcessor();
+  let sandbox: LocalSandbox;
+  const makeEnv = (): Env =>
+    createToolEnv({
+      protocol: pyvisionImageShort,
+      sandbox,
+      budgets: { toolTurns: 4, images: 8 },
+    });
+  const run = (count: number, concurrency: number, change = {}): Promise<Trajectory[]> => {
+    const images = new ModelImages(processor);
+    const mix = defaultMix;
+    const taskSet = needle;
+    const own = { taskSet, makeEnv, processor, mix, seed: 3, count, concurrency, images };
+    return demonstrate({ ...own, ...change });
+  };
+
+  beforeAll(async () => {
+    const { python } = await ensurePython(environment);
+    sandbox = await openSandbox({ python });
+  }, 300_000);
+  afterAll(() => sandbox.dispose());
+
+  it('gives whole trajectories in task order that end in the true answer', async () => {
+    const made = await run(12, 4);
+    expect(made.map(({ taskId }) => taskId)).toEqual(
+      made.map((_, i) => `needle-train-${String(i).padStart(6, '0')}`),
+    );
+    for (const [index, trajectory] of made.entries()) {
+      expect(trajectoryViolations(trajectory)).toEqual([]);
+      expect(trajectory.stopReason).toBe('answered');
+      const { answer } = await needle.task('train', index);
+      expect(trajectory.segments.at(-1)?.text).toBe(answerText(answer));
+      expect(countToolCalls(trajectory)).toBe(trajectory.turns.length - 1);
+      for (const { kind, images } of trajectory.segments) {
+        expect(images).toHaveLength(kind === 'model' ? 0 : 1);
+      }
+    }
+    expect(made.some(({ turns }) => turns.length === 1)).toBe(true);
+    expect(made.some(({ turns }) => turns.length > 2)).toBe(true);
+  });
+
+  it('ends a turn with its token exactly where the model, not the stop string, ended it', async () => {
+    for (const { segments, turns } of await run(8, 8)) {
+      turns.forEach(({ action, segment }) => {
+        const tokens = segments[segment]?.tokens ?? new Int32Array();
+        expect(tokens.at(-1) === endOfTurn).toBe(action.kind === 'answer');
+        const after = segments[segment + 1];
+        if (after !== undefined) expect(after.text.startsWith('$|')).toBe(true);
+      });
+    }
+  });
+
+  it('does not depend on concurrency, and changes with the seed and the first task', async () => {
+    const [one, many] = [await run(6, 1), await run(6, 6)];
+    expect(many.map(traceOf)).toEqual(one.map(traceOf));
+    const looks = (made: Trajectory[]) => made.map(({ turns }) => turns.length).join();
+    const other = await run(24, 6, { seed: 4 });
+    expect(looks(other)).not.toBe(looks(await run(24, 6)));
+    const [later] = await run(1, 1, { firstTask: 5 });
+    expect(later && traceOf(later)).toBe(one[5] && traceOf(one[5]));
+  });
+
+  it('trains on the tokens of the model and no others', async () => {
+    const made = await run(6, 6);
+    const images = new ModelImages(processor);
+    const items = made.map((trajectory) => ({ trajectory, advantage: 1 }));
+    const { microBatches, counts } = await packTrajectories(items, { images, maxTokens: 1e6 });
+    const spoken = made.map(({ segments }) =>
+      segments.flatMap(({ kind, tokens }) => (kind === 'model' ? [...tokens] : [])),
+    );
+    expect(counts.tokens).toBe(spoken.flat().length);
+    expect([...(microBatches[0]?.packed.targets ?? [])]).toEqual(spoken.flat());
+  });
+
+  it('says so when a script does not reach its answer', async () => {
+    const tight = (): Env =>
+      createToolEnv({
+        protocol: pyvisionImageShort,
+        sandbox,
+        budgets: { toolTurns: 0, images: 8 },
+      });
+    const broken = run(2, 1, { makeEnv: tight, mix: always });
+    await expect(broken).rejects.toThrow(DataError);
+    await expect(broken).rejects.toThrow(/ended with turnLimit instead of an answer/);
+  });
+});
+
+describe('readingExamples', () => {
+  const processor = new CharacterProcessor();
+  const read = (seed: number) =>
+    readingExamples({
+      protocol: pyvisionImageShort,
+      processor,
+      images: new ModelImages(processor),
+      seed,
+      count: 40,
+    });
+
+  it('shows one card and answers it, the same for the same seed', async () => {
+    const made = await read(1);
+    for (const trajectory of made) {
+      expect(trajectoryViolations(trajectory)).toEqual([]);
+      const [prompt, model] = trajectory.segments;
+      expect(prompt?.images).toMatchObject([{ name: 'image_clue_0', width: 56, height: 56 }]);
+      expect(model?.text).toMatch(/^<answer>\n\\boxed\{[0-9]\}\n<\/answer>$/);
+      expect(model?.tokens.at(-1)).toBe(endOfTurn);
+    }
+    expect((await read(1)).map(traceOf)).toEqual(made.map(traceOf));
+    expect((await read(2)).map(traceOf)).not.toEqual(made.map(traceOf));
+    expect(new Set(made.map(({ answer }) => answer)).size).toBe(10);
+  });
+
+  it('gives an answer the environment would have read from its text', async () => {
+    for (const { answer, segments } of await read(1)) {
+      const action = pyvisionImageShort.parse(segments.at(-1)?.text ?? '');
+      expect(action).toEqual({ kind: 'answer', answer });
+    }
+  });
+});
+
+describe('needleCorpus', () => {
+  it('has every text a context of needle is made of', () => {
+    const corpus = needleCorpus(pyvisionImageShort);
+    expect(corpus).toContain('user\n<image_clue_0>');
+    expect(corpus).toContain('assistant\n');
+    expect(corpus).toContain(answerText('7'));
+    for (const k of [1, 2, 3, 4]) {
+      expect(corpus.some((text) => text.endsWith(`<image_clue_${k}>`))).toBe(true);
+    }
+    const [look] = lookText([1, 2, 3, 4]).split('1,2');
+    expect(corpus.filter((text) => text.startsWith(look ?? '')).length).toBe(64);
+    expect(needleCorpus(pyvisionImageShort)).toEqual(corpus);
+  });
+});

@@ -1,0 +1,131 @@
+import { ConfigError } from '@saccade/core';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { DIGIT_SIZE, mnist } from '../mnist.ts';
+import type { Split } from '../task.ts';
+import { type Box, CARD_SIZE } from './draw-needle.ts';
+import { type NeedleFacts, needle, needleWith } from './needle.ts';
+
+async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise<Uint8Array> {
+  const box = { left, top, width: right - left, height: bottom - top };
+  return await sharp(png).extract(box).raw().toBuffer();
+}
+
+/** Ink of a card, 0 to 255, from its darkness against its paper. */
+function inkOf(card: Uint8Array): Uint8Array {
+  const paper = card[0] ?? 0;
+  const margin = (CARD_SIZE - DIGIT_SIZE) / 2;
+  return Uint8Array.from({ length: DIGIT_SIZE ** 2 }, (_, i) => {
+    const [x, y] = [(i % DIGIT_SIZE) + margin, Math.floor(i / DIGIT_SIZE) + margin];
+    const value = card[(y * CARD_SIZE + x) * 3] ?? 0;
+    return Math.round((255 * (paper - value)) / (paper - 20));
+  });
+}
+
+const totals = new Map<Split, readonly number[]>();
+
+/** The sum of each digit's ink: digits whose sums differ by much cannot be near. */
+function totalsOf(split: Split): readonly number[] {
+  const { count, pixels } = mnist(split);
+  const made =
+    totals.get(split) ?? Array.from({ length: count }, (_, index) => sumOf(pixels(index)));
+  totals.set(split, made);
+  return made;
+}
+
+function sumOf(values: Uint8Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
+}
+
+/** The digit of a split that lies nearest, and its mean distance per pixel. */
+function nearest(ink: Uint8Array, split: Split): { label: number; distance: number } {
+  const digits = mnist(split);
+  const [all, total] = [totalsOf(split), sumOf(ink)];
+  let best = { label: -1, distance: Number.POSITIVE_INFINITY };
+  for (let index = 0; index < digits.count; index++) {
+    if (Math.abs((all[index] as number) - total) >= best.distance * ink.length) continue;
+    const pixels = digits.pixels(index);
+    let sum = 0;
+    for (let i = 0; i < ink.length; i++) {
+      sum += Math.abs((ink[i] as number) - (pixels[i] as number));
+      if (i % 56 === 0 && sum > best.distance * ink.length) break;
+    }
+    if (sum / ink.length < best.distance) {
+      best = { label: digits.label(index), distance: sum / ink.length };
+    }
+  }
+  return best;
+}
+
+const factsOf = (metadata: unknown): NeedleFacts => metadata as NeedleFacts;
+
+describe('needle', () => {
+  it.each(['train', 'heldOut'] as const)(
+    'puts the answer of a %s task, and nothing else, at native size into its box',
+    async (split) => {
+      for (const index of [0, 1]) {
+        const { images, answer, metadata } = await needle.task(split, index);
+        const { box, decoys } = factsOf(metadata);
+        const png = images[0]?.png ?? new Uint8Array();
+        const shown = nearest(inkOf(await cropOf(png, box)), split);
+        expect(String(shown.label)).toBe(answer);
+        expect(shown.distance).toBeLessThan(1);
+        for (const decoy of decoys) {
+          const ink = inkOf(await cropOf(png, decoy));
+          expect(nearest(ink, split).distance).toBeGreaterThan(5);
+        }
+      }
+    },
+  );
+
+  it('lays cards in the middle of cells that do not touch, and the digit in any of them', async () => {
+    const cells = new Set<string>();
+    for (let index = 0; index < 60; index++) {
+      const { metadata } = await needle.task('train', index);
+      const { box, decoys, places } = factsOf(metadata);
+      expect(places).toHaveLength(36);
+      const cards = [box, ...decoys];
+      expect(cards).toHaveLength(3);
+      const known = places.map(String);
+      cards.forEach((card, i) => {
+        expect(known).toContain(String(card));
+        for (const other of cards.slice(0, i)) {
+          const apart = Math.max(Math.abs(card[0] - other[0]), Math.abs(card[1] - other[1]));
+          expect(apart).toBeGreaterThan(112);
+        }
+      });
+      cells.add(String(box));
+    }
+    expect(cells.size).toBeGreaterThan(20);
+  });
+
+  it('has other pictures in the splits, under other seeds and indices', async () => {
+    const tasks = await Promise.all([
+      needle.task('train', 7),
+      needle.task('heldOut', 7),
+      needle.task('train', 8),
+      needleWith({ seed: 1 }).task('train', 7),
+    ]);
+    const pictures = tasks.map(({ images }) => Buffer.from(images[0]?.png ?? []).toString('hex'));
+    expect(new Set(pictures).size).toBe(tasks.length);
+  });
+
+  it('asks for every digit', async () => {
+    const tasks = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => needle.task('train', index)),
+    );
+    expect(new Set(tasks.map(({ answer }) => answer)).size).toBe(10);
+  });
+
+  it.each([
+    [{ pitch: 50 }, /pitch must be even and at least 56, got 50/],
+    [{ pitch: 113 }, /pitch must be even/],
+    [{ cards: 0 }, /cards must be from 1 to 4 on 6×6 cells, got 0/],
+    [{ cards: 5 }, /cards must be from 1 to 4/],
+  ])('refuses %o', (options, message) => {
+    expect(() => needleWith(options)).toThrow(ConfigError);
+    expect(() => needleWith(options)).toThrow(message);
+  });
+});
