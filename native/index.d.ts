@@ -1,1 +1,62 @@
-export {};
+/** The native addon as JavaScript sees it: memory, threads and launches; no op. */
+
+export type InstructionSet = 'generic' | 'avx2' | 'avx512';
+
+/** A kernel built into the addon; its place in the list is the index that `launch` takes. */
+export interface KernelInfo {
+  readonly id: string;
+  /** Operands, axes and scalars, in the grammar of kernels/include/kernel.h. */
+  readonly signature: string;
+  readonly hasBackward: boolean;
+}
+
+/** Kernels of one instruction set with their own threads and scratch memory. */
+export interface Runtime {
+  /**
+   * Runs one kernel and returns when it is done.
+   *
+   * @param operands in the kernel's order; undefined where absent
+   * @param ranges   offset and length in bytes of each operand within its array
+   * @param dims     one per axis letter, in order of first appearance
+   * @throws TypeError or RangeError if the launch does not fit the kernel, Error if it refuses
+   */
+  launch(
+    kernel: number,
+    backward: boolean,
+    operands: readonly (Uint8Array | undefined)[],
+    ranges: Float64Array,
+    dims: Float64Array,
+    scalars: Float64Array,
+  ): void;
+  kernels(): KernelInfo[];
+  /** Memory whose first byte is 64-byte aligned. */
+  allocate(sizeBytes: number): Uint8Array;
+  /** Runs empty items on all threads and counts how often each ran; throws in item `failAt` ≥ 0. */
+  probeThreads(items: number, failAt: number): Int32Array;
+  /** Fills workspaces with NaN before kernels get them, to catch reads of what was never written. */
+  poisonScratch(on: boolean): void;
+  /** Stops the threads and frees the scratch memory; the object is unusable afterwards. */
+  close(): void;
+}
+
+export interface Addon {
+  readonly Runtime: new (instructionSet: InstructionSet, threads: number) => Runtime;
+  /** Built in and runnable on this processor, slowest first. */
+  usableInstructionSets(): InstructionSet[];
+}
+
+export type LoadResult =
+  | { readonly ok: true; readonly path: string; readonly addon: Addon }
+  | {
+      readonly ok: false;
+      readonly path: string;
+      readonly reason: 'not-built' | 'wrong-platform' | 'load-failed';
+      /** The cause in the loader's words. */
+      readonly detail: string;
+    };
+
+/** Where the build puts the addon. */
+export declare function addonPath(): string;
+
+/** Opens the addon at `path`; never throws. */
+export declare function loadAddon(path?: string): LoadResult;

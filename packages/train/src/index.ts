@@ -1,1 +1,14 @@
-export {};
+export {
+  type Checkpoint,
+  findLatestCheckpoint,
+  verifyCheckpoint,
+  writeCheckpoint,
+} from './checkpoint.ts';
+export { main } from './cli/main.ts';
+export type { PartialConfig, RunConfig } from './config.ts';
+export { type ConfigField, listConfigFields } from './config-schema.ts';
+export type { Evaluation } from './evaluate.ts';
+export type { Recipe } from './recipe.ts';
+export { recipes } from './registry.ts';
+export { applySettings, parseSetting, validateConfig } from './settings.ts';
+export { readRunConfig, type TrainOptions, type TrainResult, train } from './trainer.ts';

@@ -1,0 +1,31 @@
+// Moving rows by index: read them, write them, add them up.
+#pragma once
+
+#include "elementwise.h"
+
+namespace saccade {
+namespace SACCADE_ISA {
+
+// Runs body(first, width) over strips of columns, one thread per strip, so that rows which meet at
+// the same place meet in their order whatever the number of threads.
+template <class Body>
+static inline void forStrips(const SaccadeLaunch& launch, int64_t rows, int64_t columns,
+                             const Body& body) {
+  const int64_t wanted = larger(64, divideUp(columns, 2 * launch.runtime->threads));
+  const int64_t strip = roundUp(wanted, LANES);
+  parallelFor(launch, divideUp(columns, strip), 0.5 * (double)(rows * columns),
+              [&](int64_t item, int32_t) {
+                const int64_t first = item * strip;
+                body(first, smaller(strip, columns - first));
+              });
+}
+
+// to[0, width) += from[0, width)
+SACCADE_INLINE void addRow(float* to, const float* from, int64_t width) {
+  forLanes(width, [&](int64_t i, int64_t lanes) {
+    storeWidth(to + i, loadWidth(to + i, lanes) + loadWidth(from + i, lanes), lanes);
+  });
+}
+
+}  // namespace SACCADE_ISA
+}  // namespace saccade

@@ -1,0 +1,108 @@
+// The register tiles of tile.h, compiled once per instruction set for all kernels.
+//
+// Tried and slower on Cascade Lake, one thread, 2000 × 128 × 128: splatting the broadcast element
+// with a scalar load (68 GFLOP/s, bound by shuffles) instead of a broadcast load (125).
+#include "tile.h"
+
+namespace saccade {
+namespace SACCADE_ISA {
+namespace {
+
+// C[ROWS, VECS·LANES] (only `width` columns stored) from A[ROWS, depth] and B[depth, VECS·LANES].
+template <int ROWS, int VECS, Rows LAYOUT>
+void registerTile(int64_t depth, const float* a,
+                                                          int64_t stride, const float* b,
+                                                          int64_t bStride, float* c,
+                                                          int64_t cStride, int64_t width,
+                                                          Into into, const float* bias) {
+  Vec sum[ROWS][VECS];
+  const int64_t lastWidth = width - (VECS - 1) * LANES;
+  if (into == Into::chain) {
+#pragma GCC unroll 16
+    for (int i = 0; i < ROWS; i++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < VECS; v++) {
+        sum[i][v] = loadWidth(c + i * cStride + v * LANES, v == VECS - 1 ? lastWidth : LANES);
+      }
+    }
+  } else {
+#pragma GCC unroll 16
+    for (int i = 0; i < ROWS; i++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < VECS; v++) sum[i][v] = Vec{};
+    }
+  }
+  // One base pointer per three rows: x86 addresses reach base, base + stride, base + 2·stride.
+  constexpr int BASES = (ROWS + 2) / 3;
+  const float* base[BASES];
+#pragma GCC unroll 6
+  for (int g = 0; g < BASES; g++) base[g] = a + (LAYOUT == Rows::contiguousDepth ? 3 * g * stride : 0);
+  for (int64_t k = 0; k < depth; k++) {
+    Vec column[VECS];
+#pragma GCC unroll 4
+    for (int v = 0; v < VECS; v++) column[v] = load(b + v * LANES);
+    b += bStride;
+#pragma GCC unroll 16
+    for (int i = 0; i < ROWS; i++) {
+      const Vec row = LAYOUT == Rows::contiguousDepth ? splat(base[i / 3][(i % 3) * stride])
+                                                      : splat(a[i]);
+#pragma GCC unroll 4
+      for (int v = 0; v < VECS; v++) sum[i][v] = fma(row, column[v], sum[i][v]);
+    }
+    if (LAYOUT == Rows::contiguousDepth) {
+#pragma GCC unroll 6
+      for (int g = 0; g < BASES; g++) base[g]++;
+    } else {
+      a += stride;
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < ROWS; i++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < VECS; v++) {
+      float* out = c + i * cStride + v * LANES;
+      const int64_t lanes = v == VECS - 1 ? lastWidth : LANES;
+      Vec value = sum[i][v];
+      if (into == Into::add) value = loadWidth(out, lanes) + value;
+      if (bias) value = value + loadWidth(bias + v * LANES, lanes);
+      storeWidth(out, value, lanes);
+    }
+  }
+}
+
+template <int VECS, Rows LAYOUT>
+TileFunction tileOfRows(int64_t rows) {
+  switch (rows) {
+    case 1: return registerTile<1, VECS, LAYOUT>;
+    case 2: return registerTile<2, VECS, LAYOUT>;
+    case 3: return registerTile<3, VECS, LAYOUT>;
+    case 4: return registerTile<4, VECS, LAYOUT>;
+#if defined(__AVX2__)
+    case 5: return registerTile<5, VECS, LAYOUT>;
+    case 6: return registerTile<6, VECS, LAYOUT>;
+#endif
+#if defined(__AVX512F__)
+    case 7: return registerTile<7, VECS, LAYOUT>;
+    case 8: return registerTile<8, VECS, LAYOUT>;
+    case 9: return registerTile<9, VECS, LAYOUT>;
+    case 10: return registerTile<10, VECS, LAYOUT>;
+    case 11: return registerTile<11, VECS, LAYOUT>;
+    case 12: return registerTile<12, VECS, LAYOUT>;
+#endif
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+TileFunction tileFor(int64_t rows, int vecs, Rows layout) {
+  if (layout == Rows::contiguousRows) {
+    return vecs == 1 ? tileOfRows<1, Rows::contiguousRows>(rows)
+                     : tileOfRows<TILE_VECS, Rows::contiguousRows>(rows);
+  }
+  return vecs == 1 ? tileOfRows<1, Rows::contiguousDepth>(rows)
+                   : tileOfRows<TILE_VECS, Rows::contiguousDepth>(rows);
+}
+
+}  // namespace SACCADE_ISA
+}  // namespace saccade

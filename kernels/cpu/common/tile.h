@@ -1,0 +1,79 @@
+// The register tile every matrix product in this folder is made of: ROWS × VECS vectors of
+// accumulators, one fused multiply-add chain per output element, depth ascending.
+//
+// An element's bits depend only on its own row of A and column of B: whatever the tile's size or
+// the element's place in it, the chain is the same. Batch invariance rests on this function.
+//
+// AVX-512: 12 × 2 vectors (24 accumulators, 2 of B, the rest for broadcasts); AVX2: 6 × 2;
+// otherwise 4 × 2.
+#pragma once
+
+#include "simd.h"
+
+namespace saccade {
+namespace SACCADE_ISA {
+
+#if defined(__AVX512F__)
+constexpr int TILE_ROWS = 12;
+#elif defined(__AVX2__)
+constexpr int TILE_ROWS = 6;
+#else
+constexpr int TILE_ROWS = 4;
+#endif
+constexpr int TILE_VECS = 2;
+// Columns of one packed panel of B.
+constexpr int PANEL = TILE_VECS * LANES;
+
+// How the product meets what is in C.
+enum class Into {
+  overwrite,  // C = A·B
+  add,        // C = C + A·B, the product summed first
+  chain       // C = C + A·B, the chain starting from C
+};
+
+// A is read as broadcasts: element (i, k) at a[i * rowStride + k * depthStride]. Either stride
+// must be 1 for speed; the template says which, so addresses stay cheap.
+enum class Rows { contiguousDepth, contiguousRows };
+
+// One tile: C[rows, vecs·LANES], of which `width` columns are stored, from A[rows, depth] and
+// B[depth, vecs·LANES] with `bStride` floats between depths. `stride` is A's stride that is not 1.
+// The bias may be null and is added last.
+using TileFunction = void (*)(int64_t depth, const float* a, int64_t stride, const float* b,
+                              int64_t bStride, float* c, int64_t cStride, int64_t width, Into into,
+                              const float* bias);
+
+// The tile of 1 … TILE_ROWS rows and 1 or 2 vectors.
+TileFunction tileFor(int64_t rows, int vecs, Rows layout);
+
+// B as panels of PANEL columns: depth k of panel p is at data[p · panelStride + k · depthStride].
+// Packed panels have depthStride PANEL; plain rows of a multiple of LANES floats have panelStride
+// PANEL.
+struct Panels {
+  const float* data;
+  int64_t panelStride;
+  int64_t depthStride;
+};
+
+// C[rows, columns] from A[rows, depth] and B[depth, columns]. `stride` is A's other stride: between
+// rows for contiguousDepth, between depths for contiguousRows. Columns beyond `columns` are neither
+// read from C nor written.
+template <Rows LAYOUT>
+static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, const float* a,
+                                  int64_t stride, Panels b, float* c, int64_t cStride, Into into,
+                                  const float* bias = nullptr) {
+  for (int64_t j = 0; j < columns; j += PANEL) {
+    const int64_t width = smaller(PANEL, columns - j);
+    const int vecs = width <= LANES ? 1 : TILE_VECS;
+    const float* panel = b.data + j / PANEL * b.panelStride;
+    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+      const int64_t count = smaller(TILE_ROWS, rows - i);
+      const TileFunction tile = tileFor(count, vecs, LAYOUT);
+      const float* block = a + (LAYOUT == Rows::contiguousDepth ? i * stride : i);
+      tile(depth, block, stride, panel, b.depthStride, c + i * cStride + j, cStride, width, into,
+           bias ? bias + j : nullptr);
+    }
+  }
+}
+
+}  // namespace SACCADE_ISA
+}  // namespace saccade

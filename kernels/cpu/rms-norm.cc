@@ -1,0 +1,101 @@
+// y = x · rstd · w, rstd = 1/√(mean x² + eps), and its gradients.
+//
+// Layout: x, y [N,D] row-major. A thread owns a chunk of 32 rows; sums over D run in LANES partial
+// sums folded in a fixed order, so a row does not depend on its neighbours. dw: one partial row per
+// chunk, added in the order of the chunks; the chunk is a constant, so threads change no bit.
+#include "common/kernel-entry.h"
+
+namespace saccade {
+namespace SACCADE_ISA {
+namespace {
+
+constexpr int64_t CHUNK = 32;
+
+float reciprocalRms(const float* x, int64_t D, float eps) {
+  Vec sum{};
+  forLanes(D, [&](int64_t d, int64_t width) {
+    const Vec v = loadWidth(x + d, width);
+    sum = fma(v, v, sum);
+  });
+  return 1.0f / __builtin_sqrtf(sumLanes(sum) / (float)D + eps);
+}
+
+int forward(const SaccadeLaunch* launch) {
+  const int64_t N = launch->dims[0], D = launch->dims[1];
+  const float* x = floats(*launch, 0);
+  const float* w = floats(*launch, 1);
+  float* y = floats(*launch, 2);
+  const float eps = (float)launch->scalars[0];
+  parallelFor(*launch, divideUp(N, CHUNK), 0.3 * (double)(N * D), [&](int64_t chunk, int32_t) {
+    const int64_t end = smaller(N, (chunk + 1) * CHUNK);
+    for (int64_t n = chunk * CHUNK; n < end; n++) {
+      const Vec scale = splat(reciprocalRms(x + n * D, D, eps));
+      forLanes(D, [&](int64_t d, int64_t width) {
+        const Vec normal = loadWidth(x + n * D + d, width) * scale;
+        storeWidth(y + n * D + d, normal * loadWidth(w + d, width), width);
+      });
+    }
+  });
+  return 0;
+}
+
+// Operands: dy, x, w, y, dx, dw.  With g = w·dy:  dx = rstd·(g − x·rstd²·mean(g·x)).
+int backward(const SaccadeLaunch* launch) {
+  const int64_t N = launch->dims[0], D = launch->dims[1];
+  const float* dy = floats(*launch, 0);
+  const float* x = floats(*launch, 1);
+  const float* w = floats(*launch, 2);
+  float* dx = floats(*launch, 4);
+  float* dw = floats(*launch, 5);
+  const float eps = (float)launch->scalars[0];
+  if (!dy) {
+    if (dx) memset(dx, 0, (size_t)(N * D) * sizeof(float));
+    if (dw) memset(dw, 0, (size_t)D * sizeof(float));
+    return 0;
+  }
+  const int64_t chunks = divideUp(N, CHUNK);
+  float* partial = dw ? scratchFloats(*launch, chunks * D) : nullptr;
+  parallelFor(*launch, chunks, 0.6 * (double)(N * D), [&](int64_t chunk, int32_t) {
+    float* sums = partial ? partial + chunk * D : nullptr;
+    if (sums) memset(sums, 0, (size_t)D * sizeof(float));
+    const int64_t end = smaller(N, (chunk + 1) * CHUNK);
+    for (int64_t n = chunk * CHUNK; n < end; n++) {
+      const float* row = x + n * D;
+      const float* grad = dy + n * D;
+      const float rstd = reciprocalRms(row, D, eps);
+      const Vec scale = splat(rstd);
+      Vec dot{};
+      forLanes(D, [&](int64_t d, int64_t width) {
+        const Vec g = loadWidth(grad + d, width) * loadWidth(w + d, width);
+        dot = fma(g, loadWidth(row + d, width), dot);
+      });
+      const Vec pull = splat(rstd * rstd * (sumLanes(dot) / (float)D));
+      forLanes(D, [&](int64_t d, int64_t width) {
+        const Vec v = loadWidth(row + d, width);
+        const Vec upstream = loadWidth(grad + d, width);
+        if (dx) {
+          const Vec g = upstream * loadWidth(w + d, width);
+          storeWidth(dx + n * D + d, scale * fma(-v, pull, g), width);
+        }
+        if (sums) {
+          storeWidth(sums + d, fma(upstream, v * scale, loadWidth(sums + d, width)), width);
+        }
+      });
+    }
+  });
+  if (dw) {
+    forLanes(D, [&](int64_t d, int64_t width) {
+      Vec total{};
+      for (int64_t c = 0; c < chunks; c++) total = total + loadWidth(partial + c * D + d, width);
+      storeWidth(dw + d, total, width);
+    });
+  }
+  return 0;
+}
+
+}  // namespace
+
+SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]' -> y[N,D]' ; eps", forward, backward)
+
+}  // namespace SACCADE_ISA
+}  // namespace saccade

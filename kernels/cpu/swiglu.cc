@@ -1,0 +1,54 @@
+// y = silu(gate)·up and its gradients.
+//
+// Layout: flat arrays of N·D floats; a thread owns runs of 4096. The backward recomputes the
+// logistic function instead of storing it: one exponential is cheaper than the memory traffic.
+#include "common/elementwise.h"
+#include "common/math.h"
+
+namespace saccade {
+namespace SACCADE_ISA {
+namespace {
+
+int forward(const SaccadeLaunch* launch) {
+  const float* gate = floats(*launch, 0);
+  const float* up = floats(*launch, 1);
+  float* y = floats(*launch, 2);
+  forElements(*launch, launch->dims[0] * launch->dims[1], 0.6, [&](int64_t i, int64_t width) {
+    const Vec g = loadWidth(gate + i, width);
+    storeWidth(y + i, g * logistic(g) * loadWidth(up + i, width), width);
+  });
+  return 0;
+}
+
+// Operands: dy, gate, up, y, dGate, dUp.
+int backward(const SaccadeLaunch* launch) {
+  const int64_t count = launch->dims[0] * launch->dims[1];
+  const float* dy = floats(*launch, 0);
+  const float* gate = floats(*launch, 1);
+  const float* up = floats(*launch, 2);
+  float* dGate = floats(*launch, 4);
+  float* dUp = floats(*launch, 5);
+  if (!dy) {
+    zero(dGate, count);
+    zero(dUp, count);
+    return 0;
+  }
+  forElements(*launch, count, 0.9, [&](int64_t i, int64_t width) {
+    const Vec upstream = loadWidth(dy + i, width);
+    const Vec g = loadWidth(gate + i, width);
+    const Vec s = logistic(g);
+    if (dGate) {
+      const Vec slope = s * fma(g, splat(1.0f) - s, splat(1.0f));
+      storeWidth(dGate + i, upstream * loadWidth(up + i, width) * slope, width);
+    }
+    if (dUp) storeWidth(dUp + i, upstream * (g * s), width);
+  });
+  return 0;
+}
+
+}  // namespace
+
+SACCADE_KERNEL(swiglu, "gate[N,D]' up[N,D]' -> y[N,D]'", forward, backward)
+
+}  // namespace SACCADE_ISA
+}  // namespace saccade

@@ -1,0 +1,61 @@
+// The C interface of a kernel: how the addon finds it, checks a launch and calls it.
+//
+// A kernel says its operands in a signature, written as the op's declaration reads:
+//
+//   "x[M,K]' w[N,K]' b[N]'? -> y[M,N]' ; eps"
+//
+//   '     differentiable           ?     may be absent (null)
+//   #     int32 (default float32)  =into the output shares the memory of the input `into`
+//
+// The addon derives everything else from it: the order and byte length of every operand of a
+// forward (inputs, outputs) and of a backward (gradients of the differentiable outputs, inputs,
+// outputs, gradients of the differentiable inputs), the order of the dims (axis letters as they
+// first appear) and the number of scalars. A launch that does not fit never reaches the kernel, so
+// a kernel checks only what lengths cannot say: index values and relations between dims.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a kernel may ask of its host while it runs.
+typedef struct SaccadeRuntime {
+  void* host;
+  // Threads that may work at once, the caller included.
+  int32_t threads;
+  // Runs body(context, item, worker) for every item in [0, items), in no order, and waits for all.
+  // worker is in [0, threads). Not to be called from inside a body.
+  void (*parallelFor)(void* host, int64_t items, void (*body)(void*, int64_t, int32_t),
+                      void* context);
+  // 64-byte aligned uninitialised memory, valid until the launch returns. Not from inside a body.
+  void* (*scratch)(void* host, int64_t bytes);
+} SaccadeRuntime;
+
+enum { SACCADE_ERROR_CHARS = 512 };
+
+typedef struct SaccadeLaunch {
+  // Null where an optional operand, an output gradient or an unwanted input gradient is absent.
+  void* const* operands;
+  const int64_t* dims;
+  const double* scalars;
+  const SaccadeRuntime* runtime;
+  // Room for one sentence of SACCADE_ERROR_CHARS, written when the kernel returns non-zero.
+  char* error;
+} SaccadeLaunch;
+
+// Returns 0, or 1 with `error` filled and no promise about the outputs.
+typedef int (*SaccadeRun)(const SaccadeLaunch* launch);
+
+typedef struct SaccadeKernel {
+  const char* id;
+  const char* signature;
+  SaccadeRun forward;
+  // Null where the op has no backward.
+  SaccadeRun backward;
+} SaccadeKernel;
+
+#ifdef __cplusplus
+}
+#endif

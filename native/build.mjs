@@ -1,0 +1,166 @@
+/**
+ * Builds the addon if its sources, the compiler or the build tool changed since the last time.
+ *
+ *   node native/build.mjs          silent when there is nothing to do
+ *
+ * What was built from is remembered as a hash beside the addon, so calling this often is cheap.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { addonPath } from './index.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const buildFolder = join(here, 'build');
+const stampPath = join(buildFolder, 'built-from.json');
+const logPath = join(buildFolder, 'build.log');
+
+/** Something the build needs is missing, or the build failed; the message says what to do. */
+export class BuildError extends Error {}
+
+/**
+ * Makes sure the addon is there and up to date.
+ *
+ * @param options.onStart  called with one line if there is something to build
+ * @returns {Promise<'fresh' | 'built'>}
+ * @throws BuildError
+ */
+export async function buildAddon({ onStart = () => {} } = {}) {
+  const compiler = findCompiler();
+  const wanted = { sources: hashSources(), tools: describeTools(compiler) };
+  const built = readStamp();
+  const isSameTools = built?.tools === wanted.tools;
+  if (isSameTools && built.sources === wanted.sources && existsSync(addonPath())) return 'fresh';
+
+  expectTools(compiler);
+  onStart('Building the native kernels (about a minute, once) …');
+  // Another compiler's object files and CMake's cache are of no use.
+  if (!isSameTools) rmSync(buildFolder, { recursive: true, force: true });
+  rmSync(stampPath, { force: true });
+  let result = await compile();
+  if (result.code !== 0 && isSameTools) {
+    rmSync(buildFolder, { recursive: true, force: true });
+    result = await compile();
+  }
+  mkdirSync(buildFolder, { recursive: true });
+  writeFileSync(logPath, result.output);
+  if (result.code !== 0 || !existsSync(addonPath())) {
+    const tail = result.output.trimEnd().split('\n').slice(-40).join('\n');
+    throw new BuildError(
+      `${tail}\n\nThe native addon did not build; the whole output is in ${logPath}. ` +
+        'Correct what it names and run this again.',
+    );
+  }
+  writeFileSync(stampPath, `${JSON.stringify(wanted, null, 2)}\n`);
+  return 'built';
+}
+
+function readStamp() {
+  try {
+    return JSON.parse(readFileSync(stampPath, 'utf8'));
+  } catch {
+    // Never built, or interrupted: build.
+    return undefined;
+  }
+}
+
+function hashSources() {
+  const kernels = join(here, '..', 'kernels');
+  const files = [join(here, 'CMakeLists.txt'), join(here, 'package.json')];
+  for (const folder of [join(here, 'src'), join(kernels, 'include'), join(kernels, 'cpu')]) {
+    for (const name of readdirSync(folder, { recursive: true })) {
+      if (/\.(cc|h|inc)$/.test(name)) files.push(join(folder, name));
+    }
+  }
+  const hash = createHash('sha256');
+  for (const file of files.sort())
+    hash.update(`${relative(here, file)}\0`).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function describeTools(compiler) {
+  const require = createRequire(import.meta.url);
+  const { version } = require('cmake-js/package.json');
+  return [
+    `${process.platform}-${process.arch}`,
+    `cmake-js ${version}`,
+    compiler?.version ?? 'no compiler',
+    // CMake writes absolute paths into its cache.
+    here,
+  ].join(', ');
+}
+
+/** The compiler CMake will choose, and how it introduces itself. */
+function findCompiler() {
+  for (const command of [process.env.CXX, 'c++', 'g++', 'clang++']) {
+    if (!command) continue;
+    const version = firstLineOf(command, ['--version']);
+    if (version !== undefined) return { command, version };
+  }
+  return undefined;
+}
+
+function firstLineOf(command, args) {
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
+  return status === 0 ? stdout.split('\n')[0] : undefined;
+}
+
+function expectTools(compiler) {
+  const missing = (what, debian, mac) =>
+    new BuildError(
+      `The native kernels need ${what}, which is not installed. ` +
+        `Debian, Ubuntu: sudo apt-get install ${debian}. macOS: ${mac}. Then run this again.`,
+    );
+  if (firstLineOf('cmake', ['--version']) === undefined) {
+    throw missing('cmake', 'cmake', 'brew install cmake');
+  }
+  if (compiler === undefined) {
+    throw missing('a C++17 compiler', 'g++', 'xcode-select --install');
+  }
+  const check = spawnSync(compiler.command, ['-std=c++17', '-x', 'c++', '-fsyntax-only', '-'], {
+    input: '#include <optional>\nstd::optional<int> x;\n',
+    encoding: 'utf8',
+  });
+  if (check.status !== 0) {
+    throw missing(
+      `a C++17 compiler (${compiler.version} is not one)`,
+      'g++',
+      'xcode-select --install',
+    );
+  }
+  if (!['ninja', 'make'].some((tool) => firstLineOf(tool, ['--version']) !== undefined)) {
+    throw missing('make', 'make', 'xcode-select --install');
+  }
+}
+
+/** Runs cmake-js and collects what it says. */
+function compile() {
+  const require = createRequire(import.meta.url);
+  const command = join(dirname(require.resolve('cmake-js/package.json')), 'bin', 'cmake-js');
+  const args = [command, 'build', '--parallel', String(availableParallelism())];
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const collect = (chunk) => {
+      output += chunk;
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('error', (error) => resolve({ code: 1, output: `${output}\n${error.message}` }));
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await buildAddon({ onStart: (line) => console.error(line) });
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,62 @@
+// The one place that names kernels, and it does so by including their list.
+#include "catalog.h"
+
+#include <stdexcept>
+
+#define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_generic;
+#include SACCADE_CATALOG
+#undef KERNEL
+#if defined(SACCADE_HAS_avx2)
+#define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx2;
+#include SACCADE_CATALOG
+#undef KERNEL
+#endif
+#if defined(SACCADE_HAS_avx512)
+#define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx512;
+#include SACCADE_CATALOG
+#undef KERNEL
+#endif
+
+namespace saccade {
+namespace {
+
+std::vector<const SaccadeKernel*> listOf(const std::string& instructionSet) {
+  if (instructionSet == "generic") {
+    return {
+#define KERNEL(id) &saccade_##id##_generic,
+#include SACCADE_CATALOG
+#undef KERNEL
+    };
+  }
+#if defined(SACCADE_HAS_avx2)
+  if (instructionSet == "avx2") {
+    return {
+#define KERNEL(id) &saccade_##id##_avx2,
+#include SACCADE_CATALOG
+#undef KERNEL
+    };
+  }
+#endif
+#if defined(SACCADE_HAS_avx512)
+  if (instructionSet == "avx512") {
+    return {
+#define KERNEL(id) &saccade_##id##_avx512,
+#include SACCADE_CATALOG
+#undef KERNEL
+    };
+  }
+#endif
+  throw std::invalid_argument("no kernels were built for " + instructionSet);
+}
+
+}  // namespace
+
+std::vector<CatalogEntry> kernelsOf(const std::string& instructionSet) {
+  std::vector<CatalogEntry> entries;
+  for (const SaccadeKernel* kernel : listOf(instructionSet)) {
+    entries.push_back({kernel, readSignature(kernel->signature)});
+  }
+  return entries;
+}
+
+}  // namespace saccade

@@ -1,0 +1,121 @@
+#include "dispatch.h"
+
+#include <stdexcept>
+
+namespace saccade {
+namespace {
+
+constexpr int64_t ELEMENT_BYTES = 4;
+// No array of this many elements exists; a product of dims beyond it is a mistake, not a size.
+constexpr int64_t MOST_ELEMENTS = int64_t{1} << 46;
+
+std::string count(int64_t n, const char* noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+int64_t elementsOf(const OperandRule& rule, const std::vector<int64_t>& dims) {
+  int64_t elements = 1;
+  for (const int32_t axis : rule.axes) {
+    const int64_t dim = dims[static_cast<size_t>(axis)];
+    if (dim != 0 && elements > MOST_ELEMENTS / dim) {
+      throw std::invalid_argument(rule.name + " would have more than 2^46 elements. Check the dims.");
+    }
+    elements *= dim;
+  }
+  return elements;
+}
+
+void checkOperand(const std::string& id, const OperandRule& rule, const OperandMemory& memory,
+                  const LaunchRequest& request) {
+  if (!memory.present) {
+    if (rule.mayBeAbsent) return;
+    throw std::invalid_argument(id + ": operand '" + rule.name + "' is missing. Pass its memory.");
+  }
+  const int64_t bytes = elementsOf(rule, request.dims) * ELEMENT_BYTES;
+  if (memory.bytes != bytes) {
+    throw std::invalid_argument(id + ": operand '" + rule.name + "' needs " + count(bytes, "byte") +
+                                " for these dims, got " + std::to_string(memory.bytes) +
+                                ". Pass a view of exactly that length.");
+  }
+  if (reinterpret_cast<uintptr_t>(memory.data) % ELEMENT_BYTES != 0) {
+    throw std::invalid_argument(id + ": operand '" + rule.name +
+                                "' is not aligned to 4 bytes. Use an offset divisible by 4.");
+  }
+  if (rule.inPlaceOf >= 0) {
+    const OperandMemory& shared = request.operands[static_cast<size_t>(rule.inPlaceOf)];
+    if (shared.data != memory.data) {
+      throw std::invalid_argument(id + ": output '" + rule.name +
+                                  "' is updated in place. Pass the memory of the input it updates.");
+    }
+  }
+}
+
+bool overlap(const OperandMemory& a, const OperandMemory& b) {
+  return a.present && b.present && a.bytes > 0 && b.bytes > 0 && a.data < b.data + b.bytes &&
+         b.data < a.data + a.bytes;
+}
+
+// A kernel may write an output while it still reads inputs, so they must be apart.
+void checkOverlap(const std::string& id, const std::vector<OperandRule>& rules,
+                  const std::vector<OperandMemory>& operands) {
+  for (size_t i = 0; i < rules.size(); i++) {
+    if (!rules[i].written) continue;
+    for (size_t j = 0; j < rules.size(); j++) {
+      const bool shared = rules[i].inPlaceOf == static_cast<int32_t>(j);
+      if (j == i || shared || !overlap(operands[i], operands[j])) continue;
+      throw std::invalid_argument(id + ": output '" + rules[i].name + "' overlaps '" +
+                                  rules[j].name + "'. Give the output its own memory.");
+    }
+  }
+}
+
+}  // namespace
+
+void launch(Runtime& runtime, const LaunchRequest& request) {
+  const auto& kernels = runtime.kernels();
+  if (request.kernel < 0 || static_cast<size_t>(request.kernel) >= kernels.size()) {
+    throw std::invalid_argument("kernel " + std::to_string(request.kernel) + " does not exist; " +
+                                count(static_cast<int64_t>(kernels.size()), "kernel") +
+                                " are built. Ask kernels() for their indices.");
+  }
+  const CatalogEntry& entry = kernels[static_cast<size_t>(request.kernel)];
+  const std::string id = entry.kernel->id;
+  const SaccadeRun run = request.backward ? entry.kernel->backward : entry.kernel->forward;
+  if (!run) throw std::invalid_argument(id + " has no backward. Launch its forward only.");
+  const auto& rules = request.backward ? entry.signature.backward : entry.signature.forward;
+  if (request.operands.size() != rules.size()) {
+    throw std::invalid_argument(id + " takes " + count(static_cast<int64_t>(rules.size()), "operand") +
+                                ", got " + std::to_string(request.operands.size()) +
+                                ". Pass them in declared order, absent ones included.");
+  }
+  if (request.dims.size() != entry.signature.axes.size()) {
+    throw std::invalid_argument(id + " takes " +
+                                count(static_cast<int64_t>(entry.signature.axes.size()), "dim") +
+                                ", got " + std::to_string(request.dims.size()) + ". Pass one per axis letter.");
+  }
+  if (request.scalars.size() != entry.signature.scalars.size()) {
+    throw std::invalid_argument(id + " takes " +
+                                count(static_cast<int64_t>(entry.signature.scalars.size()), "scalar") +
+                                ", got " + std::to_string(request.scalars.size()) + ". Pass them in declared order.");
+  }
+  for (size_t i = 0; i < request.dims.size(); i++) {
+    if (request.dims[i] < 0 || request.dims[i] > MOST_ELEMENTS) {
+      throw std::invalid_argument(id + ": dim " + entry.signature.axes[i] + " is " +
+                                  std::to_string(request.dims[i]) + ". Pass a length.");
+    }
+  }
+  std::vector<void*> pointers(rules.size());
+  for (size_t i = 0; i < rules.size(); i++) {
+    checkOperand(id, rules[i], request.operands[i], request);
+    pointers[i] = request.operands[i].present ? request.operands[i].data : nullptr;
+  }
+  checkOverlap(id, rules, request.operands);
+
+  char error[SACCADE_ERROR_CHARS] = "";
+  const SaccadeLaunch arguments{pointers.data(), request.dims.data(), request.scalars.data(),
+                                runtime.forKernels(), error};
+  runtime.scratch().reset();
+  if (run(&arguments) != 0) throw std::runtime_error(id + ": " + error);
+}
+
+}  // namespace saccade

@@ -1,0 +1,33 @@
+// One set of kernels, threads and scratch memory: what a backend opens.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catalog.h"
+#include "scratch.h"
+#include "thread-pool.h"
+
+namespace saccade {
+
+class Runtime {
+ public:
+  Runtime(std::string instructionSet, int32_t threads);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const std::string& instructionSet() const { return instructionSet_; }
+  const std::vector<CatalogEntry>& kernels() const { return kernels_; }
+  ThreadPool& pool() { return pool_; }
+  Scratch& scratch() { return scratch_; }
+  const SaccadeRuntime* forKernels() const { return &forKernels_; }
+
+ private:
+  const std::string instructionSet_;
+  const std::vector<CatalogEntry> kernels_;
+  ThreadPool pool_;
+  Scratch scratch_;
+  SaccadeRuntime forKernels_;
+};
+
+}  // namespace saccade

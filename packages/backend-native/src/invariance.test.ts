@@ -1,0 +1,213 @@
+/** What must not change a bit: threads, neighbours, packing, sharing a prefix; at sizes that tile. */
+
+import { attention, attentionCatalog, planSharedPrefix, planVarlen } from '@saccade/attention';
+import { randomAt } from '@saccade/core';
+import { logprobCatalog } from '@saccade/logprob';
+import {
+  type Device,
+  type DeviceArray,
+  differentiableOutputs,
+  type Op,
+  type OpCase,
+  openDevice,
+  opsCatalog,
+  shapeOf,
+} from '@saccade/ops';
+import {
+  checkBatchInvariance,
+  compareWithOracle,
+  drawInputs,
+  drawNormals,
+  relativeError,
+} from '@saccade/ops/contract';
+import { afterAll, describe, expect, it } from 'vitest';
+import { nativeBackend, probeNative } from './index.ts';
+
+const native = probeNative();
+if (!native.available) throw new Error(native.message);
+
+/** Sizes above every tile, block and chunk of the kernels, with remainders everywhere. */
+const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
+  adamwStep: [{ dims: { N: 100_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
+  add: [{ dims: { N: 300, D: 385 } }],
+  attention: [
+    { dims: { T: 600, H: 4, G: 2, D: 32, S: 9, P: 3 } },
+    { dims: { T: 450, H: 6, G: 2, D: 80, S: 4, P: 3 }, scalars: { causal: 0 } },
+  ],
+  attentionDecode: [{ dims: { N: 64, H: 4, G: 2, D: 32, C: 800, R: 150, U2: 2, O: 65 } }],
+  embedding: [{ dims: { V: 50, D: 200, E: 10, N: 2000 } }],
+  gatherRows: [{ dims: { N: 100, D: 200, R: 1500 } }],
+  gelu: [{ dims: { N: 300, D: 385 } }],
+  gemm: [
+    { dims: { M: 300, K: 800, N: 130 } },
+    { dims: { M: 130, K: 1024, N: 100 } },
+    { dims: { M: 50, K: 70, N: 1100 } },
+  ],
+  gradNorm: [{ dims: { N: 200_003, U: 1 } }],
+  linearLogprob: [
+    { dims: { N: 60, D: 400, V: 2100 } },
+    { dims: { N: 1100, D: 20, V: 600 }, scalars: { temperature: 0.8 } },
+  ],
+  linearSample: [{ dims: { N: 100, D: 400, V: 2100, Q: 4 } }],
+  rmsNorm: [{ dims: { N: 500, D: 129 } }],
+  rotary: [{ dims: { T: 600, H: 4, D: 32, E: 16 } }],
+  scatterRows: [{ dims: { C: 500, D: 200, N: 400 } }],
+  swiglu: [{ dims: { N: 300, D: 385 } }],
+};
+const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
+const cases = catalog.flatMap((op) =>
+  (LARGE[op.id] ?? []).map((opCase) => ({ id: op.id, op, opCase })),
+);
+
+type Bits = Readonly<Record<string, ArrayLike<number>>>;
+
+/** All outputs and gradients of one random case. */
+async function runBoth(device: Device, op: Op, opCase: OpCase, seed: number): Promise<Bits> {
+  const random = randomAt(seed, 'run', op.id);
+  const inputs: Record<string, DeviceArray> = {};
+  for (const [name, values] of Object.entries(drawInputs(op, opCase, random))) {
+    const dtype = values instanceof Int32Array ? 'i32' : 'f32';
+    const operand = op.inputs[name];
+    if (operand !== undefined) {
+      inputs[name] = device.upload(dtype, shapeOf(operand, opCase.dims), values);
+    }
+  }
+  const outputs = device.forward(op, inputs, opCase.scalars);
+  const bits: Record<string, ArrayLike<number>> = {};
+  for (const [name, array] of Object.entries(outputs)) bits[name] = await device.read(array);
+  if (op.backward === undefined) return bits;
+  const gradOutputs: Record<string, DeviceArray> = {};
+  for (const name of differentiableOutputs(op)) {
+    const operand = op.outputs[name];
+    if (operand === undefined) continue;
+    const shape = shapeOf(operand, opCase.dims);
+    gradOutputs[name] = device.upload('f32', shape, drawNormals(operand, opCase.dims, random));
+  }
+  const gradients = device.backward(op, gradOutputs, inputs, outputs, opCase.scalars);
+  for (const [name, array] of Object.entries(gradients)) {
+    bits[`gradient of ${name}`] = await device.read(array);
+  }
+  return bits;
+}
+
+it('has a large case for every op', () => {
+  expect(Object.keys(LARGE).sort()).toEqual([...native.kernels].sort());
+});
+
+describe.each(native.instructionSets)('on %s', (isa) => {
+  const open = (threads: number): Device =>
+    openDevice(nativeBackend({ isa, threads, poisonWorkspaces: true }));
+  const devices = [open(1), open(2), open(3)] as const;
+  afterAll(() => {
+    for (const device of devices) device.dispose();
+  });
+
+  it.each(cases)('$id gives the same bits with 1, 2 and 3 threads', async ({ op, opCase }) => {
+    const [one, ...others] = await Promise.all(
+      devices.map((device) => runBoth(device, op, opCase, 5)),
+    );
+    for (const other of others) expect(other).toEqual(one);
+  });
+
+  it.each(cases.filter(({ op }) => op.part !== undefined))(
+    '$id gives a part of a large batch the bits it has alone',
+    async ({ op, opCase }) => {
+      for (const seed of [1, 2, 3]) await checkBatchInvariance(devices[1], op, opCase, seed);
+    },
+  );
+});
+
+describe('with tiles, blocks and chunks all in use', () => {
+  const device = openDevice(nativeBackend({ threads: 2, poisonWorkspaces: true }));
+  afterAll(() => device.dispose());
+
+  it.each(cases)('$id agrees with its float64 oracle', async ({ op, opCase }) => {
+    await compareWithOracle(device, op, opCase, 9);
+  });
+});
+
+describe('a shared prefix', () => {
+  const device = openDevice(nativeBackend({ threads: 2, poisonWorkspaces: true }));
+  afterAll(() => device.dispose());
+
+  it('gives the outputs of the repeated prefix bit for bit, and its gradients summed', async () => {
+    const [P, responses, H, G, D] = [90, [40, 7, 65], 4, 2, 32];
+    const random = randomAt(3, 'prefix');
+    const draw = (length: number): Float64Array =>
+      Float64Array.from({ length }, () => Math.fround(random.normal()));
+    const shared = planSharedPrefix({ prefixLength: P, responseLengths: responses });
+    const repeated = planVarlen(responses.map((length) => P + length));
+    // Row t of the repeated layout is row rowOf[t] of the shared one.
+    const rowOf: number[] = [];
+    let start = P;
+    for (const length of responses) {
+      for (let t = 0; t < P; t++) rowOf.push(t);
+      for (let t = 0; t < length; t++) rowOf.push(start + t);
+      start += length;
+    }
+    const repeat = (rows: Float64Array, width: number): Float64Array =>
+      Float64Array.from(rowOf.flatMap((r) => [...rows.subarray(r * width, (r + 1) * width)]));
+    const T = shared.tokenCount;
+    const [q, k, v, dOut] = [draw(T * H * D), draw(T * G * D), draw(T * G * D), draw(T * H * D)];
+    // The prefix rows' own gradient counts once, not once per repetition.
+    const dRepeated = repeat(dOut, H * D);
+    rowOf.forEach((row, t) => {
+      if (row < P && t >= P) dRepeated.fill(0, t * H * D, (t + 1) * H * D);
+    });
+
+    const run = async (plan: typeof shared, arrays: readonly Float64Array[]): Promise<Bits> => {
+      const [tokens, heads] = [plan.tokenCount, { q: H, k: G, v: G }];
+      const upload = (name: 'q' | 'k' | 'v', values: Float64Array | undefined): DeviceArray =>
+        device.upload('f32', [tokens, heads[name], D], values ?? []);
+      const inputs = {
+        q: upload('q', arrays[0]),
+        k: upload('k', arrays[1]),
+        v: upload('v', arrays[2]),
+        segments: device.upload('i32', [plan.segmentCount, 3], plan.segments),
+      };
+      const outputs = device.forward(attention, inputs);
+      const gradOutputs = { out: upload('q', arrays[3]) };
+      const gradients = device.backward(attention, gradOutputs, inputs, outputs);
+      const { out, lse } = outputs;
+      const read = (array: DeviceArray | undefined): Promise<ArrayLike<number>> =>
+        array === undefined ? Promise.resolve([]) : device.read(array);
+      return {
+        out: await read(out),
+        lse: await read(lse),
+        q: await read(gradients.q),
+        k: await read(gradients.k),
+        v: await read(gradients.v),
+      };
+    };
+    const one = await run(shared, [q, k, v, dOut]);
+    const many = await run(repeated, [
+      repeat(q, H * D),
+      repeat(k, G * D),
+      repeat(v, G * D),
+      dRepeated,
+    ]);
+
+    expect(many.out).toEqual(Float32Array.from(repeat(Float64Array.from(one.out ?? []), H * D)));
+    const lse = Float64Array.from(one.lse ?? []);
+    const repeatedT = rowOf.length;
+    for (let h = 0; h < H; h++) {
+      const expected = rowOf.map((row) => lse[h * T + row]);
+      const got = Array.from(many.lse ?? []).slice(h * repeatedT, (h + 1) * repeatedT);
+      expect(got).toEqual(expected);
+    }
+    for (const [name, width] of [
+      ['q', H * D],
+      ['k', G * D],
+      ['v', G * D],
+    ] as const) {
+      const summed = new Float64Array(T * width);
+      rowOf.forEach((row, t) => {
+        for (let i = 0; i < width; i++) {
+          const value = many[name]?.[t * width + i] ?? Number.NaN;
+          summed[row * width + i] = (summed[row * width + i] ?? 0) + value;
+        }
+      });
+      expect(relativeError(one[name] ?? [], summed, 0.1)).toBeLessThan(2e-6);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+/** Every kernel of the addon against its float64 oracle, on every instruction set of this machine. */
+import { attentionCatalog } from '@saccade/attention';
+import { checkDecodeMatchesAttention } from '@saccade/attention/contract';
+import { logprobCatalog } from '@saccade/logprob';
+import { type Op, openDevice, opsCatalog } from '@saccade/ops';
+import {
+  checkBatchInvariance,
+  checkRepeatable,
+  compareWithOracle,
+  fuzzCases,
+} from '@saccade/ops/contract';
+import { afterAll, describe, expect, it } from 'vitest';
+import { nativeBackend, probeNative } from './index.ts';
+
+const native = probeNative();
+if (!native.available) throw new Error(native.message);
+
+const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
+/** The instruction set that runs by default gets the most cases. */
+const fuzzCount = (isa: string): number => (isa === native.instructionSets.at(-1) ? 40 : 12);
+
+it('has a kernel for every op, and no kernel without an op', () => {
+  expect([...native.kernels].sort()).toEqual(catalog.map((op) => op.id).sort());
+});
+
+describe.each(native.instructionSets)('on %s', (isa) => {
+  const device = openDevice(nativeBackend({ isa, threads: 2, poisonWorkspaces: true }));
+  afterAll(() => device.dispose());
+
+  it.each(catalog.map((op) => op.id))('%s agrees with its float64 oracle', async (id) => {
+    const op = catalog.find((candidate) => candidate.id === id) as Op;
+    let seed = 1;
+    for (const opCase of [...op.cases, ...fuzzCases(op, fuzzCount(isa), 7)]) {
+      await compareWithOracle(device, op, opCase, seed++);
+    }
+    await checkRepeatable(device, op, op.cases.at(-1) ?? { dims: {} }, seed);
+  });
+
+  it.each(catalog.filter((op) => op.part !== undefined).map((op) => op.id))(
+    '%s gives a part of a batch the bits it has alone',
+    async (id) => {
+      const op = catalog.find((candidate) => candidate.id === id) as Op;
+      let seed = 1;
+      for (const opCase of [...op.cases, ...fuzzCases(op, fuzzCount(isa), 8)]) {
+        await checkBatchInvariance(device, op, opCase, seed++);
+      }
+    },
+  );
+
+  it('decodes with the bits of training', async () => {
+    const shapes = [
+      { T: 5, S: 2, H: 2, G: 1, D: 8 },
+      { T: 70, S: 1, H: 4, G: 2, D: 32 },
+      { T: 150, S: 5, H: 6, G: 2, D: 20 },
+      { T: 200, S: 9, H: 3, G: 3, D: 64 },
+    ];
+    for (const [seed, shape] of shapes.entries()) {
+      await checkDecodeMatchesAttention(device, shape, seed);
+    }
+  });
+});

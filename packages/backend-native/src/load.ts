@@ -1,0 +1,67 @@
+/** Opens the native addon, or says why this machine cannot and what to do about it. */
+import { MissingError } from '@saccade/core';
+import { type Addon, type InstructionSet, type LoadResult, loadAddon } from '@saccade/native';
+
+export interface NativeAvailable {
+  readonly available: true;
+  /** The addon's file. */
+  readonly path: string;
+  /** What this processor can run, slowest first; the last is the default. */
+  readonly instructionSets: readonly InstructionSet[];
+  /** Ids of the kernels built into the addon. */
+  readonly kernels: readonly string[];
+}
+
+export interface NativeUnavailable {
+  readonly available: false;
+  readonly path: string;
+  readonly reason: 'not-built' | 'wrong-platform' | 'load-failed';
+  /** The fact, then the remedy. */
+  readonly message: string;
+}
+
+/** Whether the native backend can be opened here; never throws. */
+export function probeNative(path?: string): NativeAvailable | NativeUnavailable {
+  const loaded = loadAddon(path);
+  if (!loaded.ok) {
+    return {
+      available: false,
+      path: loaded.path,
+      reason: loaded.reason,
+      message: explain(loaded),
+    };
+  }
+  const instructionSets = loaded.addon.usableInstructionSets();
+  const runtime = new loaded.addon.Runtime(instructionSets.at(-1) ?? 'generic', 1);
+  const kernels = runtime.kernels().map((kernel) => kernel.id);
+  runtime.close();
+  return { available: true, path: loaded.path, instructionSets, kernels };
+}
+
+/** @throws MissingError with the reason and the remedy if the addon cannot be opened */
+export function openAddon(path?: string): Addon {
+  const loaded = loadAddon(path);
+  if (loaded.ok) return loaded.addon;
+  throw new MissingError(explain(loaded));
+}
+
+function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true }>): string {
+  switch (reason) {
+    case 'not-built':
+      return (
+        `The native addon has not been built: ${path} does not exist. ` +
+        'Run `npm run build` at the root of the clone; it needs cmake and a C++17 compiler.'
+      );
+    case 'wrong-platform':
+      return (
+        `The native addon at ${path} was built for another system ` +
+        `(this is ${process.platform}-${process.arch}): ${detail}. ` +
+        'Delete native/build and run `npm run build`, or install the package again here.'
+      );
+    case 'load-failed':
+      return (
+        `The native addon at ${path} cannot be loaded: ${detail}. ` +
+        'Delete native/build and run `npm run build`, or install the package again.'
+      );
+  }
+}

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { main } from '@saccade/train';
+
+await main(process.argv);

@@ -1,0 +1,82 @@
+/** `saccade doctor`: what this machine has, and why the rest is unusable. */
+import { statfsSync } from 'node:fs';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { probeNative } from '@saccade/backend-native';
+import { messageOf } from '@saccade/core';
+import { probeSandbox } from '@saccade/sandbox';
+import type { Command } from 'commander';
+import { openPython, pythonDirectory } from './shared.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly isUsable: boolean;
+  readonly detail: string;
+}
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('Show what this machine can run, and why the rest is unusable.')
+    .action(async () => {
+      const findings = [...machine(), ...backends(), ...(await sandbox())];
+      const width = Math.max(...findings.map(({ what }) => what.length));
+      for (const { what, isUsable, detail } of findings) {
+        console.log(`${isUsable ? 'yes' : 'no '}  ${what.padEnd(width)}  ${detail}`);
+      }
+      if (!findings.every(({ what, isUsable }) => isUsable || !required.has(what))) {
+        process.exitCode = 1;
+      }
+    });
+}
+
+/** Without these nothing trains. */
+const required = new Set(['Node', 'backend native', 'sandbox Python']);
+
+const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
+function machine(): Finding[] {
+  const { bavail, bsize } = statfsSync('.');
+  return [
+    { what: 'Node', isUsable: true, detail: process.versions.node },
+    {
+      what: 'processor',
+      isUsable: true,
+      detail: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${availableParallelism()} threads`,
+    },
+    { what: 'memory', isUsable: true, detail: gibibytes(totalmem()) },
+    { what: 'free disk here', isUsable: true, detail: gibibytes(bavail * bsize) },
+  ];
+}
+
+function backends(): Finding[] {
+  const native = probeNative();
+  const absent = 'not part of this version';
+  return [
+    {
+      what: 'backend native',
+      isUsable: native.available,
+      detail: native.available ? `kernels for ${native.instructionSets.join(', ')}` : native.message,
+    },
+    { what: 'backend reference', isUsable: true, detail: 'float64 TypeScript: exact and slow' },
+    { what: 'backend webgpu', isUsable: false, detail: absent },
+    { what: 'backend cuda', isUsable: false, detail: absent },
+  ];
+}
+
+async function sandbox(): Promise<Finding[]> {
+  let python: string;
+  try {
+    python = await openPython(() => undefined);
+  } catch (error) {
+    return [{ what: 'sandbox Python', isUsable: false, detail: messageOf(error) }];
+  }
+  const probe = await probeSandbox(python);
+  const tiers = probe.tiers.map(({ tier, isUsable, reason, warnings }) => ({
+    what: `sandbox ${tier}`,
+    isUsable,
+    detail: reason ?? (warnings.length > 0 ? warnings.join(' ') : 'works'),
+  }));
+  const isUsable = probe.python !== undefined;
+  const detail = isUsable ? `${python} (in ${pythonDirectory})` : (probe.pythonReason ?? '');
+  return [{ what: 'sandbox Python', isUsable, detail }, ...tiers];
+}

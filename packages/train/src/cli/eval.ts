@@ -1,0 +1,75 @@
+/** `saccade eval`: a checkpoint of a run on its held-out tasks. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { findLatestCheckpoint, verifyCheckpoint } from '../checkpoint.ts';
+import { evaluate } from '../evaluate.ts';
+import { openMetricsLog } from '../metrics-log.ts';
+import { openParts } from '../parts.ts';
+import { checkpointsOf } from '../run-checkpoint.ts';
+import { readState } from '../run-state.ts';
+import { terminalProgress } from '../terminal-progress.ts';
+import { readRunConfig } from '../trainer.ts';
+import { DataError } from '@saccade/core';
+import { openPython, wholeNumber } from './shared.ts';
+
+interface EvalFlags {
+  readonly count?: number;
+  readonly temperature?: number;
+}
+
+export function addEval(program: Command): void {
+  program
+    .command('eval')
+    .description('Evaluate a run, or one of its checkpoints, on held-out tasks.')
+    .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
+    .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
+    .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade eval runs/pyvision-image-nano-seed1
+  saccade eval runs/pyvision-image-nano-seed1/checkpoints/step-000600 --temperature 0
+
+Metrics and trajectories go to <run>/evaluations/.`,
+    )
+    .action((path: string, flags: EvalFlags) => run(resolve(path), flags));
+}
+
+async function run(path: string, flags: EvalFlags): Promise<void> {
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const isRun = existsSync(join(path, 'config.json'));
+  const runDirectory = isRun ? path : resolve(path, '..', '..');
+  const base = readRunConfig(runDirectory);
+  const checkpoint = isRun ? findLatestCheckpoint(checkpointsOf(path), onEvent) : verifyCheckpoint(path);
+  if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
+  const config = {
+    ...base,
+    evaluation: {
+      ...base.evaluation,
+      ...(flags.count !== undefined && { count: flags.count }),
+      ...(flags.temperature !== undefined && { temperature: flags.temperature }),
+    },
+  };
+  const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
+  mkdirSync(join(directory, 'trajectories'), { recursive: true });
+  const parts = await openParts(config, await openPython(onEvent), onEvent);
+  const log = openMetricsLog(join(directory, 'metrics.jsonl'));
+  try {
+    await parts.policy.load(join(checkpoint.directory, 'policy'));
+    const state = readState(checkpoint.directory);
+    const isStopRequested = () => false;
+    const result = await evaluate(
+      { config, parts, directory, log, onEvent, isStopRequested, state },
+      'eval',
+    );
+    console.log(
+      `Accuracy ${(100 * result.accuracy).toFixed(1)} % over ${result.count} held-out tasks, ` +
+        `${result.toolCalls.toFixed(2)} tool calls and ${result.turns.toFixed(2)} turns a task.`,
+    );
+  } finally {
+    log.close();
+    await parts.dispose();
+  }
+}

@@ -1,0 +1,29 @@
+/** What the commands share: number arguments, repeated options, the sandbox's Python. */
+import { fileURLToPath } from 'node:url';
+import type { EventSink } from '@saccade/core';
+import { ensurePython } from '@saccade/sandbox';
+import { InvalidArgumentError } from 'commander';
+
+/** A non-negative whole number. */
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || text.trim() === '') {
+    throw new InvalidArgumentError(`Expected a whole number of at least 0, got "${text}".`);
+  }
+  return value;
+}
+
+/** A repeated option's values so far, with one more. */
+export function collect<T>(value: T, before: readonly T[]): readonly T[] {
+  return [...before, value];
+}
+
+/** Where the sandbox's Python environment lives: beside the packages, in the clone's cache. */
+export const pythonDirectory: string = fileURLToPath(
+  new URL('../../../../.cache/sandbox-venv', import.meta.url),
+);
+
+/** The interpreter of the sandbox; made on first use. @throws MissingError with the remedy */
+export async function openPython(onEvent: EventSink): Promise<string> {
+  return (await ensurePython(pythonDirectory, { onEvent })).python;
+}

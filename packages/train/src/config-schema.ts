@@ -1,0 +1,304 @@
+/** Unit, range, default and one sentence for every field of a run's configuration. */
+import { z } from 'zod';
+import type { RunConfig } from './config.ts';
+
+/** A number with its range. */
+interface NumberField {
+  readonly min: number;
+  readonly max: number;
+  readonly preset: number;
+  readonly unit: string;
+  readonly about: string;
+}
+
+function count({ min, max, preset, unit, about }: NumberField): z.ZodDefault<z.ZodNumber> {
+  return z.number().int().min(min).max(max).default(preset).meta({ unit, description: about });
+}
+
+function quantity({ min, max, preset, unit, about }: NumberField): z.ZodDefault<z.ZodNumber> {
+  return z.number().min(min).max(max).default(preset).meta({ unit, description: about });
+}
+
+function name(preset: string, unit: string, about: string): z.ZodDefault<z.ZodString> {
+  return z.string().min(1).default(preset).meta({ unit, description: about });
+}
+
+function choice(
+  preset: string,
+  choices: readonly string[],
+  about: string,
+): z.ZodDefault<z.ZodEnum<Record<string, string>>> {
+  const known = Object.fromEntries(choices.map((item) => [item, item]));
+  return z.enum(known).default(preset).meta({ unit: 'name', description: about });
+}
+
+function flag(preset: boolean, about: string): z.ZodDefault<z.ZodBoolean> {
+  return z.boolean().default(preset).meta({ unit: 'true or false', description: about });
+}
+
+const sft = z.strictObject({
+  demonstrations: count({
+    min: 0, max: 1_000_000, preset: 1024, unit: 'trajectories',
+    about: 'Programmatic demonstrations executed in the sandbox for the cold start.',
+  }),
+  readings: count({
+    min: 0, max: 1_000_000, preset: 2048, unit: 'examples',
+    about: 'One-turn examples with a card in the context: reading, without the sandbox.',
+  }),
+  updates: count({
+    min: 0, max: 1_000_000, preset: 400, unit: 'updates',
+    about: 'Optimizer updates of the cold start; 0 skips it.',
+  }),
+  batchSize: count({
+    min: 1, max: 65_536, preset: 16, unit: 'trajectories',
+    about: 'Demonstrations per optimizer update.',
+  }),
+  groundingBatchSize: count({
+    min: 0, max: 65_536, preset: 64, unit: 'examples',
+    about: 'Grounding examples per update: where the first card lies, not whether to look.',
+  }),
+  readingBatchSize: count({
+    min: 0, max: 65_536, preset: 32, unit: 'examples',
+    about: 'Reading examples per update.',
+  }),
+  answerWithoutLooking: quantity({
+    min: 0, max: 1, preset: 0.3, unit: 'probability',
+    about: 'Demonstrations that answer before any look.',
+  }),
+  lookAtNothing: quantity({
+    min: 0, max: 1, preset: 0.1, unit: 'probability',
+    about: 'Demonstrated looks that go to a random place instead of the next card.',
+  }),
+  answerAfterSeeing: quantity({
+    min: 0, max: 1, preset: 0.8, unit: 'probability',
+    about: 'Demonstrations that answer once the digit was seen, rather than look on.',
+  }),
+  answerAfterMissing: quantity({
+    min: 0, max: 1, preset: 0.4, unit: 'probability',
+    about: 'Demonstrations that answer after a look that did not show the digit.',
+  }),
+  learningRate: quantity({
+    min: 0, max: 1, preset: 1e-3, unit: 'per update',
+    about: 'Peak learning rate of AdamW in the cold start.',
+  }),
+  warmupFraction: quantity({
+    min: 0, max: 1, preset: 0.05, unit: 'fraction of updates',
+    about: 'Share of the updates over which the learning rate rises linearly from 0.',
+  }),
+  finalFraction: quantity({
+    min: 0, max: 1, preset: 0.1, unit: 'fraction of peak',
+    about: 'Where the cosine decay of the learning rate ends; 1 keeps it constant.',
+  }),
+  weightDecay: quantity({
+    min: 0, max: 1, preset: 0.01, unit: 'per update',
+    about: 'Decoupled weight decay in the cold start.',
+  }),
+  maxGradNorm: quantity({
+    min: 0, max: 1e6, preset: 1, unit: 'L2 norm',
+    about: 'The global gradient norm is clipped to this; 0 for no clipping.',
+  }),
+});
+
+const rl = z.strictObject({
+  steps: count({
+    min: 0, max: 1_000_000, preset: 100, unit: 'steps',
+    about: 'Reinforcement-learning steps; 0 stops after the cold start.',
+  }),
+  algorithm: name('pyvision-rl', 'name', 'How rewards become advantages and a loss.'),
+  scheduler: name(
+    'oversample-filter-rank', 'name',
+    'Which tasks are rolled out and which trajectories are trained on.',
+  ),
+  reward: name('pyvision-rl', 'name', 'Reward preset: the terms, their weights and the verifier.'),
+  batchSize: count({
+    min: 1, max: 65_536, preset: 16, unit: 'tasks',
+    about: 'B: tasks whose groups are trained on in a step (B·G trajectories).',
+  }),
+  oversample: quantity({
+    min: 1, max: 64, preset: 2, unit: 'factor',
+    about: 'α: α·B tasks are rolled out, then filtered and ranked down to B·G trajectories.',
+  }),
+  groupSize: count({
+    min: 2, max: 1024, preset: 8, unit: 'trajectories',
+    about: 'G: trajectories sampled per task.',
+  }),
+  ranking: flag(true, 'Keep the trajectories of the groups with the largest reward spread first.'),
+  minibatches: count({
+    min: 1, max: 1024, preset: 1, unit: 'updates',
+    about: 'Optimizer updates a step’s batch is split into; above 1 the later ones are off-policy.',
+  }),
+  temperature: quantity({
+    min: 0.01, max: 10, preset: 1, unit: 'ratio',
+    about: 'Sampling temperature of training rollouts; log-probs are those of this distribution.',
+  }),
+  learningRate: quantity({
+    min: 0, max: 1, preset: 1e-4, unit: 'per update',
+    about: 'Peak learning rate of AdamW in reinforcement learning.',
+  }),
+  warmupFraction: quantity({
+    min: 0, max: 1, preset: 0, unit: 'fraction of steps',
+    about: 'Share of the steps over which the learning rate rises linearly from 0.',
+  }),
+  finalFraction: quantity({
+    min: 0, max: 1, preset: 1, unit: 'fraction of peak',
+    about: 'Where the cosine decay of the learning rate ends; 1 keeps it constant.',
+  }),
+  weightDecay: quantity({
+    min: 0, max: 1, preset: 0, unit: 'per update',
+    about: 'Decoupled weight decay in reinforcement learning.',
+  }),
+  maxGradNorm: quantity({
+    min: 0, max: 1e6, preset: 1, unit: 'L2 norm',
+    about: 'The global gradient norm is clipped to this; 0 for no clipping.',
+  }),
+  clipLow: quantity({
+    min: 0, max: 1, preset: 0.2, unit: 'ratio',
+    about: 'ε_low: the importance ratio is clipped below 1 − clipLow.',
+  }),
+  clipHigh: quantity({
+    min: 0, max: 100, preset: 0.2, unit: 'ratio',
+    about: 'ε_high: the importance ratio is clipped above 1 + clipHigh.',
+  }),
+  accumulativeCoefficient: quantity({
+    min: 0, max: 10, preset: 0.1, unit: 'reward per tool call',
+    about: 'Bonus per tool call of a trajectory whose answer is right; 0 rewards accuracy alone.',
+  }),
+});
+
+const rollout = z.strictObject({
+  maxToolTurns: count({
+    min: 0, max: 1000, preset: 4, unit: 'turns',
+    about: 'Code executions allowed in a trajectory; the answer turn comes on top.',
+  }),
+  maxImages: count({
+    min: 1, max: 1000, preset: 8, unit: 'pictures',
+    about: 'Pictures allowed in a trajectory’s context, the first ones included.',
+  }),
+  maxTurnTokens: count({
+    min: 1, max: 1_000_000, preset: 128, unit: 'tokens',
+    about: 'Tokens the model may write in one turn.',
+  }),
+  maxContextTokens: count({
+    min: 16, max: 10_000_000, preset: 2048, unit: 'tokens',
+    about: 'Tokens of a whole trajectory, prompt and observations included.',
+  }),
+  concurrency: count({
+    min: 1, max: 65_536, preset: 256, unit: 'trajectories',
+    about: 'Trajectories in flight at once.',
+  }),
+  sandboxWallSeconds: quantity({
+    min: 0.1, max: 3600, preset: 10, unit: 'seconds',
+    about: 'Wall clock of one code execution; what runs longer is killed.',
+  }),
+});
+
+const evaluation = z.strictObject({
+  count: count({
+    min: 1, max: 1_000_000, preset: 200, unit: 'tasks',
+    about: 'Held-out tasks per evaluation, always the first ones, so evaluations compare.',
+  }),
+  temperature: quantity({
+    min: 0, max: 10, preset: 0, unit: 'ratio',
+    about: 'Sampling temperature of evaluations; 0 takes the most likely token.',
+  }),
+  everySteps: count({
+    min: 0, max: 1_000_000, preset: 0, unit: 'steps',
+    about: 'Evaluate during reinforcement learning every so many steps; 0 only before and after.',
+  }),
+  keepTrajectories: count({
+    min: 0, max: 100_000, preset: 24, unit: 'trajectories',
+    about: 'Trajectories of each evaluation written to disk with their pictures.',
+  }),
+});
+
+const checkpoint = z.strictObject({
+  everySftUpdates: count({
+    min: 1, max: 1_000_000, preset: 200, unit: 'updates',
+    about: 'Updates of the cold start between checkpoints.',
+  }),
+  everyRlSteps: count({
+    min: 1, max: 1_000_000, preset: 10, unit: 'steps',
+    about: 'Reinforcement-learning steps between checkpoints.',
+  }),
+  keep: count({
+    min: 1, max: 1_000_000, preset: 3, unit: 'checkpoints',
+    about: 'Newest checkpoints kept; the one that ends the cold start is kept besides.',
+  }),
+});
+
+/** The schema of a whole configuration; unknown keys are errors. */
+export const runConfigSchema: z.ZodType<RunConfig, unknown> = z.strictObject({
+  recipe: name('pyvision-image-nano', 'name', 'The recipe these values started from.'),
+  seed: count({
+    min: 0, max: 0xffffffff, preset: 1, unit: '32-bit integer',
+    about: 'Seed of every random stream: weights, tasks, shuffling, sampling.',
+  }),
+  backend: choice('auto', ['auto', 'native', 'reference'], 'What runs the kernels; auto takes native.'),
+  threads: count({
+    min: 0, max: 1024, preset: 0, unit: 'threads',
+    about: 'Kernel threads; 0 takes one per core. The results do not depend on it.',
+  }),
+  policy: name('nano', 'name', 'Size preset of the policy.'),
+  taskSet: name('needle', 'name', 'Where tasks come from.'),
+  protocol: name('pyvision-image', 'name', 'How the model talks to its tools.'),
+  sharedPrefix: flag(true, 'Compute a group’s prompt and picture once instead of once per rollout.'),
+  microBatchTokens: count({
+    min: 64, max: 100_000_000, preset: 8192, unit: 'tokens',
+    about: 'Packed tokens per forward and backward pass; changes memory and speed only.',
+  }),
+  keepTrajectoriesEverySteps: count({
+    min: 0, max: 1_000_000, preset: 10, unit: 'steps',
+    about: 'Training trajectories are written to disk every so many steps; 0 for never.',
+  }),
+  sft: sft.prefault({}),
+  rl: rl.prefault({}),
+  rollout: rollout.prefault({}),
+  evaluation: evaluation.prefault({}),
+  checkpoint: checkpoint.prefault({}),
+});
+
+/** A field as people look it up. */
+export interface ConfigField {
+  /** Dotted path, e.g. `rl.groupSize`. */
+  readonly path: string;
+  readonly unit: string;
+  /** What it may be: `an integer in [2, 1024]`. */
+  readonly range: string;
+  readonly preset: unknown;
+  readonly about: string;
+}
+
+function describeRange(inner: z.core.$ZodType): string {
+  if (inner instanceof z.ZodBoolean) return 'true or false';
+  if (inner instanceof z.ZodEnum) return `one of ${inner.options.join(', ')}`;
+  if (inner instanceof z.ZodNumber) {
+    const kind = inner.format === 'safeint' ? 'an integer' : 'a number';
+    return `${kind} in [${inner.minValue}, ${inner.maxValue}]`;
+  }
+  return 'a name';
+}
+
+function fieldsOf(shape: Readonly<Record<string, z.core.$ZodType>>, prefix: string): ConfigField[] {
+  return Object.entries(shape).flatMap(([key, type]) => {
+    const path = prefix + key;
+    if (type instanceof z.ZodPrefault && type.def.innerType instanceof z.ZodObject) {
+      return fieldsOf(type.def.innerType.shape, `${path}.`);
+    }
+    if (!(type instanceof z.ZodDefault)) return [];
+    const meta = (type.meta() ?? {}) as { unit?: string; description?: string };
+    return [
+      {
+        path,
+        unit: meta.unit ?? '',
+        range: describeRange(type.def.innerType),
+        preset: type.def.defaultValue,
+        about: meta.description ?? '',
+      },
+    ];
+  });
+}
+
+/** Every field of the configuration, in the order of the schema. */
+export function listConfigFields(): readonly ConfigField[] {
+  return fieldsOf((runConfigSchema as unknown as z.ZodObject).shape, '');
+}

@@ -1,0 +1,90 @@
+/**
+ * The whole configuration of a run as one typed object. Unit, range, default and meaning of every
+ * field stand in `config-schema.ts`; how text becomes a configuration, in `settings.ts`.
+ */
+
+export interface SftConfig {
+  readonly demonstrations: number;
+  readonly readings: number;
+  readonly updates: number;
+  readonly batchSize: number;
+  readonly groundingBatchSize: number;
+  readonly readingBatchSize: number;
+  readonly answerWithoutLooking: number;
+  readonly lookAtNothing: number;
+  readonly answerAfterSeeing: number;
+  readonly answerAfterMissing: number;
+  readonly learningRate: number;
+  readonly warmupFraction: number;
+  readonly finalFraction: number;
+  readonly weightDecay: number;
+  readonly maxGradNorm: number;
+}
+
+export interface RlConfig {
+  readonly steps: number;
+  readonly algorithm: string;
+  readonly scheduler: string;
+  readonly reward: string;
+  readonly batchSize: number;
+  readonly oversample: number;
+  readonly groupSize: number;
+  readonly ranking: boolean;
+  readonly minibatches: number;
+  readonly temperature: number;
+  readonly learningRate: number;
+  readonly warmupFraction: number;
+  readonly finalFraction: number;
+  readonly weightDecay: number;
+  readonly maxGradNorm: number;
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  readonly accumulativeCoefficient: number;
+}
+
+export interface RolloutConfig {
+  readonly maxToolTurns: number;
+  readonly maxImages: number;
+  readonly maxTurnTokens: number;
+  readonly maxContextTokens: number;
+  readonly concurrency: number;
+  readonly sandboxWallSeconds: number;
+}
+
+export interface EvaluationConfig {
+  readonly count: number;
+  readonly temperature: number;
+  readonly everySteps: number;
+  readonly keepTrajectories: number;
+}
+
+export interface CheckpointConfig {
+  readonly everySftUpdates: number;
+  readonly everyRlSteps: number;
+  readonly keep: number;
+}
+
+export interface RunConfig {
+  readonly recipe: string;
+  readonly seed: number;
+  readonly backend: string;
+  readonly threads: number;
+  readonly policy: string;
+  readonly taskSet: string;
+  readonly protocol: string;
+  readonly sharedPrefix: boolean;
+  readonly microBatchTokens: number;
+  readonly keepTrajectoriesEverySteps: number;
+  readonly sft: SftConfig;
+  readonly rl: RlConfig;
+  readonly rollout: RolloutConfig;
+  readonly evaluation: EvaluationConfig;
+  readonly checkpoint: CheckpointConfig;
+}
+
+/** Any part of a configuration; what is left out keeps its default. */
+export type PartialConfig = {
+  readonly [Key in keyof RunConfig]?: RunConfig[Key] extends object
+    ? Partial<RunConfig[Key]>
+    : RunConfig[Key];
+};

@@ -1,0 +1,98 @@
+/** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
+import { join } from 'node:path';
+import type { Task } from '@saccade/gym';
+import { scoreGroup } from '@saccade/rewards';
+import { runRollouts } from '@saccade/rollout';
+import type { ScoredTrajectory } from '@saccade/trajectory';
+import { openTrajectoryWriter } from '@saccade/trajectory/files';
+import { logRow, type Run, timed, totalSteps } from './run.ts';
+import { countLooks, mean } from './trajectory-metrics.ts';
+
+export interface Evaluation {
+  readonly accuracy: number;
+  readonly toolCalls: number;
+  readonly turns: number;
+  readonly count: number;
+}
+
+/** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
+export async function evaluate(run: Run, label: string): Promise<Evaluation> {
+  const { config, parts, onEvent } = run;
+  const { count, temperature } = config.evaluation;
+  onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
+  const tasks = await heldOut(run, count);
+  const [{ groups }, seconds] = await timed(() =>
+    runRollouts(parts.policy, parts.makeEnv, tasks, {
+      groupSize: 1,
+      seed: config.seed,
+      stream: 'evaluation',
+      temperature,
+      maxTokensPerTurn: config.rollout.maxTurnTokens,
+      maxContextTokens: config.rollout.maxContextTokens,
+      images: parts.images,
+      sharedPrefix: false,
+      concurrency: config.rollout.concurrency,
+    }),
+  );
+  const scored = groups.flatMap((group, i) =>
+    scoreGroup(group, tasks[i] as Task, parts.scoring).scored.trajectories,
+  );
+  const result: Evaluation = {
+    accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),
+    toolCalls: mean(scored.map(countLooks)),
+    turns: mean(scored.map(({ turns }) => turns.length)),
+    count: scored.length,
+  };
+  logRow(run, {
+    stage: 'evaluation',
+    step: totalSteps(run.state),
+    label,
+    'eval/accuracy': result.accuracy,
+    'eval/tool_calls/mean': result.toolCalls,
+    'eval/turns/mean': result.turns,
+    'eval/count': result.count,
+    'eval/step_of_rl': run.state.rlSteps,
+    'time/evaluation': seconds,
+  });
+  await keep(run, `evaluation-${label}`, scored, tasks, config.evaluation.keepTrajectories);
+  onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: count, total: count });
+  return result;
+}
+
+const heldOutTasks = new WeakMap<Run, Promise<readonly Task[]>>();
+
+function heldOut(run: Run, count: number): Promise<readonly Task[]> {
+  let tasks = heldOutTasks.get(run);
+  if (tasks === undefined) {
+    const indices = Array.from({ length: count }, (_, i) => i);
+    tasks = Promise.all(indices.map((i) => run.parts.taskSet.task('heldOut', i)));
+    heldOutTasks.set(run, tasks);
+  }
+  return tasks;
+}
+
+/** Writes the first trajectories of a list with what the report shows of their tasks. */
+export async function keep(
+  run: Run,
+  name: string,
+  scored: readonly ScoredTrajectory[],
+  tasks: readonly Task[],
+  count: number,
+): Promise<void> {
+  if (count === 0) return;
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const path = join(run.directory, 'trajectories', `${name}.jsonl`);
+  const writer = await openTrajectoryWriter(path, { startAt: 0 });
+  try {
+    for (const trajectory of scored.slice(0, count)) {
+      const task = byId.get(trajectory.taskId);
+      await writer.write(trajectory, {
+        question: task?.question ?? '',
+        answer: task?.answer ?? '',
+        box: (task?.metadata.box as readonly number[] | undefined)?.join(',') ?? '',
+      });
+    }
+  } finally {
+    await writer.close();
+  }
+}

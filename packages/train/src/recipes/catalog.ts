@@ -1,0 +1,2 @@
+export { pyvisionImageNano } from './pyvision-image-nano.ts';
+export { smoke } from './smoke.ts';

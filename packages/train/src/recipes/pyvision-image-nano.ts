@@ -1,0 +1,39 @@
+import type { Recipe } from '../recipe.ts';
+
+/**
+ * PyVision-RL on pictures at nano size: find a handwritten digit hidden in a large picture.
+ *
+ * Numbers of the method (B, α, G, temperature, clip, bonus, tool turns) are the paper's,
+ * arXiv:2602.20739; learning rates, counts and sizes are fitted to a policy of a million
+ * parameters on two cores.
+ */
+export const pyvisionImageNano: Recipe = {
+  name: 'pyvision-image-nano',
+  description: 'A small vision policy learns to look: PyVision-RL on the needle task set, on a CPU.',
+  paper: 'PyVision-RL, arXiv:2602.20739',
+  config: {
+    policy: 'nano',
+    taskSet: 'needle',
+    protocol: 'pyvision-image-short',
+    sharedPrefix: true,
+    sft: { demonstrations: 2048, readings: 8192, updates: 600, learningRate: 2e-3 },
+    rl: {
+      steps: 60,
+      algorithm: 'pyvision-rl',
+      scheduler: 'oversample-filter-rank',
+      reward: 'pyvision-rl',
+      batchSize: 16,
+      oversample: 2,
+      groupSize: 8,
+      ranking: true,
+      temperature: 1,
+      learningRate: 2e-4,
+      clipLow: 0.2,
+      clipHigh: 0.2,
+      accumulativeCoefficient: 0.1,
+    },
+    rollout: { maxToolTurns: 4 },
+    evaluation: { count: 200, temperature: 1, everySteps: 10 },
+    checkpoint: { everySftUpdates: 100, everyRlSteps: 10, keep: 3 },
+  },
+};

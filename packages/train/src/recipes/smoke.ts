@@ -1,0 +1,19 @@
+import type { Recipe } from '../recipe.ts';
+
+/** Every stage once, as small as it goes: shows within a minute that a machine can run it all. */
+export const smoke: Recipe = {
+  name: 'smoke',
+  description: 'Every stage of a run in under a minute, to see that it works; it learns nothing.',
+  paper: 'PyVision-RL, arXiv:2602.20739',
+  config: {
+    policy: 'nano',
+    taskSet: 'needle',
+    protocol: 'pyvision-image-short',
+    sft: { demonstrations: 8, readings: 8, updates: 3, batchSize: 2, groundingBatchSize: 2, readingBatchSize: 2 },
+    rl: { steps: 3, batchSize: 2, oversample: 2, groupSize: 4, learningRate: 1e-4 },
+    rollout: { maxToolTurns: 2, maxTurnTokens: 48 },
+    evaluation: { count: 8, keepTrajectories: 8 },
+    checkpoint: { everySftUpdates: 1, everyRlSteps: 1, keep: 2 },
+    keepTrajectoriesEverySteps: 1,
+  },
+};

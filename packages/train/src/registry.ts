@@ -1,0 +1,6 @@
+/** Recipes by name. */
+import { defineRegistry, type Registry } from '@saccade/core';
+import type { Recipe } from './recipe.ts';
+import * as catalog from './recipes/catalog.ts';
+
+export const recipes: Registry<Recipe> = defineRegistry<Recipe>('recipe', catalog);

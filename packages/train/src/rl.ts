@@ -1,0 +1,183 @@
+/** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
+import { finishMetrics } from '@saccade/algorithms';
+import { StateError } from '@saccade/core';
+import type { Task } from '@saccade/gym';
+import { scoreGroup } from '@saccade/rewards';
+import { packTrajectories, runRollouts } from '@saccade/rollout';
+import {
+  type AdvantagedTrajectory,
+  countDrops,
+  type ScheduleCommand,
+  type ScoredGroup,
+} from '@saccade/schedulers';
+import { evaluate, keep } from './evaluate.ts';
+import { learningRateAt } from './learning-rate.ts';
+import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
+import { saveRun } from './run-checkpoint.ts';
+import { positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
+
+/** Runs the steps that are still to do. */
+export async function reinforce(run: Run): Promise<void> {
+  const { rl, evaluation, checkpoint } = run.config;
+  while (run.state.rlSteps < rl.steps) {
+    const [row, seconds] = await timed(() => step(run));
+    logRow(run, { stage: 'rl', step: totalSteps(run.state), ...row, step_time: seconds });
+    const { rlSteps } = run.state;
+    const note = `reward ${row.reward?.toFixed(3)}, accuracy ${row.accuracy?.toFixed(3)}`;
+    run.onEvent({ kind: 'progress', stage: 'learning', done: rlSteps, total: rl.steps, note });
+    const isLast = rlSteps === rl.steps;
+    const isDue = (every: number) => every > 0 && rlSteps % every === 0 && !isLast;
+    if (isDue(evaluation.everySteps)) await evaluate(run, `step-${rlSteps}`);
+    if (run.isStopRequested()) {
+      await saveRun(run);
+      throw new Interrupted();
+    }
+    if (isDue(checkpoint.everyRlSteps)) await saveRun(run);
+  }
+}
+
+async function step(run: Run): Promise<Record<string, number>> {
+  const { config, parts, state } = run;
+  const { scheduler } = parts;
+  let [schedule, commands] = scheduler.next(scheduler.init(), {
+    kind: 'stepStarted',
+    step: state.rlSteps,
+  });
+  const count = commands.reduce((sum, c) => sum + (c.kind === 'rollOut' ? c.count : 0), 0);
+  const indices = Array.from({ length: count }, (_, i) => state.tasksTaken + i);
+  const tasks = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
+  const [groups, rolloutSeconds] = await timed(() => rollOut(run, tasks));
+
+  const all: ScheduleCommand[] = [...commands];
+  for (const [i, group] of groups.entries()) {
+    const event =
+      group.trajectories.length === 0
+        ? ({ kind: 'groupFailed', taskId: tasks[i]?.id ?? '' } as const)
+        : ({ kind: 'groupScored', group } as const);
+    [schedule, commands] = scheduler.next(schedule, event);
+    all.push(...commands);
+  }
+  const trained = all.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
+  const [learned, learnSeconds] = await timed(() => learn(run, trained));
+
+  run.state = {
+    ...run.state,
+    rlSteps: state.rlSteps + 1,
+    tasksTaken: state.tasksTaken + count,
+  };
+  const every = config.keepTrajectoriesEverySteps;
+  if (every > 0 && run.state.rlSteps % every === 0) {
+    const kept = groups.flatMap(({ trajectories }) => trajectories);
+    const name = `step-${String(run.state.rlSteps).padStart(6, '0')}`;
+    await keep(run, name, kept, tasks, config.rl.groupSize);
+  }
+  const drops = Object.entries(countDrops(all)).map(([reason, n]) => [`filter/${reason}`, n]);
+  const values: Record<string, number> = {
+    ...rolloutMetrics(groups),
+    ...Object.fromEntries(drops),
+    positive_negative_advantage_ratio: positiveNegativeRatio(trained),
+    trained_trajectories: trained.length,
+    ...learned,
+    num_tokens: run.state.tokens,
+    'time/rollout': rolloutSeconds,
+    'time/learn': learnSeconds,
+  };
+  return values;
+}
+
+/** A scored group per task, in order; what failed around the model is left out of its group. */
+async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroup[]> {
+  const { config, parts, state } = run;
+  const { groups, failures } = await runRollouts(parts.policy, parts.makeEnv, tasks, {
+    groupSize: config.rl.groupSize,
+    seed: config.seed,
+    stream: `train/${state.rlSteps}`,
+    temperature: config.rl.temperature,
+    maxTokensPerTurn: config.rollout.maxTurnTokens,
+    maxContextTokens: config.rollout.maxContextTokens,
+    images: parts.images,
+    sharedPrefix: config.sharedPrefix,
+    concurrency: config.rollout.concurrency,
+  });
+  const failed = Object.values(failures).reduce((sum, n) => sum + n, 0);
+  if (failed === tasks.length * config.rl.groupSize) {
+    throw new StateError(
+      `Every rollout of step ${state.rlSteps} failed (${JSON.stringify(failures)}). ` +
+        'Check the machine with `saccade doctor`, then go on with --resume.',
+    );
+  }
+  return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored);
+}
+
+/** One optimizer step per minibatch; gradients are summed over micro-batches. */
+async function learn(
+  run: Run,
+  trained: readonly AdvantagedTrajectory[],
+): Promise<Record<string, number>> {
+  const { config, parts } = run;
+  const { policy, algorithm, images } = parts;
+  const { rl } = config;
+  const total = rl.steps * rl.minibatches;
+  const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
+  if (trained.length === 0) return metrics;
+  const minibatches = splitByGroup(trained, rl.minibatches);
+  for (const [index, minibatch] of minibatches.entries()) {
+    const { microBatches, counts } = await packTrajectories(minibatch, {
+      images,
+      maxTokens: config.microBatchTokens,
+      sharedPrefix: config.sharedPrefix,
+    });
+    const parts: Readonly<Record<string, number>>[] = [];
+    for (const microBatch of microBatches) {
+      const { loss } = await policy.forwardBackward(
+        microBatch.packed,
+        (logprobs, entropy) => {
+          const batch = {
+            ...microBatch,
+            logprobs,
+            entropy,
+            oldLogprobs: microBatch.rolloutLogprobs,
+          };
+          const result = algorithm.loss(batch, counts);
+          parts.push(result.metrics);
+          return result;
+        },
+        rl.temperature,
+      );
+      metrics.loss = (metrics.loss ?? 0) + loss;
+      run.state = { ...run.state, tokens: run.state.tokens + microBatch.tokenCount };
+    }
+    const learningRate = learningRateAt(run.state.rlSteps * rl.minibatches + index, {
+      peak: rl.learningRate,
+      total,
+      warmupFraction: rl.warmupFraction,
+      finalFraction: rl.finalFraction,
+    });
+    const { gradNorm } = await policy.optimizerStep({
+      learningRate,
+      weightDecay: rl.weightDecay,
+      maxGradNorm: rl.maxGradNorm,
+    });
+    // Of the last minibatch: there the policy is furthest from the one that sampled.
+    Object.assign(metrics, finishMetrics(parts, counts), {
+      grad_norm: gradNorm,
+      learning_rate: learningRate,
+    });
+  }
+  return metrics;
+}
+
+/** Deals whole groups out to `count` minibatches, as evenly as their order allows. */
+function splitByGroup(
+  trained: readonly AdvantagedTrajectory[],
+  count: number,
+): readonly (readonly AdvantagedTrajectory[])[] {
+  const groups = new Map<string, number>();
+  const minibatches: AdvantagedTrajectory[][] = Array.from({ length: count }, () => []);
+  for (const item of trained) {
+    const { taskId } = item.trajectory;
+    if (!groups.has(taskId)) groups.set(taskId, groups.size);
+    minibatches[(groups.get(taskId) ?? 0) % count]?.push(item);
+  }
+  return minibatches.filter((minibatch) => minibatch.length > 0);
+}

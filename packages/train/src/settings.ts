@@ -1,0 +1,146 @@
+/** From text to a configuration: `--set a.b=v`, a recipe's numbers, a run's config.json. */
+import { ConfigError } from '@saccade/core';
+import type { PartialConfig, RunConfig } from './config.ts';
+import { type ConfigField, listConfigFields, runConfigSchema } from './config-schema.ts';
+
+/** A value given by hand for one field. */
+export interface Setting {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** Edit distance between two strings (insert, delete, replace). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** The known paths nearest to an unknown one: same last word first, then by edit distance. */
+function nearestPaths(path: string, known: readonly string[]): string[] {
+  const lastWord = (text: string): string => text.slice(text.lastIndexOf('.') + 1);
+  const wanted = lastWord(path).toLowerCase();
+  const sameWord = known.filter((item) => lastWord(item).toLowerCase() === wanted);
+  if (sameWord.length > 0) return sameWord;
+  const distance = (item: string): number =>
+    Math.min(
+      editDistance(path.toLowerCase(), item.toLowerCase()),
+      editDistance(wanted, lastWord(item).toLowerCase()) + 1,
+    );
+  const best = [...known].sort((a, b) => distance(a) - distance(b))[0];
+  return best !== undefined && distance(best) <= Math.max(3, wanted.length / 2) ? [best] : [];
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  const text = JSON.stringify(value) ?? String(value);
+  const shown = text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return value === null ? 'null' : `${shown}, ${kind.replace('a object', 'an object')}`;
+}
+
+function unknownField(path: string, fields: readonly ConfigField[]): ConfigError {
+  const nearest = nearestPaths(path, fields.map((field) => field.path));
+  const group = fields.filter((field) => field.path.startsWith(`${path}.`));
+  const remedy =
+    group.length > 0
+      ? `It is a group; set one of ${group.map((field) => field.path).join(', ')}.`
+      : nearest.length > 0
+        ? `Did you mean ${nearest.join(' or ')}?`
+        : 'Known fields: see "saccade recipes show pyvision-image-nano".';
+  return new ConfigError(path, `${path}: there is no field of this name. ${remedy}`);
+}
+
+/**
+ * Reads one `path=value`. The value is JSON where it parses as JSON, else a string.
+ *
+ * @throws ConfigError if there is no `=` or the path is not a field
+ */
+export function parseSetting(text: string): Setting {
+  const equals = text.indexOf('=');
+  if (equals <= 0) {
+    throw new ConfigError(
+      text,
+      `--set ${text}: expected path=value, got no "=". Write it like --set rl.steps=50.`,
+    );
+  }
+  const path = text.slice(0, equals).trim();
+  const raw = text.slice(equals + 1).trim();
+  const fields = listConfigFields();
+  if (!fields.some((field) => field.path === path)) throw unknownField(path, fields);
+  try {
+    return { path, value: JSON.parse(raw) };
+  } catch {
+    return { path, value: raw };
+  }
+}
+
+/** `base` with the settings put in; later ones win. */
+export function applySettings(base: PartialConfig, settings: readonly Setting[]): PartialConfig {
+  const out = structuredClone(base) as Record<string, unknown>;
+  for (const { path, value } of settings) {
+    const [group, leaf] = path.split('.') as [string, string | undefined];
+    if (leaf === undefined) out[group] = value;
+    else out[group] = { ...(out[group] as object | undefined), [leaf]: value };
+  }
+  return out as PartialConfig;
+}
+
+/**
+ * Checks values and fills in defaults.
+ *
+ * @throws ConfigError naming the field, what came, what was expected and the nearest known field
+ */
+export function validateConfig(values: unknown): RunConfig {
+  const parsed = runConfigSchema.safeParse(values);
+  if (parsed.success) {
+    checkTogether(parsed.data);
+    return parsed.data;
+  }
+  const fields = listConfigFields();
+  const issue = parsed.error.issues[0];
+  if (issue === undefined) throw new ConfigError('', 'The configuration is not valid.');
+  const at = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    throw unknownField([...issue.path, issue.keys[0] ?? ''].join('.'), fields);
+  }
+  let value: unknown = values;
+  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  const field = fields.find((candidate) => candidate.path === at);
+  const expected = field === undefined ? 'an object with fields' : `${field.range} (${field.unit})`;
+  const remedy = field === undefined ? '' : ` Its default is ${JSON.stringify(field.preset)}.`;
+  const where = at === '' ? 'configuration' : at;
+  throw new ConfigError(where, `${where}: expected ${expected}, got ${describeValue(value)}.${remedy}`);
+}
+
+/** Constraints between fields. */
+function checkTogether(config: RunConfig): void {
+  const { rl, rollout } = config;
+  if (rl.minibatches > rl.batchSize * rl.groupSize) {
+    throw new ConfigError(
+      'rl.minibatches',
+      `rl.minibatches: expected at most rl.batchSize · rl.groupSize = ${rl.batchSize * rl.groupSize}, ` +
+        `got ${rl.minibatches}. Lower it or raise the batch.`,
+    );
+  }
+  if (rollout.maxTurnTokens >= rollout.maxContextTokens) {
+    throw new ConfigError(
+      'rollout.maxTurnTokens',
+      `rollout.maxTurnTokens: expected less than rollout.maxContextTokens = ${rollout.maxContextTokens}, ` +
+        `got ${rollout.maxTurnTokens}. A turn must fit into the context.`,
+    );
+  }
+  if (config.sft.updates > 0 && config.sft.demonstrations === 0) {
+    throw new ConfigError(
+      'sft.demonstrations',
+      'sft.demonstrations: expected at least 1 while sft.updates is above 0, got 0. Set sft.updates=0 to skip the cold start.',
+    );
+  }
+}

@@ -1,0 +1,129 @@
+/** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { DataError, type EventSink } from '@saccade/core';
+import { dropCheckpointsAfter, findLatestCheckpoint } from './checkpoint.ts';
+import type { RunConfig } from './config.ts';
+import { writeDurably } from './durable-files.ts';
+import { type Evaluation, evaluate } from './evaluate.ts';
+import { openMetricsLog } from './metrics-log.ts';
+import { openParts, type Parts } from './parts.ts';
+import { reinforce } from './rl.ts';
+import { Interrupted, type Run } from './run.ts';
+import { checkpointsOf, saveRun } from './run-checkpoint.ts';
+import { initialState, type RunState, readState } from './run-state.ts';
+import { validateConfig } from './settings.ts';
+import { coldStart } from './sft.ts';
+
+export interface TrainOptions {
+  readonly config: RunConfig;
+  readonly directory: string;
+  /** Interpreter of the sandbox. */
+  readonly python: string;
+  /** Go on from the newest valid checkpoint of the directory. */
+  readonly resume: boolean;
+  readonly onEvent: EventSink;
+  readonly isStopRequested?: () => boolean;
+}
+
+export interface TrainResult {
+  /** False if a person stopped the run; it can be resumed. */
+  readonly isFinished: boolean;
+  readonly final?: Evaluation;
+}
+
+/** The configuration a run directory was started with. @throws DataError if it has none */
+export function readRunConfig(directory: string): RunConfig {
+  const path = join(directory, 'config.json');
+  if (!existsSync(path)) {
+    throw new DataError(`${directory} holds no run: config.json is missing. Check the path.`);
+  }
+  return validateConfig(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+/** Trains, or goes on training. The same seed gives the same metrics, timings aside. */
+export async function train(options: TrainOptions): Promise<TrainResult> {
+  const { config, directory, onEvent } = options;
+  if (!options.resume && existsSync(join(directory, 'metrics.jsonl'))) {
+    throw new DataError(
+      `${directory} holds a run already. Go on with --resume ${directory}, or choose another --out.`,
+    );
+  }
+  mkdirSync(join(directory, 'trajectories'), { recursive: true });
+  const parts = await openParts(config, options.python, onEvent);
+  let log: Run['log'] | undefined;
+  try {
+    const state = await startingState(options, parts);
+    writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
+    writeEnvironment(directory, parts);
+    log = openMetricsLog(join(directory, 'metrics.jsonl'), state.metricsBytes);
+    const run: Run = {
+      config,
+      parts,
+      directory,
+      log,
+      onEvent,
+      isStopRequested: options.isStopRequested ?? (() => false),
+      state,
+    };
+    return await stages(run);
+  } finally {
+    log?.close();
+    await parts.dispose();
+  }
+}
+
+async function stages(run: Run): Promise<TrainResult> {
+  const { config } = run;
+  try {
+    await coldStart(run);
+    if (!run.state.isWarm) {
+      await evaluate(run, 'sft');
+      // Reinforcement learning starts with moments of its own.
+      run.parts.policy.resetOptimizer();
+      const tasksTaken = Math.max(run.state.tasksTaken, config.sft.demonstrations);
+      run.state = { ...run.state, isWarm: true, tasksTaken };
+      await saveRun(run, { pinned: true });
+    }
+    await reinforce(run);
+    if (run.state.isFinished) return { isFinished: true };
+    const final = await evaluate(run, 'final');
+    run.state = { ...run.state, isFinished: true };
+    await saveRun(run, { pinned: true });
+    return { isFinished: true, final };
+  } catch (error) {
+    if (error instanceof Interrupted) return { isFinished: false };
+    throw error;
+  }
+}
+
+/** A fresh state, or that of the newest valid checkpoint with its weights loaded. */
+async function startingState(options: TrainOptions, parts: Parts): Promise<RunState> {
+  const { directory, onEvent } = options;
+  if (!options.resume) return initialState;
+  const checkpoint = findLatestCheckpoint(checkpointsOf(directory), onEvent);
+  if (checkpoint === undefined) {
+    onEvent({
+      kind: 'warning',
+      message: `${directory} has no valid checkpoint yet; the run starts from its beginning.`,
+    });
+    return initialState;
+  }
+  await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
+  dropCheckpointsAfter(checkpointsOf(directory), checkpoint.step);
+  return readState(checkpoint.directory);
+}
+
+function writeEnvironment(directory: string, { device, sandbox, policy }: Parts): void {
+  const environment = {
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    machine: cpus()[0]?.model.trim() ?? 'unknown',
+    backend: device.backend.description,
+    sandboxTier: sandbox.tier,
+    parameters: policy.parameterCount,
+    vocabulary: policy.config.vocabSize,
+  };
+  writeDurably(join(directory, 'environment.json'), `${JSON.stringify(environment, null, 2)}\n`);
+}
