@@ -13,6 +13,7 @@ import {
   squares,
 } from './contract.ts';
 import { type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import { placeTokens } from './models/positions.ts';
 import { noisePicture, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 const picturePrompt = (text: string, seed: number) =>
@@ -144,5 +145,30 @@ describe('a local policy on the reference backend', () => {
     } finally {
       await rm(directory, { recursive: true });
     }
+  });
+});
+
+describe('placeTokens', () => {
+  it('reads an image token outside of vision markers as a token like any other', () => {
+    const { imageToken, visionStartToken, visionEndToken } = tinyProcessor.tokens;
+    const image = noisePicture(56, 56, 1);
+    const shown = [visionStartToken, ...Array(4).fill(imageToken), visionEndToken];
+    const tokens = Int32Array.from([9, imageToken, ...shown, imageToken]);
+    const at = placeTokens(tokens, [image], 0, tinyProcessor.tokens, 2);
+    expect([...at.ids]).toEqual([
+      9,
+      imageToken,
+      visionStartToken,
+      -1,
+      -1,
+      -1,
+      -1,
+      visionEndToken,
+      imageToken,
+    ]);
+    expect([...at.height]).toEqual([0, 1, 2, 3, 3, 4, 4, 5, 6]);
+    expect(() => placeTokens(tokens.subarray(0, 5), [image], 0, tinyProcessor.tokens, 2)).toThrow(
+      /no 4 placeholders/,
+    );
   });
 });

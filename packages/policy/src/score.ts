@@ -5,7 +5,7 @@ import type { Device } from '@saccade/ops';
 import { attention, gatherRows, linearLogprob, type Tensor, tensor } from '@saccade/tensor';
 import type { PackedBatch } from './batch.ts';
 import type { ModelConfig } from './models/config.ts';
-import { mropePositions } from './models/positions.ts';
+import { placeTokens } from './models/positions.ts';
 import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
 
 /** Log-probs and entropies of the batch's targets, [N] each, on the device. */
@@ -31,24 +31,24 @@ export function scorePacked(
 /** Tokens, positions and pictures of all segments; a segment's positions go on from its parent's. */
 function decoderInput(config: ModelConfig, plan: SegmentPlan, { segments }: PackedBatch) {
   const { tokenCount } = plan;
-  const tokens = new Int32Array(tokenCount);
+  const ids = new Int32Array(tokenCount);
   const positions = new Int32Array(3 * tokenCount);
   const next = new Int32Array(segments.length);
   let start = 0;
   segments.forEach((segment, s) => {
-    const at = mropePositions(
+    const at = placeTokens(
       segment.tokens,
       segment.images,
       segment.parent < 0 ? 0 : (next[segment.parent] as number),
-      config.imageToken,
+      config,
       config.vision.mergeSize,
     );
-    tokens.set(segment.tokens, start);
+    ids.set(at.ids, start);
     positions.set(at.temporal, start);
     positions.set(at.height, tokenCount + start);
     positions.set(at.width, 2 * tokenCount + start);
     next[s] = at.next;
     start += segment.tokens.length;
   });
-  return { tokens, positions, images: segments.flatMap(({ images }) => images) };
+  return { ids, positions, images: segments.flatMap(({ images }) => images) };
 }

@@ -95,7 +95,9 @@ export async function writeCheckpoint(
     const fact = isFull(error) ? 'the disk is full' : messageOf(error);
     const known = listNames(parent).at(-1);
     const remedy =
-      known === undefined ? 'There is no earlier checkpoint.' : `${known} and older ones are intact.`;
+      known === undefined
+        ? 'There is no earlier checkpoint.'
+        : `${known} and older ones are intact.`;
     throw new DataError(
       `checkpoint ${directory}: could not be written, ${fact}. ${remedy} ` +
         'Free some space, then go on with --resume.',

@@ -34,8 +34,8 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
       concurrency: config.rollout.concurrency,
     }),
   );
-  const scored = groups.flatMap((group, i) =>
-    scoreGroup(group, tasks[i] as Task, parts.scoring).scored.trajectories,
+  const scored = groups.flatMap(
+    (group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored.trajectories,
   );
   const result: Evaluation = {
     accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),

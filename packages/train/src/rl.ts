@@ -71,7 +71,10 @@ async function step(run: Run): Promise<Record<string, number>> {
     const name = `step-${String(run.state.rlSteps).padStart(6, '0')}`;
     await keep(run, name, kept, tasks, config.rl.groupSize);
   }
-  const drops = Object.entries(countDrops(all)).map(([reason, n]) => [`filter/${reason}`, n]);
+  const drops = Object.entries(countDrops(all)).flatMap(([reason, dropped]) => [
+    [`filter/${reason}/groups`, dropped.groups],
+    [`filter/${reason}/trajectories`, dropped.trajectories],
+  ]);
   const values: Record<string, number> = {
     ...rolloutMetrics(groups),
     ...Object.fromEntries(drops),
@@ -101,9 +104,10 @@ async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly Score
   });
   const failed = Object.values(failures).reduce((sum, n) => sum + n, 0);
   if (failed === tasks.length * config.rl.groupSize) {
+    const { boundary, message } = groups[0]?.trajectories[0]?.failure ?? {};
     throw new StateError(
-      `Every rollout of step ${state.rlSteps} failed (${JSON.stringify(failures)}). ` +
-        'Check the machine with `saccade doctor`, then go on with --resume.',
+      `Every rollout of step ${state.rlSteps} failed; the first at the boundary "${boundary}": ` +
+        `${message} Check the machine with \`saccade doctor\`, then go on with --resume.`,
     );
   }
   return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored);

@@ -9,7 +9,10 @@ export function checkpointsOf(directory: string): string {
 }
 
 /** Writes a checkpoint of the run as it stands; the log is on the disk before it. */
-export async function saveRun(run: Run, options: { readonly pinned?: boolean } = {}): Promise<void> {
+export async function saveRun(
+  run: Run,
+  options: { readonly pinned?: boolean } = {},
+): Promise<void> {
   run.state = { ...run.state, metricsBytes: run.log.flush() };
   await writeCheckpoint(
     checkpointsOf(run.directory),

@@ -47,7 +47,10 @@ function describeValue(value: unknown): string {
 }
 
 function unknownField(path: string, fields: readonly ConfigField[]): ConfigError {
-  const nearest = nearestPaths(path, fields.map((field) => field.path));
+  const nearest = nearestPaths(
+    path,
+    fields.map((field) => field.path),
+  );
   const group = fields.filter((field) => field.path.startsWith(`${path}.`));
   const remedy =
     group.length > 0
@@ -117,7 +120,10 @@ export function validateConfig(values: unknown): RunConfig {
   const expected = field === undefined ? 'an object with fields' : `${field.range} (${field.unit})`;
   const remedy = field === undefined ? '' : ` Its default is ${JSON.stringify(field.preset)}.`;
   const where = at === '' ? 'configuration' : at;
-  throw new ConfigError(where, `${where}: expected ${expected}, got ${describeValue(value)}.${remedy}`);
+  throw new ConfigError(
+    where,
+    `${where}: expected ${expected}, got ${describeValue(value)}.${remedy}`,
+  );
 }
 
 /** Constraints between fields. */

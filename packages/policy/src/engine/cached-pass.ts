@@ -27,7 +27,7 @@ export function cachedPass(
   plan: PassPlan,
 ): Tensor {
   return scope(() => {
-    const rows = plan.tokens.length;
+    const rows = plan.ids.length;
     const { kvHeads, headDim } = decoderShape(config);
     const width = kvHeads * headDim;
     const integers = (shape: readonly number[], data: readonly number[]) =>
@@ -36,7 +36,7 @@ export function cachedPass(
     const spans = integers([plan.spans.length / 2, 2], plan.spans);
     const spanOffsets = integers([rows + 1], plan.spanOffsets);
     const input = {
-      tokens: Int32Array.from(plan.tokens),
+      ids: Int32Array.from(plan.ids),
       positions: Int32Array.from([...plan.temporal, ...plan.height, ...plan.width]),
       images: plan.images,
     };

@@ -3,8 +3,8 @@ import { DataError, StateError } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { gatherRows, linearSample, scope, type Tensor, tensor } from '@saccade/tensor';
-import type { ModelImage } from '../batch.ts';
 import type { ModelConfig } from '../models/config.ts';
+import { countPictures } from '../models/positions.ts';
 import { lmHead } from '../models/qwen2-5-vl.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
 import type { QwenProcessor } from '../processor/qwen-processor.ts';
@@ -161,8 +161,8 @@ export class GenerationEngine {
 
   /** Moves waiting jobs to running while there is room; `rows` gets the plan entry of each. */
   #admit(plan: PassPlan, rows: number[]): void {
-    const limit = plan.tokens.length + ADMITTED_ROWS;
-    while (this.#waiting.length > 0 && plan.tokens.length < limit) {
+    const limit = plan.ids.length + ADMITTED_ROWS;
+    while (this.#waiting.length > 0 && plan.ids.length < limit) {
       const job = this.#waiting.shift() as Job;
       const { request } = job;
       try {
@@ -205,7 +205,8 @@ export class GenerationEngine {
     }
     const tokens = request.tokens.slice(0, shared);
     const context = new CachedContext();
-    plan.add(context, tokens, picturesOf(tokens, request, this.#config.imageToken));
+    const pictures = countPictures(tokens, request.images, this.#config);
+    plan.add(context, tokens, request.images.slice(0, pictures));
     this.#prefixes.set(key, context);
     return context;
   }
@@ -272,18 +273,4 @@ export class GenerationEngine {
     this.#waiting = this.#waiting.filter(isLive);
     this.#running = this.#running.filter(isLive);
   }
-}
-
-/** The pictures whose placeholders lie in the first tokens of a request. */
-function picturesOf(
-  tokens: Int32Array,
-  { images }: SampleRequest,
-  imageToken: number,
-): readonly ModelImage[] {
-  let placeholders = tokens.reduce((count, token) => count + (token === imageToken ? 1 : 0), 0);
-  let count = 0;
-  while (placeholders > 0 && count < images.length) {
-    placeholders -= (images[count++] as ModelImage).tokenCount;
-  }
-  return images.slice(0, count);
 }

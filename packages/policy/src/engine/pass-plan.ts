@@ -1,14 +1,15 @@
 /** The rows of one pass: which tokens, where they stand, where they are cached, what they see. */
 import type { ModelImage } from '../batch.ts';
 import type { ModelConfig } from '../models/config.ts';
-import { mropePositions } from '../models/positions.ts';
+import { placeTokens } from '../models/positions.ts';
 import type { CachedContext } from './conversation.ts';
 import type { KvCache } from './kv-cache.ts';
 
 export class PassPlan {
   readonly contexts: CachedContext[] = [];
   readonly images: ModelImage[] = [];
-  readonly tokens: number[] = [];
+  /** Token ids, VISUAL where a picture's feature goes. */
+  readonly ids: number[] = [];
   readonly temporal: number[] = [];
   readonly height: number[] = [];
   readonly width: number[] = [];
@@ -32,13 +33,13 @@ export class PassPlan {
    * continue it may be added right after.
    */
   add(context: CachedContext, tokens: Int32Array, images: readonly ModelImage[]): void {
-    const { imageToken, vision } = this.#config;
-    const at = mropePositions(tokens, images, context.nextPosition, imageToken, vision.mergeSize);
+    const { mergeSize } = this.#config.vision;
+    const at = placeTokens(tokens, images, context.nextPosition, this.#config, mergeSize);
     const before = context.tokens.length;
     this.#cache.extend(context.slots, tokens.length);
     for (let i = 0; i < tokens.length; i++) {
       context.tokens.push(tokens[i] as number);
-      this.tokens.push(tokens[i] as number);
+      this.ids.push(at.ids[i] as number);
       this.temporal.push(at.temporal[i] as number);
       this.height.push(at.height[i] as number);
       this.width.push(at.width[i] as number);
@@ -50,7 +51,7 @@ export class PassPlan {
     context.nextPosition = at.next;
     context.imageCount += images.length;
     this.images.push(...images);
-    this.lastRows.push(this.tokens.length - 1);
+    this.lastRows.push(this.ids.length - 1);
     this.contexts.push(context);
   }
 }

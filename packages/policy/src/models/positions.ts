@@ -1,13 +1,52 @@
 /** M-RoPE positions: text counts up, a picture spreads over height and width at one moment. */
 import { DataError } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
+import type { ModelConfig } from './config.ts';
 
-/** Positions of a stretch of tokens, and where the next stretch begins. */
-export interface Positions {
+/** Stands in `ids` for a row that takes a visual feature. */
+export const VISUAL = -1;
+
+/** What the decoder takes of a stretch of tokens, and where the next stretch begins. */
+export interface Placement {
+  /** [T] token ids; VISUAL where a picture's feature goes. */
+  readonly ids: Int32Array;
   readonly temporal: Int32Array;
   readonly height: Int32Array;
   readonly width: Int32Array;
   readonly next: number;
+}
+
+type Markup = Pick<ModelConfig, 'imageToken' | 'visionStartToken' | 'visionEndToken'>;
+
+/**
+ * First placeholder of the next picture at or after `from`, or −1. Placeholders stand between the
+ * vision markers, as many as the picture has features; an image token anywhere else is a token like
+ * any other, since a model may sample one.
+ */
+function findPicture(tokens: Int32Array, from: number, image: ModelImage, markup: Markup): number {
+  const { imageToken, visionStartToken, visionEndToken } = markup;
+  for (let start = Math.max(1, from); start + image.tokenCount < tokens.length; start++) {
+    if (tokens[start - 1] !== visionStartToken) continue;
+    if (tokens[start + image.tokenCount] !== visionEndToken) continue;
+    if (tokens.subarray(start, start + image.tokenCount).every((t) => t === imageToken))
+      return start;
+  }
+  return -1;
+}
+
+/** How many of the pictures have their placeholders in `tokens`, in order. */
+export function countPictures(
+  tokens: Int32Array,
+  images: readonly ModelImage[],
+  markup: Markup,
+): number {
+  let from = 0;
+  for (const [count, image] of images.entries()) {
+    const start = findPicture(tokens, from, image, markup);
+    if (start < 0) return count;
+    from = start + image.tokenCount;
+  }
+  return images.length;
 }
 
 /**
@@ -17,46 +56,42 @@ export interface Positions {
  * @param tokens  [T]
  * @param images  the pictures whose placeholders lie in `tokens`, in order
  * @param start   position of the first token
- * @throws DataError if placeholders and pictures do not match
+ * @throws DataError if a picture has no placeholders
  */
-export function mropePositions(
+export function placeTokens(
   tokens: Int32Array,
   images: readonly ModelImage[],
   start: number,
-  imageToken: number,
+  markup: Markup,
   mergeSize: number,
-): Positions {
+): Placement {
+  const ids = tokens.slice();
   const temporal = new Int32Array(tokens.length);
   const height = new Int32Array(tokens.length);
   const width = new Int32Array(tokens.length);
   let position = start;
-  let image = 0;
-  for (let t = 0; t < tokens.length; ) {
-    if (tokens[t] !== imageToken) {
-      temporal[t] = height[t] = width[t] = position++;
-      t++;
-      continue;
+  let t = 0;
+  const text = (end: number): void => {
+    for (; t < end; t++) temporal[t] = height[t] = width[t] = position++;
+  };
+  for (const [index, image] of images.entries()) {
+    const first = findPicture(tokens, t, image, markup);
+    if (first < 0) {
+      throw new DataError(
+        `Picture ${index} of a context has no ${image.tokenCount} placeholders between its vision ` +
+          'markers. Keep pictures and their placeholders together.',
+      );
     }
-    const picture = images[image++];
-    if (picture === undefined) throw mismatch(tokens, images, imageToken);
-    const columns = picture.gridWidth / mergeSize;
-    for (let i = 0; i < picture.tokenCount; i++, t++) {
-      if (tokens[t] !== imageToken) throw mismatch(tokens, images, imageToken);
+    text(first);
+    const columns = image.gridWidth / mergeSize;
+    for (let i = 0; i < image.tokenCount; i++, t++) {
+      ids[t] = VISUAL;
       temporal[t] = position;
       height[t] = position + Math.floor(i / columns);
       width[t] = position + (i % columns);
     }
-    position += Math.max(picture.gridHeight / mergeSize, columns);
+    position += Math.max(image.gridHeight / mergeSize, columns);
   }
-  if (image !== images.length) throw mismatch(tokens, images, imageToken);
-  return { temporal, height, width, next: position };
-}
-
-function mismatch(tokens: Int32Array, images: readonly ModelImage[], imageToken: number) {
-  const placeholders = tokens.reduce((count, token) => count + (token === imageToken ? 1 : 0), 0);
-  const features = images.reduce((count, image) => count + image.tokenCount, 0);
-  return new DataError(
-    `The context has ${placeholders} picture placeholders, but its ${images.length} pictures have ` +
-      `${features} visual tokens. Keep pictures and their placeholders together.`,
-  );
+  text(tokens.length);
+  return { ids, temporal, height, width, next: position };
 }

@@ -13,12 +13,13 @@ import type { Device } from '@saccade/ops';
 import { embedding, rmsNorm, type Tensor, tensor } from '@saccade/tensor';
 import type { ModelImage } from '../batch.ts';
 import type { ModelConfig } from './config.ts';
+import { VISUAL } from './positions.ts';
 import { visionSpecs, visualFeatures } from './vision-tower.ts';
 
 /** What the decoder is given for N token rows. */
 export interface DecoderInput {
-  /** [N] token ids; placeholders take the pictures' features in order. */
-  readonly tokens: Int32Array;
+  /** [N] token ids; VISUAL rows take the pictures' features in order. */
+  readonly ids: Int32Array;
   /** [3, N] temporal, height and width positions. */
   readonly positions: Int32Array;
   /** Pictures of the placeholders, in order. */
@@ -36,21 +37,19 @@ export function decode(
   input: DecoderInput,
   attend: LayerAttend,
 ): Tensor {
-  const { tokens, positions, images } = input;
+  const { positions, images } = input;
   const shape = decoderShape(config);
   const features =
     images.length > 0 ? visualFeatures(device, parameters, config, images) : undefined;
   let visual = 0;
-  const ids = tokens.map((token) =>
-    token === config.imageToken && features !== undefined ? config.vocabSize + visual++ : token,
-  );
+  const ids = input.ids.map((id) => (id === VISUAL ? config.vocabSize + visual++ : id));
   const table = mropeTable(positions, shape.headDim, config.mropeSection, config.ropeTheta);
-  const angles = [tokens.length, shape.headDim / 2];
+  const angles = [ids.length, shape.headDim / 2];
   const cos = tensor(device, 'f32', angles, table.cos);
   const sin = tensor(device, 'f32', angles, table.sin);
   let x = embedding(
     parameter(parameters, 'model.embed_tokens.weight'),
-    tensor(device, 'i32', [tokens.length], ids),
+    tensor(device, 'i32', [ids.length], ids),
     features,
   );
   for (let layer = 0; layer < config.layers; layer++) {

@@ -55,7 +55,9 @@ function backends(): Finding[] {
     {
       what: 'backend native',
       isUsable: native.available,
-      detail: native.available ? `kernels for ${native.instructionSets.join(', ')}` : native.message,
+      detail: native.available
+        ? `kernels for ${native.instructionSets.join(', ')}`
+        : native.message,
     },
     { what: 'backend reference', isUsable: true, detail: 'float64 TypeScript: exact and slow' },
     { what: 'backend webgpu', isUsable: false, detail: absent },

@@ -1,6 +1,7 @@
 /** `saccade eval`: a checkpoint of a run on its held-out tasks. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DataError } from '@saccade/core';
 import type { Command } from 'commander';
 import { findLatestCheckpoint, verifyCheckpoint } from '../checkpoint.ts';
 import { evaluate } from '../evaluate.ts';
@@ -10,7 +11,6 @@ import { checkpointsOf } from '../run-checkpoint.ts';
 import { readState } from '../run-state.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { readRunConfig } from '../trainer.ts';
-import { DataError } from '@saccade/core';
 import { openPython, wholeNumber } from './shared.ts';
 
 interface EvalFlags {
@@ -42,7 +42,9 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   const isRun = existsSync(join(path, 'config.json'));
   const runDirectory = isRun ? path : resolve(path, '..', '..');
   const base = readRunConfig(runDirectory);
-  const checkpoint = isRun ? findLatestCheckpoint(checkpointsOf(path), onEvent) : verifyCheckpoint(path);
+  const checkpoint = isRun
+    ? findLatestCheckpoint(checkpointsOf(path), onEvent)
+    : verifyCheckpoint(path);
   if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
   const config = {
     ...base,

@@ -33,7 +33,9 @@ function show(name: string): void {
     const value =
       leaf === undefined ? config[group] : (config[group] as Record<string, unknown>)[leaf];
     const mark = JSON.stringify(value) === JSON.stringify(field.preset) ? ' ' : '*';
-    console.log(`${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`);
+    console.log(
+      `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,
+    );
     console.log(`    ${field.about}`);
   }
   console.log('\n* differs from the default. Change a field with --set field=value.');

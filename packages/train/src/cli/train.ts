@@ -53,7 +53,10 @@ function addSetting(text: string, before: readonly Setting[]): readonly Setting[
 
 async function run(name: string, flags: TrainFlags): Promise<void> {
   const isResumed = flags.resume !== undefined;
-  if (isResumed && (flags.set.length > 0 || flags.seed !== undefined || flags.steps !== undefined)) {
+  if (
+    isResumed &&
+    (flags.set.length > 0 || flags.seed !== undefined || flags.steps !== undefined)
+  ) {
     throw new ConfigError(
       '--resume',
       'A resumed run keeps its configuration: leave out --set, --seed and --steps, or start a new run.',

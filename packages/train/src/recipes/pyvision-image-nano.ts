@@ -9,7 +9,8 @@ import type { Recipe } from '../recipe.ts';
  */
 export const pyvisionImageNano: Recipe = {
   name: 'pyvision-image-nano',
-  description: 'A small vision policy learns to look: PyVision-RL on the needle task set, on a CPU.',
+  description:
+    'A small vision policy learns to look: PyVision-RL on the needle task set, on a CPU.',
   paper: 'PyVision-RL, arXiv:2602.20739',
   config: {
     policy: 'nano',
