@@ -116,7 +116,12 @@ async function startingState(options: TrainOptions, parts: Parts): Promise<RunSt
 }
 
 function writeEnvironment(directory: string, { device, sandbox, policy }: Parts): void {
+  const path = join(directory, 'environment.json');
+  const before = existsSync(path)
+    ? (JSON.parse(readFileSync(path, 'utf8')) as { startedAt?: string })
+    : {};
   const environment = {
+    startedAt: before.startedAt ?? new Date().toISOString(),
     node: process.versions.node,
     platform: `${process.platform} ${process.arch}`,
     machine: cpus()[0]?.model.trim() ?? 'unknown',
@@ -125,5 +130,5 @@ function writeEnvironment(directory: string, { device, sandbox, policy }: Parts)
     parameters: policy.parameterCount,
     vocabulary: policy.config.vocabSize,
   };
-  writeDurably(join(directory, 'environment.json'), `${JSON.stringify(environment, null, 2)}\n`);
+  writeDurably(path, `${JSON.stringify(environment, null, 2)}\n`);
 }

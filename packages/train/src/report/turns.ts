@@ -1,0 +1,106 @@
+/** The turns of a trajectory: what the model wrote, what came back, what it ended with. */
+import type { Segment, ToolResult, Trajectory, TrajectoryImage, Turn } from '@saccade/trajectory';
+import { type Html, html } from './html.ts';
+import { dataUri } from './picture.ts';
+
+/** A picture that a tool gave back, with the number it has on the original. */
+export interface Look {
+  readonly number: number;
+  readonly image: TrajectoryImage;
+}
+
+/** Pictures of the observations, numbered in the order in which the model saw them. */
+export function looksOf({ segments }: Trajectory): ReadonlyMap<TrajectoryImage, Look> {
+  const looks = new Map<TrajectoryImage, Look>();
+  for (const { kind, images } of segments) {
+    if (kind !== 'observation') continue;
+    for (const image of images) looks.set(image, { number: looks.size + 1, image });
+  }
+  return looks;
+}
+
+/** What stands in the box, if an answer is `\boxed{…}`; else the answer itself. */
+export function plainAnswer(answer: string): string {
+  return (/\\boxed\{([^{}]*)\}/.exec(answer)?.[1] ?? answer).trim();
+}
+
+export async function drawTurns(trajectory: Trajectory): Promise<Html> {
+  const looks = looksOf(trajectory);
+  const turns: Html[] = [];
+  for (const turn of trajectory.turns) turns.push(await drawTurn(turn, trajectory, looks));
+  const { failure } = trajectory;
+  return html`<ol class="turns">${turns}</ol>${
+    failure &&
+    html`<p class="note">Infrastructure failed (${failure.boundary}): ${failure.message}</p>`
+  }`;
+}
+
+async function drawTurn(
+  turn: Turn,
+  { segments }: Trajectory,
+  looks: ReadonlyMap<TrajectoryImage, Look>,
+): Promise<Html> {
+  const written = segments[turn.segment];
+  const observed = segments[turn.segment + 1];
+  const shown = (observed?.images ?? []).flatMap((image) => looks.get(image) ?? []);
+  const pictures = await Promise.all(shown.map(drawLook));
+  return html`<li>
+${drawThought(written)}
+${drawAction(turn, written)}
+${turn.result && drawResult(turn.result, shown.length)}
+${pictures.length > 0 && html`<div class="looks">${pictures}</div>`}
+</li>`;
+}
+
+/** What the model wrote before its code or answer. */
+function drawThought(written: Segment | undefined): Html | undefined {
+  const thought = written?.text.split(/<code>|<answer>|```/, 1)[0]?.trim();
+  if (!written || thought === undefined || thought === '' || thought === written.text.trim()) {
+    return undefined;
+  }
+  return html`<p class="thought">${thought}</p>`;
+}
+
+function drawAction({ action }: Turn, written: Segment | undefined): Html {
+  if (action.kind === 'code') {
+    return html`<p class="what">Runs code</p><pre><code>${action.code.trim()}</code></pre>`;
+  }
+  if (action.kind === 'answer') {
+    return html`<p class="what">Answers <strong class="answer">${plainAnswer(action.answer)}</strong></p>`;
+  }
+  return html`<p class="what">Writes neither code nor an answer (<code>${action.reason}</code>)</p>${
+    written && html`<pre><code>${written.text}</code></pre>`
+  }`;
+}
+
+function drawResult(result: ToolResult, shownCount: number): Html {
+  const error = [result.errorType, result.errorMessage].filter(Boolean).join(': ');
+  const unseen = result.imageCount - shownCount;
+  return html`${
+    result.kind !== 'ok' &&
+    html`<p class="what failed">The run ended with <code>${result.kind}</code></p>${error !== '' && html`<pre class="failed"><code>${error}</code></pre>`}`
+  }${
+    result.stdout.trim() !== '' &&
+    html`<p class="what">Printed</p><pre><code>${result.stdout.trim()}</code></pre>`
+  }${
+    unseen > 0 &&
+    html`<p class="note">${unseen === 1 ? 'A picture came' : `${unseen} pictures came`} back that the model did not get to see.</p>`
+  }`;
+}
+
+async function drawLook({ number, image }: Look): Promise<Html> {
+  const uri = await dataUri(image.png);
+  const size = `${image.width} × ${image.height} px`;
+  const name = image.origin ? `Crop ${number}` : `Picture ${number}`;
+  const alt = `${name}, ${size}, as the tool gave it to the model`;
+  return html`<figure class="look">${
+    uri === undefined
+      ? html`<p class="nothing">The picture's file is missing.</p>`
+      : html`<img alt="${alt}" src="${uri}"${isTiny(image) && html` class="tiny"`}>`
+  }<figcaption>${image.origin && html`<span class="number">${number}</span> `}${size}</figcaption></figure>`;
+}
+
+/** Pixels so few that they are better seen than blurred. */
+function isTiny({ width, height }: TrajectoryImage): boolean {
+  return Math.max(width, height) <= 128;
+}
