@@ -35,6 +35,8 @@ export interface Runtime {
   probeThreads(items: number, failAt: number): Int32Array;
   /** Fills workspaces with NaN before kernels get them, to catch reads of what was never written. */
   poisonScratch(on: boolean): void;
+  /** Work estimated to take less than this stays on the calling thread. Default 20. */
+  setHandOver(microseconds: number): void;
   /** Stops the threads and frees the scratch memory; the object is unusable afterwards. */
   close(): void;
 }

@@ -160,7 +160,10 @@ function median(numbers: readonly number[]): number {
 
 const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
 const trl = await startTrl(values.python, script, [
-  '--threads', String(threads), '--steps', String(rounds + 1),
+  '--threads',
+  String(threads),
+  '--steps',
+  String(rounds + 1),
 ]);
 const policy = makePolicy();
 const ours: number[] = [];
@@ -171,7 +174,9 @@ for (let round = 0; round <= rounds; round++) {
   if (mine.tokens !== peer.tokens) {
     throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
   }
-  console.log(`round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`);
+  console.log(
+    `round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`,
+  );
   if (round === 0) continue;
   ours.push(mine.seconds);
   theirs.push(peer.seconds);

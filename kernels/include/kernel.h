@@ -25,6 +25,8 @@ typedef struct SaccadeRuntime {
   void* host;
   // Threads that may work at once, the caller included.
   int32_t threads;
+  // Work estimated to take less than this stays on the calling thread.
+  double handOverNanoseconds;
   // Runs body(context, item, worker) for every item in [0, items), in no order, and waits for all.
   // worker is in [0, threads). Not to be called from inside a body.
   void (*parallelFor)(void* host, int64_t items, void (*body)(void*, int64_t, int32_t),

@@ -24,6 +24,7 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
                         InstanceMethod<&RuntimeObject::allocate>("allocate"),
                         InstanceMethod<&RuntimeObject::probeThreads>("probeThreads"),
                         InstanceMethod<&RuntimeObject::poisonScratch>("poisonScratch"),
+                        InstanceMethod<&RuntimeObject::setHandOver>("setHandOver"),
                         InstanceMethod<&RuntimeObject::close>("close")});
   }
 
@@ -177,6 +178,16 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
 
   void poisonScratch(const Napi::CallbackInfo& info) {
     open(info.Env()).scratch().poison(info[0].ToBoolean());
+  }
+
+  void setHandOver(const Napi::CallbackInfo& info) {
+    const double microseconds = info.Length() == 1 && info[0].IsNumber()
+                                    ? info[0].As<Napi::Number>().DoubleValue()
+                                    : -1;
+    if (!(microseconds >= 0)) {
+      throw Napi::RangeError::New(info.Env(), "setHandOver takes a time in microseconds.");
+    }
+    open(info.Env()).setHandOver(microseconds * 1000);
   }
 
   void close(const Napi::CallbackInfo&) { runtime_.reset(); }

@@ -49,13 +49,13 @@ static inline int checkIndices(const SaccadeLaunch& launch, const char* name, co
   return 0;
 }
 
-// Runs body(item, worker) for each item; on the calling thread alone when the work is too small to
-// be worth waking anyone (handing over costs about 5 µs, so `workPerItem` is in the order of ns).
+// Runs body(item, worker) for each item; on the calling thread alone when all of it is estimated to
+// take too few nanoseconds to be worth waking anyone.
 template <class Body>
 static inline void parallelFor(const SaccadeLaunch& launch, int64_t items, double nanoseconds,
                                const Body& body) {
   const SaccadeRuntime* runtime = launch.runtime;
-  if (runtime->threads <= 1 || items <= 1 || nanoseconds < 20000.0) {
+  if (runtime->threads <= 1 || items <= 1 || nanoseconds < runtime->handOverNanoseconds) {
     for (int64_t item = 0; item < items; item++) body(item, 0);
     return;
   }

@@ -18,6 +18,7 @@ import {
   compareWithOracle,
   drawInputs,
   drawNormals,
+  firstDifference,
   relativeError,
 } from '@saccade/ops/contract';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -28,31 +29,35 @@ if (!native.available) throw new Error(native.message);
 
 /** Sizes above every tile, block and chunk of the kernels, with remainders everywhere. */
 const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
-  adamwStep: [{ dims: { N: 100_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
-  add: [{ dims: { N: 300, D: 385 } }],
+  adamwStep: [{ dims: { N: 9001, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
+  add: [{ dims: { N: 30, D: 385 } }],
   attention: [
-    { dims: { T: 600, H: 4, G: 2, D: 32, S: 9, P: 3 } },
-    { dims: { T: 450, H: 6, G: 2, D: 80, S: 4, P: 3 }, scalars: { causal: 0 } },
+    { dims: { T: 330, H: 4, G: 2, D: 16, S: 5, P: 3 } },
+    { dims: { T: 200, H: 3, G: 1, D: 80, S: 3, P: 3 }, scalars: { causal: 0 } },
   ],
-  attentionDecode: [{ dims: { N: 64, H: 4, G: 2, D: 32, C: 800, R: 150, U2: 2, O: 65 } }],
-  embedding: [{ dims: { V: 50, D: 200, E: 10, N: 2000 } }],
-  gatherRows: [{ dims: { N: 100, D: 200, R: 1500 } }],
-  gelu: [{ dims: { N: 300, D: 385 } }],
+  attentionDecode: [{ dims: { N: 33, H: 4, G: 2, D: 20, C: 400, R: 70, U2: 2, O: 34 } }],
+  embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
+  gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
+  gelu: [{ dims: { N: 30, D: 385 } }],
   gemm: [
-    { dims: { M: 300, K: 800, N: 130 } },
-    { dims: { M: 130, K: 1024, N: 100 } },
-    { dims: { M: 50, K: 70, N: 1100 } },
+    { dims: { M: 110, K: 800, N: 70 } },
+    { dims: { M: 110, K: 512, N: 40 } },
+    { dims: { M: 20, K: 40, N: 1100 } },
   ],
-  gradNorm: [{ dims: { N: 200_003, U: 1 } }],
+  gradNorm: [{ dims: { N: 40_003, U: 1 } }],
   linearLogprob: [
-    { dims: { N: 60, D: 400, V: 2100 } },
-    { dims: { N: 1100, D: 20, V: 600 }, scalars: { temperature: 0.8 } },
+    { dims: { N: 60, D: 8, V: 2100 } },
+    { dims: { N: 30, D: 400, V: 300 } },
+    { dims: { N: 1100, D: 5, V: 520 }, scalars: { temperature: 0.8 } },
   ],
-  linearSample: [{ dims: { N: 100, D: 400, V: 2100, Q: 4 } }],
-  rmsNorm: [{ dims: { N: 500, D: 129 } }],
-  rotary: [{ dims: { T: 600, H: 4, D: 32, E: 16 } }],
-  scatterRows: [{ dims: { C: 500, D: 200, N: 400 } }],
-  swiglu: [{ dims: { N: 300, D: 385 } }],
+  linearSample: [
+    { dims: { N: 60, D: 8, V: 2100, Q: 4 } },
+    { dims: { N: 30, D: 400, V: 300, Q: 4 } },
+  ],
+  rmsNorm: [{ dims: { N: 100, D: 129 } }],
+  rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
+  scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
+  swiglu: [{ dims: { N: 30, D: 385 } }],
 };
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
 const cases = catalog.flatMap((op) =>
@@ -96,38 +101,49 @@ it('has a large case for every op', () => {
 
 describe.each(native.instructionSets)('on %s', (isa) => {
   const open = (threads: number): Device =>
-    openDevice(nativeBackend({ isa, threads, poisonWorkspaces: true }));
+    openDevice(nativeBackend({ isa, threads, handOverMicroseconds: 0, poisonWorkspaces: true }));
   const devices = [open(1), open(2), open(3)] as const;
   afterAll(() => {
     for (const device of devices) device.dispose();
   });
 
-  it.each(cases)('$id gives the same bits with 1, 2 and 3 threads', async ({ op, opCase }) => {
-    const [one, ...others] = await Promise.all(
-      devices.map((device) => runBoth(device, op, opCase, 5)),
-    );
-    for (const other of others) expect(other).toEqual(one);
-  });
+  it.each(cases)(
+    '$id ($opCase.dims) gives the same bits with 1, 2 and 3 threads',
+    async ({ op, opCase }) => {
+      const [one, ...others] = await Promise.all(
+        devices.map((device) => runBoth(device, op, opCase, 5)),
+      );
+      for (const other of others) {
+        for (const [name, values] of Object.entries(one ?? {})) {
+          expect([name, firstDifference(other[name] ?? [], values)]).toEqual([name, -1]);
+        }
+      }
+    },
+  );
 
   it.each(cases.filter(({ op }) => op.part !== undefined))(
-    '$id gives a part of a large batch the bits it has alone',
+    '$id ($opCase.dims) gives a part of a large batch the bits it has alone',
     async ({ op, opCase }) => {
-      for (const seed of [1, 2, 3]) await checkBatchInvariance(devices[1], op, opCase, seed);
+      for (const seed of [1, 2]) await checkBatchInvariance(devices[1], op, opCase, seed);
     },
   );
 });
 
 describe('with tiles, blocks and chunks all in use', () => {
-  const device = openDevice(nativeBackend({ threads: 2, poisonWorkspaces: true }));
+  const device = openDevice(
+    nativeBackend({ threads: 2, handOverMicroseconds: 0, poisonWorkspaces: true }),
+  );
   afterAll(() => device.dispose());
 
-  it.each(cases)('$id agrees with its float64 oracle', async ({ op, opCase }) => {
+  it.each(cases)('$id ($opCase.dims) agrees with its float64 oracle', async ({ op, opCase }) => {
     await compareWithOracle(device, op, opCase, 9);
   });
 });
 
 describe('a shared prefix', () => {
-  const device = openDevice(nativeBackend({ threads: 2, poisonWorkspaces: true }));
+  const device = openDevice(
+    nativeBackend({ threads: 2, handOverMicroseconds: 0, poisonWorkspaces: true }),
+  );
   afterAll(() => device.dispose());
 
   it('gives the outputs of the repeated prefix bit for bit, and its gradients summed', async () => {
@@ -187,7 +203,8 @@ describe('a shared prefix', () => {
       dRepeated,
     ]);
 
-    expect(many.out).toEqual(Float32Array.from(repeat(Float64Array.from(one.out ?? []), H * D)));
+    const expectedOut = repeat(Float64Array.from(one.out ?? []), H * D);
+    expect(firstDifference(many.out ?? [], expectedOut)).toBe(-1);
     const lse = Float64Array.from(one.lse ?? []);
     const repeatedT = rowOf.length;
     for (let h = 0; h < H; h++) {

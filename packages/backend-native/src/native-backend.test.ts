@@ -1,4 +1,4 @@
-import { MissingError, randomAt, ShapeError, StateError } from '@saccade/core';
+import { MissingError, randomAt, ShapeError, StateError, sizeOf } from '@saccade/core';
 import { type BufferView, type Op, openDevice, ops, opsCatalog } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
 import { nativeBackend, probeNative } from './index.ts';
@@ -113,7 +113,7 @@ describe('nativeBackend', () => {
     const inputs = Object.fromEntries(
       Object.entries(shapes).map(([name, shape]) => {
         const isIndex = name === 'ids' || name === 'index';
-        const data = isIndex ? indices : Array(shape.reduce((a, b) => a * b, 1)).fill(0);
+        const data = isIndex ? indices : Array(sizeOf(shape)).fill(0);
         return [name, device.upload(isIndex ? 'i32' : 'f32', shape, data)];
       }),
     );

@@ -60,8 +60,6 @@ describe('defineRegistry', () => {
   it('names the known units when asked for an unknown one', () => {
     const registry = defineRegistry('fruit', { redApple: { weight: 1 }, pear: { id: 'pear' } });
     expect(registry.names).toEqual(['pear', 'red-apple']);
-    expect(() => registry.get('plum')).toThrow(
-      'There is no fruit "plum". Known: pear, red-apple.',
-    );
+    expect(() => registry.get('plum')).toThrow('There is no fruit "plum". Known: pear, red-apple.');
   });
 });

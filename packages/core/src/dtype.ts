@@ -35,7 +35,7 @@ const real = new Float32Array(word.buffer);
 export function toBf16Bits(value: number): number {
   real[0] = value;
   const bits = word[0] as number;
-  if (value !== value) return 0x7fc0;
+  if (Number.isNaN(value)) return 0x7fc0;
   return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 

@@ -2,11 +2,27 @@
 
 export type RunEvent =
   /** A stage of the run began or moved on; `total` is absent where the end is not known. */
-  | { readonly kind: 'progress'; readonly stage: string; readonly done: number; readonly total?: number; readonly note?: string }
+  | {
+      readonly kind: 'progress';
+      readonly stage: string;
+      readonly done: number;
+      readonly total?: number;
+      readonly note?: string;
+    }
   /** One row of metrics, names as in TRL where TRL has them. */
-  | { readonly kind: 'metrics'; readonly step: number; readonly values: Readonly<Record<string, number>> }
+  | {
+      readonly kind: 'metrics';
+      readonly step: number;
+      readonly values: Readonly<Record<string, number>>;
+    }
   /** A device could not run an op natively and another path ran instead. */
-  | { readonly kind: 'fallback'; readonly op: string; readonly from: string; readonly to: string; readonly reason: string }
+  | {
+      readonly kind: 'fallback';
+      readonly op: string;
+      readonly from: string;
+      readonly to: string;
+      readonly reason: string;
+    }
   /** Something a person should know that does not stop the run. */
   | { readonly kind: 'warning'; readonly message: string };
 

@@ -14,7 +14,10 @@ export interface Registry<Unit> {
 
 /** `packageHunt` and `package_hunt` both become `package-hunt`. */
 function kebabCase(name: string): string {
-  return name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').replaceAll('_', '-').toLowerCase();
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase();
 }
 
 /**
@@ -48,10 +51,7 @@ export function defineRegistry<Unit>(
     get(name: string): Unit {
       const unit = units.get(name);
       if (unit === undefined) {
-        throw new ConfigError(
-          noun,
-          `There is no ${noun} "${name}". Known: ${names.join(', ')}.`,
-        );
+        throw new ConfigError(noun, `There is no ${noun} "${name}". Known: ${names.join(', ')}.`);
       }
       return unit;
     },

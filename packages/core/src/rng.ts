@@ -104,8 +104,7 @@ export function randomAt(seed: number, ...path: readonly (string | number)[]): R
     return block[drawn++] as number;
   };
   const uniform = (): number => unitOpen(word());
-  const integer = (bound: number): number =>
-    Math.floor(((word() >>> 0) / 0x100000000) * bound);
+  const integer = (bound: number): number => Math.floor(((word() >>> 0) / 0x100000000) * bound);
   return {
     word,
     uniform,

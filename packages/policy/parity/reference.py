@@ -4,7 +4,8 @@
     reference.py write DIR        make a random model, save it to DIR/model, give its log-probs
 
 Log-probs of every vocabulary entry at every position go to DIR/logprobs-<i>.f32, pixel values of
-each picture to DIR/pixels-<i>-<j>.f32.
+each picture to DIR/pixels-<i>-<j>.f32; `read` also renders each message with the saved chat template
+and tokenises it, to DIR/tokens-<i>.json.
 """
 import json
 import sys
@@ -13,12 +14,22 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
-from transformers import AutoConfig, Qwen2_5_VLForConditionalGeneration
+from transformers import AutoConfig, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration
 
 try:
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil as ImageProcessor
 except ImportError:
     from transformers import Qwen2VLImageProcessor as ImageProcessor
+
+
+def render(tokenizer: PreTrainedTokenizerFast, item: dict) -> list[int]:
+    """Tokens of one user message, each picture's placeholder as often as the picture has tokens."""
+    messages = [{"role": "user", "content": item["message"]}]
+    text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    first, *rest = text.split("<|image_pad|>")
+    counts = item["tokenCounts"]
+    text = first + "".join("<|image_pad|>" * n + part for n, part in zip(counts, rest, strict=True))
+    return tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
 def main(mode: str, directory: Path) -> None:
@@ -30,6 +41,9 @@ def main(mode: str, directory: Path) -> None:
         problems = {k: sorted(v) for k, v in report.items() if v}
         if problems:
             sys.exit(f"transformers did not load every weight: {problems}")
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(directory / "model")
+        for i, item in enumerate(inputs):
+            (directory / f"tokens-{i}.json").write_text(json.dumps(render(tokenizer, item)))
     else:
         torch.manual_seed(0)
         config = AutoConfig.from_pretrained(directory / "model")

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { planSegments, type SegmentPlan } from '@saccade/attention';
-import { DataError, messageOf } from '@saccade/core';
+import { ConfigError, DataError, messageOf } from '@saccade/core';
 import { initialise, type NamedArray, readSafetensors, writeSafetensors } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type AdamWState, adamwInit, adamwUpdate } from '@saccade/optim';
@@ -13,6 +13,7 @@ import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts'
 import { parameterSpecs } from './models/qwen2-5-vl.ts';
 import { fuse, loadWeights, toHost } from './models/weights.ts';
 import type { OptimizerStep, Policy, SampleRequest, SampleResult } from './policy.ts';
+import { chatTemplate } from './processor/chat-template.ts';
 import { formatPreprocessor, parsePreprocessor } from './processor/preprocessor-config.ts';
 import { QwenProcessor } from './processor/qwen-processor.ts';
 import { scorePacked } from './score.ts';
@@ -62,6 +63,13 @@ export class LocalPolicy implements Policy {
     processor: QwenProcessor,
     parameters: Record<string, Tensor>,
   ) {
+    if (processor.codec.vocabSize > config.vocabSize) {
+      throw new ConfigError(
+        'vocabSize',
+        `The tokenizer has ${processor.codec.vocabSize} tokens, the model ${config.vocabSize}. ` +
+          'Use the tokenizer the model was made for, or a larger vocabSize.',
+      );
+    }
     this.device = device;
     this.config = config;
     this.processor = processor;
@@ -144,6 +152,7 @@ export class LocalPolicy implements Policy {
   }
 
   async optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }> {
+    this.#engine.expectIdle();
     this.#optimizer ??= adamwInit(this.#parameters);
     const { state, gradNorm } = await adamwUpdate(
       this.#parameters,
@@ -189,6 +198,7 @@ export class LocalPolicy implements Policy {
       model_max_length: this.config.maxPositions,
     });
     await write('preprocessor_config.json', formatPreprocessor(images));
+    await writeFile(join(directory, 'chat_template.jinja'), chatTemplate);
     const weights = fuse(await toHost(this.#parameters));
     await writeSafetensors(join(directory, 'model.safetensors'), weights);
     if (options.optimizer !== true) return;
@@ -204,6 +214,7 @@ export class LocalPolicy implements Policy {
   }
 
   async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
+    this.#engine.expectIdle();
     const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
     for (const [name, weight] of Object.entries(loaded)) {
       this.#parameters[name]?.dispose();

@@ -1,5 +1,6 @@
 /** Scores a packed batch: the whole forward from tokens and pictures to log-probs and entropies. */
 import type { SegmentPlan } from '@saccade/attention';
+import { expectLength } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { attention, gatherRows, linearLogprob, type Tensor, tensor } from '@saccade/tensor';
@@ -7,6 +8,7 @@ import type { PackedBatch } from './batch.ts';
 import type { ModelConfig } from './models/config.ts';
 import { placeTokens } from './models/positions.ts';
 import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
+import { expectRange } from './ranges.ts';
 
 /** Log-probs and entropies of the batch's targets, [N] each, on the device. */
 export function scorePacked(
@@ -17,6 +19,7 @@ export function scorePacked(
   batch: PackedBatch,
   temperature: number,
 ): { readonly logprobs: Tensor; readonly entropy: Tensor } {
+  checkBatch(config, plan, batch);
   const input = decoderInput(config, plan, batch);
   const segments = tensor(device, 'i32', [plan.segmentCount, 3], plan.segments);
   const x = decode(device, parameters, config, input, (_, q, k, v) =>
@@ -51,4 +54,16 @@ function decoderInput(config: ModelConfig, plan: SegmentPlan, { segments }: Pack
     start += segment.tokens.length;
   });
   return { ids, positions, images: segments.flatMap(({ images }) => images) };
+}
+
+/**
+ * @throws ShapeError if rows and targets do not pair up
+ * @throws DataError naming the first token, row or target that is out of range
+ */
+function checkBatch(config: ModelConfig, { tokenCount }: SegmentPlan, batch: PackedBatch): void {
+  const { rows, targets, segments } = batch;
+  expectLength('targets', targets.length, rows.length);
+  for (const { tokens } of segments) expectRange('Token', tokens, 0, config.vocabSize);
+  expectRange('Row', rows, 0, tokenCount);
+  expectRange('Target', targets, -1, config.vocabSize);
 }

@@ -6,7 +6,7 @@ export {
 } from './checkpoint.ts';
 export { main } from './cli/main.ts';
 export type { PartialConfig, RunConfig } from './config.ts';
-export { type ConfigField, listConfigFields } from './config-schema.ts';
+export { type ConfigField, listConfigFields } from './config-fields.ts';
 export type { Evaluation } from './evaluate.ts';
 export type { Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';

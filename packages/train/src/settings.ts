@@ -1,7 +1,8 @@
 /** From text to a configuration: `--set a.b=v`, a recipe's numbers, a run's config.json. */
 import { ConfigError } from '@saccade/core';
 import type { PartialConfig, RunConfig } from './config.ts';
-import { type ConfigField, listConfigFields, runConfigSchema } from './config-schema.ts';
+import { type ConfigField, listConfigFields } from './config-fields.ts';
+import { runConfigSchema } from './config-schema.ts';
 
 /** A value given by hand for one field. */
 export interface Setting {

@@ -101,7 +101,7 @@ function parse(text: string): Action {
 
 /** The contents of the last closed ```python fence. */
 function lastFence(text: string): string | undefined {
-  return [...text.matchAll(/```python\s((?:(?!```)[^])*)```/g)].at(-1)?.[1];
+  return [...text.matchAll(/```python\s((?:(?!```).)*)```/gs)].at(-1)?.[1];
 }
 
 function lastBetween(text: string, open: string, close: string): string | undefined {

@@ -1,4 +1,5 @@
-/** A context in the cache: its tokens, its slots, and where its next token stands. */
+/** A context in the cache: its tokens, its slots, who needs it, and where its next token stands. */
+import type { ModelImage } from '../batch.ts';
 import { SlotList } from './kv-cache.ts';
 
 /** A stretch of context whose keys and values are (or are being) cached. */
@@ -9,14 +10,19 @@ export class CachedContext {
   /** Tokens of this stretch, prefix excluded. */
   readonly tokens: number[] = [];
   /** Pictures whose placeholders lie in the cached tokens, prefix included. */
-  imageCount: number;
+  readonly images: ModelImage[];
   /** M-RoPE position of the next token. */
   nextPosition: number;
+  /** Running requests and contexts that read its slots. */
+  users = 0;
+  /** True once nobody may begin to use it: its slots go when the last user does. */
+  isReleased = false;
 
   constructor(prefix?: CachedContext) {
     this.prefix = prefix;
-    this.imageCount = prefix?.imageCount ?? 0;
+    this.images = [...(prefix?.images ?? [])];
     this.nextPosition = prefix?.nextPosition ?? 0;
+    if (prefix !== undefined) prefix.users++;
   }
 
   /** Tokens cached, prefix included. */
@@ -24,11 +30,20 @@ export class CachedContext {
     return (this.prefix?.tokens.length ?? 0) + this.tokens.length;
   }
 
-  /** True if the cached tokens are how `context` begins. */
-  begins(context: Int32Array): boolean {
-    if (this.length > context.length) return false;
+  /** True if what is cached is how this context begins: the same tokens, the same pictures. */
+  begins(context: Int32Array, images: readonly ModelImage[]): boolean {
+    if (this.length > context.length || this.images.length > images.length) return false;
     const start = this.prefix?.tokens.length ?? 0;
-    const isSame = this.tokens.every((token, i) => token === context[start + i]);
-    return isSame && (this.prefix?.begins(context) ?? true);
+    return (
+      this.tokens.every((token, i) => token === context[start + i]) &&
+      this.images.every((image, i) => isSamePicture(image, images[i] as ModelImage)) &&
+      (this.prefix?.begins(context, images) ?? true)
+    );
   }
+}
+
+function isSamePicture(a: ModelImage, b: ModelImage): boolean {
+  if (a === b) return true;
+  if (a.gridHeight !== b.gridHeight || a.gridWidth !== b.gridWidth) return false;
+  return a.patches.every((value, i) => value === b.patches[i]);
 }

@@ -1,15 +1,16 @@
 /** Continuous batching: every pass takes one token of each running request, and new ones whole. */
-import { DataError, StateError } from '@saccade/core';
+import { ConfigError, DataError, StateError } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { gatherRows, linearSample, scope, type Tensor, tensor } from '@saccade/tensor';
 import type { ModelConfig } from '../models/config.ts';
-import { countPictures } from '../models/positions.ts';
 import { lmHead } from '../models/qwen2-5-vl.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
 import type { QwenProcessor } from '../processor/qwen-processor.ts';
+import { expectRange } from '../ranges.ts';
 import { cachedPass } from './cached-pass.ts';
-import { CachedContext } from './conversation.ts';
+import { ContextStore } from './context-store.ts';
+import type { CachedContext } from './conversation.ts';
 import { KvCache } from './kv-cache.ts';
 import { PassPlan } from './pass-plan.ts';
 import { StopMatcher } from './stop-matcher.ts';
@@ -22,9 +23,13 @@ interface Job {
   readonly stops: StopMatcher;
   readonly tokens: number[];
   readonly logprobs: number[];
-  context: CachedContext | undefined;
   readonly resolve: (result: SampleResult) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** A job in the passes, and what of it is cached. */
+interface RunningJob extends Job {
+  readonly context: CachedContext;
 }
 
 export class GenerationEngine {
@@ -32,12 +37,14 @@ export class GenerationEngine {
   readonly #config: ModelConfig;
   readonly #processor: QwenProcessor;
   readonly #cache: KvCache;
-  readonly #prefixes = new Map<string, CachedContext>();
-  readonly #conversations = new Map<string, CachedContext>();
+  readonly #contexts: ContextStore;
+  /** Conversations with a request that is not answered yet. */
+  readonly #busy = new Set<string>();
   #parameters: Parameters;
   #waiting: Job[] = [];
-  #running: Job[] = [];
+  #running: RunningJob[] = [];
   #isLooping = false;
+  #isDisposed = false;
   #version = 0;
 
   constructor(
@@ -52,6 +59,7 @@ export class GenerationEngine {
     this.#parameters = parameters;
     const headDim = config.hidden / config.heads;
     this.#cache = new KvCache(device, config.layers, config.kvHeads, headDim);
+    this.#contexts = new ContextStore(this.#cache, config);
   }
 
   get isIdle(): boolean {
@@ -64,73 +72,52 @@ export class GenerationEngine {
   }
 
   sample(request: SampleRequest): Promise<SampleResult> {
-    const { tokens, maxTokens, temperature } = request;
-    if (tokens.length === 0) throw new DataError('A context to continue needs at least one token.');
-    if (maxTokens < 1) throw new DataError(`maxTokens must be at least 1, got ${maxTokens}.`);
-    if (!(temperature >= 0)) {
-      throw new DataError(`temperature must be at least 0, got ${temperature}.`);
-    }
-    if (tokens.length + maxTokens > this.#config.maxPositions) {
-      throw new DataError(
-        `A context of ${tokens.length} tokens and ${maxTokens} more exceed the model's ` +
-          `${this.#config.maxPositions} positions. Shorten the context or lower maxTokens.`,
-      );
-    }
-    return new Promise((resolve, reject) => {
+    this.#check(request);
+    const { conversation } = request;
+    this.#busy.add(conversation);
+    const answer = new Promise<SampleResult>((resolve, reject) => {
       const stops = new StopMatcher(request.stop, this.#processor.codec);
-      const job = { request, stops, tokens: [], logprobs: [], context: undefined, resolve, reject };
-      this.#waiting.push(job);
+      this.#waiting.push({ request, stops, tokens: [], logprobs: [], resolve, reject });
       if (!this.#isLooping) {
         this.#isLooping = true;
         setImmediate(() => void this.#loop());
       }
     });
+    return answer.finally(() => this.#busy.delete(conversation));
   }
 
-  /** Frees the cache of a conversation, or of a shared prefix no conversation uses any more. */
+  /** Lets nobody continue this conversation or shared prefix; its slots go with its last user. */
   release(key: string): void {
-    for (const contexts of [this.#conversations, this.#prefixes]) {
-      const context = contexts.get(key);
-      if (context === undefined) continue;
-      contexts.delete(key);
-      this.#cache.release(context.slots);
-    }
+    this.#contexts.release(key);
   }
 
-  /** Drops all caches, because the weights changed. @throws StateError while requests run */
+  /** @throws StateError while requests run: they must all see the same weights */
+  expectIdle(): void {
+    if (this.isIdle) return;
+    throw new StateError('The weights cannot change while requests are running. Await them first.');
+  }
+
+  /** Drops all caches, because the weights changed. */
   reset(parameters: Parameters, version: number): void {
-    if (!this.isIdle) {
-      throw new StateError('The weights changed while requests were running. Await them first.');
-    }
+    this.expectIdle();
     this.#parameters = parameters;
     this.#version = version;
-    for (const contexts of [this.#conversations, this.#prefixes]) {
-      for (const { slots } of contexts.values()) this.#cache.release(slots);
-      contexts.clear();
-    }
+    this.#contexts.clear();
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     const closed = new StateError('The policy was disposed of while this request was running.');
     for (const job of [...this.#waiting, ...this.#running]) job.reject(closed);
     this.#waiting = [];
     this.#running = [];
+    this.#contexts.clear();
     this.#cache.dispose();
   }
 
   async #loop(): Promise<void> {
     while (!this.isIdle) {
-      try {
-        await this.#pass();
-      } catch (error) {
-        const failed = this.#running;
-        this.#running = [];
-        for (const { request, reject } of failed) {
-          this.release(request.conversation);
-          if (request.sharedPrefix) this.release(request.sharedPrefix.key);
-          reject(error);
-        }
-      }
+      await this.#pass();
       // Sandboxes answer between passes.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -138,83 +125,57 @@ export class GenerationEngine {
   }
 
   async #pass(): Promise<void> {
-    this.#dropAborted();
     const plan = new PassPlan(this.#cache, this.#config);
-    for (const job of this.#running) {
-      plan.add(job.context as CachedContext, Int32Array.of(job.tokens.at(-1) as number), []);
-    }
-    // Rows of running jobs come first and in order; admitted jobs say which row is theirs.
-    const rows = this.#running.map((_, index) => index);
-    this.#admit(plan, rows);
-    const jobs = this.#running;
-    if (jobs.length === 0) return;
-    const hidden = cachedPass(this.#device, this.#parameters, this.#config, this.#cache, plan);
     try {
-      for (const temperature of new Set(jobs.map((job) => job.request.temperature))) {
-        await this.#sampleRows(hidden, rows, jobs, temperature);
+      this.#dropAborted();
+      for (const { context, tokens } of this.#running) {
+        plan.add(context, Int32Array.of(tokens.at(-1) as number), []);
       }
-    } finally {
-      hidden.dispose();
+      // Entries of running jobs come first and in order; admitted jobs say which is theirs.
+      const entries = this.#running.map((_, index) => index);
+      this.#admit(plan, entries);
+      const jobs = this.#running;
+      if (jobs.length === 0) return;
+      const hidden = cachedPass(this.#device, this.#parameters, this.#config, this.#cache, plan);
+      try {
+        for (const temperature of new Set(jobs.map((job) => job.request.temperature))) {
+          await this.#sampleRows(hidden, entries, jobs, temperature);
+        }
+      } finally {
+        hidden.dispose();
+      }
+      this.#running = this.#running.filter((job) => !this.#finish(job));
+    } catch (error) {
+      // Nobody knows what the pass has written: whatever it touched is computed anew.
+      for (const context of plan.contexts) this.#contexts.discard(context);
+      const failed = this.#running;
+      this.#running = [];
+      for (const { context, reject } of failed) {
+        this.#contexts.close(context);
+        reject(error);
+      }
     }
-    this.#running = jobs.filter((job) => !this.#finish(job));
   }
 
-  /** Moves waiting jobs to running while there is room; `rows` gets the plan entry of each. */
-  #admit(plan: PassPlan, rows: number[]): void {
+  /** Moves waiting jobs to running while there is room; `entries` gets the plan entry of each. */
+  #admit(plan: PassPlan, entries: number[]): void {
     const limit = plan.ids.length + ADMITTED_ROWS;
-    while (this.#waiting.length > 0 && plan.ids.length < limit) {
-      const job = this.#waiting.shift() as Job;
-      const { request } = job;
+    while (plan.ids.length < limit) {
+      const job = this.#waiting.shift();
+      if (job === undefined) return;
       try {
-        const context = this.#contextOf(request, plan);
-        const tokens = request.tokens.slice(context.length);
-        plan.add(context, tokens, request.images.slice(context.imageCount));
-        rows.push(plan.contexts.length - 1);
-        job.context = context;
-        this.#running.push(job);
+        this.#running.push({ ...job, context: this.#contexts.open(job.request, plan) });
+        entries.push(plan.contexts.length - 1);
       } catch (error) {
-        this.release(request.conversation);
         job.reject(error);
       }
     }
   }
 
-  /** What is cached of a request: its conversation, or a new one on its shared prefix. */
-  #contextOf(request: SampleRequest, plan: PassPlan): CachedContext {
-    const cached = this.#conversations.get(request.conversation);
-    if (cached?.begins(request.tokens) && cached.length < request.tokens.length) return cached;
-    if (cached) this.release(request.conversation);
-    const context = new CachedContext(this.#prefixOf(request, plan));
-    this.#conversations.set(request.conversation, context);
-    return context;
-  }
-
-  /** The shared prefix of a request; one that is not cached yet is added to the plan. */
-  #prefixOf(request: SampleRequest, plan: PassPlan): CachedContext | undefined {
-    if (request.sharedPrefix === undefined) return undefined;
-    const { key, length } = request.sharedPrefix;
-    // Every request computes at least one token itself: the one its first sample follows.
-    const shared = Math.min(length, request.tokens.length - 1);
-    if (shared === 0) return undefined;
-    const existing = this.#prefixes.get(key);
-    if (existing !== undefined) {
-      if (existing.length === shared && existing.begins(request.tokens)) return existing;
-      throw new DataError(
-        `Two requests share the prefix "${key}" but begin differently. Use one key a prompt.`,
-      );
-    }
-    const tokens = request.tokens.slice(0, shared);
-    const context = new CachedContext();
-    const pictures = countPictures(tokens, request.images, this.#config);
-    plan.add(context, tokens, request.images.slice(0, pictures));
-    this.#prefixes.set(key, context);
-    return context;
-  }
-
   async #sampleRows(
     hidden: Tensor,
-    rows: readonly number[],
-    jobs: readonly Job[],
+    entries: readonly number[],
+    jobs: readonly RunningJob[],
     temperature: number,
   ): Promise<void> {
     const chosen = jobs.flatMap((job, i) => (job.request.temperature === temperature ? [i] : []));
@@ -224,7 +185,7 @@ export class GenerationEngine {
       const position = request.tokens.length + tokens.length;
       keys.set([request.seed[0], request.seed[1], position, 0], row * 4);
     });
-    const index = Int32Array.from(chosen, (i) => rows[i] as number);
+    const index = Int32Array.from(chosen, (i) => entries[i] as number);
     const sampled = scope(() =>
       linearSample(
         gatherRows(hidden, tensor(this.#device, 'i32', [index.length], index)),
@@ -245,13 +206,14 @@ export class GenerationEngine {
   }
 
   /** Resolves a job whose last token ended it. */
-  #finish(job: Job): boolean {
+  #finish(job: RunningJob): boolean {
     const { request, tokens } = job;
     const last = tokens.at(-1) as number;
     const isEnd = last === this.#processor.endOfTurn && request.ignoreEndOfTurn !== true;
     const isStop = !isEnd && job.stops.push(last);
     if (!isEnd && !isStop && tokens.length < request.maxTokens) return false;
     const ids = Int32Array.from(tokens);
+    this.#contexts.close(job.context);
     job.resolve({
       tokens: ids,
       logprobs: Float32Array.from(job.logprobs),
@@ -263,14 +225,51 @@ export class GenerationEngine {
   }
 
   #dropAborted(): void {
-    const isLive = (job: Job) => {
-      const { signal } = job.request;
-      if (signal?.aborted !== true) return true;
-      this.release(job.request.conversation);
-      job.reject(signal.reason);
-      return false;
-    };
-    this.#waiting = this.#waiting.filter(isLive);
-    this.#running = this.#running.filter(isLive);
+    const isLive = (job: Job) => job.request.signal?.aborted !== true;
+    const running = this.#running;
+    const waiting = this.#waiting;
+    this.#running = running.filter(isLive);
+    this.#waiting = waiting.filter(isLive);
+    for (const job of running) {
+      if (isLive(job)) continue;
+      this.#contexts.close(job.context);
+      job.reject(job.request.signal?.reason);
+    }
+    for (const job of waiting) if (!isLive(job)) job.reject(job.request.signal?.reason);
+  }
+
+  /** @throws ConfigError, DataError or StateError if the request cannot be served */
+  #check({ tokens, maxTokens, temperature, conversation, sharedPrefix }: SampleRequest): void {
+    const { maxPositions, vocabSize } = this.#config;
+    if (this.#isDisposed) throw new StateError('The policy was disposed of. Make or load another.');
+    if (this.#busy.has(conversation)) {
+      throw new StateError(
+        `The conversation "${conversation}" still waits for an answer. Await it, or name another.`,
+      );
+    }
+    if (!Number.isInteger(maxTokens) || maxTokens < 1) {
+      throw new ConfigError(
+        'maxTokens',
+        `maxTokens must be a whole number of at least 1, got ${maxTokens}.`,
+      );
+    }
+    if (!(temperature >= 0 && temperature < Infinity)) {
+      throw new ConfigError('temperature', `temperature must be at least 0, got ${temperature}.`);
+    }
+    const length = sharedPrefix?.length ?? 0;
+    if (!Number.isInteger(length) || length < 0 || length > tokens.length) {
+      throw new ConfigError(
+        'sharedPrefix.length',
+        `sharedPrefix.length must be 0 to ${tokens.length}, the context's tokens; got ${length}.`,
+      );
+    }
+    if (tokens.length === 0) throw new DataError('A context to continue needs at least one token.');
+    if (tokens.length + maxTokens > maxPositions) {
+      throw new DataError(
+        `A context of ${tokens.length} tokens and ${maxTokens} more exceed the model's ` +
+          `${maxPositions} positions. Shorten the context or lower maxTokens.`,
+      );
+    }
+    expectRange('Token', tokens, 0, vocabSize);
   }
 }

@@ -49,7 +49,7 @@ export class PassPlan {
       this.spanOffsets.push(this.spans.length / 2);
     }
     context.nextPosition = at.next;
-    context.imageCount += images.length;
+    context.images.push(...images);
     this.images.push(...images);
     this.lastRows.push(this.ids.length - 1);
     this.contexts.push(context);

@@ -17,13 +17,6 @@ export const byteCharacters: readonly string[] = Array.from({ length: 256 }, (_,
 
 const bytesByCharacter = new Map(byteCharacters.map((character, byte) => [character, byte]));
 
-/** UTF-8 bytes of a text, one stand-in character each. */
-export function toByteCharacters(text: string): string {
-  let out = '';
-  for (const byte of new TextEncoder().encode(text)) out += byteCharacters[byte];
-  return out;
-}
-
 /** The bytes that a token's stand-in characters mean. */
 export function tokenBytes(token: string): Uint8Array {
   return Uint8Array.from([...token].map((character) => bytesByCharacter.get(character) ?? 0x3f));

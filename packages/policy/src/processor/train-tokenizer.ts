@@ -1,6 +1,7 @@
 /** Trains a small byte-level BPE on a corpus and writes it as Hugging Face's `tokenizer.json`. */
 import { ConfigError } from '@saccade/core';
-import { byteCharacters, toByteCharacters } from './byte-alphabet.ts';
+import { byteCharacters } from './byte-alphabet.ts';
+import { learnMerges } from './learn-merges.ts';
 
 /** Markup tokens of the chat format, in the order of their ids. */
 export const specialTokens = [
@@ -16,7 +17,7 @@ export const specialTokens = [
 /**
  * Byte-pair encoding, Sennrich et al. 2016, arXiv:1508.07909, on bytes. Digits stay single tokens;
  * all else may merge across spaces and punctuation, so recurring template text becomes one token.
- * Ties go to the pair that comes first in alphabetical order: the same corpus gives the same file.
+ * Ties go to the pair of the older symbols: the same corpus gives the same file.
  *
  * @param vocabSize  tokens in all: specials, 256 bytes, merges
  * @throws ConfigError if `vocabSize` has no room for the bytes and the special tokens
@@ -32,14 +33,7 @@ export function trainTokenizer(
       `vocabSize must be at least ${specialTokens.length + 256}, got ${vocabSize}.`,
     );
   }
-  const words = countWords(corpus);
-  const merges: [string, string][] = [];
-  while (merges.length < mergeCount) {
-    const best = mostFrequentPair(words);
-    if (best === undefined) break;
-    merges.push(best);
-    for (const word of words) word.symbols = merged(word.symbols, best);
-  }
+  const merges = learnMerges(corpus, mergeCount);
   const vocabulary: Record<string, number> = {};
   let id = specialTokens.length;
   for (const character of byteCharacters) vocabulary[character] = id++;
@@ -80,51 +74,4 @@ export function trainTokenizer(
       merges,
     },
   };
-}
-
-interface Word {
-  symbols: string[];
-  readonly count: number;
-}
-
-function countWords(corpus: readonly string[]): Word[] {
-  const counts = new Map<string, number>();
-  for (const text of corpus) {
-    for (const piece of text.split(/([0-9])/)) {
-      if (piece.length > 1) counts.set(piece, (counts.get(piece) ?? 0) + 1);
-    }
-  }
-  return [...counts].map(([piece, count]) => ({ symbols: [...toByteCharacters(piece)], count }));
-}
-
-function mostFrequentPair(words: readonly Word[]): [string, string] | undefined {
-  const counts = new Map<string, number>();
-  for (const { symbols, count } of words) {
-    for (let i = 0; i + 1 < symbols.length; i++) {
-      // A space never stands for a byte, so it separates the two halves of the key.
-      const pair = `${symbols[i]} ${symbols[i + 1]}`;
-      counts.set(pair, (counts.get(pair) ?? 0) + count);
-    }
-  }
-  let best: string | undefined;
-  let bestCount = 1;
-  for (const [pair, count] of counts) {
-    if (count > bestCount || (count === bestCount && best !== undefined && pair < best)) {
-      best = pair;
-      bestCount = count;
-    }
-  }
-  return best?.split(' ') as [string, string] | undefined;
-}
-
-function merged(symbols: readonly string[], [left, right]: readonly [string, string]): string[] {
-  const out: string[] = [];
-  for (let i = 0; i < symbols.length; i++) {
-    const symbol = symbols[i] as string;
-    if (symbol === left && symbols[i + 1] === right) {
-      out.push(left + right);
-      i++;
-    } else out.push(symbol);
-  }
-  return out;
 }

@@ -1,6 +1,6 @@
 /** `saccade recipes`: what can be trained, and every field that can be set. */
 import type { Command } from 'commander';
-import { listConfigFields } from '../config-schema.ts';
+import { listConfigFields } from '../config-fields.ts';
 import { recipes } from '../registry.ts';
 import { applySettings, validateConfig } from '../settings.ts';
 

@@ -1,0 +1,79 @@
+import { ConfigError } from '@saccade/core';
+import { describe, expect, it } from 'vitest';
+import { formatConfig, nanoConfig, parseConfig } from './config.ts';
+
+const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };
+
+describe('parseConfig', () => {
+  it('reads what formatConfig writes', () => {
+    for (const isTied of [true, false]) {
+      const config = { ...nanoConfig(512, tokens), isTied };
+      expect(parseConfig(formatConfig(config, 2))).toEqual(config);
+    }
+  });
+
+  // config.json of Qwen/Qwen2.5-VL-3B-Instruct: text fields at the top, the older rope fields.
+  it('reads the layout of the published 3B checkpoint', () => {
+    const published = {
+      architectures: ['Qwen2_5_VLForConditionalGeneration'],
+      vision_start_token_id: 151652,
+      vision_end_token_id: 151653,
+      image_token_id: 151655,
+      video_token_id: 151656,
+      hidden_act: 'silu',
+      hidden_size: 2048,
+      intermediate_size: 11008,
+      max_position_embeddings: 128000,
+      max_window_layers: 70,
+      model_type: 'qwen2_5_vl',
+      num_attention_heads: 16,
+      num_hidden_layers: 36,
+      num_key_value_heads: 2,
+      rms_norm_eps: 1e-6,
+      rope_theta: 1000000.0,
+      sliding_window: 32768,
+      tie_word_embeddings: true,
+      use_sliding_window: false,
+      vision_config: {
+        depth: 32,
+        hidden_act: 'silu',
+        hidden_size: 1280,
+        intermediate_size: 3420,
+        num_heads: 16,
+        in_chans: 3,
+        out_hidden_size: 2048,
+        patch_size: 14,
+        spatial_merge_size: 2,
+        spatial_patch_size: 14,
+        window_size: 112,
+        fullatt_block_indexes: [7, 15, 23, 31],
+        tokens_per_second: 2,
+        temporal_patch_size: 2,
+      },
+      rope_scaling: { type: 'mrope', mrope_section: [16, 24, 24] },
+      vocab_size: 151936,
+    };
+    expect(parseConfig(published)).toMatchObject({
+      vocabSize: 151936,
+      hidden: 2048,
+      layers: 36,
+      kvHeads: 2,
+      ropeTheta: 1e6,
+      mropeSection: [16, 24, 24],
+      isTied: true,
+      vision: { depth: 32, hidden: 1280, fullAttentionBlocks: [7, 15, 23, 31] },
+    });
+  });
+
+  it('names the field that is missing or of the wrong kind', () => {
+    expect(() => parseConfig({ model_type: 'llama' })).toThrow(
+      new ConfigError(
+        'model_type',
+        'model_type must be "qwen2_5_vl", got "llama". Use a Qwen2.5-VL checkpoint.',
+      ),
+    );
+    const { text_config: text, ...rest } = formatConfig(nanoConfig(512, tokens), 2);
+    const broken = { ...rest, text_config: { ...(text as object), hidden_size: 'wide' } };
+    expect(() => parseConfig(broken)).toThrow('hidden_size must be a number, got "wide".');
+  });
+});

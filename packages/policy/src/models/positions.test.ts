@@ -1,0 +1,78 @@
+import { DataError } from '@saccade/core';
+import { describe, expect, it } from 'vitest';
+import type { ModelImage } from '../batch.ts';
+import { nanoConfig } from './config.ts';
+import { countPictures, placeTokens, VISUAL } from './positions.ts';
+
+const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };
+const config = nanoConfig(50, tokens);
+
+function picture(gridHeight: number, gridWidth: number): ModelImage {
+  const tokenCount = (gridHeight * gridWidth) / 4;
+  return { patches: new Float32Array(), gridHeight, gridWidth, tokenCount, width: 0, height: 0 };
+}
+
+describe('placeTokens', () => {
+  // transformers 5.18, Qwen2_5_VLModel.get_rope_index, grids 4×6 and 8×4 patches.
+  const ids = Int32Array.of(
+    1,
+    2,
+    42,
+    40,
+    40,
+    40,
+    40,
+    40,
+    40,
+    43,
+    5,
+    6,
+    42,
+    40,
+    40,
+    40,
+    40,
+    40,
+    40,
+    40,
+    40,
+    43,
+    7,
+  );
+  const golden = {
+    temporal: [0, 1, 2, 3, 3, 3, 3, 3, 3, 6, 7, 8, 9, 10, 10, 10, 10, 10, 10, 10, 10, 14, 15],
+    height: [0, 1, 2, 3, 3, 3, 4, 4, 4, 6, 7, 8, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 15],
+    width: [0, 1, 2, 3, 4, 5, 3, 4, 5, 6, 7, 8, 9, 10, 11, 10, 11, 10, 11, 10, 11, 14, 15],
+    next: 16,
+  };
+  const images = [picture(4, 6), picture(8, 4)];
+
+  it('gives the positions transformers gives', () => {
+    const at = placeTokens(ids, images, 0, config, 2);
+    for (const axis of ['temporal', 'height', 'width'] as const) {
+      expect([...at[axis]]).toEqual(golden[axis]);
+    }
+    expect(at.next).toBe(golden.next);
+    expect([...at.ids]).toEqual([...ids].map((id) => (id === tokens.imageToken ? VISUAL : id)));
+  });
+
+  it('gives the same in two pieces, the second going on where the first ends', () => {
+    const cut = 11;
+    const first = placeTokens(ids.slice(0, cut), images.slice(0, 1), 0, config, 2);
+    const second = placeTokens(ids.slice(cut), images.slice(1), first.next, config, 2);
+    for (const axis of ['temporal', 'height', 'width'] as const) {
+      expect([...first[axis], ...second[axis]]).toEqual(golden[axis]);
+    }
+  });
+
+  it('counts the pictures that lie whole in the first tokens', () => {
+    const counts = [2, 8, 9, 10, 20, 21, 23].map((length) =>
+      countPictures(ids.subarray(0, length), images, config),
+    );
+    expect(counts).toEqual([0, 0, 0, 1, 1, 1, 2]);
+  });
+
+  it('refuses a picture without its placeholders', () => {
+    expect(() => placeTokens(ids, [...images, picture(4, 4)], 0, config, 2)).toThrow(DataError);
+  });
+});

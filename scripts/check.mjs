@@ -1,0 +1,43 @@
+/**
+ * All checks besides the tests: layers, catalogs, format and lint, types (tests included).
+ *
+ *   npm run check
+ */
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkCatalogs } from './check-catalogs.mjs';
+import { checkLayers } from './check-layers.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Runs a tool of node_modules; gives what it said if it failed. */
+function tool(name, ...args) {
+  const command = join(root, 'node_modules', '.bin', name);
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (error) return [`${name} cannot be run: ${error.message}. Run node scripts/setup.mjs first.`];
+  return status === 0 ? [] : [`${stdout}${stderr}`.trimEnd()];
+}
+
+const checks = [
+  ['layers', () => checkLayers(root)],
+  ['catalogs', () => checkCatalogs(root)],
+  ['format and lint', () => tool('biome', 'check', '--error-on-warnings', '.')],
+  ['types', () => tool('tsc', '-b')],
+  ['types of tests', () => tool('tsc', '-p', 'tsconfig.tests.json')],
+];
+
+let failures = 0;
+for (const [name, check] of checks) {
+  const problems = check();
+  if (problems.length === 0) {
+    console.log(`check: ${name}`);
+    continue;
+  }
+  failures++;
+  console.error(`check: ${name} FAILED\n${problems.join('\n')}\n`);
+}
+process.exitCode = failures > 0 ? 1 : 0;

@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkCatalogs } from './check-catalogs.mjs';
+import { checkLayers } from './check-layers.mjs';
+import { findMissing, isNodeRecentEnough } from './setup.mjs';
+
+let root: string;
+
+function put(path: string, content: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+function putPackage(name: string, dependencies: readonly string[] = []): void {
+  const declared = Object.fromEntries(dependencies.map((other) => [other, '*']));
+  put(`packages/${name}/package.json`, JSON.stringify({ dependencies: declared }));
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'saccade-checks-'));
+  put('package.json', JSON.stringify({ devDependencies: { vitest: '*' } }));
+  put('scripts/layers.json', JSON.stringify(['core', 'ops', 'train']));
+  putPackage('core');
+  put('packages/core/src/index.ts', `import { join } from 'node:path';\nexport const a = join;\n`);
+  putPackage('ops', ['@saccade/core']);
+  put('packages/ops/src/index.ts', `export { a } from '@saccade/core';\n`);
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe('check-layers', () => {
+  it('finds nothing in a tree that keeps the rules', () => {
+    expect(checkLayers(root)).toEqual([]);
+  });
+
+  it('names an import that goes up', () => {
+    putPackage('core', ['@saccade/ops']);
+    put('packages/core/src/up.ts', `import type { Op } from '@saccade/ops';\n`);
+    expect(checkLayers(root)).toEqual([
+      'packages/core/src/up.ts imports @saccade/ops, which is not below core in layers.json.',
+    ]);
+  });
+
+  it('names an import that package.json does not declare, also a dynamic one', () => {
+    put('packages/ops/src/other.ts', `export const load = () => import('zod/v4');\n`);
+    expect(checkLayers(root)).toEqual([
+      'packages/ops/src/other.ts imports zod, which packages/ops/package.json lacks.',
+    ]);
+  });
+
+  it('lets tests, and only tests, import what the workspace has for development', () => {
+    put('packages/ops/src/a.test.ts', `import { it } from 'vitest';\n`);
+    put('packages/ops/src/b.ts', `import { it } from 'vitest';\n`);
+    expect(checkLayers(root)).toEqual([
+      'packages/ops/src/b.ts imports vitest, which packages/ops/package.json lacks.',
+    ]);
+  });
+
+  it('names a declared dependency that nothing imports', () => {
+    putPackage('ops', ['@saccade/core', 'sharp']);
+    expect(checkLayers(root)).toEqual([
+      'packages/ops/package.json declares sharp, which nothing imports.',
+    ]);
+  });
+
+  it('names a path into another package and a file that is not there', () => {
+    put('packages/ops/src/a.ts', `import { a } from '../../core/src/index.ts';\n`);
+    put('packages/ops/src/b.ts', `import { c } from './c.ts';\n`);
+    const problems = checkLayers(root).join('\n');
+    expect(problems).toContain('packages/ops/src/a.ts imports ../../core/src/index.ts');
+    expect(problems).toContain('packages/ops/src/b.ts imports ./c.ts, which does not exist.');
+  });
+
+  it('names a cycle of values but not one of types', () => {
+    put('packages/ops/src/a.ts', `import { b } from './b.ts';\nexport const a = b;\n`);
+    put('packages/ops/src/b.ts', `import type { A } from './a.ts';\nexport const b = 1;\n`);
+    expect(checkLayers(root)).toEqual([]);
+    put('packages/ops/src/b.ts', `import {\n  a,\n} from './a.ts';\nexport const b = () => a;\n`);
+    expect(checkLayers(root)).toEqual([expect.stringContaining('is an import cycle')]);
+  });
+
+  it('names a file of more than 400 lines', () => {
+    put('kernels/cpu/long.cc', '\n'.repeat(400).replaceAll('\n', 'x\n'));
+    expect(checkLayers(root)).toEqual([]);
+    put('kernels/cpu/long.cc', '\n'.repeat(401).replaceAll('\n', 'x\n'));
+    expect(checkLayers(root)).toEqual([
+      'kernels/cpu/long.cc has 401 lines, 400 is the limit. Split it.',
+    ]);
+  });
+});
+
+describe('check-catalogs', () => {
+  beforeEach(() => {
+    put('packages/ops/src/ops/catalog.ts', `export { rmsNorm } from './rms-norm.ts';\n`);
+    put('packages/ops/src/ops/rms-norm.ts', `import './rows.ts';\nexport const rmsNorm = 1;\n`);
+    put('packages/ops/src/ops/rows.ts', 'export {};\n');
+    put('packages/ops/src/ops/rms-norm.test.ts', '');
+    put('kernels/cpu/catalog.inc', 'KERNEL(rmsNorm)\n');
+    put('kernels/cpu/rms-norm.cc', '');
+  });
+
+  it('finds nothing where every unit is registered and parts of units are not', () => {
+    expect(checkCatalogs(root)).toEqual([]);
+  });
+
+  it('names a unit that is not registered, with the line to add', () => {
+    put('packages/ops/src/ops/layer-norm.ts', 'export const layerNorm = 1;\n');
+    expect(checkCatalogs(root)).toEqual([
+      'packages/ops/src/ops/layer-norm.ts is not registered. Add to packages/ops/src/ops/catalog.ts: ' +
+        "export { layerNorm } from './layer-norm.ts';",
+    ]);
+  });
+
+  it('names a line without its file, and a name that is not that of the file', () => {
+    put(
+      'packages/ops/src/ops/catalog.ts',
+      `export { gone } from './gone.ts';\nexport { norm } from './rms-norm.ts';\n`,
+    );
+    expect(checkCatalogs(root)).toEqual([
+      'packages/ops/src/ops/catalog.ts registers ./gone.ts, which does not exist.',
+      'packages/ops/src/ops/catalog.ts exports norm from ./rms-norm.ts; call it rmsNorm.',
+    ]);
+  });
+
+  it('names kernels without a line and lines without a kernel', () => {
+    put('kernels/cpu/swiglu.cc', '');
+    put('kernels/cpu/catalog.inc', 'KERNEL(rmsNorm)\nKERNEL(gemm)\n');
+    expect(checkCatalogs(root)).toEqual([
+      'kernels/cpu/catalog.inc registers gemm, but there is no gemm.cc or .cu.',
+      'kernels/cpu/swiglu is not registered. Add to kernels/cpu/catalog.inc: KERNEL(swiglu)',
+    ]);
+  });
+});
+
+describe('setup', () => {
+  it('takes the Node versions package.json names', () => {
+    const isEnough = ['18.20.0', '20.18.9', '20.19.0', '21.7.0', '22.11.0', '22.12.0', '24.0.0'];
+    expect(isEnough.map(isNodeRecentEnough)).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('names all that is missing at once, each with the command that installs it', () => {
+    const nothing = { ask: () => undefined, hasPython: () => false };
+    const missing = findMissing(nothing).join('\n');
+    for (const what of ['Python 3.10', 'CMake', 'C++17 compiler', 'make']) {
+      expect(missing).toContain(what);
+    }
+    expect(missing).toContain('sudo apt-get install cmake');
+    expect(findMissing({ ask: () => 'version 1', hasPython: () => true })).toEqual([]);
+  });
+});
