@@ -9,8 +9,8 @@ const BLOCK = 8;
 const TABLE = 20;
 /** Red rises by this from left to right, green from top to bottom: coloured light. */
 const WASH = 90;
-const PAPER = 230;
-const INK = 20;
+const PAPER = 110;
+const INK = 250;
 const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
 
 /** Interleaved RGB. */
