@@ -149,12 +149,15 @@ describe('setup', () => {
   });
 
   it('names all that is missing at once, each with the command that installs it', () => {
-    const nothing = { ask: () => undefined, hasPython: () => false };
-    const missing = findMissing(nothing).join('\n');
-    for (const what of ['Python 3.10', 'CMake', 'C++17 compiler', 'make']) {
-      expect(missing).toContain(what);
-    }
-    expect(missing).toContain('sudo apt-get install cmake');
-    expect(findMissing({ ask: () => 'version 1', hasPython: () => true })).toEqual([]);
+    const missing = findMissing(() => false);
+    expect(missing.map((line) => line.split('.')[0])).toEqual([
+      'Python 3',
+      'CMake',
+      'a C++17 compiler',
+      'make',
+    ]);
+    expect(missing[1]).toContain('sudo apt-get install cmake');
+    expect(findMissing(() => true)).toEqual([]);
+    expect(findMissing((command) => command !== 'cmake')).toHaveLength(1);
   });
 });

@@ -1,106 +1,205 @@
-// Brings a clone to where it can train and be tested: dependencies, native addon, compiled
-// packages, the sandbox's Python. Plain Node, no dependencies; a second call takes a second or two.
-import { spawnSync } from 'node:child_process';
+/**
+ * Everything a clone needs before anything runs: dependencies, native addon, compiled TypeScript,
+ * the sandbox's Python environment. A step whose inputs have not changed is skipped.
+ *
+ *   node scripts/setup.mjs
+ *
+ * Plain Node and nothing else: on a fresh clone it runs before there is a node_modules.
+ */
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const cache = join(root, '.cache');
+const installStamp = join(cache, 'dependencies.sha256');
 
-/** One sentence for the fact, one for the remedy, and out. */
-function stop(fact, remedy) {
-  console.error(`set-up: ${fact}\n        ${remedy}`);
-  process.exit(1);
+/** Something is missing or a step failed; the message says what to do. */
+export class SetupError extends Error {}
+
+/** Whether a Node version can run Saccade: ^20.19.0 or >=22.12.0, as in package.json. */
+export function isNodeRecentEnough(version) {
+  const [major, minor] = version.split('.').map(Number);
+  return (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22;
 }
 
-function say(text) {
-  console.error(`set-up: ${text}`);
-}
-
-function run(command, args, what) {
-  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
-  if (result.status === 0) return;
-  console.error(`${result.stdout ?? ''}${result.stderr ?? ''}`);
-  stop(
-    `${what} failed (${result.error?.message ?? `exit ${result.status}`}).`,
-    'See the output above.',
-  );
-}
-
+/** Whether a command runs and succeeds. */
 function canRun(command, args = ['--version']) {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-function checkMachine() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) {
-    stop(`Node ${process.versions.node} is too old.`, 'Install Node 20.19 or newer: nodejs.org.');
+/** What this machine lacks, one line each, so that one look is enough to install it all. */
+export function findMissing(isThere = canRun) {
+  const missing = [];
+  const need = (what, debian, mac) =>
+    missing.push(`${what}. Debian, Ubuntu: sudo apt-get install ${debian}. macOS: ${mac}.`);
+  const recent = ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))'];
+  const pythons = ['python3', '/usr/bin/python3', '/usr/local/bin/python3'];
+  if (!pythons.some((python) => isThere(python, recent))) {
+    need('Python 3.10 or newer with venv', 'python3 python3-venv', 'brew install python');
   }
-  const python = ['python3', 'python'].find((name) =>
-    canRun(name, ['-c', 'import sys, venv; sys.exit(sys.version_info < (3, 10))']),
-  );
-  if (python === undefined) {
-    stop(
-      'There is no Python 3.10 or newer with venv, which the sandbox runs.',
-      'Debian/Ubuntu: apt install python3 python3-venv. macOS: brew install python.',
-    );
+  if (!isThere('cmake')) need('CMake', 'cmake', 'brew install cmake');
+  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'];
+  if (!compilers.some((compiler) => compiler && isThere(compiler))) {
+    need('a C++17 compiler', 'g++', 'xcode-select --install');
   }
-  if (!canRun('cmake')) {
-    stop(
-      'There is no CMake, which builds the native kernels.',
-      'Debian/Ubuntu: apt install cmake. macOS: brew install cmake.',
-    );
+  if (!['ninja', 'make'].some((tool) => isThere(tool))) {
+    need('make', 'make', 'xcode-select --install');
   }
-  if (![process.env.CXX, 'c++', 'g++', 'clang++'].some((name) => name && canRun(name))) {
-    stop(
-      'There is no C++ compiler, which builds the native kernels.',
-      'Debian/Ubuntu: apt install g++. macOS: xcode-select --install.',
-    );
-  }
+  return missing;
 }
 
-/** A hash of what the dependencies follow from. */
-function dependencyHash() {
+/** Runs a command quietly; what it said is shown only if it fails. */
+function run(what, command, args) {
+  return new Promise((resolve, reject) => {
+    // CI keeps pnpm from asking questions.
+    const env = { ...process.env, CI: process.env.CI ?? 'true' };
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const collect = (chunk) => {
+      output += chunk;
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('error', (error) => reject(new SetupError(`${what} failed: ${error.message}.`)));
+    child.on('close', (code) => {
+      if (code === 0) return resolve();
+      const tail = output.trimEnd().split('\n').slice(-40).join('\n');
+      reject(new SetupError(`${tail}\n\n${what} failed; the output above says why.`));
+    });
+  });
+}
+
+/** Does a step and says so on one line, if there was anything to do. */
+async function step(name, work) {
+  const start = performance.now();
+  if ((await work()) === 'fresh') return;
+  console.error(`setup: ${name} (${Math.round((performance.now() - start) / 1000)} s)`);
+}
+
+/** A digest of the files the dependencies follow from. */
+function hashManifests() {
+  const packages = readdirSync(join(root, 'packages')).sort();
+  const folders = ['.', 'native', 'bench', ...packages.map((name) => join('packages', name))];
+  const manifests = folders.map((folder) => join(folder, 'package.json'));
   const hash = createHash('sha256');
-  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name));
-  for (const folder of ['.', 'native', 'bench', ...packages.sort()]) {
-    const file = join(root, folder, 'package.json');
-    if (existsSync(file)) hash.update(readFileSync(file));
-  }
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) {
-    hash.update(readFileSync(join(root, file)));
+  for (const name of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
+    const path = join(root, name);
+    if (existsSync(path)) hash.update(readFileSync(path));
   }
   return hash.digest('hex');
 }
 
-function installDependencies() {
-  const stamp = join(cache, 'dependencies.sha256');
-  const hash = dependencyHash();
-  const isFresh =
-    existsSync(join(root, 'node_modules')) &&
-    existsSync(stamp) &&
-    readFileSync(stamp, 'utf8') === hash;
-  if (isFresh) return;
-  say('installing dependencies');
-  run('npx', ['-y', 'pnpm@12', 'install', '--frozen-lockfile'], 'pnpm install');
-  mkdirSync(cache, { recursive: true });
-  writeFileSync(stamp, hash);
+function isInstalled() {
+  return existsSync(join(root, 'node_modules')) && existsSync(installStamp);
 }
 
-checkMachine();
-installDependencies();
-run(process.execPath, [join(root, 'native', 'build.mjs')], 'The build of the native kernels');
-run(join(root, 'node_modules', '.bin', 'tsc'), ['-b'], 'tsc -b');
-const { ensurePython } = await import('../packages/sandbox/dist/index.js');
-try {
-  await ensurePython(join(cache, 'sandbox-venv'), {
-    onEvent: (event) => {
-      if (event.kind === 'progress') say(event.stage);
-      if (event.kind === 'warning') say(event.message);
-    },
-  });
-} catch (error) {
-  stop('The Python environment of the sandbox could not be made.', error.message);
+async function installDependencies() {
+  const wanted = hashManifests();
+  if (isInstalled() && readFileSync(installStamp, 'utf8') === wanted) return 'fresh';
+  const pnpm = ['-y', 'pnpm@12', 'install', '--frozen-lockfile'];
+  await run('Installing the dependencies', 'npx', pnpm);
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(installStamp, wanted);
+  return 'done';
 }
+
+async function buildNative() {
+  const { buildAddon } = await import(pathToFileURL(join(root, 'native', 'build.mjs')).href);
+  return await buildAddon();
+}
+
+/** Compiles what changed; tsc keeps its own stamps, but does not tell whether it did anything. */
+async function compileTypeScript() {
+  const wasThere = existsSync(join(root, 'packages', 'train', 'dist', 'index.js'));
+  await run('Compiling the TypeScript', join(root, 'node_modules', '.bin', 'tsc'), ['-b']);
+  return wasThere ? 'fresh' : 'done';
+}
+
+async function preparePython() {
+  const module = join(root, 'packages', 'sandbox', 'dist', 'index.js');
+  const { ensurePython } = await import(pathToFileURL(module).href);
+  let result = 'fresh';
+  const onEvent = () => {
+    result = 'done';
+  };
+  await ensurePython(join(cache, 'sandbox-venv'), { onEvent });
+  return result;
+}
+
+/** Whether a first set-up has been through; not whether it is up to date. */
+export function isSetUp() {
+  const built = ['native/build/Release/saccade.node', 'packages/train/dist/index.js'];
+  return isInstalled() && built.every((path) => existsSync(join(root, path)));
+}
+
+/** One set-up at a time; that of a process which is gone is taken over. */
+async function locked(work) {
+  const lock = join(cache, 'setup.lock');
+  mkdirSync(cache, { recursive: true });
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (isAbandoned(lock)) rmSync(lock, { force: true });
+    else {
+      if (isFirst) console.error('setup: waiting for another set-up of this clone …');
+      await new Promise((wake) => setTimeout(wake, 300));
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function isAbandoned(lock) {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+}
+
+/** Brings the clone up to date. @throws SetupError, or a step's own error with its remedy */
+export async function setUp() {
+  if (!isNodeRecentEnough(process.versions.node)) {
+    throw new SetupError(
+      `Saccade needs Node ^20.19 or >=22.12, this is ${process.versions.node}. ` +
+        'Install a newer one from https://nodejs.org and run this again.',
+    );
+  }
+  if (!isSetUp()) {
+    const missing = findMissing();
+    if (missing.length > 0) {
+      const list = missing.map((line) => `  - ${line}`).join('\n');
+      throw new SetupError(`this machine lacks\n${list}\nInstall that, then run this again.`);
+    }
+    console.error('setup: the first time takes a few minutes …');
+  }
+  await step('dependencies installed', installDependencies);
+  const theRest = async () => {
+    await step('TypeScript compiled', compileTypeScript);
+    await step('Python environment of the sandbox made', preparePython);
+  };
+  await Promise.all([step('native kernels built', buildNative), theRest()]);
+}
+
+/** `setUp` for a command line: an error becomes a message and exit status 1. */
+export async function setUpOrExit() {
+  try {
+    await locked(setUp);
+  } catch (error) {
+    console.error(`setup: ${error instanceof Error ? error.message : error}`);
+    process.exit(1);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await setUpOrExit();

@@ -1,40 +1,7 @@
 /** Unit, range, default and one sentence for every field of a run's configuration. */
 import { z } from 'zod';
 import type { RunConfig } from './config.ts';
-
-/** A number with its range. */
-interface NumberField {
-  readonly min: number;
-  readonly max: number;
-  readonly preset: number;
-  readonly unit: string;
-  readonly about: string;
-}
-
-function count({ min, max, preset, unit, about }: NumberField): z.ZodDefault<z.ZodNumber> {
-  return z.number().int().min(min).max(max).default(preset).meta({ unit, description: about });
-}
-
-function quantity({ min, max, preset, unit, about }: NumberField): z.ZodDefault<z.ZodNumber> {
-  return z.number().min(min).max(max).default(preset).meta({ unit, description: about });
-}
-
-function name(preset: string, unit: string, about: string): z.ZodDefault<z.ZodString> {
-  return z.string().min(1).default(preset).meta({ unit, description: about });
-}
-
-function choice(
-  preset: string,
-  choices: readonly string[],
-  about: string,
-): z.ZodDefault<z.ZodEnum<Record<string, string>>> {
-  const known = Object.fromEntries(choices.map((item) => [item, item]));
-  return z.enum(known).default(preset).meta({ unit: 'name', description: about });
-}
-
-function flag(preset: boolean, about: string): z.ZodDefault<z.ZodBoolean> {
-  return z.boolean().default(preset).meta({ unit: 'true or false', description: about });
-}
+import { choice, count, flag, name, quantity } from './config-kinds.ts';
 
 const sft = z.strictObject({
   demonstrations: count({

@@ -44,7 +44,7 @@ const HALF = 1 << (PRECISION_BITS - 1);
 /** Sums stay below 2^31: that is what the precision was chosen for. */
 function clip8(fixed: number): number {
   const value = fixed >> PRECISION_BITS;
-  return value < 0 ? 0 : value > 255 ? 255 : value;
+  return Math.max(0, Math.min(255, value));
 }
 
 /**

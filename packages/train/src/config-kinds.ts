@@ -1,0 +1,42 @@
+/** The kinds of fields a configuration has: counts, quantities, names, choices, flags. */
+import { z } from 'zod';
+
+/** A number with its range. */
+export interface NumberField {
+  readonly min: number;
+  readonly max: number;
+  readonly preset: number;
+  readonly unit: string;
+  readonly about: string;
+}
+
+export function count({ min, max, preset, unit, about }: NumberField): z.ZodDefault<z.ZodNumber> {
+  return z.number().int().min(min).max(max).default(preset).meta({ unit, description: about });
+}
+
+export function quantity({
+  min,
+  max,
+  preset,
+  unit,
+  about,
+}: NumberField): z.ZodDefault<z.ZodNumber> {
+  return z.number().min(min).max(max).default(preset).meta({ unit, description: about });
+}
+
+export function name(preset: string, unit: string, about: string): z.ZodDefault<z.ZodString> {
+  return z.string().min(1).default(preset).meta({ unit, description: about });
+}
+
+export function choice(
+  preset: string,
+  choices: readonly string[],
+  about: string,
+): z.ZodDefault<z.ZodEnum<Record<string, string>>> {
+  const known = Object.fromEntries(choices.map((item) => [item, item]));
+  return z.enum(known).default(preset).meta({ unit: 'name', description: about });
+}
+
+export function flag(preset: boolean, about: string): z.ZodDefault<z.ZodBoolean> {
+  return z.boolean().default(preset).meta({ unit: 'true or false', description: about });
+}

@@ -1,0 +1,55 @@
+import { ConfigError } from '@saccade/core';
+import { describe, expect, it } from 'vitest';
+import { listConfigFields } from './config-fields.ts';
+import { checkNames } from './parts.ts';
+import { recipes } from './registry.ts';
+import { applySettings, parseSetting, validateConfig } from './settings.ts';
+
+const configure = (...settings: readonly string[]) =>
+  validateConfig(applySettings(recipes.get('smoke').config, settings.map(parseSetting)));
+
+describe('settings', () => {
+  it('puts a value where it belongs and leaves the rest', () => {
+    const config = configure('rl.steps=7', 'rl.ranking=false', 'protocol=pyvision-image');
+    expect(config.rl.steps).toBe(7);
+    expect(config.rl.ranking).toBe(false);
+    expect(config.protocol).toBe('pyvision-image');
+    expect(config.rl.groupSize).toBe(4);
+  });
+
+  it.each([
+    ['rl.stepz=3', /there is no field of this name.*Did you mean rl\.steps/s],
+    ['steps=3', /Did you mean rl\.steps/],
+    ['rl=3', /It is a group; set one of rl\.steps/],
+    ['rl.steps', /expected path=value/],
+    ['rl.steps=many', /rl\.steps: expected an integer.*got "many", a string/s],
+    ['rl.steps=1.5', /rl\.steps: expected an integer.*got 1\.5/s],
+    ['rl.clipLow=2', /rl\.clipLow: expected a number in \[0, 1\].*got 2/s],
+    ['rollout.maxTurnTokens=5000', /less than rollout\.maxContextTokens/],
+  ])('says what is wrong with %s', (setting, message) => {
+    expect(() => configure(setting)).toThrow(ConfigError);
+    expect(() => configure(setting)).toThrow(message);
+  });
+
+  it.each([
+    ['taskSet=haystack', /no task set "haystack"\. Known: needle/],
+    ['protocol=shouting', /no protocol "shouting"\. Known: pyvision-image/],
+    ['rl.algorithm=magic', /no algorithm "magic"\. Known: .*grpo/],
+    ['rl.scheduler=later', /no scheduler "later"\. Known: /],
+    ['rl.reward=praise', /no reward preset "praise"/],
+    ['policy=giant', /no policy size "giant"\. Known: nano/],
+  ])('names the known units for %s, before anything is opened', (setting, message) => {
+    expect(() => checkNames(configure(setting))).toThrow(message);
+  });
+
+  it('validates every recipe, and describes every field', () => {
+    for (const [name, recipe] of recipes.entries()) {
+      const config = validateConfig({ ...recipe.config, recipe: name });
+      expect(() => checkNames(config)).not.toThrow();
+    }
+    for (const field of listConfigFields()) {
+      expect(field.about, field.path).not.toBe('');
+      expect(field.unit, field.path).not.toBe('');
+    }
+  });
+});
