@@ -9,7 +9,8 @@ const BLOCK = 8;
 const TABLE = 20;
 /** Red rises by this from left to right, green from top to bottom: coloured light. */
 const WASH = 90;
-const PAPER = 110;
+/** Blue, so that cards stand out from the table; red and green near the middle, so that ink does. */
+const PAPER = [110, 110, 245] as const;
 const INK = 250;
 const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
 
@@ -93,9 +94,10 @@ export function putCard(
       const [ix, iy] = [x - MARGIN, y - MARGIN];
       const isInside = ix >= 0 && iy >= 0 && ix < DIGIT_SIZE && iy < DIGIT_SIZE;
       const coverage = isInside ? (ink[iy * DIGIT_SIZE + ix] as number) / 255 : 0;
-      const value = Math.round((PAPER + shade) * (1 - coverage) + INK * coverage);
       const at = ((top + y) * width + left + x) * 3;
-      pixels[at] = pixels[at + 1] = pixels[at + 2] = value;
+      for (const [c, paper] of PAPER.entries()) {
+        pixels[at + c] = Math.round((paper + shade) * (1 - coverage) + INK * coverage);
+      }
     }
   }
 }
