@@ -6,7 +6,7 @@ import { answerText, lookText } from './model-text.ts';
 /** Prompt, looks, observations and answers of `needle` under a protocol. */
 export function needleCorpus(protocol: Protocol): readonly string[] {
   const random = randomAt(0, 'corpus');
-  const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 672, height: 672 };
+  const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
   const image = { png: new Uint8Array(), width: 56, height: 56, source: 'image' as const };
   const outcome = {
     kind: 'ok' as const,

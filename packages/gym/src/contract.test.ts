@@ -38,7 +38,7 @@ describe('the contract', () => {
       ...task,
       images: task.images.map((image) => ({ ...image, width: 1 })),
     }));
-    expect((await failures(wide))[0]).toMatch(/must be a PNG file of 1×672, got 672×672/);
+    expect((await failures(wide))[0]).toMatch(/must be a PNG file of 1×448, got 448×448/);
   });
 
   it('catches a protocol that forgets a picture, or gives two the same name', () => {

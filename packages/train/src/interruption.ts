@@ -16,7 +16,10 @@ export function listenForInterruption(onEvent: EventSink): Interruption {
   let isRequested = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isRequested) {
-      onEvent({ kind: 'warning', message: `${signal} again: stopped at once, nothing was saved.` });
+      onEvent({
+        kind: 'warning',
+        message: `${signal} again: stopped at once. The last checkpoint stands; go on with --resume.`,
+      });
       process.exit(STOPPED);
     }
     isRequested = true;

@@ -35,8 +35,8 @@ export interface Parts {
 
 /** Tokens of the nano tokenizer at most; it has fewer where the corpus offers no more merges. */
 const NANO_VOCABULARY = 512;
-/** The overview of a picture: a 672-pixel side becomes 84. */
-const NANO_MAX_PIXELS = 84 * 84;
+/** The overview of a picture: a 448-pixel side becomes 56. */
+const NANO_MAX_PIXELS = 56 * 56;
 
 /** Opens the backend a configuration names. */
 export function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Device {

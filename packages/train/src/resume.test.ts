@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +23,14 @@ function ended(child: ChildProcess): Promise<{ code: number | null; output: stri
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
-function rowsOf(directory: string): unknown[] {
+/** Digest of the weights a finished run ends with. */
+function weightsOf(directory: string): string {
+  const [last] = readdirSync(join(directory, 'checkpoints')).sort().reverse();
+  const path = join(directory, 'checkpoints', last ?? '', 'policy', 'model.safetensors');
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+function rowsOf(directory: string): Record<string, unknown>[] {
   return readMetrics(join(directory, 'metrics.jsonl')).map((row) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !isTiming(name))),
   );
@@ -46,7 +54,7 @@ describe('a run', () => {
     const killed = join(root, 'killed');
     const random = randomAt(Date.now(), 'kill');
     let args: readonly string[] = ['smoke', '--out', killed];
-    for (const rows of [1, 3, 6]) {
+    for (const rows of [3, 14, 17]) {
       const child = start(args);
       const end = ended(child);
       await killAfter(child, killed, rows, random.integer(400));
@@ -56,7 +64,11 @@ describe('a run', () => {
     const last = await ended(start(args));
     expect(last.code, last.output).toBe(0);
     expect(rowsOf(killed)).toEqual(rowsOf(whole));
-    expect(rowsOf(whole)).toHaveLength(3 + 1 + 3 + 1);
+    expect(rowsOf(whole)).toHaveLength(16 + 1 + 3 + 1);
+    expect(weightsOf(killed)).toBe(weightsOf(whole));
+    // Otherwise the steps were resumed without anything at stake.
+    const norms = rowsOf(whole).map(({ stage, grad_norm }) => stage === 'rl' && Number(grad_norm));
+    expect(Math.max(...norms.map(Number))).toBeGreaterThan(0);
     expect(existsSync(join(killed, 'report.html'))).toBe(true);
   }, 240_000);
 
@@ -70,7 +82,7 @@ describe('a run', () => {
     }
     child.kill('SIGINT');
     const { code, output } = await end;
-    expect(code, output).toBe(0);
+    expect(code, output).toBe(130);
     expect(output).toContain('saving a checkpoint');
     expect(output).toContain(`--resume ${directory}`);
   }, 120_000);

@@ -14,7 +14,7 @@ import { evaluate, keep } from './evaluate.ts';
 import { learningRateAt } from './learning-rate.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
-import { positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
+import { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
 
 /** Runs the steps that are still to do. */
 export async function reinforce(run: Run): Promise<void> {
@@ -23,8 +23,7 @@ export async function reinforce(run: Run): Promise<void> {
     const [row, seconds] = await timed(() => step(run));
     logRow(run, { stage: 'rl', step: totalSteps(run.state), ...row, step_time: seconds });
     const { rlSteps } = run.state;
-    const note = `reward ${row.reward?.toFixed(3)}, accuracy ${row.accuracy?.toFixed(3)}`;
-    run.onEvent({ kind: 'progress', stage: 'learning', done: rlSteps, total: rl.steps, note });
+    run.onEvent({ kind: 'progress', stage: 'learning', done: rlSteps, total: rl.steps });
     const isLast = rlSteps === rl.steps;
     const isDue = (every: number) => every > 0 && rlSteps % every === 0 && !isLast;
     if (isDue(evaluation.everySteps)) await evaluate(run, `step-${rlSteps}`);
@@ -80,6 +79,8 @@ async function step(run: Run): Promise<Record<string, number>> {
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
     trained_trajectories: trained.length,
+    'failed/ratio':
+      1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
     ...learned,
     num_tokens: run.state.tokens,
     'time/rollout': rolloutSeconds,

@@ -14,7 +14,7 @@ describe('settings', () => {
     expect(config.rl.steps).toBe(7);
     expect(config.rl.ranking).toBe(false);
     expect(config.protocol).toBe('pyvision-image');
-    expect(config.rl.groupSize).toBe(4);
+    expect(config.rl.groupSize).toBe(8);
   });
 
   it.each([

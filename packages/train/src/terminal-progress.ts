@@ -18,10 +18,12 @@ export interface TerminalProgressOptions {
 const SHOWN: readonly (readonly [string, string])[] = [
   ['accuracy', 'accuracy'],
   ['reward', 'reward'],
-  ['tool_calls/mean', 'tools'],
-  ['loss', 'loss'],
+  ['eval/accuracy', 'accuracy'],
+  ['tool_calls/mean', 'tool calls'],
+  ['eval/tool_calls/mean', 'tool calls'],
   ['entropy', 'entropy'],
   ['broken/ratio', 'broken'],
+  ['loss', 'loss'],
 ];
 
 /** `1 h 05 min`, `3 min 20 s`, `12 s`. */
@@ -39,9 +41,14 @@ function formatNumber(value: number): string {
 }
 
 function describeMetrics(values: Readonly<Record<string, number>>): string {
-  return SHOWN.filter(([name]) => values[name] !== undefined)
+  return SHOWN.filter(([name]) => values[name] !== undefined && !isMeaningless(name, values))
     .map(([name, short]) => `${short} ${formatNumber(values[name] as number)}`)
     .join('  ');
+}
+
+/** The surrogate's value is about 0 on-policy whatever happens: it tells nobody anything. */
+function isMeaningless(name: string, values: Readonly<Record<string, number>>): boolean {
+  return name === 'loss' && values.reward !== undefined;
 }
 
 interface StageClock {
@@ -57,6 +64,8 @@ class ProgressLine {
   private readonly now: () => number;
   private clock: StageClock | undefined;
   private metrics = '';
+  /** Whether `metrics` came after the last line, and so belongs to the stage now beginning. */
+  private areMetricsNew = false;
   private isOpen = false;
   private nextShare = 0;
 
@@ -69,9 +78,10 @@ class ProgressLine {
     if (this.clock?.stage !== event.stage) {
       this.closeLine();
       this.clock = { stage: event.stage, startedAt: this.now(), startedFrom: event.done };
-      this.metrics = '';
+      if (!this.areMetricsNew) this.metrics = '';
       this.nextShare = 0;
     }
+    this.areMetricsNew = false;
     const isLast = event.total === undefined ? event.done > 0 : event.done >= event.total;
     if (this.stream.isTTY === true) {
       this.drawLine(this.describe(event, this.clock));
@@ -86,6 +96,7 @@ class ProgressLine {
 
   onMetrics(values: Readonly<Record<string, number>>): void {
     this.metrics = describeMetrics(values);
+    this.areMetricsNew = true;
   }
 
   onMessage(text: string): void {

@@ -1,17 +1,18 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
 import { dropCheckpointsAfter, findLatestCheckpoint } from './checkpoint.ts';
 import type { RunConfig } from './config.ts';
 import { writeDurably } from './durable-files.ts';
+import { recordAttempt } from './environment.ts';
 import { type Evaluation, evaluate } from './evaluate.ts';
 import { openMetricsLog } from './metrics-log.ts';
 import { openParts, type Parts } from './parts.ts';
 import { reinforce } from './rl.ts';
-import { Interrupted, type Run } from './run.ts';
+import { Interrupted, type Run, totalSteps } from './run.ts';
 import { checkpointsOf, saveRun } from './run-checkpoint.ts';
+import { lockRun } from './run-lock.ts';
 import { initialState, type RunState, readState } from './run-state.ts';
 import { validateConfig } from './settings.ts';
 import { coldStart } from './sft.ts';
@@ -51,12 +52,14 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     );
   }
   mkdirSync(join(directory, 'trajectories'), { recursive: true });
-  const parts = await openParts(config, options.python, onEvent);
+  const unlock = lockRun(directory);
+  let parts: Parts | undefined;
   let log: Run['log'] | undefined;
   try {
+    parts = await openParts(config, options.python, onEvent);
     const state = await startingState(options, parts);
     writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
-    writeEnvironment(directory, parts);
+    recordAttempt(directory, parts, { python: options.python, fromStep: totalSteps(state) });
     log = openMetricsLog(join(directory, 'metrics.jsonl'), state.metricsBytes);
     const run: Run = {
       config,
@@ -70,7 +73,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     return await stages(run);
   } finally {
     log?.close();
-    await parts.dispose();
+    await parts?.dispose();
+    unlock();
   }
 }
 
@@ -113,22 +117,4 @@ async function startingState(options: TrainOptions, parts: Parts): Promise<RunSt
   await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
   dropCheckpointsAfter(checkpointsOf(directory), checkpoint.step);
   return readState(checkpoint.directory);
-}
-
-function writeEnvironment(directory: string, { device, sandbox, policy }: Parts): void {
-  const path = join(directory, 'environment.json');
-  const before = existsSync(path)
-    ? (JSON.parse(readFileSync(path, 'utf8')) as { startedAt?: string })
-    : {};
-  const environment = {
-    startedAt: before.startedAt ?? new Date().toISOString(),
-    node: process.versions.node,
-    platform: `${process.platform} ${process.arch}`,
-    machine: cpus()[0]?.model.trim() ?? 'unknown',
-    backend: device.backend.description,
-    sandboxTier: sandbox.tier,
-    parameters: policy.parameterCount,
-    vocabulary: policy.config.vocabSize,
-  };
-  writeDurably(path, `${JSON.stringify(environment, null, 2)}\n`);
 }

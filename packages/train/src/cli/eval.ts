@@ -7,8 +7,10 @@ import { findLatestCheckpoint, verifyCheckpoint } from '../checkpoint.ts';
 import { evaluate } from '../evaluate.ts';
 import { openMetricsLog } from '../metrics-log.ts';
 import { openParts } from '../parts.ts';
+import { wilsonInterval } from '../report/numbers.ts';
 import { checkpointsOf } from '../run-checkpoint.ts';
 import { readState } from '../run-state.ts';
+import { validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { readRunConfig } from '../trainer.ts';
 import { openPython, wholeNumber } from './shared.ts';
@@ -46,14 +48,14 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
     ? findLatestCheckpoint(checkpointsOf(path), onEvent)
     : verifyCheckpoint(path);
   if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
-  const config = {
+  const config = validateConfig({
     ...base,
     evaluation: {
       ...base.evaluation,
       ...(flags.count !== undefined && { count: flags.count }),
       ...(flags.temperature !== undefined && { temperature: flags.temperature }),
     },
-  };
+  });
   const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
   mkdirSync(join(directory, 'trajectories'), { recursive: true });
   const parts = await openParts(config, await openPython(onEvent), onEvent);
@@ -66,8 +68,10 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
       { config, parts, directory, log, onEvent, isStopRequested, state },
       'eval',
     );
+    const { low, high } = wilsonInterval(result.accuracy, result.count);
     console.log(
-      `Accuracy ${(100 * result.accuracy).toFixed(1)} % over ${result.count} held-out tasks, ` +
+      `Accuracy ${(100 * result.accuracy).toFixed(1)} % (95 % interval ${(100 * low).toFixed(1)} to ` +
+        `${(100 * high).toFixed(1)}) over ${result.count} held-out tasks, ` +
         `${result.toolCalls.toFixed(2)} tool calls and ${result.turns.toFixed(2)} turns a task.`,
     );
   } finally {

@@ -1,8 +1,8 @@
 /** The `saccade` command line. */
-import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { addDoctor } from './doctor.ts';
 import { addEval } from './eval.ts';
+import { explainError } from './explain-error.ts';
 import { addRecipes } from './recipes.ts';
 import { addReport } from './report.ts';
 import { addTrain } from './train.ts';
@@ -13,14 +13,28 @@ export async function main(argv: readonly string[]): Promise<void> {
     .description('Reinforcement learning of vision-language agents that think with images.')
     .option('--verbose', 'show the stack of an error')
     .showHelpAfterError('(add --help for usage)')
-    .addHelpText('after', '\nBegin with:  saccade doctor, then  saccade train smoke');
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `
+Begin with:
+  saccade doctor         what this machine can run
+  saccade train smoke    every stage once, in about a minute
+  saccade train          the main job: a small vision policy learns to look`,
+    );
   for (const add of [addTrain, addEval, addRecipes, addReport, addDoctor]) add(program);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
-    const isKnown = error instanceof SaccadeError;
-    console.error(`error: ${messageOf(error)}`);
-    if (program.opts<{ verbose?: boolean }>().verbose === true || !isKnown) console.error(error);
-    process.exitCode = error instanceof ConfigError ? 2 : 1;
+    if (error instanceof CommanderError) {
+      // Help and version end with 0; what could not be parsed has been said already.
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    const { message, exitCode, isKnown } = explainError(error);
+    console.error(`error: ${message}`);
+    const isVerbose = program.opts<{ verbose?: boolean }>().verbose === true;
+    if (isVerbose || !isKnown) console.error(error);
+    process.exitCode = exitCode;
   }
 }

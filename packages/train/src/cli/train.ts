@@ -4,12 +4,16 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import type { Command } from 'commander';
 import { listenForInterruption } from '../interruption.ts';
+import { checkNames } from '../parts.ts';
 import { recipes } from '../registry.ts';
 import { writeReport } from '../report/write-report.ts';
 import { applySettings, parseSetting, type Setting, validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { readRunConfig, train } from '../trainer.ts';
 import { collect, openPython, wholeNumber } from './shared.ts';
+
+/** Exit status of a run that was asked to stop: not a failure, but not a finished run either. */
+const INTERRUPTED = 130;
 
 interface TrainFlags {
   readonly set: readonly Setting[];
@@ -55,11 +59,11 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
   const isResumed = flags.resume !== undefined;
   if (
     isResumed &&
-    (flags.set.length > 0 || flags.seed !== undefined || flags.steps !== undefined)
+    (flags.set.length > 0 || [flags.seed, flags.steps, flags.backend].some((f) => f !== undefined))
   ) {
     throw new ConfigError(
       '--resume',
-      'A resumed run keeps its configuration: leave out --set, --seed and --steps, or start a new run.',
+      'A resumed run keeps its configuration: leave out --set, --seed, --steps and --backend, or start a new run.',
     );
   }
   const config = isResumed ? readRunConfig(resolve(flags.resume ?? '')) : configure(name, flags);
@@ -79,6 +83,7 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
     });
     if (!result.isFinished) {
       console.log(`Stopped with a checkpoint. Go on with: npx saccade train --resume ${directory}`);
+      process.exitCode = INTERRUPTED;
       return;
     }
     const report = await writeReport(directory);
@@ -101,7 +106,9 @@ function configure(name: string, flags: TrainFlags) {
   if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
   if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
   if (flags.backend !== undefined) settings.push({ path: 'backend', value: flags.backend });
-  return validateConfig(applySettings(recipe.config, settings));
+  const config = validateConfig(applySettings(recipe.config, settings));
+  checkNames(config);
+  return config;
 }
 
 /** The first of runs/<recipe>-seed<n>, …-2, …-3 that holds no run yet. */

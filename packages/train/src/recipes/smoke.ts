@@ -1,6 +1,11 @@
 import type { Recipe } from '../recipe.ts';
 
-/** Every stage once, as small as it goes: shows within a minute that a machine can run it all. */
+/**
+ * Every stage once, as small as it goes: shows within a minute that a machine can run it all.
+ *
+ * The cold start is just long enough that some guesses are right and some looks run: without
+ * rewards that differ within a group nothing would reach the optimizer.
+ */
 export const smoke: Recipe = {
   name: 'smoke',
   description: 'Every stage of a run in under a minute, to see that it works; it learns nothing.',
@@ -10,17 +15,19 @@ export const smoke: Recipe = {
     taskSet: 'needle',
     protocol: 'pyvision-image-short',
     sft: {
-      demonstrations: 8,
+      demonstrations: 32,
       readings: 8,
-      updates: 3,
-      batchSize: 2,
+      updates: 16,
+      batchSize: 8,
       groundingBatchSize: 2,
       readingBatchSize: 2,
+      answerWithoutLooking: 0.6,
+      learningRate: 3e-3,
     },
-    rl: { steps: 3, batchSize: 2, oversample: 2, groupSize: 4, learningRate: 1e-4 },
+    rl: { steps: 3, batchSize: 2, oversample: 2, groupSize: 8, learningRate: 1e-4 },
     rollout: { maxToolTurns: 2, maxTurnTokens: 48 },
     evaluation: { count: 8, keepTrajectories: 8 },
-    checkpoint: { everySftUpdates: 1, everyRlSteps: 1, keep: 2 },
+    checkpoint: { everySftUpdates: 5, everyRlSteps: 1, keep: 2 },
     keepTrajectoriesEverySteps: 1,
   },
 };

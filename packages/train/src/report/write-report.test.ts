@@ -51,7 +51,7 @@ describe('writeReport', () => {
     expect(page).toContain(
       `<rect class="box crop" x="${left}" y="${top}" width="56" height="56"/>`,
     );
-    const around = 672 * 0.012;
+    const around = 448 * 0.012;
     expect(page).toContain(`<rect class="box truth" x="${left - around}" y="${top - around}"`);
   });
 
