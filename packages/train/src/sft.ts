@@ -5,6 +5,7 @@ import { demonstrate, groundingExamples, readingExamples } from '@saccade/data';
 import { needleFacts } from '@saccade/gym';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
+import type { SftConfig } from './config.ts';
 import { learningRateAt } from './learning-rate.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
@@ -81,7 +82,9 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
   const { config, parts, state } = run;
   const { policy, images } = parts;
   const { sft } = config;
-  const batch = mixtures.flatMap((mixture) => draw(mixture, state.sftUpdates, config.seed));
+  const batch = stageOf(mixtures, state.sftUpdates, sft).flatMap((mixture) =>
+    draw(mixture, state.sftUpdates, config.seed),
+  );
   const packing = await packTrajectories(
     batch.map((trajectory) => ({ trajectory, advantage: 1 })),
     { images, maxTokens: config.microBatchTokens, sharedPrefix: config.sharedPrefix },
@@ -116,6 +119,24 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
     learning_rate: learningRate,
     num_tokens: run.state.tokens,
   };
+}
+
+/**
+ * What an update draws from: first reading alone, then grounding with some reading, then all of it.
+ * In one mixture from the start the few tokens that say what a card shows drown among the others.
+ */
+function stageOf(
+  mixtures: readonly Mixture[],
+  update: number,
+  { readingUpdates, groundingUpdates }: SftConfig,
+): readonly Mixture[] {
+  const only = (kinds: readonly string[]) => {
+    const chosen = mixtures.filter(({ kind }) => kinds.includes(kind));
+    return chosen.length > 0 ? chosen : mixtures;
+  };
+  if (update < readingUpdates) return only(['reading']);
+  if (update < readingUpdates + groundingUpdates) return only(['grounding', 'reading']);
+  return mixtures;
 }
 
 /** The examples of an update: pass after pass through the kind, each pass in another order. */

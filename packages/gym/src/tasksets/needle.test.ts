@@ -11,14 +11,14 @@ async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise
   return await sharp(png).extract(box).raw().toBuffer();
 }
 
-/** Ink of a card, 0 to 255, from its darkness against its paper. */
+/** Ink of a card, 0 to 255, from its lightness against its paper, in the red channel. */
 function inkOf(card: Uint8Array): Uint8Array {
   const paper = card[0] ?? 0;
   const margin = (CARD_SIZE - DIGIT_SIZE) / 2;
   return Uint8Array.from({ length: DIGIT_SIZE ** 2 }, (_, i) => {
     const [x, y] = [(i % DIGIT_SIZE) + margin, Math.floor(i / DIGIT_SIZE) + margin];
     const value = card[(y * CARD_SIZE + x) * 3] ?? 0;
-    return Math.round((255 * (paper - value)) / (paper - 20));
+    return Math.round((255 * (value - paper)) / (250 - paper));
   });
 }
 
@@ -80,25 +80,22 @@ describe('needle', () => {
     },
   );
 
-  it('lays cards in the middle of cells that do not touch, and the digit in any of them', async () => {
+  it('lays cards in the middle of different cells, and the digit in any of them', async () => {
     const cells = new Set<string>();
     for (let index = 0; index < 60; index++) {
       const { metadata } = await needle.task('train', index);
       const { box, decoys, places } = factsOf(metadata);
-      expect(places).toHaveLength(36);
+      expect(places).toHaveLength(16);
       const cards = [box, ...decoys];
       expect(cards).toHaveLength(3);
       const known = places.map(String);
       cards.forEach((card, i) => {
         expect(known).toContain(String(card));
-        for (const other of cards.slice(0, i)) {
-          const apart = Math.max(Math.abs(card[0] - other[0]), Math.abs(card[1] - other[1]));
-          expect(apart).toBeGreaterThan(112);
-        }
+        expect(cards.findIndex((other) => String(other) === String(card))).toBe(i);
       });
       cells.add(String(box));
     }
-    expect(cells.size).toBeGreaterThan(20);
+    expect(cells.size).toBeGreaterThan(12);
   });
 
   it('has other pictures in the splits, under other seeds and indices', async () => {
@@ -122,8 +119,8 @@ describe('needle', () => {
   it.each([
     [{ pitch: 50 }, /pitch must be even and at least 56, got 50/],
     [{ pitch: 113 }, /pitch must be even/],
-    [{ cards: 0 }, /cards must be from 1 to 4 on 6×6 cells, got 0/],
-    [{ cards: 5 }, /cards must be from 1 to 4/],
+    [{ cards: 0 }, /cards must be from 1 to 16 on 4×4 cells, got 0/],
+    [{ cards: 17 }, /cards must be from 1 to 16/],
   ])('refuses %o', (options, message) => {
     expect(() => needleWith(options)).toThrow(ConfigError);
     expect(() => needleWith(options)).toThrow(message);
