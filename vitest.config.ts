@@ -8,6 +8,6 @@ export default defineConfig({
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 120_000,
   },
 });
