@@ -7,7 +7,16 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -16,14 +25,17 @@ import { addonPath } from './index.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const buildFolder = join(here, 'build');
+/** CMake works here; the finished addon is moved out of it, over the one in use until then. */
+const workFolder = join(buildFolder, 'work');
 const stampPath = join(buildFolder, 'built-from.json');
 const logPath = join(buildFolder, 'build.log');
+const lockPath = join(buildFolder, 'lock');
 
 /** Something the build needs is missing, or the build failed; the message says what to do. */
 export class BuildError extends Error {}
 
 /**
- * Makes sure the addon is there and up to date.
+ * Makes sure the addon is there and up to date. Of several calls at once, one builds.
  *
  * @param options.onStart  called with one line if there is something to build
  * @returns {Promise<'fresh' | 'built'>}
@@ -31,37 +43,88 @@ export class BuildError extends Error {}
  */
 export async function buildAddon({ onStart = () => {} } = {}) {
   const compiler = findCompiler();
-  const wanted = { sources: hashSources(), tools: describeTools(compiler) };
-  const built = readStamp();
-  const isSameTools = built?.tools === wanted.tools;
-  if (isSameTools && built.sources === wanted.sources && existsSync(addonPath())) return 'fresh';
-
+  const tools = describeTools(compiler);
+  if (isFresh(hashSources(), tools)) return 'fresh';
   expectTools(compiler);
-  onStart('Building the native kernels (about a minute, once) …');
+  mkdirSync(buildFolder, { recursive: true });
+  await takeLock();
+  try {
+    // Someone else may have built it while this call waited.
+    const sources = hashSources();
+    if (isFresh(sources, tools)) return 'fresh';
+    onStart('Building the native kernels (about a minute, once) …');
+    await build(tools);
+    writeFileSync(stampPath, `${JSON.stringify({ sources, tools }, null, 2)}\n`);
+    return 'built';
+  } finally {
+    rmSync(lockPath, { force: true });
+  }
+}
+
+async function build(tools) {
   // Another compiler's object files and CMake's cache are of no use.
-  if (!isSameTools) rmSync(buildFolder, { recursive: true, force: true });
-  rmSync(stampPath, { force: true });
+  const isSameTools = readStamp()?.tools === tools;
+  if (!isSameTools) rmSync(workFolder, { recursive: true, force: true });
   let result = await compile();
   if (result.code !== 0 && isSameTools) {
-    rmSync(buildFolder, { recursive: true, force: true });
+    rmSync(workFolder, { recursive: true, force: true });
     result = await compile();
   }
-  mkdirSync(buildFolder, { recursive: true });
   writeFileSync(logPath, result.output);
-  if (result.code !== 0 || !existsSync(addonPath())) {
+  const built = join(workFolder, 'Release', 'saccade.node');
+  if (result.code !== 0 || !existsSync(built)) {
     const tail = result.output.trimEnd().split('\n').slice(-40).join('\n');
     throw new BuildError(
       `${tail}\n\nThe native addon did not build; the whole output is in ${logPath}. ` +
         'Correct what it names and run this again.',
     );
   }
-  writeFileSync(stampPath, `${JSON.stringify(wanted, null, 2)}\n`);
-  return 'built';
+  // A rename: processes that have the old addon open keep it.
+  mkdirSync(dirname(addonPath()), { recursive: true });
+  copyFileSync(built, `${addonPath()}.new`);
+  renameSync(`${addonPath()}.new`, addonPath());
+}
+
+/** Waits until no other process builds. A lock whose owner is gone is taken over. */
+async function takeLock() {
+  for (;;) {
+    try {
+      writeFileSync(lockPath, String(process.pid), { flag: 'wx' });
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (!isRunning(Number(readText(lockPath)))) rmSync(lockPath, { force: true });
+    else await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+function isRunning(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isFresh(sources, tools) {
+  const built = readStamp();
+  return built?.tools === tools && built.sources === sources && existsSync(addonPath());
 }
 
 function readStamp() {
   try {
-    return JSON.parse(readFileSync(stampPath, 'utf8'));
+    return JSON.parse(readText(stampPath));
   } catch {
     // Never built, or interrupted: build.
     return undefined;
@@ -141,7 +204,14 @@ function expectTools(compiler) {
 function compile() {
   const require = createRequire(import.meta.url);
   const command = join(dirname(require.resolve('cmake-js/package.json')), 'bin', 'cmake-js');
-  const args = [command, 'build', '--parallel', String(availableParallelism())];
+  const args = [
+    command,
+    'build',
+    '--out',
+    workFolder,
+    '--parallel',
+    String(availableParallelism()),
+  ];
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';

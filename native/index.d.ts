@@ -10,27 +10,39 @@ export interface KernelInfo {
   readonly hasBackward: boolean;
 }
 
+/** Memory that launches name by its id. */
+export interface Allocation {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Kernels of one instruction set with their own threads and scratch memory. */
 export interface Runtime {
   /**
-   * Runs one kernel and returns when it is done.
+   * The array through which launches pass their numbers; the same one for the Runtime's life.
    *
-   * @param operands in the kernel's order; undefined where absent
-   * @param ranges   offset and length in bytes of each operand within its array
-   * @param dims     one per axis letter, in order of first appearance
+   * It holds, for each operand in the kernel's order, the id of its memory (-1 where absent), its
+   * offset and its length in bytes; then the dims, one per axis letter in order of first
+   * appearance; then the scalars.
+   */
+  arguments(): Float64Array;
+  /**
+   * Runs one kernel on what `arguments()` holds and returns when it is done.
+   *
    * @throws TypeError or RangeError if the launch does not fit the kernel, Error if it refuses
    */
   launch(
     kernel: number,
     backward: boolean,
-    operands: readonly (Uint8Array | undefined)[],
-    ranges: Float64Array,
-    dims: Float64Array,
-    scalars: Float64Array,
+    operandCount: number,
+    dimCount: number,
+    scalarCount: number,
   ): void;
   kernels(): KernelInfo[];
-  /** Memory whose first byte is 64-byte aligned. */
-  allocate(sizeBytes: number): Uint8Array;
+  /** Memory whose first byte is 64-byte aligned; alive until `release`. */
+  allocate(sizeBytes: number): Allocation;
+  /** Gives memory back; its id may be given out again. */
+  release(id: number): void;
   /** Runs empty items on all threads and counts how often each ran; throws in item `failAt` ≥ 0. */
   probeThreads(items: number, failAt: number): Int32Array;
   /** Fills workspaces with NaN before kernels get them, to catch reads of what was never written. */

@@ -23,11 +23,12 @@ int forward(const SaccadeLaunch* launch) {
   const double weightDecay = launch->scalars[4], step = launch->scalars[5];
   const double maxNorm = launch->scalars[6];
   if (U != 1) {
-    return fail(*launch, "sumSquares holds %lld numbers, expected 1. Pass a [1] array.", (long long)U);
+    return fail(*launch, "sumSquares holds %lld numbers, expected 1. Pass a [1] array.",
+                (long long)U);
   }
   if (!(step >= 1)) return fail(*launch, "step is %g; steps count from 1.", step);
   const double clip = maxNorm / (sqrt((double)sumSquares[0]) + 1e-6);
-  // Written so that a norm that is not a number makes the update not a number, rather than hiding it.
+  // A norm that is not a number makes the update not a number, rather than hiding it.
   const Vec scale = splat(maxNorm == 0 || clip >= 1 ? 1.0f : (float)clip);
   const Vec decay = splat((float)(1 - learningRate * weightDecay));
   const Vec keep1 = splat((float)beta1), take1 = splat((float)(1 - beta1));

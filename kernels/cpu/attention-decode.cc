@@ -140,7 +140,9 @@ struct Decoder {
 int forward(const SaccadeLaunch* launch) {
   const int64_t* dims = launch->dims;
   const int64_t N = dims[0], H = dims[1], D = dims[2], C = dims[3], G = dims[4], R = dims[5];
-  if (dims[6] != 2) return fail(*launch, "a span has %lld numbers, expected 2.", (long long)dims[6]);
+  if (dims[6] != 2) {
+    return fail(*launch, "a span has %lld numbers, expected start and end.", (long long)dims[6]);
+  }
   if (dims[7] != N + 1) {
     return fail(*launch, "spanOffsets has %lld numbers for %lld rows, expected one more than rows.",
                 (long long)dims[7], (long long)N);

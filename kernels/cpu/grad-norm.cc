@@ -31,7 +31,9 @@ int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], U = launch->dims[1];
   const float* grad = floats(*launch, 0);
   float* total = floats(*launch, 2);
-  if (U != 1) return fail(*launch, "sum holds %lld numbers, expected 1. Pass a [1] array.", (long long)U);
+  if (U != 1) {
+    return fail(*launch, "sum holds %lld numbers, expected 1. Pass a [1] array.", (long long)U);
+  }
   const int64_t chunks = divideUp(N, CHUNK);
   double* partial = scratchArray<double>(*launch, chunks);
   parallelFor(*launch, chunks, 0.3 * (double)N, [&](int64_t chunk, int32_t) {

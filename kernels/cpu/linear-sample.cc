@@ -10,7 +10,8 @@ namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
-// Words of Philox4x32-10 at FOLD / 4 counters from `first` on: words[4·i + r] is word r of the i-th.
+// Words of Philox4x32-10 at FOLD / 4 counters from `first` on: words[4·i + r] is word r of the
+// i-th.
 void philoxWords(uint32_t* words, uint32_t first, const int32_t* key) {
   WordVec lane;
   for (int i = 0; i < LANES; i++) lane[i] = (uint32_t)i;
@@ -98,7 +99,9 @@ int forward(const SaccadeLaunch* launch) {
   const double temperature = launch->scalars[0];
   if (Q != 4) return fail(*launch, "a key has %lld words, expected 4.", (long long)Q);
   if (V < 1) return fail(*launch, "the vocabulary is empty; there is nothing to draw.");
-  if (!(temperature >= 0)) return fail(*launch, "temperature is %g, expected at least 0.", temperature);
+  if (!(temperature >= 0)) {
+    return fail(*launch, "temperature is %g, expected at least 0.", temperature);
+  }
 
   FoldPart* parts = scratchArray<FoldPart>(*launch, N * FOLDS);
   Candidate* candidates = scratchArray<Candidate>(*launch, N * FOLDS);

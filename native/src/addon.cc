@@ -12,6 +12,8 @@
 namespace saccade {
 namespace {
 
+constexpr int64_t MOST_ARGUMENTS = 256;
+
 // An address for operands of zero bytes: present, never read.
 alignas(64) uint8_t nothing[64];
 
@@ -22,6 +24,8 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
                        {InstanceMethod<&RuntimeObject::launchKernel>("launch"),
                         InstanceMethod<&RuntimeObject::kernels>("kernels"),
                         InstanceMethod<&RuntimeObject::allocate>("allocate"),
+                        InstanceMethod<&RuntimeObject::release>("release"),
+                        InstanceMethod<&RuntimeObject::argumentArray>("arguments"),
                         InstanceMethod<&RuntimeObject::probeThreads>("probeThreads"),
                         InstanceMethod<&RuntimeObject::poisonScratch>("poisonScratch"),
                         InstanceMethod<&RuntimeObject::setHandOver>("setHandOver"),
@@ -30,7 +34,8 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
 
   explicit RuntimeObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<RuntimeObject>(info) {
     if (info.Length() != 2 || !info[0].IsString() || !info[1].IsNumber()) {
-      throw Napi::TypeError::New(info.Env(), "Runtime takes an instruction set and a thread count.");
+      throw Napi::TypeError::New(info.Env(),
+                                 "Runtime takes an instruction set and a thread count.");
     }
     const std::string name = info[0].As<Napi::String>();
     const double threads = info[1].As<Napi::Number>().DoubleValue();
@@ -52,37 +57,49 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     return *runtime_;
   }
 
-  // launch(kernel, backward, operands: (Uint8Array | undefined)[], ranges: Float64Array of offset
-  // and length in bytes per operand, dims: Float64Array, scalars: Float64Array)
+  // arguments(): the Float64Array through which launches pass their numbers. One array for all
+  // launches: making one per launch cost more than many a kernel.
+  Napi::Value argumentArray(const Napi::CallbackInfo& info) {
+    open(info.Env());
+    if (arguments_.IsEmpty()) {
+      const Napi::Float64Array array = Napi::Float64Array::New(info.Env(), MOST_ARGUMENTS);
+      arguments_ = Napi::Persistent(array);
+      argumentData_ = arguments_.Value().Data();
+    }
+    return arguments_.Value();
+  }
+
+  // launch(kernel, backward, operandCount, dimCount, scalarCount). The arguments hold, for each
+  // operand, its memory's id (-1: absent), offset and length in bytes; then the dims; the scalars.
   void launchKernel(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     Runtime& runtime = open(env);
-    if (info.Length() != 6 || !info[0].IsNumber() || !info[1].IsBoolean() || !info[2].IsArray()) {
-      throw Napi::TypeError::New(
-          env, "launch takes a kernel index, a boolean, operands, ranges, dims and scalars.");
+    const int64_t operands = countAt(info, 2), dims = countAt(info, 3), scalars = countAt(info, 4);
+    if (info.Length() != 5 || !info[0].IsNumber() || !info[1].IsBoolean() || operands < 0 ||
+        dims < 0 || scalars < 0) {
+      throw Napi::TypeError::New(env, "launch takes a kernel index, a boolean and three counts.");
     }
-    LaunchRequest request;
-    request.kernel = info[0].As<Napi::Number>().Int32Value();
-    request.backward = info[1].As<Napi::Boolean>();
-    const Napi::Array operands = info[2].As<Napi::Array>();
-    const std::vector<double> ranges = numbers(info[3], "ranges");
-    if (ranges.size() != size_t{operands.Length()} * 2) {
-      throw Napi::TypeError::New(env, "ranges must hold an offset and a length per operand.");
+    if (!argumentData_ || 3 * operands + dims + scalars > MOST_ARGUMENTS) {
+      throw Napi::RangeError::New(env, "launch takes at most " + std::to_string(MOST_ARGUMENTS) +
+                                           " numbers, written to arguments() first.");
     }
-    for (uint32_t i = 0; i < operands.Length(); i++) {
-      const Napi::Value operand = operands[i];
-      request.operands.push_back(
-          memoryOf(operand, ranges[size_t{i} * 2], ranges[size_t{i} * 2 + 1], i));
+    request_.kernel = info[0].As<Napi::Number>().Int32Value();
+    request_.backward = info[1].As<Napi::Boolean>();
+    const double* next = argumentData_;
+    request_.operands.clear();
+    for (int64_t i = 0; i < operands; i++, next += 3) {
+      request_.operands.push_back(memoryOf(env, next[0], next[1], next[2], i));
     }
-    for (const double dim : numbers(info[4], "dims")) {
-      if (!(dim >= 0 && dim < 1e15) || dim != std::floor(dim)) {
+    request_.dims.clear();
+    for (int64_t i = 0; i < dims; i++, next++) {
+      if (!(*next >= 0 && *next < 1e15) || *next != std::floor(*next)) {
         throw Napi::RangeError::New(env, "dims must be non-negative integers.");
       }
-      request.dims.push_back(static_cast<int64_t>(dim));
+      request_.dims.push_back(static_cast<int64_t>(*next));
     }
-    request.scalars = numbers(info[5], "scalars");
+    request_.scalars.assign(next, next + scalars);
     try {
-      saccade::launch(runtime, request);
+      saccade::launch(runtime, request_);
     } catch (const std::bad_alloc&) {
       throw Napi::Error::New(env, "out of memory for the kernel's workspace. Use smaller batches.");
     } catch (const std::invalid_argument& error) {
@@ -92,37 +109,31 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     }
   }
 
-  static std::vector<double> numbers(const Napi::Value& value, const char* name) {
-    if (value.IsTypedArray()) {
-      const Napi::TypedArray array = value.As<Napi::TypedArray>();
-      if (array.TypedArrayType() == napi_float64_array) {
-        Napi::Float64Array doubles = value.As<Napi::Float64Array>();
-        if (doubles.ElementLength() == 0) return {};
-        return std::vector<double>(doubles.Data(), doubles.Data() + doubles.ElementLength());
-      }
-    }
-    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a Float64Array.");
+  static int64_t countAt(const Napi::CallbackInfo& info, size_t i) {
+    if (info.Length() <= i || !info[i].IsNumber()) return -1;
+    const double value = info[i].As<Napi::Number>().DoubleValue();
+    return value >= 0 && value <= MOST_ARGUMENTS ? static_cast<int64_t>(value) : -1;
   }
 
-  static OperandMemory memoryOf(const Napi::Value& value, double offset, double length, uint32_t i) {
-    if (value.IsUndefined() || value.IsNull()) return {};
+  OperandMemory memoryOf(Napi::Env env, double id, double offset, double length, int64_t i) {
+    if (id == -1) return {};
     const std::string name = "operand " + std::to_string(i);
-    if (!value.IsTypedArray() ||
-        value.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array) {
-      throw Napi::TypeError::New(value.Env(), name + " must be a Uint8Array or undefined.");
+    if (!(id >= 0 && id < static_cast<double>(memories_.size())) || id != std::floor(id) ||
+        !memories_[static_cast<size_t>(id)].data) {
+      throw Napi::RangeError::New(env, name + " is in no memory of this Runtime. Allocate it here.");
     }
-    Napi::Uint8Array array = value.As<Napi::Uint8Array>();
-    const double available = static_cast<double>(array.ByteLength());
+    const Memory& memory = memories_[static_cast<size_t>(id)];
+    const double available = static_cast<double>(memory.bytes);
     if (!(offset >= 0 && length >= 0 && offset + length <= available) ||
         offset != std::floor(offset) || length != std::floor(length)) {
-      throw Napi::RangeError::New(value.Env(), name + " reaches beyond its memory of " +
-                                                   std::to_string(array.ByteLength()) + " bytes.");
+      throw Napi::RangeError::New(
+          env, name + " reaches beyond its memory of " + std::to_string(memory.bytes) + " bytes.");
     }
-    OperandMemory memory;
-    memory.present = true;
-    memory.bytes = static_cast<int64_t>(length);
-    memory.data = memory.bytes == 0 ? nothing : array.Data() + static_cast<size_t>(offset);
-    return memory;
+    OperandMemory operand;
+    operand.present = true;
+    operand.bytes = static_cast<int64_t>(length);
+    operand.data = operand.bytes == 0 ? nothing : memory.data + static_cast<size_t>(offset);
+    return operand;
   }
 
   Napi::Value kernels(const Napi::CallbackInfo& info) {
@@ -139,15 +150,43 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     return list;
   }
 
-  // A Uint8Array whose first byte is 64-byte aligned. Zeroed, as all ArrayBuffers are.
+  // allocate(bytes): { id, bytes: Uint8Array } whose first byte is 64-byte aligned.
   Napi::Value allocate(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const double size = info.Length() == 1 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
-    if (!(size >= 0 && size < 9e15)) throw Napi::RangeError::New(env, "allocate takes a size in bytes.");
+    open(env);
+    const double size =
+        info.Length() == 1 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
+    if (!(size >= 0 && size < 9e15)) {
+      throw Napi::RangeError::New(env, "allocate takes a size in bytes.");
+    }
     const size_t bytes = static_cast<size_t>(size);
     Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(env, bytes + 64);
-    const size_t address = reinterpret_cast<size_t>(buffer.Data());
-    return Napi::Uint8Array::New(env, bytes, buffer, (64 - address % 64) % 64);
+    uint8_t* start = static_cast<uint8_t*>(buffer.Data());
+    const size_t lead = (64 - reinterpret_cast<size_t>(start) % 64) % 64;
+    size_t id = memories_.size();
+    if (freeIds_.empty()) {
+      memories_.emplace_back();
+    } else {
+      id = freeIds_.back();
+      freeIds_.pop_back();
+    }
+    // The reference keeps the memory alive until release(), whatever JavaScript forgets.
+    memories_[id] = {Napi::Persistent(buffer), start + lead, static_cast<int64_t>(bytes)};
+    Napi::Object allocation = Napi::Object::New(env);
+    allocation.Set("id", static_cast<double>(id));
+    allocation.Set("bytes", Napi::Uint8Array::New(env, bytes, buffer, lead));
+    return allocation;
+  }
+
+  void release(const Napi::CallbackInfo& info) {
+    const double id =
+        info.Length() == 1 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
+    if (!(id >= 0 && id < static_cast<double>(memories_.size())) || id != std::floor(id) ||
+        !memories_[static_cast<size_t>(id)].data) {
+      throw Napi::RangeError::New(info.Env(), "release takes the id of memory not yet released.");
+    }
+    memories_[static_cast<size_t>(id)] = {};
+    freeIds_.push_back(static_cast<size_t>(id));
   }
 
   // probeThreads(items, failAt): how often each item ran; throws inside item `failAt` if >= 0.
@@ -165,7 +204,9 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
           [](void* context, int64_t item, int32_t) {
             Probe& p = *static_cast<Probe*>(context);
             p.visits[static_cast<size_t>(item)]++;
-            if (item == p.failAt) throw std::runtime_error("item " + std::to_string(item) + " failed");
+            if (item == p.failAt) {
+              throw std::runtime_error("item " + std::to_string(item) + " failed");
+            }
           },
           &probe);
     } catch (const std::exception& error) {
@@ -190,9 +231,25 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     open(info.Env()).setHandOver(microseconds * 1000);
   }
 
-  void close(const Napi::CallbackInfo&) { runtime_.reset(); }
+  void close(const Napi::CallbackInfo&) {
+    runtime_.reset();
+    memories_.clear();
+    freeIds_.clear();
+  }
+
+  struct Memory {
+    Napi::Reference<Napi::ArrayBuffer> owner;
+    uint8_t* data = nullptr;
+    int64_t bytes = 0;
+  };
 
   std::unique_ptr<Runtime> runtime_;
+  std::vector<Memory> memories_;
+  std::vector<size_t> freeIds_;
+  Napi::Reference<Napi::Float64Array> arguments_;
+  double* argumentData_ = nullptr;
+  // Kept between launches for its vectors' memory.
+  LaunchRequest request_;
 };
 
 Napi::Value instructionSets(const Napi::CallbackInfo& info) {

@@ -18,7 +18,8 @@ int64_t elementsOf(const OperandRule& rule, const std::vector<int64_t>& dims) {
   for (const int32_t axis : rule.axes) {
     const int64_t dim = dims[static_cast<size_t>(axis)];
     if (dim != 0 && elements > MOST_ELEMENTS / dim) {
-      throw std::invalid_argument(rule.name + " would have more than 2^46 elements. Check the dims.");
+      throw std::invalid_argument(rule.name +
+                                  " would have more than 2^46 elements. Check the dims.");
     }
     elements *= dim;
   }
@@ -44,10 +45,17 @@ void checkOperand(const std::string& id, const OperandRule& rule, const OperandM
   if (rule.inPlaceOf >= 0) {
     const OperandMemory& shared = request.operands[static_cast<size_t>(rule.inPlaceOf)];
     if (shared.data != memory.data) {
-      throw std::invalid_argument(id + ": output '" + rule.name +
-                                  "' is updated in place. Pass the memory of the input it updates.");
+      throw std::invalid_argument(id + ": output '" + rule.name + "' is updated in place. " +
+                                  "Pass the memory of the input it updates.");
     }
   }
+}
+
+void expectCount(const std::string& id, const char* noun, size_t expected, size_t got,
+                 const char* remedy) {
+  if (expected == got) return;
+  throw std::invalid_argument(id + " takes " + count(static_cast<int64_t>(expected), noun) +
+                              ", got " + std::to_string(got) + ". " + remedy);
 }
 
 bool overlap(const OperandMemory& a, const OperandMemory& b) {
@@ -83,21 +91,12 @@ void launch(Runtime& runtime, const LaunchRequest& request) {
   const SaccadeRun run = request.backward ? entry.kernel->backward : entry.kernel->forward;
   if (!run) throw std::invalid_argument(id + " has no backward. Launch its forward only.");
   const auto& rules = request.backward ? entry.signature.backward : entry.signature.forward;
-  if (request.operands.size() != rules.size()) {
-    throw std::invalid_argument(id + " takes " + count(static_cast<int64_t>(rules.size()), "operand") +
-                                ", got " + std::to_string(request.operands.size()) +
-                                ". Pass them in declared order, absent ones included.");
-  }
-  if (request.dims.size() != entry.signature.axes.size()) {
-    throw std::invalid_argument(id + " takes " +
-                                count(static_cast<int64_t>(entry.signature.axes.size()), "dim") +
-                                ", got " + std::to_string(request.dims.size()) + ". Pass one per axis letter.");
-  }
-  if (request.scalars.size() != entry.signature.scalars.size()) {
-    throw std::invalid_argument(id + " takes " +
-                                count(static_cast<int64_t>(entry.signature.scalars.size()), "scalar") +
-                                ", got " + std::to_string(request.scalars.size()) + ". Pass them in declared order.");
-  }
+  expectCount(id, "operand", rules.size(), request.operands.size(),
+              "Pass them in declared order, absent ones included.");
+  expectCount(id, "dim", entry.signature.axes.size(), request.dims.size(),
+              "Pass one per axis letter.");
+  expectCount(id, "scalar", entry.signature.scalars.size(), request.scalars.size(),
+              "Pass them in declared order.");
   for (size_t i = 0; i < request.dims.size(); i++) {
     if (request.dims[i] < 0 || request.dims[i] > MOST_ELEMENTS) {
       throw std::invalid_argument(id + ": dim " + entry.signature.axes[i] + " is " +

@@ -41,28 +41,16 @@ describe('Runtime', () => {
   afterAll(() => runtime.close());
 
   /** Launches the first kernel with one float32 input and one output of its shape. */
-  const unary = (): { kernel: number; axes: number } => {
-    const kernel = runtime
-      .kernels()
-      .findIndex(({ signature }) => /^x\[N,D\]' -> y/.test(signature));
-    return { kernel, axes: 2 };
-  };
-  const none = new Float64Array(0);
+  const unary = (): number =>
+    runtime.kernels().findIndex(({ signature }) => /^x\[N,D\]' -> y/.test(signature));
   const launch = (
-    operands: readonly (Uint8Array | undefined)[],
-    ranges: readonly number[],
+    operands: readonly (readonly [id: number, offset: number, length: number])[],
     dims: readonly number[],
-    kernel = unary().kernel,
-    backward = false,
-  ): void =>
-    runtime.launch(
-      kernel,
-      backward,
-      operands,
-      Float64Array.from(ranges),
-      Float64Array.from(dims),
-      none,
-    );
+    kernel = unary(),
+  ): void => {
+    runtime.arguments().set([...operands.flat(), ...dims]);
+    runtime.launch(kernel, false, operands.length, dims.length, 0);
+  };
 
   it('refuses instruction sets and thread counts it does not have', () => {
     expect(() => new addon.Runtime('mmx' as 'generic', 1)).toThrow(/'mmx' cannot run here/);
@@ -70,49 +58,87 @@ describe('Runtime', () => {
     expect(() => new addon.Runtime('generic', 1.5)).toThrow(/from 1 to 1024/);
   });
 
-  it('gives memory whose first byte is 64-byte aligned', () => {
+  it('gives memory under an id, and takes it back once', () => {
     const memory = [1, 100, 4096].map((size) => runtime.allocate(size));
-    expect(memory.map((bytes) => bytes.byteLength)).toEqual([1, 100, 4096]);
+    expect(memory.map(({ bytes }) => bytes.byteLength)).toEqual([1, 100, 4096]);
+    expect(new Set(memory.map(({ id }) => id)).size).toBe(3);
     // V8 aligns an ArrayBuffer's memory to 16 bytes at least; the offset makes up the rest.
-    for (const bytes of memory) expect(bytes.byteOffset % 16).toBe(0);
+    for (const { bytes } of memory) expect(bytes.byteOffset % 16).toBe(0);
+    for (const { id } of memory) runtime.release(id);
+    for (const { id } of memory) expect(() => runtime.release(id)).toThrow(/not yet released/);
     expect(() => runtime.allocate(-1)).toThrow(/size in bytes/);
   });
 
   it('runs a launch that fits', () => {
     const [x, y] = [runtime.allocate(24), runtime.allocate(24)];
-    new Float32Array(x.buffer, x.byteOffset, 6).fill(50);
-    launch([x, y], [0, 24, 0, 24], [2, 3]);
-    expect([...new Float32Array(y.buffer, y.byteOffset, 6)]).toEqual([50, 50, 50, 50, 50, 50]);
+    new Float32Array(x.bytes.buffer, x.bytes.byteOffset, 6).fill(50);
+    launch(
+      [
+        [x.id, 0, 24],
+        [y.id, 0, 24],
+      ],
+      [2, 3],
+    );
+    const result = new Float32Array(y.bytes.buffer, y.bytes.byteOffset, 6);
+    expect([...result]).toEqual([50, 50, 50, 50, 50, 50]);
   });
 
   it('answers wrong launches with an error that names the operand, and goes on working', () => {
-    const [x, y] = [runtime.allocate(24), runtime.allocate(24)];
-    const fit = [0, 24, 0, 24];
-    const { kernel } = unary();
-    expect(() => launch([x, y], fit, [2, 4])).toThrow(/operand 'x' needs 32 bytes.*got 24/);
-    expect(() => launch([x, y], [0, 28, 0, 24], [2, 3])).toThrow(/operand 0 reaches beyond/);
-    expect(() => launch([x, y], [-4, 24, 0, 24], [2, 3])).toThrow(/operand 0 reaches beyond/);
-    expect(() => launch([x, y], [Number.NaN, 24, 0, 24], [2, 3])).toThrow(/operand 0/);
-    expect(() => launch([x, y], [0, 12, 13, 4], [1, 1])).toThrow(/operand 'x'/);
-    expect(() => launch([x, y], [0, 4, 13, 4], [1, 1])).toThrow(/'y' is not aligned/);
-    expect(() => launch([undefined, y], fit, [2, 3])).toThrow(/operand 'x' is missing/);
-    expect(() => launch([x], [0, 24], [2, 3])).toThrow(/takes 2 operands, got 1/);
-    expect(() => launch([x, y], [0, 24], [2, 3])).toThrow(/an offset and a length per operand/);
-    expect(() => launch([x, x], fit, [2, 3])).toThrow(/'y' overlaps 'x'/);
-    expect(() => launch([x, y], fit, [2])).toThrow(/takes 2 dims, got 1/);
-    expect(() => launch([x, y], fit, [-2, 3])).toThrow(/non-negative integers/);
-    expect(() => launch([x, y], fit, [2 ** 46, 2 ** 46])).toThrow(/2\^46|more than/);
-    expect(() => launch([x, y], fit, [2, 3], 1000)).toThrow(/kernel 1000 does not exist/);
-    expect(() => launch([x, y], fit, [2, 3], -1)).toThrow(/does not exist/);
-    expect(() => launch(['x' as unknown as Uint8Array, y], fit, [2, 3])).toThrow(/operand 0 must/);
-    expect(() => runtime.launch(kernel, false, [x, y], none, none, none)).toThrow(TypeError);
-    expect(() => (runtime.launch as () => void)()).toThrow(TypeError);
-    expect(() => launch([x, y], fit, [2, 3])).not.toThrow();
+    const [x, y, gone] = [24, 24, 24].map((size) => runtime.allocate(size).id) as [
+      number,
+      number,
+      number,
+    ];
+    runtime.release(gone);
+    const fitX = [x, 0, 24] as const;
+    const fitY = [y, 0, 24] as const;
+    const wrong: readonly [() => void, RegExp][] = [
+      [() => launch([fitX, fitY], [2, 4]), /operand 'x' needs 32 bytes.*got 24/],
+      [() => launch([[x, 0, 28], fitY], [2, 3]), /operand 0 reaches beyond/],
+      [() => launch([[x, -4, 24], fitY], [2, 3]), /operand 0 reaches beyond/],
+      [() => launch([[x, Number.NaN, 24], fitY], [2, 3]), /operand 0 reaches beyond/],
+      [
+        () =>
+          launch(
+            [
+              [x, 0, 4],
+              [y, 13, 4],
+            ],
+            [1, 1],
+          ),
+        /'y' is not aligned/,
+      ],
+      [() => launch([[-1, 0, 0], fitY], [2, 3]), /operand 'x' is missing/],
+      [() => launch([[gone, 0, 24], fitY], [2, 3]), /operand 0 is in no memory/],
+      [() => launch([[1e9, 0, 24], fitY], [2, 3]), /operand 0 is in no memory/],
+      [() => launch([[0.5, 0, 24], fitY], [2, 3]), /operand 0 is in no memory/],
+      [() => launch([fitX], [2, 3]), /takes 2 operands, got 1/],
+      [() => launch([fitX, fitX], [2, 3]), /'y' overlaps 'x'/],
+      [() => launch([fitX, fitY], [2]), /takes 2 dims, got 1/],
+      [() => launch([fitX, fitY], [-2, 3]), /non-negative integers/],
+      [() => launch([fitX, fitY], [2 ** 46, 2 ** 46]), /more than 2\^46 elements/],
+      [() => launch([fitX, fitY], [2, 3], 1000), /kernel 1000 does not exist/],
+      [() => launch([fitX, fitY], [2, 3], -1), /does not exist/],
+      [() => runtime.launch(unary(), false, 2, 2, 1000), /three counts|at most 256/],
+      [() => runtime.launch(unary(), false, 100, 2, 0), /at most 256/],
+      [() => (runtime.launch as () => void)(), /launch takes|Illegal invocation/],
+      [() => (runtime.launch as () => void).call(runtime), /launch takes/],
+    ];
+    for (const [run, message] of wrong) expect(run).toThrow(message);
+    expect(() => launch([fitX, fitY], [2, 3])).not.toThrow();
   });
 
   it('takes launches of nothing', () => {
-    const empty = runtime.allocate(0);
-    expect(() => launch([empty, empty], [0, 0, 0, 0], [0, 3])).not.toThrow();
+    const { id } = runtime.allocate(0);
+    expect(() =>
+      launch(
+        [
+          [id, 0, 0],
+          [id, 0, 0],
+        ],
+        [0, 3],
+      ),
+    ).not.toThrow();
   });
 
   it('runs every item exactly once, whatever the number of threads', () => {

@@ -4,10 +4,11 @@
 // does within a block depends on the row and the block's visible keys alone. Training, decoding,
 // packing and shared prefixes differ only in where the keys lie, so they give the same bits.
 //
-//   m' = max(m, max_j s_j);  p_j = e^(s_j − m');  l = l·e^(m−m') + Σ_j p_j;  o = o·e^(m−m') + Σ_j p_j v_j
+//   m′ = max(m, max_j s_j);  p_j = e^(s_j − m′)
+//   l ← l·e^(m−m′) + Σ_j p_j;  o ← o·e^(m−m′) + Σ_j p_j v_j
 //
 // Keys are packed transposed, so scores run over lanes of keys with one chain over D, and values
-// stay rows. What was slower: lanes over D with a horizontal sum per score (3.1× at D = 32).
+// stay rows: lanes over D would need a horizontal sum per score.
 #pragma once
 
 #include "math.h"
@@ -151,7 +152,8 @@ static inline void attendBlock(int64_t first, int64_t rows, const float* queries
   const int64_t count = rows - first;
   const int64_t deepest = limits[rows - 1];
   multiplyPanels<Rows::contiguousDepth>(count, roundUp(deepest, LANES), D,
-                                        queries + first * padded, padded, {block.keys, D * PANEL, PANEL}, scores, KEYS,
+                                        queries + first * padded, padded,
+                                        {block.keys, D * PANEL, PANEL}, scores, KEYS,
                                         Into::overwrite);
   for (int64_t r = 0; r < count; r++) {
     const int64_t row = first + r;

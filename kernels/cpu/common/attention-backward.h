@@ -64,12 +64,14 @@ struct BackwardSpace {
 
   BackwardSpace(float* memory, int64_t chunkRows, int64_t tileRows, int64_t D) {
     const int64_t padded = paddedHead(D);
-    float** const parts[] = {&queries, &gradOut, &gradQuery, &lse, &delta, &limitBits,
-                             &keysAcross, &valuesAcross, &keys, &gradKeys, &gradValues, &weights, &gradScores};
+    float** const parts[] = {&queries,    &gradOut,      &gradQuery, &lse,      &delta,
+                             &limitBits,  &keysAcross,   &valuesAcross, &keys,  &gradKeys,
+                             &gradValues, &weights,      &gradScores};
     const int64_t rows = roundUp(chunkRows, LANES);
-    const int64_t sizes[] = {chunkRows * padded, chunkRows * padded, chunkRows * padded, rows, rows, rows,
-                             KEYS * padded, KEYS * padded, KEYS * padded, KEYS * padded,
-                             KEYS * padded, tileRows * KEYS, tileRows * KEYS};
+    const int64_t queryFloats = chunkRows * padded, keyFloats = KEYS * padded;
+    const int64_t sizes[] = {queryFloats, queryFloats,     queryFloats, rows,      rows,
+                             rows,        keyFloats,       keyFloats,   keyFloats, keyFloats,
+                             keyFloats,   tileRows * KEYS, tileRows * KEYS};
     for (int i = 0; i < 13; i++) {
       *parts[i] = memory;
       memory += sizes[i];
@@ -133,8 +135,8 @@ struct BackwardTask {
                                           {space.valuesAcross, D * PANEL, PANEL}, space.gradScores,
                                           KEYS, Into::overwrite);
     for (int64_t r = 0; r < rows; r++) {
-      differentiateRow(space.weights + r * KEYS, space.gradScores + r * KEYS, space.limits()[first + r],
-                       space.lse[first + r], space.delta[first + r]);
+      differentiateRow(space.weights + r * KEYS, space.gradScores + r * KEYS,
+                       space.limits()[first + r], space.lse[first + r], space.delta[first + r]);
     }
     if (dq) {
       multiplyPanels<Rows::contiguousDepth>(rows, padded, count, space.gradScores, KEYS,
@@ -228,13 +230,15 @@ static inline int attentionBackward(const SaccadeLaunch* launch) {
   const int64_t tileRows = larger(1, QUERY_ROWS / shape.ratio) * shape.ratio;
   const int64_t chunkTokens = larger(1, chunkRowsOf(shape.D) / shape.ratio);
   const int64_t chunkRows = chunkTokens * shape.ratio;
-  const int64_t spaceFloats = roundUp(BackwardSpace::floatsFor(chunkRows, tileRows, shape.D), LANES);
+  const int64_t spaceFloats =
+      roundUp(BackwardSpace::floatsFor(chunkRows, tileRows, shape.D), LANES);
   float* spaces = scratchFloats(*launch, threads * spaceFloats);
   Run* runs = scratchArray<Run>(*launch, threads * shape.S);
   const BackwardTask task{shape, forest, floats(*launch, 1), floats(*launch, 2),
                           floats(*launch, 3), dOut, floats(*launch, 5), floats(*launch, 6),
                           dq, dk, dv};
-  parallelFor(*launch, trees * shape.G, 2.5 * shape.nanoseconds(), [&](int64_t item, int32_t worker) {
+  parallelFor(*launch, trees * shape.G, 2.5 * shape.nanoseconds(),
+              [&](int64_t item, int32_t worker) {
     const int64_t tree = item / shape.G, g = item % shape.G;
     const BackwardSpace space(spaces + worker * spaceFloats, chunkRows, tileRows, shape.D);
     for (int64_t s = roots[tree]; s < roots[tree + 1]; s++) {

@@ -42,8 +42,9 @@ static inline int checkIndices(const SaccadeLaunch& launch, const char* name, co
                                int64_t count, int64_t lowest, int64_t bound) {
   for (int64_t i = 0; i < count; i++) {
     if (index[i] < lowest || index[i] >= bound) {
-      return fail(launch, "%s[%lld] is %d; expected at least %lld and below %lld. Check the indices.",
-                  name, (long long)i, (int)index[i], (long long)lowest, (long long)bound);
+      return fail(launch,
+                  "%s[%lld] is %d; expected at least %lld and below %lld. Check the indices.", name,
+                  (long long)i, (int)index[i], (long long)lowest, (long long)bound);
     }
   }
   return 0;

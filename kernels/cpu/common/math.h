@@ -1,5 +1,6 @@
-// exp, log, the logistic function and the normal distribution for vectors, to about 2 units in the
-// last place. Every lane is computed alike, so a value does not depend on where it stands.
+// exp, log, the logistic function and the normal distribution for vectors. Every lane is computed
+// alike, so a value does not depend on where it stands. Errors are the largest found against double
+// over a fine grid, on all instruction sets.
 //
 // The polynomials are minimax fits (Lawson iteration in float64); their errors are given beside
 // them. libm's vector functions are avoided: their bits differ between versions of the library.
@@ -15,7 +16,7 @@ constexpr float ROUNDER = 12582912.0f;
 constexpr float LN2_HIGH = 0.693145751953125f;
 constexpr float LN2_LOW = 1.42860682030941723212e-6f;
 
-// eˣ: 0 below −87.3 (no subnormals), ∞ above 88.37, NaN for NaN. Relative error below 1.2e-7.
+// eˣ: 0 below −87.3 (no subnormals), ∞ above 88.37, NaN for NaN. Relative error below 1e-7.
 SACCADE_INLINE Vec exponential(Vec x) {
   const Vec shifted = fma(x, splat(1.44269504088896341f), splat(ROUNDER));
   const Vec n = shifted - splat(ROUNDER);
@@ -35,8 +36,8 @@ SACCADE_INLINE Vec exponential(Vec x) {
   return selectGreater(x, splat(88.37f), splat(__builtin_inff()), y);
 }
 
-// ln x for normal positive x. Error below 1.5 units in the last place away from 1; absolute below
-// 6e-8 near it.
+// ln x for normal positive x. Relative error below 8e-8 where |ln x| > 1, absolute below 5e-8
+// otherwise.
 SACCADE_INLINE Vec logarithm(Vec x) {
   constexpr int32_t ROOT_HALF = 0x3f3504f3;
   const IntVec offset = bits(x) - ROOT_HALF;
@@ -62,7 +63,8 @@ SACCADE_INLINE Vec logarithm(Vec x) {
 // σ(x) = 1/(1 + e⁻ˣ)
 SACCADE_INLINE Vec logistic(Vec x) { return splat(1.0f) / (splat(1.0f) + exponential(-x)); }
 
-// Φ(x) and φ(x), the standard normal distribution and its density.
+// Φ(x) and φ(x), the standard normal distribution and its density. Φ: absolute error below 1.6e-7,
+// relative below 2e-6 down to x = −5.
 struct Normal {
   Vec cumulative;
   Vec density;

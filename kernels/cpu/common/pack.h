@@ -1,7 +1,6 @@
 // Copies a matrix into panels that stream: [depth][PANEL] with columns side by side, zero-padded.
 //
-// Transposing goes LANES × LANES through registers; reading 16 rows column by column instead costs
-// about eight times as much.
+// Transposing goes LANES × LANES through registers.
 #pragma once
 
 #include "tile.h"

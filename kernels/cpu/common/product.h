@@ -17,8 +17,8 @@ constexpr int64_t COLUMN_BLOCK = 1024;
 // Rows of A one item works on: 96 × 384 floats are 144 KiB, a part of L2.
 constexpr int64_t ROW_BLOCK = 96;
 
-// A matrix in memory: element (row, depth) or (column, depth) at data[index·stride + depth·depthStride];
-// one of the two strides is 1.
+// A matrix in memory: element (row or column i, depth k) at data[i·stride + k·depthStride]; one of
+// the two strides is 1.
 struct Source {
   const float* data;
   int64_t stride;

@@ -36,7 +36,9 @@ void registerTile(int64_t depth, const float* a,
   constexpr int BASES = (ROWS + 2) / 3;
   const float* base[BASES];
 #pragma GCC unroll 6
-  for (int g = 0; g < BASES; g++) base[g] = a + (LAYOUT == Rows::contiguousDepth ? 3 * g * stride : 0);
+  for (int g = 0; g < BASES; g++) {
+    base[g] = a + (LAYOUT == Rows::contiguousDepth ? 3 * g * stride : 0);
+  }
   for (int64_t k = 0; k < depth; k++) {
     Vec column[VECS];
 #pragma GCC unroll 4

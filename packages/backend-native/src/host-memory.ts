@@ -1,18 +1,24 @@
 /** Aligned host memory with free lists, and handles that notice when they are used too late. */
 import { bytesOf, type DType, ShapeError, StateError, type TypedArray } from '@saccade/core';
+import type { Allocation } from '@saccade/native';
 import type { BufferView, DeviceBuffer } from '@saccade/ops';
+
+/** Where memory comes from and goes back to: the addon's `Runtime`. */
+export interface MemorySource {
+  allocate(sizeBytes: number): Allocation;
+  release(id: number): void;
+}
 
 /** Memory freed by its owner is kept for the next allocation of its size class. */
 export class HostMemory {
-  readonly #allocate: (sizeBytes: number) => Uint8Array;
-  readonly #free = new Map<number, Uint8Array[]>();
+  readonly #source: MemorySource;
+  readonly #free = new Map<number, Allocation[]>();
   #liveBytes = 0;
   #peakBytes = 0;
   #keptBytes = 0;
 
-  /** @param allocate  gives memory aligned for the kernels */
-  constructor(allocate: (sizeBytes: number) => Uint8Array) {
-    this.#allocate = allocate;
+  constructor(source: MemorySource) {
+    this.#source = source;
   }
 
   get liveBytes(): number {
@@ -26,23 +32,48 @@ export class HostMemory {
     const size = sizeClass(sizeBytes);
     const kept = this.#free.get(size)?.pop();
     if (kept !== undefined) this.#keptBytes -= size;
-    const memory = kept ?? this.#allocate(size);
+    const allocation = kept ?? this.#source.allocate(size);
     this.#liveBytes += sizeBytes;
     this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes);
-    return new HostBuffer(this, sizeBytes, memory);
+    return new HostBuffer(this, sizeBytes, allocation);
   }
 
   /** Takes the memory of a buffer back; the buffer must be its own and alive. */
   free(buffer: HostBuffer): void {
-    const memory = buffer.release(this);
+    const allocation = buffer.giveUp(this);
     this.#liveBytes -= buffer.sizeBytes;
-    const size = memory.byteLength;
+    const size = allocation.bytes.byteLength;
     // Keeping more than was ever in use at once would only hold memory others may need.
-    if (this.#keptBytes + size > this.#peakBytes) return;
+    if (this.#keptBytes + size > this.#peakBytes) {
+      this.#source.release(allocation.id);
+      return;
+    }
     this.#keptBytes += size;
     const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [memory]);
-    else list.push(memory);
+    if (list === undefined) this.#free.set(size, [allocation]);
+    else list.push(allocation);
+  }
+
+  /** The memory of a view, checked against its buffer's size. */
+  locate({ buffer, offsetBytes, dtype, length }: BufferView): Allocation {
+    if (!(buffer instanceof HostBuffer)) {
+      throw new StateError('This buffer is not one of the native backend. Upload the array here.');
+    }
+    const allocation = buffer.allocation(this);
+    const end = offsetBytes + length * bytesOf(dtype);
+    if (offsetBytes < 0 || !(end <= buffer.sizeBytes)) {
+      throw new ShapeError(
+        `A view of bytes ${offsetBytes} to ${end} does not fit a buffer of ` +
+          `${buffer.sizeBytes} bytes. Make the view smaller.`,
+      );
+    }
+    return allocation;
+  }
+
+  /** The bytes of a view, shared with its buffer. */
+  bytes(view: BufferView): Uint8Array {
+    const { bytes } = this.locate(view);
+    return bytes.subarray(view.offsetBytes, view.offsetBytes + view.length * bytesOf(view.dtype));
   }
 
   dispose(): void {
@@ -56,54 +87,35 @@ export class HostMemory {
 export class HostBuffer implements DeviceBuffer {
   readonly sizeBytes: number;
   readonly #owner: HostMemory;
-  #memory: Uint8Array | undefined;
+  #allocation: Allocation | undefined;
 
-  constructor(owner: HostMemory, sizeBytes: number, memory: Uint8Array) {
+  constructor(owner: HostMemory, sizeBytes: number, allocation: Allocation) {
     this.#owner = owner;
     this.sizeBytes = sizeBytes;
-    this.#memory = memory;
+    this.#allocation = allocation;
   }
 
   /** At least `sizeBytes` bytes. */
-  memory(owner: HostMemory): Uint8Array {
+  allocation(owner: HostMemory): Allocation {
     if (this.#owner !== owner) {
       throw new StateError(
         'This buffer belongs to another backend. Read it there and upload it here.',
       );
     }
-    if (this.#memory === undefined) {
+    if (this.#allocation === undefined) {
       throw new StateError(
         `This buffer of ${this.sizeBytes} bytes has been freed. Free an array after its last use.`,
       );
     }
-    return this.#memory;
+    return this.#allocation;
   }
 
-  release(owner: HostMemory): Uint8Array {
-    const memory = this.memory(owner);
-    this.#memory = undefined;
-    return memory;
+  /** The memory, which the buffer loses. */
+  giveUp(owner: HostMemory): Allocation {
+    const allocation = this.allocation(owner);
+    this.#allocation = undefined;
+    return allocation;
   }
-}
-
-/** The bytes of a view: its memory, offset and length, checked against the buffer's size. */
-export function bytesOfView(
-  owner: HostMemory,
-  view: BufferView,
-): { readonly memory: Uint8Array; readonly offset: number; readonly length: number } {
-  const { buffer, offsetBytes, dtype } = view;
-  if (!(buffer instanceof HostBuffer)) {
-    throw new StateError('This buffer is not one of the native backend. Upload the array here.');
-  }
-  const memory = buffer.memory(owner);
-  const length = view.length * bytesOf(dtype);
-  if (offsetBytes < 0 || !(offsetBytes + length <= buffer.sizeBytes)) {
-    throw new ShapeError(
-      `A view of bytes ${offsetBytes} to ${offsetBytes + length} does not fit a buffer of ` +
-        `${buffer.sizeBytes} bytes. Make the view smaller.`,
-    );
-  }
-  return { memory, offset: offsetBytes, length };
 }
 
 /** A copy of stored bytes as the typed array of `dtype`. */

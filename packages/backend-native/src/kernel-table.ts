@@ -1,14 +1,22 @@
 /** Which kernel of the addon runs an op, and in what form it takes the op's dims and scalars. */
 import type { Runtime } from '@saccade/native';
-import { axisOrder, type Dims, type Direction, type Op, type Scalars } from '@saccade/ops';
+import { axisOrder, type Direction, type Op, operandOrder } from '@saccade/ops';
 import { signatureOf } from './signature.ts';
 
 export interface KernelBinding {
   /** Index of the kernel in the addon. */
   readonly kernel: number;
   readonly hasBackward: boolean;
-  dims(dims: Dims): Float64Array;
-  scalars(scalars: Scalars): Float64Array;
+  /** Axis letters and scalar names in the order the kernel takes their values. */
+  readonly axes: readonly string[];
+  readonly scalars: readonly string[];
+  readonly operands: Readonly<Record<Direction, readonly StoredOperand[]>>;
+}
+
+/** An operand of a launch and the type the kernel reads it as. */
+export interface StoredOperand {
+  readonly name: string;
+  readonly dtype: 'f32' | 'i32';
 }
 
 export class KernelTable {
@@ -42,13 +50,24 @@ export class KernelTable {
         'the addon is older or newer than the packages.'
       );
     }
-    const axes = axisOrder(op);
-    const names = Object.keys(op.scalars);
     return {
       kernel,
       hasBackward: info.hasBackward,
-      dims: (dims) => Float64Array.from(axes, (axis) => dims[axis] ?? 0),
-      scalars: (scalars) => Float64Array.from(names, (name) => scalars[name] ?? Number.NaN),
+      axes: axisOrder(op),
+      scalars: Object.keys(op.scalars),
+      operands: {
+        forward: storedOperands(op, 'forward'),
+        backward: storedOperands(op, 'backward'),
+      },
     };
   }
+}
+
+function storedOperands(op: Op, direction: Direction): readonly StoredOperand[] {
+  return operandOrder(op, direction).map(({ role, name }) => {
+    const isInput = role === 'input' || role === 'gradInput';
+    const operand = isInput ? op.inputs[name] : op.outputs[name];
+    const isIndex = operand?.dtypes.every((dtype) => dtype === 'i32') === true;
+    return { name, dtype: isIndex ? 'i32' : 'f32' };
+  });
 }

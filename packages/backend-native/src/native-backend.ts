@@ -11,17 +11,8 @@ import {
   UnsupportedError,
 } from '@saccade/core';
 import type { InstructionSet, Runtime } from '@saccade/native';
-import {
-  type Backend,
-  type BufferView,
-  type DeviceBuffer,
-  type Dims,
-  type Direction,
-  type Launch,
-  type Op,
-  operandOrder,
-} from '@saccade/ops';
-import { bytesOfView, copyAs, HostBuffer, HostMemory } from './host-memory.ts';
+import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import { copyAs, HostBuffer, HostMemory } from './host-memory.ts';
 import { KernelTable } from './kernel-table.ts';
 import { openAddon } from './load.ts';
 
@@ -85,13 +76,15 @@ class NativeBackend implements Backend {
   readonly description: string;
   readonly #memory: HostMemory;
   readonly #kernels: KernelTable;
+  readonly #arguments: Float64Array;
   #runtime: Runtime | undefined;
 
   constructor(runtime: Runtime, description: string) {
     this.description = description;
     this.#runtime = runtime;
     this.#kernels = new KernelTable(runtime);
-    this.#memory = new HostMemory((sizeBytes) => runtime.allocate(sizeBytes));
+    this.#memory = new HostMemory(runtime);
+    this.#arguments = runtime.arguments();
   }
 
   alloc(sizeBytes: number): DeviceBuffer {
@@ -109,19 +102,18 @@ class NativeBackend implements Backend {
   }
 
   write(view: BufferView, data: ArrayBufferView): void {
-    const { memory, offset, length } = this.#bytes(view);
-    if (data.byteLength !== length) {
+    const bytes = this.#memory.bytes(view);
+    if (data.byteLength !== bytes.byteLength) {
       throw new ShapeError(
-        `A write to ${view.length} ${view.dtype} elements needs ${length} bytes, ` +
+        `A write to ${view.length} ${view.dtype} elements needs ${bytes.byteLength} bytes, ` +
           `got ${data.byteLength}. Pass an array of the view's type and length.`,
       );
     }
-    memory.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset);
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   }
 
   async read(view: BufferView): Promise<ArrayBufferView> {
-    const { memory, offset, length } = this.#bytes(view);
-    return copyAs(view.dtype, memory.subarray(offset, offset + length));
+    return copyAs(view.dtype, this.#memory.bytes(view));
   }
 
   supports(
@@ -132,21 +124,18 @@ class NativeBackend implements Backend {
   ): true | string {
     const binding = this.#kernels.find(op, direction);
     if (typeof binding === 'string') return binding;
-    const slots = operandOrder(op, direction);
-    for (const [position, { role, name }] of slots.entries()) {
+    const operands = binding.operands[direction];
+    for (let position = 0; position < operands.length; position++) {
+      const stored = operands[position];
       const dtype = dtypes[position];
-      const isInput = role === 'input' || role === 'gradInput';
-      const operand = isInput ? op.inputs[name] : op.outputs[name];
-      const stored = operand?.dtypes.every((type) => type === 'i32') ? 'i32' : 'f32';
-      if (dtype !== undefined && dtype !== stored) {
-        return `${name} is ${dtype}; the kernel takes ${stored}.`;
+      if (dtype !== undefined && dtype !== stored?.dtype) {
+        return `${stored?.name} is ${dtype}; the kernel takes ${stored?.dtype}.`;
       }
     }
     return true;
   }
 
-  dispatch(launch: Launch): void {
-    const { op, direction, operands, dims, scalars } = launch;
+  dispatch({ op, direction, operands, dims, scalars }: Launch): void {
     const runtime = this.#open();
     const binding = this.#kernels.find(op, direction);
     if (typeof binding === 'string') {
@@ -155,32 +144,28 @@ class NativeBackend implements Backend {
           'Ask supports() first.',
       );
     }
-    const memories: (Uint8Array | undefined)[] = [];
-    const ranges = new Float64Array(operands.length * 2);
-    operands.forEach((view, position) => {
+    // Plain loops into one array: this runs some thousands of times per second.
+    const numbers = this.#arguments;
+    let at = 0;
+    for (const view of operands) {
       if (view === undefined) {
-        memories.push(undefined);
-        return;
+        numbers[at] = -1;
+      } else {
+        numbers[at] = this.#memory.locate(view).id;
+        numbers[at + 1] = view.offsetBytes;
+        numbers[at + 2] = view.length * bytesOf(view.dtype);
       }
-      if (bytesOf(view.dtype) !== 4) {
-        throw new UnsupportedError(
-          `${op.id}: operand ${position} is ${view.dtype}; native kernels take f32 and i32. ` +
-            'Ask supports() first.',
-        );
-      }
-      const { memory, offset, length } = this.#bytes(view);
-      memories.push(memory);
-      ranges[2 * position] = offset;
-      ranges[2 * position + 1] = length;
-    });
+      at += 3;
+    }
+    for (const axis of binding.axes) numbers[at++] = dims[axis] ?? 0;
+    for (const name of binding.scalars) numbers[at++] = scalars[name] ?? Number.NaN;
     try {
       runtime.launch(
         binding.kernel,
         direction === 'backward',
-        memories,
-        ranges,
-        binding.dims(dims),
-        binding.scalars(scalars),
+        operands.length,
+        binding.axes.length,
+        binding.scalars.length,
       );
     } catch (error) {
       // TypeError and RangeError: the launch does not fit the kernel; otherwise its data do not.
@@ -201,10 +186,6 @@ class NativeBackend implements Backend {
     this.#runtime?.close();
     this.#runtime = undefined;
     this.#memory.dispose();
-  }
-
-  #bytes(view: BufferView): ReturnType<typeof bytesOfView> {
-    return bytesOfView(this.#memory, view);
   }
 
   #open(): Runtime {
