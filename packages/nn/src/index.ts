@@ -1,4 +1,12 @@
 export {
+  linearLayer,
+  linearSpecs,
+  normSpecs,
+  rmsNormLayer,
+  swigluMlp,
+  swigluMlpSpecs,
+} from './layers.ts';
+export {
   type Initializer,
   initialise,
   initialValues,
@@ -6,7 +14,8 @@ export {
   type Parameters,
   parameter,
 } from './parameters.ts';
-export { mropeTable, type RotaryTable, visionRotaryTable } from './rotary-tables.ts';
+export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export {
   type NamedArray,
   readSafetensors,
@@ -22,3 +31,15 @@ export {
   transformerBlock,
   visionNames,
 } from './transformer-block.ts';
+export {
+  type VisionTowerInput,
+  type VisionTowerShape,
+  visionTower,
+  visionTowerSpecs,
+} from './vision-tower.ts';
+export {
+  type PatchGrid,
+  type WindowLayout,
+  type WindowOptions,
+  windowLayout,
+} from './vision-windows.ts';

@@ -7,9 +7,19 @@ export interface RotaryTable {
   readonly sin: Float32Array;
 }
 
-/** θ^(−2i/D) for i in [0, D/2). Su et al. 2021, arXiv:2104.09864. */
-function inverseFrequencies(headDim: number, theta: number): Float64Array {
-  return Float64Array.from({ length: headDim / 2 }, (_, i) => theta ** ((-2 * i) / headDim));
+/**
+ * θ^(−2i/D) for i in [0, D/2), rounded to float32 where torch rounds: one unit in the last place of
+ * a frequency is 0.002 rad at position 32767.
+ */
+function inverseFrequencies(headDim: number, theta: number): Float32Array {
+  if (!Number.isInteger(headDim / 2) || headDim <= 0) {
+    throw new ShapeError(
+      `Rotary embedding turns pairs: the dimension it turns must be even, got ${headDim}.`,
+    );
+  }
+  return Float32Array.from({ length: headDim / 2 }, (_, i) => {
+    return 1 / Math.fround(theta ** Math.fround((2 * i) / headDim));
+  });
 }
 
 function fill(
@@ -28,6 +38,19 @@ function fill(
     }
   }
   return { cos, sin };
+}
+
+/**
+ * Rotary embedding: frequency pair i of a token at position p turns by p·θ^(−2i/D).
+ * Su et al. 2021, arXiv:2104.09864, section 3.2.2.
+ *
+ * @param positions  [T]
+ */
+export function rotaryTable(positions: Int32Array, headDim: number, theta: number): RotaryTable {
+  const frequencies = inverseFrequencies(headDim, theta);
+  return fill(positions.length, headDim / 2, (t, i) => {
+    return (positions[t] as number) * (frequencies[i] as number);
+  });
 }
 
 /**
@@ -52,8 +75,13 @@ export function mropeTable(
     );
   }
   const tokenCount = positions.length / 3;
+  if (!Number.isInteger(tokenCount)) {
+    throw new ShapeError(
+      `M-RoPE positions must be three rows of equal length, got ${positions.length} numbers.`,
+    );
+  }
   const axisOf = sections.flatMap((section, axis) => new Array<number>(section).fill(axis));
-  const frequencies = inverseFrequencies(headDim, theta).map(Math.fround);
+  const frequencies = inverseFrequencies(headDim, theta);
   return fill(tokenCount, width, (t, i) => {
     const position = positions[(axisOf[i] as number) * tokenCount + t] as number;
     return position * (frequencies[i] as number);
@@ -75,7 +103,7 @@ export function visionRotaryTable(
 ): RotaryTable {
   expectLength('columns', columns.length, rows.length);
   const half = headDim / 4;
-  const frequencies = inverseFrequencies(headDim / 2, theta).map(Math.fround);
+  const frequencies = inverseFrequencies(headDim / 2, theta);
   return fill(rows.length, headDim / 2, (t, i) => {
     const position = (i < half ? rows[t] : columns[t]) as number;
     return position * (frequencies[i % half] as number);

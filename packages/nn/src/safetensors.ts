@@ -1,103 +1,136 @@
-/**
- * safetensors files: an 8-byte header length, a JSON header, and the tensors' bytes.
- * Reading trusts nothing: every offset is checked before a byte is used.
- */
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+/** safetensors files: read with every offset checked, written durably. */
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import {
-  bytesOf,
   DataError,
-  type DType,
   decode,
-  encode,
+  formatShape,
+  messageOf,
   type Shape,
+  ShapeError,
   sizeOf,
-  type TypedArray,
 } from '@saccade/core';
+import {
+  formatHeader,
+  headerLength,
+  parseHeader,
+  type StoredType,
+  storedBytes,
+  unsound,
+} from './safetensors-header.ts';
 
-/** A named array on the host, as float32 or int32. */
+/** A named array on the host: all float types as float32, all integers as int32. */
 export interface NamedArray {
   readonly dtype: 'f32' | 'i32';
   readonly shape: Shape;
   readonly data: Float32Array | Int32Array;
 }
 
-const DTYPES: Readonly<Record<string, DType>> = {
-  F32: 'f32',
-  F16: 'f16',
-  BF16: 'bf16',
-  I32: 'i32',
-  F64: 'f64',
-};
-/** Headers beyond this are refused: real ones are far below. */
-const MAX_HEADER_BYTES = 100 * 1024 * 1024;
+const INDEX = 'model.safetensors.index.json';
 
-interface Entry {
-  readonly name: string;
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  readonly start: number;
-  readonly end: number;
-}
-
-/** All tensors of a file, converted to float32 (integers stay). @throws DataError naming the defect */
+/**
+ * All tensors of a file, in the order of their bytes.
+ *
+ * @throws DataError naming the defect, or the 64-bit integer that int32 cannot hold
+ */
 export async function readSafetensors(path: string): Promise<Map<string, NamedArray>> {
-  const bytes = await readFile(path);
-  const { entries, dataStart } = parseHeader(bytes, path);
-  const arrays = new Map<string, NamedArray>();
-  for (const entry of entries) {
-    const slice = bytes.subarray(dataStart + entry.start, dataStart + entry.end);
-    const copy = slice.buffer.slice(slice.byteOffset, slice.byteOffset + slice.byteLength);
-    arrays.set(entry.name, { ...converted(copy as ArrayBuffer, entry.dtype), shape: entry.shape });
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const headerBytes = headerLength(path, await readRange(path, file, 0, Math.min(8, size)), size);
+    const dataStart = 8 + headerBytes;
+    const header = new TextDecoder().decode(await readRange(path, file, 8, headerBytes));
+    const arrays = new Map<string, NamedArray>();
+    for (const entry of parseHeader(path, header, size - dataStart)) {
+      const { name, dtype, shape, start, end } = entry;
+      const bytes = await readRange(path, file, dataStart + start, end - start);
+      arrays.set(name, { shape, ...converted(path, name, bytes.buffer, dtype) });
+    }
+    return arrays;
+  } finally {
+    await file.close();
   }
-  return arrays;
 }
 
-/** The tensors of a directory: `model.safetensors`, or the shards of its index. */
+/**
+ * The tensors of a directory: of the shards its `model.safetensors.index.json` names, or of
+ * `model.safetensors` where there is no index.
+ *
+ * @throws DataError if the index is broken or does not fit its shards
+ */
 export async function readSafetensorsDirectory(
   directory: string,
 ): Promise<Map<string, NamedArray>> {
-  let index: string;
-  try {
-    index = await readFile(join(directory, 'model.safetensors.index.json'), 'utf8');
-  } catch {
-    return readSafetensors(join(directory, 'model.safetensors'));
-  }
-  const parsed = JSON.parse(index) as { weight_map?: Record<string, string> };
-  const shards = new Set(Object.values(parsed.weight_map ?? {}));
+  const shardOf = await readIndex(directory);
+  if (shardOf === undefined) return readSafetensors(join(directory, 'model.safetensors'));
   const all = new Map<string, NamedArray>();
-  for (const shard of shards) {
-    if (dirname(shard) !== '.') {
-      throw new DataError(`The index in ${directory} names the shard "${shard}" outside of it.`);
+  for (const shard of new Set(shardOf.values())) {
+    for (const [name, array] of await readSafetensors(join(directory, shard))) {
+      if (shardOf.get(name) === shard) all.set(name, array);
     }
-    for (const [name, array] of await readSafetensors(join(directory, shard))) all.set(name, array);
+  }
+  for (const [name, shard] of shardOf) {
+    if (all.has(name)) continue;
+    throw new DataError(
+      `${INDEX} in ${directory} looks for "${name}" in ${shard}, which does not have it. ` +
+        'Get the index and the shards from the same place.',
+    );
   }
   return all;
 }
 
-/** Writes a file durably: to a temporary name, synced, then renamed into place. */
+/** Shard of every tensor, or undefined where there is no index. */
+async function readIndex(directory: string): Promise<Map<string, string> | undefined> {
+  const path = join(directory, INDEX);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const broken = (why: string, cause?: unknown) =>
+    new DataError(`${path} is not a sound index: ${why}. Write or download it again.`, { cause });
+  let index: { readonly weight_map?: unknown } | null;
+  try {
+    index = JSON.parse(text);
+  } catch (error) {
+    throw broken(messageOf(error), error);
+  }
+  const shards = index?.weight_map;
+  if (typeof shards !== 'object' || shards === null) throw broken('it has no weight_map');
+  const shardOf = new Map<string, string>();
+  for (const [name, shard] of Object.entries(shards)) {
+    if (typeof shard !== 'string' || basename(shard) !== shard || shard === '..') {
+      throw broken(`the shard of "${name}" is ${JSON.stringify(shard)}, no file beside it`);
+    }
+    shardOf.set(name, shard);
+  }
+  return shardOf;
+}
+
+/**
+ * Writes a file durably: to `<path>.partial`, synced, then renamed into place. After an error or a
+ * crash `path` is what it was before.
+ *
+ * @throws ShapeError if an array's data does not fill its shape
+ */
 export async function writeSafetensors(
   path: string,
   arrays: ReadonlyMap<string, NamedArray>,
 ): Promise<void> {
-  const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
-  let offset = 0;
-  for (const [name, array] of arrays) {
-    const end = offset + array.data.byteLength;
-    const dtype = array.dtype === 'f32' ? 'F32' : 'I32';
-    header[name] = { dtype, shape: array.shape, data_offsets: [offset, end] };
-    offset = end;
+  for (const [name, { data, shape }] of arrays) {
+    if (data.length === sizeOf(shape)) continue;
+    throw new ShapeError(
+      `"${name}" ${formatShape(shape)} must have ${sizeOf(shape)} elements, got ${data.length}.`,
+    );
   }
-  let text = JSON.stringify(header);
-  text += ' '.repeat((8 - (Buffer.byteLength(text) % 8)) % 8);
-  const head = Buffer.alloc(8);
-  head.writeBigUInt64LE(BigInt(Buffer.byteLength(text)));
+  const header = formatHeader([...arrays].map(([name, array]) => ({ name, ...array })));
   const temporary = `${path}.partial`;
   try {
     const file = await open(temporary, 'w');
     try {
-      await file.writeFile(head);
-      await file.writeFile(text);
+      await file.writeFile(header);
       for (const { data } of arrays.values()) {
         await file.writeFile(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
       }
@@ -110,66 +143,61 @@ export async function writeSafetensors(
     await rm(temporary, { force: true });
     throw error;
   }
+  await syncDirectory(dirname(path));
 }
 
-function parseHeader(bytes: Buffer, path: string): { entries: Entry[]; dataStart: number } {
-  const broken = (why: string) => new DataError(`${path} is not a sound safetensors file: ${why}.`);
-  if (bytes.length < 8) throw broken('it is shorter than its header length');
-  const headerBytes = Number(bytes.readBigUInt64LE(0));
-  if (headerBytes > MAX_HEADER_BYTES || headerBytes > bytes.length - 8) {
-    throw broken(`its header claims ${headerBytes} bytes of ${bytes.length}`);
-  }
-  const dataStart = 8 + headerBytes;
-  let header: unknown;
+/** Makes a rename survive a power cut, where the system can. */
+async function syncDirectory(path: string): Promise<void> {
+  // Windows cannot open directories; there the rename is as durable as it gets.
+  if (process.platform === 'win32') return;
+  const directory = await open(path);
   try {
-    header = JSON.parse(bytes.toString('utf8', 8, dataStart));
-  } catch (error) {
-    throw new DataError(broken('its header is not JSON').message, { cause: error });
+    await directory.sync();
+  } finally {
+    await directory.close();
   }
-  if (header === null || typeof header !== 'object') throw broken('its header is not an object');
-  const entries: Entry[] = [];
-  for (const [name, value] of Object.entries(header)) {
-    if (name === '__metadata__') continue;
-    const {
-      dtype,
-      shape,
-      data_offsets: offsets,
-    } = value as {
-      dtype?: string;
-      shape?: number[];
-      data_offsets?: [number, number];
-    };
-    const type = DTYPES[dtype ?? ''];
-    if (type === undefined) throw broken(`"${name}" has the element type ${dtype}`);
-    if (!Array.isArray(shape) || !shape.every((n) => Number.isInteger(n) && n >= 0)) {
-      throw broken(`"${name}" has no shape`);
-    }
-    if (!Array.isArray(offsets)) throw broken(`"${name}" has no offsets`);
-    const [start, end] = offsets;
-    if (start < 0 || end < start || dataStart + end > bytes.length) {
-      throw broken(`"${name}" lies at [${start}, ${end}), outside of the file`);
-    }
-    if (end - start !== sizeOf(shape) * bytesOf(type)) {
-      throw broken(
-        `"${name}" has ${end - start} bytes, its shape needs ${sizeOf(shape) * bytesOf(type)}`,
-      );
-    }
-    entries.push({ name, dtype: type, shape, start, end });
-  }
-  entries.sort((a, b) => a.start - b.start || a.end - b.end);
-  let reached = 0;
-  for (const entry of entries) {
-    if (entry.start !== reached)
-      throw broken(`there is a hole or an overlap before "${entry.name}"`);
-    reached = entry.end;
-  }
-  if (dataStart + reached !== bytes.length) throw broken('it has bytes that belong to no tensor');
-  return { entries, dataStart };
 }
 
-function converted(buffer: ArrayBuffer, dtype: DType): Pick<NamedArray, 'dtype' | 'data'> {
-  if (dtype === 'i32') return { dtype, data: new Int32Array(buffer) };
-  if (dtype === 'f32') return { dtype, data: new Float32Array(buffer) };
-  const stored: TypedArray = dtype === 'f64' ? new Float64Array(buffer) : new Uint16Array(buffer);
-  return { dtype: 'f32', data: encode(decode(stored, dtype), 'f32') as Float32Array };
+async function readRange(path: string, file: FileHandle, position: number, length: number) {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(bytes, done, length - done, position + done);
+    if (bytesRead === 0)
+      throw unsound(path, `it ended at byte ${position + done} while being read`);
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+function converted(
+  path: string,
+  name: string,
+  buffer: ArrayBuffer,
+  dtype: StoredType,
+): Pick<NamedArray, 'dtype' | 'data'> {
+  switch (dtype) {
+    case 'f32':
+      return { dtype, data: new Float32Array(buffer) };
+    case 'f64':
+      return { dtype: 'f32', data: Float32Array.from(new Float64Array(buffer)) };
+    case 'f16':
+    case 'bf16':
+      return { dtype: 'f32', data: Float32Array.from(decode(new Uint16Array(buffer), dtype)) };
+    case 'i32':
+      return { dtype, data: new Int32Array(buffer) };
+    case 'u8':
+      return { dtype: 'i32', data: Int32Array.from(new Uint8Array(buffer)) };
+    case 'i64': {
+      const data = new Int32Array(buffer.byteLength / storedBytes(dtype));
+      for (const [i, value] of new BigInt64Array(buffer).entries()) {
+        data[i] = Number(value);
+        if (BigInt(data[i] as number) === value) continue;
+        throw new DataError(
+          `"${name}" in ${path} has ${value} at element ${i}, beyond int32. ` +
+            'Store it as 32-bit integers or floats.',
+        );
+      }
+      return { dtype: 'i32', data };
+    }
+  }
 }

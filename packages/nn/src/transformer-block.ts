@@ -1,6 +1,14 @@
 /** The pre-norm transformer block that the decoder and the vision tower share. */
-import { add, linear, rmsNorm, rotary, swiglu, type Tensor } from '@saccade/tensor';
-import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
+import { add, rotary, type Tensor } from '@saccade/tensor';
+import {
+  linearLayer,
+  linearSpecs,
+  normSpecs,
+  rmsNormLayer,
+  swigluMlp,
+  swigluMlpSpecs,
+} from './layers.ts';
+import type { ParameterSpec, Parameters } from './parameters.ts';
 
 export interface BlockShape {
   /** Width of the residual stream. */
@@ -39,7 +47,7 @@ export const decoderNames: BlockNames = {
   hasMlpBias: false,
 };
 
-/** Checkpoints hold the vision tower's q, k and v fused as `attn.qkv`; see `fused.ts`. */
+/** Checkpoints hold q, k and v of the vision tower fused as `attn.qkv`; loaders split them. */
 export const visionNames: BlockNames = {
   attentionNorm: 'norm1',
   query: 'attn.q',
@@ -71,27 +79,20 @@ export function transformerBlock(
   sin: Tensor,
   attend: Attend,
 ): Tensor {
-  const weight = (part: string) => parameter(parameters, `${prefix}.${part}.weight`);
-  const bias = (part: string) => parameter(parameters, `${prefix}.${part}.bias`);
   const { heads, kvHeads, headDim, eps } = shape;
-
-  const h = rmsNorm(x, weight(names.attentionNorm), eps);
+  const h = rmsNormLayer(parameters, `${prefix}.${names.attentionNorm}`, x, eps);
   const project = (part: string, count: number) =>
-    linear(h, weight(part), bias(part)).reshape([-1, count, headDim]);
+    linearLayer(parameters, `${prefix}.${part}`, h, true).reshape([-1, count, headDim]);
   const q = rotary(project(names.query, heads), cos, sin);
   const k = rotary(project(names.key, kvHeads), cos, sin);
   const v = project(names.value, kvHeads);
   const mixed = attend(q, k, v).reshape([-1, heads * headDim]);
-  const outputBias = names.hasOutputBias ? bias(names.output) : undefined;
-  const attended = add(x, linear(mixed, weight(names.output), outputBias));
-
-  const n = rmsNorm(attended, weight(names.mlpNorm), eps);
-  const part = (name: string) => `${names.mlp}.${name}`;
-  const mlpBias = (name: string) => (names.hasMlpBias ? bias(part(name)) : undefined);
-  const gate = linear(n, weight(part('gate_proj')), mlpBias('gate_proj'));
-  const up = linear(n, weight(part('up_proj')), mlpBias('up_proj'));
-  const down = linear(swiglu(gate, up), weight(part('down_proj')), mlpBias('down_proj'));
-  return add(attended, down);
+  const attended = add(
+    x,
+    linearLayer(parameters, `${prefix}.${names.output}`, mixed, names.hasOutputBias),
+  );
+  const n = rmsNormLayer(parameters, `${prefix}.${names.mlpNorm}`, attended, eps);
+  return add(attended, swigluMlp(parameters, `${prefix}.${names.mlp}`, n, names.hasMlpBias));
 }
 
 /** Parameters of one block, each projection scaled to keep the size of its input. */
@@ -101,34 +102,13 @@ export function blockSpecs(
   shape: BlockShape,
 ): readonly ParameterSpec[] {
   const { hidden, heads, kvHeads, headDim, intermediate } = shape;
-  const specs: ParameterSpec[] = [];
-  const norm = (part: string) =>
-    specs.push({
-      name: `${prefix}.${part}.weight`,
-      shape: [hidden],
-      initializer: { kind: 'constant', value: 1 },
-    });
-  const projection = (part: string, rows: number, columns: number, hasBias: boolean) => {
-    specs.push({
-      name: `${prefix}.${part}.weight`,
-      shape: [rows, columns],
-      initializer: { kind: 'scaledNormal', gain: 1 },
-    });
-    if (!hasBias) return;
-    specs.push({
-      name: `${prefix}.${part}.bias`,
-      shape: [rows],
-      initializer: { kind: 'constant', value: 0 },
-    });
-  };
-  norm(names.attentionNorm);
-  projection(names.query, heads * headDim, hidden, true);
-  projection(names.key, kvHeads * headDim, hidden, true);
-  projection(names.value, kvHeads * headDim, hidden, true);
-  projection(names.output, hidden, heads * headDim, names.hasOutputBias);
-  norm(names.mlpNorm);
-  projection(`${names.mlp}.gate_proj`, intermediate, hidden, names.hasMlpBias);
-  projection(`${names.mlp}.up_proj`, intermediate, hidden, names.hasMlpBias);
-  projection(`${names.mlp}.down_proj`, hidden, intermediate, names.hasMlpBias);
-  return specs;
+  return [
+    ...normSpecs(`${prefix}.${names.attentionNorm}`, hidden),
+    ...linearSpecs(`${prefix}.${names.query}`, heads * headDim, hidden, true),
+    ...linearSpecs(`${prefix}.${names.key}`, kvHeads * headDim, hidden, true),
+    ...linearSpecs(`${prefix}.${names.value}`, kvHeads * headDim, hidden, true),
+    ...linearSpecs(`${prefix}.${names.output}`, hidden, heads * headDim, names.hasOutputBias),
+    ...normSpecs(`${prefix}.${names.mlpNorm}`, hidden),
+    ...swigluMlpSpecs(`${prefix}.${names.mlp}`, hidden, intermediate, names.hasMlpBias),
+  ];
 }

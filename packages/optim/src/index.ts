@@ -1,2 +1,17 @@
-export { type AdamWOptions, type AdamWState, adamwInit, adamwUpdate } from './adamw.ts';
-export { constant, type Schedule, warmup, warmupCosine } from './schedules.ts';
+export {
+  type AdamWOptions,
+  type AdamWResult,
+  type AdamWState,
+  adamwDispose,
+  adamwInit,
+  adamwUpdate,
+} from './adamw.ts';
+export { exportAdamW, importAdamW, type StateArray } from './adamw-state.ts';
+export {
+  constant,
+  type DecayOptions,
+  linearDecay,
+  linearWarmup,
+  type Schedule,
+  warmupCosine,
+} from './schedules.ts';

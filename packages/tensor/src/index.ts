@@ -14,6 +14,6 @@ export {
   scatterRows,
   swiglu,
 } from './fronts.ts';
-export { adopt, Scope, scope, tensor, zeros } from './scope.ts';
-export { recordingTape, Tape } from './tape.ts';
+export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
+export { constant, recordingTape, Tape } from './tape.ts';
 export { type Storage, Tensor } from './tensor.ts';

@@ -6,24 +6,34 @@ import { type Storage, Tensor } from './tensor.ts';
 
 let current: Scope | undefined;
 
+/**
+ * Owns the tensors made while it runs, across any number of `run()` calls, until `dispose()`.
+ * For work that fits in one synchronous function, use `scope()`.
+ */
 export class Scope {
   readonly #owned = new Set<Storage>();
+  /** The scope around a `run()` under way. */
+  #outer: Scope | undefined;
 
   /** Runs synchronous work whose allocations belong to this scope. May be called several times. */
   run<T>(work: () => T): T {
     const outer = current;
+    const outerOfOuterRun = this.#outer;
+    // A run inside a run of the same scope has the same scope around it.
+    if (outer !== this) this.#outer = outer;
     current = this;
     try {
       const result = work();
       if (result instanceof Promise) {
         throw new StateError(
-          'The work of a scope returned a promise. Keep the scope open around the await and call ' +
-            'run() for each synchronous part.',
+          'The work of a scope returned a promise. Use asyncScope and call run() for each ' +
+            'synchronous part.',
         );
       }
       return result;
     } finally {
       current = outer;
+      this.#outer = outerOfOuterRun;
     }
   }
 
@@ -33,7 +43,8 @@ export class Scope {
 
   /** Hands a tensor's memory to the enclosing scope, or to the caller if there is none. */
   keep<T extends Tensor>(tensor: T): T {
-    if (this.#owned.delete(tensor.storage)) current?.own(tensor.storage);
+    const enclosing = current === this ? this.#outer : current;
+    if (this.#owned.delete(tensor.storage)) enclosing?.own(tensor.storage);
     return tensor;
   }
 
@@ -69,12 +80,38 @@ export function scope<T>(work: () => T): T {
   }
 }
 
+/**
+ * `scope` for work that awaits: what is made inside `inner.run()` is freed when the work ends,
+ * except its result, which passes to the caller.
+ *
+ *   const logprobs = await asyncScope(async (inner) => {
+ *     const x = inner.run(() => forward());
+ *     await x.read();
+ *     return inner.run(() => head(x));
+ *   });
+ */
+export async function asyncScope<T>(work: (inner: Scope) => Promise<T>): Promise<T> {
+  const inner = new Scope();
+  try {
+    const result = await work(inner);
+    for (const tensor of tensorsIn(result)) inner.keep(tensor);
+    return result;
+  } finally {
+    inner.dispose();
+  }
+}
+
+/** Tensors in a value made of tensors, arrays and plain records; other objects hold none. */
 function* tensorsIn(value: unknown): Generator<Tensor> {
   if (value instanceof Tensor) yield value;
   else if (Array.isArray(value)) for (const item of value) yield* tensorsIn(item);
-  else if (value !== null && typeof value === 'object') {
-    for (const item of Object.values(value)) yield* tensorsIn(item);
-  }
+  else if (isRecord(value)) for (const item of Object.values(value)) yield* tensorsIn(item);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (value === null || typeof value !== 'object') return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** A handle for memory just allocated; the running scope, if any, owns it. */

@@ -1,13 +1,16 @@
 /** Reverse-mode differentiation: remembers applied ops, then runs their backwards in reverse. */
 import { formatShape, ShapeError, StateError, UnsupportedError } from '@saccade/core';
-import { add, type DeviceArray, type Op, type Scalars } from '@saccade/ops';
-import { adopt, Scope } from './scope.ts';
+import type { DeviceArray, Op, Scalars } from '@saccade/ops';
+import { GradientSum } from './gradient-sum.ts';
+import { Scope } from './scope.ts';
 import type { Storage, Tensor } from './tensor.ts';
+
+type Tensors = Readonly<Record<string, Tensor | undefined>>;
 
 interface Node {
   readonly op: Op;
   readonly scalars: Scalars | undefined;
-  readonly inputs: Readonly<Record<string, Tensor | undefined>>;
+  readonly inputs: Tensors;
   readonly outputs: Readonly<Record<string, Tensor>>;
   /** Differentiable inputs that lead to a tracked tensor. */
   readonly wanted: readonly string[];
@@ -20,6 +23,17 @@ export function recordingTape(): Tape | undefined {
   return current;
 }
 
+/** Runs synchronous work that no tape sees: its results are constants to the gradient. */
+export function constant<T>(work: () => T): T {
+  const outer = current;
+  current = undefined;
+  try {
+    return work();
+  } finally {
+    current = outer;
+  }
+}
+
 /**
  * Records ops that depend on the tracked tensors and gives their gradients.
  *
@@ -28,17 +42,31 @@ export function recordingTape(): Tape | undefined {
  *   const gradients = tape.backward([[loss, gradLoss]]);
  *   tape.dispose();
  *
- * Activations live until the backward pass is past them, or until `dispose()`.
+ * Activations live until the backward pass is past them, or until `dispose()`; read what you need
+ * of them before.
  */
 export class Tape {
   readonly #tracked: readonly Tensor[];
+  /** Storages that depend on a tracked tensor. */
   readonly #reached = new Set<Storage>();
+  /** Outputs of recorded ops that no gradient is defined for, such as attention's lse. */
+  readonly #opaque = new Set<Storage>();
   readonly #nodes: Node[] = [];
   readonly #scope = new Scope();
+  #isSpent = false;
 
+  /** @throws StateError if a tensor is a slice, or two are the same memory */
   constructor(tracked: readonly Tensor[]) {
     this.#tracked = tracked;
-    for (const tensor of tracked) this.#reached.add(tensor.storage);
+    for (const tensor of tracked) {
+      if (!tensor.isWhole || this.#reached.has(tensor.storage)) {
+        throw new StateError(
+          `A tracked tensor ${formatShape(tensor.shape)} shares its memory with others. ` +
+            'Track each whole tensor once and take slices inside run().',
+        );
+      }
+      this.#reached.add(tensor.storage);
+    }
   }
 
   /** Runs synchronous work under this tape; its tensors belong to the tape. */
@@ -52,64 +80,56 @@ export class Tape {
     }
   }
 
-  /** Called by `apply` for every op that ran. */
+  /**
+   * Called by `apply` for every op that ran.
+   *
+   * @throws UnsupportedError where recording on would silently lose a gradient
+   */
   record(
     op: Op,
-    inputs: Readonly<Record<string, Tensor | undefined>>,
+    inputs: Tensors,
     outputs: Readonly<Record<string, Tensor>>,
     scalars: Scalars | undefined,
   ): void {
-    const wanted = Object.entries(op.inputs)
-      .filter(([name, operand]) => {
-        const input = inputs[name];
-        return operand.grad === true && input !== undefined && this.#reached.has(input.storage);
-      })
-      .map(([name]) => name);
-    if (wanted.length === 0) return;
-    if (op.backward === undefined) {
-      throw new UnsupportedError(
-        `${op.id} has no gradient, but ${wanted.join(', ')} is tracked. Run it outside the tape.`,
-      );
-    }
-    for (const name of wanted) {
+    const wanted: string[] = [];
+    for (const name in op.inputs) {
       const input = inputs[name];
-      if (input !== undefined && !input.isWhole) {
+      if (input === undefined || input.dtype === 'i32') continue;
+      const isOpaque = this.#opaque.has(input.storage);
+      if (!isOpaque && !this.#reached.has(input.storage)) continue;
+      if (isOpaque || op.inputs[name].grad !== true || op.backward === undefined) {
         throw new UnsupportedError(
-          `${op.id}: ${name} is a slice of a tracked tensor, and slices carry no gradient. ` +
-            'Use gatherRows.',
+          `${op.id}: ${name} depends on a tracked tensor, but ` +
+            `${isOpaque ? 'the op that made it' : op.id} has no gradient for it. ` +
+            'Run the op inside constant() if none is meant.',
         );
       }
+      wanted.push(name);
     }
-    for (const output of Object.values(outputs)) this.#reached.add(output.storage);
+    if (wanted.length === 0) return;
+    for (const name in outputs) {
+      const isDifferentiable = op.outputs[name].grad === true;
+      (isDifferentiable ? this.#reached : this.#opaque).add(outputs[name].storage);
+    }
     this.#nodes.push({ op, scalars, inputs, outputs, wanted });
   }
 
   /**
    * Gradients of Σ ⟨seed gradient, seed tensor⟩ by every tracked tensor, in the order tracked;
    * `undefined` where nothing depends on one. Contributions add up in reverse order of use.
-   * May be called once.
+   * The seeds stay the caller's. May be called once.
    *
    * @throws ShapeError if a seed's gradient has another size than its tensor
    */
   backward(seeds: readonly (readonly [Tensor, Tensor])[]): (Tensor | undefined)[] {
-    const gradients = new Map<Storage, DeviceArray>();
     const device = this.#tracked[0]?.device;
-    if (device === undefined)
-      throw new StateError('A tape without tracked tensors has no gradients.');
-    const seedStorages = new Set<Storage>();
-    const give = (target: Tensor, gradient: DeviceArray): void => {
-      const before = gradients.get(target.storage);
-      if (before === undefined) {
-        gradients.set(target.storage, gradient);
-        return;
-      }
-      const shape = [1, target.size];
-      const { y } = device.forward(add, { a: { ...before, shape }, b: { ...gradient, shape } });
-      if (y === undefined) throw new StateError('add gave no output.');
-      this.#free(device, before, seedStorages);
-      this.#free(device, gradient, seedStorages);
-      gradients.set(target.storage, y);
-    };
+    if (this.#isSpent || device === undefined) {
+      throw new StateError(
+        this.#isSpent
+          ? 'This tape has run backward already and has freed what it recorded. Record again.'
+          : 'A tape without tracked tensors has no gradients. Pass them to new Tape().',
+      );
+    }
     for (const [target, gradient] of seeds) {
       if (target.size !== gradient.size) {
         throw new ShapeError(
@@ -117,44 +137,22 @@ export class Tape {
             'Pass a gradient of the same size.',
         );
       }
-      seedStorages.add(gradient.storage);
-      give(target, gradient.array);
     }
-    for (let node = this.#nodes.pop(); node !== undefined; node = this.#nodes.pop()) {
-      const outputGradients: Record<string, DeviceArray | undefined> = {};
-      let isReached = false;
-      for (const [name, output] of Object.entries(node.outputs)) {
-        const gradient = gradients.get(output.storage);
-        if (gradient === undefined || node.op.outputs[name]?.grad !== true) continue;
-        outputGradients[name] = { ...gradient, shape: output.shape };
-        isReached = true;
-      }
-      if (isReached) {
-        const inputGradients = device.backward(
-          node.op,
-          outputGradients,
-          arraysOf(node.inputs),
-          arraysOf(node.outputs),
-          node.scalars,
-          node.wanted,
-        );
-        for (const name of node.wanted) {
-          const input = node.inputs[name];
-          const gradient = inputGradients[name];
-          if (input !== undefined && gradient !== undefined) give(input, gradient);
+    this.#isSpent = true;
+    const sum = new GradientSum(device);
+    try {
+      for (const [target, gradient] of seeds) sum.give(target, gradient.array, false);
+      for (let node = this.#nodes.pop(); node !== undefined; node = this.#nodes.pop()) {
+        reverse(node, sum);
+        for (const output of Object.values(node.outputs)) {
+          sum.drop(output.storage);
+          this.#scope.release(output.storage);
         }
       }
-      for (const output of Object.values(node.outputs)) {
-        const gradient = gradients.get(output.storage);
-        if (gradient !== undefined) this.#free(device, gradient, seedStorages);
-        gradients.delete(output.storage);
-        this.#scope.release(output.storage);
-      }
+      return this.#tracked.map((tracked) => sum.take(tracked));
+    } finally {
+      sum.dispose();
     }
-    return this.#tracked.map((tracked) => {
-      const gradient = gradients.get(tracked.storage);
-      return gradient && adopt(device, { ...gradient, shape: tracked.shape });
-    });
   }
 
   /** Frees what is left of the recorded activations. */
@@ -162,16 +160,31 @@ export class Tape {
     this.#nodes.length = 0;
     this.#scope.dispose();
   }
+}
 
-  /** Frees an intermediate gradient; seeds belong to the caller. */
-  #free(device: Tensor['device'], gradient: DeviceArray, seeds: ReadonlySet<Storage>): void {
-    for (const seed of seeds) if (seed.array.view.buffer === gradient.view.buffer) return;
-    device.free(gradient);
+/** Turns the gradients of a node's outputs into those of its inputs. */
+function reverse({ op, scalars, inputs, outputs, wanted }: Node, sum: GradientSum): void {
+  const outputGradients: Record<string, DeviceArray> = {};
+  for (const name in outputs) {
+    const gradient = sum.of(outputs[name]);
+    if (gradient !== undefined) outputGradients[name] = gradient;
+  }
+  if (Object.keys(outputGradients).length === 0) return;
+  const { device } = Object.values(outputs)[0];
+  const gradients = device.backward(
+    op,
+    outputGradients,
+    arraysOf(inputs),
+    arraysOf(outputs),
+    scalars,
+    wanted,
+  );
+  for (const name of wanted) {
+    const input = inputs[name];
+    if (input !== undefined) sum.give(input, gradients[name], true);
   }
 }
 
-function arraysOf(
-  tensors: Readonly<Record<string, Tensor | undefined>>,
-): Record<string, DeviceArray | undefined> {
+function arraysOf(tensors: Tensors): Record<string, DeviceArray | undefined> {
   return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, tensor?.array]));
 }

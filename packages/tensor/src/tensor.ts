@@ -61,20 +61,24 @@ export class Tensor {
   /** The same elements in another shape; shares memory. One length may be −1. */
   reshape(shape: Shape): Tensor {
     const known = sizeOf(shape.filter((length) => length !== -1));
+    const unknowns = shape.filter((length) => length === -1).length;
+    const isResolvable = unknowns === 0 || (unknowns === 1 && known > 0);
     const resolved = shape.map((length) => (length === -1 ? this.size / known : length));
-    if (sizeOf(resolved) !== this.size) {
+    const isFitting =
+      resolved.every((n) => Number.isInteger(n) && n >= 0) && sizeOf(resolved) === this.size;
+    if (!isResolvable || !isFitting) {
       throw new ShapeError(
-        `Cannot reshape ${formatShape(this.shape)} to ${formatShape(shape)}: ` +
-          `${this.size} elements do not fit. Pass a shape of the same size.`,
+        `Cannot reshape ${formatShape(this.shape)} to ${formatShape(shape)}: the ${this.size} ` +
+          'elements do not fit. Pass a shape of the same size with at most one −1.',
       );
     }
     return new Tensor(this.storage, resolved, this.offset);
   }
 
-  /** Rows [start, end) of the outermost axis; shares memory. Not differentiable. */
+  /** Rows [start, end) of the outermost axis; shares memory, and gradients flow into the rows. */
   rows(start: number, end: number): Tensor {
-    const [count, ...rest] = this.shape;
-    if (start < 0 || end > count || start > end) {
+    const [count = 0, ...rest] = this.shape;
+    if (!(start >= 0 && start <= end && end <= count)) {
       throw new ShapeError(
         `Rows ${start} to ${end} are not inside ${formatShape(this.shape)}. Pass a range within it.`,
       );

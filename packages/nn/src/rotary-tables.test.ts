@@ -1,0 +1,48 @@
+import { ShapeError } from '@saccade/core';
+import { describe, expect, it } from 'vitest';
+import { expectClose, readGolden } from './golden.fixture.ts';
+import { mropeTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
+
+describe('rotaryTable', () => {
+  it('turns pair i by position·θ^(−2i/D)', () => {
+    const { cos, sin } = rotaryTable(Int32Array.of(0, 2), 4, 100);
+    // Angles 0, 0 and 2, 0.2.
+    expectClose('cos', cos, [1, 1, -0.4161468365471424, 0.9800665778412416], 1e-7);
+    expectClose('sin', sin, [0, 0, 0.9092974268256817, 0.19866933079506122], 1e-7);
+  });
+
+  it('refuses a dimension that has no pairs', () => {
+    expect(() => rotaryTable(Int32Array.of(0), 5, 100)).toThrow(ShapeError);
+  });
+});
+
+describe('mropeTable', () => {
+  it('equals the plain table where all three positions are equal', () => {
+    const plain = rotaryTable(Int32Array.of(4, 9), 16, 1000);
+    expect(mropeTable(Int32Array.of(4, 9, 4, 9, 4, 9), 16, [2, 3, 3], 1000)).toEqual(plain);
+  });
+
+  it("gives transformers' table for the released sections, up to position 32767", async () => {
+    const golden = await readGolden('rotary-tables');
+    const table = mropeTable(golden.integers('positions'), 128, [16, 24, 24], 1e6);
+    expectClose('cos', table.cos, golden.floats('cos'), 1e-6);
+    expectClose('sin', table.sin, golden.floats('sin'), 1e-6);
+  });
+
+  it('refuses sections that do not fill the head, and positions that are not three rows', () => {
+    expect(() => mropeTable(new Int32Array(3), 16, [2, 3, 4], 1000)).toThrow(ShapeError);
+    expect(() => mropeTable(new Int32Array(4), 16, [2, 3, 3], 1000)).toThrow(ShapeError);
+  });
+});
+
+describe('visionRotaryTable', () => {
+  it("gives transformers' table of patch rows and columns", async () => {
+    const golden = await readGolden('vision-tower');
+    const positions = golden.integers('position_ids');
+    const rows = positions.filter((_, i) => i % 2 === 0);
+    const columns = positions.filter((_, i) => i % 2 === 1);
+    const table = visionRotaryTable(rows, columns, 8, 10000);
+    expectClose('cos', table.cos, golden.floats('cos'), 1e-7);
+    expectClose('sin', table.sin, golden.floats('sin'), 1e-7);
+  });
+});

@@ -1,0 +1,128 @@
+/** The Qwen2.5-VL vision tower: patches → windowed and full attention blocks → merged features. */
+import { formatShape, ShapeError } from '@saccade/core';
+import type { Device } from '@saccade/ops';
+import { attention, gatherRows, type Tensor, tensor } from '@saccade/tensor';
+import type { ParameterSpec, Parameters } from './parameters.ts';
+import { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+import { visionRotaryTable } from './rotary-tables.ts';
+import { type BlockShape, blockSpecs, transformerBlock, visionNames } from './transformer-block.ts';
+import { type PatchGrid, type WindowOptions, windowLayout } from './vision-windows.ts';
+
+export interface VisionTowerShape extends WindowOptions {
+  readonly depth: number;
+  readonly hidden: number;
+  readonly heads: number;
+  readonly intermediate: number;
+  /** Width of the features, the decoder's residual stream. */
+  readonly outputHidden: number;
+  readonly channels: number;
+  /** Frames in a patch. */
+  readonly temporalPatchSize: number;
+  /** Blocks that attend over whole frames instead of windows. */
+  readonly fullAttentionBlocks: readonly number[];
+  readonly eps: number;
+  readonly ropeTheta: number;
+}
+
+export interface VisionTowerInput {
+  /** [P, channels·temporalPatchSize·patchSize²], unit by unit as the image processor cuts them. */
+  readonly patches: Tensor;
+  /** The pictures and clips the patches belong to, in order. */
+  readonly grids: readonly PatchGrid[];
+}
+
+/**
+ * Features of all pictures, one row a unit of merged patches, in the order given: [U, outputHidden].
+ *
+ * Qwen2.5-VL, arXiv:2502.13923, section 2.1.1.
+ *
+ * @throws ShapeError if the patches do not fill the grids
+ */
+export function visionTower(
+  parameters: Parameters,
+  prefix: string,
+  shape: VisionTowerShape,
+  { patches, grids }: VisionTowerInput,
+): Tensor {
+  const { device, dtype } = patches;
+  const { hidden, depth, eps, mergeSize, fullAttentionBlocks } = shape;
+  const layout = windowLayout(grids, shape);
+  const patchCount = layout.rows.length;
+  if (patches.shape[0] !== patchCount) {
+    throw new ShapeError(
+      `The grids have ${patchCount} patches, but patches are ${formatShape(patches.shape)}. ` +
+        'Pass one row a patch.',
+    );
+  }
+  const patchesPerUnit = mergeSize ** 2;
+  let x = patchEmbedding(parameters, `${prefix}.patch_embed.proj`, patches);
+  if (!layout.isIdentity) {
+    const units = x.reshape([-1, patchesPerUnit * hidden]);
+    x = gatherRows(units, indexTensor(device, layout.order)).reshape([-1, hidden]);
+  }
+  const block = visionBlockShape(shape);
+  const table = visionRotaryTable(layout.rows, layout.columns, block.headDim, shape.ropeTheta);
+  const cos = tensor(device, dtype, [patchCount, block.headDim / 2], table.cos);
+  const sin = tensor(device, dtype, [patchCount, block.headDim / 2], table.sin);
+  const windows = separateSegments(device, layout.windowSizes);
+  const frames = separateSegments(device, layout.frameSizes);
+  for (let i = 0; i < depth; i++) {
+    const segments = fullAttentionBlocks.includes(i) ? frames : windows;
+    x = transformerBlock(
+      parameters,
+      `${prefix}.blocks.${i}`,
+      visionNames,
+      block,
+      x,
+      cos,
+      sin,
+      (q, k, v) => attention(q, k, v, segments, { isCausal: false }),
+    );
+  }
+  const features = patchMerger(parameters, `${prefix}.merger`, x, { patchesPerUnit, eps });
+  if (layout.isIdentity) return features;
+  return gatherRows(features, indexTensor(device, layout.inverse));
+}
+
+/** Parameters of the tower below `prefix`, under Hugging Face's names with q, k and v apart. */
+export function visionTowerSpecs(
+  prefix: string,
+  shape: VisionTowerShape,
+): readonly ParameterSpec[] {
+  const { hidden, depth, outputHidden, channels, patchSize, temporalPatchSize } = shape;
+  const block = visionBlockShape(shape);
+  return [
+    {
+      name: `${prefix}.patch_embed.proj.weight`,
+      shape: [hidden, channels, temporalPatchSize, patchSize, patchSize],
+      initializer: { kind: 'scaledNormal', gain: 1 },
+    },
+    ...Array.from({ length: depth }, (_, i) =>
+      blockSpecs(`${prefix}.blocks.${i}`, visionNames, block),
+    ).flat(),
+    ...patchMergerSpecs(`${prefix}.merger`, {
+      hidden,
+      patchesPerUnit: shape.mergeSize ** 2,
+      outputHidden,
+    }),
+  ];
+}
+
+function visionBlockShape({ hidden, heads, intermediate, eps }: VisionTowerShape): BlockShape {
+  return { hidden, heads, kvHeads: heads, headDim: hidden / heads, intermediate, eps };
+}
+
+function indexTensor(device: Device, index: Int32Array): Tensor {
+  return tensor(device, 'i32', [index.length], index);
+}
+
+/** A segment plan of stretches that do not see each other: [S, 3] start, end, no parent. */
+function separateSegments(device: Device, sizes: readonly number[]): Tensor {
+  const segments = new Int32Array(sizes.length * 3);
+  let start = 0;
+  for (const [s, size] of sizes.entries()) {
+    segments.set([start, start + size, -1], s * 3);
+    start += size;
+  }
+  return tensor(device, 'i32', [sizes.length, 3], segments);
+}
