@@ -70,7 +70,7 @@ describe('a run', () => {
     const norms = rowsOf(whole).map(({ stage, grad_norm }) => stage === 'rl' && Number(grad_norm));
     expect(Math.max(...norms.map(Number))).toBeGreaterThan(0);
     expect(existsSync(join(killed, 'report.html'))).toBe(true);
-  }, 240_000);
+  }, 600_000);
 
   it('finishes its step and says how to go on when it is interrupted', async () => {
     const directory = join(root, 'interrupted');
