@@ -7,7 +7,7 @@ import { answerText, lookText } from './model-text.ts';
 export function needleCorpus(protocol: Protocol): readonly string[] {
   const random = randomAt(0, 'corpus');
   const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
-  const image = { png: new Uint8Array(), width: 56, height: 56, source: 'image' as const };
+  const image = { png: new Uint8Array(), width: 28, height: 28, source: 'image' as const };
   const outcome = {
     kind: 'ok' as const,
     stdout: '',
@@ -31,7 +31,7 @@ export function needleCorpus(protocol: Protocol): readonly string[] {
     texts.push(...turnTexts(prompt.user), ...turnTexts(protocol.observe(outcome, 1 + (i % 4))));
     const left = 10 * random.integer(60);
     const top = 10 * random.integer(60);
-    texts.push(lookText([left, top, left + 56, top + 56]), answerText(String(i % 10)));
+    texts.push(lookText([left, top, left + 28, top + 28]), answerText(String(i % 10)));
     texts.push('assistant\n', '\n');
   }
   return texts;

@@ -53,14 +53,14 @@ class CharacterProcessor implements Processor {
 }
 
 const facts: NeedleFacts = {
-  box: [28, 252, 84, 308],
+  box: [42, 266, 70, 294],
   decoys: [
-    [252, 28, 308, 84],
-    [476, 476, 532, 532],
+    [266, 42, 294, 70],
+    [378, 378, 406, 406],
   ],
-  places: Array.from({ length: 36 }, (_, i) => {
-    const [left, top] = [28 + 112 * (i % 6), 28 + 112 * Math.floor(i / 6)];
-    return [left, top, left + 56, top + 56] as const;
+  places: Array.from({ length: 16 }, (_, i) => {
+    const [left, top] = [42 + 112 * (i % 4), 42 + 112 * Math.floor(i / 4)];
+    return [left, top, left + 28, top + 28] as const;
   }),
 };
 const always: DemonstrationMix = {
@@ -218,7 +218,7 @@ describe('readingExamples', () => {
     for (const trajectory of made) {
       expect(trajectoryViolations(trajectory)).toEqual([]);
       const [prompt, model] = trajectory.segments;
-      expect(prompt?.images).toMatchObject([{ name: 'image_clue_0', width: 56, height: 56 }]);
+      expect(prompt?.images).toMatchObject([{ name: 'image_clue_0', width: 28, height: 28 }]);
       expect(model?.text).toMatch(/^<answer>\n\\boxed\{[0-9]\}\n<\/answer>$/);
       expect(model?.tokens.at(-1)).toBe(endOfTurn);
     }

@@ -1,8 +1,7 @@
 /** Reading examples: one card in the context and its digit as the answer; they need no sandbox. */
 import { randomAt } from '@saccade/core';
 import {
-  CARD_SIZE,
-  drawCard,
+  drawLook,
   encodePicture,
   mnist,
   needleQuestion,
@@ -39,11 +38,12 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
   const random = randomAt(seed, 'reading', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
-  const png = await encodePicture(drawCard(digits.pixels(digit), random));
+  const look = drawLook(digits.pixels(digit), random);
+  const png = await encodePicture(look);
   const task: Task = {
     id: `reading-${String(index).padStart(6, '0')}`,
     question: needleQuestion,
-    images: [{ name: 'image_clue_0', png, width: CARD_SIZE, height: CARD_SIZE }],
+    images: [{ name: 'image_clue_0', png, width: look.width, height: look.height }],
     answer: String(digits.label(digit)),
     metadata: {},
   };

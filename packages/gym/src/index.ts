@@ -8,7 +8,7 @@ export {
 } from './protocols/pyvision-image.ts';
 export { protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet } from './task.ts';
-export { type Box, CARD_SIZE, drawCard, drawDecoy } from './tasksets/draw-needle.ts';
+export { type Box, CARD_SIZE, drawDecoy, drawLook } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,
   encodePicture,

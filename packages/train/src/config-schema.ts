@@ -25,20 +25,6 @@ const sft = z.strictObject({
     unit: 'updates',
     about: 'Optimizer updates of the cold start; 0 skips it.',
   }),
-  readingUpdates: count({
-    min: 0,
-    max: 1_000_000,
-    preset: 0,
-    unit: 'updates',
-    about: 'First updates, on reading examples alone.',
-  }),
-  groundingUpdates: count({
-    min: 0,
-    max: 1_000_000,
-    preset: 0,
-    unit: 'updates',
-    about: 'Updates after them, on grounding and reading examples; the rest take every kind.',
-  }),
   batchSize: count({
     min: 1,
     max: 65_536,

@@ -7,8 +7,6 @@ export interface SftConfig {
   readonly demonstrations: number;
   readonly readings: number;
   readonly updates: number;
-  readonly readingUpdates: number;
-  readonly groundingUpdates: number;
   readonly batchSize: number;
   readonly groundingBatchSize: number;
   readonly readingBatchSize: number;

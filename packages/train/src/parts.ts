@@ -35,8 +35,8 @@ export interface Parts {
 
 /** Tokens of the nano tokenizer at most; it has fewer where the corpus offers no more merges. */
 const NANO_VOCABULARY = 512;
-/** The overview of a picture: a 448-pixel side becomes 56. */
-const NANO_MAX_PIXELS = 56 * 56;
+/** The overview of a picture: a 448-pixel side becomes 56; a look at 28 pixels stays one token. */
+const NANO_PIXELS = { minPixels: 28 * 28, maxPixels: 56 * 56 };
 
 /** Opens the backend a configuration names. */
 export function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Device {
@@ -84,7 +84,7 @@ export async function openParts(
     });
     const processor = new QwenProcessor(trainTokenizer(needleCorpus(protocol), NANO_VOCABULARY), {
       ...qwenImageProcessor,
-      maxPixels: NANO_MAX_PIXELS,
+      ...NANO_PIXELS,
     });
     const modelConfig = nanoConfig(processor.codec.vocabSize, processor.tokens);
     const policy = createLocalPolicy({ device, config: modelConfig, processor, seed: config.seed });

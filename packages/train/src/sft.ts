@@ -5,7 +5,6 @@ import { demonstrate, groundingExamples, readingExamples } from '@saccade/data';
 import { needleFacts } from '@saccade/gym';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
-import type { SftConfig } from './config.ts';
 import { learningRateAt } from './learning-rate.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
@@ -78,25 +77,34 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
   ].filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
 }
 
+/**
+ * One optimizer step on a sum over the kinds, each averaged over its own tokens: in one average the
+ * few tokens that say what a card shows would drown among the others.
+ */
 async function update(run: Run, mixtures: readonly Mixture[]) {
   const { config, parts, state } = run;
-  const { policy, images } = parts;
   const { sft } = config;
-  const batch = stageOf(mixtures, state.sftUpdates, sft).flatMap((mixture) =>
-    draw(mixture, state.sftUpdates, config.seed),
-  );
-  const packing = await packTrajectories(
-    batch.map((trajectory) => ({ trajectory, advantage: 1 })),
-    { images, maxTokens: config.microBatchTokens, sharedPrefix: config.sharedPrefix },
-  );
-  let loss = 0;
+  const losses: Record<string, number> = {};
   let tokens = 0;
-  for (const microBatch of packing.microBatches) {
-    const part = await policy.forwardBackward(microBatch.packed, (logprobs) =>
-      negativeLogLikelihood({ ...microBatch, logprobs }, packing.counts),
+  for (const mixture of mixtures) {
+    const batch = draw(mixture, state.sftUpdates, config.seed);
+    const packing = await packTrajectories(
+      batch.map((trajectory) => ({ trajectory, advantage: 1 })),
+      {
+        images: parts.images,
+        maxTokens: config.microBatchTokens,
+        sharedPrefix: config.sharedPrefix,
+      },
     );
-    loss += part.loss;
-    tokens += microBatch.tokenCount;
+    let loss = 0;
+    for (const microBatch of packing.microBatches) {
+      const part = await parts.policy.forwardBackward(microBatch.packed, (logprobs) =>
+        negativeLogLikelihood({ ...microBatch, logprobs }, packing.counts),
+      );
+      loss += part.loss;
+      tokens += microBatch.tokenCount;
+    }
+    losses[mixture.kind] = loss;
   }
   const learningRate = learningRateAt(state.sftUpdates, {
     peak: sft.learningRate,
@@ -104,7 +112,7 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
     warmupFraction: sft.warmupFraction,
     finalFraction: sft.finalFraction,
   });
-  const { gradNorm } = await policy.optimizerStep({
+  const { gradNorm } = await parts.policy.optimizerStep({
     learningRate,
     beta2: BETA2,
     weightDecay: sft.weightDecay,
@@ -114,29 +122,12 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
   return {
     stage: 'sft' as const,
     step: totalSteps(run.state),
-    loss,
+    loss: Object.values(losses).reduce((sum, loss) => sum + loss, 0),
+    ...Object.fromEntries(Object.entries(losses).map(([kind, loss]) => [`loss/${kind}`, loss])),
     grad_norm: gradNorm,
     learning_rate: learningRate,
     num_tokens: run.state.tokens,
   };
-}
-
-/**
- * What an update draws from: first reading alone, then grounding with some reading, then all of it.
- * In one mixture from the start the few tokens that say what a card shows drown among the others.
- */
-function stageOf(
-  mixtures: readonly Mixture[],
-  update: number,
-  { readingUpdates, groundingUpdates }: SftConfig,
-): readonly Mixture[] {
-  const only = (kinds: readonly string[]) => {
-    const chosen = mixtures.filter(({ kind }) => kinds.includes(kind));
-    return chosen.length > 0 ? chosen : mixtures;
-  };
-  if (update < readingUpdates) return only(['reading']);
-  if (update < readingUpdates + groundingUpdates) return only(['grounding', 'reading']);
-  return mixtures;
 }
 
 /** The examples of an update: pass after pass through the kind, each pass in another order. */

@@ -2,7 +2,7 @@
 import type { Random } from '@saccade/core';
 import { DIGIT_SIZE, type Digits } from '../mnist.ts';
 
-/** Side of a card, pixels: a crop the image processor takes without resizing. */
+/** Side of a card, pixels; its middle, of a digit's size, is what a look at it shows. */
 export const CARD_SIZE = 56;
 /** The table's texture is made of blocks of this side, pixels. */
 const BLOCK = 8;
@@ -46,11 +46,12 @@ export function drawDecoy(digits: Digits, random: Random): Uint8Array {
   return ink;
 }
 
-/** A card alone, as a crop of it looks. */
-export function drawCard(ink: Uint8Array, random: Random): Picture {
-  const pixels = new Uint8Array(CARD_SIZE * CARD_SIZE * 3);
-  putCard({ width: CARD_SIZE, height: CARD_SIZE, pixels }, 0, 0, ink, random);
-  return { width: CARD_SIZE, height: CARD_SIZE, pixels };
+/** The middle of a card alone, as a look at it shows it. */
+export function drawLook(ink: Uint8Array, random: Random): Picture {
+  const [width, height] = [DIGIT_SIZE, DIGIT_SIZE];
+  const picture = { width, height, pixels: new Uint8Array(width * height * 3) };
+  drawCard(picture, [0, 0, width, height], 0, ink, random);
+  return picture;
 }
 
 /** The table without cards: coloured light, a block texture, a few scratches. */
@@ -80,21 +81,25 @@ export function drawTable(size: number, texture: number, random: Random): Pictur
   return picture;
 }
 
-/** Puts a card with its ink at a place. */
-export function putCard(
+/** Puts a card onto a table, its ink into the box in its middle. */
+export function putCard(table: Picture, box: Box, ink: Uint8Array, random: Random): void {
+  drawCard(table, box, MARGIN, ink, random);
+}
+
+function drawCard(
   { pixels, width }: Picture,
-  left: number,
-  top: number,
+  [left, top, right, bottom]: Box,
+  margin: number,
   ink: Uint8Array,
   random: Random,
 ): void {
   const shade = random.integer(21) - 10;
-  for (let y = 0; y < CARD_SIZE; y++) {
-    for (let x = 0; x < CARD_SIZE; x++) {
-      const [ix, iy] = [x - MARGIN, y - MARGIN];
+  for (let y = top - margin; y < bottom + margin; y++) {
+    for (let x = left - margin; x < right + margin; x++) {
+      const [ix, iy] = [x - left, y - top];
       const isInside = ix >= 0 && iy >= 0 && ix < DIGIT_SIZE && iy < DIGIT_SIZE;
       const coverage = isInside ? (ink[iy * DIGIT_SIZE + ix] as number) / 255 : 0;
-      const at = ((top + y) * width + left + x) * 3;
+      const at = (y * width + x) * 3;
       for (const [c, paper] of PAPER.entries()) {
         pixels[at + c] = Math.round((paper + shade) * (1 - coverage) + INK * coverage);
       }

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split } from '../task.ts';
-import { type Box, CARD_SIZE } from './draw-needle.ts';
+import type { Box } from './draw-needle.ts';
 import { type NeedleFacts, needle, needleWith } from './needle.ts';
 
 async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise<Uint8Array> {
@@ -11,15 +11,11 @@ async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise
   return await sharp(png).extract(box).raw().toBuffer();
 }
 
-/** Ink of a card, 0 to 255, from its lightness against its paper, in the red channel. */
-function inkOf(card: Uint8Array): Uint8Array {
-  const paper = card[0] ?? 0;
-  const margin = (CARD_SIZE - DIGIT_SIZE) / 2;
-  return Uint8Array.from({ length: DIGIT_SIZE ** 2 }, (_, i) => {
-    const [x, y] = [(i % DIGIT_SIZE) + margin, Math.floor(i / DIGIT_SIZE) + margin];
-    const value = card[(y * CARD_SIZE + x) * 3] ?? 0;
-    return Math.round((255 * (value - paper)) / (250 - paper));
-  });
+/** Ink of a look, 0 to 255, from its lightness against the darkest paper, in the red channel. */
+function inkOf(look: Uint8Array): Uint8Array {
+  const red = Array.from({ length: DIGIT_SIZE ** 2 }, (_, i) => look[i * 3] ?? 0);
+  const paper = Math.min(...red);
+  return Uint8Array.from(red, (value) => Math.round((255 * (value - paper)) / (250 - paper)));
 }
 
 const totals = new Map<Split, readonly number[]>();

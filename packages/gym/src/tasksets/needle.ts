@@ -7,7 +7,7 @@
  */
 import { ConfigError, type Random, randomAt } from '@saccade/core';
 import sharp from 'sharp';
-import { mnist } from '../mnist.ts';
+import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
 import { type Box, CARD_SIZE, drawDecoy, drawTable, type Picture, putCard } from './draw-needle.ts';
 
@@ -28,10 +28,11 @@ export const needleQuestion = 'Which digit is hidden in the picture?';
 
 /** Facts of a task, in its metadata. */
 export interface NeedleFacts {
-  /** The digit's card, pixels of the original. */
+  /** Where the digit is, the middle of its card; pixels of the original. */
   readonly box: Box;
+  /** The middles of the other cards. */
   readonly decoys: readonly Box[];
-  /** All cells' card boxes, row by row. */
+  /** The middles of all cells, row by row. */
   readonly places: readonly Box[];
 }
 
@@ -91,9 +92,9 @@ export function needleFacts(
 function layOut({ seed, cells, pitch, cards }: NeedleOptions, split: Split, index: number): Layout {
   const random = randomAt(seed, 'needle-layout', split, index);
   const boxAt = (cell: number): Box => {
-    const left = (cell % cells) * pitch + (pitch - CARD_SIZE) / 2;
-    const top = Math.floor(cell / cells) * pitch + (pitch - CARD_SIZE) / 2;
-    return [left, top, left + CARD_SIZE, top + CARD_SIZE];
+    const left = (cell % cells) * pitch + (pitch - DIGIT_SIZE) / 2;
+    const top = Math.floor(cell / cells) * pitch + (pitch - DIGIT_SIZE) / 2;
+    return [left, top, left + DIGIT_SIZE, top + DIGIT_SIZE];
   };
   const [box, ...decoys] = cellsInUse(cells, cards, random).map(boxAt) as [Box, ...Box[]];
   const places = Array.from({ length: cells * cells }, (_, cell) => boxAt(cell));
@@ -106,10 +107,8 @@ async function makeTask(options: NeedleOptions, split: Split, index: number): Pr
   const digits = mnist(split);
   const size = options.cells * options.pitch;
   const picture = drawTable(size, options.texture, random);
-  putCard(picture, facts.box[0], facts.box[1], digits.pixels(digit), random);
-  for (const [left, top] of facts.decoys) {
-    putCard(picture, left, top, drawDecoy(digits, random), random);
-  }
+  putCard(picture, facts.box, digits.pixels(digit), random);
+  for (const box of facts.decoys) putCard(picture, box, drawDecoy(digits, random), random);
   return {
     id: `needle-${split}-${String(index).padStart(6, '0')}`,
     question: needleQuestion,

@@ -20,13 +20,11 @@ export const pyvisionImageNano: Recipe = {
     sft: {
       demonstrations: 1536,
       readings: 8192,
-      updates: 450,
-      readingUpdates: 100,
-      groundingUpdates: 200,
+      updates: 300,
       batchSize: 16,
-      groundingBatchSize: 64,
-      readingBatchSize: 48,
-      learningRate: 2e-3,
+      groundingBatchSize: 16,
+      readingBatchSize: 32,
+      learningRate: 7e-4,
     },
     rl: {
       steps: 50,
