@@ -27,6 +27,15 @@ export const defaultMix: DemonstrationMix = {
   maxLooks: 4,
 };
 
+/** Tours: every card is visited until the digit was seen, and half of the time beyond. */
+export const tourMix: DemonstrationMix = {
+  answerWithoutLooking: 0,
+  lookAtNothing: 0,
+  answerAfterSeeing: 0.5,
+  answerAfterMissing: 0,
+  maxLooks: 4,
+};
+
 /** Boxes to look at, in order, before the answer. Cards are visited in reading order. */
 export function planLooks(
   facts: NeedleFacts,

@@ -11,6 +11,13 @@ const sft = z.strictObject({
     unit: 'trajectories',
     about: 'Programmatic demonstrations executed in the sandbox for the cold start.',
   }),
+  tours: count({
+    min: 0,
+    max: 1_000_000,
+    preset: 1024,
+    unit: 'trajectories',
+    about: 'Executed demonstrations that visit the cards; they teach where to look and to read.',
+  }),
   readings: count({
     min: 0,
     max: 1_000_000,
@@ -32,12 +39,12 @@ const sft = z.strictObject({
     unit: 'trajectories',
     about: 'Demonstrations per optimizer update.',
   }),
-  groundingBatchSize: count({
+  tourBatchSize: count({
     min: 0,
     max: 65_536,
-    preset: 64,
+    preset: 16,
     unit: 'examples',
-    about: 'Grounding examples per update: where the first card lies, not whether to look.',
+    about: 'Tours per update: demonstrations whose decisions are given, not learned.',
   }),
   readingBatchSize: count({
     min: 0,

@@ -5,10 +5,11 @@
 
 export interface SftConfig {
   readonly demonstrations: number;
+  readonly tours: number;
   readonly readings: number;
   readonly updates: number;
   readonly batchSize: number;
-  readonly groundingBatchSize: number;
+  readonly tourBatchSize: number;
   readonly readingBatchSize: number;
   readonly answerWithoutLooking: number;
   readonly lookAtNothing: number;

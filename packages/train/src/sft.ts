@@ -1,8 +1,7 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
 import { negativeLogLikelihood } from '@saccade/algorithms';
 import { randomAt } from '@saccade/core';
-import { demonstrate, groundingExamples, readingExamples } from '@saccade/data';
-import { needleFacts } from '@saccade/gym';
+import { type DemonstrationMix, demonstrate, guide, readingExamples, tourMix } from '@saccade/data';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { learningRateAt } from './learning-rate.ts';
@@ -44,23 +43,24 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
   const { sft, seed } = config;
   const { taskSet, makeEnv, images, protocol, policy } = parts;
   const { processor } = policy;
-  const demonstrations = await demonstrate({
-    taskSet,
-    makeEnv,
-    processor,
-    images,
-    seed,
-    count: sft.demonstrations,
-    concurrency: Math.min(64, config.rollout.concurrency),
-    mix: {
-      answerWithoutLooking: sft.answerWithoutLooking,
-      lookAtNothing: sft.lookAtNothing,
-      answerAfterSeeing: sft.answerAfterSeeing,
-      answerAfterMissing: sft.answerAfterMissing,
-      maxLooks: config.rollout.maxToolTurns,
-    },
-    onEvent,
-  });
+  const show = (mix: DemonstrationMix, firstTask: number, count: number) =>
+    demonstrate({
+      taskSet,
+      makeEnv,
+      processor,
+      images,
+      seed,
+      mix,
+      firstTask,
+      count,
+      concurrency: Math.min(64, config.rollout.concurrency),
+      onEvent,
+    });
+  const maxLooks = config.rollout.maxToolTurns;
+  const tours = await show({ ...tourMix, maxLooks }, 0, sft.tours);
+  const { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing } = sft;
+  const mix = { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing };
+  const demonstrations = await show({ ...mix, maxLooks }, sft.tours, sft.demonstrations);
   const readings = await readingExamples({
     protocol,
     processor,
@@ -68,11 +68,10 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
     seed,
     count: sft.readings,
   });
-  const facts = (index: number) => needleFacts('train', index);
-  const grounding = groundingExamples(demonstrations, facts, processor);
+  const guided = tours.map((tour) => guide(tour, processor));
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
-    { kind: 'grounding', examples: grounding, perUpdate: sft.groundingBatchSize },
+    { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },
     { kind: 'reading', examples: readings, perUpdate: sft.readingBatchSize },
   ].filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split } from '../task.ts';
 import type { Box } from './draw-needle.ts';
-import { type NeedleFacts, needle, needleWith } from './needle.ts';
+import { type NeedleFacts, needle, needleFacts, needleWith } from './needle.ts';
 
 async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise<Uint8Array> {
   const box = { left, top, width: right - left, height: bottom - top };
@@ -94,6 +94,17 @@ describe('needle', () => {
     expect(cells.size).toBeGreaterThan(12);
   });
 
+  it('lays cards out as the other split never does', () => {
+    const layouts = (split: Split) =>
+      Array.from({ length: 400 }, (_, index) => {
+        const { box, decoys } = needleFacts(split, index);
+        return [box, ...decoys].map(String).sort().join(' ');
+      });
+    const seen = new Set(layouts('train'));
+    expect(seen.size).toBeGreaterThan(200);
+    expect(layouts('heldOut').filter((layout) => seen.has(layout))).toEqual([]);
+  });
+
   it('has other pictures in the splits, under other seeds and indices', async () => {
     const tasks = await Promise.all([
       needle.task('train', 7),
@@ -115,8 +126,8 @@ describe('needle', () => {
   it.each([
     [{ pitch: 50 }, /pitch must be even and at least 56, got 50/],
     [{ pitch: 113 }, /pitch must be even/],
-    [{ cards: 0 }, /cards must be from 1 to 16 on 4×4 cells, got 0/],
-    [{ cards: 17 }, /cards must be from 1 to 16/],
+    [{ cards: 0 }, /cards must be from 1 to 15 on 4×4 cells, got 0/],
+    [{ cards: 16 }, /cards must be from 1 to 15/],
   ])('refuses %o', (options, message) => {
     expect(() => needleWith(options)).toThrow(ConfigError);
     expect(() => needleWith(options)).toThrow(message);

@@ -65,10 +65,11 @@ function checkOptions({ cells, pitch, cards }: NeedleOptions): void {
   if (pitch < CARD_SIZE || pitch % 2 !== 0) {
     throw new ConfigError('pitch', `pitch must be even and at least ${CARD_SIZE}, got ${pitch}.`);
   }
-  if (!(cards >= 1 && cards <= cells * cells)) {
+  const most = cells * cells - 1;
+  if (!(cards >= 1 && cards <= most)) {
     throw new ConfigError(
       'cards',
-      `cards must be from 1 to ${cells * cells} on ${cells}×${cells} cells, got ${cards}.`,
+      `cards must be from 1 to ${most} on ${cells}×${cells} cells, got ${cards}.`,
     );
   }
 }
@@ -96,7 +97,7 @@ function layOut({ seed, cells, pitch, cards }: NeedleOptions, split: Split, inde
     const top = Math.floor(cell / cells) * pitch + (pitch - DIGIT_SIZE) / 2;
     return [left, top, left + DIGIT_SIZE, top + DIGIT_SIZE];
   };
-  const [box, ...decoys] = cellsInUse(cells, cards, random).map(boxAt) as [Box, ...Box[]];
+  const [box, ...decoys] = cellsInUse(cells, cards, split, random).map(boxAt) as [Box, ...Box[]];
   const places = Array.from({ length: cells * cells }, (_, cell) => boxAt(cell));
   return { facts: { box, decoys, places }, digit: random.integer(mnist(split).count) };
 }
@@ -127,8 +128,15 @@ export async function encodePicture({ pixels, width, height }: Picture): Promise
     .toBuffer();
 }
 
-/** Distinct cells. */
-function cellsInUse(cells: number, count: number, random: Random): readonly number[] {
+/** Of the possible layouts one in this many is held out. */
+const HELD_OUT_ONE_IN = 4;
+
+/** Distinct cells; which of them are in use together never happens in the other split. */
+function cellsInUse(cells: number, count: number, split: Split, random: Random): readonly number[] {
   const all = Array.from({ length: cells * cells }, (_, cell) => cell);
-  return random.shuffle(all).slice(0, count);
+  for (;;) {
+    const chosen = random.shuffle(all).slice(0, count);
+    const isHeldOut = chosen.reduce((sum, cell) => sum + cell, 0) % HELD_OUT_ONE_IN === 0;
+    if (isHeldOut === (split === 'heldOut')) return chosen;
+  }
 }

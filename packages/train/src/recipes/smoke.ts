@@ -16,10 +16,11 @@ export const smoke: Recipe = {
     protocol: 'pyvision-image-short',
     sft: {
       demonstrations: 32,
+      tours: 8,
       readings: 8,
       updates: 16,
       batchSize: 8,
-      groundingBatchSize: 2,
+      tourBatchSize: 2,
       readingBatchSize: 2,
       answerWithoutLooking: 0.6,
       learningRate: 3e-3,
