@@ -35,7 +35,7 @@ export function guide(demonstration: Trajectory, processor: Processor): Trajecto
     segments.push({
       ...segment,
       tokens: segment.tokens.slice(given.length),
-      logprobs: segment.logprobs.slice(given.length),
+      ...(segment.logprobs && { logprobs: segment.logprobs.slice(given.length) }),
       text: segment.text.slice(length),
     });
   }
