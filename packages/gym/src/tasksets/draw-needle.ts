@@ -9,9 +9,13 @@ const BLOCK = 8;
 const TABLE = 20;
 /** Red rises by this from left to right, green from top to bottom: coloured light. */
 const WASH = 90;
-/** Blue, so that cards stand out from the table; red and green near the middle, so that ink does. */
+/** Blue, so that cards stand out from the table; red and green in the middle: room for the ink. */
 const PAPER = [110, 110, 245] as const;
-const INK = 250;
+/**
+ * Ink is a fine hatching, pixel by pixel lighter and darker than the paper by this in red and green.
+ * Its mean is the paper's, so that it vanishes from an overview and stays as clear in a look.
+ */
+const INK = 100;
 const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
 
 /** Interleaved RGB. */
@@ -100,9 +104,11 @@ function drawCard(
       const isInside = ix >= 0 && iy >= 0 && ix < DIGIT_SIZE && iy < DIGIT_SIZE;
       const coverage = isInside ? (ink[iy * DIGIT_SIZE + ix] as number) / 255 : 0;
       const at = (y * width + x) * 3;
-      for (const [c, paper] of PAPER.entries()) {
-        pixels[at + c] = Math.round((paper + shade) * (1 - coverage) + INK * coverage);
-      }
+      const hatching = Math.round(((x + y) % 2 === 0 ? INK : -INK) * coverage);
+      const [red, green, blue] = PAPER;
+      pixels[at] = red + shade + hatching;
+      pixels[at + 1] = green + shade + hatching;
+      pixels[at + 2] = blue + shade;
     }
   }
 }

@@ -11,11 +11,11 @@ async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise
   return await sharp(png).extract(box).raw().toBuffer();
 }
 
-/** Ink of a look, 0 to 255, from its lightness against the darkest paper, in the red channel. */
+/** Ink of a look, 0 to 255, from how far its hatching leaves the paper, in the red channel. */
 function inkOf(look: Uint8Array): Uint8Array {
   const red = Array.from({ length: DIGIT_SIZE ** 2 }, (_, i) => look[i * 3] ?? 0);
-  const paper = Math.min(...red);
-  return Uint8Array.from(red, (value) => Math.round((255 * (value - paper)) / (250 - paper)));
+  const paper = red[0] ?? 0;
+  return Uint8Array.from(red, (value) => Math.round((255 * Math.abs(value - paper)) / 100));
 }
 
 const totals = new Map<Split, readonly number[]>();

@@ -66,23 +66,27 @@ export function resizeBicubic(
 function resizeRows(pixels: Uint8Array, width: number, height: number, newWidth: number) {
   const out = new Uint8Array(newWidth * height * 3);
   const plan = windows(width, newWidth);
+  // A row as integers of the sums' own type: each value is read many times.
+  const row = new Int32Array(width * 3);
+  let to = 0;
   for (let y = 0; y < height; y++) {
+    row.set(pixels.subarray(y * width * 3, (y + 1) * width * 3));
     for (let x = 0; x < newWidth; x++) {
       const { first, weights } = plan[x] as Window;
+      const count = weights.length;
       let r = HALF;
       let g = HALF;
       let b = HALF;
-      let from = (y * width + first) * 3;
-      for (let i = 0; i < weights.length; i++, from += 3) {
+      let from = first * 3;
+      for (let i = 0; i < count; i++, from += 3) {
         const weight = weights[i] as number;
-        r = (r + Math.imul(weight, pixels[from] as number)) | 0;
-        g = (g + Math.imul(weight, pixels[from + 1] as number)) | 0;
-        b = (b + Math.imul(weight, pixels[from + 2] as number)) | 0;
+        r = (r + Math.imul(weight, row[from] as number)) | 0;
+        g = (g + Math.imul(weight, row[from + 1] as number)) | 0;
+        b = (b + Math.imul(weight, row[from + 2] as number)) | 0;
       }
-      const to = (y * newWidth + x) * 3;
-      out[to] = clip8(r);
-      out[to + 1] = clip8(g);
-      out[to + 2] = clip8(b);
+      out[to++] = clip8(r);
+      out[to++] = clip8(g);
+      out[to++] = clip8(b);
     }
   }
   return out;
