@@ -83,7 +83,7 @@ describe('needle', () => {
       const { box, decoys, places } = factsOf(metadata);
       expect(places).toHaveLength(16);
       const cards = [box, ...decoys];
-      expect(cards).toHaveLength(3);
+      expect(cards).toHaveLength(2);
       const known = places.map(String);
       cards.forEach((card, i) => {
         expect(known).toContain(String(card));
@@ -101,7 +101,7 @@ describe('needle', () => {
         return [box, ...decoys].map(String).sort().join(' ');
       });
     const seen = new Set(layouts('train'));
-    expect(seen.size).toBeGreaterThan(200);
+    expect(seen.size).toBeGreaterThan(80);
     expect(layouts('heldOut').filter((layout) => seen.has(layout))).toEqual([]);
   });
 

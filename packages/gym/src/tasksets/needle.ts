@@ -42,7 +42,7 @@ export const defaultNeedle: NeedleOptions = {
   seed: 0,
   cells: 4,
   pitch: 112,
-  cards: 3,
+  cards: 2,
   texture: 12,
 };
 
@@ -129,7 +129,7 @@ export async function encodePicture({ pixels, width, height }: Picture): Promise
 }
 
 /** Of the possible layouts one in this many is held out. */
-const HELD_OUT_ONE_IN = 4;
+const HELD_OUT_ONE_IN = 8;
 
 /** Distinct cells; which of them are in use together never happens in the other split. */
 function cellsInUse(cells: number, count: number, split: Split, random: Random): readonly number[] {
