@@ -22,6 +22,8 @@ export interface DemonstrateOptions {
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
   readonly onEvent?: EventSink;
+  /** What progress is reported as. */
+  readonly stage?: string;
 }
 
 /** Tasks whose pictures are in memory at a time. */
@@ -34,7 +36,7 @@ const CHUNK = 128;
  *   are broken
  */
 export async function demonstrate(options: DemonstrateOptions): Promise<Trajectory[]> {
-  const { taskSet, count, firstTask = 0, onEvent } = options;
+  const { taskSet, count, firstTask = 0, stage = 'demonstrations', onEvent } = options;
   const demonstrations: Trajectory[] = [];
   for (let done = 0; done < count; done += CHUNK) {
     const indices = Array.from({ length: Math.min(CHUNK, count - done) }, (_, i) => done + i);
@@ -42,7 +44,7 @@ export async function demonstrate(options: DemonstrateOptions): Promise<Trajecto
     demonstrations.push(...(await demonstrateTasks(tasks, options)));
     onEvent?.({
       kind: 'progress',
-      stage: 'demonstrations',
+      stage,
       done: demonstrations.length,
       total: count,
     });

@@ -43,7 +43,7 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
   const { sft, seed } = config;
   const { taskSet, makeEnv, images, protocol, policy } = parts;
   const { processor } = policy;
-  const show = (mix: DemonstrationMix, firstTask: number, count: number) =>
+  const show = (stage: string, mix: DemonstrationMix, firstTask: number, count: number) =>
     demonstrate({
       taskSet,
       makeEnv,
@@ -55,12 +55,18 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
       count,
       concurrency: Math.min(64, config.rollout.concurrency),
       onEvent,
+      stage,
     });
   const maxLooks = config.rollout.maxToolTurns;
-  const tours = await show({ ...tourMix, maxLooks }, 0, sft.tours);
+  const tours = await show('tours', { ...tourMix, maxLooks }, 0, sft.tours);
   const { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing } = sft;
   const mix = { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing };
-  const demonstrations = await show({ ...mix, maxLooks }, sft.tours, sft.demonstrations);
+  const demonstrations = await show(
+    'demonstrations',
+    { ...mix, maxLooks },
+    sft.tours,
+    sft.demonstrations,
+  );
   const readings = await readingExamples({
     protocol,
     processor,
