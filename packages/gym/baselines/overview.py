@@ -44,7 +44,7 @@ def load(directory: Path, split: str) -> dict:
         "overview": overviews,
         "cells": cells,
         "place": torch.tensor([digit for digit, *_ in places]),
-        "count": len(places[0]),
+        "count": max(map(len, places)),
         "look": pictures("looks", LOOK),
         "answer": torch.tensor([fact["answer"] for fact in facts]),
     }

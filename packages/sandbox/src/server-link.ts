@@ -10,8 +10,11 @@ import type { End } from './result.ts';
 import type { InputImage } from './session.ts';
 import type { Frame } from './wire.ts';
 
-/** Decoded pictures the server keeps, so that the sessions of one task share one decoding. */
-const pictureBytes = 256 * 1024 * 1024;
+/**
+ * Decoded pictures the server keeps. Few, because a fork takes time for every page the server holds:
+ * with half a gigabyte of pictures a session opened at half the speed. Sessions keep what they have.
+ */
+const pictureBytes = 16 * 2 ** 20;
 const pongMs = 10_000;
 
 interface Picture {

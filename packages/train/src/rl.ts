@@ -43,7 +43,10 @@ async function step(run: Run): Promise<Record<string, number>> {
     step: state.rlSteps,
   });
   const count = commands.reduce((sum, c) => sum + (c.kind === 'rollOut' ? c.count : 0), 0);
-  const indices = Array.from({ length: count }, (_, i) => state.tasksTaken + i);
+  // Tasks the cold start has not shown.
+  const { demonstrations, tours } = config.sft;
+  const first = demonstrations + tours + state.tasksTaken;
+  const indices = Array.from({ length: count }, (_, i) => first + i);
   const tasks = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
   const [groups, rolloutSeconds] = await timed(() => rollOut(run, tasks));
 

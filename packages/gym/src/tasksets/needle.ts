@@ -1,7 +1,7 @@
 /**
  * `needle`: which digit is hidden in the picture?
  *
- * A large table holds a few cards. One card shows a real handwritten digit at native size, the
+ * A large table holds one to three cards. One card shows a real handwritten digit at native size, the
  * others shapes cut from strokes of digits. In the overview that fits the model's context one sees
  * where cards lie, but not what they show: the answer needs a look at the original.
  */
@@ -18,7 +18,7 @@ export interface NeedleOptions {
   readonly cells: number;
   /** Side of a cell, pixels; at least a card. */
   readonly pitch: number;
-  /** Cards on the table, the digit's included. */
+  /** Most cards on a table, the digit's included; every number from 1 is as likely. */
   readonly cards: number;
   /** Brightness of the table's texture, grey levels. */
   readonly texture: number;
@@ -42,7 +42,7 @@ export const defaultNeedle: NeedleOptions = {
   seed: 0,
   cells: 4,
   pitch: 112,
-  cards: 2,
+  cards: 3,
   texture: 12,
 };
 
@@ -97,7 +97,8 @@ function layOut({ seed, cells, pitch, cards }: NeedleOptions, split: Split, inde
     const top = Math.floor(cell / cells) * pitch + (pitch - DIGIT_SIZE) / 2;
     return [left, top, left + DIGIT_SIZE, top + DIGIT_SIZE];
   };
-  const [box, ...decoys] = cellsInUse(cells, cards, split, random).map(boxAt) as [Box, ...Box[]];
+  const count = 1 + random.integer(cards);
+  const [box, ...decoys] = cellsInUse(cells, count, split, random).map(boxAt) as [Box, ...Box[]];
   const places = Array.from({ length: cells * cells }, (_, cell) => boxAt(cell));
   return { facts: { box, decoys, places }, digit: random.integer(mnist(split).count) };
 }

@@ -19,7 +19,7 @@ export const pyvisionImageNano: Recipe = {
     sharedPrefix: true,
     sft: {
       demonstrations: 512,
-      tours: 1024,
+      tours: 1536,
       readings: 4096,
       updates: 500,
       batchSize: 8,
