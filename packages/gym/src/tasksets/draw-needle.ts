@@ -4,8 +4,8 @@ import { DIGIT_SIZE, type Digits } from '../mnist.ts';
 
 /** Side of a card, pixels; its middle, of a digit's size, is what a look at it shows. */
 export const CARD_SIZE = 56;
-/** The table's texture is made of blocks of this side, pixels. */
-const BLOCK = 8;
+/** The table’s texture is made of blocks of this side, pixels: too fine for an overview. */
+const BLOCK = 4;
 const TABLE = 20;
 /** Red rises by this from left to right, green from top to bottom: coloured light. */
 const WASH = 90;
