@@ -49,7 +49,7 @@ describe('writeReport', () => {
     ).tags as { box: string };
     const [left = 0, top = 0] = tags.box.split(',').map(Number);
     expect(page).toContain(
-      `<rect class="box crop" x="${left}" y="${top}" width="56" height="56"/>`,
+      `<rect class="box crop" x="${left}" y="${top}" width="28" height="28"/>`,
     );
     const around = 448 * 0.012;
     expect(page).toContain(`<rect class="box truth" x="${left - around}" y="${top - around}"`);
