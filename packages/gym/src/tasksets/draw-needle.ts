@@ -8,7 +8,7 @@ export const CARD_SIZE = 56;
 const BLOCK = 4;
 const TABLE = 20;
 /** Red rises by this from left to right, green from top to bottom: coloured light. */
-const WASH = 90;
+const WASH = 150;
 /** Blue, so that cards stand out from the table; red and green in the middle: room for the ink. */
 const PAPER = [110, 110, 245] as const;
 /**

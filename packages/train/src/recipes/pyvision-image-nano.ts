@@ -19,9 +19,9 @@ export const pyvisionImageNano: Recipe = {
     sharedPrefix: true,
     sft: {
       demonstrations: 512,
-      tours: 1536,
-      readings: 4096,
-      updates: 500,
+      tours: 2048,
+      readings: 8192,
+      updates: 700,
       batchSize: 8,
       tourBatchSize: 20,
       readingBatchSize: 16,
