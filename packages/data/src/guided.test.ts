@@ -1,4 +1,3 @@
-import { DataError } from '@saccade/core';
 import type { Processor } from '@saccade/policy';
 import { type Trajectory, TrajectoryBuilder, trajectoryViolations } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +6,10 @@ import { answerText, lookText } from './model-text.ts';
 
 const encode = (text: string): Int32Array =>
   Int32Array.from(text, (character) => character.charCodeAt(0));
-const processor = { encodeModelText: encode } as unknown as Processor;
+/** A token for every character. */
+const processor = {
+  decode: (tokens: Int32Array) => String.fromCharCode(...tokens),
+} as unknown as Processor;
 
 function demonstration(texts: readonly string[]): Trajectory {
   const builder = new TrajectoryBuilder({ id: 'demo', taskId: 'task', sampleIndex: 0 });
@@ -36,9 +38,30 @@ describe('guide', () => {
   ]);
   const guided = guide(original, processor);
 
-  it('leaves boxes and digits to the model, and gives everything before them', () => {
+  it('gives what decides to look or to answer, and leaves the rest to the model', () => {
     const said = guided.segments.filter(({ kind }) => kind === 'model').map(({ text }) => text);
-    expect(said.map((text) => text.slice(0, 9))).toEqual(['1,2,29,30', '5,6,33,34', '7}\n</answ']);
+    expect(said).toEqual([
+      lookText([1, 2, 29, 30]).slice('<code>'.length),
+      lookText([5, 6, 33, 34]).slice('<code>'.length),
+      answerText('7').slice('<answer>'.length),
+    ]);
+  });
+
+  it('gives whole tokens where one says more than the decision', () => {
+    // Token 0 is all but the last character of a turn, token 1 that character.
+    const builder = new TrajectoryBuilder({ id: 'demo', taskId: 'task', sampleIndex: 0 });
+    builder.prompt({ tokens: Int32Array.of(9), images: [], text: '?' });
+    const text = answerText('7');
+    const tokens = Int32Array.of(0, 1);
+    builder.model({ tokens, logprobs: new Float32Array(2), text, policyVersion: 0 });
+    builder.turn({ kind: 'answer', answer: text });
+    const pieces = [text.slice(0, -1), text.slice(-1)];
+    const coarse = {
+      decode: (some: Int32Array) => Array.from(some, (token) => pieces[token]).join(''),
+    } as unknown as Processor;
+    const { segments } = guide(builder.finish('answered'), coarse);
+    expect(segments.map((segment) => segment.text)).toEqual([`?${pieces[0]}`, pieces[1]]);
+    expect(segments.map(({ tokens }) => [...tokens])).toEqual([[9, 0], [1]]);
   });
 
   it('keeps the context token for token, and the ledger in order', () => {
@@ -50,11 +73,6 @@ describe('guide', () => {
 
   it('leaves the demonstration as it was', () => {
     expect(original.segments.map(({ text }) => text)[1]).toBe(lookText([1, 2, 29, 30]));
-  });
-
-  it('refuses a tokenizer that merges across the decision', () => {
-    const merging = { encodeModelText: () => Int32Array.of(1) } as unknown as Processor;
-    expect(() => guide(original, merging)).toThrow(DataError);
   });
 
   it('refuses a turn that neither looks nor answers', () => {

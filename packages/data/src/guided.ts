@@ -3,14 +3,15 @@ import { DataError } from '@saccade/core';
 import type { Processor } from '@saccade/policy';
 import type { Segment, Trajectory } from '@saccade/trajectory';
 
-/** Where what a turn says begins, after what it decided: a look's box, an answer's digit. */
-const CONTENT_STARTS = ['((', '\\boxed{'] as const;
+/** A turn has decided what it does once it said one of these: to look, to answer. */
+const DECISIONS = ['<code>', '<answer>'] as const;
 
 /**
- * The same trajectory with the beginning of every turn moved into the tokens before it. What is left
- * to learn is where cards are and what they show; whether and how often to look is not taught.
+ * The same trajectory with the first tokens of every turn, those that decide what it does, moved
+ * into the tokens before it. What is left to learn is how looks and answers are written, where cards
+ * are and what they show; whether and how often to look is not taught.
  *
- * @throws DataError if a turn is no look and no answer, or the tokenizer merges across that point
+ * @throws DataError if a turn neither looks nor answers
  */
 export function guide(demonstration: Trajectory, processor: Processor): Trajectory {
   const segments: Segment[] = [];
@@ -20,32 +21,30 @@ export function guide(demonstration: Trajectory, processor: Processor): Trajecto
       segments.push(segment);
       continue;
     }
-    const length = decisionLength(segment.text);
-    const given = processor.encodeModelText(segment.text.slice(0, length), false);
-    if (!given.every((token, i) => token === segment.tokens[i])) {
-      throw new DataError(
-        `The tokenizer merges across the beginning of what a turn says: ${segment.text}`,
-      );
-    }
+    const { count, text } = decisionOf(segment, processor);
     segments[segments.length - 1] = {
       ...before,
-      tokens: Int32Array.from([...before.tokens, ...given]),
-      text: before.text + segment.text.slice(0, length),
+      tokens: Int32Array.from([...before.tokens, ...segment.tokens.subarray(0, count)]),
+      text: before.text + text,
     };
     segments.push({
       ...segment,
-      tokens: segment.tokens.slice(given.length),
-      ...(segment.logprobs && { logprobs: segment.logprobs.slice(given.length) }),
-      text: segment.text.slice(length),
+      tokens: segment.tokens.slice(count),
+      ...(segment.logprobs && { logprobs: segment.logprobs.slice(count) }),
+      text: segment.text.slice(text.length),
     });
   }
   return { ...demonstration, id: `${demonstration.id}/guided`, segments };
 }
 
-function decisionLength(text: string): number {
-  for (const start of CONTENT_STARTS) {
-    const at = text.indexOf(start);
-    if (at >= 0) return at + start.length;
+/** The fewest first tokens that say what a turn does, and their text. */
+function decisionOf(
+  { tokens, text }: Segment,
+  processor: Processor,
+): { readonly count: number; readonly text: string } {
+  for (let count = 1; count <= tokens.length; count++) {
+    const said = processor.decode(tokens.subarray(0, count));
+    if (DECISIONS.some((decision) => said.includes(decision))) return { count, text: said };
   }
   throw new DataError(`A demonstrated turn is neither a look nor an answer: ${text}`);
 }

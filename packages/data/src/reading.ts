@@ -1,6 +1,7 @@
 /** Reading examples: one card in the context and its digit as the answer; they need no sandbox. */
 import { randomAt } from '@saccade/core';
 import {
+  defaultNeedle,
   drawLook,
   encodePicture,
   mnist,
@@ -38,7 +39,7 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
   const random = randomAt(seed, 'reading', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
-  const look = drawLook(digits.pixels(digit), random);
+  const look = drawLook(digits.pixels(digit), defaultNeedle.texture, random);
   const png = await encodePicture(look);
   const task: Task = {
     id: `reading-${String(index).padStart(6, '0')}`,

@@ -1,5 +1,5 @@
 // What of `needle` can be read without a look: exports its pictures as the policy's context gets
-// them, 448×448 shrunk to 56×56, and trains classifiers of the digit on them.
+// them, 448×448 shrunk to 112×112, and trains classifiers of the digit on them.
 //
 //   node packages/gym/baselines/overview.mjs --python path/to/python
 //
@@ -53,8 +53,8 @@ try {
   process.exit(2);
 }
 
-/** The policy of the main job gets pictures of at most this area: a 448-pixel side becomes 56. */
-const processor = { ...qwenImageProcessor, minPixels: 28 * 28, maxPixels: 56 * 56 };
+/** The policy of the main job gets pictures of at most this area: a 448-pixel side becomes 112. */
+const processor = { ...qwenImageProcessor, minPixels: 28 * 28, maxPixels: 112 * 112 };
 
 /** Bytes [height, width, 3] of a picture from the patches that a policy is given. */
 function pixelsOf({ patches, width, height }) {

@@ -2,7 +2,7 @@
 
     overview.py DIR [--epochs N]
 
-DIR has for each split the overviews [N, 56, 56, 3], the looks at the digit [N, 28, 28, 3], and one
+DIR has for each split the overviews [N, 112, 112, 3], the looks at the digit [N, 28, 28, 3], and one
 line of facts a task: its answer, and the middles of its cards in the overview, the digit's first.
 Four classifiers of the digit are trained on one split and count right answers on the other. The
 first is told where the digit is, which no overview tells: more than any policy without a look has.
@@ -19,9 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-OVERVIEW, LOOK = 56, 28
-# A cell of the table in the overview: the card's 7×7 pixels, and the table around it.
-CELL = 14
+OVERVIEW, LOOK = 112, 28
+# A cell of the table in the overview: the card's 14×14 pixels, and the table around it.
+CELL = 28
 DIGITS = 10
 # Share of right answers below which we say that the overview does not show the digit.
 LIMIT = 0.4
@@ -36,7 +36,7 @@ def load(directory: Path, split: str) -> dict:
         return torch.from_numpy(pixels.reshape(n, side, side, 3)).permute(0, 3, 1, 2).contiguous()
 
     overviews = pictures("overviews", OVERVIEW)
-    # [N, 16, 3, 14, 14], row by row.
+    # [N, 16, 3, 28, 28], row by row.
     cells = overviews.unfold(2, CELL, CELL).unfold(3, CELL, CELL).flatten(2, 3).transpose(1, 2)
     columns = OVERVIEW // CELL
     places = [[int(y // CELL) * columns + int(x // CELL) for x, y in f["cards"]] for f in facts]

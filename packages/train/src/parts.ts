@@ -35,8 +35,8 @@ export interface Parts {
 
 /** Tokens of the nano tokenizer at most; it has fewer where the corpus offers no more merges. */
 const NANO_VOCABULARY = 512;
-/** The overview of a picture: a 448-pixel side becomes 56; a look at 28 pixels stays one token. */
-const NANO_PIXELS = { minPixels: 28 * 28, maxPixels: 56 * 56 };
+/** The overview of a picture: a 448-pixel side becomes 112; a look at 28 pixels stays one token. */
+const NANO_PIXELS = { minPixels: 28 * 28, maxPixels: 112 * 112 };
 
 /** Opens the backend a configuration names. */
 export function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Device {

@@ -4,18 +4,20 @@ import { DIGIT_SIZE, type Digits } from '../mnist.ts';
 
 /** Side of a card, pixels; its middle, of a digit's size, is what a look at it shows. */
 export const CARD_SIZE = 56;
-/** The table’s texture is made of blocks of this side, pixels: too fine for an overview. */
+/** The texture of table and cards is made of blocks of this side, pixels: too fine for an overview. */
 const BLOCK = 4;
 const TABLE = 20;
 /** Red rises by this from left to right, green from top to bottom: coloured light. */
 const WASH = 150;
 /** Blue, so that cards stand out from the table; red and green in the middle: room for the ink. */
-const PAPER = [110, 110, 245] as const;
+const PAPER = [127, 127, 230] as const;
 /**
  * Ink is a fine hatching, pixel by pixel lighter and darker than the paper by this in red and green.
  * Its mean is the paper's, so that it vanishes from an overview and stays as clear in a look.
  */
 const INK = 100;
+/** Grey levels of texture at most: more would leave the range of bytes. */
+export const MAX_TEXTURE = 15;
 const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
 
 /** Interleaved RGB. */
@@ -51,10 +53,10 @@ export function drawDecoy(digits: Digits, random: Random): Uint8Array {
 }
 
 /** The middle of a card alone, as a look at it shows it. */
-export function drawLook(ink: Uint8Array, random: Random): Picture {
+export function drawLook(ink: Uint8Array, texture: number, random: Random): Picture {
   const [width, height] = [DIGIT_SIZE, DIGIT_SIZE];
   const picture = { width, height, pixels: new Uint8Array(width * height * 3) };
-  drawCard(picture, [0, 0, width, height], 0, ink, random);
+  drawCard(picture, [0, 0, width, height], 0, ink, texture, random);
   return picture;
 }
 
@@ -86,8 +88,14 @@ export function drawTable(size: number, texture: number, random: Random): Pictur
 }
 
 /** Puts a card onto a table, its ink into the box in its middle. */
-export function putCard(table: Picture, box: Box, ink: Uint8Array, random: Random): void {
-  drawCard(table, box, MARGIN, ink, random);
+export function putCard(
+  table: Picture,
+  box: Box,
+  ink: Uint8Array,
+  texture: number,
+  random: Random,
+): void {
+  drawCard(table, box, MARGIN, ink, texture, random);
 }
 
 function drawCard(
@@ -95,20 +103,29 @@ function drawCard(
   [left, top, right, bottom]: Box,
   margin: number,
   ink: Uint8Array,
+  texture: number,
   random: Random,
 ): void {
   const shade = random.integer(21) - 10;
+  // What an overview keeps of the ink's edges, a few grey levels, drowns in the texture.
+  const columns = (right - left + 2 * margin) / BLOCK;
+  const rows = (bottom - top + 2 * margin) / BLOCK;
+  const light = Array.from({ length: rows * columns }, () =>
+    Math.round(shade + texture * (random.uniform() * 2 - 1)),
+  );
+  const [red, green, blue] = PAPER;
   for (let y = top - margin; y < bottom + margin; y++) {
+    const block = Math.floor((y - top + margin) / BLOCK) * columns;
     for (let x = left - margin; x < right + margin; x++) {
       const [ix, iy] = [x - left, y - top];
       const isInside = ix >= 0 && iy >= 0 && ix < DIGIT_SIZE && iy < DIGIT_SIZE;
       const coverage = isInside ? (ink[iy * DIGIT_SIZE + ix] as number) / 255 : 0;
-      const at = (y * width + x) * 3;
+      const paper = light[block + Math.floor((ix + margin) / BLOCK)] as number;
       const hatching = Math.round(((x + y) % 2 === 0 ? INK : -INK) * coverage);
-      const [red, green, blue] = PAPER;
-      pixels[at] = red + shade + hatching;
-      pixels[at + 1] = green + shade + hatching;
-      pixels[at + 2] = blue + shade;
+      const at = (y * width + x) * 3;
+      pixels[at] = red + paper + hatching;
+      pixels[at + 1] = green + paper + hatching;
+      pixels[at + 2] = blue + paper;
     }
   }
 }

@@ -11,9 +11,12 @@ async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise
   return await sharp(png).extract(box).raw().toBuffer();
 }
 
-/** Ink of a look, 0 to 255, from how far its hatching leaves the paper, in the red channel. */
+/** Ink of a look, 0 to 255: its hatching parts red from blue, the paper's texture moves both. */
 function inkOf(look: Uint8Array): Uint8Array {
-  const red = Array.from({ length: DIGIT_SIZE ** 2 }, (_, i) => look[i * 3] ?? 0);
+  const red = Array.from(
+    { length: DIGIT_SIZE ** 2 },
+    (_, i) => (look[i * 3] ?? 0) - (look[i * 3 + 2] ?? 0),
+  );
   const paper = red[0] ?? 0;
   return Uint8Array.from(red, (value) => Math.round((255 * Math.abs(value - paper)) / 100));
 }
@@ -127,6 +130,7 @@ describe('needle', () => {
 
   it.each([
     [{ pitch: 50 }, /pitch must be even and at least 56, got 50/],
+    [{ texture: 20 }, /texture must be from 0 to 15, got 20/],
     [{ pitch: 113 }, /pitch must be even/],
     [{ cards: 0 }, /cards must be from 1 to 15 on 4×4 cells, got 0/],
     [{ cards: 16 }, /cards must be from 1 to 15/],

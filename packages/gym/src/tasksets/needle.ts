@@ -9,7 +9,15 @@ import { ConfigError, type Random, randomAt } from '@saccade/core';
 import sharp from 'sharp';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
-import { type Box, CARD_SIZE, drawDecoy, drawTable, type Picture, putCard } from './draw-needle.ts';
+import {
+  type Box,
+  CARD_SIZE,
+  drawDecoy,
+  drawTable,
+  MAX_TEXTURE,
+  type Picture,
+  putCard,
+} from './draw-needle.ts';
 
 export interface NeedleOptions {
   /** Layouts, digits and textures come from this seed. */
@@ -20,7 +28,7 @@ export interface NeedleOptions {
   readonly pitch: number;
   /** Most cards on a table, the digit's included; every number from 1 is as likely. */
   readonly cards: number;
-  /** Brightness of the table's texture, grey levels. */
+  /** Brightness of the texture of table and cards, grey levels up and down. */
   readonly texture: number;
 }
 
@@ -61,9 +69,12 @@ export function needleWith(options: Partial<NeedleOptions> = {}): TaskSet {
 
 export const needle: TaskSet = needleWith();
 
-function checkOptions({ cells, pitch, cards }: NeedleOptions): void {
+function checkOptions({ cells, pitch, cards, texture }: NeedleOptions): void {
   if (pitch < CARD_SIZE || pitch % 2 !== 0) {
     throw new ConfigError('pitch', `pitch must be even and at least ${CARD_SIZE}, got ${pitch}.`);
+  }
+  if (!(texture >= 0 && texture <= MAX_TEXTURE)) {
+    throw new ConfigError('texture', `texture must be from 0 to ${MAX_TEXTURE}, got ${texture}.`);
   }
   const most = cells * cells - 1;
   if (!(cards >= 1 && cards <= most)) {
@@ -107,10 +118,11 @@ async function makeTask(options: NeedleOptions, split: Split, index: number): Pr
   const { facts, digit } = layOut(options, split, index);
   const random = randomAt(options.seed, 'needle', split, index);
   const digits = mnist(split);
+  const { texture } = options;
   const size = options.cells * options.pitch;
-  const picture = drawTable(size, options.texture, random);
-  putCard(picture, facts.box, digits.pixels(digit), random);
-  for (const box of facts.decoys) putCard(picture, box, drawDecoy(digits, random), random);
+  const picture = drawTable(size, texture, random);
+  putCard(picture, facts.box, digits.pixels(digit), texture, random);
+  for (const box of facts.decoys) putCard(picture, box, drawDecoy(digits, random), texture, random);
   return {
     id: `needle-${split}-${String(index).padStart(6, '0')}`,
     question: needleQuestion,

@@ -1,5 +1,6 @@
 /** The `saccade` command line. */
 import { Command, CommanderError } from 'commander';
+import { addCurves } from './curves.ts';
 import { addDoctor } from './doctor.ts';
 import { addEval } from './eval.ts';
 import { explainError } from './explain-error.ts';
@@ -22,7 +23,7 @@ Begin with:
   saccade train smoke    every stage once, in about a minute
   saccade train          the main job: a small vision policy learns to look`,
     );
-  for (const add of [addTrain, addEval, addRecipes, addReport, addDoctor]) add(program);
+  for (const add of [addTrain, addEval, addRecipes, addReport, addCurves, addDoctor]) add(program);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

@@ -14,8 +14,8 @@ export interface Series {
   readonly label: string;
   /** `line` is smoothed over its raw self; `dots` are joined as they are, with error bars. */
   readonly kind: 'line' | 'dots';
-  /** 1 or 2: the colours of the style sheet. */
-  readonly colour: 1 | 2;
+  /** One of the style sheet's colours, from 1. */
+  readonly colour: number;
   readonly points: readonly Point[];
 }
 
@@ -32,8 +32,9 @@ export interface Chart {
   readonly yFormat?: (value: number) => string;
 }
 
-const WIDTH = 360;
-const HEIGHT = 196;
+/** Size of a plot, its axes included. */
+export const WIDTH = 360;
+export const HEIGHT = 196;
 const LEFT = 44;
 const RIGHT = 12;
 const TOP = 12;
@@ -44,19 +45,26 @@ interface Scale {
   readonly y: (value: number) => number;
 }
 
+/** Where a plot stands in a picture of several. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** A chart with its heading, or the same place with a sentence if there is nothing to draw. */
 export function drawChart(chart: Chart): Html {
-  const series = chart.series
-    .map((line) => ({ ...line, points: line.points.filter(isDrawable) }))
-    .filter((line) => line.points.length > 0);
-  const picture =
-    series.length === 0
-      ? html`<p class="nothing">No values were recorded.</p>`
-      : drawPlot(chart, series);
+  const series = drawableSeries(chart);
+  const picture = drawPlot(chart) ?? html`<p class="nothing">No values were recorded.</p>`;
   return html`<figure class="chart">
 <figcaption><h3>${chart.title}</h3><p>${chart.about}</p>${series.length > 1 && drawKey(series)}</figcaption>
 ${picture}
 </figure>`;
+}
+
+function drawableSeries(chart: Chart): readonly Series[] {
+  return chart.series
+    .map((line) => ({ ...line, points: line.points.filter(isDrawable) }))
+    .filter((line) => line.points.length > 0);
 }
 
 function isDrawable(point: Point): boolean {
@@ -72,7 +80,10 @@ function drawKey(series: readonly Series[]): Html {
   )}</ul>`;
 }
 
-function drawPlot(chart: Chart, series: readonly Series[]): Html {
+/** Axes and lines as an SVG element; nothing if no series has a value. */
+export function drawPlot(chart: Chart, place?: Place): Html | undefined {
+  const series = drawableSeries(chart);
+  if (series.length === 0) return undefined;
   const points = series.flatMap((line) => line.points);
   // Steps are counted from 0, whichever is the first that was recorded.
   const xs = [0, ...points.map(({ x }) => x), ...(chart.boundary ? [chart.boundary.x] : [])];
@@ -86,7 +97,8 @@ function drawPlot(chart: Chart, series: readonly Series[]): Html {
     y: (value) => round(TOP + ((yTo - value) / (yTo - yFrom)) * (HEIGHT - TOP - BOTTOM)),
   };
   const format = chart.yFormat ?? formatNumber;
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${describe(chart, series)}">
+  const at = place && html` x="${place.x}" y="${place.y}" width="${WIDTH}" height="${HEIGHT}"`;
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}"${at} role="img" aria-label="${describe(chart, series)}">
 ${yTicks.map(
   (tick) =>
     html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${scale.y(tick)}" y2="${scale.y(tick)}"/><text class="tick" text-anchor="end" x="${LEFT - 6}" y="${scale.y(tick) + 3.5}">${format(tick)}</text>`,

@@ -1,0 +1,90 @@
+/** Several runs side by side: what each reached, and their curves in one picture. */
+import type { MetricsRow } from '../metrics-log.ts';
+import type { Chart, Point, Series } from './charts.ts';
+import { boundaryOf, type Evaluation, evaluationsOf, numberIn, rowsOf } from './curves.ts';
+import { formatDifference, formatPercent, wilsonInterval } from './numbers.ts';
+
+export interface ComparedRun {
+  readonly label: string;
+  readonly metrics: readonly MetricsRow[];
+}
+
+/** The curves of all runs over RL steps, a colour a run. */
+export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[] {
+  const heldOut = (value: (evaluation: Evaluation) => Omit<Point, 'x'>): Series[] =>
+    runs.map(({ label, metrics }, i) => ({
+      label,
+      kind: 'dots',
+      colour: i + 1,
+      points: evaluationsOf(metrics).map((one) => ({ x: one.step, ...value(one) })),
+    }));
+  const training = (name: string): Series[] =>
+    runs.map(({ label, metrics }, i) => {
+      const boundary = boundaryOf(metrics);
+      const points = rowsOf(metrics, 'rl').map((row) => ({
+        x: row.step - boundary,
+        y: numberIn(row, name),
+      }));
+      return { label, kind: 'line', colour: i + 1, points };
+    });
+  return [
+    {
+      title: 'Accuracy on held-out tasks',
+      about: '95 % Wilson intervals.',
+      xLabel: 'RL step',
+      yRange: [0, 1],
+      yFormat: (share) => formatPercent(share, 0),
+      series: heldOut(({ accuracy, count }) => ({
+        y: accuracy,
+        ...wilsonInterval(accuracy, count),
+      })),
+    },
+    {
+      title: 'Tool calls on held-out tasks',
+      about: 'Per trajectory.',
+      xLabel: 'RL step',
+      yRange: [0, 0],
+      series: heldOut(({ toolCalls }) => ({ y: toolCalls })),
+    },
+    {
+      title: 'Reward in training',
+      about: 'Mean of a step.',
+      xLabel: 'RL step',
+      yRange: [0, 0],
+      series: training('reward'),
+    },
+  ];
+}
+
+/** A Markdown table: accuracy and tool calls after the cold start and at the end. */
+export function comparisonTable(runs: readonly ComparedRun[]): string {
+  const rows = runs.map(({ label, metrics }) => {
+    const evaluations = evaluationsOf(metrics);
+    const before = evaluations.find((one) => one.label === 'sft');
+    const after = evaluations.filter((one) => one.label !== 'sft').at(-1);
+    const gain = 100 * ((after?.accuracy ?? Number.NaN) - (before?.accuracy ?? Number.NaN));
+    return [
+      label,
+      percent(before),
+      percent(after),
+      Number.isFinite(gain) ? formatDifference(gain, 1) : '–',
+      `${calls(before)} → ${calls(after)}`,
+      String(rowsOf(metrics, 'rl').length),
+    ];
+  });
+  const head = ['run', 'after SFT', 'after RL', 'points', 'tool calls', 'RL steps'];
+  const widths = head.map((title, i) =>
+    Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+function percent(evaluation: Evaluation | undefined): string {
+  return evaluation ? formatPercent(evaluation.accuracy) : '–';
+}
+
+function calls(evaluation: Evaluation | undefined): string {
+  return evaluation ? evaluation.toolCalls.toFixed(2) : '–';
+}
