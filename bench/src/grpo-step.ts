@@ -26,6 +26,7 @@ import {
   type SampleResult,
   trainTokenizer,
 } from '@saccade/policy';
+import { median } from './median.ts';
 import { type StepTime, startTrl } from './trl-process.ts';
 
 const PROMPTS = 16;
@@ -149,13 +150,6 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
   );
   await policy.optimizerStep({ learningRate: 1e-6, maxGradNorm: 1 });
   return { seconds: (performance.now() - start) / 1000, tokens: count };
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
 const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
