@@ -27,7 +27,7 @@ export const defaultMix: DemonstrationMix = {
   maxLooks: 4,
 };
 
-/** Tours: every card is visited until the digit was seen, and half of the time beyond. */
+/** Tours: every card is visited until the digit was seen, and half of the time one more after it. */
 export const tourMix: DemonstrationMix = {
   answerWithoutLooking: 0,
   lookAtNothing: 0,
@@ -36,7 +36,10 @@ export const tourMix: DemonstrationMix = {
   maxLooks: 4,
 };
 
-/** Boxes to look at, in order, before the answer. Cards are visited in reading order. */
+/**
+ * Boxes to look at, in order, before the answer. Cards are visited in reading order; who looks on
+ * after the last begins again with the first.
+ */
 export function planLooks(
   facts: NeedleFacts,
   mix: DemonstrationMix,
@@ -45,11 +48,11 @@ export function planLooks(
   const looks: Box[] = [];
   if (random.uniform() < mix.answerWithoutLooking) return looks;
   const cards = cardsInOrder(facts);
+  let visits = 0;
   let hasSeen = false;
   while (looks.length < mix.maxLooks) {
     const isLost = random.uniform() < mix.lookAtNothing;
-    const next = isLost ? random.pick(facts.places) : cards.shift();
-    if (next === undefined) break;
+    const next = isLost ? random.pick(facts.places) : (cards[visits++ % cards.length] as Box);
     looks.push(next);
     hasSeen ||= next.every((side, i) => side === facts.box[i]);
     if (random.uniform() < (hasSeen ? mix.answerAfterSeeing : mix.answerAfterMissing)) break;

@@ -78,9 +78,9 @@ describe('planLooks', () => {
     expect(plans(always)).toEqual([[facts.decoys[0], facts.box]]);
   });
 
-  it('looks on at all cards where seeing does not end it, and no further', () => {
+  it('looks on at all cards where seeing does not end it, then at the first again', () => {
     const [looks] = plans({ ...always, answerAfterSeeing: 0 });
-    expect(looks).toEqual([facts.decoys[0], facts.box, facts.decoys[1]]);
+    expect(looks).toEqual([facts.decoys[0], facts.box, facts.decoys[1], facts.decoys[0]]);
   });
 
   it('stops at the limit, and does not look at all where it answers at once', () => {
@@ -213,12 +213,16 @@ describe('readingExamples', () => {
       count: 40,
     });
 
-  it('shows one card and answers it, the same for the same seed', async () => {
+  it('shows one to three cards and answers the digit, the same for the same seed', async () => {
     const made = await read(1);
+    const counts = new Set(made.map(({ segments: [prompt] }) => prompt?.images.length));
+    expect([...counts].sort()).toEqual([1, 2, 3]);
     for (const trajectory of made) {
       expect(trajectoryViolations(trajectory)).toEqual([]);
       const [prompt, model] = trajectory.segments;
-      expect(prompt?.images).toMatchObject([{ name: 'image_clue_0', width: 28, height: 28 }]);
+      prompt?.images.forEach((image, i) => {
+        expect(image).toMatchObject({ name: `image_clue_${i}`, width: 28, height: 28 });
+      });
       expect(model?.text).toMatch(/^<answer>\n\\boxed\{[0-9]\}\n<\/answer>$/);
       expect(model?.tokens.at(-1)).toBe(endOfTurn);
     }

@@ -1,7 +1,11 @@
-/** Reading examples: one card in the context and its digit as the answer; they need no sandbox. */
+/**
+ * Reading examples: looks at cards in the context and the digit that one of them shows as the answer.
+ * They need no sandbox.
+ */
 import { randomAt } from '@saccade/core';
 import {
   defaultNeedle,
+  drawDecoy,
   drawLook,
   encodePicture,
   mnist,
@@ -22,11 +26,11 @@ export interface ReadingOptions {
   readonly count: number;
 }
 
-/** Cards with digits of the training split, as one-turn trajectories. */
+/** Looks with a digit of the training split among them, as one-turn trajectories. */
 export async function readingExamples(options: ReadingOptions): Promise<Trajectory[]> {
   const indices = Array.from({ length: options.count }, (_, i) => i);
   const examples: Trajectory[] = [];
-  // In chunks: every card is a picture to encode and decode.
+  // In chunks: every look is a picture to encode and decode.
   for (let done = 0; done < indices.length; done += 256) {
     const chunk = indices.slice(done, done + 256);
     examples.push(...(await Promise.all(chunk.map((index) => readingExample(options, index)))));
@@ -39,12 +43,22 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
   const random = randomAt(seed, 'reading', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
-  const look = drawLook(digits.pixels(digit), defaultNeedle.texture, random);
-  const png = await encodePicture(look);
+  const { cards, texture } = defaultNeedle;
+  const decoys = Array.from({ length: random.integer(cards) }, () => drawDecoy(digits, random));
+  const looks = random
+    .shuffle([digits.pixels(digit), ...decoys])
+    .map((ink) => drawLook(ink, texture, random));
   const task: Task = {
     id: `reading-${String(index).padStart(6, '0')}`,
     question: needleQuestion,
-    images: [{ name: 'image_clue_0', png, width: look.width, height: look.height }],
+    images: await Promise.all(
+      looks.map(async (look, i) => ({
+        name: `image_clue_${i}`,
+        png: await encodePicture(look),
+        width: look.width,
+        height: look.height,
+      })),
+    ),
     answer: String(digits.label(digit)),
     metadata: {},
   };
@@ -56,9 +70,9 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
       content.push(part);
       continue;
     }
-    const image = await images.prepare(part.png);
+    const { name, png, width, height } = part;
+    const image = await images.prepare(png);
     content.push({ kind: 'image', image });
-    const { name, width, height } = part;
     recorded.push({
       name,
       png,
