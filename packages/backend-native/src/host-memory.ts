@@ -2,6 +2,7 @@
 import { bytesOf, type DType, ShapeError, StateError, type TypedArray } from '@saccade/core';
 import type { Allocation } from '@saccade/native';
 import type { BufferView, DeviceBuffer } from '@saccade/ops';
+import { FreeLists } from './free-lists.ts';
 
 /** Where memory comes from and goes back to: the addon's `Runtime`. */
 export interface MemorySource {
@@ -12,10 +13,9 @@ export interface MemorySource {
 /** Memory freed by its owner is kept for the next allocation of its size class. */
 export class HostMemory {
   readonly #source: MemorySource;
-  readonly #free = new Map<number, Allocation[]>();
+  readonly #free = new FreeLists();
   #liveBytes = 0;
   #peakBytes = 0;
-  #keptBytes = 0;
 
   constructor(source: MemorySource) {
     this.#source = source;
@@ -30,9 +30,7 @@ export class HostMemory {
       throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
     }
     const size = sizeClass(sizeBytes);
-    const kept = this.#free.get(size)?.pop();
-    if (kept !== undefined) this.#keptBytes -= size;
-    const allocation = kept ?? this.#source.allocate(size);
+    const allocation = this.#free.take(size) ?? this.#source.allocate(size);
     this.#liveBytes += sizeBytes;
     this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes);
     return new HostBuffer(this, sizeBytes, allocation);
@@ -42,16 +40,14 @@ export class HostMemory {
   free(buffer: HostBuffer): void {
     const allocation = buffer.giveUp(this);
     this.#liveBytes -= buffer.sizeBytes;
-    const size = allocation.bytes.byteLength;
-    // Keeping more than was ever in use at once would only hold memory others may need.
-    if (this.#keptBytes + size > this.#peakBytes) {
-      this.#source.release(allocation.id);
-      return;
+    this.#free.put(allocation);
+    // Keeping more than was ever in use at once would only hold memory others may need. What goes
+    // is what the work of the moment does not use: sampling and training ask for other sizes.
+    while (this.#free.sizeBytes > this.#peakBytes) {
+      const unused = this.#free.evict();
+      if (unused === undefined) return;
+      this.#source.release(unused.id);
     }
-    this.#keptBytes += size;
-    const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [allocation]);
-    else list.push(allocation);
   }
 
   /** The memory of a view, checked against its buffer's size. */
@@ -78,7 +74,6 @@ export class HostMemory {
 
   dispose(): void {
     this.#free.clear();
-    this.#keptBytes = 0;
     this.#liveBytes = 0;
   }
 }
