@@ -10,11 +10,16 @@ export interface MemorySource {
   release(id: number): void;
 }
 
+/** All memory held, as a multiple of the most that was in use at once. */
+const MOST_HELD = 1.25;
+
 /** Memory freed by its owner is kept for the next allocation of its size class. */
 export class HostMemory {
   readonly #source: MemorySource;
   readonly #free = new FreeLists();
   #liveBytes = 0;
+  /** Memory behind the live buffers, size classes counted in full, now and at most. */
+  #usedBytes = 0;
   #peakBytes = 0;
 
   constructor(source: MemorySource) {
@@ -30,24 +35,21 @@ export class HostMemory {
       throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
     }
     const size = sizeClass(sizeBytes);
-    const allocation = this.#free.take(size) ?? this.#source.allocate(size);
+    const kept = this.#free.take(size);
     this.#liveBytes += sizeBytes;
-    this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes);
-    return new HostBuffer(this, sizeBytes, allocation);
+    this.#usedBytes += size;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes);
+    if (kept === undefined) this.#trim();
+    return new HostBuffer(this, sizeBytes, kept ?? this.#source.allocate(size));
   }
 
   /** Takes the memory of a buffer back; the buffer must be its own and alive. */
   free(buffer: HostBuffer): void {
     const allocation = buffer.giveUp(this);
     this.#liveBytes -= buffer.sizeBytes;
+    this.#usedBytes -= allocation.bytes.byteLength;
     this.#free.put(allocation);
-    // Keeping more than was ever in use at once would only hold memory others may need. What goes
-    // is what the work of the moment does not use: sampling and training ask for other sizes.
-    while (this.#free.sizeBytes > this.#peakBytes) {
-      const unused = this.#free.evict();
-      if (unused === undefined) return;
-      this.#source.release(unused.id);
-    }
+    this.#trim();
   }
 
   /** The memory of a view, checked against its buffer's size. */
@@ -72,9 +74,22 @@ export class HostMemory {
     return bytes.subarray(view.offsetBytes, view.offsetBytes + view.length * bytesOf(view.dtype));
   }
 
+  /**
+   * Keeps what is held in bounds. What goes is what the work of the moment does not use: sampling
+   * and training take turns and ask for other sizes, so the latest freed is not the one to go.
+   */
+  #trim(): void {
+    while (this.#usedBytes + this.#free.sizeBytes > MOST_HELD * this.#peakBytes) {
+      const unused = this.#free.evict();
+      if (unused === undefined) return;
+      this.#source.release(unused.id);
+    }
+  }
+
   dispose(): void {
     this.#free.clear();
     this.#liveBytes = 0;
+    this.#usedBytes = 0;
   }
 }
 
