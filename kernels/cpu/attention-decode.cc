@@ -3,10 +3,12 @@
 // Layout: q, out [N,H,D]; caches [C,G,D]; spans [R,2] of slots; row n has the spans from
 // spanOffsets[n] to spanOffsets[n+1], in logical order. The inner step is that of training
 // (common/attend.h), so a token's output has the same bits while sampling and while training.
-// A thread owns a group of neighbouring rows and one key head. Rows whose spans begin alike (the
-// members of a group share their prompt) meet the common blocks together: keys are packed once and
-// the products have as many rows as the group has members × H/G.
-#include "common/attend.h"
+// A thread owns a group of neighbouring rows. Rows whose spans begin alike (the members of a group
+// share their prompt) meet the common blocks together: keys are packed once and the products have
+// as many rows as the group has members × H/G. Each row meets its own keys where they lie
+// (common/attend-few.h). Cascade Lake, 128 rows of 64 common and 32 own keys, H 4, G 2, D 32, caches
+// not in L2: 0.46 ms on one thread against 0.56 with all keys packed and nothing prefetched.
+#include "common/attend-few.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
@@ -90,6 +92,28 @@ struct Decoder {
   int64_t H, D, G, ratio;
   float scale;
 
+  const float* key(int64_t slot, int64_t g) const {
+    return floats(launch, 1) + (slot * G + g) * D;
+  }
+  const float* value(int64_t slot, int64_t g) const {
+    return floats(launch, 2) + (slot * G + g) * D;
+  }
+
+  // The keys of row n behind those its group shares.
+  KeyWalk ownKeys(const Group& group, int64_t n) const {
+    KeyWalk walk{spans.begin(n), spans.end(n)};
+    walk.skip(group.sharedBlocks * KEYS);
+    return walk;
+  }
+
+  // The caches are larger than L2, and a row's keys are too few for the processor to foresee.
+  void prefetch(KeyWalk walk) const {
+    Run run;
+    if (!walk.nextRun(KEYS, &run)) return;
+    prefetchFloats(key(run.start, 0), run.count * G * D);
+    prefetchFloats(value(run.start, 0), run.count * G * D);
+  }
+
   void pack(KeyWalk& walk, int64_t g, KeyBlock* block) const {
     const float* k = floats(launch, 1);
     const float* v = floats(launch, 2);
@@ -115,14 +139,20 @@ struct Decoder {
       fillLimits(space.limits, rows, 1, 0, KEYS, false);
       attendBlock(0, rows, space.queries, D, space.block, space.state, space.scores, space.limits);
     }
+    const bool inPlace = ratio <= FEW_ROWS && canReadInPlace(D);
     for (int64_t n = group.first; n < group.end; n++) {
       const int64_t first = (n - group.first) * ratio;
-      KeyWalk walk{spans.begin(n), spans.end(n)};
-      int64_t skipped[KEYS];
-      for (int64_t b = 0; b < group.sharedBlocks; b++) walk.next(KEYS, skipped);
-      const RowState state{space.state.max + first, space.state.sum + first * LANES,
-                           space.state.out + first * padded};
+      KeyWalk walk = ownKeys(group, n);
+      if (inPlace && g == 0 && n + 1 < group.end) prefetch(ownKeys(group, n + 1));
+      const RowState state = fromRow(space.state, first, padded);
       for (;;) {
+        Run run;
+        if (inPlace && walk.nextRun(KEYS, &run)) {
+          fillLimits(space.limits, ratio, 1, 0, run.count, false);
+          attendFew(ratio, space.queries + first * padded, D, key(run.start, g),
+                    value(run.start, g), G * D, run.count, state, space.scores, space.limits);
+          continue;
+        }
         pack(walk, g, &space.block);
         const int64_t count = space.block.count;
         if (count == 0) break;
@@ -164,9 +194,14 @@ int forward(const SaccadeLaunch* launch) {
   float* spaces = scratchFloats(*launch, launch->runtime->threads * spaceFloats);
   double keys = 0;
   for (int64_t n = 0; n < N; n++) keys += (double)decoder.spans.keys(n);
-  parallelFor(*launch, count * G, keys * (double)(G * D) * 0.3, [&](int64_t item, int32_t worker) {
-    decoder.run(groups[item / G], item % G,
-                AttendSpace(spaces + worker * spaceFloats, groupMost * ratio, D));
+  // A thread takes all heads of a group where there are enough groups: they lie side by side.
+  const int64_t together = count >= 2 * launch->runtime->threads ? G : 1;
+  parallelFor(*launch, count * G / together, keys * (double)(G * D) * 0.3,
+              [&](int64_t item, int32_t worker) {
+    const AttendSpace space(spaces + worker * spaceFloats, groupMost * ratio, D);
+    for (int64_t i = item * together; i < (item + 1) * together; i++) {
+      decoder.run(groups[i / G], i % G, space);
+    }
   });
   return 0;
 }

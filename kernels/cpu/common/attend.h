@@ -30,20 +30,43 @@ struct KeyWalk {
   const Run* end;
   int64_t used = 0;
 
+  // Passes over the next `count` keys.
+  void skip(int64_t count) {
+    while (count > 0 && run < end) count -= take(count);
+  }
+
   // Fills `at` with the memory rows of the next `wanted` keys; returns how many there were.
   int64_t next(int64_t wanted, int64_t* at) {
     int64_t found = 0;
     while (found < wanted && run < end) {
-      const int64_t count = smaller(wanted - found, run->count - used);
-      for (int64_t i = 0; i < count; i++) at[found + i] = run->start + used + i;
+      const int64_t start = run->start + used;
+      const int64_t count = take(wanted - found);
+      for (int64_t i = 0; i < count; i++) at[found + i] = start + i;
       found += count;
-      used += count;
-      if (used == run->count) {
-        run++;
-        used = 0;
-      }
     }
     return found;
+  }
+
+  // The next `wanted` keys, or all there are, if they lie in one run; else nothing is passed.
+  bool nextRun(int64_t wanted, Run* block) {
+    while (run < end && run->count == 0) run++;
+    if (run == end) return false;
+    const int64_t left = run->count - used;
+    if (left < wanted && run + 1 < end) return false;
+    block->start = run->start + used;
+    block->count = take(wanted);
+    return true;
+  }
+
+  // Passes over up to `most` keys of the current run; returns how many.
+  int64_t take(int64_t most) {
+    const int64_t count = smaller(most, run->count - used);
+    used += count;
+    if (used == run->count) {
+      run++;
+      used = 0;
+    }
+    return count;
   }
 };
 
@@ -142,6 +165,23 @@ static inline int64_t fillLimits(int32_t* limits, int64_t tokens, int64_t ratio,
   return blind;
 }
 
+// Rows meet the values of a block whose scores they have: scores become weights, and out takes
+// Σ_j p_j v_j. Row r sees limits[r] keys, at least 1 and not falling with r; value j is the `padded`
+// floats at values[j·stride]. All arrays begin at the first of the rows.
+static inline void addValues(int64_t rows, int64_t padded, const float* values, int64_t stride,
+                             const RowState& state, float* scores, const int32_t* limits) {
+  for (int64_t r = 0; r < rows; r++) {
+    weighRow(scores + r * KEYS, limits[r], &state.max[r], state.sum + r * LANES,
+             state.out + r * padded, padded);
+  }
+  multiplyPanels<Rows::contiguousDepth>(rows, padded, limits[rows - 1], scores, KEYS,
+                                        {values, PANEL, stride}, state.out, padded, Into::chain);
+}
+
+SACCADE_INLINE RowState fromRow(const RowState& state, int64_t row, int64_t padded) {
+  return {state.max + row, state.sum + row * LANES, state.out + row * padded};
+}
+
 // Rows [first, rows) of `queries` ([rows][padded], already scaled) meet one block, of which row r
 // sees limits[r] keys, at least 1 and not falling with r. `scores`: [rows][KEYS].
 static inline void attendBlock(int64_t first, int64_t rows, const float* queries, int64_t D,
@@ -155,14 +195,8 @@ static inline void attendBlock(int64_t first, int64_t rows, const float* queries
                                         queries + first * padded, padded,
                                         {block.keys, D * PANEL, PANEL}, scores, KEYS,
                                         Into::overwrite);
-  for (int64_t r = 0; r < count; r++) {
-    const int64_t row = first + r;
-    weighRow(scores + r * KEYS, limits[row], &state.max[row], state.sum + row * LANES,
-             state.out + row * padded, padded);
-  }
-  multiplyPanels<Rows::contiguousDepth>(count, padded, deepest, scores, KEYS,
-                                        {block.values, PANEL, padded}, state.out + first * padded,
-                                        padded, Into::chain);
+  addValues(count, padded, block.values, padded, fromRow(state, first, padded), scores,
+            limits + first);
 }
 
 // out = o / l for row r, 0 where it saw nothing; returns l.

@@ -2,6 +2,7 @@
 import { bytesOf, type DType, ShapeError, StateError, type TypedArray } from '@saccade/core';
 import type { Allocation } from '@saccade/native';
 import type { BufferView, DeviceBuffer } from '@saccade/ops';
+import { FreeLists } from './free-lists.ts';
 
 /** Where memory comes from and goes back to: the addon's `Runtime`. */
 export interface MemorySource {
@@ -9,13 +10,17 @@ export interface MemorySource {
   release(id: number): void;
 }
 
+/** All memory held, as a multiple of the most that was in use at once. */
+const MOST_HELD = 1.25;
+
 /** Memory freed by its owner is kept for the next allocation of its size class. */
 export class HostMemory {
   readonly #source: MemorySource;
-  readonly #free = new Map<number, Allocation[]>();
+  readonly #free = new FreeLists();
   #liveBytes = 0;
+  /** Memory behind the live buffers, size classes counted in full, now and at most. */
+  #usedBytes = 0;
   #peakBytes = 0;
-  #keptBytes = 0;
 
   constructor(source: MemorySource) {
     this.#source = source;
@@ -30,28 +35,21 @@ export class HostMemory {
       throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
     }
     const size = sizeClass(sizeBytes);
-    const kept = this.#free.get(size)?.pop();
-    if (kept !== undefined) this.#keptBytes -= size;
-    const allocation = kept ?? this.#source.allocate(size);
+    const kept = this.#free.take(size);
     this.#liveBytes += sizeBytes;
-    this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes);
-    return new HostBuffer(this, sizeBytes, allocation);
+    this.#usedBytes += size;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes);
+    if (kept === undefined) this.#trim();
+    return new HostBuffer(this, sizeBytes, kept ?? this.#source.allocate(size));
   }
 
   /** Takes the memory of a buffer back; the buffer must be its own and alive. */
   free(buffer: HostBuffer): void {
     const allocation = buffer.giveUp(this);
     this.#liveBytes -= buffer.sizeBytes;
-    const size = allocation.bytes.byteLength;
-    // Keeping more than was ever in use at once would only hold memory others may need.
-    if (this.#keptBytes + size > this.#peakBytes) {
-      this.#source.release(allocation.id);
-      return;
-    }
-    this.#keptBytes += size;
-    const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [allocation]);
-    else list.push(allocation);
+    this.#usedBytes -= allocation.bytes.byteLength;
+    this.#free.put(allocation);
+    this.#trim();
   }
 
   /** The memory of a view, checked against its buffer's size. */
@@ -76,10 +74,22 @@ export class HostMemory {
     return bytes.subarray(view.offsetBytes, view.offsetBytes + view.length * bytesOf(view.dtype));
   }
 
+  /**
+   * Keeps what is held in bounds. What goes is what the work of the moment does not use: sampling
+   * and training take turns and ask for other sizes, so the latest freed is not the one to go.
+   */
+  #trim(): void {
+    while (this.#usedBytes + this.#free.sizeBytes > MOST_HELD * this.#peakBytes) {
+      const unused = this.#free.evict();
+      if (unused === undefined) return;
+      this.#source.release(unused.id);
+    }
+  }
+
   dispose(): void {
     this.#free.clear();
-    this.#keptBytes = 0;
     this.#liveBytes = 0;
+    this.#usedBytes = 0;
   }
 }
 

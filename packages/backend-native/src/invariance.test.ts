@@ -35,7 +35,11 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { T: 330, H: 4, G: 2, D: 16, S: 5, P: 3 } },
     { dims: { T: 200, H: 3, G: 1, D: 80, S: 3, P: 3 }, scalars: { causal: 0 } },
   ],
-  attentionDecode: [{ dims: { N: 33, H: 4, G: 2, D: 20, C: 400, R: 70, U2: 2, O: 34 } }],
+  attentionDecode: [
+    { dims: { N: 33, H: 4, G: 2, D: 20, C: 400, R: 70, U2: 2, O: 34 } },
+    { dims: { N: 33, H: 6, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
+    { dims: { N: 33, H: 10, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
+  ],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 30, D: 385 } }],

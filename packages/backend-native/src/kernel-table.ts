@@ -1,6 +1,6 @@
 /** Which kernel of the addon runs an op, and in what form it takes the op's dims and scalars. */
 import type { Runtime } from '@saccade/native';
-import { axisOrder, type Direction, type Op, operandOrder } from '@saccade/ops';
+import { type Direction, formOf, type Op } from '@saccade/ops';
 import { signatureOf } from './signature.ts';
 
 export interface KernelBinding {
@@ -53,7 +53,7 @@ export class KernelTable {
     return {
       kernel,
       hasBackward: info.hasBackward,
-      axes: axisOrder(op),
+      axes: formOf(op).axes,
       scalars: Object.keys(op.scalars),
       operands: {
         forward: storedOperands(op, 'forward'),
@@ -64,7 +64,7 @@ export class KernelTable {
 }
 
 function storedOperands(op: Op, direction: Direction): readonly StoredOperand[] {
-  return operandOrder(op, direction).map(({ role, name }) => {
+  return formOf(op).order[direction].map(({ role, name }) => {
     const isInput = role === 'input' || role === 'gradInput';
     const operand = isInput ? op.inputs[name] : op.outputs[name];
     const isIndex = operand?.dtypes.every((dtype) => dtype === 'i32') === true;

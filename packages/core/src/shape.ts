@@ -5,7 +5,9 @@ export type Shape = readonly number[];
 
 /** Number of elements. */
 export function sizeOf(shape: Shape): number {
-  return shape.reduce((product, length) => product * length, 1);
+  let size = 1;
+  for (const length of shape) size *= length;
+  return size;
 }
 
 export function sameShape(a: Shape, b: Shape): boolean {

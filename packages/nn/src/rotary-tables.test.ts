@@ -22,6 +22,22 @@ describe('mropeTable', () => {
     expect(mropeTable(Int32Array.of(4, 9, 4, 9, 4, 9), 16, [2, 3, 3], 1000)).toEqual(plain);
   });
 
+  it('gives a token the bits it has alone, whatever stands before it', () => {
+    const sections = [2, 3, 3];
+    const rows = [
+      [4, 4, 4, 4, 5],
+      [4, 4, 4, 4, 4],
+      [7, 7, 6, 7, 7],
+    ];
+    const table = mropeTable(Int32Array.from(rows.flat()), 16, sections, 1000);
+    for (let t = 0; t < 5; t++) {
+      const own = Int32Array.from(rows, (row) => row[t] ?? -1);
+      const alone = mropeTable(own, 16, sections, 1000);
+      expect(table.cos.slice(t * 8, t * 8 + 8)).toEqual(alone.cos);
+      expect(table.sin.slice(t * 8, t * 8 + 8)).toEqual(alone.sin);
+    }
+  });
+
   it("gives transformers' table for the released sections, up to position 32767", async () => {
     const golden = await readGolden('rotary-tables');
     const table = mropeTable(golden.integers('positions'), 128, [16, 24, 24], 1e6);

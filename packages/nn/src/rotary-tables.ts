@@ -22,14 +22,20 @@ function inverseFrequencies(headDim: number, theta: number): Float32Array {
   });
 }
 
+/** The table of `angle`; a token that `repeats` has the angles of the token before it. */
 function fill(
   tokenCount: number,
   width: number,
   angle: (token: number, i: number) => number,
+  repeats: (token: number) => boolean = () => false,
 ): RotaryTable {
   const cos = new Float32Array(tokenCount * width);
   const sin = new Float32Array(tokenCount * width);
   for (let t = 0; t < tokenCount; t++) {
+    if (t > 0 && repeats(t)) {
+      for (const table of [cos, sin]) table.copyWithin(t * width, (t - 1) * width, t * width);
+      continue;
+    }
     for (let i = 0; i < width; i++) {
       // Angles are rounded to float32 first, as the reference implementations compute them.
       const a = Math.fround(angle(t, i));
@@ -82,10 +88,14 @@ export function mropeTable(
   }
   const axisOf = sections.flatMap((section, axis) => new Array<number>(section).fill(axis));
   const frequencies = inverseFrequencies(headDim, theta);
-  return fill(tokenCount, width, (t, i) => {
+  const angle = (t: number, i: number): number => {
     const position = positions[(axisOf[i] as number) * tokenCount + t] as number;
     return position * (frequencies[i] as number);
-  });
+  };
+  // Rollouts sampled side by side mostly stand at the same position.
+  return fill(tokenCount, width, angle, (t) =>
+    [t, tokenCount + t, 2 * tokenCount + t].every((i) => positions[i] === positions[i - 1]),
+  );
 }
 
 /**

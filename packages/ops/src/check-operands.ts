@@ -10,22 +10,13 @@ import {
 } from '@saccade/core';
 import type { DeviceArray, DeviceArrays } from './device.ts';
 import { inferDims, refuseUnknown, shapeOf } from './infer-dims.ts';
-import {
-  type Dims,
-  differentiableInputs,
-  differentiableOutputs,
-  type Op,
-  type Operand,
-} from './op.ts';
+import type { Dims, Op, Operand } from './op.ts';
+import { formOf } from './op-form.ts';
 
 /** Checks the inputs of a call and gives its dims. */
 export function checkInputs(op: Op, inputs: DeviceArrays): Dims {
-  const shapes: Record<string, Shape | undefined> = {};
-  for (const [name, array] of Object.entries(inputs)) shapes[name] = array?.shape;
-  const dims = inferDims(op, shapes);
-  for (const [name, operand] of Object.entries(op.inputs)) {
-    expectDtype(op, name, operand, inputs[name]);
-  }
+  const dims = inferDims(op, inputs);
+  for (const name of formOf(op).inputs) expectDtype(op, name, op.inputs[name], inputs[name]);
   return dims;
 }
 
@@ -41,9 +32,11 @@ export function checkSaved(
       `${op.id} has no backward. Leave it out of what is differentiated, or detach its inputs.`,
     );
   }
-  refuseUnknown(op, 'output', Object.keys(op.outputs), outputs);
-  refuseUnknown(op, 'differentiable output', differentiableOutputs(op), gradOutputs);
-  for (const [name, operand] of Object.entries(op.outputs)) {
+  const form = formOf(op);
+  refuseUnknown(op, 'output', form.outputs, outputs);
+  refuseUnknown(op, 'differentiable output', form.differentiableOutputs, gradOutputs);
+  for (const name of form.outputs) {
+    const operand = op.outputs[name];
     const shape = shapeOf(operand, dims);
     const output = outputs[name];
     if (output === undefined) {
@@ -67,7 +60,7 @@ export function wantedGradients(
   inputs: DeviceArrays,
   wanted: readonly string[] | undefined,
 ): readonly string[] {
-  const present = differentiableInputs(op).filter((name) => inputs[name] !== undefined);
+  const present = formOf(op).differentiableInputs.filter((name) => inputs[name] !== undefined);
   for (const name of wanted ?? []) {
     if (!present.includes(name)) {
       throw new ShapeError(
@@ -81,11 +74,17 @@ export function wantedGradients(
 
 /** Element types of the outputs: the inputs' where the output allows it, else its first. */
 export function outputDtypes(op: Op, inputs: DeviceArrays): Record<string, DType> {
-  const compute = Object.values(inputs).find((array) => array && array.view.dtype !== 'i32');
+  const form = formOf(op);
+  let compute: DType | undefined;
+  for (const name of form.inputs) {
+    const dtype = inputs[name]?.view.dtype;
+    if (dtype !== 'i32') compute ??= dtype;
+  }
   const dtypes: Record<string, DType> = {};
-  for (const [name, operand] of Object.entries(op.outputs)) {
+  for (const name of form.outputs) {
+    const operand = op.outputs[name];
     const own = operand.inPlaceOf === undefined ? undefined : inputs[operand.inPlaceOf];
-    const preferred = own?.view.dtype ?? compute?.view.dtype;
+    const preferred = own?.view.dtype ?? compute;
     const allowed = operand.dtypes;
     dtypes[name] =
       preferred !== undefined && allowed.includes(preferred) ? preferred : (allowed[0] as DType);

@@ -19,6 +19,7 @@ import { checkInputs, checkSaved, outputDtypes, wantedGradients } from './check-
 import { shapeOf } from './infer-dims.ts';
 import { Launcher } from './launcher.ts';
 import { type Op, resolveScalars, type Scalars } from './op.ts';
+import { formOf } from './op-form.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** An array on the device: a contiguous view and its shape. */
@@ -99,7 +100,7 @@ class BackendDevice implements Device {
     }
     const length = sizeOf(shape);
     const buffer = this.backend.alloc(Math.max(length, 1) * bytesOf(dtype));
-    return { view: { buffer, offsetBytes: 0, dtype, length }, shape: [...shape] };
+    return { view: { buffer, offsetBytes: 0, dtype, length }, shape: shape.slice() };
   }
 
   free(array: DeviceArray): void {
@@ -139,17 +140,16 @@ class BackendDevice implements Device {
     const dims = checkInputs(op, inputs);
     const outputs: Record<string, DeviceArray> = {};
     const dtypes = outputDtypes(op, inputs);
-    const views = new Map<string, BufferView | undefined>();
     const plan = this.#launcher.plan(op, 'forward', dims, scalars, ({ role, name }) =>
       role === 'input' ? inputs[name]?.view.dtype : dtypes[name],
     );
-    for (const [name, operand] of Object.entries(op.outputs)) {
+    for (const name of formOf(op).outputs) {
+      const operand = op.outputs[name];
       const inPlace = operand.inPlaceOf === undefined ? undefined : inputs[operand.inPlaceOf];
       outputs[name] = inPlace ?? this.alloc(dtypes[name] as DType, shapeOf(operand, dims));
-      views.set(name, outputs[name].view);
     }
     this.#launcher.launch(plan, ({ role, name }) =>
-      role === 'input' ? inputs[name]?.view : views.get(name),
+      role === 'input' ? inputs[name]?.view : outputs[name].view,
     );
     return outputs;
   }

@@ -1,7 +1,7 @@
 /** Runs one launch on another backend, by copying its operands there and its results back. */
 import { bytesOf } from '@saccade/core';
 import type { Backend, BufferView, Launch } from './backend.ts';
-import { operandOrder } from './operand-order.ts';
+import { formOf } from './op-form.ts';
 
 /**
  * Runs `launch`, whose operands live on `home`, on `fallback`.
@@ -13,7 +13,7 @@ export async function runElsewhere(
   fallback: Backend,
   launch: Launch,
 ): Promise<void> {
-  const slots = operandOrder(launch.op, launch.direction);
+  const slots = formOf(launch.op).order[launch.direction];
   const copies = new Map<BufferView, BufferView>();
   const operands: (BufferView | undefined)[] = [];
   const results: BufferView[] = [];

@@ -3,7 +3,7 @@ import type { DType } from '@saccade/core';
 import type { Backend, BufferView, DeviceBuffer, Direction, Launch } from './backend.ts';
 import { ContractError } from './contract-error.ts';
 import type { Dims, Op } from './op.ts';
-import { operandOrder } from './operand-order.ts';
+import { formOf } from './op-form.ts';
 
 /** Bytes before and after each allocation: a multiple of any vector width and cache line. */
 const BAND_BYTES = 256;
@@ -81,7 +81,7 @@ class GuardBackend implements GuardedBackend {
   }
 
   dispatch(launch: Launch): void {
-    operandOrder(launch.op, launch.direction).forEach(({ role, name }, i) => {
+    formOf(launch.op).order[launch.direction].forEach(({ role, name }, i) => {
       const buffer = launch.operands[i]?.buffer as GuardedBuffer | undefined;
       if (buffer !== undefined) buffer.use = `${role} ${name} of ${launch.op.id}`;
     });

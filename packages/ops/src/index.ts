@@ -6,7 +6,7 @@ export {
   type DeviceOptions,
   openDevice,
 } from './device.ts';
-export { axisOrder, inferDims, shapeOf } from './infer-dims.ts';
+export { inferDims, shapeOf } from './infer-dims.ts';
 export {
   type Dims,
   differentiableInputs,
@@ -22,7 +22,7 @@ export {
   type Scalars,
   type Values,
 } from './op.ts';
-export { type OperandSlot, operandOrder } from './operand-order.ts';
+export { formOf, type OperandSlot } from './op-form.ts';
 export {
   adamwStep,
   add,

@@ -1,15 +1,7 @@
 /** From the shapes of the operands to the lengths of the axes, with errors that name both sides. */
 import { formatShape, type Shape, ShapeError } from '@saccade/core';
 import type { Dims, Op, Operand } from './op.ts';
-
-/** Axis letters as they first appear in inputs, then outputs: the order of kernel dims. */
-export function axisOrder(op: Op): readonly string[] {
-  const letters = new Set<string>();
-  for (const operand of [...Object.values(op.inputs), ...Object.values(op.outputs)]) {
-    for (const axis of operand.axes) letters.add(axis);
-  }
-  return [...letters];
-}
+import { formOf } from './op-form.ts';
 
 /** The shape of an operand. Axes that only absent operands have are 0. */
 export function shapeOf(operand: Operand, dims: Dims): Shape {
@@ -21,44 +13,62 @@ export function shapeOf(operand: Operand, dims: Dims): Shape {
  *
  * An axis that only absent optional inputs have is 0, so every letter has a length.
  *
- * @param shapes  by input name; `undefined` for an absent optional input
- * @returns       dims in {@link axisOrder}
+ * @param inputs  by name; `undefined` for an absent optional input
+ * @returns       dims in the order of the op's form
  * @throws ShapeError if an input is missing, unknown or has another rank, or two axes disagree
  */
-export function inferDims(op: Op, shapes: Readonly<Record<string, Shape | undefined>>): Dims {
-  refuseUnknown(op, 'input', Object.keys(op.inputs), shapes);
-  const lengths = new Map<string, { length: number; from: string; shape: Shape }>();
-  for (const [name, operand] of Object.entries(op.inputs)) {
-    const axes = `[${operand.axes.join(', ')}]`;
-    const shape = shapes[name];
+export function inferDims(op: Op, inputs: Shapes): Dims {
+  const form = formOf(op);
+  refuseUnknown(op, 'input', form.inputs, inputs);
+  const dims: Record<string, number> = {};
+  for (const name of form.inputs) {
+    const { axes, optional } = op.inputs[name];
+    const shape = inputs[name]?.shape;
     if (shape === undefined) {
-      if (operand.optional) continue;
-      throw new ShapeError(`${op.id}: input ${name} is missing. Pass a ${axes} array.`);
+      if (optional) continue;
+      throw new ShapeError(`${op.id}: input ${name} is missing. Pass a ${listOf(axes)} array.`);
     }
-    if (shape.length !== operand.axes.length) {
+    if (shape.length !== axes.length) {
       throw new ShapeError(
-        `${op.id}: ${name} must be ${axes}, got ${formatShape(shape)}. Reshape ${name}.`,
+        `${op.id}: ${name} must be ${listOf(axes)}, got ${formatShape(shape)}. Reshape ${name}.`,
       );
     }
-    operand.axes.forEach((axis, position) => {
-      const length = shape[position] as number;
-      const known = lengths.get(axis);
-      if (known === undefined) {
-        lengths.set(axis, { length, from: name, shape });
-      } else if (known.length !== length) {
-        throw new ShapeError(
-          `${op.id}: ${known.from} is ${formatShape(known.shape)}, ${name} is ` +
-            `${formatShape(shape)}; axis ${axis} is ${known.length} in ${known.from} but ` +
-            `${length} in ${name}. Pass ${name} as ${axes} with ${axis} = ${known.length}.`,
-        );
-      }
-    });
+    for (let position = 0; position < axes.length; position++) {
+      const axis = axes[position];
+      const known = dims[axis];
+      if (known === undefined) dims[axis] = shape[position];
+      else if (known !== shape[position]) throw disagreement(op, name, axis, known, inputs);
+    }
   }
-  const dims: Record<string, number> = {};
-  for (const axis of axisOrder(op)) dims[axis] = lengths.get(axis)?.length ?? 0;
-  const problem = op.check?.(dims);
+  // A letter that only absent inputs have still stands in its place.
+  let isComplete = true;
+  for (const axis of form.axes) isComplete &&= dims[axis] !== undefined;
+  const all = isComplete
+    ? dims
+    : Object.fromEntries(form.axes.map((axis) => [axis, dims[axis] ?? 0]));
+  const problem = op.check?.(all);
   if (problem !== undefined) throw new ShapeError(`${op.id}: ${problem}`);
-  return dims;
+  return all;
+}
+
+type Shapes = Readonly<Record<string, { readonly shape: Shape } | undefined>>;
+
+function listOf(axes: readonly string[]): string {
+  return `[${axes.join(', ')}]`;
+}
+
+/** What to say where input `name` has another length of `axis` than an input before it. */
+function disagreement(op: Op, name: string, axis: string, known: number, inputs: Shapes) {
+  const { axes } = op.inputs[name];
+  const shape = inputs[name]?.shape ?? [];
+  const first =
+    formOf(op).inputs.find((other) => inputs[other] && op.inputs[other].axes.includes(axis)) ?? '';
+  const firstShape = inputs[first]?.shape ?? [];
+  return new ShapeError(
+    `${op.id}: ${first} is ${formatShape(firstShape)}, ${name} is ${formatShape(shape)}; ` +
+      `axis ${axis} is ${known} in ${first} but ${shape[axes.indexOf(axis)]} in ${name}. ` +
+      `Pass ${name} as ${listOf(axes)} with ${axis} = ${known}.`,
+  );
 }
 
 /** @throws ShapeError if `given` holds a name that is not in `known` */
@@ -68,7 +78,7 @@ export function refuseUnknown(
   known: readonly string[],
   given: Readonly<Record<string, unknown>>,
 ): void {
-  for (const name of Object.keys(given)) {
+  for (const name in given) {
     if (given[name] !== undefined && !known.includes(name)) {
       const list = known.join(', ') || 'none';
       throw new ShapeError(`${op.id}: there is no ${kind} "${name}". Known: ${list}.`);

@@ -3,7 +3,7 @@ import { type DType, type EventSink, UnsupportedError } from '@saccade/core';
 import type { Backend, BufferView, Direction, Launch } from './backend.ts';
 import { runElsewhere } from './fallback.ts';
 import type { Dims, Op, Scalars } from './op.ts';
-import { type OperandSlot, operandOrder } from './operand-order.ts';
+import { formOf, type OperandSlot } from './op-form.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 /** A launch that is known to be possible, before its results are allocated. */
@@ -44,7 +44,7 @@ export class Launcher {
     scalars: Scalars,
     dtypeOf: (slot: OperandSlot) => DType | undefined,
   ): LaunchPlan {
-    const dtypes = operandOrder(op, direction).map(dtypeOf);
+    const dtypes = formOf(op).order[direction].map(dtypeOf);
     const answer = this.#backend.supports(op, direction, dtypes, dims);
     if (answer === true) return { op, direction, dims, scalars, refusal: undefined };
     const fact = `${op.id}: backend ${this.#backend.name} cannot run the ${direction}: ${answer}`;
@@ -64,7 +64,7 @@ export class Launcher {
 
   launch(plan: LaunchPlan, viewOf: (slot: OperandSlot) => BufferView | undefined): void {
     const { op, direction, dims, scalars, refusal } = plan;
-    const operands = operandOrder(op, direction).map(viewOf);
+    const operands = formOf(op).order[direction].map(viewOf);
     const launch: Launch = { op, direction, operands, dims, scalars };
     const fallback = this.#fallback;
     if (refusal === undefined || fallback === undefined) {

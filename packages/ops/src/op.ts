@@ -117,7 +117,8 @@ export const INDICES: readonly DType[] = ['i32'];
  *
  * @throws ConfigError if a name is not one of the op's
  */
-export function resolveScalars(op: Op, given: Scalars = {}): Scalars {
+export function resolveScalars(op: Op, given?: Scalars): Scalars {
+  if (given === undefined) return op.scalars;
   for (const name of Object.keys(given)) {
     if (!(name in op.scalars)) {
       const known = Object.keys(op.scalars).join(', ') || 'none';

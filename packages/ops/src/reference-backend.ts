@@ -12,7 +12,7 @@ import {
 import type { Backend, BufferView, DeviceBuffer, Launch } from './backend.ts';
 import { shapeOf } from './infer-dims.ts';
 import { differentiableOutputs, type Op, type Values } from './op.ts';
-import { operandOrder } from './operand-order.ts';
+import { formOf } from './op-form.ts';
 
 /** Opens the reference backend: any op, any storage type, no native code. */
 export function referenceBackend(): Backend {
@@ -79,7 +79,7 @@ class ReferenceBackend implements Backend {
     const inputs: Record<string, Values[string]> = {};
     const outputs: Record<string, Values[string]> = {};
     const results: { name: string; view: BufferView }[] = [];
-    operandOrder(op, direction).forEach(({ role, name }, position) => {
+    formOf(op).order[direction].forEach(({ role, name }, position) => {
       const view = operands[position];
       if (view === undefined) return;
       if (role === 'gradInput' || (role === 'output' && direction === 'forward')) {

@@ -23,6 +23,7 @@ export class Tensor {
   /** First element, counted from the start of the storage. */
   readonly offset: number;
   readonly dtype: DType;
+  #array: DeviceArray | undefined;
 
   constructor(storage: Storage, shape: Shape, offset = 0) {
     this.storage = storage;
@@ -53,9 +54,19 @@ export class Tensor {
           'Return it from the scope that made it.',
       );
     }
-    const { view } = this.storage.array;
-    const offsetBytes = view.offsetBytes + this.offset * bytesOf(view.dtype);
-    return { view: { ...view, offsetBytes, length: this.size }, shape: this.shape };
+    this.#array ??= this.#locate();
+    return this.#array;
+  }
+
+  #locate(): DeviceArray {
+    const { array } = this.storage;
+    if (this.shape === array.shape && this.offset === 0) return array;
+    const { buffer, dtype, offsetBytes } = array.view;
+    const start = offsetBytes + this.offset * bytesOf(dtype);
+    return {
+      view: { buffer, offsetBytes: start, dtype, length: this.size },
+      shape: this.shape,
+    };
   }
 
   /** The same elements in another shape; shares memory. One length may be −1. */

@@ -194,8 +194,7 @@ export class GenerationEngine {
         temperature,
       ),
     );
-    const tokens = await sampled.tokens.read();
-    const logprobs = await sampled.logprobs.read();
+    const [tokens, logprobs] = await Promise.all([sampled.tokens.read(), sampled.logprobs.read()]);
     sampled.tokens.dispose();
     sampled.logprobs.dispose();
     chosen.forEach((i, row) => {

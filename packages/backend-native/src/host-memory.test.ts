@@ -1,0 +1,57 @@
+import type { Allocation } from '@saccade/native';
+import { describe, expect, it } from 'vitest';
+import { HostMemory } from './host-memory.ts';
+
+/** Counts what is taken from the system and given back. */
+class CountingSource {
+  readonly held = new Map<number, number>();
+  allocations = 0;
+
+  allocate(sizeBytes: number): Allocation {
+    const id = this.allocations++;
+    this.held.set(id, sizeBytes);
+    return { id, bytes: new Uint8Array(sizeBytes) };
+  }
+
+  release(id: number): void {
+    this.held.delete(id);
+  }
+
+  get heldBytes(): number {
+    return [...this.held.values()].reduce((sum, size) => sum + size, 0);
+  }
+}
+
+describe('HostMemory', () => {
+  /** Some buffers of one size, all alive at once. */
+  const use = (memory: HostMemory, count: number, sizeBytes: number): void => {
+    const buffers = Array.from({ length: count }, () => memory.alloc(sizeBytes));
+    for (const buffer of buffers) memory.free(buffer);
+  };
+
+  it('asks the system for nothing when phases that use other sizes come round again', () => {
+    const source = new CountingSource();
+    const memory = new HostMemory(source);
+    const round = (): void => {
+      use(memory, 10, 1 << 20);
+      for (let pass = 0; pass < 3; pass++) use(memory, 20, 1 << 14);
+    };
+    round();
+    const { allocations } = source;
+    round();
+    expect(source.allocations).toBe(allocations);
+  });
+
+  it('holds little more than was in use at once, and gives up the size unused for longest', () => {
+    const source = new CountingSource();
+    const memory = new HostMemory(source);
+    use(memory, 16, 1 << 16);
+    for (const sizeBytes of [1 << 17, 1 << 18, 1 << 19]) {
+      use(memory, (1 << 20) / sizeBytes, sizeBytes);
+      expect(source.heldBytes).toBeLessThanOrEqual(1.25 * (1 << 20));
+    }
+    expect([...source.held.values()]).not.toContain(1 << 16);
+    expect([...source.held.values()].filter((size) => size === 1 << 19)).toHaveLength(2);
+    expect(memory.liveBytes).toBe(0);
+  });
+});
