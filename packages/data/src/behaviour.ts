@@ -15,6 +15,8 @@ export interface DemonstrationMix {
   readonly answerAfterSeeing: number;
   /** Probability, while the digit was not seen, of answering all the same. */
   readonly answerAfterMissing: number;
+  /** Whether who looks on after the last card begins again with the first, instead of answering. */
+  readonly beginsAgain: boolean;
   /** Looks at most. */
   readonly maxLooks: number;
 }
@@ -24,22 +26,24 @@ export const defaultMix: DemonstrationMix = {
   lookAtNothing: 0.1,
   answerAfterSeeing: 0.8,
   answerAfterMissing: 0.4,
+  beginsAgain: false,
   maxLooks: 4,
 };
 
-/** Tours: every card is visited until the digit was seen, and half of the time one more after it. */
+/**
+ * Tours: every card is visited until the digit was seen, and half of the time one more after it. They
+ * go round again, so that a look after the last card is no new situation.
+ */
 export const tourMix: DemonstrationMix = {
   answerWithoutLooking: 0,
   lookAtNothing: 0,
   answerAfterSeeing: 0.5,
   answerAfterMissing: 0,
+  beginsAgain: true,
   maxLooks: 4,
 };
 
-/**
- * Boxes to look at, in order, before the answer. Cards are visited in reading order; who looks on
- * after the last begins again with the first.
- */
+/** Boxes to look at, in order, before the answer. Cards are visited in reading order. */
 export function planLooks(
   facts: NeedleFacts,
   mix: DemonstrationMix,
@@ -51,6 +55,7 @@ export function planLooks(
   let visits = 0;
   let hasSeen = false;
   while (looks.length < mix.maxLooks) {
+    if (visits === cards.length && !mix.beginsAgain) break;
     const isLost = random.uniform() < mix.lookAtNothing;
     const next = isLost ? random.pick(facts.places) : (cards[visits++ % cards.length] as Box);
     looks.push(next);

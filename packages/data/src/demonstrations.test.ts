@@ -68,6 +68,7 @@ const always: DemonstrationMix = {
   lookAtNothing: 0,
   answerAfterSeeing: 1,
   answerAfterMissing: 0,
+  beginsAgain: false,
   maxLooks: 4,
 };
 const plans = (mix: DemonstrationMix, count = 1) =>
@@ -78,8 +79,13 @@ describe('planLooks', () => {
     expect(plans(always)).toEqual([[facts.decoys[0], facts.box]]);
   });
 
-  it('looks on at all cards where seeing does not end it, then at the first again', () => {
+  it('looks on at all cards where seeing does not end it, and no further', () => {
     const [looks] = plans({ ...always, answerAfterSeeing: 0 });
+    expect(looks).toEqual([facts.decoys[0], facts.box, facts.decoys[1]]);
+  });
+
+  it('looks at the first card again after the last where the mix says so', () => {
+    const [looks] = plans({ ...always, answerAfterSeeing: 0, beginsAgain: true });
     expect(looks).toEqual([facts.decoys[0], facts.box, facts.decoys[1], facts.decoys[0]]);
   });
 

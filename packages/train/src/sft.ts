@@ -60,13 +60,15 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
   const maxLooks = config.rollout.maxToolTurns;
   const tours = await show('tours', { ...tourMix, maxLooks }, 0, sft.tours);
   const { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing } = sft;
-  const mix = { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing };
-  const demonstrations = await show(
-    'demonstrations',
-    { ...mix, maxLooks },
-    sft.tours,
-    sft.demonstrations,
-  );
+  const mix: DemonstrationMix = {
+    answerWithoutLooking,
+    lookAtNothing,
+    answerAfterSeeing,
+    answerAfterMissing,
+    beginsAgain: false,
+    maxLooks,
+  };
+  const demonstrations = await show('demonstrations', mix, sft.tours, sft.demonstrations);
   const readings = await readingExamples({
     protocol,
     processor,

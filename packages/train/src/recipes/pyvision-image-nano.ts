@@ -20,11 +20,11 @@ export const pyvisionImageNano: Recipe = {
     sft: {
       demonstrations: 512,
       tours: 2048,
-      readings: 12288,
+      readings: 16384,
       updates: 800,
       batchSize: 8,
       tourBatchSize: 20,
-      readingBatchSize: 28,
+      readingBatchSize: 48,
       answerWithoutLooking: 0.4,
       learningRate: 7e-4,
       finalFraction: 0.03,
