@@ -17,14 +17,20 @@ export class FreeLists {
     return this.#sizeBytes;
   }
 
-  /** Memory of exactly this size, if some waits. */
+  /**
+   * Memory of at least this size, if some waits: the smallest there is, and at most half of it
+   * unused. Batches differ in length, so exactly the same size is rarely asked for again.
+   */
   take(sizeBytes: number): Allocation | undefined {
-    const list = this.#bySize.get(sizeBytes);
-    const allocation = list?.allocations.pop();
-    if (list === undefined || allocation === undefined) return undefined;
-    list.lastUse = this.#clock++;
-    this.#sizeBytes -= sizeBytes;
-    return allocation;
+    for (let size = sizeClass(sizeBytes); size <= 2 * sizeBytes + 64; size = sizeClass(size + 1)) {
+      const list = this.#bySize.get(size);
+      const allocation = list?.allocations.pop();
+      if (list === undefined || allocation === undefined) continue;
+      list.lastUse = this.#clock++;
+      this.#sizeBytes -= size;
+      return allocation;
+    }
+    return undefined;
   }
 
   put(allocation: Allocation): void {
@@ -55,4 +61,11 @@ export class FreeLists {
     this.#bySize.clear();
     this.#sizeBytes = 0;
   }
+}
+
+/** The next of 4, 5, 6, 7 times a power of two, from 64 up: at most a quarter is wasted. */
+export function sizeClass(sizeBytes: number): number {
+  if (sizeBytes <= 64) return 64;
+  const step = 2 ** Math.max(4, Math.ceil(Math.log2(sizeBytes)) - 3);
+  return Math.ceil(sizeBytes / step) * step;
 }

@@ -2,7 +2,7 @@
 import { bytesOf, type DType, ShapeError, StateError, type TypedArray } from '@saccade/core';
 import type { Allocation } from '@saccade/native';
 import type { BufferView, DeviceBuffer } from '@saccade/ops';
-import { FreeLists } from './free-lists.ts';
+import { FreeLists, sizeClass } from './free-lists.ts';
 
 /** Where memory comes from and goes back to: the addon's `Runtime`. */
 export interface MemorySource {
@@ -13,7 +13,7 @@ export interface MemorySource {
 /** All memory held, as a multiple of the most that was in use at once. */
 const MOST_HELD = 1.25;
 
-/** Memory freed by its owner is kept for the next allocation of its size class. */
+/** Memory freed by its owner is kept for the next allocation of about its size. */
 export class HostMemory {
   readonly #source: MemorySource;
   readonly #free = new FreeLists();
@@ -34,8 +34,8 @@ export class HostMemory {
     if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
       throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
     }
-    const size = sizeClass(sizeBytes);
-    const kept = this.#free.take(size);
+    const kept = this.#free.take(sizeBytes);
+    const size = kept?.bytes.byteLength ?? sizeClass(sizeBytes);
     this.#liveBytes += sizeBytes;
     this.#usedBytes += size;
     this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes);
@@ -142,11 +142,4 @@ export function copyAs(dtype: DType, bytes: Uint8Array): TypedArray {
     case 'bf16':
       return new Uint16Array(copy);
   }
-}
-
-/** The next of 4, 5, 6, 7 times a power of two, from 64 up: at most a quarter is wasted. */
-function sizeClass(sizeBytes: number): number {
-  if (sizeBytes <= 64) return 64;
-  const step = 2 ** Math.max(4, Math.ceil(Math.log2(sizeBytes)) - 3);
-  return Math.ceil(sizeBytes / step) * step;
 }
