@@ -219,10 +219,10 @@ describe('readingExamples', () => {
       count: 40,
     });
 
-  it('shows one to three cards and answers the digit, the same for the same seed', async () => {
+  it('shows one or two cards and answers the digit, the same for the same seed', async () => {
     const made = await read(1);
     const counts = new Set(made.map(({ segments: [prompt] }) => prompt?.images.length));
-    expect([...counts].sort()).toEqual([1, 2, 3]);
+    expect([...counts].sort()).toEqual([1, 2]);
     for (const trajectory of made) {
       expect(trajectoryViolations(trajectory)).toEqual([]);
       const [prompt, model] = trajectory.segments;

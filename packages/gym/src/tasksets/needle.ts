@@ -1,9 +1,9 @@
 /**
  * `needle`: which digit is hidden in the picture?
  *
- * A large table holds one to three cards. One card shows a real handwritten digit at native size, the
- * others shapes cut from strokes of digits. In the overview that fits the model's context one sees
- * where cards lie, but not what they show: the answer needs a look at the original.
+ * A large table holds one or two cards. One shows a real handwritten digit at native size, the other
+ * a shape cut from strokes of digits. In the overview that fits the model's context one sees where
+ * cards lie, but not what they show: the answer needs a look at the original.
  */
 import { ConfigError, type Random, randomAt } from '@saccade/core';
 import sharp from 'sharp';
@@ -50,7 +50,7 @@ export const defaultNeedle: NeedleOptions = {
   seed: 0,
   cells: 4,
   pitch: 112,
-  cards: 3,
+  cards: 2,
   texture: 12,
 };
 
