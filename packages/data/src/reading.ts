@@ -2,7 +2,7 @@
  * Reading examples: looks at cards in the context and the digit that one of them shows as the answer.
  * They need no sandbox.
  */
-import { randomAt } from '@saccade/core';
+import { type EventSink, randomAt } from '@saccade/core';
 import {
   defaultNeedle,
   drawDecoy,
@@ -24,6 +24,7 @@ export interface ReadingOptions {
   readonly images: ModelImages;
   readonly seed: number;
   readonly count: number;
+  readonly onEvent?: EventSink;
 }
 
 /** Looks with a digit of the training split among them, as one-turn trajectories. */
@@ -34,6 +35,12 @@ export async function readingExamples(options: ReadingOptions): Promise<Trajecto
   for (let done = 0; done < indices.length; done += 256) {
     const chunk = indices.slice(done, done + 256);
     examples.push(...(await Promise.all(chunk.map((index) => readingExample(options, index)))));
+    options.onEvent?.({
+      kind: 'progress',
+      stage: 'readings',
+      done: examples.length,
+      total: options.count,
+    });
   }
   return examples;
 }

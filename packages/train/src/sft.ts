@@ -75,6 +75,7 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
     images,
     seed,
     count: sft.readings,
+    onEvent,
   });
   const guided = tours.map((tour) => guide(tour, processor));
   return [

@@ -53,6 +53,31 @@ describe('progress in a pipe', () => {
     ]);
   });
 
+  it('leaves the time of other stages out of what a stage took', () => {
+    let text = '';
+    let seconds = 0;
+    const sink = terminalProgress({
+      stream: { write: (part) => (text += part) },
+      now: () => seconds * 1000,
+    });
+    const at = (second: number, stage: string, done: number, total: number) => {
+      seconds = second;
+      sink({ kind: 'progress', stage, done, total });
+    };
+    at(1, 'learning', 1, 4);
+    at(2, 'learning', 2, 4);
+    at(3, 'evaluation', 0, 8);
+    at(10, 'evaluation', 8, 8);
+    at(11, 'learning', 3, 4);
+    at(12, 'learning', 4, 4);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.slice(-3).map((line) => line.split(/\s{2,}/).slice(1))).toEqual([
+      ['8/8', 'in 7 s'],
+      ['3/4', '1 s left'],
+      ['4/4', 'in 3 s'],
+    ]);
+  });
+
   it('gives warnings whole lines, and a repeated fallback one', () => {
     const fallback = { kind: 'fallback', op: 'gemm', from: 'a', to: 'b', reason: 'no' } as const;
     const text = show({}, [{ kind: 'warning', message: 'careful' }, fallback, fallback]);

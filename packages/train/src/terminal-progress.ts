@@ -53,15 +53,19 @@ function isMeaningless(name: string, values: Readonly<Record<string, number>>): 
 
 interface StageClock {
   readonly stage: string;
-  readonly startedAt: number;
   /** Progress when the clock started: a resumed stage does not start at 0. */
   readonly startedFrom: number;
+  /** When it started, moved on by the time in which another stage was running. */
+  startedAt: number;
+  lastAt: number;
 }
 
 /** Keeps what the line shows: stage, how far, time left, last metrics. */
 class ProgressLine {
   private readonly stream: ProgressStream;
   private readonly now: () => number;
+  /** A stage is interrupted by others: learning by evaluations. */
+  private readonly clocks = new Map<string, StageClock>();
   private clock: StageClock | undefined;
   private metrics = '';
   /** Whether `metrics` came after the last line, and so belongs to the stage now beginning. */
@@ -77,10 +81,11 @@ class ProgressLine {
   onProgress(event: RunEvent & { kind: 'progress' }): void {
     if (this.clock?.stage !== event.stage) {
       this.closeLine();
-      this.clock = { stage: event.stage, startedAt: this.now(), startedFrom: event.done };
+      this.clock = this.startClock(event.stage, event.done);
       if (!this.areMetricsNew) this.metrics = '';
       this.nextShare = 0;
     }
+    this.clock.lastAt = this.now();
     this.areMetricsNew = false;
     const isLast = event.total === undefined ? event.done > 0 : event.done >= event.total;
     if (this.stream.isTTY === true) {
@@ -92,6 +97,17 @@ class ProgressLine {
     if (!isLast && share < this.nextShare) return;
     this.nextShare = (Math.floor(share * 20 + 1e-9) + 1) / 20;
     this.stream.write(`${this.describe(event, this.clock)}\n`);
+  }
+
+  /** A new clock, or that of an interrupted stage without the time the other stage took. */
+  private startClock(stage: string, done: number): StageClock {
+    const now = this.now();
+    const before = this.clock?.lastAt ?? now;
+    const known = this.clocks.get(stage);
+    const clock = known ?? { stage, startedFrom: done, startedAt: now, lastAt: now };
+    if (known !== undefined) known.startedAt += before - known.lastAt;
+    this.clocks.set(stage, clock);
+    return clock;
   }
 
   onMetrics(values: Readonly<Record<string, number>>): void {
