@@ -23,6 +23,7 @@ export function drawComparison(runs: readonly ComparedRun[]): string {
   const height = 2 * MARGIN + LEGEND + TITLE + HEIGHT;
   const top = MARGIN + LEGEND + TITLE;
   return String(html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
+<title>Curves of ${runs.map(({ label }) => label).join(', ')}</title>
 <style>${style()}</style>
 <rect class="page" width="${width}" height="${height}"/>
 ${drawLegend(runs)}
