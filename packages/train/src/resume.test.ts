@@ -74,7 +74,9 @@ describe('a run', () => {
 
   it('finishes its step and says how to go on when it is interrupted', async () => {
     const directory = join(root, 'interrupted');
-    const child = start(['smoke', '--out', directory]);
+    // No checkpoint and no evaluation comes before the end, so that nothing else lets the signal in.
+    const long = ['--set', 'sft.updates=400', '--set', 'checkpoint.everySftUpdates=400'];
+    const child = start(['smoke', '--out', directory, ...long]);
     const end = ended(child);
     const path = join(directory, 'metrics.jsonl');
     while (child.exitCode === null && !existsSync(path)) {
@@ -85,6 +87,7 @@ describe('a run', () => {
     expect(code, output).toBe(130);
     expect(output).toContain('saving a checkpoint');
     expect(output).toContain(`--resume ${directory}`);
+    expect(rowsOf(directory).length).toBeLessThan(400);
   }, 120_000);
 
   it('refuses an unknown recipe and a directory without a run, in one line', async () => {
