@@ -10,13 +10,7 @@ export interface KernelInfo {
   readonly hasBackward: boolean;
 }
 
-/** Memory that launches name by its id. */
-export interface Allocation {
-  readonly id: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Kernels of one instruction set with their own threads and scratch memory. */
+/** Kernels of one instruction set with their own threads, memory and queue. */
 export interface Runtime {
   /**
    * The array through which launches pass their numbers; the same one for the Runtime's life.
@@ -27,9 +21,14 @@ export interface Runtime {
    */
   arguments(): Float64Array;
   /**
-   * Runs one kernel on what `arguments()` holds and returns when it is done.
+   * Checks one launch against what `arguments()` holds, and queues it; a Runtime that does not queue
+   * runs it to its end.
    *
-   * @throws TypeError or RangeError if the launch does not fit the kernel, Error if it refuses
+   * What a queued kernel refuses is thrown by the next `read` or `synchronize`, and by those that
+   * were already waiting behind it; launches queued up to then are skipped.
+   *
+   * @throws TypeError or RangeError if the launch does not fit the kernel; Error if the kernel
+   *   refuses, where launches are not queued
    */
   launch(
     kernel: number,
@@ -39,22 +38,40 @@ export interface Runtime {
     scalarCount: number,
   ): void;
   kernels(): KernelInfo[];
-  /** Memory whose first byte is 64-byte aligned; alive until `release`. */
-  allocate(sizeBytes: number): Allocation;
-  /** Gives memory back; its id may be given out again. */
+  /** The id of memory whose first byte is 64-byte aligned; uninitialised, alive until `release`. */
+  allocate(sizeBytes: number): number;
+  /** Gives memory back once what is queued has run; its id may be given out again at once. */
   release(id: number): void;
+  /** Copies bytes to memory after everything queued that touches it; `bytes` is free at once. */
+  write(id: number, offset: number, bytes: ArrayBufferView): void;
+  /**
+   * A copy of some bytes as they are once everything queued has run: at once if nothing is under way.
+   *
+   * @throws Error, or rejects with one, if a launch was refused; with `code` `closed` after `close()`
+   */
+  read(id: number, offset: number, length: number): ArrayBuffer | Promise<ArrayBuffer>;
+  /** Waits until everything queued has run; nothing to wait for is `undefined`. Throws as `read`. */
+  synchronize(): undefined | Promise<undefined>;
   /** Runs empty items on all threads and counts how often each ran; throws in item `failAt` ≥ 0. */
   probeThreads(items: number, failAt: number): Int32Array;
   /** Fills workspaces with NaN before kernels get them, to catch reads of what was never written. */
   poisonScratch(on: boolean): void;
   /** Work estimated to take less than this stays on the calling thread. Default 20. */
   setHandOver(microseconds: number): void;
-  /** Stops the threads and frees the scratch memory; the object is unusable afterwards. */
+  /**
+   * Waits for the kernel under way, drops what is queued and frees everything; whoever waits gets an
+   * error. The object is unusable afterwards.
+   */
   close(): void;
 }
 
 export interface Addon {
-  readonly Runtime: new (instructionSet: InstructionSet, threads: number) => Runtime;
+  /** `isQueued`: launches run on a thread of their own, which is one of the `threads`. */
+  readonly Runtime: new (
+    instructionSet: InstructionSet,
+    threads: number,
+    isQueued: boolean,
+  ) => Runtime;
   /** Built in and runnable on this processor, slowest first. */
   usableInstructionSets(): InstructionSet[];
 }

@@ -8,6 +8,8 @@
 
 #include "dispatch.h"
 #include "instruction-sets.h"
+#include "memory.h"
+#include "queue-promises.h"
 
 namespace saccade {
 namespace {
@@ -25,6 +27,9 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
                         InstanceMethod<&RuntimeObject::kernels>("kernels"),
                         InstanceMethod<&RuntimeObject::allocate>("allocate"),
                         InstanceMethod<&RuntimeObject::release>("release"),
+                        InstanceMethod<&RuntimeObject::write>("write"),
+                        InstanceMethod<&RuntimeObject::read>("read"),
+                        InstanceMethod<&RuntimeObject::synchronize>("synchronize"),
                         InstanceMethod<&RuntimeObject::argumentArray>("arguments"),
                         InstanceMethod<&RuntimeObject::probeThreads>("probeThreads"),
                         InstanceMethod<&RuntimeObject::poisonScratch>("poisonScratch"),
@@ -33,9 +38,9 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
   }
 
   explicit RuntimeObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<RuntimeObject>(info) {
-    if (info.Length() != 2 || !info[0].IsString() || !info[1].IsNumber()) {
-      throw Napi::TypeError::New(info.Env(),
-                                 "Runtime takes an instruction set and a thread count.");
+    if (info.Length() != 3 || !info[0].IsString() || !info[1].IsNumber() || !info[2].IsBoolean()) {
+      throw Napi::TypeError::New(info.Env(), "Runtime takes an instruction set, a thread count "
+                                             "and whether launches are queued.");
     }
     const std::string name = info[0].As<Napi::String>();
     const double threads = info[1].As<Napi::Number>().DoubleValue();
@@ -45,6 +50,9 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     for (const std::string& usable : usableInstructionSets()) {
       if (usable == name) {
         runtime_ = std::make_unique<Runtime>(name, static_cast<int32_t>(threads));
+        if (info[2].As<Napi::Boolean>()) {
+          queue_ = std::make_unique<QueuePromises>(info.Env(), *runtime_);
+        }
         return;
       }
     }
@@ -55,6 +63,13 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
   Runtime& open(Napi::Env env) {
     if (!runtime_) throw Napi::Error::New(env, "this Runtime is closed. Open another.");
     return *runtime_;
+  }
+
+  // The Runtime with nothing under way, so that its pool and scratch memory are the caller's.
+  Runtime& idle(Napi::Env env) {
+    Runtime& runtime = open(env);
+    if (queue_) queue_->queue().settle();
+    return runtime;
   }
 
   // arguments(): the Float64Array through which launches pass their numbers. One array for all
@@ -99,9 +114,15 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     }
     request_.scalars.assign(next, next + scalars);
     try {
-      saccade::launch(runtime, request_);
-    } catch (const std::bad_alloc&) {
-      throw Napi::Error::New(env, "out of memory for the kernel's workspace. Use smaller batches.");
+      check(runtime, request_);
+      if (queue_) {
+        const Queue::Ticket ticket = queue_->queue().launch(request_);
+        for (const double* id = argumentData_; id < argumentData_ + 3 * operands; id += 3) {
+          if (Memory* memory = memories_.find(*id)) memory->lastUse = ticket;
+        }
+      } else {
+        run(runtime, request_);
+      }
     } catch (const std::invalid_argument& error) {
       throw Napi::TypeError::New(env, error.what());
     } catch (const std::exception& error) {
@@ -117,22 +138,22 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
 
   OperandMemory memoryOf(Napi::Env env, double id, double offset, double length, int64_t i) {
     if (id == -1) return {};
-    const std::string name = "operand " + std::to_string(i);
-    if (!(id >= 0 && id < static_cast<double>(memories_.size())) || id != std::floor(id) ||
-        !memories_[static_cast<size_t>(id)].data) {
-      throw Napi::RangeError::New(env, name + " is in no memory of this Runtime. Allocate it here.");
+    const auto name = [i] { return "operand " + std::to_string(i); };
+    const Memory* memory = memories_.find(id);
+    if (!memory) {
+      throw Napi::RangeError::New(env,
+                                  name() + " is in no memory of this Runtime. Allocate it here.");
     }
-    const Memory& memory = memories_[static_cast<size_t>(id)];
-    const double available = static_cast<double>(memory.bytes);
+    const double available = static_cast<double>(memory->bytes);
     if (!(offset >= 0 && length >= 0 && offset + length <= available) ||
         offset != std::floor(offset) || length != std::floor(length)) {
-      throw Napi::RangeError::New(
-          env, name + " reaches beyond its memory of " + std::to_string(memory.bytes) + " bytes.");
+      throw Napi::RangeError::New(env, name() + " reaches beyond its memory of " +
+                                           std::to_string(memory->bytes) + " bytes.");
     }
     OperandMemory operand;
     operand.present = true;
     operand.bytes = static_cast<int64_t>(length);
-    operand.data = operand.bytes == 0 ? nothing : memory.data + static_cast<size_t>(offset);
+    operand.data = operand.bytes == 0 ? nothing : memory->data + static_cast<size_t>(offset);
     return operand;
   }
 
@@ -150,43 +171,100 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     return list;
   }
 
-  // allocate(bytes): { id, bytes: Uint8Array } whose first byte is 64-byte aligned.
+  // allocate(bytes): the id of memory whose first byte is 64-byte aligned.
   Napi::Value allocate(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     open(env);
-    const double size =
-        info.Length() == 1 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
-    if (!(size >= 0 && size < 9e15)) {
+    const double size = numberAt(info, 0);
+    if (info.Length() != 1 || !(size >= 0 && size < 9e15)) {
       throw Napi::RangeError::New(env, "allocate takes a size in bytes.");
     }
-    const size_t bytes = static_cast<size_t>(size);
-    Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(env, bytes + 64);
-    uint8_t* start = static_cast<uint8_t*>(buffer.Data());
-    const size_t lead = (64 - reinterpret_cast<size_t>(start) % 64) % 64;
-    size_t id = memories_.size();
-    if (freeIds_.empty()) {
-      memories_.emplace_back();
-    } else {
-      id = freeIds_.back();
-      freeIds_.pop_back();
+    try {
+      return Napi::Number::New(env,
+                               static_cast<double>(memories_.add(static_cast<int64_t>(size))));
+    } catch (const std::bad_alloc&) {
+      throw Napi::RangeError::New(env, "out of memory for " +
+                                           std::to_string(static_cast<int64_t>(size)) +
+                                           " bytes. Use a smaller model or smaller batches.");
     }
-    // The reference keeps the memory alive until release(), whatever JavaScript forgets.
-    memories_[id] = {Napi::Persistent(buffer), start + lead, static_cast<int64_t>(bytes)};
-    Napi::Object allocation = Napi::Object::New(env);
-    allocation.Set("id", static_cast<double>(id));
-    allocation.Set("bytes", Napi::Uint8Array::New(env, bytes, buffer, lead));
-    return allocation;
   }
 
+  // release(id)
   void release(const Napi::CallbackInfo& info) {
-    const double id =
-        info.Length() == 1 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
-    if (!(id >= 0 && id < static_cast<double>(memories_.size())) || id != std::floor(id) ||
-        !memories_[static_cast<size_t>(id)].data) {
+    const double id = numberAt(info, 0);
+    if (info.Length() != 1 || !memories_.find(id)) {
       throw Napi::RangeError::New(info.Env(), "release takes the id of memory not yet released.");
     }
-    memories_[static_cast<size_t>(id)] = {};
-    freeIds_.push_back(static_cast<size_t>(id));
+    const Memory memory = memories_.take(static_cast<size_t>(id));
+    if (hasPassed(memory)) MemoryTable::freeMemory(memory.data);
+    else queue_->queue().release(memory.data);
+  }
+
+  // The bytes [offset, offset + length) of memory `id`, the first arguments of a call.
+  Memory& rangeAt(const Napi::CallbackInfo& info, double length) {
+    open(info.Env());
+    Memory* memory = memories_.find(numberAt(info, 0));
+    const double offset = numberAt(info, 1);
+    if (!memory || !(offset >= 0 && length >= 0) || offset != std::floor(offset) ||
+        length != std::floor(length) || offset + length > static_cast<double>(memory->bytes)) {
+      throw Napi::RangeError::New(info.Env(),
+                                  "read and write take the id of memory not yet released, and "
+                                  "bytes that lie inside it.");
+    }
+    return *memory;
+  }
+
+  static double numberAt(const Napi::CallbackInfo& info, size_t i) {
+    return info.Length() > i && info[i].IsNumber() ? info[i].As<Napi::Number>().DoubleValue() : NAN;
+  }
+
+  // True if nothing queued touches the memory.
+  bool hasPassed(const Memory& memory) const {
+    return !queue_ || queue_->queue().hasPassed(memory.lastUse);
+  }
+
+  // write(id, offset, bytes)
+  void write(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    if (info.Length() != 3 || !info[2].IsTypedArray()) {
+      throw Napi::TypeError::New(env, "write takes an id, an offset and a typed array.");
+    }
+    const Napi::Uint8Array bytes = info[2].As<Napi::Uint8Array>();
+    const size_t length = bytes.ByteLength();
+    Memory& memory = rangeAt(info, static_cast<double>(length));
+    if (length == 0) return;
+    uint8_t* to = memory.data + static_cast<size_t>(numberAt(info, 1));
+    if (hasPassed(memory)) {
+      std::memcpy(to, bytes.Data(), length);
+      return;
+    }
+    try {
+      memory.lastUse = queue_->queue().write(to, bytes.Data(), length);
+    } catch (const std::bad_alloc&) {
+      throw Napi::Error::New(env, "out of memory for a copy of " + std::to_string(length) +
+                                      " bytes to write. Synchronize before the write.");
+    }
+  }
+
+  // read(id, offset, length): an ArrayBuffer, or a promise of one while work is queued.
+  Napi::Value read(const Napi::CallbackInfo& info) {
+    const double length = numberAt(info, 2);
+    Memory& memory = rangeAt(info, length);
+    const uint8_t* from = memory.data + static_cast<size_t>(numberAt(info, 1));
+    const size_t bytes = static_cast<size_t>(length);
+    if (queue_ && !queue_->isIdle(info.Env())) {
+      return queue_->read(info.This().As<Napi::Object>(), memory, from, bytes);
+    }
+    Napi::ArrayBuffer copy = Napi::ArrayBuffer::New(info.Env(), bytes);
+    if (bytes > 0) std::memcpy(copy.Data(), from, bytes);
+    return copy;
+  }
+
+  // synchronize(): undefined, or a promise of it while work is queued.
+  Napi::Value synchronize(const Napi::CallbackInfo& info) {
+    open(info.Env());
+    if (!queue_ || queue_->isIdle(info.Env())) return info.Env().Undefined();
+    return queue_->synchronize(info.This().As<Napi::Object>());
   }
 
   // probeThreads(items, failAt): how often each item ran; throws inside item `failAt` if >= 0.
@@ -199,7 +277,7 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     probe.visits.resize(info[0].As<Napi::Number>().Uint32Value());
     probe.failAt = info[1].As<Napi::Number>().Int64Value();
     try {
-      open(env).pool().run(
+      idle(env).pool().run(
           static_cast<int64_t>(probe.visits.size()),
           [](void* context, int64_t item, int32_t) {
             Probe& p = *static_cast<Probe*>(context);
@@ -218,7 +296,7 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
   }
 
   void poisonScratch(const Napi::CallbackInfo& info) {
-    open(info.Env()).scratch().poison(info[0].ToBoolean());
+    idle(info.Env()).scratch().poison(info[0].ToBoolean());
   }
 
   void setHandOver(const Napi::CallbackInfo& info) {
@@ -228,24 +306,20 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     if (!(microseconds >= 0)) {
       throw Napi::RangeError::New(info.Env(), "setHandOver takes a time in microseconds.");
     }
-    open(info.Env()).setHandOver(microseconds * 1000);
+    idle(info.Env()).setHandOver(microseconds * 1000);
   }
 
-  void close(const Napi::CallbackInfo&) {
+  void close(const Napi::CallbackInfo& info) {
+    if (queue_) queue_->close(info.Env());
+    queue_.reset();
     runtime_.reset();
     memories_.clear();
-    freeIds_.clear();
   }
 
-  struct Memory {
-    Napi::Reference<Napi::ArrayBuffer> owner;
-    uint8_t* data = nullptr;
-    int64_t bytes = 0;
-  };
-
+  // In this order: the queue uses the other two until it is gone.
+  MemoryTable memories_;
   std::unique_ptr<Runtime> runtime_;
-  std::vector<Memory> memories_;
-  std::vector<size_t> freeIds_;
+  std::unique_ptr<QueuePromises> queue_;
   Napi::Reference<Napi::Float64Array> arguments_;
   double* argumentData_ = nullptr;
   // Kept between launches for its vectors' memory.

@@ -1,5 +1,6 @@
 #include "dispatch.h"
 
+#include <new>
 #include <stdexcept>
 
 namespace saccade {
@@ -79,7 +80,7 @@ void checkOverlap(const std::string& id, const std::vector<OperandRule>& rules,
 
 }  // namespace
 
-void launch(Runtime& runtime, const LaunchRequest& request) {
+void check(const Runtime& runtime, LaunchRequest& request) {
   const auto& kernels = runtime.kernels();
   if (request.kernel < 0 || static_cast<size_t>(request.kernel) >= kernels.size()) {
     throw std::invalid_argument("kernel " + std::to_string(request.kernel) + " does not exist; " +
@@ -88,8 +89,9 @@ void launch(Runtime& runtime, const LaunchRequest& request) {
   }
   const CatalogEntry& entry = kernels[static_cast<size_t>(request.kernel)];
   const std::string id = entry.kernel->id;
-  const SaccadeRun run = request.backward ? entry.kernel->backward : entry.kernel->forward;
-  if (!run) throw std::invalid_argument(id + " has no backward. Launch its forward only.");
+  request.id = entry.kernel->id;
+  request.run = request.backward ? entry.kernel->backward : entry.kernel->forward;
+  if (!request.run) throw std::invalid_argument(id + " has no backward. Launch its forward only.");
   const auto& rules = request.backward ? entry.signature.backward : entry.signature.forward;
   expectCount(id, "operand", rules.size(), request.operands.size(),
               "Pass them in declared order, absent ones included.");
@@ -103,18 +105,27 @@ void launch(Runtime& runtime, const LaunchRequest& request) {
                                   std::to_string(request.dims[i]) + ". Pass a length.");
     }
   }
-  std::vector<void*> pointers(rules.size());
+  request.pointers.resize(rules.size());
   for (size_t i = 0; i < rules.size(); i++) {
     checkOperand(id, rules[i], request.operands[i], request);
-    pointers[i] = request.operands[i].present ? request.operands[i].data : nullptr;
+    request.pointers[i] = request.operands[i].present ? request.operands[i].data : nullptr;
   }
   checkOverlap(id, rules, request.operands);
+}
 
+void run(Runtime& runtime, const LaunchRequest& request) {
   char error[SACCADE_ERROR_CHARS] = "";
-  const SaccadeLaunch arguments{pointers.data(), request.dims.data(), request.scalars.data(),
-                                runtime.forKernels(), error};
-  runtime.scratch().reset();
-  if (run(&arguments) != 0) throw std::runtime_error(id + ": " + error);
+  const SaccadeLaunch arguments{request.pointers.data(), request.dims.data(),
+                                request.scalars.data(), runtime.forKernels(), error};
+  int refused = 0;
+  try {
+    runtime.scratch().reset();
+    refused = request.run(&arguments);
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error(std::string(request.id) +
+                             ": out of memory for the kernel's workspace. Use smaller batches.");
+  }
+  if (refused != 0) throw std::runtime_error(std::string(request.id) + ": " + error);
 }
 
 }  // namespace saccade

@@ -21,10 +21,19 @@ struct LaunchRequest {
   std::vector<OperandMemory> operands;
   std::vector<int64_t> dims;
   std::vector<double> scalars;
+
+  // Filled in by check().
+  const char* id = nullptr;
+  SaccadeRun run = nullptr;
+  std::vector<void*> pointers;
 };
 
-// Runs the launch to its end. Throws std::invalid_argument with a sentence if it does not fit the
-// kernel's signature, std::runtime_error with the kernel's own sentence if the kernel refuses.
-void launch(Runtime& runtime, const LaunchRequest& request);
+// Makes the launch ready for run(). Throws std::invalid_argument with a sentence if it does not fit
+// the kernel's signature.
+void check(const Runtime& runtime, LaunchRequest& request);
+
+// Runs a launch that check() has let through to its end. Throws std::runtime_error with the op and
+// the kernel's own sentence if the kernel refuses, or if there is no memory for its workspace.
+void run(Runtime& runtime, const LaunchRequest& request);
 
 }  // namespace saccade

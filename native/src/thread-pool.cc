@@ -2,11 +2,7 @@
 // whatever else the machine runs, and the kernels of one step follow one another within that time.
 #include "thread-pool.h"
 
-#include <chrono>
-
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
+#include "spin.h"
 
 namespace saccade {
 namespace {
@@ -16,26 +12,6 @@ constexpr auto SPIN = std::chrono::microseconds(30);
 
 uint32_t generationOf(uint64_t state) { return static_cast<uint32_t>(state >> 32); }
 uint64_t insideOf(uint64_t state) { return state & (OPEN - 1); }
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-template <class Condition>
-bool spinUntil(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + SPIN;
-  do {
-    for (int i = 0; i < 32; i++) {
-      if (condition()) return true;
-      relax();
-    }
-  } while (std::chrono::steady_clock::now() < end);
-  return condition();
-}
 
 }  // namespace
 
@@ -90,7 +66,7 @@ void ThreadPool::run(int64_t items, Body body, void* context) {
   takeItems(0);
   state_.fetch_and(~OPEN);
   const auto done = [this] { return insideOf(state_.load()) == 0; };
-  while (!spinUntil(done)) std::this_thread::yield();
+  while (!spinUntil(done, SPIN)) std::this_thread::yield();
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -100,7 +76,7 @@ bool ThreadPool::waitForLoop(uint32_t seen) {
     const uint64_t state = state_.load();
     return stopping_.load() || (generationOf(state) != seen && (state & OPEN) != 0);
   };
-  if (!spinUntil(ready)) {
+  if (!spinUntil(ready, SPIN)) {
     std::unique_lock<std::mutex> lock(mutex_);
     sleepers_.fetch_add(1);
     wake_.wait(lock, ready);

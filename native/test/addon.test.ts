@@ -36,7 +36,7 @@ describe('Runtime', () => {
   let runtime: Runtime;
   beforeAll(() => {
     addon = open();
-    runtime = new addon.Runtime('generic', 2);
+    runtime = new addon.Runtime('generic', 2, true);
   });
   afterAll(() => runtime.close());
 
@@ -53,38 +53,56 @@ describe('Runtime', () => {
   };
 
   it('refuses instruction sets and thread counts it does not have', () => {
-    expect(() => new addon.Runtime('mmx' as 'generic', 1)).toThrow(/'mmx' cannot run here/);
-    expect(() => new addon.Runtime('generic', 0)).toThrow(/from 1 to 1024/);
-    expect(() => new addon.Runtime('generic', 1.5)).toThrow(/from 1 to 1024/);
+    expect(() => new addon.Runtime('mmx' as 'generic', 1, true)).toThrow(/'mmx' cannot run here/);
+    expect(() => new addon.Runtime('generic', 0, true)).toThrow(/from 1 to 1024/);
+    expect(() => new addon.Runtime('generic', 1.5, true)).toThrow(/from 1 to 1024/);
   });
 
   it('gives memory under an id, and takes it back once', () => {
     const memory = [1, 100, 4096].map((size) => runtime.allocate(size));
-    expect(memory.map(({ bytes }) => bytes.byteLength)).toEqual([1, 100, 4096]);
-    expect(new Set(memory.map(({ id }) => id)).size).toBe(3);
-    // V8 aligns an ArrayBuffer's memory to 16 bytes at least; the offset makes up the rest.
-    for (const { bytes } of memory) expect(bytes.byteOffset % 16).toBe(0);
-    for (const { id } of memory) runtime.release(id);
-    for (const { id } of memory) expect(() => runtime.release(id)).toThrow(/not yet released/);
+    expect(new Set(memory).size).toBe(3);
+    for (const id of memory) runtime.release(id);
+    for (const id of memory) expect(() => runtime.release(id)).toThrow(/not yet released/);
     expect(() => runtime.allocate(-1)).toThrow(/size in bytes/);
+    expect(() => runtime.allocate(2 ** 52)).toThrow(/out of memory for 4503599627370496 bytes/);
   });
 
-  it('runs a launch that fits', () => {
-    const [x, y] = [runtime.allocate(24), runtime.allocate(24)];
-    new Float32Array(x.bytes.buffer, x.bytes.byteOffset, 6).fill(50);
-    launch(
-      [
-        [x.id, 0, 24],
-        [y.id, 0, 24],
-      ],
-      [2, 3],
-    );
-    const result = new Float32Array(y.bytes.buffer, y.bytes.byteOffset, 6);
+  it('copies bytes to memory and back, inside it only', async () => {
+    const id = runtime.allocate(8);
+    runtime.write(id, 0, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8));
+    runtime.write(id, 4, Uint16Array.of(0x0a09));
+    const bytes = new Uint8Array(await runtime.read(id, 2, 5));
+    expect(bytes).toEqual(Uint8Array.of(3, 4, 9, 10, 7));
+    const [many, none] = [new Uint8Array(9), new Uint8Array(0)];
+    for (const wrong of [
+      () => runtime.write(id, 0, many),
+      () => runtime.write(id, 9, none),
+      () => runtime.write(id, -1, none),
+      () => runtime.write(1e9, 0, none),
+      () => runtime.read(id, 1, 8),
+      () => runtime.read(id, 0.5, 1),
+      () => runtime.read(id, 0, Number.NaN),
+      () => runtime.read(-1, 0, 1),
+    ]) {
+      expect(wrong).toThrow(/id of memory not yet released, and bytes that lie inside it/);
+    }
+    expect(() => runtime.write(id, 0, new ArrayBuffer(4) as never)).toThrow(/a typed array/);
+    expect(await runtime.read(id, 8, 0)).toEqual(new ArrayBuffer(0));
+  });
+
+  it.each([true, false])('runs a launch that fits (queued: %s)', async (isQueued) => {
+    const own = new addon.Runtime('generic', 2, isQueued);
+    const [x, y] = [own.allocate(24), own.allocate(24)];
+    own.write(x, 0, new Float32Array(6).fill(50));
+    own.arguments().set([x, 0, 24, y, 0, 24, 2, 3]);
+    own.launch(unary(), false, 2, 2, 0);
+    const result = new Float32Array(await own.read(y, 0, 24));
     expect([...result]).toEqual([50, 50, 50, 50, 50, 50]);
+    own.close();
   });
 
   it('answers wrong launches with an error that names the operand, and goes on working', () => {
-    const [x, y, gone] = [24, 24, 24].map((size) => runtime.allocate(size).id) as [
+    const [x, y, gone] = [24, 24, 24].map((size) => runtime.allocate(size)) as [
       number,
       number,
       number,
@@ -129,7 +147,7 @@ describe('Runtime', () => {
   });
 
   it('takes launches of nothing', () => {
-    const { id } = runtime.allocate(0);
+    const id = runtime.allocate(0);
     expect(() =>
       launch(
         [
@@ -143,7 +161,7 @@ describe('Runtime', () => {
 
   it('runs every item exactly once, whatever the number of threads', () => {
     for (const threads of [1, 2, 3, 8]) {
-      const pool = new addon.Runtime('generic', threads);
+      const pool = new addon.Runtime('generic', threads, true);
       for (const items of [0, 1, 2, 7, 1000]) {
         expect([...pool.probeThreads(items, -1)]).toEqual(Array(items).fill(1));
       }
@@ -159,7 +177,7 @@ describe('Runtime', () => {
   });
 
   it('stops its threads when closed, and refuses work afterwards', () => {
-    const pool = new addon.Runtime('generic', 4);
+    const pool = new addon.Runtime('generic', 4, true);
     pool.probeThreads(100, -1);
     pool.close();
     pool.close();

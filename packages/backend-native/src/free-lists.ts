@@ -1,5 +1,10 @@
 /** Freed memory that waits for its next use, by size; what nobody asks for goes first. */
-import type { Allocation } from '@saccade/native';
+
+/** Memory that launches name by its id. */
+export interface Allocation {
+  readonly id: number;
+  readonly sizeBytes: number;
+}
 
 interface FreeList {
   readonly allocations: Allocation[];
@@ -34,7 +39,7 @@ export class FreeLists {
   }
 
   put(allocation: Allocation): void {
-    const size = allocation.bytes.byteLength;
+    const size = allocation.sizeBytes;
     let list = this.#bySize.get(size);
     if (list === undefined) {
       list = { allocations: [], lastUse: 0 };
@@ -53,7 +58,7 @@ export class FreeLists {
       if (stalest === undefined || list.lastUse < stalest.lastUse) stalest = list;
     }
     const allocation = stalest?.allocations.pop();
-    this.#sizeBytes -= allocation?.bytes.byteLength ?? 0;
+    this.#sizeBytes -= allocation?.sizeBytes ?? 0;
     return allocation;
   }
 

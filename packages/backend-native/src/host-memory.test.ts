@@ -1,4 +1,3 @@
-import type { Allocation } from '@saccade/native';
 import { describe, expect, it } from 'vitest';
 import { HostMemory } from './host-memory.ts';
 
@@ -7,10 +6,10 @@ class CountingSource {
   readonly held = new Map<number, number>();
   allocations = 0;
 
-  allocate(sizeBytes: number): Allocation {
+  allocate(sizeBytes: number): number {
     const id = this.allocations++;
     this.held.set(id, sizeBytes);
-    return { id, bytes: new Uint8Array(sizeBytes) };
+    return id;
   }
 
   release(id: number): void {

@@ -1,12 +1,12 @@
 /** Aligned host memory with free lists, and handles that notice when they are used too late. */
-import { bytesOf, type DType, ShapeError, StateError, type TypedArray } from '@saccade/core';
-import type { Allocation } from '@saccade/native';
+import { bytesOf, ShapeError, StateError } from '@saccade/core';
 import type { BufferView, DeviceBuffer } from '@saccade/ops';
-import { FreeLists, sizeClass } from './free-lists.ts';
+import { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
 
 /** Where memory comes from and goes back to: the addon's `Runtime`. */
 export interface MemorySource {
-  allocate(sizeBytes: number): Allocation;
+  /** The id of memory of this size. */
+  allocate(sizeBytes: number): number;
   release(id: number): void;
 }
 
@@ -35,19 +35,20 @@ export class HostMemory {
       throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
     }
     const kept = this.#free.take(sizeBytes);
-    const size = kept?.bytes.byteLength ?? sizeClass(sizeBytes);
+    const size = kept?.sizeBytes ?? sizeClass(sizeBytes);
     this.#liveBytes += sizeBytes;
     this.#usedBytes += size;
     this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes);
     if (kept === undefined) this.#trim();
-    return new HostBuffer(this, sizeBytes, kept ?? this.#source.allocate(size));
+    const allocation = kept ?? { id: this.#source.allocate(size), sizeBytes: size };
+    return new HostBuffer(this, sizeBytes, allocation);
   }
 
   /** Takes the memory of a buffer back; the buffer must be its own and alive. */
   free(buffer: HostBuffer): void {
     const allocation = buffer.giveUp(this);
     this.#liveBytes -= buffer.sizeBytes;
-    this.#usedBytes -= allocation.bytes.byteLength;
+    this.#usedBytes -= allocation.sizeBytes;
     this.#free.put(allocation);
     this.#trim();
   }
@@ -66,12 +67,6 @@ export class HostMemory {
       );
     }
     return allocation;
-  }
-
-  /** The bytes of a view, shared with its buffer. */
-  bytes(view: BufferView): Uint8Array {
-    const { bytes } = this.locate(view);
-    return bytes.subarray(view.offsetBytes, view.offsetBytes + view.length * bytesOf(view.dtype));
   }
 
   /**
@@ -125,21 +120,5 @@ export class HostBuffer implements DeviceBuffer {
     const allocation = this.allocation(owner);
     this.#allocation = undefined;
     return allocation;
-  }
-}
-
-/** A copy of stored bytes as the typed array of `dtype`. */
-export function copyAs(dtype: DType, bytes: Uint8Array): TypedArray {
-  const copy = bytes.slice().buffer;
-  switch (dtype) {
-    case 'f64':
-      return new Float64Array(copy);
-    case 'f32':
-      return new Float32Array(copy);
-    case 'i32':
-      return new Int32Array(copy);
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(copy);
   }
 }

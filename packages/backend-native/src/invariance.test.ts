@@ -1,4 +1,4 @@
-/** What must not change a bit: threads, neighbours, packing, sharing a prefix; at sizes that tile. */
+/** What must not change a bit: threads, queueing, neighbours, packing, sharing a prefix; at sizes that tile. */
 
 import { attention, attentionCatalog, planSharedPrefix, planVarlen } from '@saccade/attention';
 import { randomAt } from '@saccade/core';
@@ -104,15 +104,17 @@ it('has a large case for every op', () => {
 });
 
 describe.each(native.instructionSets)('on %s', (isa) => {
-  const open = (threads: number): Device =>
-    openDevice(nativeBackend({ isa, threads, handOverMicroseconds: 0, poisonWorkspaces: true }));
-  const devices = [open(1), open(2), open(3)] as const;
+  const open = (threads: number, launches: 'queued' | 'blocking' = 'queued'): Device =>
+    openDevice(
+      nativeBackend({ isa, threads, launches, handOverMicroseconds: 0, poisonWorkspaces: true }),
+    );
+  const devices = [open(1), open(2), open(3), open(1, 'blocking'), open(2, 'blocking')] as const;
   afterAll(() => {
     for (const device of devices) device.dispose();
   });
 
   it.each(cases)(
-    '$id ($opCase.dims) gives the same bits with 1, 2 and 3 threads',
+    '$id ($opCase.dims) gives the same bits with 1, 2 and 3 threads, queued and blocking',
     async ({ op, opCase }) => {
       const [one, ...others] = await Promise.all(
         devices.map((device) => runBoth(device, op, opCase, 5)),

@@ -32,7 +32,7 @@ export function probeNative(path?: string): NativeAvailable | NativeUnavailable 
     };
   }
   const instructionSets = loaded.addon.usableInstructionSets();
-  const runtime = new loaded.addon.Runtime(instructionSets.at(-1) ?? 'generic', 1);
+  const runtime = new loaded.addon.Runtime(instructionSets.at(-1) ?? 'generic', 1, false);
   const kernels = runtime.kernels().map((kernel) => kernel.id);
   runtime.close();
   return { available: true, path: loaded.path, instructionSets, kernels };

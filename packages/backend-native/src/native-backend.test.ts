@@ -1,4 +1,4 @@
-import { MissingError, randomAt, ShapeError, StateError, sizeOf } from '@saccade/core';
+import { DataError, MissingError, randomAt, ShapeError, StateError, sizeOf } from '@saccade/core';
 import { type BufferView, type Op, openDevice, ops, opsCatalog } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
 import { nativeBackend, probeNative } from './index.ts';
@@ -108,17 +108,26 @@ describe('nativeBackend', () => {
     ['embedding', { table: [2, 3], ids: [2] }, [0, -1], /ids\[1\] is -1/],
     ['gatherRows', { x: [2, 3], index: [1] }, [5], /index\[0\] is 5/],
     ['scatterRows', { into: [2, 3], x: [1, 3], index: [1] }, [2], /index\[0\] is 2/],
-  ] as const)('%s refuses an index out of range in words', (id, shapes, indices, message) => {
-    const device = openDevice(nativeBackend({ threads: 1 }));
-    const inputs = Object.fromEntries(
-      Object.entries(shapes).map(([name, shape]) => {
-        const isIndex = name === 'ids' || name === 'index';
-        const data = isIndex ? indices : Array(sizeOf(shape)).fill(0);
-        return [name, device.upload(isIndex ? 'i32' : 'f32', shape, data)];
-      }),
-    );
-    expect(() => device.forward(ops.get(id), inputs)).toThrow(message);
-    device.dispose();
+  ] as const)('%s refuses an index out of range in words', async (id, shapes, indices, message) => {
+    for (const launches of ['queued', 'blocking'] as const) {
+      const device = openDevice(nativeBackend({ threads: 1, launches }));
+      const inputs = Object.fromEntries(
+        Object.entries(shapes).map(([name, shape]) => {
+          const isIndex = name === 'ids' || name === 'index';
+          const data = isIndex ? indices : Array(sizeOf(shape)).fill(0);
+          return [name, device.upload(isIndex ? 'i32' : 'f32', shape, data)];
+        }),
+      );
+      const run = () => device.forward(ops.get(id), inputs);
+      if (launches === 'blocking') {
+        expect(run).toThrow(DataError);
+        expect(run).toThrow(message);
+      } else {
+        run();
+        await expect(device.synchronize()).rejects.toThrow(message);
+      }
+      device.dispose();
+    }
   });
 });
 

@@ -8,24 +8,31 @@ import {
   messageOf,
   ShapeError,
   StateError,
+  type TypedArray,
   UnsupportedError,
 } from '@saccade/core';
 import type { InstructionSet, Runtime } from '@saccade/native';
 import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
-import { copyAs, HostBuffer, HostMemory } from './host-memory.ts';
+import { HostBuffer, HostMemory } from './host-memory.ts';
 import { KernelTable } from './kernel-table.ts';
 import { openAddon } from './load.ts';
 
 export interface NativeBackendOptions {
-  /** Threads that compute, the caller's included. Default: what the system offers. */
+  /** Threads that compute. Default: what the system offers. */
   readonly threads?: number;
   /** Instruction set; `auto` is the best this processor has. Results differ in the last bits. */
   readonly isa?: 'auto' | InstructionSet;
   /**
-   * Work estimated to take less than this stays on the calling thread. Default 20: waking another
-   * costs 5 to 10. No result depends on it.
+   * Work estimated to take less than this stays on one thread. Default 20: waking another costs 5
+   * to 10. No result depends on it.
    */
   readonly handOverMicroseconds?: number;
+  /**
+   * `queued` (default): launches run in order on a thread of their own, one of the `threads`, while
+   * JavaScript goes on. `blocking`: each runs to its end inside `dispatch` and throws what it
+   * refuses there, which is easier to debug. The results are the same bits.
+   */
+  readonly launches?: 'queued' | 'blocking';
   /** Fills the kernels' workspaces with NaN before each use; for tests. */
   readonly poisonWorkspaces?: boolean;
 }
@@ -39,8 +46,8 @@ const LABELS: Readonly<Record<InstructionSet, string>> = {
 /**
  * Opens the native CPU backend.
  *
- * Launches run to their end inside `dispatch`. The same inputs give the same bits for any number
- * of threads.
+ * The same inputs give the same bits for any number of threads. A backend that is given up without
+ * `dispose` keeps nothing alive; a read that is waited for keeps the process alive until it is done.
  *
  * @throws MissingError  if the addon cannot be loaded, with the reason and the remedy
  * @throws ConfigError   if an option is not usable here
@@ -60,7 +67,7 @@ export function nativeBackend(options: NativeBackendOptions = {}): Backend {
       `isa is "${isa}", which cannot run here. Pass auto or one of ${usable.join(', ')}.`,
     );
   }
-  const runtime = new addon.Runtime(isa, threads);
+  const runtime = new addon.Runtime(isa, threads, (options.launches ?? 'queued') === 'queued');
   runtime.poisonScratch(options.poisonWorkspaces ?? false);
   if (options.handOverMicroseconds !== undefined) {
     runtime.setHandOver(options.handOverMicroseconds);
@@ -102,18 +109,27 @@ class NativeBackend implements Backend {
   }
 
   write(view: BufferView, data: ArrayBufferView): void {
-    const bytes = this.#memory.bytes(view);
-    if (data.byteLength !== bytes.byteLength) {
+    const runtime = this.#open();
+    const { id } = this.#memory.locate(view);
+    const sizeBytes = view.length * bytesOf(view.dtype);
+    if (data.byteLength !== sizeBytes) {
       throw new ShapeError(
-        `A write to ${view.length} ${view.dtype} elements needs ${bytes.byteLength} bytes, ` +
+        `A write to ${view.length} ${view.dtype} elements needs ${sizeBytes} bytes, ` +
           `got ${data.byteLength}. Pass an array of the view's type and length.`,
       );
     }
-    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    runtime.write(id, view.offsetBytes, data);
   }
 
   async read(view: BufferView): Promise<ArrayBufferView> {
-    return copyAs(view.dtype, this.#memory.bytes(view));
+    const runtime = this.#open();
+    const { id } = this.#memory.locate(view);
+    const sizeBytes = view.length * bytesOf(view.dtype);
+    try {
+      return viewAs(view.dtype, await runtime.read(id, view.offsetBytes, sizeBytes));
+    } catch (error) {
+      throw waitError(error);
+    }
   }
 
   supports(
@@ -176,7 +192,14 @@ class NativeBackend implements Backend {
     }
   }
 
-  async synchronize(): Promise<void> {}
+  async synchronize(): Promise<void> {
+    const runtime = this.#open();
+    try {
+      await runtime.synchronize();
+    } catch (error) {
+      throw waitError(error);
+    }
+  }
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
@@ -193,5 +216,30 @@ class NativeBackend implements Backend {
       throw new StateError('This native backend has been disposed. Open another one.');
     }
     return this.#runtime;
+  }
+}
+
+/** What a wait failed with, as the class that says whose fault it is. */
+function waitError(error: unknown): Error {
+  if (error instanceof Error && 'code' in error && error.code === 'closed') {
+    return new StateError(
+      'This native backend was disposed of before the work was done. Await it before dispose().',
+    );
+  }
+  return new DataError(messageOf(error), { cause: error });
+}
+
+/** Stored bytes as the typed array of `dtype`. */
+function viewAs(dtype: DType, bytes: ArrayBuffer): TypedArray {
+  switch (dtype) {
+    case 'f64':
+      return new Float64Array(bytes);
+    case 'f32':
+      return new Float32Array(bytes);
+    case 'i32':
+      return new Int32Array(bytes);
+    case 'f16':
+    case 'bf16':
+      return new Uint16Array(bytes);
   }
 }

@@ -51,9 +51,12 @@ export interface Backend {
   alloc(sizeBytes: number): DeviceBuffer;
   /** Returns memory; using the handle afterwards is an error. */
   free(buffer: DeviceBuffer): void;
-  /** Copies host bytes to the device, in queue order. */
+  /** Copies host bytes to the device, in queue order; `data` is the caller's again at once. */
   write(view: BufferView, data: ArrayBufferView): void;
-  /** Waits for all work queued before it, then copies to a fresh host array of the view's dtype. */
+  /**
+   * Waits for all work queued before it, then copies to a fresh host array of the view's dtype.
+   * Rejects like `synchronize`.
+   */
   read(view: BufferView): Promise<ArrayBufferView>;
 
   /**
@@ -67,11 +70,24 @@ export interface Backend {
     dtypes: readonly (DType | undefined)[],
     dims: Dims,
   ): true | string;
-  /** Queues a launch. Work runs in the order of the calls. */
+  /**
+   * Queues a launch. Work runs in the order of the calls, perhaps after this returns.
+   *
+   * @throws ShapeError or UnsupportedError at once if the launch does not fit the kernel. What a
+   *   kernel finds wrong with its data, an index out of range say, is a DataError naming the op:
+   *   thrown here by a backend that runs launches at once, else by the next wait.
+   */
   dispatch(launch: Launch): void;
-  /** Resolves when everything queued so far has run; rejects with what went wrong. */
+  /**
+   * Resolves when everything queued so far has run; rejects with the first thing that went wrong.
+   *
+   * A failure is reported once, to the waits under way and to the next one if there are none. Until
+   * it has been reported the launches behind it are skipped, so what they were to write is
+   * undefined; writes still happen, and launches after the report run.
+   */
   synchronize(): Promise<void>;
   /** Bytes now allocated, for leak tests and reports. */
   allocatedBytes(): number;
+  /** Frees everything. Queued work is dropped; whoever waits for it gets a StateError. */
   dispose(): void;
 }

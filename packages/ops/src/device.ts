@@ -128,7 +128,7 @@ class BackendDevice implements Device {
 
   async read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array> {
     this.#expectOpen();
-    await this.#queue.drain();
+    if (!this.#queue.isClear) await this.#queue.drain();
     const { view } = array;
     if (view.length === 0) return decoded(allocate(view.dtype, 0), view.dtype);
     return decoded((await this.backend.read(view)) as TypedArray, view.dtype);
@@ -184,7 +184,7 @@ class BackendDevice implements Device {
 
   async synchronize(): Promise<void> {
     this.#expectOpen();
-    await this.#queue.drain();
+    if (!this.#queue.isClear) await this.#queue.drain();
     await this.backend.synchronize();
   }
 

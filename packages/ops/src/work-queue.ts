@@ -12,6 +12,14 @@ export class WorkQueue {
     return this.#tail === undefined;
   }
 
+  /**
+   * True if `drain` has nothing to wait for or to throw. Who then does without its `await` keeps the
+   * place of the call in the order of the backend's own queue.
+   */
+  get isClear(): boolean {
+    return this.isIdle && this.#failure === undefined;
+  }
+
   /** Runs `work` now, or after everything that still waits. */
   add(work: () => void | Promise<void>): void {
     if (this.#tail === undefined) {

@@ -1,0 +1,53 @@
+#include "memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+namespace saccade {
+namespace {
+
+constexpr size_t ALIGNMENT = 64;
+
+}  // namespace
+
+size_t MemoryTable::add(int64_t bytes) {
+  void* data = nullptr;
+  const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  if (posix_memalign(&data, ALIGNMENT, size) != 0) throw std::bad_alloc();
+  size_t id = memories_.size();
+  if (freeIds_.empty()) {
+    memories_.emplace_back();
+  } else {
+    id = freeIds_.back();
+    freeIds_.pop_back();
+  }
+  memories_[id] = {static_cast<uint8_t*>(data), bytes, 0};
+  return id;
+}
+
+Memory* MemoryTable::find(double id) {
+  if (!(id >= 0 && id < static_cast<double>(memories_.size())) || id != std::floor(id)) {
+    return nullptr;
+  }
+  Memory& memory = memories_[static_cast<size_t>(id)];
+  return memory.data ? &memory : nullptr;
+}
+
+Memory MemoryTable::take(size_t id) {
+  const Memory memory = memories_[id];
+  memories_[id] = {};
+  freeIds_.push_back(id);
+  return memory;
+}
+
+void MemoryTable::clear() {
+  for (const Memory& memory : memories_) freeMemory(memory.data);
+  memories_.clear();
+  freeIds_.clear();
+}
+
+void MemoryTable::freeMemory(uint8_t* data) { std::free(data); }
+
+}  // namespace saccade
