@@ -109,10 +109,7 @@ export class LocalPolicy implements Policy {
   ): Promise<{ logprobs: Float32Array; entropy: Float32Array }> {
     const scored = scope(() => this.#score(batch, temperature));
     try {
-      return {
-        logprobs: (await scored.logprobs.read()) as Float32Array,
-        entropy: (await scored.entropy.read()) as Float32Array,
-      };
+      return await readScores(scored);
     } finally {
       scored.logprobs.dispose();
       scored.entropy.dispose();
@@ -129,8 +126,7 @@ export class LocalPolicy implements Policy {
     const tape = new Tape(tracked);
     try {
       const scored = tape.run(() => this.#score(batch, temperature));
-      const logprobs = (await scored.logprobs.read()) as Float32Array;
-      const entropy = (await scored.entropy.read()) as Float32Array;
+      const { logprobs, entropy } = await readScores(scored);
       const result = loss(logprobs, entropy);
       const count = [batch.targets.length];
       const seeds: [Tensor, Tensor][] = [
@@ -277,6 +273,13 @@ export class LocalPolicy implements Policy {
     for (const gradient of Object.values(this.#gradients)) gradient?.dispose();
     this.#gradients = {};
   }
+}
+
+/** Both at once: the device reaches them together. */
+async function readScores(scored: { readonly logprobs: Tensor; readonly entropy: Tensor }) {
+  const reads = [scored.logprobs.read(), scored.entropy.read()] as const;
+  const [logprobs, entropy] = (await Promise.all(reads)) as [Float32Array, Float32Array];
+  return { logprobs, entropy };
 }
 
 function planOf({ segments }: PackedBatch): SegmentPlan {

@@ -1,5 +1,4 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
-import { setImmediate } from 'node:timers/promises';
 import { negativeLogLikelihood } from '@saccade/algorithms';
 import { randomAt } from '@saccade/core';
 import { type DemonstrationMix, demonstrate, guide, readingExamples, tourMix } from '@saccade/data';
@@ -30,8 +29,6 @@ export async function coldStart(run: Run): Promise<void> {
     const { sftUpdates } = run.state;
     run.onEvent({ kind: 'progress', stage: 'cold start', done: sftUpdates, total: sft.updates });
     const isLast = sftUpdates === sft.updates;
-    // Kernels run on this thread; without a turn of the event loop no signal gets through.
-    await setImmediate();
     if (run.isStopRequested()) {
       await saveRun(run);
       throw new Interrupted();

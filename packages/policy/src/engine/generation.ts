@@ -146,9 +146,12 @@ export class GenerationEngine {
       if (jobs.length === 0) return;
       const hidden = cachedPass(this.#device, this.#parameters, this.#config, this.#cache, plan);
       try {
-        for (const temperature of new Set(jobs.map((job) => job.request.temperature))) {
-          await this.#sampleRows(hidden, entries, jobs, temperature);
-        }
+        const temperatures = new Set(jobs.map((job) => job.request.temperature));
+        await Promise.all(
+          Array.from(temperatures, (temperature) =>
+            this.#sampleRows(hidden, entries, jobs, temperature),
+          ),
+        );
       } finally {
         hidden.dispose();
       }
