@@ -53,7 +53,7 @@ void Queue::release(uint8_t* memory) {
 }
 
 void Queue::resume(const Failure& reported) {
-  if (reported == lastReported_) return;
+  if (reported == lastReported_ || isStopping_.load()) return;
   lastReported_ = reported;
   // Launches queued before anyone knew of the failure are skipped; the place of this task ends that.
   push(spare(Task::Kind::resume));
