@@ -47,9 +47,10 @@ describe('Runtime', () => {
     operands: readonly (readonly [id: number, offset: number, length: number])[],
     dims: readonly number[],
     kernel = unary(),
+    storage: 0 | 1 = 0,
   ): void => {
     runtime.arguments().set([...operands.flat(), ...dims]);
-    runtime.launch(kernel, false, operands.length, dims.length, 0);
+    runtime.launch(kernel, false, storage, operands.length, dims.length, 0);
   };
 
   it('refuses instruction sets and thread counts it does not have', () => {
