@@ -19,9 +19,12 @@ if (!native.available) throw new Error(native.message);
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
 /** Their bf16 is still to be written. */
 const FLOAT32_ONLY = ['attention', 'attentionDecode'];
-const runs = native.instructionSets.flatMap((isa) =>
-  (['f32', 'bf16'] as const).map((dtype) => ({ isa, dtype })),
-);
+const runs = [
+  ...native.instructionSets.flatMap((isa) =>
+    (['f32', 'bf16'] as const).map((dtype) => ({ isa, dtype })),
+  ),
+  ...native.emulated.map((isa) => ({ isa, dtype: 'bf16' as const })),
+];
 const takes = (op: Op, dtype: 'f32' | 'bf16'): boolean =>
   dtype === 'f32' ||
   (Object.values(op.inputs).some(({ dtypes }) => dtypes.includes('bf16')) &&
