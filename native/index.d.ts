@@ -1,13 +1,23 @@
 /** The native addon as JavaScript sees it: memory, threads and launches; no op. */
 
-export type InstructionSet = 'generic' | 'avx2' | 'avx512';
+/**
+ * `avx512pairs` is `avx512bf16` with its dot product put together from other instructions: slow,
+ * never chosen by itself, and there so that the code for that instruction is tested without it.
+ */
+export type InstructionSet = 'generic' | 'avx2' | 'avx512' | 'avx512bf16' | 'avx512pairs';
+
+/** What activations and weights of a launch are stored as; results of sums are float32 in both. */
+export type Storage = 'f32' | 'bf16';
 
 /** A kernel built into the addon; its place in the list is the index that `launch` takes. */
 export interface KernelInfo {
   readonly id: string;
   /** Operands, axes and scalars, in the grammar of kernels/include/kernel.h. */
   readonly signature: string;
-  readonly hasBackward: boolean;
+  /** The storage types it runs forward in. */
+  readonly forward: readonly Storage[];
+  /** And backward; empty where it has no backward. */
+  readonly backward: readonly Storage[];
 }
 
 /** Kernels of one instruction set with their own threads, memory and queue. */
@@ -27,12 +37,14 @@ export interface Runtime {
    * What a queued kernel refuses is thrown by the next `read` or `synchronize`, and by those that
    * were already waiting behind it; launches queued up to then are skipped.
    *
+   * @param storage  of the operands whose type the signature leaves open: 0 f32, 1 bf16
    * @throws TypeError or RangeError if the launch does not fit the kernel; Error if the kernel
    *   refuses, where launches are not queued
    */
   launch(
     kernel: number,
     backward: boolean,
+    storage: 0 | 1,
     operandCount: number,
     dimCount: number,
     scalarCount: number,
@@ -74,6 +86,8 @@ export interface Addon {
   ) => Runtime;
   /** Built in and runnable on this processor, slowest first. */
   usableInstructionSets(): InstructionSet[];
+  /** Runnable here, for tests only. */
+  emulatedInstructionSets(): InstructionSet[];
 }
 
 export type LoadResult =

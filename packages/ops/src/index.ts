@@ -12,6 +12,7 @@ export {
   differentiableInputs,
   differentiableOutputs,
   FLOATS,
+  gradientDtype,
   INDICES,
   type Op,
   type OpCase,
@@ -21,6 +22,7 @@ export {
   resolveScalars,
   type Scalars,
   type Values,
+  WIDE_FLOATS,
 } from './op.ts';
 export { formOf, type OperandSlot } from './op-form.ts';
 export {

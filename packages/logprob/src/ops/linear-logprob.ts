@@ -1,6 +1,6 @@
 /** Log-probabilities and entropies of a linear LM head, without a [N, V] array. */
 import type { Random } from '@saccade/core';
-import { type Dims, FLOATS, INDICES, type Op, selectRows } from '@saccade/ops';
+import { type Dims, FLOATS, INDICES, type Op, selectRows, WIDE_FLOATS } from '@saccade/ops';
 import { logSoftmaxRow } from '../log-softmax-row.ts';
 
 /**
@@ -21,13 +21,13 @@ export const linearLogprob: Op = {
   id: 'linearLogprob',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
-    weight: { axes: ['V', 'D'], dtypes: FLOATS, grad: true },
+    weight: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
     targets: { axes: ['N'], dtypes: INDICES },
   },
   outputs: {
-    logprobs: { axes: ['N'], dtypes: FLOATS, grad: true, measure: 'absolute' },
-    entropy: { axes: ['N'], dtypes: FLOATS, grad: true, measure: 'absolute' },
-    lse: { axes: ['N'], dtypes: FLOATS, measure: 'absolute' },
+    logprobs: { axes: ['N'], dtypes: WIDE_FLOATS, grad: true, measure: 'absolute' },
+    entropy: { axes: ['N'], dtypes: WIDE_FLOATS, grad: true, measure: 'absolute' },
+    lse: { axes: ['N'], dtypes: WIDE_FLOATS, measure: 'absolute' },
   },
   scalars: { temperature: 1 },
 
@@ -78,8 +78,8 @@ export const linearLogprob: Op = {
     return { targets, weight };
   },
   // Absolute for the three outputs, relative for the gradients.
-  tolerance: { f32: 2e-5 },
-  gradTolerance: { f32: 1e-5 },
+  tolerance: { f32: 2e-5, bf16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
   cases: [
     { dims: { N: 1, D: 1, V: 2 } },
     { dims: { N: 3, D: 7, V: 1 } },
