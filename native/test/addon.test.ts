@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Addon, loadAddon, type Runtime } from '../index.js';
+import { type Addon, type Allocation, loadAddon, type Runtime } from '../index.js';
 
 function open(): Addon {
   const loaded = loadAddon();
@@ -156,6 +156,48 @@ describe('Runtime', () => {
       expect(() => runtime.probeThreads(500, item)).toThrow(`item ${item} failed`);
     }
     expect([...runtime.probeThreads(500, -1)]).toEqual(Array(500).fill(1));
+  });
+
+  it('measures peaks of computing and reading', () => {
+    const isas = addon.usableInstructionSets();
+    const rates = isas.map((isa) => {
+      const pool = new addon.Runtime(isa, 1);
+      const peaks = pool.probePeak(1 << 16);
+      pool.close();
+      return peaks;
+    });
+    for (const { f32, bf16, readBytes } of rates) {
+      expect(f32).toBeGreaterThan(1e8);
+      expect(bf16).toBeGreaterThanOrEqual(f32 / 4);
+      expect(readBytes).toBeGreaterThan(1e8);
+    }
+    expect(() => runtime.probePeak(0)).toThrow(/at least 1/);
+  });
+
+  it('says how much workspace the latest launch took', () => {
+    const gemm = runtime.kernels().findIndex(({ id }) => id === 'gemm');
+    const [M, N, K] = [64, 64, 256];
+    const [x, w, y] = [M * K, N * K, M * N].map((length) => runtime.allocate(4 * length)) as [
+      Allocation,
+      Allocation,
+      Allocation,
+    ];
+    for (const { bytes } of [x, w]) bytes.fill(0);
+    const operands = [x, w, undefined, y].map((memory) =>
+      memory === undefined ? [-1, 0, 0] : [memory.id, 0, memory.bytes.byteLength],
+    );
+    // Axes in order of first appearance: M, K, N.
+    runtime.arguments().set([...operands.flat(), M, K, N]);
+    runtime.launch(gemm, false, 4, 3, 0);
+    expect(runtime.workspaceBytes()).toBeGreaterThan(0);
+    launch(
+      [
+        [x.id, 0, 24],
+        [y.id, 0, 24],
+      ],
+      [2, 3],
+    );
+    expect(runtime.workspaceBytes()).toBe(0);
   });
 
   it('stops its threads when closed, and refuses work afterwards', () => {

@@ -73,5 +73,7 @@ export interface Backend {
   synchronize(): Promise<void>;
   /** Bytes now allocated, for leak tests and reports. */
   allocatedBytes(): number;
+  /** Bytes of workspace that the latest launch to end took beside its operands, where known. */
+  workspaceBytes?(): number;
   dispose(): void;
 }
