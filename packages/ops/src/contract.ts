@@ -18,7 +18,7 @@ export { checkBatchInvariance, checkRepeatable } from './check-invariance.ts';
 export { absoluteError, firstDifference, outputError, relativeError } from './compare.ts';
 export { type ComparisonReport, compareWithOracle } from './compare-with-oracle.ts';
 export { ContractError } from './contract-error.ts';
-export { describeCase, drawInputs, drawNormals, roundTo } from './draw-inputs.ts';
+export { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-inputs.ts';
 export { type GuardedBackend, guardBackend } from './guard-backend.ts';
 
 /** `count` random cases; an op without a generator of its own gives its fixed cases again. */
