@@ -26,7 +26,7 @@ import {
   type SampleResult,
   trainTokenizer,
 } from '@saccade/policy';
-import { median } from './median.ts';
+import { median } from './statistics.ts';
 import { type StepTime, startTrl } from './trl-process.ts';
 
 const PROMPTS = 16;

@@ -25,7 +25,7 @@ import {
 } from '@saccade/policy';
 import { ModelImages, packTrajectories } from '@saccade/rollout';
 import { ensurePython, openSandbox } from '@saccade/sandbox';
-import { median } from './median.ts';
+import { median } from './statistics.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,0 +1,22 @@
+/** The command line of the benchmarks: one program, a subcommand for each kind. */
+import { messageOf, SaccadeError } from '@saccade/core';
+import { Command } from 'commander';
+import { addOps } from './commands/ops.ts';
+import { addTable } from './commands/table.ts';
+
+/** @param args  after the program's name */
+export async function main(args: readonly string[]): Promise<void> {
+  const program = new Command('npm run bench --')
+    .description('Measures Saccade on this machine, alone and in turns with other libraries.')
+    .showHelpAfterError('(--help says more)');
+  addOps(program, args);
+  addTable(program, args);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // What people can put right is a sentence; anything else is a fault and shows where.
+    if (!(error instanceof SaccadeError)) throw error;
+    console.error(messageOf(error));
+    process.exitCode = 1;
+  }
+}

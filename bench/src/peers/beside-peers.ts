@@ -1,0 +1,130 @@
+/** Our launches and a peer's in turns, so that whatever else the machine does hits both. */
+import { DataError, type DType } from '@saccade/core';
+import {
+  type Device,
+  type DeviceArray,
+  type DeviceArrays,
+  formOf,
+  resolveScalars,
+} from '@saccade/ops';
+import { relativeError } from '@saccade/ops/contract';
+import { type MeasureOptions, timeOnce } from '../measure.ts';
+import type { Pass, PreparedCase } from '../prepared-case.ts';
+import { pairedRatio, type Sample, summarise } from '../statistics.ts';
+import { takeTurns } from '../take-turns.ts';
+import type { Peer, PeerArray, PeerResult, PeerRun, PeerTask } from './peer.ts';
+
+/** Different sums in another order differ by this much; a wrong answer by far more. */
+const MOST_DIFFERENCE: Readonly<Partial<Record<DType, number>>> = { f32: 1e-3, bf16: 3e-2 };
+
+export interface BesidePeers {
+  /** Our time in the turns beside the peers; absent if no peer has the op. */
+  readonly ours?: Sample;
+  readonly peers: readonly PeerResult[];
+}
+
+/** @throws DataError if a peer's result is not ours */
+export async function runBesidePeers(
+  device: Device,
+  prepared: PreparedCase,
+  pass: Pass,
+  peers: readonly Peer[],
+  options: MeasureOptions,
+): Promise<BesidePeers> {
+  const task = await taskOf(device, prepared, pass);
+  // Ops that work in place have moved on: one launch from what the peers get gives the result.
+  prepared.launch(pass);
+  const expected = await resultsOf(device, prepared, pass);
+  const found: PeerResult[] = [];
+  const running: { peer: Peer; run: PeerRun; difference: number }[] = [];
+  try {
+    for (const peer of peers) {
+      const run = await peer.prepare(task);
+      if (typeof run === 'string') {
+        found.push({ peer: peer.name, missing: run });
+        continue;
+      }
+      running.push({ peer, run, difference: compare(peer.name, task, run, expected) });
+    }
+    if (running.length === 0) return { peers: found };
+    const ourTurn = (launches: number): Promise<number> =>
+      timeOnce(
+        () => prepared.launch(pass),
+        () => device.synchronize(),
+        launches,
+      );
+    const turns = [ourTurn, ...running.map(({ run }) => run.time.bind(run))];
+    const [ours = [], ...theirs] = await takeTurns(turns, options);
+    running.forEach(({ peer, difference }, i) => {
+      const times = theirs[i] ?? [];
+      const ratio = pairedRatio(times, ours);
+      found.push({ peer: peer.name, seconds: summarise(times), ratio, difference });
+    });
+    return { ours: summarise(ours), peers: found };
+  } finally {
+    for (const { run } of running) await run.dispose();
+  }
+}
+
+async function taskOf(device: Device, prepared: PreparedCase, pass: Pass): Promise<PeerTask> {
+  const { op, opCase, dtype, inputs, gradOutputs } = prepared;
+  return {
+    op: op.id,
+    pass,
+    dtype,
+    dims: opCase.dims,
+    scalars: resolveScalars(op, opCase.scalars),
+    inputs: await readAll(device, inputs),
+    gradOutputs: pass === 'forward' ? {} : await readAll(device, gradOutputs),
+  };
+}
+
+async function readAll(device: Device, arrays: DeviceArrays): Promise<Record<string, PeerArray>> {
+  const read: Record<string, PeerArray> = {};
+  for (const [name, array] of Object.entries(arrays)) {
+    if (array === undefined) continue;
+    const data = await device.backend.read(array.view);
+    read[name] = { dtype: array.view.dtype, shape: array.shape, data };
+  }
+  return read;
+}
+
+/** Our outputs, or our gradients, as numbers. */
+async function resultsOf(
+  device: Device,
+  { op, outputs, gradInputs }: PreparedCase,
+  pass: Pass,
+): Promise<Record<string, ArrayLike<number>>> {
+  const [names, arrays] =
+    pass === 'forward'
+      ? [formOf(op).outputs, outputs]
+      : [formOf(op).differentiableInputs, gradInputs];
+  const results: Record<string, ArrayLike<number>> = {};
+  for (const name of names) {
+    const array: DeviceArray | undefined = arrays[name];
+    if (array !== undefined) results[name] = await device.read(array);
+  }
+  return results;
+}
+
+/** The largest relative difference; nobody is timed on a wrong answer. */
+function compare(
+  peer: string,
+  { op, pass, dtype }: PeerTask,
+  { results }: PeerRun,
+  expected: Readonly<Record<string, ArrayLike<number>>>,
+): number {
+  let largest = 0;
+  for (const [name, got] of Object.entries(results)) {
+    const ours = expected[name];
+    const difference = ours === undefined ? Number.POSITIVE_INFINITY : relativeError(got, ours);
+    if (!(difference <= (MOST_DIFFERENCE[dtype] ?? 1e-2))) {
+      throw new DataError(
+        `${op} ${pass} in ${dtype}: ${name} of ${peer} differs from ours by ${difference}. ` +
+          'They do not compute the same; correct the peer before timing it.',
+      );
+    }
+    largest = Math.max(largest, difference);
+  }
+  return largest;
+}

@@ -1,0 +1,140 @@
+/** Times every bench case of the chosen ops, forward and backward, for each storage type. */
+import { type DType, UnsupportedError } from '@saccade/core';
+import type { Device, Op, OpCase } from '@saccade/ops';
+import { type Accuracy, measureAccuracy } from './accuracy.ts';
+import { storageTypes } from './catalog-ops.ts';
+import type { Ceilings } from './ceilings.ts';
+import { type MeasureOptions, measure } from './measure.ts';
+import { runBesidePeers } from './peers/beside-peers.ts';
+import type { Peer, PeerResult } from './peers/peer.ts';
+import { type Pass, type PreparedCase, prepareCase, shortCase } from './prepared-case.ts';
+import { boundBy, shareOfRoofline } from './roofline.ts';
+import { type Sample, summarise } from './statistics.ts';
+
+/** One case, pass and storage type. */
+export interface OpResult {
+  readonly op: string;
+  readonly case: string;
+  readonly pass: Pass;
+  readonly dtype: DType;
+  readonly seconds: Sample;
+  /** Operations and bytes per second; absent where the op does not say its cost. */
+  readonly flopsPerSecond?: number;
+  readonly bytesPerSecond?: number;
+  readonly shareOfRoofline?: number;
+  readonly boundBy?: 'compute' | 'memory';
+  /** Beside the operands. */
+  readonly workspaceBytes?: number;
+  readonly accuracy: Accuracy;
+  readonly peers?: readonly PeerResult[];
+}
+
+export interface RunOptions extends MeasureOptions {
+  readonly dtypes?: readonly DType[];
+  readonly ceilings?: Ceilings;
+  readonly peers?: readonly Peer[];
+  /** Called before each measurement with what it is. */
+  readonly onStart?: (what: string) => void;
+  /** Called for what the backend cannot run. */
+  readonly onSkip?: (what: string, why: string) => void;
+}
+
+/** What to time: an op, one of its shapes, and the passes that matter. */
+export interface Job {
+  readonly op: Op;
+  readonly opCase: OpCase;
+  readonly passes?: readonly Pass[];
+}
+
+/** The bench cases of ops whose `id case` holds all words of the filter. */
+export function jobsOf(ops: readonly Op[], filter: readonly string[] = []): readonly Job[] {
+  const jobs = ops.flatMap((op) => (op.benchCases ?? []).map((opCase) => ({ op, opCase })));
+  return jobs.filter(({ op, opCase }) => {
+    const name = `${op.id} ${shortCase(opCase)}`.toLowerCase();
+    return filter.every((word) => name.includes(word.toLowerCase()));
+  });
+}
+
+/** @throws ContractError if a kernel gives wrong numbers */
+export async function runJobs(
+  device: Device,
+  jobs: readonly Job[],
+  options: RunOptions,
+): Promise<readonly OpResult[]> {
+  const results: OpResult[] = [];
+  for (const job of jobs) {
+    const known = storageTypes(job.op);
+    for (const dtype of (options.dtypes ?? known).filter((wanted) => known.includes(wanted))) {
+      const what = `${job.op.id} ${shortCase(job.opCase)} ${dtype}`;
+      try {
+        results.push(...(await runJob(device, job, dtype, options)));
+      } catch (error) {
+        if (!(error instanceof UnsupportedError)) throw error;
+        options.onSkip?.(what, error.message);
+      }
+    }
+  }
+  return results;
+}
+
+async function runJob(
+  device: Device,
+  { op, opCase, passes }: Job,
+  dtype: DType,
+  options: RunOptions,
+): Promise<readonly OpResult[]> {
+  const what = `${op.id} ${shortCase(opCase)} ${dtype}`;
+  options.onStart?.(`${what}: against float64`);
+  const accuracy = await measureAccuracy(device, op, opCase, dtype);
+  const prepared = prepareCase(device, op, opCase, dtype, passes);
+  try {
+    const results: OpResult[] = [];
+    for (const pass of prepared.passes) {
+      options.onStart?.(`${what} ${pass}`);
+      results.push(await measureOne(device, prepared, pass, accuracy, options));
+    }
+    return results;
+  } finally {
+    prepared.dispose();
+  }
+}
+
+async function measureOne(
+  device: Device,
+  prepared: PreparedCase,
+  pass: Pass,
+  accuracy: Accuracy,
+  options: RunOptions,
+): Promise<OpResult> {
+  const { op, opCase, dtype } = prepared;
+  const beside =
+    options.peers === undefined || options.peers.length === 0
+      ? undefined
+      : await runBesidePeers(device, prepared, pass, options.peers, options);
+  const launch = (): void => prepared.launch(pass);
+  const wait = (): Promise<void> => device.synchronize();
+  // Where a peer ran, the turns beside it are the measurement.
+  const seconds = beside?.ours ?? summarise(await measure(launch, wait, options));
+  const workspaceBytes = device.backend.workspaceBytes?.();
+  const cost = prepared.cost(pass);
+  const ceiling = options.ceilings?.of(dtype, prepared.workingSet(pass));
+  return {
+    op: op.id,
+    case: shortCase(opCase),
+    pass,
+    dtype,
+    seconds,
+    ...(cost && {
+      flopsPerSecond: cost.flops / seconds.median,
+      bytesPerSecond: cost.bytes / seconds.median,
+    }),
+    ...(cost &&
+      ceiling && {
+        shareOfRoofline: shareOfRoofline(cost, ceiling, seconds.median),
+        boundBy: boundBy(cost, ceiling),
+      }),
+    ...(workspaceBytes !== undefined && { workspaceBytes }),
+    accuracy,
+    ...(beside && { peers: beside.peers }),
+  };
+}
