@@ -2,6 +2,9 @@
 import { messageOf, SaccadeError } from '@saccade/core';
 import { Command } from 'commander';
 import { addOps } from './commands/ops.ts';
+import { addSandbox } from './commands/sandbox.ts';
+import { addScaling } from './commands/scaling.ts';
+import { addSteps } from './commands/steps.ts';
 import { addTable } from './commands/table.ts';
 
 /** @param args  after the program's name */
@@ -11,6 +14,9 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError('(--help says more)');
   addOps(program, args);
   addTable(program, args);
+  addScaling(program, args);
+  addSandbox(program, args);
+  addSteps(program, args);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

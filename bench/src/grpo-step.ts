@@ -1,16 +1,11 @@
 /**
  * One GRPO step of a small text-only policy, sampling included, beside TRL's GRPOTrainer.
  *
- *   node bench/dist/grpo-step.js --python path/to/python [--rounds 9] [--json file]
- *
  * Both sides sample 16 prompts × 8 rollouts of 64 tokens after 64-token prompts, then take one
  * optimizer step, on the same cores and turn by turn, so that whatever else the machine does hits
  * both. Figures are medians; the first round warms up and is left out.
  */
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { algorithms } from '@saccade/algorithms';
 import { nativeBackend } from '@saccade/backend-native';
 import { randomAt } from '@saccade/core';
@@ -26,8 +21,8 @@ import {
   type SampleResult,
   trainTokenizer,
 } from '@saccade/policy';
-import { median } from './statistics.ts';
-import { type StepTime, startTrl } from './trl-process.ts';
+import { startJsonLines } from './peers/json-lines.ts';
+import { pairedRatio, type Sample, summarise } from './statistics.ts';
 
 const PROMPTS = 16;
 const GROUP = 8;
@@ -35,18 +30,33 @@ const PROMPT_TOKENS = 64;
 const COMPLETION_TOKENS = 64;
 const VOCAB = 512;
 
-const { values } = parseArgs({
-  options: {
-    python: { type: 'string', default: 'python3' },
-    rounds: { type: 'string', default: '9' },
-    threads: { type: 'string', default: '2' },
-    json: { type: 'string' },
-  },
-});
-const rounds = Number(values.rounds);
-const threads = Number(values.threads);
+export interface GrpoStepOptions {
+  /** An interpreter with torch, transformers, trl and datasets. */
+  readonly python: string;
+  readonly rounds: number;
+  readonly threads: number;
+  readonly onRound?: (line: string) => void;
+}
 
-function makePolicy(): LocalPolicy {
+export interface GrpoStepResult {
+  readonly what: string;
+  readonly threads: number;
+  readonly peers: Readonly<Record<string, string>>;
+  readonly parameters: number;
+  /** Seconds of a step. */
+  readonly saccade: Sample;
+  readonly trl: Sample;
+  /** TRL's time / ours, of turns next to each other. */
+  readonly ratio: Sample;
+  readonly rounds: { readonly saccade: readonly number[]; readonly trl: readonly number[] };
+}
+
+interface StepTime {
+  readonly seconds: number;
+  readonly tokens: number;
+}
+
+function makePolicy(threads: number): LocalPolicy {
   const processor = new QwenProcessor(trainTokenizer([], 263), qwenImageProcessor);
   const config = { ...nanoConfig(VOCAB, processor.tokens), isTied: true };
   return createLocalPolicy({
@@ -152,40 +162,42 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
   return { seconds: (performance.now() - start) / 1000, tokens: count };
 }
 
-const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
-const trl = await startTrl(values.python, script, [
-  '--threads',
-  String(threads),
-  '--steps',
-  String(rounds + 1),
-]);
-const policy = makePolicy();
-const ours: number[] = [];
-const theirs: number[] = [];
-for (let round = 0; round <= rounds; round++) {
-  const mine = await saccadeStep(policy, round);
-  const peer = await trl.step();
-  if (mine.tokens !== peer.tokens) {
-    throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
-  }
-  console.log(
-    `round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`,
+/** @throws MissingError if the Python cannot run TRL */
+export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoStepResult> {
+  const { python, rounds, threads, onRound } = options;
+  const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
+  const trl = await startJsonLines(
+    python,
+    [script, '--threads', String(threads), '--steps', String(rounds + 1)],
+    'torch, transformers, trl and datasets',
   );
-  if (round === 0) continue;
-  ours.push(mine.seconds);
-  theirs.push(peer.seconds);
+  const policy = makePolicy(threads);
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const mine = await saccadeStep(policy, round);
+    const peer = (await trl.ask({ do: 'step' })) as unknown as StepTime;
+    if (mine.tokens !== peer.tokens) {
+      throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
+    }
+    onRound?.(
+      `round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`,
+    );
+    if (round === 0) continue;
+    ours.push(mine.seconds);
+    theirs.push(peer.seconds);
+  }
+  await trl.close();
+  const parameters = policy.parameterCount;
+  policy.device.dispose();
+  return {
+    what: `GRPO step, ${PROMPTS} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
+    threads,
+    peers: trl.ready.versions as Readonly<Record<string, string>>,
+    parameters,
+    saccade: summarise(ours),
+    trl: summarise(theirs),
+    ratio: pairedRatio(theirs, ours),
+    rounds: { saccade: ours, trl: theirs },
+  };
 }
-trl.close();
-const result = {
-  what: `GRPO step, ${PROMPTS} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
-  machine: `${cpus()[0]?.model.trim()}, ${threads} threads, Node ${process.versions.node}`,
-  peers: trl.versions,
-  parameters: policy.parameterCount,
-  saccadeSeconds: median(ours),
-  trlSeconds: median(theirs),
-  ratio: median(theirs.map((seconds, i) => seconds / (ours[i] ?? Number.NaN))),
-  rounds: { saccade: ours, trl: theirs },
-};
-console.log(JSON.stringify(result, null, 2));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
-policy.device.dispose();

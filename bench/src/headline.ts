@@ -81,6 +81,8 @@ export interface GroupShape {
   readonly heads: Dims;
 }
 
+export const GROUP_TITLE = 'shared prefix, P512 R128 G4 H8 D128';
+
 export const HEADLINE_GROUP: GroupShape = {
   prefix: 512,
   response: 128,
@@ -127,8 +129,7 @@ export async function measureSharedPrefix(
         shared: summarise(once),
         repeated: summarise(often),
         ratio: pairedRatio(often, once),
-        pairRatio:
-          (repeated.cost('both')?.flops ?? Number.NaN) / (shared.cost('both')?.flops ?? Number.NaN),
+        pairRatio: repeated.cost('both').flops / shared.cost('both').flops,
       });
       shared.dispose();
       repeated.dispose();

@@ -39,7 +39,7 @@ export interface PreparedCase {
   /** Those wanted that this op has and the backend can run. */
   readonly passes: readonly Pass[];
   launch(pass: Pass): void;
-  cost(pass: Pass): Cost | undefined;
+  cost(pass: Pass): Cost;
   /** Bytes of all operands. */
   workingSet(pass: Pass): number;
   dispose(): void;
@@ -123,12 +123,9 @@ export function prepareCase(
       const costs = directionsOf(pass).map((direction) =>
         direction === 'forward' ? op.cost(dims, call) : op.backwardCost?.(dims, call),
       );
-      let total: Cost | undefined = { flops: 0, bytes: 0 };
-      for (const cost of costs) {
-        total = total &&
-          cost && { flops: total.flops + cost.flops, bytes: total.bytes + cost.bytes };
-      }
-      return total;
+      const total = (key: keyof Cost): number =>
+        costs.reduce((sum, cost) => sum + (cost?.[key] ?? Number.NaN), 0);
+      return { flops: total('flops'), bytes: total('bytes') };
     },
     workingSet(pass) {
       const operands = directionsOf(pass).flatMap((direction) => launches[direction]?.operands);

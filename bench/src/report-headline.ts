@@ -1,5 +1,5 @@
 /** The headline results as a table for people. */
-import { type Headline, headlineOf, type SharedPrefixResult } from './headline.ts';
+import { GROUP_TITLE, type Headline, headlineOf, type SharedPrefixResult } from './headline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import type { OpResult } from './run-ops.ts';
 import type { Sample } from './statistics.ts';
@@ -44,8 +44,8 @@ function linesOf(result: OpResult, row: Headline | undefined): string[][] {
     formatSeconds(result.seconds.median),
     formatRange(result.seconds.p20, result.seconds.p80),
     ...cellsOf(peer),
-    threeDigits((result.flopsPerSecond ?? Number.NaN) / 1e9),
-    threeDigits((result.bytesPerSecond ?? Number.NaN) / 1e9),
+    threeDigits(result.cost.flops / result.seconds.median / 1e9),
+    threeDigits(result.cost.bytes / result.seconds.median / 1e9),
     formatPercent(result.shareOfRoofline ?? Number.NaN),
     workspaceOf(result, row),
   ];
@@ -75,7 +75,7 @@ function workspaceOf({ workspaceBytes }: OpResult, row: Headline | undefined): s
 
 function lineOfGroup({ dtype, shared, repeated, ratio }: SharedPrefixResult): string[] {
   return [
-    'shared prefix, P512 R128 G4 H8 D128',
+    GROUP_TITLE,
     'fwd + bwd',
     dtype,
     formatSeconds(shared.median),

@@ -14,6 +14,8 @@ const result = (op: string, median: number, more: Partial<OpResult> = {}): OpRes
   pass: 'forward',
   dtype: 'f32',
   seconds: { median, p20: 0.9 * median, p80: 1.1 * median, count: 9 },
+  cost: { flops: 1e9, bytes: 4e6 },
+  workingSetBytes: 4e6,
   accuracy: { error: 2e-7 },
   ...more,
 });

@@ -36,8 +36,8 @@ export function drawResults(
     result.dtype,
     formatSeconds(result.seconds.median),
     formatRange(result.seconds.p20, result.seconds.p80),
-    result.flopsPerSecond ? threeDigits(result.flopsPerSecond / 1e9) : '',
-    result.bytesPerSecond ? threeDigits(result.bytesPerSecond / 1e9) : '',
+    threeDigits(result.cost.flops / result.seconds.median / 1e9),
+    threeDigits(result.cost.bytes / result.seconds.median / 1e9),
     result.shareOfRoofline === undefined
       ? ''
       : `${formatPercent(result.shareOfRoofline)} ${result.boundBy === 'compute' ? 'C' : 'M'}`,

@@ -37,4 +37,16 @@ describe('Ceilings', () => {
     ceilings.of('f32', 2000);
     expect(asked).toEqual([MEMORY_BYTES, 2 ** 20, 2 ** 16]);
   });
+
+  it('keeps the better of two measurements, and of all for computing', () => {
+    const rates = [
+      { f32: 5, bf16: 6, readBytes: 7 },
+      { f32: 9, bf16: 2, readBytes: 3 },
+    ];
+    const ceilings = new Ceilings(() => rates.shift() ?? { f32: 0, bf16: 0, readBytes: 0 });
+    expect(ceilings.of('f32', MEMORY_BYTES)).toEqual({ flops: 5, bytes: 7 });
+    ceilings.measureAgain(MEMORY_BYTES);
+    expect(ceilings.of('f32', MEMORY_BYTES)).toEqual({ flops: 9, bytes: 7 });
+    expect(ceilings.of('bf16', MEMORY_BYTES)).toEqual({ flops: 6, bytes: 7 });
+  });
 });

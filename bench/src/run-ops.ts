@@ -1,6 +1,6 @@
 /** Times every bench case of the chosen ops, forward and backward, for each storage type. */
 import { type DType, UnsupportedError } from '@saccade/core';
-import type { Device, Op, OpCase } from '@saccade/ops';
+import type { Cost, Device, Op, OpCase } from '@saccade/ops';
 import { type Accuracy, measureAccuracy } from './accuracy.ts';
 import { storageTypes } from './catalog-ops.ts';
 import type { Ceilings } from './ceilings.ts';
@@ -18,9 +18,10 @@ export interface OpResult {
   readonly pass: Pass;
   readonly dtype: DType;
   readonly seconds: Sample;
-  /** Operations and bytes per second; absent where the op does not say its cost. */
-  readonly flopsPerSecond?: number;
-  readonly bytesPerSecond?: number;
+  /** What the op cannot do without, and the bytes of all operands. */
+  readonly cost: Cost;
+  readonly workingSetBytes: number;
+  /** Set by {@link addRoofline}. */
   readonly shareOfRoofline?: number;
   readonly boundBy?: 'compute' | 'memory';
   /** Beside the operands. */
@@ -31,7 +32,6 @@ export interface OpResult {
 
 export interface RunOptions extends MeasureOptions {
   readonly dtypes?: readonly DType[];
-  readonly ceilings?: Ceilings;
   readonly peers?: readonly Peer[];
   /** Called before each measurement with what it is. */
   readonly onStart?: (what: string) => void;
@@ -116,25 +116,37 @@ async function measureOne(
   // Where a peer ran, the turns beside it are the measurement.
   const seconds = beside?.ours ?? summarise(await measure(launch, wait, options));
   const workspaceBytes = device.backend.workspaceBytes?.();
-  const cost = prepared.cost(pass);
-  const ceiling = options.ceilings?.of(dtype, prepared.workingSet(pass));
   return {
     op: op.id,
     case: shortCase(opCase),
     pass,
     dtype,
     seconds,
-    ...(cost && {
-      flopsPerSecond: cost.flops / seconds.median,
-      bytesPerSecond: cost.bytes / seconds.median,
-    }),
-    ...(cost &&
-      ceiling && {
-        shareOfRoofline: shareOfRoofline(cost, ceiling, seconds.median),
-        boundBy: boundBy(cost, ceiling),
-      }),
+    cost: prepared.cost(pass),
+    workingSetBytes: prepared.workingSet(pass),
     ...(workspaceBytes !== undefined && { workspaceBytes }),
     accuracy,
     ...(beside && { peers: beside.peers }),
   };
+}
+
+/**
+ * The results with their shares of the roofline. At the end of a run: a peak is the best of all
+ * measurements, and each may have met something else that ran.
+ */
+export function addRoofline(
+  results: readonly OpResult[],
+  ceilings: Ceilings | undefined,
+): readonly OpResult[] {
+  if (ceilings === undefined) return results;
+  for (const { dtype, workingSetBytes } of results) ceilings.of(dtype, workingSetBytes);
+  return results.map((result) => {
+    const ceiling = ceilings.of(result.dtype, result.workingSetBytes);
+    const { cost, seconds } = result;
+    return {
+      ...result,
+      shareOfRoofline: shareOfRoofline(cost, ceiling, seconds.median),
+      boundBy: boundBy(cost, ceiling),
+    };
+  });
 }

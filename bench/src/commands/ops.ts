@@ -6,7 +6,7 @@ import { allOps } from '../catalog-ops.ts';
 import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
-import { jobsOf, runJobs } from '../run-ops.ts';
+import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
 import { addRunOptions, type RunFlags, writeJson } from './shared.ts';
 
 interface OpsFlags extends RunFlags {
@@ -50,18 +50,19 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
   const run = await openRun({ ...flags, args });
   console.error(run.heading);
   try {
-    const results = await runJobs(run.device, jobs, {
+    const measured = await runJobs(run.device, jobs, {
       rounds: flags.rounds,
       seconds: flags.seconds,
       peers: run.peers,
       ...(dtypes && { dtypes }),
-      ...(run.ceilings && { ceilings: run.ceilings }),
       onStart: showProgress,
       onSkip: (what, why) => console.error(`left out: ${what}: ${why}`),
     });
     showProgress('');
+    console.error(run.peaks());
+    const results = addRoofline(measured, run.ceilings);
     console.log(drawResults(results, compareRuns(results, before)));
-    writeJson(flags.json, { ...run.record, results });
+    writeJson(flags.json, { ...run.record(), results });
   } finally {
     await run.dispose();
   }

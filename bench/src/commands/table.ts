@@ -1,16 +1,17 @@
 /** `npm run bench -- table`: the headline shapes beside their peers. */
 import type { Command } from 'commander';
-import { HEADLINE_GROUP, headlines, measureSharedPrefix } from '../headline.ts';
+import { GROUP_TITLE, HEADLINE_GROUP, headlines, measureSharedPrefix } from '../headline.ts';
 import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawHeadlines } from '../report-headline.ts';
-import { runJobs } from '../run-ops.ts';
+import { addRoofline, runJobs } from '../run-ops.ts';
 import { addRunOptions, type RunFlags, writeJson } from './shared.ts';
 
 export function addTable(program: Command, args: readonly string[]): void {
   const command = program
     .command('table')
-    .description('The shapes that decide how fast training and sampling are, in one table.');
+    .description('The shapes that decide how fast training and sampling are, in one table.')
+    .option('--filter <words>', 'only rows whose title holds all words: "attention D64"');
   addRunOptions(command)
     .addHelpText(
       'after',
@@ -21,12 +22,19 @@ Takes some minutes and 8 GB of memory with torch beside it:
 The vocabulary of 151936 makes PyTorch keep [128, 151936] logits; ours keeps the share of them that
 the workspace column says. The shared prefix is compared with our own kernels on the repeated one.`,
     )
-    .action((flags: RunFlags) => runTable(flags, args));
+    .action((flags: TableFlags) => runTable(flags, args));
 }
 
-async function runTable(flags: RunFlags, args: readonly string[]): Promise<void> {
+interface TableFlags extends RunFlags {
+  readonly filter?: string;
+}
+
+async function runTable(flags: TableFlags, args: readonly string[]): Promise<void> {
   const dtypes = parseDtypes(flags.dtype);
-  const rows = headlines();
+  const words = flags.filter?.toLowerCase().split(/\s+/) ?? [];
+  const isWanted = (title: string): boolean =>
+    words.every((word) => title.toLowerCase().includes(word));
+  const rows = headlines().filter(({ title }) => isWanted(title));
   const run = await openRun({ ...flags, args });
   console.error(run.heading);
   const options = {
@@ -34,18 +42,21 @@ async function runTable(flags: RunFlags, args: readonly string[]): Promise<void>
     seconds: flags.seconds,
     peers: run.peers,
     ...(dtypes && { dtypes }),
-    ...(run.ceilings && { ceilings: run.ceilings }),
     onStart: showProgress,
     onSkip: (what: string, why: string) => console.error(`left out: ${what}: ${why}`),
   };
   try {
     const jobs = rows.map(({ job }) => job);
-    const results = await runJobs(run.device, jobs, options);
+    const measured = await runJobs(run.device, jobs, options);
     showProgress('shared prefix');
-    const sharedPrefix = await measureSharedPrefix(run.device, HEADLINE_GROUP, options);
+    const sharedPrefix = isWanted(GROUP_TITLE)
+      ? await measureSharedPrefix(run.device, HEADLINE_GROUP, options)
+      : [];
     showProgress('');
+    console.error(run.peaks());
+    const results = addRoofline(measured, run.ceilings);
     console.log(drawHeadlines(rows, results, sharedPrefix));
-    writeJson(flags.json, { ...run.record, results, sharedPrefix });
+    writeJson(flags.json, { ...run.record(), results, sharedPrefix });
   } finally {
     await run.dispose();
   }

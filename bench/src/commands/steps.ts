@@ -1,0 +1,69 @@
+/** `npm run bench -- grpo-step` and `… shared-prefix`: whole steps of RL. */
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
+import { measureGrpoStep } from '../grpo-step.ts';
+import { provenance } from '../machine.ts';
+import { showProgress } from '../progress.ts';
+import { measureSharedPrefixStep } from '../shared-prefix.ts';
+import type { Sample } from '../statistics.ts';
+import { formatRange, formatSeconds, threeDigits } from '../units.ts';
+import { parseCount, writeJson } from './shared.ts';
+
+interface GrpoFlags {
+  readonly python: string;
+  readonly rounds: number;
+  readonly threads: number;
+  readonly json?: string;
+}
+
+interface PrefixFlags {
+  readonly rounds: number;
+  readonly prompts: number;
+  readonly group: number;
+  readonly threads: number;
+  readonly json?: string;
+}
+
+const describe = (name: string, { median, p20, p80 }: Sample): string =>
+  `${name.padEnd(20)} ${formatSeconds(median)} (${formatRange(p20, p80)})`;
+
+const describeRatio = (name: string, { median, p20, p80 }: Sample): string =>
+  `${name.padEnd(20)} ${threeDigits(median)}× (${threeDigits(p20)}–${threeDigits(p80)})`;
+
+export function addSteps(program: Command, args: readonly string[]): void {
+  const threads = availableParallelism();
+  program
+    .command('grpo-step')
+    .description('A whole GRPO step, sampling included, in turns with TRL’s GRPOTrainer.')
+    .requiredOption('--python <path>', 'an interpreter with torch, transformers, trl, datasets')
+    .option('--rounds <count>', 'steps of each side after one to warm up', parseCount, 9)
+    .option('--threads <count>', 'threads of both sides', parseCount, threads)
+    .option('--json <file>', 'write the results with machine, versions, commit and date')
+    .action(async (flags: GrpoFlags) => {
+      const result = await measureGrpoStep({ ...flags, onRound: showProgress });
+      showProgress('');
+      console.log(result.what);
+      console.log(describe('Saccade', result.saccade));
+      console.log(describe('TRL', result.trl));
+      console.log(describeRatio('TRL / Saccade', result.ratio));
+      writeJson(flags.json, { ...provenance(args, result.peers), ...result });
+    });
+  program
+    .command('shared-prefix')
+    .description('A training step with each group’s prompt packed once, and packed per trajectory.')
+    .option('--rounds <count>', 'steps of each side after one to warm up', parseCount, 15)
+    .option('--prompts <count>', 'prompts in the batch', parseCount, 16)
+    .option('--group <count>', 'trajectories of each prompt', parseCount, 8)
+    .option('--threads <count>', 'threads that compute', parseCount, threads)
+    .option('--json <file>', 'write the results with machine, versions, commit and date')
+    .action(async (flags: PrefixFlags) => {
+      const result = await measureSharedPrefixStep({ ...flags, onRound: showProgress });
+      showProgress('');
+      const { tokens } = result;
+      console.log(result.what);
+      console.log(describe(`shared, ${tokens.shared} tk`, result.shared));
+      console.log(describe(`repeated, ${tokens.repeated} tk`, result.repeated));
+      console.log(describeRatio('repeated / shared', result.ratio));
+      writeJson(flags.json, { ...provenance(args), ...result });
+    });
+}
