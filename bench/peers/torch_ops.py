@@ -30,7 +30,7 @@ def heads_first(x):
 def attention(i, dims, scalars):
     """SDPA; its causal flag for one sequence, a mask for anything packed."""
     if scalars.get("window", 0) != 0:
-        raise Missing("scaled_dot_product_attention has no sliding window")
+        raise Missing("has no sliding window")
     segments, length = i["segments"].tolist(), dims["T"]
     mask, causal = None, scalars["causal"] != 0
     if len(segments) > 1:
@@ -56,9 +56,9 @@ def attention_decode(i, dims, scalars):
     rows, lengths = len(spans), {end - start for start, end in spans}
     own = all(start == n * (end - start) for n, (start, end) in enumerate(spans))
     if rows != dims["N"] or len(lengths) != 1 or not own:
-        raise Missing("scaled_dot_product_attention has no cache with rows of different lengths")
+        raise Missing("has no cache with rows of different lengths")
     if scalars.get("window", 0) != 0:
-        raise Missing("scaled_dot_product_attention has no sliding window")
+        raise Missing("has no sliding window")
     length = lengths.pop()
     cache = lambda x: x[: rows * length].view(rows, length, dims["G"], dims["D"]).transpose(1, 2)
     out = F.scaled_dot_product_attention(
@@ -93,7 +93,7 @@ def rotary(i, dims, scalars):
 
 def adamw_step(i, dims, s):
     if s["maxNorm"] != 0:
-        raise Missing("the fused AdamW of torch does not clip")
+        raise Missing("does not clip in its fused AdamW")
     torch._fused_adamw_(
         [i["param"]], [i["grad"]], [i["m"]], [i["v"]], [], [torch.tensor(float(s["step"]))],
         lr=s["learningRate"], beta1=s["beta1"], beta2=s["beta2"], weight_decay=s["weightDecay"],
@@ -135,7 +135,7 @@ def prepare(task):
     """A function that does the task once, and the names of what it gives."""
     op = OPS.get(task["op"])
     if op is None:
-        raise Missing("torch has no such op in one call")
+        raise Missing("has no such op in one call")
     inputs = {name: load(array) for name, array in task["inputs"].items()}
     if task["pass"] == "forward":
 
@@ -153,7 +153,7 @@ def prepare(task):
     def differentiate(outputs, keep):
         absent = [name for name in given if name not in outputs]
         if absent:
-            raise Missing(f"torch gives no {absent[0]} to differentiate")
+            raise Missing(f"gives no {absent[0]} to differentiate")
         gradients = torch.autograd.grad(
             [outputs[name] for name in given], [inputs[name] for name in names],
             list(given.values()), retain_graph=keep,

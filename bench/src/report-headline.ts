@@ -1,6 +1,7 @@
 /** The headline results as a table for people. */
 import { GROUP_TITLE, type Headline, headlineOf, type SharedPrefixResult } from './headline.ts';
 import type { PeerResult } from './peers/peer.ts';
+import { missingOf } from './report-ops.ts';
 import type { OpResult } from './run-ops.ts';
 import type { Sample } from './statistics.ts';
 import { type Column, drawTable } from './table.ts';
@@ -29,9 +30,12 @@ export function drawHeadlines(
     right('workspace'),
   ];
   const lines = results.flatMap((result) => linesOf(result, headlineOf(result, rows)));
-  return [drawTable(columns, [...lines, ...groups.map(lineOfGroup)]), '', ...notesOf(groups)].join(
-    '\n',
-  );
+  return [
+    drawTable(columns, [...lines, ...groups.map(lineOfGroup)]),
+    '',
+    ...notesOf(groups),
+    ...missingOf(results),
+  ].join('\n');
 }
 
 /** One line for each peer that has the op, at least one. */

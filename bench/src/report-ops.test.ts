@@ -75,7 +75,7 @@ describe('drawResults', () => {
           boundBy: 'memory',
           peers: [
             { peer: 'torch', seconds: ratio, ratio, difference: 0 },
-            { peer: 'other', missing: 'no such op' },
+            { peer: 'other', missing: 'has no such op' },
           ],
         }),
         result('b', 1),
@@ -88,7 +88,7 @@ describe('drawResults', () => {
     expect(text).toContain('50 % M');
     expect(text).toContain('1.50×');
     expect(text).toContain('2.00× faster');
-    expect(text).toContain('other, a forward: no such op');
+    expect(text).toContain('no a forward: other has no such op');
     expect(text.split('\n').find((line) => line.startsWith('b '))).toMatch(/new$/);
   });
 });

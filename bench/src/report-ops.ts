@@ -73,17 +73,23 @@ function notesOf(results: readonly OpResult[]): readonly string[] {
     results.flatMap(({ op, accuracy }) => (accuracy.at ? [[op, accuracy.at]] : [])),
   );
   for (const [op, at] of elsewhere) notes.push(`  * ${op}: measured at ${at}`);
-  const missing = new Set(
-    results.flatMap(({ op, pass, peers = [] }) =>
-      peers.flatMap((peer) =>
-        'missing' in peer ? [`${peer.peer}, ${op} ${pass}: ${peer.missing}`] : [],
-      ),
-    ),
-  );
   if (results.some(({ peers }) => peers?.some((peer) => 'ratio' in peer))) {
     notes.push(
       '…/ours: time of the peer / our time, of turns next to each other; above 1 ours is faster',
     );
   }
-  return [...notes, ...missing];
+  return [...notes, ...missingOf(results)];
+}
+
+/** What peers lack, one line for each reason. */
+export function missingOf(results: readonly OpResult[]): readonly string[] {
+  const byReason = new Map<string, Set<string>>();
+  for (const { op, pass, peers = [] } of results) {
+    for (const peer of peers) {
+      if (!('missing' in peer)) continue;
+      const reason = `${peer.peer} ${peer.missing}`;
+      byReason.set(reason, (byReason.get(reason) ?? new Set()).add(`${op} ${pass}`));
+    }
+  }
+  return [...byReason].map(([reason, where]) => `no ${[...where].join(', ')}: ${reason}`);
 }
