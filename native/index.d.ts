@@ -1,13 +1,19 @@
 /** The native addon as JavaScript sees it: memory, threads and launches; no op. */
 
-export type InstructionSet = 'generic' | 'avx2' | 'avx512';
+export type InstructionSet = 'generic' | 'avx2' | 'avx512' | 'avx512bf16';
+
+/** What activations and weights of a launch are stored as; results of sums are float32 in both. */
+export type Storage = 'f32' | 'bf16';
 
 /** A kernel built into the addon; its place in the list is the index that `launch` takes. */
 export interface KernelInfo {
   readonly id: string;
   /** Operands, axes and scalars, in the grammar of kernels/include/kernel.h. */
   readonly signature: string;
-  readonly hasBackward: boolean;
+  /** The storage types it runs forward in. */
+  readonly forward: readonly Storage[];
+  /** And backward; empty where it has no backward. */
+  readonly backward: readonly Storage[];
 }
 
 /** Memory that launches name by its id. */
@@ -38,11 +44,13 @@ export interface Runtime {
   /**
    * Runs one kernel on what `arguments()` holds and returns when it is done.
    *
+   * @param storage  of the operands whose type the signature leaves open: 0 f32, 1 bf16
    * @throws TypeError or RangeError if the launch does not fit the kernel, Error if it refuses
    */
   launch(
     kernel: number,
     backward: boolean,
+    storage: 0 | 1,
     operandCount: number,
     dimCount: number,
     scalarCount: number,

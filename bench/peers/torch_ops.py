@@ -122,13 +122,16 @@ OPS = {
 CONSTANTS = {"rotary": ("cos", "sin")}
 
 
-def load(array):
+def load(array, storage):
+    """The array as a tensor; floats as the storage type of the task, as PyTorch's ops want it."""
     stored = {"f32": np.float32, "bf16": np.uint16, "i32": np.int32}[array["dtype"]]
     # A copy: PyTorch must be free to write where an op works in place.
     tensor = torch.from_numpy(np.fromfile(array["path"], stored).reshape(array["shape"]))
+    if array["dtype"] == "i32":
+        return tensor.long()
     if array["dtype"] == "bf16":
-        return tensor.view(torch.bfloat16)
-    return tensor.long() if array["dtype"] == "i32" else tensor
+        tensor = tensor.view(torch.bfloat16)
+    return tensor.to({"f32": torch.float32, "bf16": torch.bfloat16}[storage])
 
 
 def prepare(task):
@@ -136,7 +139,7 @@ def prepare(task):
     op = OPS.get(task["op"])
     if op is None:
         raise Missing("has no such op in one call")
-    inputs = {name: load(array) for name, array in task["inputs"].items()}
+    inputs = {name: load(array, task["dtype"]) for name, array in task["inputs"].items()}
     if task["pass"] == "forward":
 
         def forward():
@@ -148,7 +151,7 @@ def prepare(task):
     names = [n for n, x in inputs.items() if x.is_floating_point() and n not in constants]
     for name in names:
         inputs[name].requires_grad_(True)
-    given = {name: load(array) for name, array in task["gradOutputs"].items()}
+    given = {name: load(array, task["dtype"]) for name, array in task["gradOutputs"].items()}
 
     def differentiate(outputs, keep):
         absent = [name for name in given if name not in outputs]

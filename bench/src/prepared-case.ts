@@ -21,9 +21,8 @@ import { quickRandom } from './quick-random.ts';
 /** What is timed: one direction, or a forward and the backward after it. */
 export type Pass = Direction | 'both';
 
-export const PASSES: readonly Pass[] = ['forward', 'backward', 'both'];
-
-const directionsOf = (pass: Pass): readonly Direction[] =>
+/** The launches of a pass, in order. */
+export const directionsOf = (pass: Pass): readonly Direction[] =>
   pass === 'both' ? ['forward', 'backward'] : [pass];
 
 export interface PreparedCase {

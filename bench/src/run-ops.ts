@@ -7,7 +7,13 @@ import type { Ceilings } from './ceilings.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import { runBesidePeers } from './peers/beside-peers.ts';
 import type { Peer, PeerResult } from './peers/peer.ts';
-import { type Pass, type PreparedCase, prepareCase, shortCase } from './prepared-case.ts';
+import {
+  directionsOf,
+  type Pass,
+  type PreparedCase,
+  prepareCase,
+  shortCase,
+} from './prepared-case.ts';
 import { boundBy, shareOfRoofline } from './roofline.ts';
 import { type Sample, summarise } from './statistics.ts';
 
@@ -115,7 +121,7 @@ async function measureOne(
   const wait = (): Promise<void> => device.synchronize();
   // Where a peer ran, the turns beside it are the measurement.
   const seconds = beside?.ours ?? summarise(await measure(launch, wait, options));
-  const workspaceBytes = device.backend.workspaceBytes?.();
+  const workspaceBytes = await measureWorkspace(device, prepared, pass);
   return {
     op: op.id,
     case: shortCase(opCase),
@@ -128,6 +134,22 @@ async function measureOne(
     accuracy,
     ...(beside && { peers: beside.peers }),
   };
+}
+
+/** The most that a launch of the pass took, where the backend knows. */
+async function measureWorkspace(
+  device: Device,
+  prepared: PreparedCase,
+  pass: Pass,
+): Promise<number | undefined> {
+  let most: number | undefined;
+  for (const direction of directionsOf(pass)) {
+    prepared.launch(direction);
+    await device.synchronize();
+    const bytes = device.backend.workspaceBytes?.();
+    if (bytes !== undefined) most = Math.max(most ?? 0, bytes);
+  }
+  return most;
 }
 
 /**

@@ -52,9 +52,10 @@ int forward(const SaccadeLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(adamwStep,
-               "param[N] m[N] v[N] grad[N] sumSquares[U] -> param[N]=param m[N]=m v[N]=v ; "
+               "param[N]! m[N]! v[N]! grad[N]! sumSquares[U]! -> "
+               "param[N]!=param m[N]!=m v[N]!=v ; "
                "learningRate beta1 beta2 eps weightDecay step maxNorm",
-               forward, nullptr)
+               SACCADE_FLOAT32(forward), SACCADE_ABSENT)
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -211,7 +211,7 @@ int forward(const SaccadeLaunch* launch) {
 SACCADE_KERNEL(attentionDecode,
                "q[N,H,D] kCache[C,G,D] vCache[C,G,D] spans[R,U2]# spanOffsets[O]# -> out[N,H,D] ; "
                "scale",
-               forward, nullptr)
+               SACCADE_FLOAT32(forward), SACCADE_ABSENT)
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

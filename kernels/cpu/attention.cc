@@ -94,9 +94,9 @@ int forward(const SaccadeLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(attention,
-               "q[T,H,D]' k[T,G,D]' v[T,G,D]' segments[S,P]# -> out[T,H,D]' lse[H,T] ; "
+               "q[T,H,D]' k[T,G,D]' v[T,G,D]' segments[S,P]# -> out[T,H,D]' lse[H,T]! ; "
                "scale causal",
-               forward, attentionBackward)
+               SACCADE_FLOAT32(forward), SACCADE_FLOAT32(attentionBackward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

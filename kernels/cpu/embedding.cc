@@ -1,6 +1,6 @@
 // yₙ = table[idₙ], or extra[idₙ − V] beyond the table; the backward adds rows up in order of n.
 //
-// Layout: rows of D floats. Forward: a thread owns runs of 64 rows. Backward: a thread owns a strip
+// Layout: rows of D elements; dTable float32. Forward: a thread owns runs of 64 rows. Backward: a thread owns a strip
 // of columns and walks all rows, so sums have one order and need no atomics.
 #include "common/rows.h"
 
@@ -14,49 +14,56 @@ int checkIds(const SaccadeLaunch& launch, const int32_t* ids, bool hasExtra) {
   return checkIndices(launch, "ids", ids, launch.dims[3], 0, bound);
 }
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t V = launch->dims[0], D = launch->dims[1], N = launch->dims[3];
-  const float* table = floats(*launch, 0);
-  const float* extra = floats(*launch, 1);
+  const Stored* table = stored<Stored>(*launch, 0);
+  const Stored* extra = stored<Stored>(*launch, 1);
   const int32_t* ids = ints(*launch, 2);
-  float* y = floats(*launch, 3);
+  Stored* y = stored<Stored>(*launch, 3);
   if (checkIds(*launch, ids, extra != nullptr)) return 1;
   constexpr int64_t RUN = 64;
   parallelFor(*launch, divideUp(N, RUN), 0.3 * (double)(N * D), [&](int64_t run, int32_t) {
     const int64_t end = smaller(N, (run + 1) * RUN);
     for (int64_t n = run * RUN; n < end; n++) {
-      const float* row = ids[n] < V ? table + ids[n] * D : extra + (ids[n] - V) * D;
-      memcpy(y + n * D, row, (size_t)D * sizeof(float));
+      const Stored* row = ids[n] < V ? table + ids[n] * D : extra + (ids[n] - V) * D;
+      memcpy(y + n * D, row, (size_t)D * sizeof(Stored));
     }
   });
   return 0;
 }
 
 // Operands: dy, table, extra, ids, y, dTable, dExtra.
+template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   const int64_t V = launch->dims[0], D = launch->dims[1], E = launch->dims[2], N = launch->dims[3];
-  const float* dy = floats(*launch, 0);
-  const float* extra = floats(*launch, 2);
+  const Stored* dy = stored<Stored>(*launch, 0);
+  const Stored* extra = stored<Stored>(*launch, 2);
   const int32_t* ids = ints(*launch, 3);
   float* dTable = floats(*launch, 5);
-  float* dExtra = floats(*launch, 6);
+  Stored* dExtra = stored<Stored>(*launch, 6);
   if (checkIds(*launch, ids, extra != nullptr)) return 1;
   zero(dTable, V * D);
-  zero(dExtra, E * D);
-  if (!dy) return 0;
+  if (!dy) {
+    zero(dExtra, E * D);
+    return 0;
+  }
+  float* extraSums = sumsOf(*launch, dExtra, E * D);
+  zero(extraSums, E * D);
   forStrips(*launch, N, D, [&](int64_t first, int64_t width) {
     for (int64_t n = 0; n < N; n++) {
-      float* sink = ids[n] < V ? dTable : dExtra;
+      float* sink = ids[n] < V ? dTable : extraSums;
       const int64_t row = ids[n] < V ? ids[n] : ids[n] - V;
       if (sink) addRow(sink + row * D + first, dy + n * D + first, width);
     }
   });
+  roundSums(*launch, dExtra, extraSums, E * D);
   return 0;
 }
 
 }  // namespace
 
-SACCADE_KERNEL(embedding, "table[V,D]' extra[E,D]'? ids[N]# -> y[N,D]'", forward, backward)
+SACCADE_KERNEL(embedding, "table[V,D]+ extra[E,D]'? ids[N]# -> y[N,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -11,17 +11,28 @@ namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
+// The values in float32, where they lie if they are.
+const float* asFloats(const SaccadeLaunch&, const float* values, int64_t) { return values; }
+const float* asFloats(const SaccadeLaunch& launch, const Bf16* values, int64_t count) {
+  if (!values) return nullptr;
+  float* out = scratchFloats(launch, count);
+  convertRun(out, values, count);
+  return out;
+}
+
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t M = launch->dims[0], K = launch->dims[1], N = launch->dims[2];
-  const float* x = floats(*launch, 0);
-  const float* w = floats(*launch, 1);
-  Product p{M, N, K, {x, K, 1}, {w, K, 1}, floats(*launch, 3), N};
-  p.bias = floats(*launch, 2);
-  product(*launch, productSpace(*launch), p);
+  const Stored* x = stored<Stored>(*launch, 0);
+  const Stored* w = stored<Stored>(*launch, 1);
+  Product<Stored, Stored> p{M, N, K, {x, K, 1}, {w, K, 1}, nullptr, N};
+  p.bias = asFloats(*launch, stored<Stored>(*launch, 2), N);
+  productInto(*launch, productSpace(*launch), stored<Stored>(*launch, 3), p);
   return 0;
 }
 
-void sumRows(const SaccadeLaunch& launch, const float* dy, float* db, int64_t M, int64_t N) {
+template <class Stored>
+void sumRows(const SaccadeLaunch& launch, const Stored* dy, float* db, int64_t M, int64_t N) {
   constexpr int64_t BLOCK = 256;
   parallelFor(launch, divideUp(N, LANES), 0.2 * (double)(M * N), [&](int64_t strip, int32_t) {
     const int64_t n = strip * LANES;
@@ -38,30 +49,33 @@ void sumRows(const SaccadeLaunch& launch, const float* dy, float* db, int64_t M,
 }
 
 // Operands: dy, x, w, b, y, dx, dw, db.
+template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   const int64_t M = launch->dims[0], K = launch->dims[1], N = launch->dims[2];
-  const float* dy = floats(*launch, 0);
-  const float* x = floats(*launch, 1);
-  const float* w = floats(*launch, 2);
-  float* dx = floats(*launch, 5);
+  const Stored* dy = stored<Stored>(*launch, 0);
+  const Stored* x = stored<Stored>(*launch, 1);
+  const Stored* w = stored<Stored>(*launch, 2);
+  Stored* dx = stored<Stored>(*launch, 5);
   float* dw = floats(*launch, 6);
   float* db = floats(*launch, 7);
   if (!dy) {
-    if (dx) memset(dx, 0, (size_t)(M * K) * sizeof(float));
+    if (dx) memset(dx, 0, (size_t)(M * K) * sizeof(Stored));
     if (dw) memset(dw, 0, (size_t)(N * K) * sizeof(float));
     if (db) memset(db, 0, (size_t)N * sizeof(float));
     return 0;
   }
   const ProductSpace space = productSpace(*launch);
-  if (dx) product(*launch, space, {M, K, N, {dy, N, 1}, {w, 1, K}, dx, K});
-  if (dw) product(*launch, space, {N, K, M, {dy, 1, N}, {x, 1, K}, dw, K});
+  using Gradient = Product<Stored, Stored>;
+  if (dx) productInto(*launch, space, dx, Gradient{M, K, N, {dy, N, 1}, {w, 1, K}, nullptr, K});
+  if (dw) product(*launch, space, Gradient{N, K, M, {dy, 1, N}, {x, 1, K}, dw, K});
   if (db) sumRows(*launch, dy, db, M, N);
   return 0;
 }
 
 }  // namespace
 
-SACCADE_KERNEL(gemm, "x[M,K]' w[N,K]' b[N]'? -> y[M,N]'", forward, backward)
+SACCADE_KERNEL(gemm, "x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'", SACCADE_STORED(forward),
+               SACCADE_STORED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -48,7 +48,8 @@ int forward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(gradNorm, "grad[N] sum[U] -> total[U]=sum", forward, nullptr)
+SACCADE_KERNEL(gradNorm, "grad[N]! sum[U]! -> total[U]!=sum", SACCADE_FLOAT32(forward),
+               SACCADE_ABSENT)
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -6,7 +6,7 @@
 // Backward: blocks of 1024 rows × 512 entries of ∂z (2 MiB) are recomputed and feed two products,
 // ∂hidden += ∂z·weight over the vocabulary in order and ∂weight += ∂zᵀ·hidden over the rows in
 // order: no atomics, and each block of ∂weight is finished before the next begins.
-#include "common/elementwise.h"
+#include "common/rows.h"
 #include "common/vocabulary.h"
 
 namespace saccade {
@@ -18,6 +18,7 @@ int checkTemperature(const SaccadeLaunch& launch, double temperature) {
   return fail(launch, "temperature is %g, expected more than 0.", temperature);
 }
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2];
   const int32_t* targets = ints(*launch, 2);
@@ -32,7 +33,7 @@ int forward(const SaccadeLaunch* launch) {
   FoldState* states = scratchArray<FoldState>(*launch, N);
   float* chosen = scratchFloats(*launch, N);
   for (int64_t n = 0; n < N; n++) states[n] = FoldState();
-  const Vocabulary vocabulary{floats(*launch, 0), floats(*launch, 1), N, D, V,
+  const Vocabulary<Stored> vocabulary{stored<Stored>(*launch, 0), stored<Stored>(*launch, 1), N, D, V,
                               (float)(1.0 / temperature)};
   forLogits(
       *launch, vocabulary,
@@ -83,16 +84,17 @@ void differentiateLogits(float* z, int64_t count, const RowGradient& row, float 
 }
 
 // Operands: dLogprobs, dEntropy, hidden, weight, targets, logprobs, entropy, lse, dHidden, dWeight.
+template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2];
   const float* dLogprobs = floats(*launch, 0);
   const float* dEntropy = floats(*launch, 1);
-  const float* hidden = floats(*launch, 2);
-  const float* weight = floats(*launch, 3);
+  const Stored* hidden = stored<Stored>(*launch, 2);
+  const Stored* weight = stored<Stored>(*launch, 3);
   const int32_t* targets = ints(*launch, 4);
   const float* entropy = floats(*launch, 6);
   const float* lse = floats(*launch, 7);
-  float* dHidden = floats(*launch, 8);
+  Stored* dHidden = stored<Stored>(*launch, 8);
   float* dWeight = floats(*launch, 9);
   const double temperature = launch->scalars[0];
   if (checkTemperature(*launch, temperature)) return 1;
@@ -104,13 +106,15 @@ int backward(const SaccadeLaunch* launch) {
   }
   const float inverse = (float)(1.0 / temperature);
   const ProductSpace space = productSpace(*launch);
+  float* hiddenSums = sumsOf(*launch, dHidden, N * D);
   float* z = scratchFloats(*launch, smaller(ROWS, N) * STRIDE);
   for (int64_t column = 0; column < V; column += COLUMNS) {
     const int64_t columns = smaller(COLUMNS, V - column);
     for (int64_t row = 0; row < N; row += ROWS) {
       const int64_t rows = smaller(ROWS, N - row);
       product(*launch, space,
-              {rows, columns, D, {hidden + row * D, D, 1}, {weight + column * D, D, 1}, z, STRIDE});
+              Product<Stored, Stored>{rows, columns, D, {hidden + row * D, D, 1},
+                                      {weight + column * D, D, 1}, z, STRIDE});
       parallelFor(*launch, divideUp(rows, 8), 0.5 * (double)(rows * columns),
                   [&](int64_t item, int32_t) {
         for (int64_t r = item * 8; r < smaller(rows, item * 8 + 8); r++) {
@@ -126,28 +130,29 @@ int backward(const SaccadeLaunch* launch) {
         }
       });
       if (dHidden) {
-        Product p{rows, D, columns, {z, STRIDE, 1}, {weight + column * D, 1, D},
-                  dHidden + row * D, D};
+        Product<float, Stored> p{rows, D, columns, {z, STRIDE, 1}, {weight + column * D, 1, D},
+                                 hiddenSums + row * D, D};
         p.accumulate = column > 0;
         product(*launch, space, p);
       }
       if (dWeight) {
-        Product p{columns, D, rows, {z, 1, STRIDE}, {hidden + row * D, 1, D},
-                  dWeight + column * D, D};
+        Product<float, Stored> p{columns, D, rows, {z, 1, STRIDE}, {hidden + row * D, 1, D},
+                                 dWeight + column * D, D};
         p.accumulate = row > 0;
         product(*launch, space, p);
       }
     }
   }
+  roundSums(*launch, dHidden, hiddenSums, N * D);
   return 0;
 }
 
 }  // namespace
 
 SACCADE_KERNEL(linearLogprob,
-               "hidden[N,D]' weight[V,D]' targets[N]# -> logprobs[N]' entropy[N]' lse[N] ; "
-               "temperature",
-               forward, backward)
+               "hidden[N,D]' weight[V,D]+ targets[N]# -> logprobs[N]'! entropy[N]'! "
+               "lse[N]! ; temperature",
+               SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

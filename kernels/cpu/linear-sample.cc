@@ -91,6 +91,7 @@ Candidate bestOf(const float* z, const uint32_t* words, int64_t first, int64_t c
   return {scores[lane], z[at], (int32_t)(first + at)};
 }
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2], Q = launch->dims[3];
   const int32_t* keys = ints(*launch, 2);
@@ -112,7 +113,7 @@ int forward(const SaccadeLaunch* launch) {
     best[n] = {-__builtin_inff(), 0.0f, -1};
   }
   const bool greedy = temperature == 0;
-  const Vocabulary vocabulary{floats(*launch, 0), floats(*launch, 1), N, D, V,
+  const Vocabulary<Stored> vocabulary{stored<Stored>(*launch, 0), stored<Stored>(*launch, 1), N, D, V,
                               greedy ? 1.0f : (float)(1.0 / temperature)};
   forLogits(
       *launch, vocabulary,
@@ -141,8 +142,8 @@ int forward(const SaccadeLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(linearSample,
-               "hidden[N,D] weight[V,D] keys[N,Q]# -> tokens[N]# logprobs[N] ; temperature",
-               forward, nullptr)
+               "hidden[N,D] weight[V,D] keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature",
+               SACCADE_STORED(forward), SACCADE_ABSENT)
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t CHUNK = 32;
 
-float reciprocalRms(const float* x, int64_t D, float eps) {
+template <class Stored>
+float reciprocalRms(const Stored* x, int64_t D, float eps) {
   Vec sum{};
   forLanes(D, [&](int64_t d, int64_t width) {
     const Vec v = loadWidth(x + d, width);
@@ -20,11 +21,12 @@ float reciprocalRms(const float* x, int64_t D, float eps) {
   return 1.0f / __builtin_sqrtf(sumLanes(sum) / (float)D + eps);
 }
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
-  const float* x = floats(*launch, 0);
-  const float* w = floats(*launch, 1);
-  float* y = floats(*launch, 2);
+  const Stored* x = stored<Stored>(*launch, 0);
+  const Stored* w = stored<Stored>(*launch, 1);
+  Stored* y = stored<Stored>(*launch, 2);
   const float eps = (float)launch->scalars[0];
   parallelFor(*launch, divideUp(N, CHUNK), 0.3 * (double)(N * D), [&](int64_t chunk, int32_t) {
     const int64_t end = smaller(N, (chunk + 1) * CHUNK);
@@ -40,16 +42,17 @@ int forward(const SaccadeLaunch* launch) {
 }
 
 // Operands: dy, x, w, y, dx, dw.  With g = w·dy:  dx = rstd·(g − x·rstd²·mean(g·x)).
+template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
-  const float* dy = floats(*launch, 0);
-  const float* x = floats(*launch, 1);
-  const float* w = floats(*launch, 2);
-  float* dx = floats(*launch, 4);
+  const Stored* dy = stored<Stored>(*launch, 0);
+  const Stored* x = stored<Stored>(*launch, 1);
+  const Stored* w = stored<Stored>(*launch, 2);
+  Stored* dx = stored<Stored>(*launch, 4);
   float* dw = floats(*launch, 5);
   const float eps = (float)launch->scalars[0];
   if (!dy) {
-    if (dx) memset(dx, 0, (size_t)(N * D) * sizeof(float));
+    if (dx) memset(dx, 0, (size_t)(N * D) * sizeof(Stored));
     if (dw) memset(dw, 0, (size_t)D * sizeof(float));
     return 0;
   }
@@ -60,8 +63,8 @@ int backward(const SaccadeLaunch* launch) {
     if (sums) memset(sums, 0, (size_t)D * sizeof(float));
     const int64_t end = smaller(N, (chunk + 1) * CHUNK);
     for (int64_t n = chunk * CHUNK; n < end; n++) {
-      const float* row = x + n * D;
-      const float* grad = dy + n * D;
+      const Stored* row = x + n * D;
+      const Stored* grad = dy + n * D;
       const float rstd = reciprocalRms(row, D, eps);
       const Vec scale = splat(rstd);
       Vec dot{};
@@ -95,7 +98,7 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]' -> y[N,D]' ; eps", forward, backward)
+SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]+ -> y[N,D]' ; eps", SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

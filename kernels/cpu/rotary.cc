@@ -1,22 +1,23 @@
 // y₁ = x₁∘cos − x₂∘sin, y₂ = x₂∘cos + x₁∘sin over the halves of each head; the backward turns back.
 //
-// Layout: x, y [T,H,D], cos and sin [T,E], D = 2E. A thread owns runs of 32 tokens.
+// Layout: x, y [T,H,D], cos and sin [T,E] in float32, D = 2E. A thread owns runs of 32 tokens.
 #include "common/elementwise.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
-int rotate(const SaccadeLaunch& launch, const float* x, const float* cosines, const float* sines,
-           float* y, float sign) {
+template <class Stored>
+int rotate(const SaccadeLaunch& launch, const Stored* x, const float* cosines, const float* sines, Stored* y,
+           float sign) {
   const int64_t T = launch.dims[0], H = launch.dims[1], D = launch.dims[2], E = launch.dims[3];
   constexpr int64_t RUN = 32;
   parallelFor(launch, divideUp(T, RUN), 0.4 * (double)(T * H * D), [&](int64_t run, int32_t) {
     const int64_t end = smaller(T, (run + 1) * RUN);
     for (int64_t t = run * RUN; t < end; t++) {
       for (int64_t h = 0; h < H; h++) {
-        const float* in = x + (t * H + h) * D;
-        float* out = y + (t * H + h) * D;
+        const Stored* in = x + (t * H + h) * D;
+        Stored* out = y + (t * H + h) * D;
         forLanes(E, [&](int64_t e, int64_t width) {
           const Vec c = loadWidth(cosines + t * E + e, width);
           const Vec s = loadWidth(sines + t * E + e, width) * splat(sign);
@@ -38,17 +39,19 @@ int checkHalves(const SaccadeLaunch& launch) {
               (long long)E, (long long)D);
 }
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   if (checkHalves(*launch)) return 1;
-  return rotate(*launch, floats(*launch, 0), floats(*launch, 1), floats(*launch, 2),
-                floats(*launch, 3), 1.0f);
+  return rotate(*launch, stored<Stored>(*launch, 0), floats(*launch, 1), floats(*launch, 2),
+                stored<Stored>(*launch, 3), 1.0f);
 }
 
 // Operands: dy, x, cos, sin, y, dx.
+template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   if (checkHalves(*launch)) return 1;
-  const float* dy = floats(*launch, 0);
-  float* dx = floats(*launch, 5);
+  const Stored* dy = stored<Stored>(*launch, 0);
+  Stored* dx = stored<Stored>(*launch, 5);
   if (!dx) return 0;
   if (!dy) {
     zero(dx, launch->dims[0] * launch->dims[1] * launch->dims[2]);
@@ -59,7 +62,7 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(rotary, "x[T,H,D]' cos[T,E] sin[T,E] -> y[T,H,D]'", forward, backward)
+SACCADE_KERNEL(rotary, "x[T,H,D]' cos[T,E]! sin[T,E]! -> y[T,H,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -1,6 +1,6 @@
 // y = silu(gate)·up and its gradients.
 //
-// Layout: flat arrays of N·D floats; a thread owns runs of 4096. The backward recomputes the
+// Layout: flat arrays of N·D elements; a thread owns runs of 4096. The backward recomputes the
 // logistic function instead of storing it: one exponential is cheaper than the memory traffic.
 #include "common/elementwise.h"
 #include "common/math.h"
@@ -9,10 +9,11 @@ namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
-  const float* gate = floats(*launch, 0);
-  const float* up = floats(*launch, 1);
-  float* y = floats(*launch, 2);
+  const Stored* gate = stored<Stored>(*launch, 0);
+  const Stored* up = stored<Stored>(*launch, 1);
+  Stored* y = stored<Stored>(*launch, 2);
   forElements(*launch, launch->dims[0] * launch->dims[1], 0.6, [&](int64_t i, int64_t width) {
     const Vec g = loadWidth(gate + i, width);
     storeWidth(y + i, g * logistic(g) * loadWidth(up + i, width), width);
@@ -21,13 +22,14 @@ int forward(const SaccadeLaunch* launch) {
 }
 
 // Operands: dy, gate, up, y, dGate, dUp.
+template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   const int64_t count = launch->dims[0] * launch->dims[1];
-  const float* dy = floats(*launch, 0);
-  const float* gate = floats(*launch, 1);
-  const float* up = floats(*launch, 2);
-  float* dGate = floats(*launch, 4);
-  float* dUp = floats(*launch, 5);
+  const Stored* dy = stored<Stored>(*launch, 0);
+  const Stored* gate = stored<Stored>(*launch, 1);
+  const Stored* up = stored<Stored>(*launch, 2);
+  Stored* dGate = stored<Stored>(*launch, 4);
+  Stored* dUp = stored<Stored>(*launch, 5);
   if (!dy) {
     zero(dGate, count);
     zero(dUp, count);
@@ -48,7 +50,7 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(swiglu, "gate[N,D]' up[N,D]' -> y[N,D]'", forward, backward)
+SACCADE_KERNEL(swiglu, "gate[N,D]' up[N,D]' -> y[N,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -2,10 +2,14 @@
 //
 // A kernel says its operands in a signature, written as the op's declaration reads:
 //
-//   "x[M,K]' w[N,K]' b[N]'? -> y[M,N]' ; eps"
+//   "x[M,K]' w[N,K]+ b[N]+? -> y[M,N]' ; eps"
 //
-//   '     differentiable           ?     may be absent (null)
-//   #     int32 (default float32)  =into the output shares the memory of the input `into`
+//   '     differentiable             +     differentiable, with a float32 gradient
+//   #     int32                      !     float32
+//   ?     may be absent (null)       =into the output shares the memory of the input `into`
+//
+// Operands marked neither # nor ! have the launch's storage type, as have their gradients unless
+// marked +. A kernel has one function per storage type and direction; in both it sums in float32.
 //
 // The addon derives everything else from it: the order and byte length of every operand of a
 // forward (inputs, outputs) and of a backward (gradients of the differentiable outputs, inputs,
@@ -37,6 +41,14 @@ typedef struct SaccadeRuntime {
 
 enum { SACCADE_ERROR_CHARS = 512 };
 
+// What the operands of a launch are stored as, where the signature leaves it open.
+typedef enum SaccadeStorage {
+  SACCADE_F32 = 0,
+  // The upper half of a float32.
+  SACCADE_BF16 = 1,
+  SACCADE_STORAGES = 2
+} SaccadeStorage;
+
 typedef struct SaccadeLaunch {
   // Null where an optional operand, an output gradient or an unwanted input gradient is absent.
   void* const* operands;
@@ -53,9 +65,9 @@ typedef int (*SaccadeRun)(const SaccadeLaunch* launch);
 typedef struct SaccadeKernel {
   const char* id;
   const char* signature;
-  SaccadeRun forward;
-  // Null where the op has no backward.
-  SaccadeRun backward;
+  // By storage type; null where the kernel has none for it.
+  SaccadeRun forward[SACCADE_STORAGES];
+  SaccadeRun backward[SACCADE_STORAGES];
 } SaccadeKernel;
 
 #ifdef __cplusplus

@@ -72,15 +72,17 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     return arguments_.Value();
   }
 
-  // launch(kernel, backward, operandCount, dimCount, scalarCount). The arguments hold, for each
-  // operand, its memory's id (-1: absent), offset and length in bytes; then the dims; the scalars.
+  // launch(kernel, backward, storage, operandCount, dimCount, scalarCount). The arguments hold, for
+  // each operand, its memory's id (-1: absent), offset and length in bytes; then the dims; the
+  // scalars.
   void launchKernel(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     Runtime& runtime = open(env);
-    const int64_t operands = countAt(info, 2), dims = countAt(info, 3), scalars = countAt(info, 4);
-    if (info.Length() != 5 || !info[0].IsNumber() || !info[1].IsBoolean() || operands < 0 ||
-        dims < 0 || scalars < 0) {
-      throw Napi::TypeError::New(env, "launch takes a kernel index, a boolean and three counts.");
+    const int64_t storage = countAt(info, 2), operands = countAt(info, 3), dims = countAt(info, 4),
+                  scalars = countAt(info, 5);
+    if (info.Length() != 6 || !info[0].IsNumber() || !info[1].IsBoolean() || storage < 0 ||
+        operands < 0 || dims < 0 || scalars < 0) {
+      throw Napi::TypeError::New(env, "launch takes a kernel index, a boolean, a storage type and three counts.");
     }
     if (!argumentData_ || 3 * operands + dims + scalars > MOST_ARGUMENTS) {
       throw Napi::RangeError::New(env, "launch takes at most " + std::to_string(MOST_ARGUMENTS) +
@@ -88,6 +90,7 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     }
     request_.kernel = info[0].As<Napi::Number>().Int32Value();
     request_.backward = info[1].As<Napi::Boolean>();
+    request_.storage = static_cast<int32_t>(storage);
     const double* next = argumentData_;
     request_.operands.clear();
     for (int64_t i = 0; i < operands; i++, next += 3) {
@@ -147,10 +150,21 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
       Napi::Object kernel = Napi::Object::New(env);
       kernel.Set("id", entries[i].kernel->id);
       kernel.Set("signature", entries[i].kernel->signature);
-      kernel.Set("hasBackward", entries[i].kernel->backward != nullptr);
+      kernel.Set("forward", storagesOf(env, entries[i].kernel->forward));
+      kernel.Set("backward", storagesOf(env, entries[i].kernel->backward));
       list.Set(static_cast<uint32_t>(i), kernel);
     }
     return list;
+  }
+
+  // The names of the storage types a kernel has a function for.
+  static Napi::Array storagesOf(Napi::Env env, const SaccadeRun (&runs)[SACCADE_STORAGES]) {
+    static const char* const NAMES[SACCADE_STORAGES] = {"f32", "bf16"};
+    Napi::Array names = Napi::Array::New(env);
+    for (int storage = 0; storage < SACCADE_STORAGES; storage++) {
+      if (runs[storage]) names.Set(names.Length(), NAMES[storage]);
+    }
+    return names;
   }
 
   // allocate(bytes): { id, bytes: Uint8Array } whose first byte is 64-byte aligned.

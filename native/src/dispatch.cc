@@ -5,7 +5,6 @@
 namespace saccade {
 namespace {
 
-constexpr int64_t ELEMENT_BYTES = 4;
 // No array of this many elements exists; a product of dims beyond it is a mistake, not a size.
 constexpr int64_t MOST_ELEMENTS = int64_t{1} << 46;
 
@@ -32,15 +31,17 @@ void checkOperand(const std::string& id, const OperandRule& rule, const OperandM
     if (rule.mayBeAbsent) return;
     throw std::invalid_argument(id + ": operand '" + rule.name + "' is missing. Pass its memory.");
   }
-  const int64_t bytes = elementsOf(rule, request.dims) * ELEMENT_BYTES;
+  const int64_t elementBytes = rule.isStored && request.storage == SACCADE_BF16 ? 2 : 4;
+  const int64_t bytes = elementsOf(rule, request.dims) * elementBytes;
   if (memory.bytes != bytes) {
     throw std::invalid_argument(id + ": operand '" + rule.name + "' needs " + count(bytes, "byte") +
                                 " for these dims, got " + std::to_string(memory.bytes) +
                                 ". Pass a view of exactly that length.");
   }
-  if (reinterpret_cast<uintptr_t>(memory.data) % ELEMENT_BYTES != 0) {
+  if (reinterpret_cast<uintptr_t>(memory.data) % static_cast<uintptr_t>(elementBytes) != 0) {
     throw std::invalid_argument(id + ": operand '" + rule.name +
-                                "' is not aligned to 4 bytes. Use an offset divisible by 4.");
+                                "' is not aligned to its elements. Use an offset divisible by " +
+                                std::to_string(elementBytes) + ".");
   }
   if (rule.inPlaceOf >= 0) {
     const OperandMemory& shared = request.operands[static_cast<size_t>(rule.inPlaceOf)];
@@ -88,8 +89,16 @@ void launch(Runtime& runtime, const LaunchRequest& request) {
   }
   const CatalogEntry& entry = kernels[static_cast<size_t>(request.kernel)];
   const std::string id = entry.kernel->id;
-  const SaccadeRun run = request.backward ? entry.kernel->backward : entry.kernel->forward;
-  if (!run) throw std::invalid_argument(id + " has no backward. Launch its forward only.");
+  if (request.storage >= SACCADE_STORAGES) {
+    throw std::invalid_argument("storage type " + std::to_string(request.storage) +
+                                " does not exist. Pass 0 for f32 or 1 for bf16.");
+  }
+  const auto& runs = request.backward ? entry.kernel->backward : entry.kernel->forward;
+  const SaccadeRun run = runs[request.storage];
+  if (!run) {
+    throw std::invalid_argument(id + " has no " + (request.backward ? "backward" : "forward") +
+                                " in this storage type. Ask kernels() for what it has.");
+  }
   const auto& rules = request.backward ? entry.signature.backward : entry.signature.forward;
   expectCount(id, "operand", rules.size(), request.operands.size(),
               "Pass them in declared order, absent ones included.");

@@ -18,6 +18,8 @@ struct OperandMemory {
 struct LaunchRequest {
   int32_t kernel = 0;
   bool backward = false;
+  // A SaccadeStorage.
+  int32_t storage = SACCADE_F32;
   std::vector<OperandMemory> operands;
   std::vector<int64_t> dims;
   std::vector<double> scalars;

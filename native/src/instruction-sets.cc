@@ -12,6 +12,9 @@ std::vector<std::string> usableInstructionSets() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
     names.push_back("avx512");
+#if defined(SACCADE_HAS_avx512bf16)
+    if (__builtin_cpu_supports("avx512bf16")) names.push_back("avx512bf16");
+#endif
   }
 #endif
   return names;

@@ -6,7 +6,7 @@
 
 namespace saccade {
 
-// Built into this addon and runnable here, slowest first: generic, avx2, avx512.
+// Built into this addon and runnable here, slowest first: generic, avx2, avx512, avx512bf16.
 std::vector<std::string> usableInstructionSets();
 
 }  // namespace saccade

@@ -10,6 +10,8 @@ namespace {
 struct Declared {
   OperandRule rule;
   bool differentiable = false;
+  // The gradient is float32 whatever the storage.
+  bool wideGradient = false;
   std::string inPlaceOf;
 };
 
@@ -20,7 +22,7 @@ int32_t axisIndex(std::vector<std::string>& axes, const std::string& axis) {
   return static_cast<int32_t>(axes.size()) - 1;
 }
 
-// name[A,B] followed by any of ' ? # and =input.
+// name[A,B] followed by any of ' + ? # ! and =input.
 Declared readOperand(const std::string& word, std::vector<std::string>& axes) {
   const size_t open = word.find('[');
   const size_t close = word.find(']');
@@ -34,14 +36,17 @@ Declared readOperand(const std::string& word, std::vector<std::string>& axes) {
     declared.rule.axes.push_back(axisIndex(axes, axis));
   }
   for (size_t i = close + 1; i < word.size(); i++) {
-    if (word[i] == '\'') {
+    if (word[i] == '\'' || word[i] == '+') {
       declared.differentiable = true;
+      declared.wideGradient = word[i] == '+';
     } else if (word[i] == '?') {
       declared.rule.mayBeAbsent = true;
     } else if (word[i] == '=') {
       declared.inPlaceOf = word.substr(i + 1);
       break;
-    } else if (word[i] != '#') {
+    } else if (word[i] == '#' || word[i] == '!') {
+      declared.rule.isStored = false;
+    } else {
       throw std::invalid_argument("operand '" + word + "' has an unknown mark");
     }
   }
@@ -52,6 +57,7 @@ OperandRule gradientOf(const Declared& declared, bool written) {
   OperandRule rule = declared.rule;
   rule.name = "gradient of " + rule.name;
   rule.mayBeAbsent = true;
+  if (declared.wideGradient) rule.isStored = false;
   rule.written = written;
   return rule;
 }

@@ -12,6 +12,8 @@ struct OperandRule {
   // Positions in the launch's dims whose product is the number of elements.
   std::vector<int32_t> axes;
   bool mayBeAbsent = false;
+  // Stored in the launch's storage type; otherwise in four bytes.
+  bool isStored = true;
   // Index in the same launch of the operand whose memory this one shares; -1: none.
   int32_t inPlaceOf = -1;
   bool written = false;

@@ -47,9 +47,10 @@ describe('Runtime', () => {
     operands: readonly (readonly [id: number, offset: number, length: number])[],
     dims: readonly number[],
     kernel = unary(),
+    storage: 0 | 1 = 0,
   ): void => {
     runtime.arguments().set([...operands.flat(), ...dims]);
-    runtime.launch(kernel, false, operands.length, dims.length, 0);
+    runtime.launch(kernel, false, storage, operands.length, dims.length, 0);
   };
 
   it('refuses instruction sets and thread counts it does not have', () => {
@@ -81,6 +82,19 @@ describe('Runtime', () => {
     );
     const result = new Float32Array(y.bytes.buffer, y.bytes.byteOffset, 6);
     expect([...result]).toEqual([50, 50, 50, 50, 50, 50]);
+  });
+
+  it('counts the elements of a bf16 launch in two bytes', () => {
+    const [x, y] = [runtime.allocate(12), runtime.allocate(12)];
+    new Uint16Array(x.bytes.buffer, x.bytes.byteOffset, 6).fill(0x4248);
+    const operands = [
+      [x.id, 0, 12],
+      [y.id, 0, 12],
+    ] as const;
+    launch(operands, [2, 3], unary(), 1);
+    const result = new Uint16Array(y.bytes.buffer, y.bytes.byteOffset, 6);
+    expect([...result]).toEqual(Array(6).fill(0x4248));
+    expect(() => launch(operands, [2, 3])).toThrow(/'x' needs 24 bytes.*got 12/);
   });
 
   it('answers wrong launches with an error that names the operand, and goes on working', () => {
@@ -119,8 +133,8 @@ describe('Runtime', () => {
       [() => launch([fitX, fitY], [2 ** 46, 2 ** 46]), /more than 2\^46 elements/],
       [() => launch([fitX, fitY], [2, 3], 1000), /kernel 1000 does not exist/],
       [() => launch([fitX, fitY], [2, 3], -1), /does not exist/],
-      [() => runtime.launch(unary(), false, 2, 2, 1000), /three counts|at most 256/],
-      [() => runtime.launch(unary(), false, 100, 2, 0), /at most 256/],
+      [() => runtime.launch(unary(), false, 0, 2, 2, 1000), /three counts|at most 256/],
+      [() => runtime.launch(unary(), false, 0, 100, 2, 0), /at most 256/],
       [() => (runtime.launch as () => void)(), /launch takes|Illegal invocation/],
       [() => (runtime.launch as () => void).call(runtime), /launch takes/],
     ];
@@ -188,7 +202,7 @@ describe('Runtime', () => {
     );
     // Axes in order of first appearance: M, K, N.
     runtime.arguments().set([...operands.flat(), M, K, N]);
-    runtime.launch(gemm, false, 4, 3, 0);
+    runtime.launch(gemm, false, 0, 4, 3, 0);
     expect(runtime.workspaceBytes()).toBeGreaterThan(0);
     launch(
       [

@@ -19,8 +19,9 @@ static inline void forElements(const SaccadeLaunch& launch, int64_t count,
               });
 }
 
-static inline void zero(float* values, int64_t count) {
-  if (values) memset(values, 0, (size_t)count * sizeof(float));
+template <class Stored>
+static inline void zero(Stored* values, int64_t count) {
+  if (values) memset(values, 0, (size_t)count * sizeof(Stored));
 }
 
 }  // namespace SACCADE_ISA

@@ -6,13 +6,18 @@
 #include <stdio.h>
 
 #include "../../include/kernel.h"
-#include "simd.h"
+#include "storage.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
 
 SACCADE_INLINE float* floats(const SaccadeLaunch& launch, int operand) {
   return static_cast<float*>(launch.operands[operand]);
+}
+// An operand in the launch's storage type.
+template <class T>
+SACCADE_INLINE T* stored(const SaccadeLaunch& launch, int operand) {
+  return static_cast<T*>(launch.operands[operand]);
 }
 SACCADE_INLINE const int32_t* ints(const SaccadeLaunch& launch, int operand) {
   return static_cast<const int32_t*>(launch.operands[operand]);
@@ -73,6 +78,11 @@ static inline void parallelFor(const SaccadeLaunch& launch, int64_t items, doubl
 
 #define SACCADE_JOIN2(a, b, c) a##b##_##c
 #define SACCADE_JOIN(a, b, c) SACCADE_JOIN2(a, b, c)
+// The functions of one direction: one template for every storage type, or one function that takes
+// float32 alone, or none.
+#define SACCADE_STORED(run) {run<float>, run<saccade::SACCADE_ISA::Bf16>}
+#define SACCADE_FLOAT32(run) {run, nullptr}
+#define SACCADE_ABSENT {nullptr, nullptr}
 // Defines the symbol the catalog looks for: saccade_<id>_<instruction set>.
 #define SACCADE_KERNEL(id, signature, forward, backward)                         \
   extern "C" const SaccadeKernel SACCADE_JOIN(saccade_, id, SACCADE_ISA);        \

@@ -87,15 +87,17 @@ SACCADE_INLINE void packColumns(float* out, int64_t outStride, int64_t columns, 
   }
 }
 
-// The same for columns that lie `stride` floats apart.
-static inline void packTransposed(float* out, int64_t outStride, const float* source,
+// The same for columns that lie `stride` elements apart.
+template <class Stored>
+static inline void packTransposed(float* out, int64_t outStride, const Stored* source,
                                   int64_t stride, int64_t columns, int64_t depth) {
   packColumns(out, outStride, columns, depth, [&](int c) { return source + c * stride; });
 }
 
 // One panel from a matrix whose columns are contiguous along the depth: element (k, c) at
 // source[c · stride + k].
-static inline void packPanelByColumns(float* panel, const float* source, int64_t stride,
+template <class Stored>
+static inline void packPanelByColumns(float* panel, const Stored* source, int64_t stride,
                                       int64_t columns, int64_t depth) {
   for (int v = 0; v < TILE_VECS; v++) {
     const int64_t first = v * LANES;
@@ -107,7 +109,8 @@ static inline void packPanelByColumns(float* panel, const float* source, int64_t
 
 // One panel from a matrix whose depth rows are contiguous along the columns: element (k, c) at
 // source[k · stride + c].
-static inline void packPanelByRows(float* panel, const float* source, int64_t stride,
+template <class Stored>
+static inline void packPanelByRows(float* panel, const Stored* source, int64_t stride,
                                    int64_t columns, int64_t depth) {
   for (int64_t k = 0; k < depth; k++) {
     for (int v = 0; v < TILE_VECS; v++) {

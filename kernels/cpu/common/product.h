@@ -19,15 +19,18 @@ constexpr int64_t ROW_BLOCK = 96;
 
 // A matrix in memory: element (row or column i, depth k) at data[i·stride + k·depthStride]; one of
 // the two strides is 1.
+template <class Stored>
 struct Source {
-  const float* data;
+  const Stored* data;
   int64_t stride;
   int64_t depthStride;
 };
 
+template <class StoredA, class StoredB>
 struct Product {
   int64_t rows, columns, depth;
-  Source a, b;
+  Source<StoredA> a;
+  Source<StoredB> b;
   float* c;
   int64_t cStride;
   const float* bias = nullptr;
@@ -36,11 +39,12 @@ struct Product {
 };
 
 // Packs columns [first, first + count) of B at depths [from, from + depth) into panels.
-static inline void packPanels(float* panels, const Source& b, int64_t first, int64_t count,
+template <class Stored>
+static inline void packPanels(float* panels, const Source<Stored>& b, int64_t first, int64_t count,
                               int64_t from, int64_t depth) {
   for (int64_t j = 0; j < count; j += PANEL) {
     const int64_t width = smaller(PANEL, count - j);
-    const float* source = b.data + (first + j) * b.stride + from * b.depthStride;
+    const Stored* source = b.data + (first + j) * b.stride + from * b.depthStride;
     if (b.depthStride == 1) {
       packPanelByColumns(panels + j * depth, source, b.stride, width, depth);
     } else {
@@ -51,12 +55,15 @@ static inline void packPanels(float* panels, const Source& b, int64_t first, int
 
 // Rows that lie a multiple of 2 KiB apart fall into the same few cache sets; copies do not.
 constexpr int64_t COPY_STRIDE = DEPTH_BLOCK + LANES;
+SACCADE_INLINE const float* inPlace(const float* values) { return values; }
+SACCADE_INLINE const float* inPlace(const Bf16*) { return nullptr; }
 SACCADE_INLINE bool collides(int64_t stride) { return stride % 512 == 0; }
 
 // Floats of workspace one worker needs for `packRows`.
 constexpr int64_t ROW_COPY = ROW_BLOCK * COPY_STRIDE;
 
-static inline void copyDepthMajor(float* out, const float* source, int64_t stride, int64_t rows,
+template <class Stored>
+static inline void copyDepthMajor(float* out, const Stored* source, int64_t stride, int64_t rows,
                                   int64_t depth) {
   for (int64_t k = 0; k < depth; k++) {
     forLanes(rows, [&](int64_t i, int64_t width) {
@@ -66,25 +73,27 @@ static inline void copyDepthMajor(float* out, const float* source, int64_t strid
 }
 
 // One block of C: rows [row, row + rows), the packed columns [0, columns) of `panels`.
-static inline void multiplyBlock(const Product& p, int64_t row, int64_t rows, int64_t column,
+template <class StoredA, class StoredB>
+static inline void multiplyBlock(const Product<StoredA, StoredB>& p, int64_t row, int64_t rows, int64_t column,
                                  int64_t columns, int64_t from, int64_t depth, const float* panels,
                                  float* copy) {
-  const float* a = p.a.data + row * p.a.stride + from * p.a.depthStride;
+  const StoredA* source = p.a.data + row * p.a.stride + from * p.a.depthStride;
   float* c = p.c + row * p.cStride + column;
   const Panels b{panels, depth * PANEL, PANEL};
   const bool last = from + depth == p.depth;
   const float* bias = last && p.bias ? p.bias + column : nullptr;
   const Into into = from > 0 || p.accumulate ? Into::add : Into::overwrite;
   if (p.a.depthStride != 1) {
-    copyDepthMajor(copy, a, p.a.depthStride, rows, depth);
+    copyDepthMajor(copy, source, p.a.depthStride, rows, depth);
     multiplyPanels<Rows::contiguousRows>(rows, columns, depth, copy, ROW_BLOCK, b, c, p.cStride,
                                          into, bias);
     return;
   }
   int64_t stride = p.a.stride;
-  if (collides(stride) && rows > 4) {
+  const float* a = inPlace(source);
+  if (!a || (collides(stride) && rows > 4)) {
     for (int64_t i = 0; i < rows; i++) {
-      memcpy(copy + i * COPY_STRIDE, a + i * stride, (size_t)depth * sizeof(float));
+      convertRun(copy + i * COPY_STRIDE, source + i * stride, depth);
     }
     a = copy;
     stride = COPY_STRIDE;
@@ -95,7 +104,8 @@ static inline void multiplyBlock(const Product& p, int64_t row, int64_t rows, in
 
 static inline double nanosecondsOf(double flops) { return flops / 60.0; }
 
-static inline void fillRows(const Product& p) {
+template <class P>
+static inline void fillRows(const P& p) {
   if (p.accumulate) return;
   for (int64_t i = 0; i < p.rows; i++) {
     for (int64_t j = 0; j < p.columns; j++) p.c[i * p.cStride + j] = p.bias ? p.bias[j] : 0.0f;
@@ -113,8 +123,9 @@ static inline ProductSpace productSpace(const SaccadeLaunch& launch) {
           scratchFloats(launch, launch.runtime->threads * ROW_COPY)};
 }
 
+template <class StoredA, class StoredB>
 static inline void product(const SaccadeLaunch& launch, const ProductSpace& space,
-                           const Product& p) {
+                           const Product<StoredA, StoredB>& p) {
   if (p.depth == 0) return fillRows(p);
   const int64_t threads = launch.runtime->threads;
   for (int64_t column = 0; column < p.columns; column += COLUMN_BLOCK) {
@@ -149,6 +160,32 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
                                   space.copies + worker * ROW_COPY);
                   });
     }
+  }
+}
+
+// The product as float32 in place of `result`, or by way of float32 memory for some rows at a time,
+// rounded once at the end.
+template <class StoredA, class StoredB>
+static inline void productInto(const SaccadeLaunch& launch, const ProductSpace& space, float* result,
+                               Product<StoredA, StoredB> p) {
+  p.c = result;
+  product(launch, space, p);
+}
+template <class StoredA, class StoredB>
+static inline void productInto(const SaccadeLaunch& launch, const ProductSpace& space, Bf16* result,
+                               Product<StoredA, StoredB> p) {
+  const int64_t most = smaller(p.rows, 512), N = p.columns;
+  float* sums = scratchFloats(launch, most * N);
+  p.cStride = N;
+  p.c = sums;
+  const int64_t rows = p.rows;
+  for (int64_t row = 0; row < rows; row += most) {
+    p.rows = smaller(most, rows - row);
+    product(launch, space, p);
+    parallelFor(launch, p.rows, 0.3 * (double)(p.rows * N), [&](int64_t i, int32_t) {
+      convertRun(result + (row + i) * N, sums + i * N, N);
+    });
+    p.a.data += p.rows * p.a.stride;
   }
 }
 

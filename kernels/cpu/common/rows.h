@@ -21,9 +21,25 @@ static inline void forStrips(const SaccadeLaunch& launch, int64_t rows, int64_t 
 }
 
 // to[0, width) += from[0, width)
-SACCADE_INLINE void addRow(float* to, const float* from, int64_t width) {
+template <class Stored>
+SACCADE_INLINE void addRow(float* to, const Stored* from, int64_t width) {
   forLanes(width, [&](int64_t i, int64_t lanes) {
     storeWidth(to + i, loadWidth(to + i, lanes) + loadWidth(from + i, lanes), lanes);
+  });
+}
+
+// Where rows that make up `result` are added: in place if it is float32, else in memory from which
+// roundSums stores it.
+static inline float* sumsOf(const SaccadeLaunch&, float* result, int64_t) { return result; }
+static inline float* sumsOf(const SaccadeLaunch& launch, Bf16* result, int64_t count) {
+  return result ? scratchFloats(launch, count) : nullptr;
+}
+static inline void roundSums(const SaccadeLaunch&, float*, const float*, int64_t) {}
+static inline void roundSums(const SaccadeLaunch& launch, Bf16* result, const float* sums,
+                             int64_t count) {
+  if (!result) return;
+  forElements(launch, count, 0.3, [&](int64_t i, int64_t width) {
+    storeWidth(result + i, loadWidth(sums + i, width), width);
   });
 }
 

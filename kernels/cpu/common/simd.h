@@ -222,13 +222,5 @@ SACCADE_INLINE void forLanes(int64_t count, Body body) {
   if (i < count) body(i, count - i);
 }
 
-SACCADE_INLINE Vec loadWidth(const float* p, int64_t width) {
-  return width == LANES ? load(p) : loadFirst(p, width);
-}
-SACCADE_INLINE void storeWidth(float* p, Vec v, int64_t width) {
-  if (width == LANES) store(p, v);
-  else storeFirst(p, v, width);
-}
-
 }  // namespace SACCADE_ISA
 }  // namespace saccade

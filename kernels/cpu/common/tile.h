@@ -8,7 +8,7 @@
 // otherwise 4 × 2.
 #pragma once
 
-#include "simd.h"
+#include "storage.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

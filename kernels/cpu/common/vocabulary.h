@@ -71,23 +71,35 @@ static inline FoldPart foldLogits(const float* z, int64_t count) {
   return {highest, sumLanes(sum), sumLanes(weighted)};
 }
 
+template <class Stored>
 struct Vocabulary {
-  const float* hidden;
-  const float* weight;
+  const Stored* hidden;
+  const Stored* weight;
   int64_t N, D, V;
   float inverseTemperature;
 };
 
+// All rows in float32, where they lie if they are.
+static inline const float* widenRows(const SaccadeLaunch&, const float* rows, int64_t) {
+  return rows;
+}
+static inline const float* widenRows(const SaccadeLaunch& launch, const Bf16* rows, int64_t count) {
+  float* wide = scratchFloats(launch, count);
+  convertRun(wide, rows, count);
+  return wide;
+}
+
 // Calls body(row, fold, z, first, count) with the logits z[0, count) of vocabulary indices
 // [first, first + count) for every row and fold, and atEnd(folds) after each stretch, between
 // threads' work, when parts of folds [0, folds) of the stretch are complete.
-template <class Body, class AtEnd>
-static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary& p, const Body& body,
+template <class Stored, class Body, class AtEnd>
+static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Stored>& p, const Body& body,
                              const AtEnd& atEnd) {
   const int64_t threads = launch.runtime->threads;
   float* panels = scratchFloats(launch, smaller(STRETCH, roundUp(p.V, PANEL)) * p.D);
   float* logits = scratchFloats(launch, threads * FOLD_ROWS * FOLD);
-  const Source source{p.weight, p.D, 1};
+  const float* hidden = widenRows(launch, p.hidden, p.N * p.D);
+  const Source<Stored> source{p.weight, p.D, 1};
   for (int64_t from = 0; from < p.V; from += STRETCH) {
     const int64_t columns = smaller(STRETCH, p.V - from);
     const int64_t padded = roundUp(columns, PANEL);
@@ -111,7 +123,7 @@ static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary& p, c
       for (int64_t k = 0; k < p.D; k += DEPTH_BLOCK) {
         const int64_t depth = smaller(DEPTH_BLOCK, p.D - k);
         multiplyPanels<Rows::contiguousDepth>(
-            rows, count, depth, p.hidden + row * p.D + k, p.D,
+            rows, count, depth, hidden + row * p.D + k, p.D,
             {panels + k * padded + fold * FOLD * depth, depth * PANEL, PANEL}, z, FOLD,
             k > 0 ? Into::add : Into::overwrite);
       }

@@ -1,22 +1,25 @@
 /** Which kernel of the addon runs an op, and in what form it takes the op's dims and scalars. */
-import type { Runtime } from '@saccade/native';
-import { type Direction, formOf, type Op } from '@saccade/ops';
-import { signatureOf } from './signature.ts';
+import { type DType, StateError } from '@saccade/core';
+import type { Runtime, Storage } from '@saccade/native';
+import { type Direction, formOf, type Op, type OperandSlot } from '@saccade/ops';
+import { kindOf, signatureOf } from './signature.ts';
 
 export interface KernelBinding {
   /** Index of the kernel in the addon. */
   readonly kernel: number;
-  readonly hasBackward: boolean;
   /** Axis letters and scalar names in the order the kernel takes their values. */
   readonly axes: readonly string[];
   readonly scalars: readonly string[];
   readonly operands: Readonly<Record<Direction, readonly StoredOperand[]>>;
+  /** The types its `stored` operands may have; none where it has no such direction. */
+  readonly storages: Readonly<Record<Direction, readonly Storage[]>>;
 }
 
 /** An operand of a launch and the type the kernel reads it as. */
 export interface StoredOperand {
+  /** As messages call it. */
   readonly name: string;
-  readonly dtype: 'f32' | 'i32';
+  readonly kind: 'i32' | 'f32' | 'stored';
 }
 
 export class KernelTable {
@@ -35,7 +38,7 @@ export class KernelTable {
       this.#bindings.set(op, binding);
     }
     if (typeof binding === 'string') return binding;
-    if (direction === 'backward' && !binding.hasBackward) return `${op.id} has no backward.`;
+    if (binding.storages[direction].length === 0) return `${op.id} has no backward.`;
     return binding;
   }
 
@@ -52,22 +55,78 @@ export class KernelTable {
     }
     return {
       kernel,
-      hasBackward: info.hasBackward,
       axes: formOf(op).axes,
       scalars: Object.keys(op.scalars),
       operands: {
         forward: storedOperands(op, 'forward'),
         backward: storedOperands(op, 'backward'),
       },
+      storages: info,
     };
   }
 }
 
+/**
+ * What is wrong with the operands' types, in one sentence, or `undefined`.
+ *
+ * @param dtypes  of the operands in launch order, `undefined` where one is absent
+ */
+export function refuseDtypes(
+  { operands, storages }: KernelBinding,
+  direction: Direction,
+  dtypes: readonly (DType | undefined)[],
+): string | undefined {
+  const [slots, allowed] = [operands[direction], storages[direction]];
+  let first: { readonly name: string; readonly dtype: DType } | undefined;
+  // Plain loops: launches are checked some thousands of times per second.
+  for (let position = 0; position < slots.length; position++) {
+    const slot = slots[position];
+    const dtype = dtypes[position];
+    if (slot === undefined || dtype === undefined || dtype === slot.kind) continue;
+    const { name, kind } = slot;
+    if (kind !== 'stored') return `${name} is ${dtype}; the kernel takes ${kind}.`;
+    if (!allowed.some((storage) => storage === dtype)) {
+      return `${name} is ${dtype}; the kernel takes ${allowed.join(' or ')}.`;
+    }
+    first ??= { name, dtype };
+    if (first.dtype !== dtype) {
+      return (
+        `${name} is ${dtype}, ${first.name} is ${first.dtype}; ` +
+        'the kernel takes both in the same type.'
+      );
+    }
+  }
+  return undefined;
+}
+
+/** The type of a launch's `stored` operands; f32 where it has none. */
+export function storageOf(
+  { operands }: KernelBinding,
+  direction: Direction,
+  views: readonly ({ readonly dtype: DType } | undefined)[],
+): DType {
+  const slots = operands[direction];
+  for (let position = 0; position < slots.length; position++) {
+    const view = views[position];
+    if (view !== undefined && slots[position]?.kind === 'stored') return view.dtype;
+  }
+  return 'f32';
+}
+
 function storedOperands(op: Op, direction: Direction): readonly StoredOperand[] {
-  return formOf(op).order[direction].map(({ role, name }) => {
-    const isInput = role === 'input' || role === 'gradInput';
-    const operand = isInput ? op.inputs[name] : op.outputs[name];
-    const isIndex = operand?.dtypes.every((dtype) => dtype === 'i32') === true;
-    return { name, dtype: isIndex ? 'i32' : 'f32' };
-  });
+  return formOf(op).order[direction].map((slot) => ({
+    name: describe(slot),
+    kind: kind(op, slot),
+  }));
+}
+
+function kind(op: Op, { role, name }: OperandSlot): StoredOperand['kind'] {
+  const isInput = role === 'input' || role === 'gradInput';
+  const operand = isInput ? op.inputs[name] : op.outputs[name];
+  if (operand === undefined) throw new StateError(`${op.id} has no operand ${name}.`);
+  return role === 'gradInput' && operand.gradDtype === 'f32' ? 'f32' : kindOf(operand);
+}
+
+function describe({ role, name }: OperandSlot): string {
+  return role === 'gradInput' || role === 'gradOutput' ? `the gradient of ${name}` : name;
 }

@@ -94,6 +94,17 @@ describe('nativeBackend', () => {
     expect(backend.supports(gemm, 'forward', ['f64', 'f32', undefined, 'f32'], {})).toMatch(
       /x is f64; the kernel takes f32/,
     );
+    const rounded = ['bf16', 'bf16', undefined, 'bf16'] as const;
+    expect(backend.supports(gemm, 'forward', rounded, {})).toBe(true);
+    expect(backend.supports(gemm, 'forward', ['bf16', 'f32', undefined, 'bf16'], {})).toMatch(
+      /w is f32, x is bf16; the kernel takes both in the same type/,
+    );
+    const backward = ['bf16', ...rounded, 'bf16', 'bf16', undefined] as const;
+    expect(backend.supports(gemm, 'backward', backward, {})).toMatch(
+      /the gradient of w is bf16; the kernel takes f32/,
+    );
+    const adamw = ops.get('adamwStep');
+    expect(backend.supports(adamw, 'forward', ['bf16'], {})).toMatch(/param is bf16.*takes f32/);
     const unknown: Op = { ...gemm, id: 'gemmOfTheFuture' };
     expect(backend.supports(unknown, 'forward', stored, {})).toMatch(/no kernel gemmOfTheFuture/);
     const changed: Op = { ...gemm, scalars: { alpha: 1 } };
@@ -124,10 +135,11 @@ describe('nativeBackend', () => {
 
 describe('signatureOf', () => {
   it('writes an op as kernels declare it', () => {
-    expect(signatureOf(ops.get('gemm'))).toBe("x[M,K]' w[N,K]' b[N]'? -> y[M,N]'");
+    expect(signatureOf(ops.get('gemm'))).toBe("x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'");
     expect(signatureOf(ops.get('scatterRows'))).toBe(
       'into[C,D] x[N,D] index[N]# -> into[C,D]=into',
     );
+    expect(signatureOf(ops.get('gradNorm'))).toBe('grad[N]! sum[U]! -> total[U]!=sum');
     for (const op of opsCatalog) expect(signatureOf(op)).toContain(' -> ');
   });
 });

@@ -13,7 +13,7 @@ import {
 import type { InstructionSet, Runtime } from '@saccade/native';
 import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
 import { copyAs, HostBuffer, HostMemory } from './host-memory.ts';
-import { KernelTable } from './kernel-table.ts';
+import { KernelTable, refuseDtypes, storageOf } from './kernel-table.ts';
 import { openAddon } from './load.ts';
 
 export interface NativeBackendOptions {
@@ -34,7 +34,11 @@ const LABELS: Readonly<Record<InstructionSet, string>> = {
   generic: 'generic',
   avx2: 'AVX2',
   avx512: 'AVX-512',
+  avx512bf16: 'AVX-512 with BF16',
 };
+
+/** Storage types as the addon counts them. */
+const [F32, BF16] = [0, 1] as const;
 
 /**
  * Opens the native CPU backend.
@@ -124,15 +128,7 @@ class NativeBackend implements Backend {
   ): true | string {
     const binding = this.#kernels.find(op, direction);
     if (typeof binding === 'string') return binding;
-    const operands = binding.operands[direction];
-    for (let position = 0; position < operands.length; position++) {
-      const stored = operands[position];
-      const dtype = dtypes[position];
-      if (dtype !== undefined && dtype !== stored?.dtype) {
-        return `${stored?.name} is ${dtype}; the kernel takes ${stored?.dtype}.`;
-      }
-    }
-    return true;
+    return refuseDtypes(binding, direction, dtypes) ?? true;
   }
 
   dispatch({ op, direction, operands, dims, scalars }: Launch): void {
@@ -163,6 +159,7 @@ class NativeBackend implements Backend {
       runtime.launch(
         binding.kernel,
         direction === 'backward',
+        storageOf(binding, direction, operands) === 'bf16' ? BF16 : F32,
         operands.length,
         binding.axes.length,
         binding.scalars.length,

@@ -2,10 +2,11 @@
 import type { Op, Operand, OutputOperand } from '@saccade/ops';
 
 /**
- * The signature of an op: `x[M,K]' w[N,K]' b[N]'? -> y[M,N]'`, then `; eps` where it has scalars.
+ * The signature of an op: `x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'`, then `; eps` where it has scalars.
  *
- * The grammar is that of kernels/include/kernel.h: ' differentiable, ? optional, # int32,
- * =input for an output in the input's memory.
+ * The grammar is that of kernels/include/kernel.h: ' differentiable, + differentiable with a float32
+ * gradient, ? optional, # int32, ! float32 in any storage, =input for an output in the input's
+ * memory.
  */
 export function signatureOf(op: Op): string {
   const write = (operands: Readonly<Record<string, Operand | OutputOperand>>): string =>
@@ -17,11 +18,20 @@ export function signatureOf(op: Op): string {
 }
 
 function marksOf(operand: Operand & { readonly inPlaceOf?: string }): string {
-  const isIndex = operand.dtypes.every((dtype) => dtype === 'i32');
+  const gradient = operand.gradDtype === 'f32' ? '+' : "'";
   return (
-    (operand.grad === true ? "'" : '') +
+    (operand.grad === true ? gradient : '') +
     (operand.optional === true ? '?' : '') +
-    (isIndex ? '#' : '') +
+    { i32: '#', f32: '!', stored: '' }[kindOf(operand)] +
     (operand.inPlaceOf === undefined ? '' : `=${operand.inPlaceOf}`)
   );
+}
+
+/**
+ * What an operand is stored as: indices as i32, what has to be precise as f32, the rest as the launch's storage
+ * type.
+ */
+export function kindOf({ dtypes }: Operand): 'i32' | 'f32' | 'stored' {
+  if (dtypes.every((dtype) => dtype === 'i32')) return 'i32';
+  return dtypes.includes('bf16') ? 'stored' : 'f32';
 }

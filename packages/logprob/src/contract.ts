@@ -1,5 +1,5 @@
 /** What sampling and scoring owe each other on one device, as a plain function. */
-import { randomAt } from '@saccade/core';
+import { type DType, randomAt } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { ContractError, firstDifference } from '@saccade/ops/contract';
 import { linearLogprob, linearSample } from './ops/catalog.ts';
@@ -23,13 +23,14 @@ export async function checkSampleMatchesLogprob(
   device: Device,
   { N, D, V, temperature }: SampleShape,
   seed: number,
+  dtype: DType = 'f32',
 ): Promise<void> {
   const random = randomAt(seed, 'sample-matches-logprob');
   const hidden = Float32Array.from({ length: N * D }, () => random.normal());
   const head = Float32Array.from({ length: V * D }, () => random.normal() / Math.sqrt(D));
   const words = Int32Array.from({ length: N * 4 }, () => random.word() | 0);
-  const weight = device.upload('f32', [V, D], head);
-  const rows = device.upload('f32', [N, D], hidden);
+  const weight = device.upload(dtype, [V, D], head);
+  const rows = device.upload(dtype, [N, D], hidden);
   const keys = device.upload('i32', [N, 4], words);
   const sampled = device.forward(linearSample, { hidden: rows, weight, keys }, { temperature });
   const tokens = await device.read(sampled.tokens);
@@ -40,7 +41,7 @@ export async function checkSampleMatchesLogprob(
   order.forEach((row, n) => {
     reversed.set(hidden.subarray(row * D, (row + 1) * D), n * D);
   });
-  const other = device.upload('f32', [N, D], reversed);
+  const other = device.upload(dtype, [N, D], reversed);
   const wanted = order.map((row, n) => (n === N - 1 && N > 1 ? -1 : tokens[row]));
   const targets = device.upload('i32', [N], wanted);
   const scored = device.forward(
@@ -58,7 +59,7 @@ export async function checkSampleMatchesLogprob(
   if (at < 0) return;
   throw new ContractError(
     `linearSample on ${device.backend.name} (N ${N}, D ${D}, V ${V}, temperature ${temperature}; ` +
-      `seed ${seed}): recorded ${expected[at]}, linearLogprob gives ${logprobs[at]}. ` +
+      `${dtype}, seed ${seed}): recorded ${expected[at]}, linearLogprob gives ${logprobs[at]}. ` +
       'Fold the vocabulary of both in the same chunks and order.',
   );
 }

@@ -137,6 +137,20 @@ describe('a device', () => {
     expect(await device.read(zeros.x)).toEqual(Float32Array.of(0, 0));
   });
 
+  it('stores results as the inputs are, but gradients of weights in f32', async () => {
+    const device = onReference();
+    const x = device.upload('bf16', [2, 1], [1, 2 ** -8]);
+    const w = device.upload('bf16', [1, 1], [3]);
+    const { y } = device.forward(gemm, { x, w });
+    expect(y.view.dtype).toBe('bf16');
+    const dy = device.upload('bf16', [2, 1], [1, 1]);
+    const gradients = device.backward(gemm, { y: dy }, { x, w }, { y });
+    expect(gradients.x.view.dtype).toBe('bf16');
+    expect(gradients.w.view.dtype).toBe('f32');
+    // bf16 would make it 1.
+    expect(await device.read(gradients.w)).toEqual(Float32Array.of(1 + 2 ** -8));
+  });
+
   it('gives the input itself for an output in place', async () => {
     const device = onReference();
     const into = device.upload('f32', [3, 1], [1, 2, 3]);

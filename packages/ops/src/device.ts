@@ -18,7 +18,7 @@ import type { Backend, BufferView } from './backend.ts';
 import { checkInputs, checkSaved, outputDtypes, wantedGradients } from './check-operands.ts';
 import { shapeOf } from './infer-dims.ts';
 import { Launcher } from './launcher.ts';
-import { type Op, resolveScalars, type Scalars } from './op.ts';
+import { gradientDtype, type Op, resolveScalars, type Scalars } from './op.ts';
 import { formOf } from './op-form.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -170,12 +170,15 @@ class BackendDevice implements Device {
     const plan = this.#launcher.plan(op, 'backward', dims, scalars, ({ role, name }) => {
       if (role === 'gradOutput') return gradOutputs[name]?.view.dtype;
       if (role === 'gradInput' && !names.includes(name)) return undefined;
-      return (role === 'output' ? outputs : inputs)[name]?.view.dtype;
+      const dtype = (role === 'output' ? outputs : inputs)[name]?.view.dtype;
+      return role === 'gradInput' && dtype !== undefined
+        ? gradientDtype(op.inputs[name], dtype)
+        : dtype;
     });
     const gradients: Record<string, DeviceArray> = {};
     for (const name of names) {
-      const input = inputs[name] as DeviceArray;
-      gradients[name] = this.alloc(input.view.dtype, input.shape);
+      const { view, shape } = inputs[name] as DeviceArray;
+      gradients[name] = this.alloc(gradientDtype(op.inputs[name], view.dtype), shape);
     }
     const from = { gradOutput: gradOutputs, input: inputs, output: outputs, gradInput: gradients };
     this.#launcher.launch(plan, ({ role, name }) => from[role][name]?.view);

@@ -14,6 +14,7 @@ export {
   differentiableInputs,
   differentiableOutputs,
   FLOATS,
+  gradientDtype,
   INDICES,
   type Op,
   type OpCase,
@@ -23,6 +24,7 @@ export {
   resolveScalars,
   type Scalars,
   type Values,
+  WIDE_FLOATS,
 } from './op.ts';
 export { formOf, type OperandSlot } from './op-form.ts';
 export {

@@ -3,7 +3,7 @@
  * formula, tolerances, test cases and a cost. Everything else (comparison with kernels, gradient
  * checks, poisoning, benches, docs) is derived from this one object.
  */
-import { ConfigError, type DType, type Random } from '@saccade/core';
+import { bytesOf, ConfigError, type DType, type Random } from '@saccade/core';
 
 /** Axis lengths by letter: `{ N: 3, D: 128 }`. */
 export type Dims = Readonly<Record<string, number>>;
@@ -21,6 +21,11 @@ export interface Operand {
   readonly dtypes: readonly DType[];
   /** True where a gradient is defined. */
   readonly grad?: boolean;
+  /**
+   * `f32` where the gradient adds up many rows and would lose them in fewer bits: it is at least
+   * f32 whatever the operand's own type. Absent: the gradient has the operand's type.
+   */
+  readonly gradDtype?: 'f32';
   /** True where the operand may be left out; kernels then get a null pointer. */
   readonly optional?: boolean;
 }
@@ -128,8 +133,11 @@ export interface Op {
   backwardCost?(dims: Dims, call: CostCall): Cost;
 }
 
-/** The storage types a float operand of the first kernels may have; f64 is for references only. */
-export const FLOATS: readonly DType[] = ['f32', 'f64'];
+/** The storage types of activations and weights; f64 is for references only. */
+export const FLOATS: readonly DType[] = ['f32', 'bf16', 'f64'];
+
+/** Those of what 16 bits are too few for: statistics, log-probs, angles, an optimizer's state. */
+export const WIDE_FLOATS: readonly DType[] = ['f32', 'f64'];
 
 /** The storage type of an index operand. */
 export const INDICES: readonly DType[] = ['i32'];
@@ -151,6 +159,13 @@ export function resolveScalars(op: Op, given?: Scalars): Scalars {
     }
   }
   return { ...op.scalars, ...given };
+}
+
+/** The storage type of an operand's gradient, where the operand itself is stored as `dtype`. */
+export function gradientDtype(operand: Operand, dtype: DType): DType {
+  return operand.gradDtype !== undefined && bytesOf(dtype) < bytesOf(operand.gradDtype)
+    ? operand.gradDtype
+    : dtype;
 }
 
 /** Operands that carry gradients out of `backward`, in declared order. */

@@ -1,4 +1,5 @@
 /** Gradients by storage: those of whole tensors and of slices add up in the order they come. */
+import { bytesOf, type DType } from '@saccade/core';
 import { add, type Device, type DeviceArray, gatherRows, scatterRows } from '@saccade/ops';
 import { adopt } from './scope.ts';
 import type { Storage, Tensor } from './tensor.ts';
@@ -67,11 +68,11 @@ export class GradientSum {
   #giveSlice(target: Tensor, gradient: DeviceArray, isOwned: boolean): void {
     const before = this.#held.get(target.storage);
     let whole: DeviceArray;
-    if (before === undefined) whole = this.#zeros(target.storage.array);
+    if (before === undefined) whole = this.#zeros(target.storage.array, gradient.view.dtype);
     else whole = before.isOwned ? before.array : this.#copied(before.array);
     this.#held.set(target.storage, { array: whole, isOwned: true });
     const { buffer, dtype, offsetBytes } = whole.view;
-    const shift = target.array.view.offsetBytes - target.storage.array.view.offsetBytes;
+    const shift = target.offset * bytesOf(dtype);
     const part: DeviceArray = {
       view: { buffer, dtype, offsetBytes: offsetBytes + shift, length: target.size },
       shape: [1, target.size],
@@ -95,9 +96,8 @@ export class GradientSum {
     return y;
   }
 
-  #zeros(like: DeviceArray): DeviceArray {
-    const { dtype, length } = like.view;
-    return this.#device.upload(dtype, like.shape, new Float32Array(length));
+  #zeros(like: DeviceArray, dtype: DType): DeviceArray {
+    return this.#device.upload(dtype, like.shape, new Float32Array(like.view.length));
   }
 
   #free({ array, isOwned }: Held): void {

@@ -8,6 +8,7 @@ import {
   type OpCase,
   type Scalars,
   type Values,
+  WIDE_FLOATS,
 } from '@saccade/ops';
 import { drawCase, drawSegments } from '../draw-segments.ts';
 import { pathPart } from '../path-part.ts';
@@ -82,7 +83,7 @@ export const attention: Op = {
   },
   outputs: {
     out: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
-    lse: { axes: ['H', 'T'], dtypes: FLOATS },
+    lse: { axes: ['H', 'T'], dtypes: WIDE_FLOATS },
   },
   scalars: { scale: 0, causal: 1 },
 
@@ -159,7 +160,8 @@ export const attention: Op = {
   },
 
   sample: ({ T, S }: Dims, random: Random) => ({ segments: drawSegments(T, S, random) }),
-  tolerance: { f32: 1e-5 },
+  tolerance: { f32: 1e-5, bf16: 6e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
   cases: [
     { dims: { T: 1, H: 1, G: 1, D: 2, S: 1, P: 3 } },
     { dims: { T: 5, H: 2, G: 1, D: 3, S: 5, P: 3 } },

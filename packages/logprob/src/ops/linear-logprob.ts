@@ -8,6 +8,7 @@ import {
   type OpCase,
   selectRows,
   type Values,
+  WIDE_FLOATS,
 } from '@saccade/ops';
 import { logSoftmaxRow } from '../log-softmax-row.ts';
 
@@ -29,13 +30,13 @@ export const linearLogprob: Op = {
   id: 'linearLogprob',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
-    weight: { axes: ['V', 'D'], dtypes: FLOATS, grad: true },
+    weight: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
     targets: { axes: ['N'], dtypes: INDICES },
   },
   outputs: {
-    logprobs: { axes: ['N'], dtypes: FLOATS, grad: true, measure: 'absolute' },
-    entropy: { axes: ['N'], dtypes: FLOATS, grad: true, measure: 'absolute' },
-    lse: { axes: ['N'], dtypes: FLOATS, measure: 'absolute' },
+    logprobs: { axes: ['N'], dtypes: WIDE_FLOATS, grad: true, measure: 'absolute' },
+    entropy: { axes: ['N'], dtypes: WIDE_FLOATS, grad: true, measure: 'absolute' },
+    lse: { axes: ['N'], dtypes: WIDE_FLOATS, measure: 'absolute' },
   },
   scalars: { temperature: 1 },
 
@@ -87,8 +88,8 @@ export const linearLogprob: Op = {
     return { targets, weight };
   },
   // Absolute for the three outputs, relative for the gradients.
-  tolerance: { f32: 2e-5 },
-  gradTolerance: { f32: 1e-5 },
+  tolerance: { f32: 2e-5, bf16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
   cases: [
     { dims: { N: 1, D: 1, V: 2 } },
     { dims: { N: 3, D: 7, V: 1 } },

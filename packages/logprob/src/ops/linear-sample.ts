@@ -1,6 +1,14 @@
 /** Sampling from a linear LM head, with the exact log-probability of what was drawn. */
 import { philox4x32, type Random, unitOpen, type Words2, type Words4 } from '@saccade/core';
-import { type Dims, FLOATS, INDICES, type Op, selectRows, type Values } from '@saccade/ops';
+import {
+  type Dims,
+  FLOATS,
+  INDICES,
+  type Op,
+  selectRows,
+  type Values,
+  WIDE_FLOATS,
+} from '@saccade/ops';
 import { logSoftmaxRow } from '../log-softmax-row.ts';
 
 /**
@@ -24,7 +32,7 @@ export const linearSample: Op = {
   },
   outputs: {
     tokens: { axes: ['N'], dtypes: INDICES },
-    logprobs: { axes: ['N'], dtypes: FLOATS, measure: 'absolute' },
+    logprobs: { axes: ['N'], dtypes: WIDE_FLOATS, measure: 'absolute' },
   },
   scalars: { temperature: 1 },
 
@@ -55,7 +63,7 @@ export const linearSample: Op = {
       weight: Float64Array.from({ length: V * D }, () => random.normal() / Math.sqrt(D)),
     };
   },
-  tolerance: { f32: 2e-5 },
+  tolerance: { f32: 2e-5, bf16: 1e-3 },
   cases: [
     { dims: { N: 1, D: 1, V: 1, Q: 4 } },
     { dims: { N: 3, D: 7, V: 5, Q: 4 } },

@@ -1,5 +1,5 @@
 /** One step of AdamW with clipping by the global norm. */
-import { FLOATS, type Op } from '../op.ts';
+import { type Op, WIDE_FLOATS } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -19,16 +19,16 @@ import { selectRows } from '../select-rows.ts';
 export const adamwStep: Op = {
   id: 'adamwStep',
   inputs: {
-    param: { axes: ['N'], dtypes: FLOATS },
-    m: { axes: ['N'], dtypes: FLOATS },
-    v: { axes: ['N'], dtypes: FLOATS },
-    grad: { axes: ['N'], dtypes: FLOATS },
-    sumSquares: { axes: ['U'], dtypes: FLOATS },
+    param: { axes: ['N'], dtypes: WIDE_FLOATS },
+    m: { axes: ['N'], dtypes: WIDE_FLOATS },
+    v: { axes: ['N'], dtypes: WIDE_FLOATS },
+    grad: { axes: ['N'], dtypes: WIDE_FLOATS },
+    sumSquares: { axes: ['U'], dtypes: WIDE_FLOATS },
   },
   outputs: {
-    param: { axes: ['N'], dtypes: FLOATS, inPlaceOf: 'param' },
-    m: { axes: ['N'], dtypes: FLOATS, inPlaceOf: 'm' },
-    v: { axes: ['N'], dtypes: FLOATS, inPlaceOf: 'v' },
+    param: { axes: ['N'], dtypes: WIDE_FLOATS, inPlaceOf: 'param' },
+    m: { axes: ['N'], dtypes: WIDE_FLOATS, inPlaceOf: 'm' },
+    v: { axes: ['N'], dtypes: WIDE_FLOATS, inPlaceOf: 'v' },
   },
   scalars: {
     learningRate: 1e-3,

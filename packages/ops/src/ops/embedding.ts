@@ -12,7 +12,7 @@ import { selectRows } from '../select-rows.ts';
 export const embedding: Op = {
   id: 'embedding',
   inputs: {
-    table: { axes: ['V', 'D'], dtypes: FLOATS, grad: true },
+    table: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
     extra: { axes: ['E', 'D'], dtypes: FLOATS, grad: true, optional: true },
     ids: { axes: ['N'], dtypes: INDICES },
   },
@@ -43,7 +43,8 @@ export const embedding: Op = {
   sample: ({ V, E, N }, random) => ({
     ids: Int32Array.from({ length: N }, () => random.integer(V + E)),
   }),
-  tolerance: { f32: 1e-5 },
+  tolerance: { f32: 1e-5, bf16: 6e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
   cases: [
     { dims: { V: 1, D: 1, E: 0, N: 1 }, without: ['extra'] },
     { dims: { V: 5, D: 7, E: 3, N: 9 } },

@@ -13,8 +13,8 @@ export const gemm: Op = {
   id: 'gemm',
   inputs: {
     x: { axes: ['M', 'K'], dtypes: FLOATS, grad: true },
-    w: { axes: ['N', 'K'], dtypes: FLOATS, grad: true },
-    b: { axes: ['N'], dtypes: FLOATS, grad: true, optional: true },
+    w: { axes: ['N', 'K'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
+    b: { axes: ['N'], dtypes: FLOATS, grad: true, gradDtype: 'f32', optional: true },
   },
   outputs: { y: { axes: ['M', 'N'], dtypes: FLOATS, grad: true } },
   scalars: {},
@@ -50,7 +50,8 @@ export const gemm: Op = {
     return { x: dx, w: dw, b: db };
   },
 
-  tolerance: { f32: 1e-5 },
+  tolerance: { f32: 1e-5, bf16: 6e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
   cases: [
     { dims: { M: 1, K: 1, N: 1 } },
     { dims: { M: 1, K: 128, N: 65 }, without: ['b'] },

@@ -1,5 +1,5 @@
 /** The running sum of squares from which the global gradient norm is taken. */
-import { FLOATS, type Op } from '../op.ts';
+import { type Op, WIDE_FLOATS } from '../op.ts';
 
 /**
  * total = sum + Σₙ gradₙ²
@@ -11,10 +11,10 @@ import { FLOATS, type Op } from '../op.ts';
 export const gradNorm: Op = {
   id: 'gradNorm',
   inputs: {
-    grad: { axes: ['N'], dtypes: FLOATS },
-    sum: { axes: ['U'], dtypes: FLOATS },
+    grad: { axes: ['N'], dtypes: WIDE_FLOATS },
+    sum: { axes: ['U'], dtypes: WIDE_FLOATS },
   },
-  outputs: { total: { axes: ['U'], dtypes: FLOATS, inPlaceOf: 'sum' } },
+  outputs: { total: { axes: ['U'], dtypes: WIDE_FLOATS, inPlaceOf: 'sum' } },
   scalars: {},
 
   check: ({ U }) =>

@@ -1,6 +1,14 @@
 /** Rotary position embedding from tables of cosines and sines. */
 import type { Random } from '@saccade/core';
-import { type Cost, type CostCall, type Dims, FLOATS, type Op, type Values } from '../op.ts';
+import {
+  type Cost,
+  type CostCall,
+  type Dims,
+  FLOATS,
+  type Op,
+  type Values,
+  WIDE_FLOATS,
+} from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /** Rotates the pairs (x[e], x[e + E]) of every head by ±the table's angles. */
@@ -39,14 +47,14 @@ function rotationCost({ T, H, D, E }: Dims, { bytesPerElement: size }: CostCall)
  * Su et al. 2021, arXiv:2104.09864, in the half-split pairing that Hugging Face models use.
  * M-RoPE and the 2-D rotation of a vision tower differ only in the tables.
  *
- * x [T, H, D]; cos, sin [T, E], E = D/2, constants.
+ * x [T, H, D]; cos, sin [T, E], E = D/2, constants, not in bf16: an angle's error turns a whole head.
  */
 export const rotary: Op = {
   id: 'rotary',
   inputs: {
     x: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
-    cos: { axes: ['T', 'E'], dtypes: FLOATS },
-    sin: { axes: ['T', 'E'], dtypes: FLOATS },
+    cos: { axes: ['T', 'E'], dtypes: WIDE_FLOATS },
+    sin: { axes: ['T', 'E'], dtypes: WIDE_FLOATS },
   },
   outputs: { y: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true } },
   scalars: {},
@@ -63,7 +71,8 @@ export const rotary: Op = {
     const angles = Float64Array.from({ length: T * E }, () => 2 * Math.PI * random.uniform());
     return { cos: angles.map(Math.cos), sin: angles.map(Math.sin) };
   },
-  tolerance: { f32: 1e-5 },
+  tolerance: { f32: 1e-5, bf16: 6e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
   cases: [
     { dims: { T: 1, H: 1, D: 2, E: 1 } },
     { dims: { T: 3, H: 5, D: 6, E: 3 } },
