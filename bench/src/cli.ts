@@ -11,7 +11,20 @@ import { addTable } from './commands/table.ts';
 export async function main(args: readonly string[]): Promise<void> {
   const program = new Command('npm run bench --')
     .description('Measures Saccade on this machine, alone and in turns with other libraries.')
-    .showHelpAfterError('(--help says more)');
+    .showHelpAfterError('(--help says more)')
+    .addHelpText(
+      'after',
+      `
+Without a command it is ops, whose options are in: npm run bench -- ops --help
+
+How fast is every op here?         npm run bench
+Did my change make gemm faster?    npm run bench -- --filter gemm --json before.json
+                                   npm run bench -- --filter gemm --baseline before.json
+How does it compare with PyTorch?  npm run bench -- table --peers --python path/to/python
+What does a longer answer cost?    npm run bench -- scaling --svg scaling.svg
+
+bench/README.md says what the numbers mean.`,
+    );
   addOps(program, args);
   addTable(program, args);
   addScaling(program, args);

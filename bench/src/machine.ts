@@ -31,6 +31,15 @@ export function describeMachine(): Machine {
   };
 }
 
+/** Name of a folder for this machine's results: `intel-xeon-processor-2-50ghz-x2`. */
+export function machineFolder({ processor, processors }: Machine): string {
+  const words = processor
+    .toLowerCase()
+    .replace(/\((r|tm)\)/g, '')
+    .match(/[a-z0-9]+/g) ?? ['unknown'];
+  return `${words.join('-')}-x${processors}`;
+}
+
 /** @param args  of the command line, after `npm run bench --` */
 export function provenance(
   args: readonly string[],

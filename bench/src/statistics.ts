@@ -1,5 +1,7 @@
 /** What a list of timings says: the middle, how far most of it lies from there, and what is a tie. */
 
+import { median } from './median.ts';
+
 /** Of repeated measurements of one thing, in the unit of the measurements. */
 export interface Sample {
   readonly median: number;
@@ -16,11 +18,6 @@ export function quantile(numbers: readonly number[], share: number): number {
   const [low, high] = [Math.floor(place), Math.ceil(place)];
   const [below, above] = [sorted[low] ?? Number.NaN, sorted[high] ?? Number.NaN];
   return below + (above - below) * (place - low);
-}
-
-/** The middle of the numbers, NaN of none. */
-export function median(numbers: readonly number[]): number {
-  return quantile(numbers, 0.5);
 }
 
 export function summarise(numbers: readonly number[]): Sample {

@@ -4,6 +4,7 @@ import type { MeasureOptions } from './measure.ts';
 /** A turn lasts at least this: short ops run many times. */
 const LEAST_TURN_SECONDS = 0.02;
 const LEAST_ROUNDS = 5;
+const LONG_SECONDS = 0.2;
 /** Threads of a pool spin for a while after their work; by then they sleep. */
 const PAUSE_MILLISECONDS = 5;
 /**
@@ -16,7 +17,11 @@ export async function takeTurns(
   { rounds, seconds }: MeasureOptions,
 ): Promise<readonly (readonly number[])[]> {
   const once = [];
-  for (const side of sides) once.push(await side(1));
+  for (const side of sides) {
+    const first = await side(1);
+    // A first run makes what later ones keep; it says little about a short one.
+    once.push(first < LONG_SECONDS ? await side(1) : first);
+  }
   const launches = once.map((time) => Math.max(1, Math.ceil(LEAST_TURN_SECONDS / time)));
   const perRound = once.reduce((sum, time, i) => sum + time * (launches[i] ?? 1), 0);
   const count = Math.min(rounds, Math.max(LEAST_ROUNDS, Math.floor(seconds / perRound)));

@@ -7,7 +7,7 @@ import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
 import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
-import { addRunOptions, type RunFlags, writeJson } from './shared.ts';
+import { addRunOptions, type RunFlags, writeResult } from './shared.ts';
 
 interface OpsFlags extends RunFlags {
   readonly filter?: string;
@@ -62,7 +62,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     console.error(run.peaks());
     const results = addRoofline(measured, run.ceilings);
     console.log(drawResults(results, compareRuns(results, before)));
-    writeJson(flags.json, { ...run.record(), results });
+    writeResult(flags, 'ops', { ...run.record(), results });
   } finally {
     await run.dispose();
   }

@@ -5,39 +5,37 @@ import { showProgress } from '../progress.ts';
 import { type Latency, measureSandbox } from '../sandbox.ts';
 import { type Column, drawTable } from '../table.ts';
 import { formatSeconds, threeDigits } from '../units.ts';
-import { parseCount, writeJson } from './shared.ts';
+import { addResultOptions, parseCount, type ResultFlags, writeResult } from './shared.ts';
 
-interface SandboxFlags {
+interface SandboxFlags extends ResultFlags {
   readonly sessions: readonly number[];
   readonly turns: number;
-  readonly json?: string;
 }
 
 const DEFAULT_SESSIONS = [1, 8, 32];
 
 export function addSandbox(program: Command, args: readonly string[]): void {
-  program
+  const command = program
     .command('sandbox')
     .description('The Python sandbox: starting a session, a turn, a turn with a picture.')
     .option('--sessions <counts>', 'sessions at once, comma between', parseCounts, DEFAULT_SESSIONS)
-    .option('--turns <count>', 'turns of each kind in each session', parseCount, 30)
-    .option('--json <file>', 'write the results with machine, versions, commit and date')
-    .action(async (flags: SandboxFlags) => {
-      const { tier, results } = await measureSandbox({ ...flags, onStart: showProgress });
-      showProgress('');
-      console.log(`isolation: ${tier}`);
-      console.log(
-        drawTable(
-          COLUMNS,
-          results.map((result) => [
-            `${result.sessions}`,
-            ...[result.start, result.turn, result.imageTurn].flatMap(cellsOf),
-            threeDigits(result.executionsPerSecond),
-          ]),
-        ),
-      );
-      writeJson(flags.json, { ...provenance(args), tier, results });
-    });
+    .option('--turns <count>', 'turns of each kind in each session', parseCount, 30);
+  addResultOptions(command).action(async (flags: SandboxFlags) => {
+    const { tier, results } = await measureSandbox({ ...flags, onStart: showProgress });
+    showProgress('');
+    console.log(`isolation: ${tier}`);
+    console.log(
+      drawTable(
+        COLUMNS,
+        results.map((result) => [
+          `${result.sessions}`,
+          ...[result.start, result.turn, result.imageTurn].flatMap(cellsOf),
+          threeDigits(result.executionsPerSecond),
+        ]),
+      ),
+    );
+    writeResult(flags, 'sandbox', { ...provenance(args), tier, results });
+  });
 }
 
 const right = (title: string): Column => ({ title, align: 'right' });

@@ -1,7 +1,6 @@
 /** `npm run bench -- scaling`: how time grows, as a table and as a picture. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { InstructionSet } from '@saccade/backend-native';
 import type { Command } from 'commander';
 import { provenance } from '../machine.ts';
@@ -10,9 +9,17 @@ import { measureScaling } from '../scaling.ts';
 import { describeGrowth, drawScaling } from '../scaling-picture.ts';
 import { drawTable } from '../table.ts';
 import { formatSeconds } from '../units.ts';
-import { parseCount, parseSeconds, writeJson } from './shared.ts';
+import {
+  addResultOptions,
+  parseCount,
+  parseSeconds,
+  type ResultFlags,
+  resultPath,
+  writeResult,
+  writeText,
+} from './shared.ts';
 
-interface ScalingFlags {
+interface ScalingFlags extends ResultFlags {
   readonly isa?: InstructionSet;
   readonly threads: number;
   readonly tokens: number;
@@ -20,11 +27,10 @@ interface ScalingFlags {
   readonly rounds: number;
   readonly seconds: number;
   readonly svg?: string;
-  readonly json?: string;
 }
 
 export function addScaling(program: Command, args: readonly string[]): void {
-  program
+  const command = program
     .command('scaling')
     .description('How time grows with tokens, vocabulary, group size and threads; draws it.')
     .option('--isa <name>', 'instruction set of the native backend: generic, avx2, avx512, …')
@@ -33,16 +39,16 @@ export function addScaling(program: Command, args: readonly string[]): void {
     .option('--vocabulary <count>', 'largest vocabulary', parseCount, 151_936)
     .option('--rounds <count>', 'samples wanted of each point', parseCount, 9)
     .option('--seconds <s>', 'about how long one of the four sweeps may take', parseSeconds, 60)
-    .option('--svg <file>', 'draw the curves')
-    .option('--json <file>', 'write the results with machine, versions, commit and date')
+    .option('--svg <file>', 'draw the curves; --record does, beside its numbers');
+  addResultOptions(command)
     .addHelpText(
       'after',
       `
 A point is a forward and its backward in float32; all points of a sweep are measured in turns. The
 exponent p of time ∝ n^p is fitted over all sizes.
 
-  npm run bench -- scaling --json bench/results/<machine>/scaling.json \\
-    --svg bench/results/<machine>/scaling.svg`,
+  npm run bench -- scaling --record        numbers and picture into bench/results/<machine>/
+  npm run bench -- scaling --svg now.svg   the picture alone`,
     )
     .action((flags: ScalingFlags) => runScaling(flags, args));
 }
@@ -78,13 +84,13 @@ async function runScaling(flags: ScalingFlags, args: readonly string[]): Promise
     );
   }
   const record = provenance(args);
-  writeJson(flags.json, { ...record, threads, sweeps });
-  if (flags.svg === undefined) return;
+  writeResult(flags, 'scaling', { ...record, threads, sweeps });
+  const pictures = [
+    ...(flags.svg ? [resolve(flags.svg)] : []),
+    ...(flags.record ? [resultPath('scaling.svg')] : []),
+  ];
   const about =
     `${record.machine.processor}, ${threads} threads, ` +
     `commit ${record.commit}, ${record.date.slice(0, 10)}`;
-  const path = resolve(flags.svg);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, drawScaling(sweeps, about));
-  console.error(`Picture: ${path}`);
+  for (const path of pictures) writeText(path, drawScaling(sweeps, about));
 }

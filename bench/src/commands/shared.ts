@@ -1,7 +1,9 @@
 /** Options that several subcommands have, and where their results go. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
+import { describeMachine, machineFolder } from '../machine.ts';
 
 /** A whole number of at least 1 from the command line. */
 export function parseCount(text: string): number {
@@ -17,7 +19,7 @@ export function parseSeconds(text: string): number {
 }
 
 /** What commander makes of the options that {@link addRunOptions} adds. */
-export interface RunFlags {
+export interface RunFlags extends ResultFlags {
   readonly backend: string;
   readonly isa?: string;
   readonly threads?: number;
@@ -26,11 +28,10 @@ export interface RunFlags {
   readonly python?: string;
   readonly rounds: number;
   readonly seconds: number;
-  readonly json?: string;
 }
 
 export function addRunOptions(command: Command): Command {
-  return command
+  return addResultOptions(command)
     .option('--backend <name>', 'native, or reference: the float64 oracles themselves', 'native')
     .option('--isa <name>', 'instruction set of the native backend: generic, avx2, avx512, …')
     .option('--threads <count>', 'threads for us and for every peer', parseCount)
@@ -38,15 +39,39 @@ export function addRunOptions(command: Command): Command {
     .option('--rounds <count>', 'samples wanted of each measurement', parseCount, 30)
     .option('--seconds <s>', 'about how long a measurement may take', parseSeconds, 8)
     .option('--peers', 'measure other libraries in turns with ours, after comparing results')
-    .option('--python <path>', 'an interpreter with torch, for --peers')
-    .option('--json <file>', 'write the results with machine, versions, commit and date');
+    .option('--python <path>', 'an interpreter with torch, for --peers');
 }
 
-/** Writes a result where `--json` says, if it does. */
-export function writeJson(path: string | undefined, result: unknown): void {
-  if (path === undefined) return;
-  const file = resolve(path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
-  console.error(`Results: ${file}`);
+/** Where a result goes. */
+export interface ResultFlags {
+  readonly json?: string;
+  readonly record?: boolean;
+}
+
+export function addResultOptions(command: Command): Command {
+  return command
+    .option('--json <file>', 'write the results with machine, versions, commit and date')
+    .option('--record', 'the same, into bench/results/<machine>/');
+}
+
+/**
+ * Writes a result where the flags say, if they do.
+ *
+ * @param kind  name of the file in the machine's folder
+ */
+export function writeResult({ json, record }: ResultFlags, kind: string, result: unknown): void {
+  const paths = [...(json ? [resolve(json)] : []), ...(record ? [resultPath(`${kind}.json`)] : [])];
+  for (const path of paths) writeText(path, `${JSON.stringify(result, null, 1)}\n`);
+}
+
+/** A file in the folder of this machine's results. */
+export function resultPath(name: string): string {
+  const results = fileURLToPath(new URL('../../results/', import.meta.url));
+  return join(results, machineFolder(describeMachine()), name);
+}
+
+export function writeText(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  console.error(`Results: ${path}`);
 }

@@ -7,21 +7,19 @@ import { showProgress } from '../progress.ts';
 import { measureSharedPrefixStep } from '../shared-prefix.ts';
 import type { Sample } from '../statistics.ts';
 import { formatRange, formatSeconds, threeDigits } from '../units.ts';
-import { parseCount, writeJson } from './shared.ts';
+import { addResultOptions, parseCount, type ResultFlags, writeResult } from './shared.ts';
 
-interface GrpoFlags {
+interface GrpoFlags extends ResultFlags {
   readonly python: string;
   readonly rounds: number;
   readonly threads: number;
-  readonly json?: string;
 }
 
-interface PrefixFlags {
+interface PrefixFlags extends ResultFlags {
   readonly rounds: number;
   readonly prompts: number;
   readonly group: number;
   readonly threads: number;
-  readonly json?: string;
 }
 
 const describe = (name: string, { median, p20, p80 }: Sample): string =>
@@ -32,38 +30,36 @@ const describeRatio = (name: string, { median, p20, p80 }: Sample): string =>
 
 export function addSteps(program: Command, args: readonly string[]): void {
   const threads = availableParallelism();
-  program
+  const grpo = program
     .command('grpo-step')
     .description('A whole GRPO step, sampling included, in turns with TRL’s GRPOTrainer.')
     .requiredOption('--python <path>', 'an interpreter with torch, transformers, trl, datasets')
     .option('--rounds <count>', 'steps of each side after one to warm up', parseCount, 9)
-    .option('--threads <count>', 'threads of both sides', parseCount, threads)
-    .option('--json <file>', 'write the results with machine, versions, commit and date')
-    .action(async (flags: GrpoFlags) => {
-      const result = await measureGrpoStep({ ...flags, onRound: showProgress });
-      showProgress('');
-      console.log(result.what);
-      console.log(describe('Saccade', result.saccade));
-      console.log(describe('TRL', result.trl));
-      console.log(describeRatio('TRL / Saccade', result.ratio));
-      writeJson(flags.json, { ...provenance(args, result.peers), ...result });
-    });
-  program
+    .option('--threads <count>', 'threads of both sides', parseCount, threads);
+  addResultOptions(grpo).action(async (flags: GrpoFlags) => {
+    const result = await measureGrpoStep({ ...flags, onRound: showProgress });
+    showProgress('');
+    console.log(result.what);
+    console.log(describe('Saccade', result.saccade));
+    console.log(describe('TRL', result.trl));
+    console.log(describeRatio('TRL / Saccade', result.ratio));
+    writeResult(flags, 'grpo-step', { ...provenance(args, result.peers), ...result });
+  });
+  const prefix = program
     .command('shared-prefix')
     .description('A training step with each group’s prompt packed once, and packed per trajectory.')
     .option('--rounds <count>', 'steps of each side after one to warm up', parseCount, 15)
     .option('--prompts <count>', 'prompts in the batch', parseCount, 16)
     .option('--group <count>', 'trajectories of each prompt', parseCount, 8)
-    .option('--threads <count>', 'threads that compute', parseCount, threads)
-    .option('--json <file>', 'write the results with machine, versions, commit and date')
-    .action(async (flags: PrefixFlags) => {
-      const result = await measureSharedPrefixStep({ ...flags, onRound: showProgress });
-      showProgress('');
-      const { tokens } = result;
-      console.log(result.what);
-      console.log(describe(`shared, ${tokens.shared} tk`, result.shared));
-      console.log(describe(`repeated, ${tokens.repeated} tk`, result.repeated));
-      console.log(describeRatio('repeated / shared', result.ratio));
-      writeJson(flags.json, { ...provenance(args), ...result });
-    });
+    .option('--threads <count>', 'threads that compute', parseCount, threads);
+  addResultOptions(prefix).action(async (flags: PrefixFlags) => {
+    const result = await measureSharedPrefixStep({ ...flags, onRound: showProgress });
+    showProgress('');
+    const { tokens } = result;
+    console.log(result.what);
+    console.log(describe(`shared, ${tokens.shared} tk`, result.shared));
+    console.log(describe(`repeated, ${tokens.repeated} tk`, result.repeated));
+    console.log(describeRatio('repeated / shared', result.ratio));
+    writeResult(flags, 'shared-prefix', { ...provenance(args), ...result });
+  });
 }

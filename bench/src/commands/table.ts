@@ -5,7 +5,7 @@ import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawHeadlines } from '../report-headline.ts';
 import { addRoofline, runJobs } from '../run-ops.ts';
-import { addRunOptions, type RunFlags, writeJson } from './shared.ts';
+import { addRunOptions, type RunFlags, writeResult } from './shared.ts';
 
 export function addTable(program: Command, args: readonly string[]): void {
   const command = program
@@ -17,7 +17,7 @@ export function addTable(program: Command, args: readonly string[]): void {
       'after',
       `
 Takes some minutes and 8 GB of memory with torch beside it:
-  npm run bench -- table --peers --python path/to/python --json bench/results/<machine>/table.json
+  npm run bench -- table --peers --python path/to/python --record
 
 The vocabulary of 151936 makes PyTorch keep [128, 151936] logits; ours keeps the share of them that
 the workspace column says. The shared prefix is compared with our own kernels on the repeated one.`,
@@ -56,7 +56,7 @@ async function runTable(flags: TableFlags, args: readonly string[]): Promise<voi
     console.error(run.peaks());
     const results = addRoofline(measured, run.ceilings);
     console.log(drawHeadlines(rows, results, sharedPrefix));
-    writeJson(flags.json, { ...run.record(), results, sharedPrefix });
+    writeResult(flags, 'table', { ...run.record(), results, sharedPrefix });
   } finally {
     await run.dispose();
   }

@@ -66,7 +66,7 @@ describe('takeTurns', () => {
     };
     const times = await takeTurns([side('a', 1), side('b', 0.001)], { rounds: 7, seconds: 1e-3 });
     expect(times).toEqual([Array(5).fill(1), Array(5).fill(0.001)]);
-    expect(calls).toEqual(['a1', 'b1', ...Array(6).fill(['a1', 'b20']).flat()]);
+    expect(calls).toEqual(['a1', 'b1', 'b1', ...Array(6).fill(['a1', 'b20']).flat()]);
   });
 });
 
