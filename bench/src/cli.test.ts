@@ -19,7 +19,18 @@ describe('the command line', () => {
 
   it('measures a case, writes it down, and compares with it', () => {
     const json = join(folder, 'add.json');
-    const few = ['--filter', 'gatherRows', '--rounds', '5', '--seconds', '0.1', '--threads', '1'];
+    const few = [
+      '--filter',
+      'gatherRows',
+      '--dtype',
+      'f32',
+      '--rounds',
+      '5',
+      '--seconds',
+      '0.1',
+      '--threads',
+      '1',
+    ];
     const first = run(...few, '--json', json);
     expect(first.status, first.stderr).toBe(0);
     const written = JSON.parse(readFileSync(json, 'utf8'));

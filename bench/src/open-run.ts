@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { type InstructionSet, nativeBackend } from '@saccade/backend-native';
 import { ConfigError, type DType } from '@saccade/core';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
+import { allOps, storageTypes } from './catalog-ops.ts';
 import { type Ceilings, MEMORY_BYTES, nativeCeilings } from './ceilings.ts';
 import { type Provenance, provenance } from './machine.ts';
 import { openPeers } from './peers/open-peers.ts';
@@ -24,7 +25,6 @@ type Peak = Readonly<Record<'f32' | 'bf16', Ceiling>>;
 
 export interface OpenRun {
   readonly device: Device;
-  readonly threads: number;
   /** Absent where no peak can be measured. */
   readonly ceilings?: Ceilings;
   readonly peers: readonly Peer[];
@@ -73,7 +73,6 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
   measurePeak();
   return {
     device,
-    threads,
     ...(ceilings && { ceilings }),
     peers,
     record() {
@@ -101,7 +100,7 @@ function describePeak({ f32, bf16 }: { f32: Ceiling; bf16: Ceiling }): string {
 /** Storage types given on the command line. @throws ConfigError naming the known ones */
 export function parseDtypes(text: string | undefined): readonly DType[] | undefined {
   if (text === undefined) return undefined;
-  const known: readonly DType[] = ['f32', 'bf16', 'f16'];
+  const known = [...new Set(allOps.flatMap(storageTypes))];
   return text.split(',').map((name) => {
     const found = known.find((dtype) => dtype === name.trim());
     if (found !== undefined) return found;
