@@ -41,6 +41,8 @@ export interface RunOptions extends MeasureOptions {
   readonly peers?: readonly Peer[];
   /** Called before each measurement with what it is. */
   readonly onStart?: (what: string) => void;
+  /** Once aborted, no other measurement begins; those there are, are the result. */
+  readonly signal?: AbortSignal;
   /** Called for what the backend cannot run. */
   readonly onSkip?: (what: string, why: string) => void;
 }
@@ -71,6 +73,7 @@ export async function runJobs(
   for (const job of jobs) {
     const known = storageTypes(job.op);
     for (const dtype of (options.dtypes ?? known).filter((wanted) => known.includes(wanted))) {
+      if (options.signal?.aborted) return results;
       const what = `${job.op.id} ${shortCase(job.opCase)} ${dtype}`;
       try {
         results.push(...(await runJob(device, job, dtype, options)));
@@ -96,6 +99,7 @@ async function runJob(
   try {
     const results: OpResult[] = [];
     for (const pass of prepared.passes) {
+      if (options.signal?.aborted) break;
       options.onStart?.(`${what} ${pass}`);
       results.push(await measureOne(device, prepared, pass, accuracy, options));
     }

@@ -7,7 +7,7 @@ import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
 import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
-import { addRunOptions, type RunFlags, writeResult } from './shared.ts';
+import { addRunOptions, interruption, type RunFlags, writeResult } from './shared.ts';
 
 interface OpsFlags extends RunFlags {
   readonly filter?: string;
@@ -55,6 +55,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
       seconds: flags.seconds,
       peers: run.peers,
       ...(dtypes && { dtypes }),
+      signal: interruption(),
       onStart: showProgress,
       onSkip: (what, why) => console.error(`left out: ${what}: ${why}`),
     });

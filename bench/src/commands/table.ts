@@ -5,7 +5,7 @@ import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawHeadlines } from '../report-headline.ts';
 import { addRoofline, runJobs } from '../run-ops.ts';
-import { addRunOptions, type RunFlags, writeResult } from './shared.ts';
+import { addRunOptions, interruption, type RunFlags, writeResult } from './shared.ts';
 
 export function addTable(program: Command, args: readonly string[]): void {
   const command = program
@@ -42,6 +42,7 @@ async function runTable(flags: TableFlags, args: readonly string[]): Promise<voi
     seconds: flags.seconds,
     peers: run.peers,
     ...(dtypes && { dtypes }),
+    signal: interruption(),
     onStart: showProgress,
     onSkip: (what: string, why: string) => console.error(`left out: ${what}: ${why}`),
   };
@@ -49,9 +50,10 @@ async function runTable(flags: TableFlags, args: readonly string[]): Promise<voi
     const jobs = rows.map(({ job }) => job);
     const measured = await runJobs(run.device, jobs, options);
     showProgress('shared prefix');
-    const sharedPrefix = isWanted(GROUP_TITLE)
-      ? await measureSharedPrefix(run.device, HEADLINE_GROUP, options)
-      : [];
+    const sharedPrefix =
+      isWanted(GROUP_TITLE) && !options.signal.aborted
+        ? await measureSharedPrefix(run.device, HEADLINE_GROUP, options)
+        : [];
     showProgress('');
     console.error(run.peaks());
     const results = addRoofline(measured, run.ceilings);

@@ -14,6 +14,9 @@ import { pairedRatio, type Sample, summarise } from '../statistics.ts';
 import { takeTurns } from '../take-turns.ts';
 import type { Peer, PeerArray, PeerResult, PeerRun, PeerTask } from './peer.ts';
 
+/** A peer this many times slower, and longer than this, is timed once: more tells nothing. */
+const FAR_BEHIND = 20;
+const LONG_SECONDS = 1;
 /** Different sums in another order differ by this much; a wrong answer by far more. */
 const MOST_DIFFERENCE: Readonly<Partial<Record<DType, number>>> = { f32: 1e-3, bf16: 3e-2 };
 
@@ -35,6 +38,12 @@ export async function runBesidePeers(
   // Ops that work in place have moved on: one launch from what the peers get gives the result.
   prepared.launch(pass);
   const expected = await resultsOf(device, prepared, pass);
+  const ourTurn = (launches: number): Promise<number> =>
+    timeOnce(
+      () => prepared.launch(pass),
+      () => device.synchronize(),
+      launches,
+    );
   const found: PeerResult[] = [];
   const running: { peer: Peer; run: PeerRun; difference: number }[] = [];
   try {
@@ -50,15 +59,17 @@ export async function runBesidePeers(
         await run.dispose();
         continue;
       }
+      const first = await run.time(1);
+      const once = await ourTurn(1);
+      if (first > LONG_SECONDS && first > FAR_BEHIND * once) {
+        const [seconds, ratio] = [summarise([first]), pairedRatio([first], [once])];
+        found.push({ peer: peer.name, seconds, ratio, difference });
+        await run.dispose();
+        continue;
+      }
       running.push({ peer, run, difference });
     }
     if (running.length === 0) return { peers: found };
-    const ourTurn = (launches: number): Promise<number> =>
-      timeOnce(
-        () => prepared.launch(pass),
-        () => device.synchronize(),
-        launches,
-      );
     const turns = [ourTurn, ...running.map(({ run }) => run.time.bind(run))];
     const [ours = [], ...theirs] = await takeTurns(turns, options);
     running.forEach(({ peer, difference }, i) => {

@@ -100,6 +100,26 @@ describe('runBesidePeers', () => {
     expect(peers).toMatchObject([{ peer: 'adder', ratio: { count: ours?.count } }]);
   });
 
+  it('times a peer that is far behind once, and not in turns', async () => {
+    let runs = 0;
+    const slow: Peer = {
+      ...peerThatAdds(0),
+      async prepare(task) {
+        const run = await peerThatAdds(0).prepare(task);
+        if (typeof run === 'string') return run;
+        const time = async () => {
+          runs++;
+          return 1000;
+        };
+        return { ...run, time };
+      },
+    };
+    const { ours, peers } = await measure([slow]);
+    expect(ours).toBeUndefined();
+    expect(peers).toMatchObject([{ peer: 'adder', seconds: { median: 1000, count: 1 } }]);
+    expect(runs).toBe(1);
+  });
+
   it('does not time a wrong answer', async () => {
     const { ours, peers } = await measure([peerThatAdds(0.1)]);
     expect(ours).toBeUndefined();
