@@ -1,6 +1,7 @@
 import { openDevice, referenceBackend } from '@saccade/ops';
 import { expect, it } from 'vitest';
-import { HEADLINE_GROUP, headlineOf, headlines, measureSharedPrefix } from './headline.ts';
+import { measureSharedPrefix } from './group-packing.ts';
+import { HEADLINE_GROUP, headlineOf, headlines } from './headline.ts';
 import { shortCase } from './prepared-case.ts';
 import { drawHeadlines } from './report-headline.ts';
 import type { OpResult } from './run-ops.ts';

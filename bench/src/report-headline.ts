@@ -1,5 +1,6 @@
 /** The headline results as a table for people. */
-import { GROUP_TITLE, type Headline, headlineOf, type SharedPrefixResult } from './headline.ts';
+import type { SharedPrefixResult } from './group-packing.ts';
+import { GROUP_TITLE, type Headline, headlineOf } from './headline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import { missingOf } from './report-ops.ts';
 import type { OpResult } from './run-ops.ts';

@@ -1,6 +1,7 @@
 /** `npm run bench -- table`: the headline shapes beside their peers. */
 import type { Command } from 'commander';
-import { GROUP_TITLE, HEADLINE_GROUP, headlines, measureSharedPrefix } from '../headline.ts';
+import { measureSharedPrefix } from '../group-packing.ts';
+import { GROUP_TITLE, HEADLINE_GROUP, headlines } from '../headline.ts';
 import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawHeadlines } from '../report-headline.ts';
