@@ -7,7 +7,13 @@ import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
 import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
-import { addRunOptions, interruption, type RunFlags, writeResult } from './shared.ts';
+import {
+  addRunOptions,
+  interruption,
+  type RunFlags,
+  reportSkipped,
+  writeResult,
+} from './shared.ts';
 
 interface OpsFlags extends RunFlags {
   readonly filter?: string;
@@ -57,7 +63,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
       ...(dtypes && { dtypes }),
       signal: interruption(),
       onStart: showProgress,
-      onSkip: (what, why) => console.error(`left out: ${what}: ${why}`),
+      onSkip: reportSkipped,
     });
     showProgress('');
     console.error(run.peaks());

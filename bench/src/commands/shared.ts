@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
 import { describeMachine, machineFolder } from '../machine.ts';
+import { showProgress } from '../progress.ts';
 
 /** A whole number of at least 1 from the command line. */
 export function parseCount(text: string): number {
@@ -52,6 +53,12 @@ export function interruption(): AbortSignal {
     });
   }
   return controller.signal;
+}
+
+/** Names what the backend cannot run, with the fact and without the general remedy after it. */
+export function reportSkipped(what: string, why: string): void {
+  showProgress('');
+  console.error(`left out: ${what}: ${why.split(/(?<=\.) /)[0]}`);
 }
 
 /** Where a result goes. */

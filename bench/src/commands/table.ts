@@ -6,7 +6,13 @@ import { openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawHeadlines } from '../report-headline.ts';
 import { addRoofline, runJobs } from '../run-ops.ts';
-import { addRunOptions, interruption, type RunFlags, writeResult } from './shared.ts';
+import {
+  addRunOptions,
+  interruption,
+  type RunFlags,
+  reportSkipped,
+  writeResult,
+} from './shared.ts';
 
 export function addTable(program: Command, args: readonly string[]): void {
   const command = program
@@ -45,7 +51,7 @@ async function runTable(flags: TableFlags, args: readonly string[]): Promise<voi
     ...(dtypes && { dtypes }),
     signal: interruption(),
     onStart: showProgress,
-    onSkip: (what: string, why: string) => console.error(`left out: ${what}: ${why}`),
+    onSkip: reportSkipped,
   };
   try {
     const jobs = rows.map(({ job }) => job);
