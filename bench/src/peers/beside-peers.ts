@@ -69,7 +69,10 @@ export async function runBesidePeers(
       }
       running.push({ peer, run, difference });
     }
-    if (running.length === 0) return { peers: found };
+    const order = peers.map(({ name }) => name);
+    const inOrder = (): readonly PeerResult[] =>
+      found.sort((a, b) => order.indexOf(a.peer) - order.indexOf(b.peer));
+    if (running.length === 0) return { peers: inOrder() };
     const turns = [ourTurn, ...running.map(({ run }) => run.time.bind(run))];
     const [ours = [], ...theirs] = await takeTurns(turns, options);
     running.forEach(({ peer, difference }, i) => {
@@ -77,7 +80,7 @@ export async function runBesidePeers(
       const ratio = pairedRatio(times, ours);
       found.push({ peer: peer.name, seconds: summarise(times), ratio, difference });
     });
-    return { ours: summarise(ours), peers: found };
+    return { ours: summarise(ours), peers: inOrder() };
   } finally {
     for (const { run } of running) await run.dispose();
   }
