@@ -14,7 +14,7 @@ import { pairedRatio, type Sample, summarise } from '../statistics.ts';
 import { takeTurns } from '../take-turns.ts';
 import type { Peer, PeerArray, PeerResult, PeerRun, PeerTask } from './peer.ts';
 
-/** A peer this many times slower, and longer than this, is timed once: more tells nothing. */
+/** A peer this many times slower, and longer than this, is not asked again: more tells nothing. */
 const FAR_BEHIND = 20;
 const LONG_SECONDS = 1;
 /** Different sums in another order differ by this much; a wrong answer by far more. */
@@ -59,7 +59,7 @@ export async function runBesidePeers(
         await run.dispose();
         continue;
       }
-      const first = await run.time(1);
+      const first = run.firstSeconds ?? (await run.time(1));
       const once = await ourTurn(1);
       if (first > LONG_SECONDS && first > FAR_BEHIND * once) {
         const [seconds, ratio] = [summarise([first]), pairedRatio([first], [once])];

@@ -24,7 +24,8 @@ export async function startJsonLines(
   args: readonly string[],
   needs: string,
 ): Promise<JsonLinesProcess> {
-  const child: ChildProcessWithoutNullStreams = spawn(command, args);
+  // In a group of its own: Ctrl-C in a terminal is for us, who then end it by closing its input.
+  const child: ChildProcessWithoutNullStreams = spawn(command, args, { detached: true });
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -6,7 +6,7 @@ import type { Peer, PeerTask } from './peer.ts';
 export interface LocalTask {
   /** Does the task once; resolves when it is done. */
   run(): Promise<void>;
-  /** Does it once more and reads what it gives, by our names. */
+  /** Does it and reads what it gives, by our names. */
   read(): Promise<Readonly<Record<string, ArrayLike<number>>>>;
   dispose(): Promise<void>;
 }
@@ -26,16 +26,20 @@ export function localPeer({ name, version, prepare }: LocalPeer): Peer {
       if (task.dtype !== 'f32') return `computes in float32 here, not ${task.dtype}`;
       let ready: LocalTask | string;
       let results: Awaited<ReturnType<LocalTask['read']>>;
+      let firstSeconds: number;
       try {
         ready = await prepare(task);
         if (typeof ready === 'string') return ready;
+        const start = performance.now();
         results = await ready.read();
+        firstSeconds = (performance.now() - start) / 1000;
       } catch (error) {
         return `fails: ${messageOf(error).split('\n')[0]}`;
       }
       const { run, dispose } = ready;
       return {
         results,
+        firstSeconds,
         async time(launches) {
           const start = performance.now();
           for (let i = 0; i < launches; i++) await run();

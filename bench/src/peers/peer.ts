@@ -29,6 +29,8 @@ export interface PeerRun {
    * the peer does not compute is left out.
    */
   readonly results: Readonly<Record<string, ArrayLike<number>>>;
+  /** Of the run that gave the results, where that is known. */
+  readonly firstSeconds?: number;
   /** Runs it so many times in a row and gives the seconds of one. */
   time(launches: number): Promise<number>;
   dispose(): Promise<void>;
