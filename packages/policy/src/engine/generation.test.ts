@@ -169,6 +169,25 @@ describe('the generation engine', () => {
     expect(policy.usedCacheSlots).toBe(0);
   });
 
+  it('lets requests wait while more others run, but not until they are done', async () => {
+    const done: string[] = [];
+    const ask = async (name: string, maxTokens: number) => {
+      await policy.sample(contractRequest(promptOf(name), name, 1, { maxTokens }));
+      policy.release(name);
+      done.push(name);
+    };
+    const first = [ask('one', 150), ask('ten', 10), ask('three', 150)];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    // Two wait until two are left: after ten passes.
+    await Promise.all([ask('late', 3), ask('later', 3)]);
+    expect([...done].sort()).toEqual(['late', 'later', 'ten']);
+    expect(done[0]).toBe('ten');
+    // One of its own waits for 64 passes.
+    await ask('last', 3);
+    expect(done).toHaveLength(4);
+    await Promise.all(first);
+  });
+
   it('stops after a stop string, at the end of the turn, or when the budget is used up', async () => {
     const prompt = promptOf('stop');
     const run = async (change: Partial<SampleRequest>, seed: number, from = policy) => {

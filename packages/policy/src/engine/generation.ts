@@ -17,6 +17,12 @@ import { StopMatcher } from './stop-matcher.ts';
 
 /** New token rows admitted to one pass beyond the running requests: bounds a pass's memory. */
 const ADMITTED_ROWS = 4096;
+/**
+ * Requests that arrive while others run wait until they are as many, but no longer than this many
+ * passes. The turns of a tool loop are short and come back one by one: started one by one they make
+ * many passes of few rows, and a row costs half as much among 256 as among 50.
+ */
+const HELD_PASSES = 64;
 
 interface Job {
   readonly request: SampleRequest;
@@ -43,6 +49,8 @@ export class GenerationEngine {
   #parameters: Parameters;
   #waiting: Job[] = [];
   #running: RunningJob[] = [];
+  /** Passes for which requests have waited now. */
+  #heldPasses = 0;
   #isLooping = false;
   #isDisposed = false;
   #version = 0;
@@ -159,6 +167,9 @@ export class GenerationEngine {
 
   /** Moves waiting jobs to running while there is room; `entries` gets the plan entry of each. */
   #admit(plan: PassPlan, entries: number[]): void {
+    const isHeld = this.#waiting.length > 0 && this.#waiting.length < this.#running.length;
+    if (isHeld && this.#heldPasses++ < HELD_PASSES) return;
+    this.#heldPasses = 0;
     const limit = plan.ids.length + ADMITTED_ROWS;
     while (plan.ids.length < limit) {
       const job = this.#waiting.shift();

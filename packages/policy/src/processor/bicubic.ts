@@ -12,18 +12,25 @@ function cubic(distance: number): number {
   return 0;
 }
 
-interface Window {
-  readonly first: number;
-  /** Fixed-point weights that sum to about 2^PRECISION_BITS. */
+/** For each output place, the input places it mixes. */
+interface Windows {
+  /** Input places mixed per output place, as many for each. */
+  readonly taps: number;
+  /** [outputs]: the first of them. */
+  readonly firsts: Int32Array;
+  /** [outputs, taps]: fixed-point weights; each row sums to about 2^PRECISION_BITS. */
   readonly weights: Int32Array;
 }
 
-/** For each output place: the input places it mixes. The kernel widens when shrinking. */
-function windows(inputSize: number, outputSize: number): readonly Window[] {
+/** The kernel widens when shrinking. Windows cut by a border are filled up with weights of zero. */
+function windows(inputSize: number, outputSize: number): Windows {
   const scale = inputSize / outputSize;
   const stretch = Math.max(scale, 1);
   const support = 2 * stretch;
-  return Array.from({ length: outputSize }, (_, place) => {
+  const taps = Math.min(inputSize, Math.ceil(2 * support) + 1);
+  const firsts = new Int32Array(outputSize);
+  const weights = new Int32Array(outputSize * taps);
+  for (let place = 0; place < outputSize; place++) {
     const centre = (place + 0.5) * scale;
     const first = Math.max(0, Math.trunc(centre - support + 0.5));
     const end = Math.min(inputSize, Math.trunc(centre + support + 0.5));
@@ -31,12 +38,14 @@ function windows(inputSize: number, outputSize: number): readonly Window[] {
       cubic((i + first - centre + 0.5) / stretch),
     );
     const total = raw.reduce((sum, w) => sum + w, 0);
-    const weights = Int32Array.from(raw, (w) => {
+    const start = Math.min(first, inputSize - taps);
+    firsts[place] = start;
+    raw.forEach((w, i) => {
       const fixed = (w / total) * (1 << PRECISION_BITS);
-      return Math.trunc(fixed < 0 ? fixed - 0.5 : fixed + 0.5);
+      weights[place * taps + first - start + i] = Math.trunc(fixed < 0 ? fixed - 0.5 : fixed + 0.5);
     });
-    return { first, weights };
-  });
+  }
+  return { taps, firsts, weights };
 }
 
 const HALF = 1 << (PRECISION_BITS - 1);
@@ -65,28 +74,24 @@ export function resizeBicubic(
 
 function resizeRows(pixels: Uint8Array, width: number, height: number, newWidth: number) {
   const out = new Uint8Array(newWidth * height * 3);
-  const plan = windows(width, newWidth);
-  // A row as integers of the sums' own type: each value is read many times.
-  const row = new Int32Array(width * 3);
+  const { taps, firsts, weights } = windows(width, newWidth);
   let to = 0;
   for (let y = 0; y < height; y++) {
-    row.set(pixels.subarray(y * width * 3, (y + 1) * width * 3));
-    for (let x = 0; x < newWidth; x++) {
-      const { first, weights } = plan[x] as Window;
-      const count = weights.length;
+    let tap = 0;
+    for (let x = 0; x < newWidth; x++, to += 3) {
       let r = HALF;
       let g = HALF;
       let b = HALF;
-      let from = first * 3;
-      for (let i = 0; i < count; i++, from += 3) {
-        const weight = weights[i] as number;
-        r = (r + Math.imul(weight, row[from] as number)) | 0;
-        g = (g + Math.imul(weight, row[from + 1] as number)) | 0;
-        b = (b + Math.imul(weight, row[from + 2] as number)) | 0;
+      let from = (y * width + (firsts[x] as number)) * 3;
+      for (const end = tap + taps; tap < end; tap++, from += 3) {
+        const weight = weights[tap] as number;
+        r = (r + Math.imul(weight, pixels[from] as number)) | 0;
+        g = (g + Math.imul(weight, pixels[from + 1] as number)) | 0;
+        b = (b + Math.imul(weight, pixels[from + 2] as number)) | 0;
       }
-      out[to++] = clip8(r);
-      out[to++] = clip8(g);
-      out[to++] = clip8(b);
+      out[to] = clip8(r);
+      out[to + 1] = clip8(g);
+      out[to + 2] = clip8(b);
     }
   }
   return out;
@@ -95,17 +100,18 @@ function resizeRows(pixels: Uint8Array, width: number, height: number, newWidth:
 function resizeColumns(pixels: Uint8Array, width: number, height: number, newHeight: number) {
   const row = width * 3;
   const out = new Uint8Array(row * newHeight);
-  const sums = new Int32Array(row);
-  windows(height, newHeight).forEach(({ first, weights }, y) => {
-    sums.fill(HALF);
-    for (let i = 0; i < weights.length; i++) {
-      const weight = weights[i] as number;
-      const from = (first + i) * row;
-      for (let x = 0; x < row; x++) {
-        sums[x] = (sums[x] as number) + Math.imul(weight, pixels[from + x] as number);
+  const { taps, firsts, weights } = windows(height, newHeight);
+  let to = 0;
+  for (let y = 0; y < newHeight; y++) {
+    const end = (y + 1) * taps;
+    for (let x = 0; x < row; x++) {
+      let sum = HALF;
+      let from = (firsts[y] as number) * row + x;
+      for (let tap = y * taps; tap < end; tap++, from += row) {
+        sum = (sum + Math.imul(weights[tap] as number, pixels[from] as number)) | 0;
       }
+      out[to++] = clip8(sum);
     }
-    for (let x = 0; x < row; x++) out[y * row + x] = clip8(sums[x] as number);
-  });
+  }
   return out;
 }

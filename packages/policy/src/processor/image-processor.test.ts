@@ -141,6 +141,38 @@ describe('prepareImage', () => {
     expect(prepared).toMatchObject({ width: 56, height: 28, tokenCount: 2 });
   });
 
+  it('reads a large PNG to the very pixels that were written', async () => {
+    const pixels = drawing(280, 140);
+    const png = await sharp(pixels, { raw: { width: 280, height: 140, channels: 3 } })
+      .png()
+      .toBuffer();
+    expect(await prepareImage(png, small)).toEqual(patchesOf(pixels, 280, 140, small));
+  });
+
+  it('takes 16 bits a channel, a palette and an interlaced picture to the same pixels', async () => {
+    const pixels = drawing(56, 28).map((value) => value & 0xc0);
+    const expected = patchesOf(pixels, 56, 28, small);
+    const image = () => raw(pixels, 3);
+    const deep = await image().toColourspace('rgb16').png().toBuffer();
+    const indexed = await image().png({ palette: true, dither: 0, effort: 10 }).toBuffer();
+    const interlaced = await image().png({ progressive: true }).toBuffer();
+    expect(deep[24]).toBe(16);
+    expect(indexed[25]).toBe(3);
+    expect(interlaced[28]).toBe(1);
+    for (const png of [deep, indexed, interlaced]) {
+      expect(await prepareImage(png, small)).toEqual(expected);
+    }
+  });
+
+  it('says that a PNG whose bytes were changed or cut off is no picture', async () => {
+    const png = await raw(drawing(56, 28), 3).png().toBuffer();
+    const changed = Uint8Array.from(png);
+    changed[60] = (changed[60] as number) ^ 0xff;
+    for (const bytes of [changed, png.subarray(0, png.length / 2)]) {
+      await expect(prepareImage(bytes, small)).rejects.toThrow('A picture could not be decoded');
+    }
+  });
+
   it('takes grey as three equal channels and puts transparency on white', async () => {
     const levels = Uint8Array.from({ length: 56 * 28 }, (_, i) => i % 256);
     const three = Uint8Array.from(

@@ -1,8 +1,8 @@
 /** Pictures to patches, as Qwen2-VL's image processor does it. */
-import { DataError, messageOf } from '@saccade/core';
-import sharp from 'sharp';
+import { DataError } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
 import { resizeBicubic } from './bicubic.ts';
+import { decodePicture } from './decode-picture.ts';
 
 export interface ImageProcessorConfig {
   readonly patchSize: number;
@@ -72,18 +72,8 @@ export async function prepareImage(
   encoded: Uint8Array,
   config: ImageProcessorConfig,
 ): Promise<ModelImage> {
-  let decoded: { data: Buffer; info: { width: number; height: number } };
-  try {
-    decoded = await sharp(encoded)
-      .flatten({ background: '#fff' })
-      .toColourspace('srgb')
-      .removeAlpha()
-      .raw()
-      .toBuffer({ resolveWithObject: true });
-  } catch (error) {
-    throw new DataError(`A picture could not be decoded: ${messageOf(error)}.`, { cause: error });
-  }
-  return patchesOf(decoded.data, decoded.info.width, decoded.info.height, config);
+  const { pixels, width, height } = await decodePicture(encoded);
+  return patchesOf(pixels, width, height, config);
 }
 
 /** The same from raw interleaved RGB. */

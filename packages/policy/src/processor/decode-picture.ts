@@ -1,0 +1,53 @@
+/** Encoded pictures of any common format to 8-bit RGB. */
+import { DataError, messageOf } from '@saccade/core';
+import { decode, hasPngSignature } from 'fast-png';
+import sharp from 'sharp';
+
+export interface DecodedPicture {
+  /** [height, width, 3] */
+  readonly pixels: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Below this many pixels a PNG is decoded here: starting sharp's pipeline takes a millisecond, five
+ * times as long as a crop of 28×28. Larger ones take sharp a third of the time.
+ */
+const SMALL_PIXELS = 128 * 128;
+
+/** What is transparent becomes white. @throws DataError if it is no picture */
+export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture> {
+  const small = decodeSmallPng(encoded);
+  if (small !== undefined) return small;
+  try {
+    const { data, info } = await sharp(encoded)
+      .flatten({ background: '#fff' })
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return { pixels: data, width: info.width, height: info.height };
+  } catch (error) {
+    throw new DataError(`A picture could not be decoded: ${messageOf(error)}.`, { cause: error });
+  }
+}
+
+/** The picture if it is a small opaque 8-bit RGB PNG without a colour profile, as crops are. */
+function decodeSmallPng(encoded: Uint8Array): DecodedPicture | undefined {
+  // The signature, then the header: width, height, depth, colour type, …, interlacing.
+  if (encoded.length < 33 || !hasPngSignature(encoded)) return undefined;
+  const header = new DataView(encoded.buffer, encoded.byteOffset, 33);
+  const isPlain = header.getUint16(24) === 0x0802 && header.getUint8(28) === 0;
+  if (!isPlain || header.getUint32(16) * header.getUint32(20) > SMALL_PIXELS) return undefined;
+  try {
+    const { data, width, height, transparency, iccEmbeddedProfile } = decode(encoded, {
+      checkCrc: true,
+    });
+    if (transparency !== undefined || iccEmbeddedProfile !== undefined) return undefined;
+    return { pixels: data as Uint8Array, width, height };
+  } catch {
+    // Broken, or a chunk it does not know: sharp says what.
+    return undefined;
+  }
+}
