@@ -4,7 +4,12 @@ export default defineConfig({
   resolve: { conditions: ['@saccade/source'] },
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'native/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: [
+      'packages/*/src/**/*.test.ts',
+      'native/test/**/*.test.ts',
+      'scripts/**/*.test.ts',
+      'bench/src/**/*.test.ts',
+    ],
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
     maxWorkers: 2,

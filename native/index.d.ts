@@ -20,6 +20,15 @@ export interface KernelInfo {
   readonly backward: readonly Storage[];
 }
 
+/** Rates per second. */
+export interface Peaks {
+  /** Floating-point operations of multiply-adds, by the storage type of what is multiplied. */
+  readonly f32: number;
+  readonly bf16: number;
+  /** Bytes of memory read front to back. */
+  readonly readBytes: number;
+}
+
 /** Kernels of one instruction set with their own threads, memory and queue. */
 export interface Runtime {
   /**
@@ -66,6 +75,14 @@ export interface Runtime {
   synchronize(): undefined | Promise<undefined>;
   /** Runs empty items on all threads and counts how often each ran; throws in item `failAt` ≥ 0. */
   probeThreads(items: number, failAt: number): Int32Array;
+  /**
+   * Measures what this instruction set and this many threads reach at most, in about 0.2 s.
+   *
+   * @param sizeBytes  memory to read front to back, all threads together
+   */
+  probePeak(sizeBytes: number): Peaks;
+  /** Workspace that the latest launch took. */
+  workspaceBytes(): number;
   /** Fills workspaces with NaN before kernels get them, to catch reads of what was never written. */
   poisonScratch(on: boolean): void;
   /** Work estimated to take less than this stays on the calling thread. Default 20. */

@@ -1,97 +1,50 @@
 /**
  * One GRPO step of a small text-only policy, sampling included, beside TRL's GRPOTrainer.
  *
- *   node bench/dist/grpo-step.js --python path/to/python [--rounds 9] [--json file]
- *
  * Both sides sample 16 prompts × 8 rollouts of 64 tokens after 64-token prompts, then take one
  * optimizer step, on the same cores and turn by turn, so that whatever else the machine does hits
  * both. Figures are medians; the first round warms up and is left out.
  */
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { algorithms } from '@saccade/algorithms';
-import { nativeBackend } from '@saccade/backend-native';
-import { randomAt } from '@saccade/core';
-import { openDevice } from '@saccade/ops';
+import type { LocalPolicy, SampleResult } from '@saccade/policy';
+import { startJsonLines } from './peers/json-lines.ts';
+import { pairedRatio, type Sample, summarise } from './statistics.ts';
 import {
-  createLocalPolicy,
-  type LocalPolicy,
-  nanoConfig,
-  type PackedBatch,
-  type PackedSegment,
-  QwenProcessor,
-  qwenImageProcessor,
-  type SampleResult,
-  trainTokenizer,
-} from '@saccade/policy';
-import { median } from './median.ts';
-import { type StepTime, startTrl } from './trl-process.ts';
+  COMPLETION_TOKENS,
+  GROUP,
+  makePolicy,
+  makePrompts,
+  PROMPT_TOKENS,
+  PROMPTS,
+  packGroups,
+  sampleGroups,
+} from './text-policy.ts';
 
-const PROMPTS = 16;
-const GROUP = 8;
-const PROMPT_TOKENS = 64;
-const COMPLETION_TOKENS = 64;
-const VOCAB = 512;
-
-const { values } = parseArgs({
-  options: {
-    python: { type: 'string', default: 'python3' },
-    rounds: { type: 'string', default: '9' },
-    threads: { type: 'string', default: '2' },
-    json: { type: 'string' },
-  },
-});
-const rounds = Number(values.rounds);
-const threads = Number(values.threads);
-
-function makePolicy(): LocalPolicy {
-  const processor = new QwenProcessor(trainTokenizer([], 263), qwenImageProcessor);
-  const config = { ...nanoConfig(VOCAB, processor.tokens), isTied: true };
-  return createLocalPolicy({
-    device: openDevice(nativeBackend({ threads })),
-    config,
-    processor,
-    seed: 1,
-  });
+export interface GrpoStepOptions {
+  /** An interpreter with torch, transformers, trl and datasets. */
+  readonly python: string;
+  readonly rounds: number;
+  readonly threads: number;
+  readonly onRound?: (line: string) => void;
 }
 
-/** Text tokens only: ids of markup are left out. */
-function makePrompts(round: number): readonly Int32Array[] {
-  const random = randomAt(round, 'prompts');
-  return Array.from({ length: PROMPTS }, () =>
-    Int32Array.from({ length: PROMPT_TOKENS }, () => 16 + random.integer(VOCAB - 16)),
-  );
+export interface GrpoStepResult {
+  readonly what: string;
+  readonly threads: number;
+  readonly peers: Readonly<Record<string, string>>;
+  readonly parameters: number;
+  /** Seconds of a step. */
+  readonly saccade: Sample;
+  readonly trl: Sample;
+  /** TRL's time / ours, of turns next to each other. */
+  readonly ratio: Sample;
+  readonly rounds: { readonly saccade: readonly number[]; readonly trl: readonly number[] };
 }
 
-/** Each prompt once, its rollouts behind it. */
-function pack(prompts: readonly Int32Array[], groups: readonly (readonly SampleResult[])[]) {
-  const segments: PackedSegment[] = [];
-  const rows: number[] = [];
-  const targets: number[] = [];
-  const offsets = [0];
-  let packed = 0;
-  prompts.forEach((tokens, p) => {
-    const parent = segments.push({ tokens, parent: -1, images: [] }) - 1;
-    packed += tokens.length;
-    const lastPromptRow = packed - 1;
-    for (const rollout of groups[p] ?? []) {
-      segments.push({ tokens: rollout.tokens, parent, images: [] });
-      rollout.tokens.forEach((token, i) => {
-        rows.push(i === 0 ? lastPromptRow : packed + i - 1);
-        targets.push(token);
-      });
-      packed += rollout.tokens.length;
-      offsets.push(rows.length);
-    }
-  });
-  const batch: PackedBatch = {
-    segments,
-    rows: Int32Array.from(rows),
-    targets: Int32Array.from(targets),
-  };
-  return { batch, offsets: Int32Array.from(offsets) };
+interface StepTime {
+  readonly seconds: number;
+  readonly tokens: number;
 }
 
 /** Share of even tokens: cheap, and varies inside a group. TRL's side scores the same way. */
@@ -103,26 +56,8 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
   const grpo = algorithms.get('grpo');
   const prompts = makePrompts(round);
   const start = performance.now();
-  const groups = await Promise.all(
-    prompts.map((tokens, p) =>
-      Promise.all(
-        Array.from({ length: GROUP }, (_, g) =>
-          policy.sample({
-            tokens,
-            images: [],
-            maxTokens: COMPLETION_TOKENS,
-            stop: [],
-            temperature: 1,
-            seed: [round, p * GROUP + g],
-            conversation: `${p}/${g}`,
-            sharedPrefix: { key: `${p}`, length: PROMPT_TOKENS },
-            ignoreEndOfTurn: true,
-          }),
-        ),
-      ),
-    ),
-  );
-  const { batch, offsets } = pack(prompts, groups);
+  const groups = await sampleGroups(policy, prompts, round);
+  const { batch, offsets } = packGroups(prompts, groups);
   const rollouts = groups.flat();
   const count = batch.targets.length;
   const advantages = new Float32Array(count);
@@ -152,40 +87,42 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
   return { seconds: (performance.now() - start) / 1000, tokens: count };
 }
 
-const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
-const trl = await startTrl(values.python, script, [
-  '--threads',
-  String(threads),
-  '--steps',
-  String(rounds + 1),
-]);
-const policy = makePolicy();
-const ours: number[] = [];
-const theirs: number[] = [];
-for (let round = 0; round <= rounds; round++) {
-  const mine = await saccadeStep(policy, round);
-  const peer = await trl.step();
-  if (mine.tokens !== peer.tokens) {
-    throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
-  }
-  console.log(
-    `round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`,
+/** @throws MissingError if the Python cannot run TRL */
+export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoStepResult> {
+  const { python, rounds, threads, onRound } = options;
+  const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
+  const trl = await startJsonLines(
+    python,
+    [script, '--threads', String(threads), '--steps', String(rounds + 1)],
+    'torch, transformers, trl and datasets',
   );
-  if (round === 0) continue;
-  ours.push(mine.seconds);
-  theirs.push(peer.seconds);
+  const policy = makePolicy(threads);
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const mine = await saccadeStep(policy, round);
+    const peer = (await trl.ask({ do: 'step' })) as unknown as StepTime;
+    if (mine.tokens !== peer.tokens) {
+      throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
+    }
+    onRound?.(
+      `round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`,
+    );
+    if (round === 0) continue;
+    ours.push(mine.seconds);
+    theirs.push(peer.seconds);
+  }
+  await trl.close();
+  const parameters = policy.parameterCount;
+  policy.device.dispose();
+  return {
+    what: `GRPO step, ${PROMPTS} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
+    threads,
+    peers: trl.ready.versions as Readonly<Record<string, string>>,
+    parameters,
+    saccade: summarise(ours),
+    trl: summarise(theirs),
+    ratio: pairedRatio(theirs, ours),
+    rounds: { saccade: ours, trl: theirs },
+  };
 }
-trl.close();
-const result = {
-  what: `GRPO step, ${PROMPTS} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
-  machine: `${cpus()[0]?.model.trim()}, ${threads} threads, Node ${process.versions.node}`,
-  peers: trl.versions,
-  parameters: policy.parameterCount,
-  saccadeSeconds: median(ours),
-  trlSeconds: median(theirs),
-  ratio: median(theirs.map((seconds, i) => seconds / (ours[i] ?? Number.NaN))),
-  rounds: { saccade: ours, trl: theirs },
-};
-console.log(JSON.stringify(result, null, 2));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
-policy.device.dispose();

@@ -2,63 +2,111 @@
  * One training step of the main job's policy with each group's prompt packed once and packed per
  * rollout, in turns.
  *
- *   node bench/dist/shared-prefix.js [--rounds 15] [--prompts 16] [--group 8] [--json file]
- *
  * The trajectories are guided tours of `needle`, executed in the sandbox: a prompt with the overview
  * of the picture, one to four looks with theirs, an answer. Both ways give the same loss and the same
  * gradient norm, which is checked. Figures are medians; the first round warms up and is left out.
  */
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { nativeBackend } from '@saccade/backend-native';
 import { demonstrate, needleCorpus, tourMix } from '@saccade/data';
 import { createToolEnv, protocols, taskSets } from '@saccade/gym';
 import { openDevice } from '@saccade/ops';
 import {
   createLocalPolicy,
+  type LocalPolicy,
   nanoConfig,
   QwenProcessor,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
 import { ModelImages, packTrajectories } from '@saccade/rollout';
-import { ensurePython, openSandbox } from '@saccade/sandbox';
-import { median } from './median.ts';
+import { openSandbox, type Sandbox } from '@saccade/sandbox';
+import { sandboxPython } from './sandbox-python.ts';
+import { pairedRatio, type Sample, summarise } from './statistics.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '15' },
-    prompts: { type: 'string', default: '16' },
-    group: { type: 'string', default: '8' },
-    json: { type: 'string' },
-  },
-});
-const [rounds, prompts, group] = [values.rounds, values.prompts, values.group].map(Number) as [
-  number,
-  number,
-  number,
-];
+export interface SharedPrefixOptions {
+  readonly rounds: number;
+  readonly prompts: number;
+  /** Trajectories of each prompt. */
+  readonly group: number;
+  readonly threads: number;
+  readonly onRound?: (line: string) => void;
+}
+
+export interface SharedPrefixStep {
+  readonly what: string;
+  readonly parameters: number;
+  readonly tokens: { readonly shared: number; readonly repeated: number };
+  /** Seconds of a step. */
+  readonly shared: Sample;
+  readonly repeated: Sample;
+  /** Repeated / shared, of turns next to each other. */
+  readonly ratio: Sample;
+}
+
+interface Step {
+  readonly seconds: number;
+  readonly tokens: number;
+  readonly loss: number;
+  readonly gradNorm: number;
+}
 
 const protocol = protocols.get('pyvision-image-short');
-const processor = new QwenProcessor(trainTokenizer(needleCorpus(protocol), 512), {
-  ...qwenImageProcessor,
-  minPixels: 28 * 28,
-  maxPixels: 112 * 112,
-});
-const images = new ModelImages(processor);
-const policy = createLocalPolicy({
-  device: openDevice(nativeBackend()),
-  config: nanoConfig(processor.codec.vocabSize, processor.tokens),
-  processor,
-  seed: 1,
-});
-const venv = fileURLToPath(new URL('../../.cache/sandbox-venv', import.meta.url));
-const sandbox = await openSandbox({ python: (await ensurePython(venv)).python });
+
+/** @throws Error if the two ways of packing do not give the same loss and gradient */
+export async function measureSharedPrefixStep(
+  options: SharedPrefixOptions,
+): Promise<SharedPrefixStep> {
+  const processor = new QwenProcessor(trainTokenizer(needleCorpus(protocol), 512), {
+    ...qwenImageProcessor,
+    minPixels: 28 * 28,
+    maxPixels: 112 * 112,
+  });
+  const images = new ModelImages(processor);
+  const policy = createLocalPolicy({
+    device: openDevice(nativeBackend({ threads: options.threads })),
+    config: nanoConfig(processor.codec.vocabSize, processor.tokens),
+    processor,
+    seed: 1,
+  });
+  const sandbox = await openSandbox({ python: await sandboxPython() });
+  const items = await makeItems(sandbox, processor, images, options);
+  await sandbox.dispose();
+  const steps: Record<'shared' | 'repeated', Step[]> = { shared: [], repeated: [] };
+  for (let round = 0; round <= options.rounds; round++) {
+    const shared = await step(policy, images, items, true);
+    const repeated = await step(policy, images, items, false);
+    expectEqual(shared, repeated);
+    options.onRound?.(
+      `round ${round}: shared ${shared.seconds.toFixed(2)} s, repeated ${repeated.seconds.toFixed(2)} s`,
+    );
+    if (round === 0) continue;
+    steps.shared.push(shared);
+    steps.repeated.push(repeated);
+  }
+  const parameters = policy.parameterCount;
+  policy.dispose();
+  policy.device.dispose();
+  const times = (kind: 'shared' | 'repeated'): number[] =>
+    steps[kind].map(({ seconds }) => seconds);
+  return {
+    what: `training step, ${options.prompts} prompts × ${options.group} trajectories of needle`,
+    parameters,
+    tokens: { shared: steps.shared[0]?.tokens ?? 0, repeated: steps.repeated[0]?.tokens ?? 0 },
+    shared: summarise(times('shared')),
+    repeated: summarise(times('repeated')),
+    ratio: pairedRatio(times('repeated'), times('shared')),
+  };
+}
+
+type Items = Parameters<typeof packTrajectories>[0];
 
 /** `group` tours for each of `prompts` tasks, as items with advantages of both signs. */
-async function makeItems() {
+async function makeItems(
+  sandbox: Sandbox,
+  processor: QwenProcessor,
+  images: ModelImages,
+  { prompts, group }: SharedPrefixOptions,
+): Promise<Items> {
   const tours = await Promise.all(
     Array.from({ length: group }, (_, seed) =>
       demonstrate({
@@ -75,15 +123,13 @@ async function makeItems() {
   return tours.flat().map((trajectory, i) => ({ trajectory, advantage: i % 2 === 0 ? 1 : -0.5 }));
 }
 
-interface Step {
-  readonly milliseconds: number;
-  readonly tokens: number;
-  readonly loss: number;
-  readonly gradNorm: number;
-}
-
 /** Packs, differentiates −Σ A·logprob / tokens and takes an optimizer step of rate 0. */
-async function step(items: Awaited<ReturnType<typeof makeItems>>, sharedPrefix: boolean) {
+async function step(
+  policy: LocalPolicy,
+  images: ModelImages,
+  items: Items,
+  sharedPrefix: boolean,
+): Promise<Step> {
   const start = performance.now();
   const packing = await packTrajectories(items, { images, maxTokens: 16_384, sharedPrefix });
   let [loss, tokens] = [0, 0];
@@ -97,44 +143,14 @@ async function step(items: Awaited<ReturnType<typeof makeItems>>, sharedPrefix: 
     tokens += tokenCount;
   }
   const { gradNorm } = await policy.optimizerStep({ learningRate: 0, maxGradNorm: 1 });
-  const milliseconds = performance.now() - start;
-  return { milliseconds, tokens, loss, gradNorm } satisfies Step;
+  return { seconds: (performance.now() - start) / 1000, tokens, loss, gradNorm };
 }
 
-const items = await makeItems();
-const steps: Record<'shared' | 'repeated', Step[]> = { shared: [], repeated: [] };
-for (let round = 0; round <= rounds; round++) {
-  const shared = await step(items, true);
-  const repeated = await step(items, false);
-  const isClose = (a: number, b: number) => Math.abs(a - b) <= 1e-4 * Math.abs(b);
-  if (!isClose(shared.loss, repeated.loss) || !isClose(shared.gradNorm, repeated.gradNorm)) {
-    throw new Error(
-      `Different results: loss ${shared.loss} and ${repeated.loss}, ` +
-        `gradient norm ${shared.gradNorm} and ${repeated.gradNorm}.`,
-    );
-  }
-  if (round === 0) continue;
-  steps.shared.push(shared);
-  steps.repeated.push(repeated);
+function expectEqual(shared: Step, repeated: Step): void {
+  const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-4 * Math.abs(b);
+  if (isClose(shared.loss, repeated.loss) && isClose(shared.gradNorm, repeated.gradNorm)) return;
+  throw new Error(
+    `Different results: loss ${shared.loss} and ${repeated.loss}, ` +
+      `gradient norm ${shared.gradNorm} and ${repeated.gradNorm}.`,
+  );
 }
-const of = (kind: 'shared' | 'repeated') => ({
-  tokens: steps[kind][0]?.tokens,
-  milliseconds: median(steps[kind].map(({ milliseconds }) => milliseconds)),
-});
-const result = {
-  what: `training step, ${prompts} prompts × ${group} trajectories of needle`,
-  machine: `${cpus()[0]?.model.trim()}, ${cpus().length} threads, Node ${process.versions.node}`,
-  parameters: policy.parameterCount,
-  shared: of('shared'),
-  repeated: of('repeated'),
-  ratio: median(
-    steps.repeated.map(
-      ({ milliseconds }, i) => milliseconds / (steps.shared[i]?.milliseconds ?? Number.NaN),
-    ),
-  ),
-};
-console.log(JSON.stringify(result, null, 2));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
-await sandbox.dispose();
-policy.dispose();
-policy.device.dispose();

@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "instruction-sets.h"
 #include "memory.h"
+#include "probe-peak.h"
 #include "queue-promises.h"
 
 namespace saccade {
@@ -33,6 +34,8 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
                         InstanceMethod<&RuntimeObject::synchronize>("synchronize"),
                         InstanceMethod<&RuntimeObject::argumentArray>("arguments"),
                         InstanceMethod<&RuntimeObject::probeThreads>("probeThreads"),
+                        InstanceMethod<&RuntimeObject::peak>("probePeak"),
+                        InstanceMethod<&RuntimeObject::workspaceBytes>("workspaceBytes"),
                         InstanceMethod<&RuntimeObject::poisonScratch>("poisonScratch"),
                         InstanceMethod<&RuntimeObject::setHandOver>("setHandOver"),
                         InstanceMethod<&RuntimeObject::close>("close")});
@@ -307,6 +310,28 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     Napi::Int32Array visits = Napi::Int32Array::New(env, probe.visits.size());
     for (size_t i = 0; i < probe.visits.size(); i++) visits[i] = probe.visits[i];
     return visits;
+  }
+
+  // probePeak(bytes): { f32, bf16, readBytes } per second.
+  Napi::Value peak(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const double bytes = numberAt(info, 0);
+    if (info.Length() != 1 || !(bytes >= 1 && bytes < 9e15)) {
+      throw Napi::RangeError::New(env, "probePeak takes a number of bytes to read, at least 1.");
+    }
+    Runtime& runtime = idle(env);
+    const Peaks peaks = probePeak(runtime.instructionSet(), runtime.pool().threads(),
+                                  static_cast<int64_t>(bytes));
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("f32", peaks.f32);
+    result.Set("bf16", peaks.bf16);
+    result.Set("readBytes", peaks.readBytes);
+    return result;
+  }
+
+  Napi::Value workspaceBytes(const Napi::CallbackInfo& info) {
+    const int64_t bytes = idle(info.Env()).scratch().takenBytes();
+    return Napi::Number::New(info.Env(), static_cast<double>(bytes));
   }
 
   void poisonScratch(const Napi::CallbackInfo& info) {

@@ -60,6 +60,12 @@ void Scratch::reset() {
   for (Chunk& chunk : chunks_) chunk.used = 0;
 }
 
+int64_t Scratch::takenBytes() const {
+  int64_t total = 0;
+  for (const Chunk& chunk : chunks_) total += chunk.used;
+  return total;
+}
+
 int64_t Scratch::heldBytes() const {
   int64_t total = 0;
   for (const Chunk& chunk : chunks_) total += chunk.size;

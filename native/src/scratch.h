@@ -15,6 +15,8 @@ class Scratch {
   void reset();
   void poison(bool on) { poisoned_ = on; }
   int64_t heldBytes() const;
+  // What was taken since the last reset: the workspace of the latest launch.
+  int64_t takenBytes() const;
 
  private:
   struct Free {

@@ -96,22 +96,22 @@ describe('Runtime', () => {
     const [x, y] = [own.allocate(24), own.allocate(24)];
     own.write(x, 0, new Float32Array(6).fill(50));
     own.arguments().set([x, 0, 24, y, 0, 24, 2, 3]);
-    own.launch(unary(), false, 2, 2, 0);
+    own.launch(unary(), false, 0, 2, 2, 0);
     const result = new Float32Array(await own.read(y, 0, 24));
     expect([...result]).toEqual([50, 50, 50, 50, 50, 50]);
     own.close();
   });
 
-  it('counts the elements of a bf16 launch in two bytes', () => {
+  it('counts the elements of a bf16 launch in two bytes', async () => {
     const [x, y] = [runtime.allocate(12), runtime.allocate(12)];
-    new Uint16Array(x.bytes.buffer, x.bytes.byteOffset, 6).fill(0x4248);
+    const values = new Uint16Array(6).fill(0x4248);
+    runtime.write(x, 0, values);
     const operands = [
-      [x.id, 0, 12],
-      [y.id, 0, 12],
+      [x, 0, 12],
+      [y, 0, 12],
     ] as const;
     launch(operands, [2, 3], unary(), 1);
-    const result = new Uint16Array(y.bytes.buffer, y.bytes.byteOffset, 6);
-    expect([...result]).toEqual(Array(6).fill(0x4248));
+    expect(new Uint16Array(await runtime.read(y, 0, 12))).toEqual(values);
     expect(() => launch(operands, [2, 3])).toThrow(/'x' needs 24 bytes.*got 12/);
   });
 
@@ -188,6 +188,45 @@ describe('Runtime', () => {
       expect(() => runtime.probeThreads(500, item)).toThrow(`item ${item} failed`);
     }
     expect([...runtime.probeThreads(500, -1)]).toEqual(Array(500).fill(1));
+  });
+
+  it('measures peaks of computing and reading', () => {
+    const isas = addon.usableInstructionSets();
+    const rates = isas.map((isa) => {
+      const pool = new addon.Runtime(isa, 1, true);
+      const peaks = pool.probePeak(1 << 16);
+      pool.close();
+      return peaks;
+    });
+    for (const rate of rates.flatMap(({ f32, bf16, readBytes }) => [f32, bf16, readBytes])) {
+      expect(rate).toBeGreaterThan(0);
+      expect(rate).toBeLessThan(Number.POSITIVE_INFINITY);
+    }
+    expect(() => runtime.probePeak(0)).toThrow(/at least 1/);
+  });
+
+  it('says how much workspace the latest launch took', () => {
+    const gemm = runtime.kernels().findIndex(({ id }) => id === 'gemm');
+    const [M, N, K] = [64, 64, 256];
+    const lengths = [M * K, N * K, M * N].map((length) => 4 * length);
+    const ids = lengths.map((length) => runtime.allocate(length));
+    const [x, w, y] = ids.map((id, i) => [id, 0, lengths[i] as number] as const);
+    for (const [id, , length] of [x, w] as [number, 0, number][]) {
+      runtime.write(id, 0, new Uint8Array(length));
+    }
+    const operands = [x, w, [-1, 0, 0], y] as (readonly [number, number, number])[];
+    // Axes in order of first appearance: M, K, N.
+    runtime.arguments().set([...operands.flat(), M, K, N]);
+    runtime.launch(gemm, false, 0, 4, 3, 0);
+    expect(runtime.workspaceBytes()).toBeGreaterThan(0);
+    launch(
+      [
+        [ids[0] as number, 0, 24],
+        [ids[2] as number, 0, 24],
+      ],
+      [2, 3],
+    );
+    expect(runtime.workspaceBytes()).toBe(0);
   });
 
   it('stops its threads when closed, and refuses work afterwards', () => {

@@ -203,6 +203,10 @@ class NativeBackend implements Backend {
     return this.#memory.liveBytes;
   }
 
+  workspaceBytes(): number {
+    return this.#open().workspaceBytes();
+  }
+
   dispose(): void {
     this.#runtime?.close();
     this.#runtime = undefined;

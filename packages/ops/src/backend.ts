@@ -88,6 +88,8 @@ export interface Backend {
   synchronize(): Promise<void>;
   /** Bytes now allocated, for leak tests and reports. */
   allocatedBytes(): number;
+  /** Bytes of workspace that the latest launch to end took beside its operands, where known. */
+  workspaceBytes?(): number;
   /** Frees everything. Queued work is dropped; whoever waits for it gets a StateError. */
   dispose(): void;
 }

@@ -62,7 +62,7 @@ export function checkGradients(op: Op, opCase: OpCase, seed: number): GradientRe
     return innerProduct(gradOutputs, op.forward({ ...inputs, [name]: moved }, dims, scalars));
   };
 
-  const { flops, bytes } = op.cost(dims, 1);
+  const { flops, bytes } = op.cost(dims, { bytesPerElement: 1, indices: inputs, scalars });
   const elementProbes = Math.min(MAX_ELEMENTS, Math.ceil(WORK_BUDGET / (flops + 8 * bytes) / 12));
   const errors: Record<string, number> = {};
   let probes = 0;

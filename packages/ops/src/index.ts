@@ -8,6 +8,8 @@ export {
 } from './device.ts';
 export { inferDims, shapeOf } from './infer-dims.ts';
 export {
+  type Cost,
+  type CostCall,
   type Dims,
   differentiableInputs,
   differentiableOutputs,

@@ -60,6 +60,26 @@ export interface OpCase {
   readonly scalars?: Scalars;
   /** Optional operands to leave out in this case. */
   readonly without?: readonly string[];
+  /** Index operands with these values instead of drawn ones: a plan worth timing. */
+  readonly indices?: Values;
+  /** Outputs whose gradients a timed backward gets; all differentiable ones where absent. */
+  readonly gradOf?: readonly string[];
+}
+
+/** What a call costs, beyond its dims: who sees whom depends on a plan. */
+export interface CostCall {
+  readonly bytesPerElement: number;
+  /** The call's index operands. */
+  readonly indices: Values;
+  readonly scalars: Scalars;
+}
+
+/** Work that no kernel can do without. */
+export interface Cost {
+  /** Floating-point operations; a multiply-add is two. */
+  readonly flops: number;
+  /** Bytes that must move: each operand once. */
+  readonly bytes: number;
 }
 
 export interface Op {
@@ -107,8 +127,10 @@ export interface Op {
   readonly part?: (inputs: Values, dims: Dims, scalars: Scalars, random: Random) => Part;
   /** Shapes worth timing. */
   readonly benchCases?: readonly OpCase[];
-  /** Work of the forward: floating-point operations and bytes that must move. */
-  cost(dims: Dims, bytesPerElement: number): { readonly flops: number; readonly bytes: number };
+  /** Work of the forward. */
+  cost(dims: Dims, call: CostCall): Cost;
+  /** Work of the backward that gives all gradients; every op with a backward says it. */
+  backwardCost?(dims: Dims, call: CostCall): Cost;
 }
 
 /** The storage types of activations and weights; f64 is for references only. */

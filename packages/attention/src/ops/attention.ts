@@ -5,6 +5,7 @@ import {
   FLOATS,
   INDICES,
   type Op,
+  type OpCase,
   type Scalars,
   type Values,
   WIDE_FLOATS,
@@ -177,11 +178,41 @@ export const attention: Op = {
   part: pathPart,
   benchCases: [
     { dims: { T: 1024, H: 8, G: 8, D: 128, S: 1, P: 3 } },
+    { dims: { T: 1024, H: 16, G: 16, D: 64, S: 1, P: 3 } },
+    sharedPrefixCase(512, 128, 4, { H: 8, G: 8, D: 128 }),
     { dims: { T: 2048, H: 4, G: 2, D: 32, S: 9, P: 3 } },
   ],
-  // As if one causal sequence filled the row: an upper bound, the plan is not known here.
-  cost: ({ T, H, G, D }, size) => ({
-    flops: 2 * T * (T + 1) * H * D,
-    bytes: (2 * T * H * D + 2 * T * G * D + H * T) * size,
+  cost: ({ T, H, G, D }, { bytesPerElement: size, indices, scalars }) => ({
+    flops: 4 * H * D * pairsOf(indices.segments, scalars.causal),
+    bytes: (2 * T * H * D + 2 * T * G * D) * size + 4 * H * T,
+  }),
+  // Five products of the forward's two: scores again, ∂p, ∂q, ∂k and ∂v.
+  backwardCost: ({ T, H, G, D }, { bytesPerElement: size, indices, scalars }) => ({
+    flops: 10 * H * D * pairsOf(indices.segments, scalars.causal),
+    bytes: (4 * T * H * D + 4 * T * G * D) * size + 4 * H * T,
   }),
 };
+
+/** A prompt of P tokens and `group` responses of R tokens that continue it. */
+function sharedPrefixCase(P: number, R: number, group: number, heads: Dims): OpCase {
+  const rows = [0, P, -1];
+  for (let g = 0; g < group; g++) rows.push(P + g * R, P + (g + 1) * R, 0);
+  return {
+    dims: { T: P + group * R, ...heads, S: 1 + group, P: 3 },
+    indices: { segments: Int32Array.from(rows) },
+  };
+}
+
+/** How many pairs of a query and a key it sees a plan has, for one head. */
+function pairsOf(segments: Values[string], causal: number): number {
+  const depths: number[] = [];
+  let pairs = 0;
+  for (let s = 0; s < segments.length / 3; s++) {
+    const { start, end, parent } = segmentAt(segments, s);
+    const length = end - start;
+    const before = parent < 0 ? 0 : depths[parent];
+    depths.push(before + length);
+    pairs += length * before + (causal !== 0 ? (length * (length + 1)) / 2 : length * length);
+  }
+  return pairs;
+}

@@ -83,7 +83,7 @@ export const linearSample: Op = {
   }),
   part: (inputs, dims, _, random) => selectRows(linearSample, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 128, D: 128, V: 512, Q: 4 } }],
-  cost: ({ N, D, V }, size) => ({
+  cost: ({ N, D, V }, { bytesPerElement: size }) => ({
     flops: 2 * N * D * V,
     bytes: (N * D + V * D + N) * size + 20 * N,
   }),

@@ -83,5 +83,5 @@ export const adamwStep: Op = {
   }),
   part: (inputs, dims, _, random) => selectRows(adamwStep, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 1 << 20, U: 1 } }],
-  cost: ({ N }, size) => ({ flops: 14 * N, bytes: 7 * N * size }),
+  cost: ({ N }, { bytesPerElement: size }) => ({ flops: 14 * N, bytes: 7 * N * size }),
 };

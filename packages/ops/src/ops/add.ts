@@ -31,5 +31,6 @@ export const add: Op = {
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
   part: (inputs, dims, _, random) => selectRows(add, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 2048 } }],
-  cost: ({ N, D }, size) => ({ flops: N * D, bytes: 3 * N * D * size }),
+  cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: N * D, bytes: 3 * N * D * size }),
+  backwardCost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 3 * N * D * size }),
 };

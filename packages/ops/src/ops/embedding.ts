@@ -60,5 +60,10 @@ export const embedding: Op = {
   },
   part: (inputs, dims, _, random) => selectRows(embedding, 'N', inputs, dims, random),
   benchCases: [{ dims: { V: 4096, D: 1024, E: 256, N: 2048 } }],
-  cost: ({ N, D }, size) => ({ flops: 0, bytes: 2 * N * D * size + 4 * N }),
+  cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 2 * N * D * size + 4 * N }),
+  // ∂y is read, and both gradients are written in full: most rows are zeros.
+  backwardCost: ({ V, E, N, D }, { bytesPerElement: size }) => ({
+    flops: N * D,
+    bytes: (N * D + V * D + E * D) * size + 4 * N,
+  }),
 };

@@ -50,5 +50,9 @@ export const gatherRows: Op = {
   }),
   part: (inputs, dims, _, random) => selectRows(gatherRows, 'R', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 1024, R: 1024 } }],
-  cost: ({ R, D }, size) => ({ flops: 0, bytes: 2 * R * D * size + 4 * R }),
+  cost: ({ R, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 2 * R * D * size + 4 * R }),
+  backwardCost: ({ N, R, D }, { bytesPerElement: size }) => ({
+    flops: R * D,
+    bytes: (R * D + N * D) * size + 4 * R,
+  }),
 };

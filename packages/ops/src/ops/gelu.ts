@@ -69,5 +69,10 @@ export const gelu: Op = {
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
   part: (inputs, dims, _, random) => selectRows(gelu, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 4096 } }],
-  cost: ({ N, D }, size) => ({ flops: 20 * N * D, bytes: 2 * N * D * size }),
+  // An erf counts as 18 operations, an exponential as 10: about what their polynomials take.
+  cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 20 * N * D, bytes: 2 * N * D * size }),
+  backwardCost: ({ N, D }, { bytesPerElement: size }) => ({
+    flops: 35 * N * D,
+    bytes: 3 * N * D * size,
+  }),
 };

@@ -73,10 +73,15 @@ export const gemm: Op = {
   benchCases: [
     { dims: { M: 2048, K: 128, N: 384 }, without: ['b'] },
     { dims: { M: 2048, K: 1024, N: 1024 }, without: ['b'] },
+    { dims: { M: 2048, K: 2048, N: 2048 }, without: ['b'] },
     { dims: { M: 16, K: 1024, N: 1024 }, without: ['b'] },
   ],
-  cost: ({ M, N, K }, size) => ({
+  cost: ({ M, N, K }, { bytesPerElement: size }) => ({
     flops: 2 * M * N * K,
     bytes: (M * K + N * K + M * N) * size,
+  }),
+  backwardCost: ({ M, N, K }, { bytesPerElement: size }) => ({
+    flops: 4 * M * N * K,
+    bytes: (2 * M * K + 2 * N * K + M * N) * size,
   }),
 };

@@ -35,5 +35,5 @@ export const gradNorm: Op = {
   ],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(20_000), U: 1 } }),
   benchCases: [{ dims: { N: 1 << 20, U: 1 } }],
-  cost: ({ N }, size) => ({ flops: 2 * N, bytes: N * size }),
+  cost: ({ N }, { bytesPerElement: size }) => ({ flops: 2 * N, bytes: N * size }),
 };

@@ -64,5 +64,12 @@ export const rmsNorm: Op = {
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 3 + random.integer(300) } }),
   part: (inputs, dims, _, random) => selectRows(rmsNorm, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 128 } }, { dims: { N: 2048, D: 2048 } }],
-  cost: ({ N, D }, size) => ({ flops: 4 * N * D, bytes: (2 * N * D + D) * size }),
+  cost: ({ N, D }, { bytesPerElement: size }) => ({
+    flops: 4 * N * D,
+    bytes: (2 * N * D + D) * size,
+  }),
+  backwardCost: ({ N, D }, { bytesPerElement: size }) => ({
+    flops: 11 * N * D,
+    bytes: (3 * N * D + 2 * D) * size,
+  }),
 };

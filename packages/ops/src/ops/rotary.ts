@@ -1,6 +1,14 @@
 /** Rotary position embedding from tables of cosines and sines. */
 import type { Random } from '@saccade/core';
-import { type Dims, FLOATS, type Op, type Values, WIDE_FLOATS } from '../op.ts';
+import {
+  type Cost,
+  type CostCall,
+  type Dims,
+  FLOATS,
+  type Op,
+  type Values,
+  WIDE_FLOATS,
+} from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /** Rotates the pairs (x[e], x[e + E]) of every head by ±the table's angles. */
@@ -24,6 +32,11 @@ function rotate(
     }
   }
   return y;
+}
+
+/** Turning back costs what turning does. */
+function rotationCost({ T, H, D, E }: Dims, { bytesPerElement: size }: CostCall): Cost {
+  return { flops: 3 * T * H * D, bytes: (2 * T * H * D + 2 * T * E) * size };
 }
 
 /**
@@ -72,8 +85,6 @@ export const rotary: Op = {
   },
   part: (inputs, dims, _, random) => selectRows(rotary, 'T', inputs, dims, random),
   benchCases: [{ dims: { T: 2048, H: 16, D: 128, E: 64 } }],
-  cost: ({ T, H, D, E }, size) => ({
-    flops: 3 * T * H * D,
-    bytes: (2 * T * H * D + 2 * T * E) * size,
-  }),
+  cost: rotationCost,
+  backwardCost: rotationCost,
 };

@@ -38,5 +38,5 @@ export const scatterRows: Op = {
     dims: { C: 1 + random.integer(70), D: 1 + random.integer(140), N: 1 + random.integer(70) },
   }),
   benchCases: [{ dims: { C: 8192, D: 256, N: 128 } }],
-  cost: ({ N, D }, size) => ({ flops: 0, bytes: 2 * N * D * size + 4 * N }),
+  cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 2 * N * D * size + 4 * N }),
 };

@@ -55,5 +55,10 @@ export const swiglu: Op = {
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
   part: (inputs, dims, _, random) => selectRows(swiglu, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 384 } }, { dims: { N: 2048, D: 4096 } }],
-  cost: ({ N, D }, size) => ({ flops: 5 * N * D, bytes: 3 * N * D * size }),
+  // An exponential counts as 10 operations: about what its polynomial takes.
+  cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 14 * N * D, bytes: 3 * N * D * size }),
+  backwardCost: ({ N, D }, { bytesPerElement: size }) => ({
+    flops: 20 * N * D,
+    bytes: 5 * N * D * size,
+  }),
 };

@@ -1,0 +1,202 @@
+"""Our ops in PyTorch on the CPU, timed on request: one JSON line in, one out.
+
+Driven by bench/src/peers/torch.ts, which interleaves it with Saccade. Needs torch and numpy.
+Each op is what a PyTorch user would write; arrays come as files of raw elements.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--threads", type=int, default=2)
+torch.set_num_threads(parser.parse_args().threads)
+
+
+class Missing(Exception):
+    """PyTorch has no such op, or not in this form."""
+
+
+def heads_first(x):
+    """[T, H, D] as the [1, H, T, D] that scaled_dot_product_attention takes."""
+    return x.transpose(0, 1).unsqueeze(0)
+
+
+def attention(i, dims, scalars):
+    """SDPA; its causal flag for one sequence, a mask for anything packed."""
+    if scalars.get("window", 0) != 0:
+        raise Missing("has no sliding window")
+    segments, length = i["segments"].tolist(), dims["T"]
+    mask, causal = None, scalars["causal"] != 0
+    if len(segments) > 1:
+        mask = torch.zeros(length, length, dtype=torch.bool)
+        for start, end, parent in segments:
+            mask[start:end, start:end] = True
+            while parent >= 0:
+                first, last, parent = segments[parent]
+                mask[start:end, first:last] = True
+        if causal:
+            mask &= torch.ones(length, length, dtype=torch.bool).tril()
+    out = F.scaled_dot_product_attention(
+        heads_first(i["q"]), heads_first(i["k"]), heads_first(i["v"]), attn_mask=mask,
+        is_causal=causal and mask is None, scale=scalars["scale"] or None,
+        enable_gqa=dims["H"] != dims["G"],
+    )
+    return {"out": out[0].transpose(0, 1)}
+
+
+def attention_decode(i, dims, scalars):
+    """SDPA over [B, S] caches: only where every row has one span and all are of one length."""
+    spans = i["spans"].tolist()
+    rows, lengths = len(spans), {end - start for start, end in spans}
+    own = all(start == n * (end - start) for n, (start, end) in enumerate(spans))
+    if rows != dims["N"] or len(lengths) != 1 or not own:
+        raise Missing("has no cache with rows of different lengths")
+    if scalars.get("window", 0) != 0:
+        raise Missing("has no sliding window")
+    length = lengths.pop()
+    cache = lambda x: x[: rows * length].view(rows, length, dims["G"], dims["D"]).transpose(1, 2)
+    out = F.scaled_dot_product_attention(
+        i["q"].unsqueeze(2), cache(i["kCache"]), cache(i["vCache"]),
+        scale=scalars["scale"] or None, enable_gqa=dims["H"] != dims["G"],
+    )
+    return {"out": out.squeeze(2)}
+
+
+def linear_logprob(i, dims, scalars):
+    """The logits in full, then the cross-entropy; PyTorch has no entropy beside it."""
+    logits = F.linear(i["hidden"], i["weight"])
+    if scalars["temperature"] != 1:
+        logits = logits / scalars["temperature"]
+    return {"logprobs": -F.cross_entropy(logits, i["targets"], reduction="none", ignore_index=-1)}
+
+
+def embedding(i, dims, scalars):
+    ids, vocabulary = i["ids"], dims["V"]
+    y = F.embedding(ids.clamp(max=vocabulary - 1), i["table"])
+    if "extra" in i:
+        spliced = ids >= vocabulary
+        y = y.masked_scatter(spliced.unsqueeze(1), i["extra"][ids[spliced] - vocabulary])
+    return {"y": y}
+
+
+def rotary(i, dims, scalars):
+    x1, x2 = i["x"].chunk(2, dim=-1)
+    cos, sin = i["cos"].unsqueeze(1), i["sin"].unsqueeze(1)
+    return {"y": torch.cat([x1 * cos - x2 * sin, x2 * cos + x1 * sin], dim=-1)}
+
+
+def adamw_step(i, dims, s):
+    if s["maxNorm"] != 0:
+        raise Missing("does not clip in its fused AdamW")
+    torch._fused_adamw_(
+        [i["param"]], [i["grad"]], [i["m"]], [i["v"]], [], [torch.tensor(float(s["step"]))],
+        lr=s["learningRate"], beta1=s["beta1"], beta2=s["beta2"], weight_decay=s["weightDecay"],
+        eps=s["eps"], amsgrad=False, maximize=False,
+    )
+    return {"param": i["param"], "m": i["m"], "v": i["v"]}
+
+
+OPS = {
+    "adamwStep": adamw_step,
+    "add": lambda i, dims, s: {"y": i["a"] + i["b"]},
+    "attention": attention,
+    "attentionDecode": attention_decode,
+    "embedding": embedding,
+    "gatherRows": lambda i, dims, s: {"y": i["x"].index_select(0, i["index"])},
+    "gelu": lambda i, dims, s: {"y": F.gelu(i["x"])},
+    "gemm": lambda i, dims, s: {"y": F.linear(i["x"], i["w"], i.get("b"))},
+    "gradNorm": lambda i, dims, s: {"total": i["sum"].add_(i["grad"].square().sum())},
+    "linearLogprob": linear_logprob,
+    "rmsNorm": lambda i, dims, s: {"y": F.rms_norm(i["x"], i["w"].shape, i["w"], s["eps"])},
+    "rotary": rotary,
+    "scatterRows": lambda i, dims, s: {"into": i["into"].index_copy_(0, i["index"], i["x"])},
+    "swiglu": lambda i, dims, s: {"y": F.silu(i["gate"]) * i["up"]},
+}
+# What backward gives no gradient for.
+CONSTANTS = {"rotary": ("cos", "sin")}
+
+
+def load(array, storage):
+    """The array as a tensor; floats as the storage type of the task, as PyTorch's ops want it."""
+    stored = {"f32": np.float32, "bf16": np.uint16, "i32": np.int32}[array["dtype"]]
+    # A copy: PyTorch must be free to write where an op works in place.
+    tensor = torch.from_numpy(np.fromfile(array["path"], stored).reshape(array["shape"]))
+    if array["dtype"] == "i32":
+        return tensor.long()
+    if array["dtype"] == "bf16":
+        tensor = tensor.view(torch.bfloat16)
+    return tensor.to({"f32": torch.float32, "bf16": torch.bfloat16}[storage])
+
+
+def prepare(task):
+    """A function that does the task once, and the names of what it gives."""
+    op = OPS.get(task["op"])
+    if op is None:
+        raise Missing("has no such op in one call")
+    inputs = {name: load(array, task["dtype"]) for name, array in task["inputs"].items()}
+    if task["pass"] == "forward":
+
+        def forward():
+            with torch.no_grad():
+                return op(inputs, task["dims"], task["scalars"])
+
+        return forward
+    constants = CONSTANTS.get(task["op"], ())
+    names = [n for n, x in inputs.items() if x.is_floating_point() and n not in constants]
+    for name in names:
+        inputs[name].requires_grad_(True)
+    given = {name: load(array, task["dtype"]) for name, array in task["gradOutputs"].items()}
+
+    def differentiate(outputs, keep):
+        absent = [name for name in given if name not in outputs]
+        if absent:
+            raise Missing(f"gives no {absent[0]} to differentiate")
+        gradients = torch.autograd.grad(
+            [outputs[name] for name in given], [inputs[name] for name in names],
+            list(given.values()), retain_graph=keep,
+        )
+        return dict(zip(names, gradients))
+
+    if task["pass"] == "both":
+        return lambda: differentiate(op(inputs, task["dims"], task["scalars"]), keep=False)
+    outputs = op(inputs, task["dims"], task["scalars"])
+    return lambda: differentiate(outputs, keep=True)
+
+
+def save(folder, results):
+    saved = {}
+    for name, tensor in results.items():
+        path = os.path.join(folder, f"result-{name}")
+        tensor.detach().float().contiguous().numpy().tofile(path)
+        saved[name] = {"path": path, "dtype": "f32", "shape": list(tensor.shape)}
+    return saved
+
+
+def answer(question, state):
+    if question["do"] == "prepare":
+        state["run"] = None
+        try:
+            state["run"] = prepare(question)
+            return {"results": save(question["folder"], state["run"]())}
+        except Missing as reason:
+            return {"missing": str(reason)}
+    if question["do"] == "time":
+        run = state["run"]
+        start = time.perf_counter()
+        for _ in range(question["launches"]):
+            run()
+        return {"seconds": (time.perf_counter() - start) / question["launches"]}
+    state["run"] = None
+    return {}
+
+
+state = {}
+print(json.dumps({"version": torch.__version__}), flush=True)
+for line in sys.stdin:
+    print(json.dumps(answer(json.loads(line), state)), flush=True)

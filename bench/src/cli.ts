@@ -1,0 +1,41 @@
+/** The command line of the benchmarks: one program, a subcommand for each kind. */
+import { messageOf, SaccadeError } from '@saccade/core';
+import { Command } from 'commander';
+import { addOps } from './commands/ops.ts';
+import { addSandbox } from './commands/sandbox.ts';
+import { addScaling } from './commands/scaling.ts';
+import { addSteps } from './commands/steps.ts';
+import { addTable } from './commands/table.ts';
+
+/** @param args  after the program's name */
+export async function main(args: readonly string[]): Promise<void> {
+  const program = new Command('npm run bench --')
+    .description('Measures Saccade on this machine, alone and in turns with other libraries.')
+    .showHelpAfterError('(--help says more)')
+    .addHelpText(
+      'after',
+      `
+Without a command it is ops, whose options are in: npm run bench -- ops --help
+
+How fast is every op here?         npm run bench
+Did my change make gemm faster?    npm run bench -- --filter gemm --json before.json
+                                   npm run bench -- --filter gemm --baseline before.json
+How does it compare with PyTorch?  npm run bench -- table --peers --python path/to/python
+What does a longer answer cost?    npm run bench -- scaling --svg scaling.svg
+
+bench/README.md says what the numbers mean.`,
+    );
+  addOps(program, args);
+  addTable(program, args);
+  addScaling(program, args);
+  addSandbox(program, args);
+  addSteps(program, args);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // What people can put right is a sentence; anything else is a fault and shows where.
+    if (!(error instanceof SaccadeError)) throw error;
+    console.error(messageOf(error));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,76 @@
+/** `npm run bench`: every op's bench cases, one table. */
+import { ConfigError } from '@saccade/core';
+import type { Command } from 'commander';
+import { compareRuns, readResults } from '../baseline.ts';
+import { allOps } from '../catalog-ops.ts';
+import { openRun, parseDtypes } from '../open-run.ts';
+import { showProgress } from '../progress.ts';
+import { drawResults } from '../report-ops.ts';
+import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
+import {
+  addRunOptions,
+  interruption,
+  type RunFlags,
+  reportSkipped,
+  writeResult,
+} from './shared.ts';
+
+interface OpsFlags extends RunFlags {
+  readonly filter?: string;
+  readonly baseline?: string;
+}
+
+export function addOps(program: Command, args: readonly string[]): void {
+  const command = program
+    .command('ops', { isDefault: true })
+    .description('Every op at the shapes its file names: time, share of the roofline, error.')
+    .option('--filter <words>', 'only cases whose "op shape" holds all words: "gemm K1024"')
+    .option('--baseline <file>', 'compare with an earlier --json; less than the spread is a tie');
+  addRunOptions(command)
+    .addHelpText(
+      'after',
+      `
+A measurement is the median of its samples; p20–p80 holds three in five of them. GFLOP/s and GB/s
+count the work an op cannot do without, as its file says. The roofline is measured in the same run:
+multiply-adds in registers, and reading as many bytes as the case touches.
+
+Did my change make it faster?
+  npm run bench -- --filter gemm --json before.json
+  … change the kernel …
+  npm run bench -- --filter gemm --baseline before.json
+
+Beside PyTorch and the JavaScript libraries, in turns on the same data:
+  npm run bench -- --filter attention --peers --python path/to/python`,
+    )
+    .action((flags: OpsFlags) => runOps(flags, args));
+}
+
+async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
+  const dtypes = parseDtypes(flags.dtype);
+  const jobs = jobsOf(allOps, flags.filter?.split(/\s+/));
+  if (jobs.length === 0) {
+    const ids = allOps.map(({ id }) => id).join(', ');
+    throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
+  }
+  const before = flags.baseline === undefined ? [] : readResults(flags.baseline);
+  const run = await openRun({ ...flags, args });
+  console.error(run.heading);
+  try {
+    const measured = await runJobs(run.device, jobs, {
+      rounds: flags.rounds,
+      seconds: flags.seconds,
+      peers: run.peers,
+      ...(dtypes && { dtypes }),
+      signal: interruption(),
+      onStart: showProgress,
+      onSkip: reportSkipped,
+    });
+    showProgress('');
+    console.error(run.peaks());
+    const results = addRoofline(measured, run.ceilings);
+    console.log(drawResults(results, compareRuns(results, before)));
+    writeResult(flags, 'ops', { ...run.record(), results });
+  } finally {
+    await run.dispose();
+  }
+}

@@ -1,0 +1,96 @@
+/** `npm run bench -- scaling`: how time grows, as a table and as a picture. */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { InstructionSet } from '@saccade/backend-native';
+import type { Command } from 'commander';
+import { provenance } from '../machine.ts';
+import { showProgress } from '../progress.ts';
+import { measureScaling } from '../scaling.ts';
+import { describeGrowth, drawScaling } from '../scaling-picture.ts';
+import { drawTable } from '../table.ts';
+import { formatSeconds } from '../units.ts';
+import {
+  addResultOptions,
+  parseCount,
+  parseSeconds,
+  type ResultFlags,
+  resultPath,
+  writeResult,
+  writeText,
+} from './shared.ts';
+
+interface ScalingFlags extends ResultFlags {
+  readonly isa?: InstructionSet;
+  readonly threads: number;
+  readonly tokens: number;
+  readonly vocabulary: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly svg?: string;
+}
+
+export function addScaling(program: Command, args: readonly string[]): void {
+  const command = program
+    .command('scaling')
+    .description('How time grows with tokens, vocabulary, group size and threads; draws it.')
+    .option('--isa <name>', 'instruction set of the native backend: generic, avx2, avx512, …')
+    .option('--threads <count>', 'most threads', parseCount, availableParallelism())
+    .option('--tokens <count>', 'longest sequence', parseCount, 32_768)
+    .option('--vocabulary <count>', 'largest vocabulary', parseCount, 151_936)
+    .option('--rounds <count>', 'samples wanted of each point', parseCount, 9)
+    .option('--seconds <s>', 'about how long one of the four sweeps may take', parseSeconds, 60)
+    .option('--svg <file>', 'draw the curves; --record does, beside its numbers');
+  addResultOptions(command)
+    .addHelpText(
+      'after',
+      `
+A point is a forward and its backward in float32; all points of a sweep are measured in turns. The
+exponent p of time ∝ n^p is fitted over all sizes.
+
+  npm run bench -- scaling --record        numbers and picture into bench/results/<machine>/
+  npm run bench -- scaling --svg now.svg   the picture alone`,
+    )
+    .action((flags: ScalingFlags) => runScaling(flags, args));
+}
+
+async function runScaling(flags: ScalingFlags, args: readonly string[]): Promise<void> {
+  const { isa, threads, rounds, seconds } = flags;
+  const sweeps = await measureScaling({
+    threads,
+    rounds,
+    seconds,
+    mostTokens: flags.tokens,
+    mostVocabulary: flags.vocabulary,
+    ...(isa && { isa }),
+    onStart: showProgress,
+  });
+  showProgress('');
+  for (const { axis, title, curves } of sweeps) {
+    const sizes = curves[0]?.sizes ?? [];
+    console.log(`\n${title}`);
+    console.log(
+      drawTable(
+        [
+          { title: axis },
+          ...sizes.map((size) => ({ title: `${size}`, align: 'right' as const })),
+          { title: 'growth' },
+        ],
+        curves.map((curve) => [
+          curve.label,
+          ...curve.seconds.map(({ median }) => formatSeconds(median)),
+          describeGrowth(axis, curve),
+        ]),
+      ),
+    );
+  }
+  const record = provenance(args);
+  writeResult(flags, 'scaling', { ...record, threads, sweeps });
+  const pictures = [
+    ...(flags.svg ? [resolve(flags.svg)] : []),
+    ...(flags.record ? [resultPath('scaling.svg')] : []),
+  ];
+  const about =
+    `${record.machine.processor}, ${threads} threads, ` +
+    `commit ${record.commit}, ${record.date.slice(0, 10)}`;
+  for (const path of pictures) writeText(path, drawScaling(sweeps, about));
+}

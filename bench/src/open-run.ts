@@ -1,0 +1,109 @@
+/** What every benchmark of ops opens first: the device, the machine's ceilings, the peers. */
+import { availableParallelism } from 'node:os';
+import { type InstructionSet, nativeBackend } from '@saccade/backend-native';
+import { ConfigError, type DType } from '@saccade/core';
+import { type Device, openDevice, referenceBackend } from '@saccade/ops';
+import { allOps, storageTypes } from './catalog-ops.ts';
+import { type Ceilings, MEMORY_BYTES, nativeCeilings } from './ceilings.ts';
+import { type Provenance, provenance } from './machine.ts';
+import { openPeers } from './peers/open-peers.ts';
+import type { Peer } from './peers/peer.ts';
+import type { Ceiling } from './roofline.ts';
+import { threeDigits } from './units.ts';
+
+export interface RunSettings {
+  readonly backend: string;
+  readonly isa?: string;
+  readonly threads?: number;
+  readonly peers?: boolean;
+  readonly python?: string;
+  /** The command line, for the record. */
+  readonly args: readonly string[];
+}
+
+type Peak = Readonly<Record<'f32' | 'bf16', Ceiling>>;
+
+export interface OpenRun {
+  readonly device: Device;
+  /** Absent where no peak can be measured. */
+  readonly ceilings?: Ceilings;
+  readonly peers: readonly Peer[];
+  /** The head of what is written with --json. */
+  record(): Provenance & { readonly backend: string; readonly peak?: Peak };
+  /** What the run is, for people: machine, peers. */
+  readonly heading: string;
+  /** The machine's peaks, for people; measured again, so that the better of two counts. */
+  peaks(): string;
+  dispose(): Promise<void>;
+}
+
+/** @throws ConfigError or MissingError before any work */
+export async function openRun(settings: RunSettings): Promise<OpenRun> {
+  const threads = settings.threads ?? availableParallelism();
+  const isa = settings.isa as InstructionSet | undefined;
+  const isNative = settings.backend === 'native';
+  if (!isNative && settings.backend !== 'reference') {
+    throw new ConfigError(
+      'backend',
+      `--backend is "${settings.backend}". Pass native or reference.`,
+    );
+  }
+  const device = openDevice(
+    isNative ? nativeBackend({ threads, ...(isa && { isa }) }) : referenceBackend(),
+  );
+  const ceilings = isNative ? nativeCeilings(isa, threads) : undefined;
+  const measurePeak = (): Peak | undefined =>
+    ceilings && {
+      f32: ceilings.of('f32', MEMORY_BYTES),
+      bf16: ceilings.of('bf16', MEMORY_BYTES),
+    };
+  const { peers, absent } = settings.peers
+    ? await openPeers(settings.python, threads)
+    : { peers: [], absent: [] };
+  const versions = Object.fromEntries(peers.map(({ name, version }) => [name, version]));
+  const start = { ...provenance(settings.args, versions), backend: device.backend.description };
+  const { machine, commit } = start;
+  const lines = [
+    `${machine.processor}, ${machine.processors} processors, ${machine.memoryGiB} GiB, ` +
+      `${machine.system}; ${device.backend.description}; commit ${commit}`,
+    ...peers.map(({ name, version }) => `peer: ${name} ${version}`),
+    ...absent.map((why) => `no peer: ${why}`),
+  ];
+  // At the start as well: the better of two measurements counts.
+  measurePeak();
+  return {
+    device,
+    ...(ceilings && { ceilings }),
+    peers,
+    record() {
+      const peak = measurePeak();
+      return { ...start, ...(peak && { peak }) };
+    },
+    heading: lines.join('\n'),
+    peaks() {
+      ceilings?.measureAgain(MEMORY_BYTES);
+      const peak = measurePeak();
+      return peak === undefined ? 'no peak is known for this backend' : describePeak(peak);
+    },
+    async dispose() {
+      for (const peer of peers) await peer.dispose();
+      device.dispose();
+    },
+  };
+}
+
+function describePeak({ f32, bf16 }: { f32: Ceiling; bf16: Ceiling }): string {
+  const rate = ({ flops }: Ceiling): string => `${threeDigits(flops / 1e9)} GFLOP/s`;
+  return `peak measured in this run: ${rate(f32)} f32, ${rate(bf16)} bf16, memory read ${threeDigits(f32.bytes / 1e9)} GB/s`;
+}
+
+/** Storage types given on the command line. @throws ConfigError naming the known ones */
+export function parseDtypes(text: string | undefined): readonly DType[] | undefined {
+  if (text === undefined) return undefined;
+  const known = [...new Set(allOps.flatMap(storageTypes))];
+  return text.split(',').map((name) => {
+    const found = known.find((dtype) => dtype === name.trim());
+    if (found !== undefined) return found;
+    throw new ConfigError('dtype', `--dtype is "${name}". Pass some of ${known.join(', ')}.`);
+  });
+}

@@ -1,0 +1,62 @@
+/** A child process that answers each JSON line with one: how a Python peer is driven. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { MissingError } from '@saccade/core';
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+export interface JsonLinesProcess {
+  /** What the process said first. */
+  readonly ready: Answer;
+  ask(question: Answer): Promise<Answer>;
+  /** Closes its input, which ends it, and waits. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the process and waits for its first line.
+ *
+ * @param needs  what must be installed there, for the error message
+ * @throws MissingError if it ends instead of answering, with what it said
+ */
+export async function startJsonLines(
+  command: string,
+  args: readonly string[],
+  needs: string,
+): Promise<JsonLinesProcess> {
+  // In a group of its own: Ctrl-C in a terminal is for us, who then end it by closing its input.
+  const child: ChildProcessWithoutNullStreams = spawn(command, args, { detached: true });
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-2000);
+  });
+  child.on('error', (error) => {
+    errors += error.message;
+  });
+  // A write to a process that has ended; its end is reported by the next line that is missing.
+  child.stdin.on('error', () => {});
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async (): Promise<Answer> => {
+    const line = await lines.next();
+    if (line.done === true) {
+      await ended;
+      throw new MissingError(
+        `${[command, ...args].join(' ')} ended without an answer. ` +
+          `It needs ${needs}. It said:\n${errors.trim()}`,
+      );
+    }
+    return JSON.parse(line.value) as Answer;
+  };
+  return {
+    ready: await next(),
+    async ask(question) {
+      child.stdin.write(`${JSON.stringify(question)}\n`);
+      return await next();
+    },
+    async close() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

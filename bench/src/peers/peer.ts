@@ -1,0 +1,58 @@
+/** A peer: another library that has some of our ops. It gets our data, and its result is checked. */
+import type { DType } from '@saccade/core';
+import type { Dims, Scalars } from '@saccade/ops';
+import type { Pass } from '../prepared-case.ts';
+import type { Sample } from '../statistics.ts';
+
+/** A host array in its stored form: bf16 as 16-bit patterns. */
+export interface PeerArray {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly data: ArrayBufferView;
+}
+
+export interface PeerTask {
+  readonly op: string;
+  readonly pass: Pass;
+  readonly dtype: DType;
+  readonly dims: Dims;
+  readonly scalars: Scalars;
+  readonly inputs: Readonly<Record<string, PeerArray>>;
+  /** Of the differentiable outputs; empty for a forward. */
+  readonly gradOutputs: Readonly<Record<string, PeerArray>>;
+}
+
+/** A peer that is ready to do a task. */
+export interface PeerRun {
+  /**
+   * What the first run gave, by our names: outputs for a forward, else gradients of inputs. What
+   * the peer does not compute is left out.
+   */
+  readonly results: Readonly<Record<string, ArrayLike<number>>>;
+  /** Of the run that gave the results, where that is known. */
+  readonly firstSeconds?: number;
+  /** Runs it so many times in a row and gives the seconds of one. */
+  time(launches: number): Promise<number>;
+  dispose(): Promise<void>;
+}
+
+export interface Peer {
+  readonly name: string;
+  /** Of the library, and what limits it here. */
+  readonly version: string;
+  /** Gets ready and runs once; a sentence where the peer does not have it. */
+  prepare(task: PeerTask): Promise<PeerRun | string>;
+  dispose(): Promise<void>;
+}
+
+/** One peer beside us at one task. */
+export type PeerResult =
+  | {
+      readonly peer: string;
+      readonly seconds: Sample;
+      /** Peer's time / ours, of turns next to each other: above 1 we are faster. */
+      readonly ratio: Sample;
+      /** Largest relative difference of a result from ours. */
+      readonly difference: number;
+    }
+  | { readonly peer: string; readonly missing: string };

@@ -1,0 +1,178 @@
+/** Times every bench case of the chosen ops, forward and backward, for each storage type. */
+import { type DType, UnsupportedError } from '@saccade/core';
+import type { Cost, Device, Op, OpCase } from '@saccade/ops';
+import { type Accuracy, measureAccuracy } from './accuracy.ts';
+import { storageTypes } from './catalog-ops.ts';
+import type { Ceilings } from './ceilings.ts';
+import { type MeasureOptions, measure } from './measure.ts';
+import { runBesidePeers } from './peers/beside-peers.ts';
+import type { Peer, PeerResult } from './peers/peer.ts';
+import {
+  directionsOf,
+  type Pass,
+  type PreparedCase,
+  prepareCase,
+  shortCase,
+} from './prepared-case.ts';
+import { boundBy, shareOfRoofline } from './roofline.ts';
+import { type Sample, summarise } from './statistics.ts';
+
+/** One case, pass and storage type. */
+export interface OpResult {
+  readonly op: string;
+  readonly case: string;
+  readonly pass: Pass;
+  readonly dtype: DType;
+  readonly seconds: Sample;
+  /** What the op cannot do without, and the bytes of all operands. */
+  readonly cost: Cost;
+  readonly workingSetBytes: number;
+  /** Set by {@link addRoofline}. */
+  readonly shareOfRoofline?: number;
+  readonly boundBy?: 'compute' | 'memory';
+  /** Beside the operands. */
+  readonly workspaceBytes?: number;
+  readonly accuracy: Accuracy;
+  readonly peers?: readonly PeerResult[];
+}
+
+export interface RunOptions extends MeasureOptions {
+  readonly dtypes?: readonly DType[];
+  readonly peers?: readonly Peer[];
+  /** Called before each measurement with what it is. */
+  readonly onStart?: (what: string) => void;
+  /** Once aborted, no other measurement begins; those there are, are the result. */
+  readonly signal?: AbortSignal;
+  /** Called for what the backend cannot run. */
+  readonly onSkip?: (what: string, why: string) => void;
+}
+
+/** What to time: an op, one of its shapes, and the passes that matter. */
+export interface Job {
+  readonly op: Op;
+  readonly opCase: OpCase;
+  readonly passes?: readonly Pass[];
+}
+
+/** The bench cases of ops whose `id case` holds all words of the filter. */
+export function jobsOf(ops: readonly Op[], filter: readonly string[] = []): readonly Job[] {
+  const jobs = ops.flatMap((op) => (op.benchCases ?? []).map((opCase) => ({ op, opCase })));
+  return jobs.filter(({ op, opCase }) => {
+    const name = `${op.id} ${shortCase(opCase)}`.toLowerCase();
+    return filter.every((word) => name.includes(word.toLowerCase()));
+  });
+}
+
+/** @throws ContractError if a kernel gives wrong numbers */
+export async function runJobs(
+  device: Device,
+  jobs: readonly Job[],
+  options: RunOptions,
+): Promise<readonly OpResult[]> {
+  const results: OpResult[] = [];
+  for (const job of jobs) {
+    const known = storageTypes(job.op);
+    for (const dtype of (options.dtypes ?? known).filter((wanted) => known.includes(wanted))) {
+      if (options.signal?.aborted) return results;
+      const what = `${job.op.id} ${shortCase(job.opCase)} ${dtype}`;
+      try {
+        results.push(...(await runJob(device, job, dtype, options)));
+      } catch (error) {
+        if (!(error instanceof UnsupportedError)) throw error;
+        options.onSkip?.(what, error.message);
+      }
+    }
+  }
+  return results;
+}
+
+async function runJob(
+  device: Device,
+  { op, opCase, passes }: Job,
+  dtype: DType,
+  options: RunOptions,
+): Promise<readonly OpResult[]> {
+  const what = `${op.id} ${shortCase(opCase)} ${dtype}`;
+  options.onStart?.(`${what}: against float64`);
+  const accuracy = await measureAccuracy(device, op, opCase, dtype);
+  const prepared = prepareCase(device, op, opCase, dtype, passes);
+  try {
+    const results: OpResult[] = [];
+    for (const pass of prepared.passes) {
+      if (options.signal?.aborted) break;
+      options.onStart?.(`${what} ${pass}`);
+      results.push(await measureOne(device, prepared, pass, accuracy, options));
+    }
+    return results;
+  } finally {
+    prepared.dispose();
+  }
+}
+
+async function measureOne(
+  device: Device,
+  prepared: PreparedCase,
+  pass: Pass,
+  accuracy: Accuracy,
+  options: RunOptions,
+): Promise<OpResult> {
+  const { op, opCase, dtype } = prepared;
+  const beside =
+    options.peers === undefined || options.peers.length === 0
+      ? undefined
+      : await runBesidePeers(device, prepared, pass, options.peers, options);
+  const launch = (): void => prepared.launch(pass);
+  const wait = (): Promise<void> => device.synchronize();
+  // Where a peer ran, the turns beside it are the measurement.
+  const seconds = beside?.ours ?? summarise(await measure(launch, wait, options));
+  const workspaceBytes = await measureWorkspace(device, prepared, pass);
+  return {
+    op: op.id,
+    case: shortCase(opCase),
+    pass,
+    dtype,
+    seconds,
+    cost: prepared.cost(pass),
+    workingSetBytes: prepared.workingSet(pass),
+    ...(workspaceBytes !== undefined && { workspaceBytes }),
+    accuracy,
+    ...(beside && { peers: beside.peers }),
+  };
+}
+
+/** The most that a launch of the pass took, where the backend knows. */
+async function measureWorkspace(
+  device: Device,
+  prepared: PreparedCase,
+  pass: Pass,
+): Promise<number | undefined> {
+  let most: number | undefined;
+  for (const direction of directionsOf(pass)) {
+    prepared.launch(direction);
+    await device.synchronize();
+    const bytes = device.backend.workspaceBytes?.();
+    if (bytes !== undefined) most = Math.max(most ?? 0, bytes);
+  }
+  return most;
+}
+
+/**
+ * The results with their shares of the roofline. At the end of a run: a peak is the best of all
+ * measurements, and each may have met something else that ran.
+ */
+export function addRoofline(
+  results: readonly OpResult[],
+  ceilings: Ceilings | undefined,
+): readonly OpResult[] {
+  if (ceilings === undefined) return results;
+  for (const { dtype, workingSetBytes } of results) ceilings.of(dtype, workingSetBytes);
+  return results.map((result) => {
+    const ceiling = ceilings.of(result.dtype, result.workingSetBytes);
+    const { cost, seconds } = result;
+    return {
+      ...result,
+      shareOfRoofline: shareOfRoofline(cost, ceiling, seconds.median),
+      boundBy: boundBy(cost, ceiling),
+    };
+  });
+}

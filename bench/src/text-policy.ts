@@ -1,0 +1,97 @@
+/** A small text-only policy with groups to sample from it: what whole steps are measured on. */
+import { nativeBackend } from '@saccade/backend-native';
+import { randomAt } from '@saccade/core';
+import { openDevice } from '@saccade/ops';
+import {
+  createLocalPolicy,
+  type LocalPolicy,
+  nanoConfig,
+  type PackedBatch,
+  type PackedSegment,
+  QwenProcessor,
+  qwenImageProcessor,
+  type SampleResult,
+  trainTokenizer,
+} from '@saccade/policy';
+
+export const PROMPTS = 16;
+export const GROUP = 8;
+export const PROMPT_TOKENS = 64;
+export const COMPLETION_TOKENS = 64;
+const VOCAB = 512;
+
+export type Groups = readonly (readonly SampleResult[])[];
+
+export function makePolicy(threads: number, launches?: 'queued' | 'blocking'): LocalPolicy {
+  const processor = new QwenProcessor(trainTokenizer([], 263), qwenImageProcessor);
+  const config = { ...nanoConfig(VOCAB, processor.tokens), isTied: true };
+  const device = openDevice(nativeBackend({ threads, ...(launches && { launches }) }));
+  return createLocalPolicy({ device, config, processor, seed: 1 });
+}
+
+/** Text tokens only: ids of markup are left out. */
+export function makePrompts(round: number): readonly Int32Array[] {
+  const random = randomAt(round, 'prompts');
+  return Array.from({ length: PROMPTS }, () =>
+    Int32Array.from({ length: PROMPT_TOKENS }, () => 16 + random.integer(VOCAB - 16)),
+  );
+}
+
+/** A group of rollouts of every prompt, all at once. */
+export function sampleGroups(
+  policy: LocalPolicy,
+  prompts: readonly Int32Array[],
+  round: number,
+): Promise<Groups> {
+  return Promise.all(
+    prompts.map((tokens, p) =>
+      Promise.all(
+        Array.from({ length: GROUP }, (_, g) =>
+          policy.sample({
+            tokens,
+            images: [],
+            maxTokens: COMPLETION_TOKENS,
+            stop: [],
+            temperature: 1,
+            seed: [round, p * GROUP + g],
+            conversation: `${p}/${g}`,
+            sharedPrefix: { key: `${p}`, length: PROMPT_TOKENS },
+            ignoreEndOfTurn: true,
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+/** Each prompt once, its rollouts behind it. */
+export function packGroups(
+  prompts: readonly Int32Array[],
+  groups: Groups,
+): { batch: PackedBatch; offsets: Int32Array } {
+  const segments: PackedSegment[] = [];
+  const rows: number[] = [];
+  const targets: number[] = [];
+  const offsets = [0];
+  let packed = 0;
+  prompts.forEach((tokens, p) => {
+    const parent = segments.push({ tokens, parent: -1, images: [] }) - 1;
+    packed += tokens.length;
+    const lastPromptRow = packed - 1;
+    for (const rollout of groups[p] ?? []) {
+      segments.push({ tokens: rollout.tokens, parent, images: [] });
+      rollout.tokens.forEach((token, i) => {
+        rows.push(i === 0 ? lastPromptRow : packed + i - 1);
+        targets.push(token);
+      });
+      packed += rollout.tokens.length;
+      offsets.push(rows.length);
+    }
+  });
+  const batch: PackedBatch = {
+    segments,
+    rows: Int32Array.from(rows),
+    targets: Int32Array.from(targets),
+  };
+  return { batch, offsets: Int32Array.from(offsets) };
+}

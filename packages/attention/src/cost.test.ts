@@ -1,0 +1,61 @@
+/** What attention costs, counted pair by pair. */
+import { randomAt } from '@saccade/core';
+import type { Values } from '@saccade/ops';
+import { drawInputs } from '@saccade/ops/contract';
+import { expect, it } from 'vitest';
+import { drawSegments } from './draw-segments.ts';
+import { attention, attentionDecode } from './ops/catalog.ts';
+import { planSegments } from './segments.ts';
+
+it('counts the pairs that see each other, for any plan', () => {
+  const random = randomAt(1, 'cost');
+  for (const [T, S] of [
+    [1, 1],
+    [40, 1],
+    [57, 9],
+    [80, 20],
+  ] as const) {
+    const { segments, kvEnd, segmentOf } = planSegments(drawSegments(T, S, random));
+    let [causal, full] = [0, 0];
+    for (let q = 0; q < T; q++) {
+      for (let k = 0; k < T; k++) {
+        const isInSubtree = q < kvEnd[k] && q >= segments[3 * segmentOf[k]];
+        if (isInSubtree) full++;
+        if (isInSubtree && k <= q) causal++;
+      }
+    }
+    const dims = { T, H: 3, G: 1, D: 8, S, P: 3 };
+    const call = { bytesPerElement: 4, indices: { segments } };
+    const flops = (isCausal: number) =>
+      attention.cost(dims, { ...call, scalars: { causal: isCausal } }).flops;
+    expect(flops(1)).toBe(4 * 3 * 8 * causal);
+    expect(flops(0)).toBe(4 * 3 * 8 * full);
+    const { flops: backward } = attention.backwardCost?.(dims, {
+      ...call,
+      scalars: { causal: 1 },
+    }) ?? { flops: 0 };
+    expect(backward).toBe(2.5 * flops(1));
+  }
+});
+
+it('counts a cached key once for all rows that see it', () => {
+  const dims = { N: 2, H: 4, G: 2, D: 8, C: 10, R: 2, U2: 2, O: 3 };
+  const indices: Values = {
+    spans: Int32Array.of(0, 6, 2, 8),
+    spanOffsets: Int32Array.of(0, 1, 2),
+  };
+  expect(attentionDecode.cost(dims, { bytesPerElement: 2, indices, scalars: {} })).toEqual({
+    flops: 4 * 4 * 8 * 12,
+    bytes: (2 * 2 * 4 * 8 + 2 * 8 * 2 * 8) * 2,
+  });
+});
+
+it('times the plans its bench cases name', () => {
+  for (const op of [attention, attentionDecode]) {
+    for (const opCase of op.benchCases ?? []) {
+      if (opCase.indices === undefined) continue;
+      const tiny = { ...opCase, dims: { ...opCase.dims, H: 1, G: 1, D: 1 } };
+      expect(drawInputs(op, tiny, randomAt(1))).toMatchObject(opCase.indices);
+    }
+  }
+});
