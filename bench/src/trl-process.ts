@@ -1,7 +1,5 @@
 /** TRL in a process of its own, one optimizer step at a time. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { MissingError } from '@saccade/core';
+import { startPeer } from './peer-process.ts';
 
 export interface StepTime {
   readonly seconds: number;
@@ -21,31 +19,10 @@ export async function startTrl(
   script: string,
   args: readonly string[],
 ): Promise<TrlProcess> {
-  const child: ChildProcessWithoutNullStreams = spawn(python, [script, ...args]);
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors = (errors + chunk.toString()).slice(-2000);
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async (): Promise<Record<string, unknown>> => {
-    const line = await lines.next();
-    if (line.done === true) {
-      throw new MissingError(
-        `${python} could not run TRL. Install torch, transformers, trl and datasets there. It said:\n${errors}`,
-      );
-    }
-    return JSON.parse(line.value) as Record<string, unknown>;
-  };
-  const ready = await next();
+  const peer = await startPeer(python, script, args, 'torch, transformers, trl and datasets');
   return {
-    versions: ready.versions as Record<string, string>,
-    async step() {
-      child.stdin.write('go\n');
-      return (await next()) as unknown as StepTime;
-    },
-    close() {
-      child.stdin.write('quit\n');
-      child.stdin.end();
-    },
+    versions: peer.ready.versions as Record<string, string>,
+    step: async () => (await peer.ask('go')) as unknown as StepTime,
+    close: () => peer.close(),
   };
 }
