@@ -131,7 +131,8 @@ int backward(const SaccadeLaunch* launch) {
       perRow(*launch, N, [&](int64_t n) { return dEntropy ? dEntropy[n] : 0.0f; }), lse, entropy};
   const float* across = packHidden(*launch, p);
   float* hiddenSums = sumsOf(*launch, dHidden, N * D);
-  const int64_t columnsEach = smaller(HIDDEN_COLUMNS, roundUp(divideUp(D, 2 * threads), PANEL));
+  const int64_t columnsEach =
+      smaller(HIDDEN_COLUMNS, roundUp(larger(1, divideUp(D, 2 * threads)), PANEL));
   const int64_t depthPanels = divideUp(D, PANEL);
   float* hiddenPanels = scratchFloats(*launch, depthPanels * PANEL * wordsIn<WORDS>(mostRows));
   float* copies = scratchFloats(*launch, threads * ROW_COPY);

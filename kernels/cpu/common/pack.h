@@ -80,7 +80,8 @@ template <Words WORDS>
 SACCADE_INLINE Vec loadWords(const Bf16* p, int64_t count) {
   if (WORDS == Words::floats) return count >= LANES ? load(p) : loadFirst(p, count);
   Vec words{};
-  memcpy(&words, p, (size_t)smaller(count, 2 * LANES) * sizeof(Bf16));
+  if (count >= 2 * LANES) memcpy(&words, p, sizeof words);
+  else memcpy(&words, p, (size_t)count * sizeof(Bf16));
   return words;
 }
 

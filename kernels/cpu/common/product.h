@@ -226,6 +226,7 @@ template <class Stored, class StoredC>
 static inline void product(const SaccadeLaunch& launch, const ProductSpace& space,
                            const Product<Stored, StoredC>& p) {
   constexpr Words WORDS = WordsOf<Stored>::value;
+  if (p.rows == 0 || p.columns == 0) return;
   if (p.depth == 0) return fillRows(p);
   const int64_t threads = launch.runtime->threads;
   const Packing packing = packingOf(p);

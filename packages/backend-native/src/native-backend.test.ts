@@ -114,6 +114,27 @@ describe('nativeBackend', () => {
     backend.dispose();
   });
 
+  it.each(['f32', 'bf16'] as const)('multiplies empty matrices of %s', async (dtype) => {
+    const device = openDevice(nativeBackend({ threads: 2 }));
+    for (const [M, K, N] of [
+      [0, 3, 2],
+      [2, 0, 3],
+      [2, 3, 0],
+    ] as const) {
+      const ones = (rows: number, columns: number) =>
+        device.upload(dtype, [rows, columns], Array(rows * columns).fill(1));
+      const inputs = { x: ones(M, K), w: ones(N, K) };
+      const outputs = device.forward(ops.get('gemm'), inputs);
+      const gradients = device.backward(ops.get('gemm'), { y: ones(M, N) }, inputs, outputs);
+      const read = async (name: 'x' | 'w'): Promise<unknown> =>
+        gradients[name] && [...(await device.read(gradients[name]))];
+      expect(outputs.y && [...(await device.read(outputs.y))]).toEqual(Array(M * N).fill(0));
+      expect(await read('x')).toEqual(Array(M * K).fill(N));
+      expect(await read('w')).toEqual(Array(N * K).fill(M));
+    }
+    device.dispose();
+  });
+
   it.each([
     ['embedding', { table: [2, 3], ids: [1] }, [2], /ids\[0\] is 2; expected.*below 2/],
     ['embedding', { table: [2, 3], ids: [2] }, [0, -1], /ids\[1\] is -1/],
