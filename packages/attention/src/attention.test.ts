@@ -14,7 +14,8 @@ function run(dims: Dims, inputs: Values, dOut: Float64Array, scalars = {}) {
   const resolved = resolveScalars(attention, scalars);
   const outputs = attention.forward(inputs, dims, resolved);
   const saved = { ...inputs, ...outputs };
-  return { out: outputs.out, d: attention.backward?.({ out: dOut }, saved, dims, resolved) ?? {} };
+  const upstream = { out: dOut, lse: new Float64Array(dims.H * dims.T) };
+  return { out: outputs.out, d: attention.backward?.(upstream, saved, dims, resolved) ?? {} };
 }
 
 function expectClose(got: ArrayLike<number>, expected: ArrayLike<number>, within = 1e-12): void {
