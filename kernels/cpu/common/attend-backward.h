@@ -39,21 +39,17 @@ struct GradientRows {
 
 struct BackwardSpace {
   float *keysAcross, *valuesAcross, *keysAlong;  // one block, packed
-  float *gradKeys, *gradValues;                  // [KEYS][padded]
   float *weights, *gradScores;                   // [QUERY_ROWS][KEYS]
   Sight* sights;                                 // [QUERY_ROWS]
 
   static int64_t floatsFor(int64_t D) {
-    return 2 * acrossFloats(D) + alongFloats(D) + 2 * KEYS * paddedHead(D) +
-           2 * QUERY_ROWS * KEYS + 2 * QUERY_ROWS;
+    return 2 * acrossFloats(D) + alongFloats(D) + 2 * QUERY_ROWS * KEYS + 2 * QUERY_ROWS;
   }
   BackwardSpace(float* memory, int64_t D) {
     keysAcross = memory;
     valuesAcross = keysAcross + acrossFloats(D);
     keysAlong = valuesAcross + acrossFloats(D);
-    gradKeys = keysAlong + alongFloats(D);
-    gradValues = gradKeys + KEYS * paddedHead(D);
-    weights = gradValues + KEYS * paddedHead(D);
+    weights = keysAlong + alongFloats(D);
     gradScores = weights + QUERY_ROWS * KEYS;
     sights = (Sight*)(gradScores + QUERY_ROWS * KEYS);
   }
@@ -135,10 +131,10 @@ struct BackwardTask {
     });
   }
 
-  // Packs a block; returns how many keys it has, and their tokens in `at`.
-  int64_t packBlock(const BackwardSpace& space, int64_t block, int64_t g, bool forQueries,
-                    int64_t* at) const {
+  // Packs a block; returns how many keys it has.
+  int64_t packBlock(const BackwardSpace& space, int64_t block, int64_t g, bool forQueries) const {
     const int64_t D = shape.D, G = shape.G;
+    int64_t at[KEYS];
     const int64_t count = blocks.tokens(block, at);
     packAcross(space.keysAcross, k + g * D, G * D, at, count, D);
     packAcross(space.valuesAcross, v + g * D, G * D, at, count, D);
@@ -212,23 +208,26 @@ struct BackwardTask {
 
   // The tokens that meet a block: its segment's from the first that sees a key, and those of all
   // descendants if it is full.
-  void tokensOf(int64_t block, int64_t keys, int64_t* from, int64_t* end) const {
+  void tokensOf(int64_t block, int64_t* from, int64_t* end) const {
     const Forest& forest = blocks.forest;
     const int64_t s = blocks.owner[block];
     const int64_t begin = blocks.placeOf(block) * KEYS - forest.prefix[s];
     *from = forest.start(s) + (shape.causal ? larger(0, begin) : 0);
-    *end = keys == KEYS ? subtreeEnds[s] : forest.end(s);
+    *end = blocks.keysIn(block) == KEYS ? subtreeEnds[s] : forest.end(s);
   }
 
-  // One block and all rows that meet it, of tokens loaded from `loaded` on. gradQuery may be null.
-  // Returns how many keys it has, and their tokens in `at`.
-  int64_t runBlock(const BackwardSpace& space, const GradientRows& rows, int64_t loaded,
-                   float* gradQuery, int64_t block, int64_t g, int64_t* at) const {
+  // One block and the rows that meet it among those of tokens [loaded, loadedEnd), with which the
+  // rows begin and end. gradQuery may be null; gradKeys and gradValues go on from what they are.
+  void runBlock(const BackwardSpace& space, const GradientRows& rows, int64_t loaded,
+                int64_t loadedEnd, float* gradQuery, int64_t block, int64_t g, float* gradKeys,
+                float* gradValues) const {
     const int64_t padded = paddedHead(shape.D), stride = spreadHead(shape.D);
-    const int64_t count = packBlock(space, block, g, gradQuery, at);
-    memset(space.gradKeys, 0, (size_t)(2 * KEYS * padded) * sizeof(float));
     int64_t from, end;
-    tokensOf(block, count, &from, &end);
+    tokensOf(block, &from, &end);
+    from = larger(from, loaded);
+    end = smaller(end, loadedEnd);
+    if (from >= end) return;
+    const int64_t count = packBlock(space, block, g, gradQuery);
     const int64_t rowEnd = (end - loaded) * shape.ratio;
     for (int64_t row = (from - loaded) * shape.ratio; row < rowEnd; row += QUERY_ROWS) {
       const int64_t tile = smaller(QUERY_ROWS, rowEnd - row);
@@ -239,12 +238,13 @@ struct BackwardTask {
         addAlong(tile, space.gradScores, padded, space.keysAlong, gradQuery + row * padded, padded,
                  look);
       }
-      if (dk) addAcross(space, space.gradScores, count, rows.queries + row * stride, tile,
-                        space.gradKeys);
-      if (dv) addAcross(space, space.weights, count, rows.gradOut + row * stride, tile,
-                        space.gradValues);
+      if (dk) {
+        addAcross(space, space.gradScores, count, rows.queries + row * stride, tile, gradKeys);
+      }
+      if (dv) {
+        addAcross(space, space.weights, count, rows.gradOut + row * stride, tile, gradValues);
+      }
     }
-    return count;
   }
 
   // The queries of one chunk and all blocks they meet, of rows that begin with token 0.
@@ -258,8 +258,7 @@ struct BackwardTask {
     const int64_t keys = keysOf(shape, forest, chunk);
     for (int64_t place = shape.firstPlace(before); place * KEYS < keys; place++) {
       const int64_t block = blocks.onPath(chunk.segment, place);
-      int64_t at[KEYS];
-      const int64_t count = packBlock(space, block, g, true, at);
+      const int64_t count = packBlock(space, block, g, true);
       for (int64_t row = begin; row < end; row += QUERY_ROWS) {
         const int64_t tile = smaller(QUERY_ROWS, end - row);
         if (!fillSights(space, block, count, 0, row, tile)) continue;
@@ -272,14 +271,15 @@ struct BackwardTask {
     storeQueryGradients(gradQuery, chunk.token, chunk.tokens, g);
   }
 
-  // Adds what a block gathered to its tokens.
-  void addKeyGradients(const float* gradKeys, const float* gradValues, const int64_t* at,
-                       int64_t count, int64_t g) const {
+  // Adds what a block gathered, as dk and dv, to its tokens.
+  void addKeyGradients(const float* gathered, int64_t block, int64_t g) const {
     const int64_t D = shape.D, padded = paddedHead(D);
+    int64_t at[KEYS];
+    const int64_t count = blocks.tokens(block, at);
     for (int64_t j = 0; j < count; j++) {
       const int64_t to = (at[j] * shape.G + g) * D;
-      if (dk) addScaled(dk + to, gradKeys + j * padded, LN_2, D);
-      if (dv) addScaled(dv + to, gradValues + j * padded, 1.0f, D);
+      if (dk) addScaled(dk + to, gathered + j * padded, LN_2, D);
+      if (dv) addScaled(dv + to, gathered + (KEYS + j) * padded, 1.0f, D);
     }
   }
 

@@ -11,6 +11,10 @@
 // row is rescaled, which float32 has room for and which almost never happens after the first block
 // (Dao et al.'s conditional rescaling in FlashAttention 4).
 //
+// Cascade Lake, one thread, cycles for 96 rows × 64 keys at D 128 (24576 is the peak): scores 28000,
+// weights 3800, values 30500; at D 32 (peak 6144) 8300, 3800 and 7600. Tried and no faster: asking
+// for the next tile's sums in advance, four steps of depth at once.
+//
 // Keys are packed across, so scores run over lanes of keys with one chain over D, and values lie
 // along: lanes over D would need a horizontal sum per score.
 #pragma once

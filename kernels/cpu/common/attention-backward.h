@@ -1,10 +1,11 @@
 // The gradients of attention over a forest, with the scores recomputed (attend-backward.h).
 //
-// A thread owns one tree of segments and one key head. It takes the blocks of keys one after
-// another (key-blocks.h) and all rows that meet a block: a block is packed once, its dk and dv stay
-// in cache until they are finished, and those of a shared prefix collect the rows of all responses
-// in depth-first order, without atomics. dq collects over the blocks in theirs. That is five
-// products per pair of tile and block.
+// A thread owns one tree of segments and one key head. It takes as many rows as L2 holds, and for
+// them the blocks of keys one after another (key-blocks.h): the rows that meet a block go on with
+// its dk and dv, so those of a shared prefix collect the rows of all responses in depth-first order,
+// without atomics, and dq collects over the blocks in theirs. That is five products per pair of
+// tile and block. Rows that stay while blocks pass are read and written far less from memory than
+// blocks that stay while rows pass: a row is three heads, a block's gradients change in cache.
 //
 // Where trees × heads would leave threads idle, dk and dv are made block by block and dq row by
 // row, all on their own: seven products, but the same chains of additions and so the same bits.
@@ -19,13 +20,15 @@ namespace SACCADE_ISA {
 struct Trees {
   // The tokens and blocks of tree i: from [i] up to [i + 1].
   int64_t *tokens, *blocks;
-  int64_t count, longest;
+  int64_t count;
+  // The most tokens and the most blocks of one.
+  int64_t longest, mostBlocks;
 };
 
 static inline Trees planTrees(const SaccadeLaunch& launch, const KeyBlocks& blocks) {
   const Forest& forest = blocks.forest;
   Trees trees{scratchArray<int64_t>(launch, forest.count + 1),
-              scratchArray<int64_t>(launch, forest.count + 1), 0, 0};
+              scratchArray<int64_t>(launch, forest.count + 1), 0, 0, 0};
   for (int64_t s = 0; s < forest.count; s++) {
     if (forest.parent(s) >= 0) continue;
     trees.tokens[trees.count] = forest.start(s);
@@ -35,6 +38,7 @@ static inline Trees planTrees(const SaccadeLaunch& launch, const KeyBlocks& bloc
   trees.blocks[trees.count] = blocks.count();
   for (int64_t i = 0; i < trees.count; i++) {
     trees.longest = larger(trees.longest, trees.tokens[i + 1] - trees.tokens[i]);
+    trees.mostBlocks = larger(trees.mostBlocks, trees.blocks[i + 1] - trees.blocks[i]);
   }
   return trees;
 }
@@ -50,33 +54,52 @@ static inline int64_t* subtreeEndsOf(const SaccadeLaunch& launch, const Forest& 
   return ends;
 }
 
+// What a block gathers: dk and dv of its keys.
+static inline int64_t gatheredFloats(int64_t D) { return 2 * KEYS * paddedHead(D); }
+
+// Tokens whose rows, with what they gather, take half of a 1 MiB L2.
+static inline int64_t stretchTokens(const AttentionShape& shape) {
+  const int64_t rows = (1 << 17) / (2 * spreadHead(shape.D) + paddedHead(shape.D));
+  return larger(QUERY_ROWS / shape.ratio, rows / shape.ratio) + 1;
+}
+
 // One thread per tree and key head.
 template <class Stored>
 static inline void differentiateTrees(const SaccadeLaunch& launch, const BackwardTask<Stored>& task,
                                       const Trees& trees, double nanoseconds) {
   const AttentionShape& shape = task.shape;
-  const int64_t D = shape.D, rowsMost = trees.longest * shape.ratio;
+  const int64_t D = shape.D, stretch = smaller(stretchTokens(shape), trees.longest);
+  const int64_t rowsMost = stretch * shape.ratio, blockFloats = gatheredFloats(D);
   const int64_t rowFloats = roundUp(GradientRows::floatsFor(rowsMost, D), LANES);
   const int64_t queryFloats = rowsMost * paddedHead(D);
   const int64_t spaceFloats = roundUp(BackwardSpace::floatsFor(D) + rowFloats + queryFloats, LANES);
   float* spaces = scratchFloats(launch, launch.runtime->threads * spaceFloats);
+  float* gathered = scratchFloats(launch, launch.runtime->threads * trees.mostBlocks * blockFloats);
   parallelFor(launch, trees.count * shape.G, nanoseconds, [&](int64_t item, int32_t worker) {
     const int64_t tree = item / shape.G, g = item % shape.G;
-    const int64_t from = trees.tokens[tree], tokens = trees.tokens[tree + 1] - from;
+    const int64_t first = trees.blocks[tree], last = trees.blocks[tree + 1];
     float* memory = spaces + worker * spaceFloats;
     const GradientRows rows(memory, rowsMost, D);
     float* gradQuery = task.dq ? memory + rowFloats : nullptr;
     const BackwardSpace space(memory + rowFloats + queryFloats, D);
-    task.loadRows(rows, from, from, tokens, g);
-    if (gradQuery) {
-      memset(gradQuery, 0, (size_t)(tokens * shape.ratio * paddedHead(D)) * sizeof(float));
+    float* sums = gathered + worker * trees.mostBlocks * blockFloats;
+    memset(sums, 0, (size_t)((last - first) * blockFloats) * sizeof(float));
+    for (int64_t from = trees.tokens[tree]; from < trees.tokens[tree + 1]; from += stretch) {
+      const int64_t end = smaller(from + stretch, trees.tokens[tree + 1]);
+      task.loadRows(rows, from, from, end - from, g);
+      if (gradQuery) {
+        const int64_t floats = (end - from) * shape.ratio * paddedHead(D);
+        memset(gradQuery, 0, (size_t)floats * sizeof(float));
+      }
+      for (int64_t block = first; block < last; block++) {
+        float* sum = sums + (block - first) * blockFloats;
+        task.runBlock(space, rows, from, end, gradQuery, block, g, sum, sum + blockFloats / 2);
+      }
+      if (gradQuery) task.storeQueryGradients(gradQuery, from, end - from, g);
     }
-    for (int64_t block = trees.blocks[tree]; block < trees.blocks[tree + 1]; block++) {
-      int64_t at[KEYS];
-      const int64_t keys = task.runBlock(space, rows, from, gradQuery, block, g, at);
-      task.addKeyGradients(space.gradKeys, space.gradValues, at, keys, g);
+    for (int64_t block = first; block < last; block++) {
+      task.addKeyGradients(sums + (block - first) * blockFloats, block, g);
     }
-    if (gradQuery) task.storeQueryGradients(gradQuery, from, tokens, g);
   });
 }
 
@@ -106,23 +129,19 @@ static inline void differentiateParts(const SaccadeLaunch& launch, const Backwar
   };
 
   if (task.dk || task.dv) {
-    const int64_t blockFloats = 2 * KEYS * padded;
+    const int64_t blockFloats = gatheredFloats(D);
     float* gathered = scratchFloats(launch, blocks.count() * G * blockFloats);
     parallelFor(launch, blocks.count() * G, nanoseconds, [&](int64_t item, int32_t worker) {
-      BackwardSpace space = spaceOf(worker);
-      space.gradKeys = gathered + item * blockFloats;
-      space.gradValues = space.gradKeys + KEYS * padded;
-      int64_t at[KEYS];
-      task.runBlock(space, rowsOf(item % G), 0, nullptr, item / G, item % G, at);
+      float* sum = gathered + item * blockFloats;
+      memset(sum, 0, (size_t)blockFloats * sizeof(float));
+      task.runBlock(spaceOf(worker), rowsOf(item % G), 0, shape.T, nullptr, item / G, item % G, sum,
+                    sum + blockFloats / 2);
     });
     // Blocks of different segments meet in the keys of their ancestors: in depth-first order.
     parallelFor(launch, trees.count * G, 0.1 * nanoseconds, [&](int64_t item, int32_t) {
       const int64_t tree = item / G, g = item % G;
       for (int64_t block = trees.blocks[tree]; block < trees.blocks[tree + 1]; block++) {
-        const float* gradKeys = gathered + (block * G + g) * blockFloats;
-        int64_t at[KEYS];
-        const int64_t keys = blocks.tokens(block, at);
-        task.addKeyGradients(gradKeys, gradKeys + KEYS * padded, at, keys, g);
+        task.addKeyGradients(gathered + (block * G + g) * blockFloats, block, g);
       }
     });
   }

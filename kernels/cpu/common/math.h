@@ -37,7 +37,8 @@ SACCADE_INLINE Vec exponential(Vec x) {
 }
 
 // 2ˣ for x ≤ 100, as weights of a softmax need it: 0 below −126 (no subnormals), NaN for NaN.
-// Relative error below 2e-7; 1 for 0.
+// Relative error below 2e-7; 1 for 0. With AVX-512's own instructions the weights of 24 rows of 64
+// keys take 934 cycles on Cascade Lake, with the rounding constant and a shift 1086.
 SACCADE_INLINE Vec powerOfTwo(Vec x) {
 #if defined(__AVX512F__)
   const Vec r = _mm512_reduce_ps(x, 0);

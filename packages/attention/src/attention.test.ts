@@ -52,6 +52,21 @@ describe('attention agrees with PyTorch', () => {
     );
   });
 
+  it('for a sliding window, as a mask', () => {
+    const windowed = run(dims, inputs, ramp(32, 0.4, 0.9), { window: 1 });
+    expectClose(windowed.out.subarray(0, 16), out.subarray(0, 16));
+    expectClose(
+      windowed.out.subarray(16),
+      [
+        -0.338866549393, -0.147645093482, 0.120750592634, -0.614079549053, 0.478155909174,
+        -0.737759009565, 0.500293314626, 0.150593132543, -0.60976696022, 0.506238446343,
+        -0.0127358131875, 0.480478854016, -0.61437641027, 0.146256977077, 0.248164189354,
+        -0.763553953777,
+      ],
+      1e-11,
+    );
+  });
+
   it('for its gradients', () => {
     expectClose(
       d.q.subarray(8),
