@@ -26,7 +26,7 @@ template <class Stored>
 SACCADE_INLINE void prefetch(const Stored* p) { __builtin_prefetch(p, 0, 2); }
 
 // scores[r·KEYS + j] = ⟨query r, key at[j]⟩ for ROWS queries and `count` keys; zero beyond `count`
-// in its last vector. Keys and values `ahead` are asked for meanwhile, if there are any.
+// in its last vector. Keys `ahead` are asked for meanwhile, if there are any.
 template <int ROWS, class Stored>
 static inline void scoreKeys(const float* queries, int64_t padded, const CacheHead<Stored>& cache,
                              const int64_t* at, int64_t count, const int64_t* ahead, int64_t D,
@@ -37,7 +37,6 @@ static inline void scoreKeys(const float* queries, int64_t padded, const CacheHe
       if (ahead) {
         for (int c = 0; c < LANES; c++) {
           prefetch(cache.keys + ahead[first + c] * cache.stride + d);
-          prefetch(cache.values + ahead[first + c] * cache.stride + d);
         }
       }
       const int64_t width = smaller(LANES, D - d);
@@ -74,11 +73,11 @@ static inline void scoreKeys(const float* queries, int64_t padded, const CacheHe
 }
 
 // VECS vectors of out[r] += Σ_j weights[r·KEYS + j]·value at[j], from element d on and `width` wide
-// in the last; j over the sight.
+// in the last; j over the sight. Values `ahead` are asked for meanwhile.
 template <int ROWS, int VECS, class Stored>
 SACCADE_INLINE void addColumns(const float* weights, const CacheHead<Stored>& cache,
-                               const int64_t* at, Sight sight, int64_t d, int64_t width, float* out,
-                               int64_t padded) {
+                               const int64_t* at, Sight sight, const int64_t* ahead, int64_t d,
+                               int64_t width, float* out, int64_t padded) {
   Vec sum[ROWS][VECS];
 #pragma GCC unroll 8
   for (int r = 0; r < ROWS; r++) {
@@ -86,6 +85,11 @@ SACCADE_INLINE void addColumns(const float* weights, const CacheHead<Stored>& ca
   }
   for (int64_t j = sight.from; j < sight.to; j++) {
     const Stored* row = cache.values + at[j] * cache.stride + d;
+    if (ahead) {
+      for (int i = 0; i < VECS; i++) {
+        prefetch(cache.values + ahead[j] * cache.stride + d + i * LANES);
+      }
+    }
     Vec value[VECS];
     for (int i = 0; i < VECS - 1; i++) value[i] = load(row + i * LANES);
     value[VECS - 1] = loadWidth(row + (VECS - 1) * LANES, width);
@@ -104,15 +108,16 @@ SACCADE_INLINE void addColumns(const float* weights, const CacheHead<Stored>& ca
 // out[r] += Σ_j weights[r·KEYS + j]·value at[j] for ROWS rows, j over the sight.
 template <int ROWS, class Stored>
 static inline void addValues(const float* weights, const CacheHead<Stored>& cache,
-                             const int64_t* at, Sight sight, int64_t D, float* out,
-                             int64_t padded) {
+                             const int64_t* at, Sight sight, const int64_t* ahead, int64_t D,
+                             float* out, int64_t padded) {
   int64_t d = 0;
   // Two vectors at once need the registers of AVX-512.
   for (; LANES == 16 && d + LANES < D; d += 2 * LANES) {
-    addColumns<ROWS, 2>(weights, cache, at, sight, d, smaller(LANES, D - d - LANES), out, padded);
+    addColumns<ROWS, 2>(weights, cache, at, sight, ahead, d, smaller(LANES, D - d - LANES), out,
+                        padded);
   }
   for (; d < D; d += LANES) {
-    addColumns<ROWS, 1>(weights, cache, at, sight, d, smaller(LANES, D - d), out, padded);
+    addColumns<ROWS, 1>(weights, cache, at, sight, ahead, d, smaller(LANES, D - d), out, padded);
   }
 }
 
@@ -128,7 +133,7 @@ static void attendRows(const float* queries, int64_t D, const CacheHead<Stored>&
     weighRows(smaller(TILE_ROWS, ROWS - r), scores + r * KEYS, sights, sight,
               fromRow(state, r, padded), padded);
   }
-  addValues<ROWS>(scores, cache, at, sight, D, state.out, padded);
+  addValues<ROWS>(scores, cache, at, sight, ahead, D, state.out, padded);
 }
 
 // attendBlock for 1 … FEW_ROWS rows that all have the same sight of the keys in slots `at`. `ahead`
