@@ -1,6 +1,10 @@
 /** The native addon as JavaScript sees it: memory, threads and launches; no op. */
 
-export type InstructionSet = 'generic' | 'avx2' | 'avx512' | 'avx512bf16';
+/**
+ * `avx512pairs` is `avx512bf16` with its dot product put together from other instructions: slow,
+ * never chosen by itself, and there so that the code for that instruction is tested without it.
+ */
+export type InstructionSet = 'generic' | 'avx2' | 'avx512' | 'avx512bf16' | 'avx512pairs';
 
 /** What activations and weights of a launch are stored as; results of sums are float32 in both. */
 export type Storage = 'f32' | 'bf16';
@@ -65,6 +69,8 @@ export interface Addon {
   readonly Runtime: new (instructionSet: InstructionSet, threads: number) => Runtime;
   /** Built in and runnable on this processor, slowest first. */
   usableInstructionSets(): InstructionSet[];
+  /** Runnable here, for tests only. */
+  emulatedInstructionSets(): InstructionSet[];
 }
 
 export type LoadResult =

@@ -2,10 +2,11 @@
 // without an [N,V] array.
 //
 // Layout: hidden [N,D], weight [V,D], targets [N], −1 for a row to leave out.
-// Forward: a thread owns 24 rows × 256 vocabulary entries at a time (common/vocabulary.h).
-// Backward: blocks of 1024 rows × 512 entries of ∂z (2 MiB) are recomputed and feed two products,
-// ∂hidden += ∂z·weight over the vocabulary in order and ∂weight += ∂zᵀ·hidden over the rows in
-// order: no atomics, and each block of ∂weight is finished before the next begins.
+// Forward: a thread owns 192 rows × 256 vocabulary entries at a time (common/vocabulary.h).
+// Backward: for 768 entries × 1024 rows at a time, a thread owns 112 entries: it recomputes their
+// logits, turns them into ∂z and multiplies by the rows for its own part of ∂weight. Then the
+// threads share the columns of ∂hidden += ∂z·weight. Both sums go over rows and vocabulary in
+// order, without atomics; ∂z stays in cache.
 #include "common/rows.h"
 #include "common/vocabulary.h"
 
@@ -29,63 +30,80 @@ int forward(const SaccadeLaunch* launch) {
   if (checkTemperature(*launch, temperature)) return 1;
   if (checkIndices(*launch, "targets", targets, N, -1, V)) return 1;
 
-  FoldPart* parts = scratchArray<FoldPart>(*launch, N * FOLDS);
-  FoldState* states = scratchArray<FoldState>(*launch, N);
-  float* chosen = scratchFloats(*launch, N);
-  for (int64_t n = 0; n < N; n++) states[n] = FoldState();
   const Vocabulary<Stored> vocabulary{stored<Stored>(*launch, 0), stored<Stored>(*launch, 1), N, D, V,
-                              (float)(1.0 / temperature)};
-  forLogits(
-      *launch, vocabulary,
-      [&](int64_t row, int64_t fold, const float* z, int64_t first, int64_t count) {
-        parts[row * FOLDS + fold] = foldLogits(z, count);
-        const int64_t target = targets[row] - first;
-        if (target >= 0 && target < count) chosen[row] = z[target];
-      },
-      [&](int64_t folds) {
-        for (int64_t n = 0; n < N; n++) {
-          for (int64_t f = 0; f < folds; f++) states[n].merge(parts[n * FOLDS + f]);
-        }
-      });
-  for (int64_t n = 0; n < N; n++) {
+                                      (float)(1.0 / temperature)};
+  const int64_t folds = vocabulary.folds();
+  FoldPart* parts = scratchArray<FoldPart>(*launch, N * folds);
+  float* chosen = scratchFloats(*launch, N);
+  forLogits(*launch, vocabulary,
+            [&](int64_t row, int64_t fold, const float* z, int64_t first, int64_t count) {
+              parts[row * folds + fold] = foldLogits(z, count);
+              const int64_t target = targets[row] - first;
+              if (target >= 0 && target < count) chosen[row] = z[target];
+            });
+  parallelFor(*launch, N, 50.0 * (double)(N * folds), [&](int64_t n, int32_t) {
+    FoldState state;
+    for (int64_t f = 0; f < folds; f++) state.merge(parts[n * folds + f]);
     const bool kept = targets[n] >= 0;
-    logprobs[n] = kept ? (float)((double)chosen[n] - states[n].lse()) : 0.0f;
-    entropy[n] = kept ? (float)states[n].entropy() : 0.0f;
-    lse[n] = kept ? (float)states[n].lse() : 0.0f;
-  }
+    logprobs[n] = kept ? (float)((double)chosen[n] - state.lse()) : 0.0f;
+    entropy[n] = kept ? (float)state.entropy() : 0.0f;
+    lse[n] = kept ? (float)state.lse() : 0.0f;
+  });
   return 0;
 }
 
 constexpr int64_t ROWS = 1024;
-constexpr int64_t COLUMNS = 512;
-// Not a multiple of 2 KiB, so that columns do not collide in the cache.
-constexpr int64_t STRIDE = COLUMNS + LANES;
+constexpr int64_t ENTRIES = 2 * DEPTH_BLOCK;
+// Columns of ∂hidden a thread owns at a time; it packs 768 × 64 floats of the head, 192 KiB.
+constexpr int64_t HIDDEN_COLUMNS = 64;
 
-struct RowGradient {
-  float logprob;
-  float entropyGradient;
-  float lse;
-  float entropy;
-  int64_t target;
+// What the gradient of a logit needs of its row, with lanes over rows; 0 in rows left out.
+struct RowGradients {
+  const float* kept;
+  const float* logprob;
+  const float* entropyGradient;
+  const float* lse;
+  const float* entropy;
 };
 
-// z of one row becomes ∂L/∂z/temperature:
+// z of one entry and `rows` rows becomes ∂L/∂z/temperature, but for the target's own term:
 //   ∂z = ∂logprob·(1[target] − p) − ∂entropy·p·(ln p + H)
-void differentiateLogits(float* z, int64_t count, const RowGradient& row, float inverse) {
-  forLanes(count, [&](int64_t j, int64_t width) {
-    const Vec logP = loadWidth(z + j, width) * splat(inverse) - splat(row.lse);
+void differentiateLogits(float* z, int64_t rows, const RowGradients& row, float inverse) {
+  forLanes(rows, [&](int64_t n, int64_t width) {
+    const Vec logP = loadWidth(z + n, width) * splat(inverse) - loadWidth(row.lse + n, width);
     const Vec p = exponential(logP);
-    const Vec pull = fma(splat(row.entropyGradient), logP + splat(row.entropy), splat(row.logprob));
-    storeWidth(z + j, -(p * pull) * splat(inverse), width);
+    const Vec pull = fma(loadWidth(row.entropyGradient + n, width),
+                         logP + loadWidth(row.entropy + n, width), loadWidth(row.logprob + n, width));
+    const Vec gradient = -(p * pull) * splat(inverse);
+    // A row left out may hold NaN.
+    const Vec kept = loadWidth(row.kept + n, width);
+    storeWidth(z + n, selectGreater(kept, Vec{}, gradient, Vec{}), width);
   });
-  if (row.target >= 0 && row.target < count) {
-    z[row.target] = z[row.target] + row.logprob * inverse;
-  }
+}
+
+// ∂z is rounded to bf16 where products of pairs take it; elsewhere it stays float32.
+template <Words WORDS>
+struct LogitGradient {
+  using Type = float;
+};
+template <>
+struct LogitGradient<Words::pairs> {
+  using Type = Bf16;
+};
+
+// Float32 values of all rows, from what gives that of one.
+template <class ValueOf>
+const float* perRow(const SaccadeLaunch& launch, int64_t N, ValueOf valueOf) {
+  float* values = scratchFloats(launch, N);
+  for (int64_t n = 0; n < N; n++) values[n] = valueOf(n);
+  return values;
 }
 
 // Operands: dLogprobs, dEntropy, hidden, weight, targets, logprobs, entropy, lse, dHidden, dWeight.
 template <class Stored>
 int backward(const SaccadeLaunch* launch) {
+  constexpr Words WORDS = Vocabulary<Stored>::WORDS;
+  using Logit = typename LogitGradient<WORDS>::Type;
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2];
   const float* dLogprobs = floats(*launch, 0);
   const float* dEntropy = floats(*launch, 1);
@@ -104,43 +122,79 @@ int backward(const SaccadeLaunch* launch) {
     zero(dWeight, V * D);
     return 0;
   }
-  const float inverse = (float)(1.0 / temperature);
-  const ProductSpace space = productSpace(*launch);
+  const int64_t threads = launch->runtime->threads;
+  const int64_t mostRows = smaller(ROWS, N), stride = roundUp(mostRows, LANES) + LANES;
+  const Vocabulary<Stored> p{hidden, weight, N, D, V, (float)(1.0 / temperature)};
+  const float* kept = perRow(*launch, N, [&](int64_t n) { return targets[n] < 0 ? 0.0f : 1.0f; });
+  const RowGradients all{
+      kept, perRow(*launch, N, [&](int64_t n) { return dLogprobs ? dLogprobs[n] : 0.0f; }),
+      perRow(*launch, N, [&](int64_t n) { return dEntropy ? dEntropy[n] : 0.0f; }), lse, entropy};
+  const float* across = packHidden(*launch, p);
   float* hiddenSums = sumsOf(*launch, dHidden, N * D);
-  float* z = scratchFloats(*launch, smaller(ROWS, N) * STRIDE);
-  for (int64_t column = 0; column < V; column += COLUMNS) {
-    const int64_t columns = smaller(COLUMNS, V - column);
-    for (int64_t row = 0; row < N; row += ROWS) {
-      const int64_t rows = smaller(ROWS, N - row);
-      product(*launch, space,
-              Product<Stored, Stored>{rows, columns, D, {hidden + row * D, D, 1},
-                                      {weight + column * D, D, 1}, z, STRIDE});
-      parallelFor(*launch, divideUp(rows, 8), 0.5 * (double)(rows * columns),
-                  [&](int64_t item, int32_t) {
-        for (int64_t r = item * 8; r < smaller(rows, item * 8 + 8); r++) {
-          const int64_t n = row + r;
-          if (targets[n] < 0) {
-            zero(z + r * STRIDE, columns);
-            continue;
-          }
-          differentiateLogits(z + r * STRIDE, columns,
-                              {dLogprobs ? dLogprobs[n] : 0.0f, dEntropy ? dEntropy[n] : 0.0f,
-                               lse[n], entropy[n], targets[n] - column},
-                              inverse);
+  const int64_t columnsEach = smaller(HIDDEN_COLUMNS, roundUp(divideUp(D, 2 * threads), PANEL));
+  const int64_t depthPanels = divideUp(D, PANEL);
+  float* hiddenPanels = scratchFloats(*launch, depthPanels * PANEL * wordsIn<WORDS>(mostRows));
+  float* copies = scratchFloats(*launch, threads * ROW_COPY);
+  float* sums = scratchFloats(*launch, threads * ROW_BLOCK * SUM_STRIDE);
+  // Turned logits of an item, then the head's columns that an item packs.
+  const int64_t spareWords = larger(ROW_BLOCK * stride, columnsEach * wordsIn<WORDS>(ENTRIES));
+  float* spare = scratchFloats(*launch, threads * spareWords);
+  Logit* dz = scratchArray<Logit>(*launch, ENTRIES * stride);
+
+  for (int64_t row = 0; row < N; row += ROWS) {
+    const int64_t rows = smaller(ROWS, N - row);
+    const int64_t panelWords = wordsIn<WORDS>(rows) * PANEL;
+    const RowGradients own{all.kept + row, all.logprob + row, all.entropyGradient + row,
+                           all.lse + row, all.entropy + row};
+    parallelFor(*launch, depthPanels, 0.3 * (double)(rows * D), [&](int64_t panel, int32_t) {
+      packPanels<WORDS>(hiddenPanels + panel * panelWords, Source<Stored>{hidden, 1, D},
+                        panel * PANEL, smaller(PANEL, D - panel * PANEL), row, rows);
+    });
+    for (int64_t column = 0; column < V; column += ENTRIES) {
+      const int64_t columns = smaller(ENTRIES, V - column);
+      const double flops = 2.0 * (double)rows * (double)(columns * D);
+      // Blocks of about the same height, for all threads.
+      const int64_t blocks = larger(divideUp(columns, ROW_BLOCK), smaller(columns, 3 * threads));
+      const int64_t each = divideUp(columns, blocks);
+      parallelFor(*launch, divideUp(columns, each), nanosecondsOf(2 * flops),
+                  [&](int64_t item, int32_t worker) {
+        const int64_t first = item * each, count = smaller(each, columns - first);
+        float* z = spare + worker * spareWords;
+        float* copy = copies + worker * ROW_COPY;
+        turnedLogits(p, across, row, rows, column + first, count, copy, z, stride);
+        for (int64_t j = 0; j < count; j++) {
+          differentiateLogits(z + j * stride, rows, own, p.inverseTemperature);
+        }
+        for (int64_t n = 0; n < rows; n++) {
+          const int64_t entry = targets[row + n] - column - first;
+          if (entry < 0 || entry >= count) continue;
+          z[entry * stride + n] = z[entry * stride + n] + own.logprob[n] * p.inverseTemperature;
+        }
+        for (int64_t j = 0; j < count; j++) {
+          convertRun(dz + (first + j) * stride, z + j * stride, rows);
+        }
+        if (!dWeight) return;
+        Product<Logit, float> ofWeight{columns, D, rows, {dz, stride, 1}, {}, dWeight + column * D, D};
+        ofWeight.accumulate = row > 0;
+        for (int64_t d = 0; d < D; d += COLUMN_BLOCK) {
+          multiplyItem(ofWeight, first, count, d, smaller(COLUMN_BLOCK, D - d), 0, rows,
+                       hiddenPanels + d / PANEL * panelWords, copy,
+                       sums + worker * ROW_BLOCK * SUM_STRIDE);
         }
       });
-      if (dHidden) {
-        Product<float, Stored> p{rows, D, columns, {z, STRIDE, 1}, {weight + column * D, 1, D},
-                                 hiddenSums + row * D, D};
-        p.accumulate = column > 0;
-        product(*launch, space, p);
-      }
-      if (dWeight) {
-        Product<float, Stored> p{columns, D, rows, {z, 1, STRIDE}, {hidden + row * D, 1, D},
-                                 dWeight + column * D, D};
-        p.accumulate = row > 0;
-        product(*launch, space, p);
-      }
+      if (!dHidden) continue;
+      Product<Logit, float> ofHidden{rows, D, columns, {dz, 1, stride}, {}, hiddenSums + row * D, D};
+      ofHidden.accumulate = column > 0;
+      parallelFor(*launch, divideUp(D, columnsEach), nanosecondsOf(flops),
+                  [&](int64_t item, int32_t worker) {
+        const int64_t d = item * columnsEach, width = smaller(columnsEach, D - d);
+        float* panels = spare + worker * spareWords;
+        packPanels<WORDS>(panels, Source<Stored>{weight, 1, D}, d, width, column, columns);
+        for (int64_t n = 0; n < rows; n += ROW_BLOCK) {
+          multiplyItem(ofHidden, n, smaller(ROW_BLOCK, rows - n), d, width, 0, columns, panels,
+                       copies + worker * ROW_COPY, sums + worker * ROW_BLOCK * SUM_STRIDE);
+        }
+      });
     }
   }
   roundSums(*launch, dHidden, hiddenSums, N * D);

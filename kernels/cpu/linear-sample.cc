@@ -1,7 +1,7 @@
 // Draws a token from softmax(hidden·weightᵀ/temperature) with its exact log-probability.
 //
 // token = argmaxⱼ zⱼ + gⱼ with Gumbel noise from Philox at an address of the row's own key, so a
-// draw depends on nothing around it. Layout and threads as in linear-logprob: a thread owns 24 rows
+// draw depends on nothing around it. Layout and threads as in linear-logprob: a thread owns 192 rows
 // × 256 entries at a time and folds and compares them while they are in L1.
 #include "../include/philox.h"
 #include "common/vocabulary.h"
@@ -104,37 +104,29 @@ int forward(const SaccadeLaunch* launch) {
     return fail(*launch, "temperature is %g, expected at least 0.", temperature);
   }
 
-  FoldPart* parts = scratchArray<FoldPart>(*launch, N * FOLDS);
-  Candidate* candidates = scratchArray<Candidate>(*launch, N * FOLDS);
-  FoldState* states = scratchArray<FoldState>(*launch, N);
-  Candidate* best = scratchArray<Candidate>(*launch, N);
-  for (int64_t n = 0; n < N; n++) {
-    states[n] = FoldState();
-    best[n] = {-__builtin_inff(), 0.0f, -1};
-  }
   const bool greedy = temperature == 0;
   const Vocabulary<Stored> vocabulary{stored<Stored>(*launch, 0), stored<Stored>(*launch, 1), N, D, V,
-                              greedy ? 1.0f : (float)(1.0 / temperature)};
-  forLogits(
-      *launch, vocabulary,
-      [&](int64_t row, int64_t fold, const float* z, int64_t first, int64_t count) {
-        uint32_t words[FOLD];
-        if (!greedy) philoxWords(words, (uint32_t)(first / 4), keys + 4 * row);
-        parts[row * FOLDS + fold] = foldLogits(z, count);
-        candidates[row * FOLDS + fold] = bestOf(z, greedy ? nullptr : words, first, count);
-      },
-      [&](int64_t folds) {
-        for (int64_t n = 0; n < N; n++) {
-          for (int64_t f = 0; f < folds; f++) {
-            states[n].merge(parts[n * FOLDS + f]);
-            const Candidate& candidate = candidates[n * FOLDS + f];
-            if (best[n].token < 0 || candidate.score > best[n].score) best[n] = candidate;
-          }
-        }
-      });
+                                      greedy ? 1.0f : (float)(1.0 / temperature)};
+  const int64_t folds = vocabulary.folds();
+  FoldPart* parts = scratchArray<FoldPart>(*launch, N * folds);
+  Candidate* candidates = scratchArray<Candidate>(*launch, N * folds);
+  forLogits(*launch, vocabulary,
+            [&](int64_t row, int64_t fold, const float* z, int64_t first, int64_t count) {
+              uint32_t words[FOLD];
+              if (!greedy) philoxWords(words, (uint32_t)(first / 4), keys + 4 * row);
+              parts[row * folds + fold] = foldLogits(z, count);
+              candidates[row * folds + fold] = bestOf(z, greedy ? nullptr : words, first, count);
+            });
   for (int64_t n = 0; n < N; n++) {
-    tokens[n] = best[n].token;
-    logprobs[n] = (float)((double)best[n].logit - states[n].lse());
+    FoldState state;
+    Candidate best{-__builtin_inff(), 0.0f, -1};
+    for (int64_t f = 0; f < folds; f++) {
+      state.merge(parts[n * folds + f]);
+      const Candidate& candidate = candidates[n * folds + f];
+      if (best.token < 0 || candidate.score > best.score) best = candidate;
+    }
+    tokens[n] = best.token;
+    logprobs[n] = (float)((double)best.logit - state.lse());
   }
   return 0;
 }

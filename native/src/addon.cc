@@ -1,6 +1,7 @@
-// What JavaScript sees: usableInstructionSets(), and a Runtime with launch() and memory.
+// What JavaScript sees: usableInstructionSets(), emulatedInstructionSets(), and a Runtime with launch() and memory.
 #include <napi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -42,11 +43,10 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
     if (!(threads >= 1 && threads <= 1024) || threads != std::floor(threads)) {
       throw Napi::RangeError::New(info.Env(), "threads must be an integer from 1 to 1024.");
     }
-    for (const std::string& usable : usableInstructionSets()) {
-      if (usable == name) {
-        runtime_ = std::make_unique<Runtime>(name, static_cast<int32_t>(threads));
-        return;
-      }
+    for (const auto& names : {usableInstructionSets(), emulatedInstructionSets()}) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+      runtime_ = std::make_unique<Runtime>(name, static_cast<int32_t>(threads));
+      return;
     }
     throw Napi::RangeError::New(info.Env(), "instruction set '" + name + "' cannot run here.");
   }
@@ -266,16 +266,24 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
   LaunchRequest request_;
 };
 
-Napi::Value instructionSets(const Napi::CallbackInfo& info) {
-  const std::vector<std::string> names = usableInstructionSets();
-  Napi::Array list = Napi::Array::New(info.Env(), names.size());
+Napi::Value listOf(Napi::Env env, const std::vector<std::string>& names) {
+  Napi::Array list = Napi::Array::New(env, names.size());
   for (size_t i = 0; i < names.size(); i++) list.Set(static_cast<uint32_t>(i), names[i]);
   return list;
 }
 
+Napi::Value usable(const Napi::CallbackInfo& info) {
+  return listOf(info.Env(), usableInstructionSets());
+}
+
+Napi::Value emulated(const Napi::CallbackInfo& info) {
+  return listOf(info.Env(), emulatedInstructionSets());
+}
+
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("Runtime", RuntimeObject::define(env));
-  exports.Set("usableInstructionSets", Napi::Function::New(env, instructionSets));
+  exports.Set("usableInstructionSets", Napi::Function::New(env, usable));
+  exports.Set("emulatedInstructionSets", Napi::Function::New(env, emulated));
   return exports;
 }
 

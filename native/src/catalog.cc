@@ -16,6 +16,11 @@
 #include SACCADE_CATALOG
 #undef KERNEL
 #endif
+#if defined(SACCADE_HAS_avx512pairs)
+#define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx512pairs;
+#include SACCADE_CATALOG
+#undef KERNEL
+#endif
 #if defined(SACCADE_HAS_avx512)
 #define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx512;
 #include SACCADE_CATALOG
@@ -55,6 +60,15 @@ std::vector<const SaccadeKernel*> listOf(const std::string& instructionSet) {
   if (instructionSet == "avx512bf16") {
     return {
 #define KERNEL(id) &saccade_##id##_avx512bf16,
+#include SACCADE_CATALOG
+#undef KERNEL
+    };
+  }
+#endif
+#if defined(SACCADE_HAS_avx512pairs)
+  if (instructionSet == "avx512pairs") {
+    return {
+#define KERNEL(id) &saccade_##id##_avx512pairs,
 #include SACCADE_CATALOG
 #undef KERNEL
     };

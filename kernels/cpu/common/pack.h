@@ -71,52 +71,107 @@ SACCADE_INLINE void transpose(Vec (&rows)[LANES]) {
 
 #endif
 
-// LANES columns of `depth` contiguous elements each, column c at columnAt(c), into
-// out[k · outStride + c]; columns at and beyond `columns` become zero.
-template <class ColumnAt>
-SACCADE_INLINE void packColumns(float* out, int64_t outStride, int64_t columns, int64_t depth,
-                                ColumnAt columnAt) {
-  for (int64_t k = 0; k < depth; k += LANES) {
-    const int64_t width = smaller(LANES, depth - k);
-    Vec rows[LANES];
-    for (int c = 0; c < LANES; c++) {
-      rows[c] = c < columns ? loadWidth(columnAt(c) + k, width) : Vec{};
-    }
-    transpose(rows);
-    for (int i = 0; i < width; i++) store(out + (k + i) * outStride, rows[i]);
-  }
+// LANES words from `count` elements that lie side by side along the depth; zero beyond.
+template <Words WORDS>
+SACCADE_INLINE Vec loadWords(const float* p, int64_t count) {
+  return count >= LANES ? load(p) : loadFirst(p, count);
+}
+template <Words WORDS>
+SACCADE_INLINE Vec loadWords(const Bf16* p, int64_t count) {
+  if (WORDS == Words::floats) return count >= LANES ? load(p) : loadFirst(p, count);
+  Vec words{};
+  memcpy(&words, p, (size_t)smaller(count, 2 * LANES) * sizeof(Bf16));
+  return words;
 }
 
-// The same for columns that lie `stride` elements apart.
-template <class Stored>
-static inline void packTransposed(float* out, int64_t outStride, const Stored* source,
-                                  int64_t stride, int64_t columns, int64_t depth) {
-  packColumns(out, outStride, columns, depth, [&](int c) { return source + c * stride; });
+// LANES words at one depth, whose `width` elements lie side by side across it; for pairs with the
+// elements at the next depth, `next`, which is null beyond the end.
+template <Words WORDS>
+SACCADE_INLINE Vec loadAcross(const float* p, const float*, int64_t width) {
+  return loadWidth(p, width);
+}
+template <Words WORDS>
+SACCADE_INLINE Vec loadAcross(const Bf16* p, const Bf16* next, int64_t width) {
+  const Vec first = loadWidth(p, width);
+  if (WORDS == Words::floats) return first;
+  const Vec second = next ? loadWidth(next, width) : Vec{};
+  return (Vec)(((WordVec)first >> 16) | (WordVec)second);
+}
+
+// LANES columns of `depth` contiguous elements each, column c at columnAt(c), as words into
+// out[k · outStride + c]; columns at and beyond `columns` become zero.
+template <Words WORDS = Words::floats, class ColumnAt>
+SACCADE_INLINE void packColumns(float* out, int64_t outStride, int64_t columns, int64_t depth,
+                                ColumnAt columnAt) {
+  constexpr int64_t STEP = WORDS == Words::pairs ? 2 * LANES : LANES;
+  for (int64_t k = 0; k < depth; k += STEP, out += LANES * outStride) {
+    Vec rows[LANES];
+    for (int c = 0; c < LANES; c++) {
+      rows[c] = c < columns ? loadWords<WORDS>(columnAt(c) + k, depth - k) : Vec{};
+    }
+    transpose(rows);
+    const int64_t words = smaller(LANES, wordsIn<WORDS>(depth - k));
+    for (int i = 0; i < words; i++) store(out + i * outStride, rows[i]);
+  }
 }
 
 // One panel from a matrix whose columns are contiguous along the depth: element (k, c) at
 // source[c · stride + k].
-template <class Stored>
+template <Words WORDS, class Stored>
 static inline void packPanelByColumns(float* panel, const Stored* source, int64_t stride,
                                       int64_t columns, int64_t depth) {
   for (int v = 0; v < TILE_VECS; v++) {
     const int64_t first = v * LANES;
-    const int64_t count = columns - first;
-    packTransposed(panel + first, PANEL, source + (count > 0 ? first * stride : 0), stride, count,
-                   depth);
+    packColumns<WORDS>(panel + first, PANEL, columns - first, depth,
+                       [&](int c) { return source + (first + c) * stride; });
   }
 }
 
-// One panel from a matrix whose depth rows are contiguous along the columns: element (k, c) at
-// source[k · stride + c].
-template <class Stored>
-static inline void packPanelByRows(float* panel, const Stored* source, int64_t stride,
-                                   int64_t columns, int64_t depth) {
-  for (int64_t k = 0; k < depth; k++) {
-    for (int v = 0; v < TILE_VECS; v++) {
-      const int64_t count = larger(0, smaller(LANES, columns - v * LANES));
-      store(panel + k * PANEL + v * LANES, loadWidth(source + k * stride + v * LANES, count));
+// Panels `panelWords` apart from a matrix whose depth rows are contiguous along the columns: element
+// (k, c) at source[k · stride + c]. A row is read through for all of them.
+template <Words WORDS, class Stored>
+static inline void packPanelsByRows(float* panels, int64_t panelWords, const Stored* source,
+                                    int64_t stride, int64_t columns, int64_t depth) {
+  constexpr int64_t STEP = WORDS == Words::pairs ? 2 : 1;
+  const int64_t vecs = divideUp(columns, PANEL) * TILE_VECS;
+  for (int64_t k = 0; k < depth; k += STEP, panels += PANEL) {
+    const Stored* row = source + k * stride;
+    const bool hasNext = k + 1 < depth;
+    for (int64_t v = 0; v < vecs; v++) {
+      const int64_t first = smaller(v * LANES, columns);
+      const Stored* next = hasNext ? row + stride + first : nullptr;
+      store(panels + v / TILE_VECS * panelWords + v % TILE_VECS * LANES,
+            loadAcross<WORDS>(row + first, next, smaller(LANES, columns - first)));
     }
+  }
+}
+
+// Rows of `depth` contiguous elements as words, `outStride` words apart.
+template <Words WORDS, class Stored>
+static inline void copyRows(float* out, int64_t outStride, const Stored* source, int64_t stride,
+                            int64_t rows, int64_t depth) {
+  constexpr int64_t STEP = WORDS == Words::pairs ? 2 * LANES : LANES;
+  for (int64_t i = 0; i < rows; i++) {
+    float* row = out + i * outStride;
+    for (int64_t k = 0; k < depth; k += STEP, row += LANES) {
+      const Vec words = loadWords<WORDS>(source + i * stride + k, depth - k);
+      storeWidth(row, words, smaller(LANES, wordsIn<WORDS>(depth - k)));
+    }
+  }
+}
+
+// Rows side by side at each depth, element (i, k) at source[k · stride + i], as words: word k of row
+// i at out[k · outStride + i]. outStride leaves room for whole vectors.
+template <Words WORDS, class Stored>
+static inline void copyAcross(float* out, int64_t outStride, const Stored* source, int64_t stride,
+                              int64_t rows, int64_t depth) {
+  constexpr int64_t STEP = WORDS == Words::pairs ? 2 : 1;
+  for (int64_t k = 0; k < depth; k += STEP, out += outStride) {
+    const Stored* row = source + k * stride;
+    const bool hasNext = k + 1 < depth;
+    forLanes(rows, [&](int64_t i, int64_t width) {
+      store(out + i, loadAcross<WORDS>(row + i, hasNext ? row + stride + i : nullptr, width));
+    });
   }
 }
 

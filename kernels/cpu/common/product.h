@@ -1,9 +1,17 @@
-// C[M,N] = A[M,K] · B[K,N] for any storage order of A and B, on all threads.
+// C[M,N] = A[M,K] · B[K,N] for any storage order and type of A and B, on all threads.
 //
 // The order of additions is part of the contract: depth is cut at multiples of DEPTH_BLOCK, each
-// block is one fused chain from zero (tile.h), blocks are added in order, the bias last. It depends
-// on K alone, not on M, N, threads or tiles, so an output row has the same bits alone and in any
-// batch.
+// block is one fused chain from zero (tile.h), blocks are added in order, in float32 results those
+// of a stretch before the stretch to what came before, the bias last. It depends on K alone, not on
+// M, N, threads or tiles, so an output row has the same bits alone and in any batch.
+//
+// B is packed for a stretch of columns and DEPTH_STRETCH of depth at once. A thread owns ROW_BLOCK
+// rows × some columns of C: it copies each block of A where it has to be widened, turned or lies
+// badly, and adds up blocks in float32 memory of its own, so C is written once and in any type.
+//
+// Cascade Lake, two hyperthreads of one core, 2048³ in float32, in turns: this 129 ms; without
+// fetching A ahead 134; adding each block to C in place, with B packed and all threads meeting block
+// by block, 144.
 #pragma once
 
 #include "kernel-entry.h"
@@ -13,9 +21,14 @@ namespace saccade {
 namespace SACCADE_ISA {
 
 constexpr int64_t DEPTH_BLOCK = 384;
-constexpr int64_t COLUMN_BLOCK = 1024;
-// Rows of A one item works on: 96 × 384 floats are 144 KiB, a part of L2.
-constexpr int64_t ROW_BLOCK = 96;
+// Depth that is packed at once; a multiple of DEPTH_BLOCK.
+constexpr int64_t DEPTH_STRETCH = 6 * DEPTH_BLOCK;
+// Words of B packed at once, if one panel is not more: 8 MiB.
+constexpr int64_t PACKED_WORDS = int64_t{2} << 20;
+// Rows of A one item works on: 112 × 384 words are 168 KiB, a part of L2.
+constexpr int64_t ROW_BLOCK = TILE_ROWS * (112 / TILE_ROWS);
+// Columns of C one item works on at most: 112 × 512 floats are 224 KiB.
+constexpr int64_t COLUMN_BLOCK = 512;
 
 // A matrix in memory: element (row or column i, depth k) at data[i·stride + k·depthStride]; one of
 // the two strides is 1.
@@ -26,166 +39,230 @@ struct Source {
   int64_t depthStride;
 };
 
-template <class StoredA, class StoredB>
+template <class Stored, class StoredC>
 struct Product {
   int64_t rows, columns, depth;
-  Source<StoredA> a;
-  Source<StoredB> b;
-  float* c;
+  Source<Stored> a, b;
+  StoredC* c;
   int64_t cStride;
   const float* bias = nullptr;
   // C += A·B instead of C = A·B.
   bool accumulate = false;
 };
 
-// Packs columns [first, first + count) of B at depths [from, from + depth) into panels.
-template <class Stored>
+// Packs columns [first, first + count) of B at depths [from, from + depth) into panels of the whole
+// depth, one after the other.
+template <Words WORDS, class Stored>
 static inline void packPanels(float* panels, const Source<Stored>& b, int64_t first, int64_t count,
                               int64_t from, int64_t depth) {
-  for (int64_t j = 0; j < count; j += PANEL) {
-    const int64_t width = smaller(PANEL, count - j);
-    const Stored* source = b.data + (first + j) * b.stride + from * b.depthStride;
-    if (b.depthStride == 1) {
-      packPanelByColumns(panels + j * depth, source, b.stride, width, depth);
-    } else {
-      packPanelByRows(panels + j * depth, source, b.depthStride, width, depth);
-    }
+  const int64_t panelWords = wordsIn<WORDS>(depth) * PANEL;
+  const Stored* source = b.data + first * b.stride + from * b.depthStride;
+  if (b.depthStride != 1) {
+    packPanelsByRows<WORDS>(panels, panelWords, source, b.depthStride, count, depth);
+    return;
+  }
+  for (int64_t j = 0; j < count; j += PANEL, panels += panelWords) {
+    packPanelByColumns<WORDS>(panels, source + j * b.stride, b.stride, smaller(PANEL, count - j),
+                              depth);
   }
 }
 
 // Rows that lie a multiple of 2 KiB apart fall into the same few cache sets; copies do not.
 constexpr int64_t COPY_STRIDE = DEPTH_BLOCK + LANES;
-SACCADE_INLINE const float* inPlace(const float* values) { return values; }
-SACCADE_INLINE const float* inPlace(const Bf16*) { return nullptr; }
 SACCADE_INLINE bool collides(int64_t stride) { return stride % 512 == 0; }
 
-// Floats of workspace one worker needs for `packRows`.
-constexpr int64_t ROW_COPY = ROW_BLOCK * COPY_STRIDE;
+// Words of workspace one worker needs for the rows of A, in either order.
+constexpr int64_t ACROSS_STRIDE = (ROW_BLOCK + LANES - 1) / LANES * LANES;
+constexpr int64_t ROW_COPY = ACROSS_STRIDE * COPY_STRIDE;
 
-template <class Stored>
-static inline void copyDepthMajor(float* out, const Stored* source, int64_t stride, int64_t rows,
-                                  int64_t depth) {
-  for (int64_t k = 0; k < depth; k++) {
-    forLanes(rows, [&](int64_t i, int64_t width) {
-      store(out + k * ROW_BLOCK + i, loadWidth(source + k * stride + i, width));
-    });
+// A block of A as the tiles read it.
+struct RowsOfA {
+  const float* words;
+  int64_t stride;
+  bool isAcross;
+};
+
+SACCADE_INLINE const float* inPlace(const float* values) { return values; }
+SACCADE_INLINE const float* inPlace(const Bf16*) { return nullptr; }
+
+// `rows` rows from `source` on, copied unless they can be read where they are.
+template <Words WORDS, class Stored>
+static inline RowsOfA rowsOfA(const Source<Stored>& a, const Stored* source, int64_t rows,
+                              int64_t depth, float* copy) {
+  if (a.depthStride != 1) {
+    const float* across = inPlace(source);
+    if (across && !collides(a.depthStride)) return {across, a.depthStride, true};
+    copyAcross<WORDS>(copy, ACROSS_STRIDE, source, a.depthStride, rows, depth);
+    return {copy, ACROSS_STRIDE, true};
   }
+  const float* words = inPlace(source);
+  if (words && (!collides(a.stride) || rows <= 4)) return {words, a.stride, false};
+  copyRows<WORDS>(copy, COPY_STRIDE, source, a.stride, rows, depth);
+  return {copy, COPY_STRIDE, false};
 }
 
-// One block of C: rows [row, row + rows), the packed columns [0, columns) of `panels`.
-template <class StoredA, class StoredB>
-static inline void multiplyBlock(const Product<StoredA, StoredB>& p, int64_t row, int64_t rows, int64_t column,
-                                 int64_t columns, int64_t from, int64_t depth, const float* panels,
-                                 float* copy) {
-  const StoredA* source = p.a.data + row * p.a.stride + from * p.a.depthStride;
-  float* c = p.c + row * p.cStride + column;
-  const Panels b{panels, depth * PANEL, PANEL};
-  const bool last = from + depth == p.depth;
-  const float* bias = last && p.bias ? p.bias + column : nullptr;
-  const Into into = from > 0 || p.accumulate ? Into::add : Into::overwrite;
-  if (p.a.depthStride != 1) {
-    copyDepthMajor(copy, source, p.a.depthStride, rows, depth);
-    multiplyPanels<Rows::contiguousRows>(rows, columns, depth, copy, ROW_BLOCK, b, c, p.cStride,
-                                         into, bias);
-    return;
+// C[rows, columns] from a block of A and panels of B; depth in words.
+template <Words WORDS>
+static inline void multiplyRows(const RowsOfA& a, int64_t rows, int64_t columns, int64_t depth,
+                                const Panels& b, float* c, int64_t cStride, Into into,
+                                const float* bias = nullptr) {
+  if (a.isAcross) {
+    multiplyPanels<Rows::contiguousRows, WORDS>(rows, columns, depth, a.words, a.stride, b, c,
+                                                cStride, into, bias);
+  } else {
+    multiplyPanels<Rows::contiguousDepth, WORDS>(rows, columns, depth, a.words, a.stride, b, c,
+                                                 cStride, into, bias);
   }
-  int64_t stride = p.a.stride;
-  const float* a = inPlace(source);
-  if (!a || (collides(stride) && rows > 4)) {
-    for (int64_t i = 0; i < rows; i++) {
-      convertRun(copy + i * COPY_STRIDE, source + i * stride, depth);
-    }
-    a = copy;
-    stride = COPY_STRIDE;
-  }
-  multiplyPanels<Rows::contiguousDepth>(rows, columns, depth, a, stride, b, c, p.cStride, into,
-                                        bias);
 }
 
 static inline double nanosecondsOf(double flops) { return flops / 60.0; }
 
-template <class P>
-static inline void fillRows(const P& p) {
-  if (p.accumulate) return;
-  for (int64_t i = 0; i < p.rows; i++) {
-    for (int64_t j = 0; j < p.columns; j++) p.c[i * p.cStride + j] = p.bias ? p.bias[j] : 0.0f;
-  }
-}
+// C where it is float32 itself.
+SACCADE_INLINE float* floatsOf(float* values) { return values; }
+SACCADE_INLINE float* floatsOf(Bf16*) { return nullptr; }
 
 // Workspace of a product, allocated once per launch and shared by all products of the launch.
 struct ProductSpace {
   float* panels;
   float* copies;
+  float* sums;
 };
 
-static inline ProductSpace productSpace(const SaccadeLaunch& launch) {
-  return {scratchFloats(launch, (COLUMN_BLOCK + PANEL) * DEPTH_BLOCK),
-          scratchFloats(launch, launch.runtime->threads * ROW_COPY)};
+constexpr int64_t SUM_STRIDE = COLUMN_BLOCK + LANES;
+
+// How much of B a product packs at once.
+struct Packing {
+  int64_t depth;
+  int64_t columns;
+  int64_t words;
+};
+
+template <class Stored, class StoredC>
+static inline Packing packingOf(const Product<Stored, StoredC>& p) {
+  // A result in bf16 is rounded once, so its whole depth is packed.
+  const int64_t depth = floatsOf(p.c) ? smaller(DEPTH_STRETCH, p.depth) : p.depth;
+  const int64_t deep = larger(1, wordsIn<WordsOf<Stored>::value>(depth));
+  const int64_t most = larger(PANEL, PACKED_WORDS / deep / PANEL * PANEL);
+  const int64_t columns = smaller(most, roundUp(p.columns, PANEL));
+  return {depth, columns, columns * deep};
 }
 
-template <class StoredA, class StoredB>
+// For products that pack at most `words`.
+static inline ProductSpace productSpace(const SaccadeLaunch& launch, int64_t words) {
+  const int64_t threads = launch.runtime->threads;
+  return {scratchFloats(launch, words), scratchFloats(launch, threads * ROW_COPY),
+          scratchFloats(launch, threads * ROW_BLOCK * SUM_STRIDE)};
+}
+
+// Brings the part [done, toDo) / all of a block of A to L2 that is copied next: its runs are so short
+// that the hardware notices them too late.
+template <class Stored>
+static inline void fetchPart(const Source<Stored>& a, const Stored* source, int64_t rows,
+                             int64_t depth, int64_t done, int64_t toDo, int64_t all) {
+  constexpr int64_t LINE = 64 / (int64_t)sizeof(Stored);
+  const bool isAcross = a.depthStride != 1;
+  const int64_t runs = isAcross ? depth : rows, length = isAcross ? rows : depth;
+  const int64_t stride = isAcross ? a.depthStride : a.stride;
+  for (int64_t i = done * runs / all; i < toDo * runs / all; i++) {
+    for (int64_t j = 0; j < length; j += LINE) __builtin_prefetch(source + i * stride + j, 0, 2);
+  }
+}
+
+// One item: rows [row, row + rows) and columns [column, column + columns) of C at depths
+// [from, from + depth), B's panels from `column` on.
+template <class Stored, class StoredC>
+static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, int64_t rows,
+                                int64_t column, int64_t columns, int64_t from, int64_t depth,
+                                const float* panels, float* copy, float* sums) {
+  constexpr Words WORDS = WordsOf<Stored>::value;
+  const int64_t panelStride = wordsIn<WORDS>(depth) * PANEL;
+  StoredC* c = p.c + row * p.cStride + column;
+  const bool isLast = from + depth == p.depth;
+  const float* bias = isLast && p.bias ? p.bias + column : nullptr;
+  // One block can go to C at once; more are added up first.
+  const bool isDirect = floatsOf(c) && depth <= DEPTH_BLOCK;
+  const bool adds = from > 0 || p.accumulate;
+  float* out = isDirect ? floatsOf(c) : sums;
+  const int64_t outStride = isDirect ? p.cStride : SUM_STRIDE;
+  for (int64_t k = 0; k < depth; k += DEPTH_BLOCK) {
+    const int64_t block = smaller(DEPTH_BLOCK, depth - k);
+    const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
+    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy);
+    const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
+    const Into into = k > 0 || (isDirect && adds) ? Into::add : Into::overwrite;
+    const int64_t ahead = smaller(DEPTH_BLOCK, depth - k - block);
+    for (int64_t j = 0; j < columns; j += PANEL) {
+      fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, smaller(j + PANEL, columns),
+                columns);
+      multiplyRows<WORDS>(a, rows, smaller(PANEL, columns - j), wordsIn<WORDS>(block),
+                          {b.data + j / PANEL * panelStride, panelStride, PANEL}, out + j, outStride,
+                          into, isDirect && bias ? bias + j : nullptr);
+    }
+  }
+  if (isDirect) return;
+  for (int64_t i = 0; i < rows; i++) {
+    const float* sum = sums + i * SUM_STRIDE;
+    StoredC* to = c + i * p.cStride;
+    forLanes(columns, [&](int64_t j, int64_t width) {
+      Vec value = load(sum + j);
+      if (adds) value = loadWidth(to + j, width) + value;
+      if (bias) value = value + loadWidth(bias + j, width);
+      storeWidth(to + j, value, width);
+    });
+  }
+}
+
+template <class Stored, class StoredC>
+static inline void fillRows(const Product<Stored, StoredC>& p) {
+  if (p.accumulate) return;
+  for (int64_t i = 0; i < p.rows; i++) {
+    forLanes(p.columns, [&](int64_t j, int64_t width) {
+      storeWidth(p.c + i * p.cStride + j, p.bias ? loadWidth(p.bias + j, width) : Vec{}, width);
+    });
+  }
+}
+
+template <class Stored, class StoredC>
 static inline void product(const SaccadeLaunch& launch, const ProductSpace& space,
-                           const Product<StoredA, StoredB>& p) {
+                           const Product<Stored, StoredC>& p) {
+  constexpr Words WORDS = WordsOf<Stored>::value;
   if (p.depth == 0) return fillRows(p);
   const int64_t threads = launch.runtime->threads;
-  for (int64_t column = 0; column < p.columns; column += COLUMN_BLOCK) {
-    const int64_t columns = smaller(COLUMN_BLOCK, p.columns - column);
+  const Packing packing = packingOf(p);
+  const int64_t stretch = packing.depth, most = packing.columns;
+  const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
+  const int64_t rowsEach = divideUp(p.rows, rowItems);
+  for (int64_t column = 0; column < p.columns; column += most) {
+    const int64_t columns = smaller(most, p.columns - column);
     const int64_t panels = divideUp(columns, PANEL);
-    // Enough items for the threads to even out, of whole tiles.
-    const int64_t wanted = divideUp(divideUp(p.rows, threads * 4), TILE_ROWS) * TILE_ROWS;
-    const int64_t rowBlock = smaller(ROW_BLOCK, wanted);
-    const int64_t rowItems = divideUp(p.rows, rowBlock);
-    const int64_t columnItems = smaller(panels, divideUp(threads * 3, rowItems));
-    const int64_t panelsPerItem = divideUp(panels, columnItems);
-    for (int64_t from = 0; from < p.depth; from += DEPTH_BLOCK) {
-      const int64_t depth = smaller(DEPTH_BLOCK, p.depth - from);
-      const int64_t panelFloats = depth * PANEL;
-      const int64_t panelsPerPack = larger(1, divideUp(panels, threads * 2));
+    // Enough items for the threads to even out.
+    const int64_t pieces = larger(divideUp(columns, COLUMN_BLOCK), divideUp(threads * 4, rowItems));
+    const int64_t panelsEach = divideUp(panels, smaller(panels, pieces));
+    const int64_t columnItems = divideUp(panels, panelsEach);
+    for (int64_t from = 0; from < p.depth; from += stretch) {
+      const int64_t depth = smaller(stretch, p.depth - from);
+      const int64_t panelWords = wordsIn<WORDS>(depth) * PANEL;
+      const int64_t panelsPerPack = divideUp(panels, threads * 4);
       parallelFor(launch, divideUp(panels, panelsPerPack), 0.3 * (double)(columns * depth),
                   [&](int64_t item, int32_t) {
                     const int64_t j = item * panelsPerPack * PANEL;
-                    packPanels(space.panels + item * panelsPerPack * panelFloats, p.b, column + j,
-                               smaller(panelsPerPack * PANEL, columns - j), from, depth);
+                    packPanels<WORDS>(space.panels + item * panelsPerPack * panelWords, p.b,
+                                      column + j, smaller(panelsPerPack * PANEL, columns - j), from,
+                                      depth);
                   });
       parallelFor(launch, rowItems * columnItems,
                   nanosecondsOf(2.0 * (double)p.rows * (double)columns * (double)depth),
                   [&](int64_t item, int32_t worker) {
-                    const int64_t row = item / columnItems * rowBlock;
-                    const int64_t panel = item % columnItems * panelsPerItem;
+                    const int64_t row = item % rowItems * rowsEach;
+                    const int64_t panel = item / rowItems * panelsEach;
                     const int64_t j = panel * PANEL;
-                    if (j >= columns) return;
-                    multiplyBlock(p, row, smaller(rowBlock, p.rows - row), column + j,
-                                  smaller(panelsPerItem * PANEL, columns - j), from, depth,
-                                  space.panels + panel * panelFloats,
-                                  space.copies + worker * ROW_COPY);
+                    multiplyItem(p, row, smaller(rowsEach, p.rows - row), column + j,
+                                 smaller(panelsEach * PANEL, columns - j), from, depth,
+                                 space.panels + panel * panelWords,
+                                 space.copies + worker * ROW_COPY,
+                                 space.sums + worker * ROW_BLOCK * SUM_STRIDE);
                   });
     }
-  }
-}
-
-// The product as float32 in place of `result`, or by way of float32 memory for some rows at a time,
-// rounded once at the end.
-template <class StoredA, class StoredB>
-static inline void productInto(const SaccadeLaunch& launch, const ProductSpace& space, float* result,
-                               Product<StoredA, StoredB> p) {
-  p.c = result;
-  product(launch, space, p);
-}
-template <class StoredA, class StoredB>
-static inline void productInto(const SaccadeLaunch& launch, const ProductSpace& space, Bf16* result,
-                               Product<StoredA, StoredB> p) {
-  const int64_t most = smaller(p.rows, 512), N = p.columns;
-  float* sums = scratchFloats(launch, most * N);
-  p.cStride = N;
-  p.c = sums;
-  const int64_t rows = p.rows;
-  for (int64_t row = 0; row < rows; row += most) {
-    p.rows = smaller(most, rows - row);
-    product(launch, space, p);
-    parallelFor(launch, p.rows, 0.3 * (double)(p.rows * N), [&](int64_t i, int32_t) {
-      convertRun(result + (row + i) * N, sums + i * N, N);
-    });
-    p.a.data += p.rows * p.a.stride;
   }
 }
 

@@ -101,6 +101,46 @@ SACCADE_INLINE void storeWidth(T* p, Vec v, int64_t width) {
   else storeFirst(p, v, width);
 }
 
+// How operands of a product are laid out in words of 32 bits: one float per word, or two neighbours
+// along the depth as bf16, the first in the lower half. Pairs are for processors that multiply and
+// add them in one instruction.
+enum class Words { floats, pairs };
+
+#if defined(__AVX512BF16__) || defined(SACCADE_EMULATE_PAIRS)
+constexpr bool HAS_PAIRS = true;
+#else
+constexpr bool HAS_PAIRS = false;
+#endif
+
+template <class Stored>
+struct WordsOf {
+  static constexpr Words value = Words::floats;
+};
+template <>
+struct WordsOf<Bf16> {
+  static constexpr Words value = HAS_PAIRS ? Words::pairs : Words::floats;
+};
+
+// Words that `depth` elements fill.
+template <Words WORDS>
+SACCADE_INLINE int64_t wordsIn(int64_t depth) {
+  return WORDS == Words::pairs ? (depth + 1) / 2 : depth;
+}
+
+// sum + a·b of floats, or sum + a₁·b₁ + a₀·b₀ of pairs, in that order, as vdpbf16ps adds them.
+template <Words WORDS>
+SACCADE_INLINE Vec multiplyAdd(Vec a, Vec b, Vec sum) {
+  if (WORDS == Words::floats) return fma(a, b, sum);
+#if defined(__AVX512BF16__)
+  return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+#else
+  // Products of bf16 are exact in float32, so a fused multiply-add rounds as the instruction does.
+  constexpr int32_t UPPER = (int32_t)0xffff0000;
+  sum = fma(fromBits(bits(a) & UPPER), fromBits(bits(b) & UPPER), sum);
+  return fma(fromBits(bits(a) << 16), fromBits(bits(b) << 16), sum);
+#endif
+}
+
 // Copies `count` elements from one storage type to another.
 template <class To, class From>
 static inline void convertRun(To* to, const From* from, int64_t count) {

@@ -9,12 +9,9 @@ namespace SACCADE_ISA {
 namespace {
 
 // C[ROWS, VECS·LANES] (only `width` columns stored) from A[ROWS, depth] and B[depth, VECS·LANES].
-template <int ROWS, int VECS, Rows LAYOUT>
-void registerTile(int64_t depth, const float* a,
-                                                          int64_t stride, const float* b,
-                                                          int64_t bStride, float* c,
-                                                          int64_t cStride, int64_t width,
-                                                          Into into, const float* bias) {
+template <int ROWS, int VECS, Rows LAYOUT, Words WORDS>
+void registerTile(int64_t depth, const float* a, int64_t stride, const float* b, int64_t bStride,
+                  float* c, int64_t cStride, int64_t width, Into into, const float* bias) {
   Vec sum[ROWS][VECS];
   const int64_t lastWidth = width - (VECS - 1) * LANES;
   if (into == Into::chain) {
@@ -28,6 +25,9 @@ void registerTile(int64_t depth, const float* a,
   } else {
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
+      // C is needed at the end; its lines come while the product is made.
+      __builtin_prefetch(c + i * cStride, 1);
+      if (VECS > 1) __builtin_prefetch(c + i * cStride + LANES, 1);
 #pragma GCC unroll 4
       for (int v = 0; v < VECS; v++) sum[i][v] = Vec{};
     }
@@ -49,7 +49,9 @@ void registerTile(int64_t depth, const float* a,
       const Vec row = LAYOUT == Rows::contiguousDepth ? splat(base[i / 3][(i % 3) * stride])
                                                       : splat(a[i]);
 #pragma GCC unroll 4
-      for (int v = 0; v < VECS; v++) sum[i][v] = fma(row, column[v], sum[i][v]);
+      for (int v = 0; v < VECS; v++) {
+        sum[i][v] = multiplyAdd<WORDS>(row, column[v], sum[i][v]);
+      }
     }
     if (LAYOUT == Rows::contiguousDepth) {
 #pragma GCC unroll 6
@@ -72,38 +74,48 @@ void registerTile(int64_t depth, const float* a,
   }
 }
 
-template <int VECS, Rows LAYOUT>
+template <int VECS, Rows LAYOUT, Words WORDS>
 TileFunction tileOfRows(int64_t rows) {
   switch (rows) {
-    case 1: return registerTile<1, VECS, LAYOUT>;
-    case 2: return registerTile<2, VECS, LAYOUT>;
-    case 3: return registerTile<3, VECS, LAYOUT>;
-    case 4: return registerTile<4, VECS, LAYOUT>;
+    case 1: return registerTile<1, VECS, LAYOUT, WORDS>;
+    case 2: return registerTile<2, VECS, LAYOUT, WORDS>;
+    case 3: return registerTile<3, VECS, LAYOUT, WORDS>;
+    case 4: return registerTile<4, VECS, LAYOUT, WORDS>;
 #if defined(__AVX2__)
-    case 5: return registerTile<5, VECS, LAYOUT>;
-    case 6: return registerTile<6, VECS, LAYOUT>;
+    case 5: return registerTile<5, VECS, LAYOUT, WORDS>;
+    case 6: return registerTile<6, VECS, LAYOUT, WORDS>;
 #endif
 #if defined(__AVX512F__)
-    case 7: return registerTile<7, VECS, LAYOUT>;
-    case 8: return registerTile<8, VECS, LAYOUT>;
-    case 9: return registerTile<9, VECS, LAYOUT>;
-    case 10: return registerTile<10, VECS, LAYOUT>;
-    case 11: return registerTile<11, VECS, LAYOUT>;
-    case 12: return registerTile<12, VECS, LAYOUT>;
+    case 7: return registerTile<7, VECS, LAYOUT, WORDS>;
+    case 8: return registerTile<8, VECS, LAYOUT, WORDS>;
+    case 9: return registerTile<9, VECS, LAYOUT, WORDS>;
+    case 10: return registerTile<10, VECS, LAYOUT, WORDS>;
+    case 11: return registerTile<11, VECS, LAYOUT, WORDS>;
+    case 12: return registerTile<12, VECS, LAYOUT, WORDS>;
+    case 13: return registerTile<13, VECS, LAYOUT, WORDS>;
+    case 14: return registerTile<14, VECS, LAYOUT, WORDS>;
 #endif
     default: return nullptr;
   }
 }
 
+template <Rows LAYOUT, Words WORDS>
+TileFunction tileOf(int64_t rows, int vecs) {
+  return vecs == 1 ? tileOfRows<1, LAYOUT, WORDS>(rows)
+                   : tileOfRows<TILE_VECS, LAYOUT, WORDS>(rows);
+}
+
 }  // namespace
 
-TileFunction tileFor(int64_t rows, int vecs, Rows layout) {
+TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words) {
+  // Only processors that have pairs get their tiles.
+  constexpr Words PAIRS = WordsOf<Bf16>::value;
   if (layout == Rows::contiguousRows) {
-    return vecs == 1 ? tileOfRows<1, Rows::contiguousRows>(rows)
-                     : tileOfRows<TILE_VECS, Rows::contiguousRows>(rows);
+    return words == Words::pairs ? tileOf<Rows::contiguousRows, PAIRS>(rows, vecs)
+                                 : tileOf<Rows::contiguousRows, Words::floats>(rows, vecs);
   }
-  return vecs == 1 ? tileOfRows<1, Rows::contiguousDepth>(rows)
-                   : tileOfRows<TILE_VECS, Rows::contiguousDepth>(rows);
+  return words == Words::pairs ? tileOf<Rows::contiguousDepth, PAIRS>(rows, vecs)
+                               : tileOf<Rows::contiguousDepth, Words::floats>(rows, vecs);
 }
 
 }  // namespace SACCADE_ISA

@@ -4,8 +4,8 @@
 // An element's bits depend only on its own row of A and column of B: whatever the tile's size or
 // the element's place in it, the chain is the same. Batch invariance rests on this function.
 //
-// AVX-512: 12 × 2 vectors (24 accumulators, 2 of B, the rest for broadcasts); AVX2: 6 × 2;
-// otherwise 4 × 2.
+// AVX-512: 14 × 2 vectors (28 accumulators, 2 of B, the rest for broadcasts); AVX2: 6 × 2;
+// otherwise 4 × 2. Operands come in words (storage.h): the depth counts words.
 #pragma once
 
 #include "storage.h"
@@ -14,7 +14,7 @@ namespace saccade {
 namespace SACCADE_ISA {
 
 #if defined(__AVX512F__)
-constexpr int TILE_ROWS = 12;
+constexpr int TILE_ROWS = 14;
 #elif defined(__AVX2__)
 constexpr int TILE_ROWS = 6;
 #else
@@ -43,7 +43,7 @@ using TileFunction = void (*)(int64_t depth, const float* a, int64_t stride, con
                               const float* bias);
 
 // The tile of 1 … TILE_ROWS rows and 1 or 2 vectors.
-TileFunction tileFor(int64_t rows, int vecs, Rows layout);
+TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words);
 
 // B as panels of PANEL columns: depth k of panel p is at data[p · panelStride + k · depthStride].
 // Packed panels have depthStride PANEL; plain rows of a multiple of LANES floats have panelStride
@@ -57,7 +57,7 @@ struct Panels {
 // C[rows, columns] from A[rows, depth] and B[depth, columns]. `stride` is A's other stride: between
 // rows for contiguousDepth, between depths for contiguousRows. Columns beyond `columns` are neither
 // read from C nor written.
-template <Rows LAYOUT>
+template <Rows LAYOUT, Words WORDS = Words::floats>
 static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, const float* a,
                                   int64_t stride, Panels b, float* c, int64_t cStride, Into into,
                                   const float* bias = nullptr) {
@@ -65,9 +65,11 @@ static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, 
     const int64_t width = smaller(PANEL, columns - j);
     const int vecs = width <= LANES ? 1 : TILE_VECS;
     const float* panel = b.data + j / PANEL * b.panelStride;
-    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
-      const int64_t count = smaller(TILE_ROWS, rows - i);
-      const TileFunction tile = tileFor(count, vecs, LAYOUT);
+    // Tiles of about the same height: a low one at the end would wait for its own loads.
+    int64_t tiles = divideUp(rows, TILE_ROWS);
+    for (int64_t i = 0, count; i < rows; i += count, tiles--) {
+      count = divideUp(rows - i, tiles);
+      const TileFunction tile = tileFor(count, vecs, LAYOUT, WORDS);
       const float* block = a + (LAYOUT == Rows::contiguousDepth ? i * stride : i);
       tile(depth, block, stride, panel, b.depthStride, c + i * cStride + j, cStride, width, into,
            bias ? bias + j : nullptr);

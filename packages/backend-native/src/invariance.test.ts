@@ -52,11 +52,15 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 110, K: 800, N: 70 } },
     { dims: { M: 110, K: 512, N: 40 } },
     { dims: { M: 20, K: 40, N: 1100 } },
+    { dims: { M: 3, K: 2500, N: 40 } },
+    { dims: { M: 2500, K: 20, N: 30 } },
+    { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
   linearLogprob: [
     { dims: { N: 60, D: 8, V: 2100 } },
     { dims: { N: 30, D: 400, V: 300 } },
+    { dims: { N: 21, D: 600, V: 900 } },
     { dims: { N: 1100, D: 5, V: 520 }, scalars: { temperature: 0.8 } },
   ],
   linearSample: [
@@ -118,7 +122,7 @@ it('has a large case for every op', () => {
   expect(Object.keys(LARGE).sort()).toEqual([...native.kernels].sort());
 });
 
-describe.each(native.instructionSets)('on %s', (isa) => {
+describe.each([...native.instructionSets, ...native.emulated])('on %s', (isa) => {
   const open = (threads: number): Device =>
     openDevice(nativeBackend({ isa, threads, handOverMicroseconds: 0, poisonWorkspaces: true }));
   const devices = [open(1), open(2), open(3)] as const;

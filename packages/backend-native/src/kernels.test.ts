@@ -17,9 +17,12 @@ const native = probeNative();
 if (!native.available) throw new Error(native.message);
 
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
-const runs = native.instructionSets.flatMap((isa) =>
-  (['f32', 'bf16'] as const).map((dtype) => ({ isa, dtype })),
-);
+const runs = [
+  ...native.instructionSets.flatMap((isa) =>
+    (['f32', 'bf16'] as const).map((dtype) => ({ isa, dtype })),
+  ),
+  ...native.emulated.map((isa) => ({ isa, dtype: 'bf16' as const })),
+];
 const takes = (op: Op, dtype: 'f32' | 'bf16'): boolean =>
   Object.values(op.inputs).some(({ dtypes }) => dtypes.includes(dtype));
 /** The instruction set that runs by default gets the most cases. */

@@ -8,6 +8,8 @@ export interface NativeAvailable {
   readonly path: string;
   /** What this processor can run, slowest first; the last is the default. */
   readonly instructionSets: readonly InstructionSet[];
+  /** For tests: runnable, but never chosen by itself. */
+  readonly emulated: readonly InstructionSet[];
   /** Ids of the kernels built into the addon. */
   readonly kernels: readonly string[];
 }
@@ -35,7 +37,8 @@ export function probeNative(path?: string): NativeAvailable | NativeUnavailable 
   const runtime = new loaded.addon.Runtime(instructionSets.at(-1) ?? 'generic', 1);
   const kernels = runtime.kernels().map((kernel) => kernel.id);
   runtime.close();
-  return { available: true, path: loaded.path, instructionSets, kernels };
+  const emulated = loaded.addon.emulatedInstructionSets();
+  return { available: true, path: loaded.path, instructionSets, emulated, kernels };
 }
 
 /** @throws MissingError with the reason and the remedy if the addon cannot be opened */

@@ -35,6 +35,7 @@ const LABELS: Readonly<Record<InstructionSet, string>> = {
   avx2: 'AVX2',
   avx512: 'AVX-512',
   avx512bf16: 'AVX-512 with BF16',
+  avx512pairs: 'AVX-512 with BF16 emulated',
 };
 
 /** Storage types as the addon counts them. */
@@ -58,7 +59,7 @@ export function nativeBackend(options: NativeBackendOptions = {}): Backend {
   const usable = addon.usableInstructionSets();
   const wanted = options.isa ?? 'auto';
   const isa = wanted === 'auto' ? (usable.at(-1) ?? 'generic') : wanted;
-  if (!usable.includes(isa)) {
+  if (!usable.includes(isa) && !addon.emulatedInstructionSets().includes(isa)) {
     throw new ConfigError(
       'isa',
       `isa is "${isa}", which cannot run here. Pass auto or one of ${usable.join(', ')}.`,

@@ -241,3 +241,23 @@ describe('Tape', () => {
     tape.dispose();
   });
 });
+
+it('adds the gradients of a bf16 weight and of its rows in f32', async () => {
+  const w = tensor(device, 'bf16', [3, 1], [1, 2, 3]);
+  const tape = new Tape([w]);
+  const [whole, part] = tape.run(() => {
+    const one = tensor(device, 'bf16', [1, 1], [1]);
+    const small = tensor(device, 'bf16', [1, 1], [2 ** -9]);
+    return [linear(one, w), linear(small, w.rows(1, 2))] as const;
+  });
+  expect(whole.dtype).toBe('bf16');
+  const ones = (count: number) => tensor(device, 'bf16', [1, count], Array(count).fill(1));
+  const [gradient] = tape.backward([
+    [part, ones(1)],
+    [whole, ones(3)],
+  ]);
+  expect(gradient?.dtype).toBe('f32');
+  // bf16 would make the middle 1.
+  expect(await gradient?.read()).toEqual(Float32Array.of(1, 1 + 2 ** -9, 1));
+  tape.dispose();
+});
