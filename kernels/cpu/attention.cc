@@ -1,92 +1,110 @@
 // out = softmax(scale·q·kᵀ + mask)·v over a forest of segments, never holding a T × T array.
 //
 // Layout: q, out [T,H,D]; k, v [T,G,D]; segments [S,3]; lse [H,T]. H/G query heads share a key head
-// and are worked on together, as rows (token, head), so a block of keys is packed once for all.
-// A thread owns a tile of up to 96 such rows of one segment and one key head, and walks the path
-// from the root to them in blocks of 64 logical keys (common/attend.h).
-// Keys are packed per tile rather than once per segment: tiles stay independent, and against 96
-// rows of products the packing is small.
-// The backward is in attention-backward.h.
-#include <math.h>
-
+// and are worked on together, as rows (token, head).
+// First every block of 64 logical keys is packed, once for all rows that meet it
+// (common/key-blocks.h). Then a thread owns about 96 rows of one segment and one key head and walks
+// the blocks on their path (common/attend.h), the rows with the most keys first. A tile of 12 rows
+// stops at the last key that one of them sees.
+// The backward is in common/attention-backward.h.
 #include "common/attention-backward.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
-struct Tile {
-  int32_t segment;
-  int32_t token;
+template <class Stored>
+struct ForwardTask {
+  const AttentionShape& shape;
+  const KeyBlocks& blocks;
+  const Stored* q;
+  const float* packed;
+  Stored* out;
+  float* lse;
+
+  KeyBlock block(int64_t b, int64_t g) const {
+    const float* keys =
+        packed + (b * shape.G + g) * (acrossFloats(shape.D) + alongFloats(shape.D));
+    return {keys, keys + acrossFloats(shape.D)};
+  }
+
+  void loadRows(const AttendSpace& space, const Chunk& chunk, int64_t g) const {
+    const int64_t D = shape.D, padded = paddedHead(D);
+    const float scale = shape.scale * LOG2_E;
+    shape.forRows(0, chunk.token, chunk.tokens, g, [&](int64_t r, int64_t t, int64_t h) {
+      copyHead(space.queries + r * padded, q + (t * shape.H + h) * D, D, scale);
+    });
+  }
+
+  void storeRows(const AttendSpace& space, const Chunk& chunk, int64_t g) const {
+    const int64_t D = shape.D;
+    shape.forRows(0, chunk.token, chunk.tokens, g, [&](int64_t r, int64_t t, int64_t h) {
+      finishRow(out + (t * shape.H + h) * D, space.state, r, D);
+    });
+    const float* sums = logSums(space.state, chunk.tokens * shape.ratio);
+    shape.forRows(0, chunk.token, chunk.tokens, g,
+                  [&](int64_t r, int64_t t, int64_t h) { lse[h * shape.T + t] = sums[r]; });
+  }
+
+  void run(const Chunk& chunk, int64_t g, const AttendSpace& space) const {
+    const Forest& forest = blocks.forest;
+    const int64_t s = chunk.segment, ratio = shape.ratio, rows = chunk.tokens * ratio;
+    const int64_t padded = paddedHead(shape.D);
+    const int64_t before = forest.prefix[s] + chunk.token - forest.start(s);
+    const int64_t keys = keysOf(shape, forest, chunk);
+    loadRows(space, chunk, g);
+    startRows(space.state, rows, padded);
+    for (int64_t place = shape.firstPlace(before); place * KEYS < keys; place++) {
+      const int64_t count = smaller(KEYS, keys - place * KEYS);
+      // The rows that see something of the block follow one another.
+      int64_t first = rows, end = 0;
+      for (int64_t i = 0; i < chunk.tokens; i++) {
+        const Sight sight = shape.sight(before + i, place * KEYS, count);
+        for (int64_t r = i * ratio; r < (i + 1) * ratio; r++) space.sights[r] = sight;
+        if (sight.to <= sight.from) continue;
+        first = smaller(first, i * ratio);
+        end = (i + 1) * ratio;
+      }
+      attendBlock(end - first, space.queries + first * padded, shape.D,
+                  block(blocks.onPath(s, place), g), fromRow(space.state, first, padded),
+                  space.scores, space.sights + first);
+    }
+    storeRows(space, chunk, g);
+  }
 };
 
+template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const AttentionShape shape(*launch);
   if (shape.check(*launch)) return 1;
-  const int64_t T = shape.T, H = shape.H, D = shape.D, G = shape.G, ratio = shape.ratio;
-  const float* q = floats(*launch, 0);
-  const float* k = floats(*launch, 1);
-  const float* v = floats(*launch, 2);
-  float* out = floats(*launch, 4);
-  float* lse = floats(*launch, 5);
+  const int64_t D = shape.D, G = shape.G;
   Forest forest;
-  if (readForest(*launch, ints(*launch, 3), shape.S, T, &forest)) return 1;
-
-  const int64_t tileTokens = larger(1, QUERY_ROWS / ratio);
-  const int64_t rowsMost = tileTokens * ratio;
-  Tile* tiles = scratchArray<Tile>(*launch, shape.S + T / tileTokens + 1);
-  int64_t tileCount = 0;
-  for (int64_t s = 0; s < forest.count; s++) {
-    for (int64_t t = forest.start(s); t < forest.end(s); t += tileTokens) {
-      tiles[tileCount++] = {(int32_t)s, (int32_t)t};
+  if (readForest(*launch, ints(*launch, 3), shape.S, shape.T, &forest)) return 1;
+  const KeyBlocks blocks = planBlocks(*launch, forest);
+  const int64_t blockFloats = acrossFloats(D) + alongFloats(D);
+  float* packed = scratchFloats(*launch, blocks.count() * G * blockFloats);
+  const Stored* k = stored<Stored>(*launch, 1);
+  const Stored* v = stored<Stored>(*launch, 2);
+  const double nanoseconds = shape.nanoseconds(forest);
+  parallelFor(*launch, blocks.count(), 0.05 * nanoseconds, [&](int64_t block, int32_t) {
+    int64_t at[KEYS];
+    const int64_t count = blocks.tokens(block, at);
+    for (int64_t g = 0; g < G; g++) {
+      float* keys = packed + (block * G + g) * blockFloats;
+      packAcross(keys, k + g * D, G * D, at, count, D);
+      packAlong(keys + acrossFloats(D), v + g * D, G * D, at, count, D);
     }
-  }
-  const int64_t threads = launch->runtime->threads;
+  });
+
+  const Chunks chunks = planChunks(*launch, shape, forest);
+  const int64_t rowsMost = chunkMost(shape.ratio) * shape.ratio;
   const int64_t spaceFloats = roundUp(AttendSpace::floatsFor(rowsMost, D), LANES);
-  float* spaces = scratchFloats(*launch, threads * spaceFloats);
-  Run* runs = scratchArray<Run>(*launch, threads * shape.S);
-  const int64_t padded = paddedHead(D);
-  const float scale = shape.scale;
-  const bool causal = shape.causal;
-
-  parallelFor(*launch, tileCount * G, shape.nanoseconds(), [&](int64_t item, int32_t worker) {
-    const Tile tile = tiles[item / G];
-    const int64_t g = item % G;
-    const int64_t s = tile.segment;
-    const int64_t tokens = smaller(tileTokens, forest.end(s) - tile.token);
-    const int64_t rows = tokens * ratio;
-    const int64_t before = forest.prefix[s] + tile.token - forest.start(s);
-    const int64_t keys = causal ? before + tokens : forest.prefix[s] + forest.length(s);
-    AttendSpace space(spaces + worker * spaceFloats, rowsMost, D);
-    Run* path = runs + worker * shape.S;
-    KeyWalk walk{path, path + pathRuns(forest, s, path)};
-
-    for (int64_t i = 0; i < tokens; i++) {
-      const int64_t first = (tile.token + i) * H + g * ratio;
-      for (int64_t h = 0; h < ratio; h++) {
-        const int64_t head = first + h;
-        packRows(space.queries + (i * ratio + h) * padded, q, D, &head, 1, D, padded, scale);
-      }
-    }
-    startRows(space.state, rows, padded);
-    for (int64_t key = 0; key < keys; key += KEYS) {
-      int64_t at[KEYS];
-      const int64_t count = walk.next(smaller(KEYS, keys - key), at);
-      space.block.count = count;
-      packKeys(space.block.keys, k + g * D, G * D, at, count, D);
-      packRows(space.block.values, v + g * D, G * D, at, count, D, padded, 1.0f);
-      const int64_t blind =
-          fillLimits(space.limits, tokens, ratio, before + 1 - key, count, causal);
-      attendBlock(blind, rows, space.queries, D, space.block, space.state, space.scores,
-                  space.limits);
-    }
-    for (int64_t i = 0; i < tokens; i++) {
-      for (int64_t member = 0; member < ratio; member++) {
-        const int64_t t = tile.token + i, h = g * ratio + member, r = i * ratio + member;
-        const float sum = finishRow(out + (t * H + h) * D, space.state, r, D);
-        lse[h * T + t] = (float)((double)space.state.max[r] + log((double)sum));
-      }
-    }
+  float* spaces = scratchFloats(*launch, launch->runtime->threads * spaceFloats);
+  const ForwardTask<Stored> task{shape,  blocks, stored<Stored>(*launch, 0),
+                                 packed, stored<Stored>(*launch, 4), floats(*launch, 5)};
+  parallelFor(*launch, chunks.count * G, nanoseconds, [&](int64_t item, int32_t worker) {
+    task.run(chunks.at[item / G], item % G,
+             AttendSpace(spaces + worker * spaceFloats, rowsMost, D));
   });
   return 0;
 }
@@ -94,9 +112,9 @@ int forward(const SaccadeLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(attention,
-               "q[T,H,D]' k[T,G,D]' v[T,G,D]' segments[S,P]# -> out[T,H,D]' lse[H,T]! ; "
-               "scale causal",
-               SACCADE_FLOAT32(forward), SACCADE_FLOAT32(attentionBackward))
+               "q[T,H,D]' k[T,G,D]' v[T,G,D]' segments[S,P]# -> out[T,H,D]' lse[H,T]'! ; "
+               "scale causal window",
+               SACCADE_STORED(forward), SACCADE_STORED(attentionBackward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -4,100 +4,51 @@
 // does within a block depends on the row and the block's visible keys alone. Training, decoding,
 // packing and shared prefixes differ only in where the keys lie, so they give the same bits.
 //
-//   m′ = max(m, max_j s_j);  p_j = e^(s_j − m′)
-//   l ← l·e^(m−m′) + Σ_j p_j;  o ← o·e^(m−m′) + Σ_j p_j v_j
+//   m′ = max_j s_j where that is more than m + 8, else m;  p_j = 2^(s_j − m′)
+//   l ← l·2^(m−m′) + Σ_j p_j;  o ← o·2^(m−m′) + Σ_j p_j v_j
 //
-// Keys are packed transposed, so scores run over lanes of keys with one chain over D, and values
-// stay rows: lanes over D would need a horizontal sum per score.
+// Scores are in units of ln 2: log₂e is a factor of the queries. Weights may pass 1 by 2⁸ before a
+// row is rescaled, which float32 has room for and which almost never happens after the first block
+// (Dao et al.'s conditional rescaling in FlashAttention 4).
+//
+// Cascade Lake, one thread, cycles for 96 rows × 64 keys at D 128 (24576 is the peak): scores 28000,
+// weights 3800, values 30500; at D 32 (peak 6144) 8300, 3800 and 7600. Tried and no faster: asking
+// for the next tile's sums in advance, four steps of depth at once.
+//
+// Keys are packed across, so scores run over lanes of keys with one chain over D, and values lie
+// along: lanes over D would need a horizontal sum per score.
 #pragma once
 
+#include "key-blocks.h"
 #include "math.h"
-#include "pack.h"
-#include "segments.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
 
-constexpr int64_t KEYS = 64;
-// Query rows worked on at once; 12, 6 and 4 divide it.
-constexpr int64_t QUERY_ROWS = 96;
+// Query rows worked on at once: about 96, whole tiles.
+constexpr int64_t QUERY_ROWS = (96 + TILE_ROWS / 2) / TILE_ROWS * TILE_ROWS;
+constexpr float LOG2_E = 1.44269504088896341f;
+constexpr float LN_2 = 0.693147180559945309f;
+// How far a score may pass the maximum a row goes by.
+constexpr float HEADROOM = 8.0f;
 
 SACCADE_INLINE int64_t paddedHead(int64_t D) { return roundUp(D, LANES); }
 
-// Walks logical keys block by block and says where each lies.
-struct KeyWalk {
-  const Run* run;
-  const Run* end;
-  int64_t used = 0;
-
-  // Passes over the next `count` keys.
-  void skip(int64_t count) {
-    while (count > 0 && run < end) count -= take(count);
-  }
-
-  // Fills `at` with the memory rows of the next `wanted` keys; returns how many there were.
-  int64_t next(int64_t wanted, int64_t* at) {
-    int64_t found = 0;
-    while (found < wanted && run < end) {
-      const int64_t start = run->start + used;
-      const int64_t count = take(wanted - found);
-      for (int64_t i = 0; i < count; i++) at[found + i] = start + i;
-      found += count;
-    }
-    return found;
-  }
-
-  // The next `wanted` keys, or all there are, if they lie in one run; else nothing is passed.
-  bool nextRun(int64_t wanted, Run* block) {
-    while (run < end && run->count == 0) run++;
-    if (run == end) return false;
-    const int64_t left = run->count - used;
-    if (left < wanted && run + 1 < end) return false;
-    block->start = run->start + used;
-    block->count = take(wanted);
-    return true;
-  }
-
-  // Passes over up to `most` keys of the current run; returns how many.
-  int64_t take(int64_t most) {
-    const int64_t count = smaller(most, run->count - used);
-    used += count;
-    if (used == run->count) {
-      run++;
-      used = 0;
-    }
-    return count;
-  }
+// A row sees keys [from, to) of a block.
+struct Sight {
+  int32_t from;
+  int32_t to;
 };
 
-// Packs `count` rows of `source` (row i at source + at[i]·stride) as columns in panels, each
-// [D][PANEL]; whole vectors of columns, zero beyond `count`.
-static inline void packKeys(float* out, const float* source, int64_t stride, const int64_t* at,
-                            int64_t count, int64_t D) {
-  for (int64_t first = 0; first < count; first += LANES) {
-    float* panel = out + first / PANEL * (D * PANEL) + first % PANEL;
-    packColumns(panel, PANEL, count - first, D,
-                [&](int c) { return source + at[first + c] * stride; });
+// What some rows see together.
+SACCADE_INLINE Sight reachOf(const Sight* sights, int64_t rows) {
+  Sight reach = sights[0];
+  for (int64_t r = 1; r < rows; r++) {
+    if (sights[r].from < reach.from) reach.from = sights[r].from;
+    if (sights[r].to > reach.to) reach.to = sights[r].to;
   }
+  return reach;
 }
-
-// Copies `count` rows of D floats to rows of `padded` floats, zero beyond D, times `factor`.
-static inline void packRows(float* out, const float* source, int64_t stride, const int64_t* at,
-                            int64_t count, int64_t D, int64_t padded, float factor) {
-  for (int64_t i = 0; i < count; i++) {
-    const float* row = source + at[i] * stride;
-    for (int64_t d = 0; d < padded; d += LANES) {
-      store(out + i * padded + d, loadWidth(row + d, smaller(LANES, D - d)) * splat(factor));
-    }
-  }
-}
-
-struct KeyBlock {
-  // KEYS × D floats from packKeys, and [KEYS][padded] values.
-  float* keys;
-  float* values;
-  int64_t count;
-};
 
 // What a row carries from block to block.
 struct RowState {
@@ -108,134 +59,244 @@ struct RowState {
   float* out;
 };
 
+SACCADE_INLINE RowState fromRow(const RowState& state, int64_t row, int64_t padded) {
+  return {state.max + row, state.sum + row * LANES, state.out + row * padded};
+}
+
 static inline void startRows(const RowState& state, int64_t rows, int64_t padded) {
   for (int64_t r = 0; r < rows; r++) state.max[r] = -__builtin_inff();
   memset(state.sum, 0, (size_t)(rows * LANES) * sizeof(float));
   memset(state.out, 0, (size_t)(rows * padded) * sizeof(float));
 }
 
-// Turns the scores of a row into weights relative to its new maximum; keys from `limit` on get 0.
-// `sum` holds LANES partial sums, folded when the row is finished.
-SACCADE_INLINE void weighRow(float* scores, int64_t limit, float* max, float* sum, float* out,
-                             int64_t padded) {
-  constexpr int VECS = KEYS / LANES;
-  Vec s[VECS];
+// Copies a head of D elements to `padded` floats, zero beyond D, times `factor`.
+template <class Stored>
+SACCADE_INLINE void copyHead(float* out, const Stored* head, int64_t D, float factor) {
+  forLanes(D, [&](int64_t d, int64_t width) {
+    store(out + d, loadWidth(head + d, width) * splat(factor));
+  });
+}
+
+// Lane r is the largest lane of rows[r].
+SACCADE_INLINE Vec largestOfEach(const Vec (&rows)[TILE_ROWS]) {
+#if defined(__AVX512F__)
+  constexpr int PAIRS = (TILE_ROWS + 1) / 2;
+  __m512 pair[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < PAIRS; i++) {
+    const __m512 a = rows[2 * i], b = rows[2 * i + 1 < TILE_ROWS ? 2 * i + 1 : 2 * i];
+    pair[i] = _mm512_max_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  }
+  __m512 quad[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    const __m512 a = pair[2 * i < PAIRS ? 2 * i : 0], b = pair[2 * i + 1 < PAIRS ? 2 * i + 1 : 0];
+    quad[i] = _mm512_max_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xee));
+  }
+  // quad[i] holds in each of four blocks a maximum of each of the rows 4i … 4i + 3.
+  const __m512 low = _mm512_max_ps(_mm512_shuffle_f32x4(quad[0], quad[1], 0x88),
+                                   _mm512_shuffle_f32x4(quad[0], quad[1], 0xdd));
+  const __m512 high = _mm512_max_ps(_mm512_shuffle_f32x4(quad[2], quad[3], 0x88),
+                                    _mm512_shuffle_f32x4(quad[2], quad[3], 0xdd));
+  return _mm512_max_ps(_mm512_shuffle_f32x4(low, high, 0x88),
+                       _mm512_shuffle_f32x4(low, high, 0xdd));
+#else
+  float largest[LANES] = {};
+  for (int r = 0; r < TILE_ROWS; r++) largest[r] = maxLanes(rows[r]);
+  return load(largest);
+#endif
+}
+
+// Gives the keys that a row does not see the score −∞, within the vectors of `reach`.
+SACCADE_INLINE void hide(float* scores, Sight sight, Sight reach) {
+  const Vec from = splat((float)sight.from), to = splat((float)sight.to);
+  for (int64_t j = reach.from / LANES * LANES; j < reach.to; j += LANES) {
+    const Vec index = laneIndex() + splat((float)j);
+    Vec s = selectGreater(to, index, load(scores + j), splat(-__builtin_inff()));
+    s = selectGreater(from, index, splat(-__builtin_inff()), s);
+    store(scores + j, s);
+  }
+}
+
+// Turns the scores of 1 … TILE_ROWS rows into weights, 0 for keys of the reach that a row does not
+// see. A row must see at least one key. `sum` holds LANES partial sums per row, folded at the end.
+static inline void weighRows(int64_t rows, float* scores, const Sight* sights, Sight reach,
+                             const RowState& state, int64_t padded) {
+  const int64_t begin = reach.from / LANES * LANES, end = roundUp(reach.to, LANES);
+  Vec tops[TILE_ROWS];
+  for (int64_t r = 0; r < rows; r++) {
+    float* row = scores + r * KEYS;
+    const Sight sight = sights[r];
+    if (sight.from > begin || sight.to < end) hide(row, sight, reach);
+    Vec top = load(row + begin);
+    for (int64_t j = begin + LANES; j < end; j += LANES) top = maximum(top, load(row + j));
+    tops[r] = top;
+  }
+  for (int64_t r = rows; r < TILE_ROWS; r++) tops[r] = tops[0];
+  float next[LANES], shrink[LANES];
+  static_assert(TILE_ROWS <= LANES, "the maxima of a tile's rows fit one vector");
+  const Vec old = loadFirst(state.max, rows);
+  const Vec highest = largestOfEach(tops);
+  const Vec chosen = selectGreater(highest, old + splat(HEADROOM), highest, old);
+  store(next, chosen);
+  store(shrink, powerOfTwo(old - chosen));
+  for (int64_t r = 0; r < rows; r++) {
+    float* sum = state.sum + r * LANES;
+    float* row = scores + r * KEYS;
+    Vec total = load(sum);
+    if (next[r] != state.max[r]) {
+      if (state.max[r] > -__builtin_inff()) {
+        const Vec factor = splat(shrink[r]);
+        float* out = state.out + r * padded;
+        total = total * factor;
+        for (int64_t d = 0; d < padded; d += LANES) store(out + d, load(out + d) * factor);
+      }
+      state.max[r] = next[r];
+    }
+    const Vec shift = splat(next[r]);
+    if (begin == 0 && end == KEYS) {
 #pragma GCC unroll 16
-  for (int i = 0; i < VECS; i++) s[i] = load(scores + i * LANES);
-  if (limit < KEYS) {
-    const Vec end = splat((float)limit);
-    for (int i = 0; i < VECS; i++) {
-      const Vec index = laneIndex() + splat((float)(i * LANES));
-      s[i] = selectGreater(end, index, s[i], splat(-__builtin_inff()));
+      for (int64_t j = 0; j < KEYS; j += LANES) {
+        const Vec p = powerOfTwo(load(row + j) - shift);
+        total = total + p;
+        store(row + j, p);
+      }
+    } else {
+      for (int64_t j = begin; j < end; j += LANES) {
+        const Vec p = powerOfTwo(load(row + j) - shift);
+        total = total + p;
+        store(row + j, p);
+      }
+    }
+    store(sum, total);
+  }
+}
+
+struct KeyBlock {
+  // Packed across, and along.
+  const float* keys;
+  const float* values;
+};
+
+// What up to QUERY_ROWS rows see of a block, and what those of each tile see together.
+struct Look {
+  const Sight* sights;
+  Sight reach[QUERY_ROWS / TILE_ROWS];
+
+  Look(const Sight* sights, int64_t rows) : sights(sights) {
+    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+      reach[i / TILE_ROWS] = reachOf(sights + i, smaller(TILE_ROWS, rows - i));
     }
   }
-  Vec most = s[0];
-#pragma GCC unroll 16
-  for (int i = 1; i < VECS; i++) most = maximum(most, s[i]);
-  const float highest = maxLanes(most);
-  const float next = *max > highest ? *max : highest;
-  const Vec shift = splat(next);
-  Vec total = load(sum);
-  if (next != *max) {
-    const Vec shrink = exponential(splat(*max - next));
-    total = total * shrink;
-    for (int64_t d = 0; d < padded; d += LANES) store(out + d, load(out + d) * shrink);
-    *max = next;
+};
+
+// scores[rows][KEYS] = rows·Bᵀ within each tile's reach, for B packed across. A panel of B serves
+// all rows before the next is touched.
+static inline void multiplyAcross(int64_t rows, const float* a, int64_t stride, int64_t D,
+                                  const float* packed, float* scores, const Look& look) {
+  for (int64_t j = 0; j < KEYS; j += PANEL) {
+    const Panels panel = panelsAcross(packed + j * D, D);
+    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+      const Sight reach = look.reach[i / TILE_ROWS];
+      if (reach.to <= j || reach.from >= j + PANEL) continue;
+      multiplyPanels<Rows::contiguousDepth>(smaller(TILE_ROWS, rows - i),
+                                            smaller(PANEL, roundUp(reach.to - j, LANES)), D,
+                                            a + i * stride, stride, panel, scores + i * KEYS + j,
+                                            KEYS, Into::overwrite);
+    }
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < VECS; i++) {
-    const Vec p = exponential(s[i] - shift);
-    total = total + p;
-    store(scores + i * LANES, p);
+}
+
+// c[rows][cStride] += weights·B within each tile's reach, for B packed along.
+static inline void addAlong(int64_t rows, const float* weights, int64_t padded,
+                            const float* packed, float* c, int64_t cStride, const Look& look) {
+  for (int64_t d = 0; d < padded; d += PANEL) {
+    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+      const Sight reach = look.reach[i / TILE_ROWS];
+      if (reach.to <= reach.from) continue;
+      multiplyPanels<Rows::contiguousDepth>(
+          smaller(TILE_ROWS, rows - i), smaller(PANEL, padded - d), reach.to - reach.from,
+          weights + i * KEYS + reach.from, KEYS, panelsAlong(packed + d * KEYS, reach.from),
+          c + i * cStride + d, cStride, Into::chain);
+    }
   }
-  store(sum, total);
 }
 
-// How many keys of a block each row sees: rows (token, head) of a tile whose first token sees
-// `first` keys of it, or fewer than none; all alike without a causal mask. Returns the first row
-// that sees any.
-static inline int64_t fillLimits(int32_t* limits, int64_t tokens, int64_t ratio, int64_t first,
-                                 int64_t count, bool causal) {
-  int64_t blind = 0;
-  for (int64_t i = 0; i < tokens; i++) {
-    const int64_t seen = causal ? smaller(count, larger(0, first + i)) : count;
-    if (seen == 0) blind += ratio;
-    for (int64_t h = 0; h < ratio; h++) limits[i * ratio + h] = (int32_t)seen;
+// Rows that pass through a block together. Those of a small head go two tiles at a time, with all
+// they touch in L1; a large head's block fills L1 alone, and many rows share its panels.
+SACCADE_INLINE int64_t passRows(int64_t D) { return D <= 48 ? 2 * TILE_ROWS : QUERY_ROWS; }
+
+// Rows of `queries` ([rows][padded], scaled) meet one block, of which row r sees sights[r], at
+// least one key. `scores`: [QUERY_ROWS][KEYS].
+static inline void attendBlock(int64_t rows, const float* queries, int64_t D, const KeyBlock& block,
+                               const RowState& state, float* scores, const Sight* sights) {
+  const int64_t padded = paddedHead(D), most = passRows(D);
+  for (int64_t first = 0; first < rows; first += most) {
+    const int64_t count = smaller(most, rows - first);
+    const RowState own = fromRow(state, first, padded);
+    const Look look(sights + first, count);
+    multiplyAcross(count, queries + first * padded, padded, D, block.keys, scores, look);
+    for (int64_t i = 0; i < count; i += TILE_ROWS) {
+      weighRows(smaller(TILE_ROWS, count - i), scores + i * KEYS, look.sights + i,
+                look.reach[i / TILE_ROWS], fromRow(own, i, padded), padded);
+    }
+    addAlong(count, scores, padded, block.values, own.out, padded, look);
   }
-  return blind;
 }
 
-// Rows meet the values of a block whose scores they have: scores become weights, and out takes
-// Σ_j p_j v_j. Row r sees limits[r] keys, at least 1 and not falling with r; value j is the `padded`
-// floats at values[j·stride]. All arrays begin at the first of the rows.
-static inline void addValues(int64_t rows, int64_t padded, const float* values, int64_t stride,
-                             const RowState& state, float* scores, const int32_t* limits) {
-  for (int64_t r = 0; r < rows; r++) {
-    weighRow(scores + r * KEYS, limits[r], &state.max[r], state.sum + r * LANES,
-             state.out + r * padded, padded);
-  }
-  multiplyPanels<Rows::contiguousDepth>(rows, padded, limits[rows - 1], scores, KEYS,
-                                        {values, PANEL, stride}, state.out, padded, Into::chain);
-}
-
-SACCADE_INLINE RowState fromRow(const RowState& state, int64_t row, int64_t padded) {
-  return {state.max + row, state.sum + row * LANES, state.out + row * padded};
-}
-
-// Rows [first, rows) of `queries` ([rows][padded], already scaled) meet one block, of which row r
-// sees limits[r] keys, at least 1 and not falling with r. `scores`: [rows][KEYS].
-static inline void attendBlock(int64_t first, int64_t rows, const float* queries, int64_t D,
-                               const KeyBlock& block, const RowState& state, float* scores,
-                               const int32_t* limits) {
-  if (first >= rows) return;
-  const int64_t padded = paddedHead(D);
-  const int64_t count = rows - first;
-  const int64_t deepest = limits[rows - 1];
-  multiplyPanels<Rows::contiguousDepth>(count, roundUp(deepest, LANES), D,
-                                        queries + first * padded, padded,
-                                        {block.keys, D * PANEL, PANEL}, scores, KEYS,
-                                        Into::overwrite);
-  addValues(count, padded, block.values, padded, fromRow(state, first, padded), scores,
-            limits + first);
-}
-
-// out = o / l for row r, 0 where it saw nothing; returns l.
-SACCADE_INLINE float finishRow(float* out, const RowState& state, int64_t r, int64_t D) {
+// out = o / l for row r, 0 where it saw nothing. l is left in the first of its partial sums.
+template <class Stored>
+SACCADE_INLINE void finishRow(Stored* out, const RowState& state, int64_t r, int64_t D) {
   const float sum = sumLanes(load(state.sum + r * LANES));
   const float* accumulated = state.out + r * paddedHead(D);
   const Vec scale = splat(sum > 0.0f || sum != sum ? 1.0f / sum : 0.0f);
   forLanes(D, [&](int64_t d, int64_t width) {
     storeWidth(out + d, load(accumulated + d) * scale, width);
   });
-  return sum;
+  state.sum[r * LANES] = sum;
+}
+
+// ln Σ_j e^s of finished rows, −∞ for one that saw nothing; replaces their maxima.
+static inline const float* logSums(const RowState& state, int64_t rows) {
+  for (int64_t r = 0; r < rows; r += LANES) {
+    const int64_t count = smaller(LANES, rows - r);
+    float sums[LANES] = {};
+    for (int64_t i = 0; i < count; i++) sums[i] = state.sum[(r + i) * LANES];
+    const Vec sum = load(sums);
+    const Vec lse = fma(loadFirst(state.max + r, count), splat(LN_2), logarithm(sum));
+    // NaN stays NaN, which the logarithm does not see to.
+    storeFirst(state.max + r, lse + sum * splat(0.0f), count);
+  }
+  return state.max;
 }
 
 // Workspace of one worker for attendBlock over up to `rows` rows.
 struct AttendSpace {
   float* queries;
   float* scores;
-  int32_t* limits;
+  Sight* sights;
   RowState state;
-  KeyBlock block;
 
   static int64_t floatsFor(int64_t rows, int64_t D) {
-    const int64_t padded = paddedHead(D);
-    return rows * (2 * padded + KEYS + LANES) + 2 * roundUp(rows, LANES) + 2 * KEYS * padded;
+    return rows * (2 * paddedHead(D) + LANES) + QUERY_ROWS * KEYS + 3 * roundUp(rows, LANES);
   }
 
   AttendSpace(float* memory, int64_t rows, int64_t D) {
     const int64_t padded = paddedHead(D);
     queries = memory;
     scores = queries + rows * padded;
-    state.out = scores + rows * KEYS;
-    block.keys = state.out + rows * padded;
-    block.values = block.keys + KEYS * padded;
-    state.sum = block.values + KEYS * padded;
+    state.out = scores + QUERY_ROWS * KEYS;
+    state.sum = state.out + rows * padded;
     state.max = state.sum + rows * LANES;
-    limits = (int32_t*)(state.max + roundUp(rows, LANES));
-    block.count = 0;
+    sights = (Sight*)(state.max + roundUp(rows, LANES));
   }
 };
+
+static inline int checkWindow(const SaccadeLaunch& launch, double window) {
+  if (window >= 0 && window < INT32_MAX && window == (double)(int64_t)window) return 0;
+  return fail(launch, "window is %g, expected a number of keys, or 0 for all before the query.",
+              window);
+}
 
 SACCADE_INLINE float headScale(double scale, int64_t D) {
   return (float)(scale == 0 ? 1.0 / __builtin_sqrt((double)D) : scale);

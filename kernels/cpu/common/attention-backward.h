@@ -1,253 +1,205 @@
-// The gradients of attention in one pass over the scores:
+// The gradients of attention over a forest, with the scores recomputed (attend-backward.h).
 //
-//   p = e^(s − lse);  δ = Σ_d dout∘out;  ds = p∘(dout·vᵀ − δ)
-//   dq = scale·ds·k;  dk = scale·dsᵀ·q;  dv = pᵀ·dout
+// A thread owns one tree of segments and one key head. It takes as many rows as L2 holds, and for
+// them the blocks of keys one after another (key-blocks.h): the rows that meet a block go on with
+// its dk and dv, so those of a shared prefix collect the rows of all responses in depth-first order,
+// without atomics, and dq collects over the blocks in theirs. That is five products per pair of
+// tile and block. Rows that stay while blocks pass are read and written far less from memory than
+// blocks that stay while rows pass: a row is three heads, a block's gradients change in cache.
 //
-// A thread owns one tree of segments and one key head: it alone adds to that tree's dk and dv, in
-// depth-first order, so a prefix shared by many responses collects their gradients in a fixed order
-// without atomics. Five products per block; the two-pass form (dq, then dk and dv) takes seven and
-// the exponentials twice, and would only help when there are fewer trees × heads than threads.
+// Where trees × heads would leave threads idle, dk and dv are made block by block and dq row by
+// row, all on their own: seven products, but the same chains of additions and so the same bits.
 #pragma once
 
-#include "attend.h"
+#include "attend-backward.h"
+#include "attention-chunks.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
 
-struct AttentionShape {
-  int64_t T, H, D, G, S, P, ratio;
-  float scale;
-  bool causal;
-
-  explicit AttentionShape(const SaccadeLaunch& launch)
-      : T(launch.dims[0]), H(launch.dims[1]), D(launch.dims[2]), G(launch.dims[3]),
-        S(launch.dims[4]), P(launch.dims[5]), ratio(G > 0 ? H / G : 0),
-        scale(headScale(launch.scalars[0], D)), causal(launch.scalars[1] != 0) {}
-
-  int check(const SaccadeLaunch& launch) const {
-    if (P != 3) {
-      return fail(launch, "a segment has %lld numbers, expected start, end, parent. Pass [S, 3].",
-                  (long long)P);
-    }
-    if (G < 1 || H < G || H % G != 0) {
-      return fail(launch, "k has %lld heads, q has %lld; q's heads must be a multiple of k's.",
-                  (long long)G, (long long)H);
-    }
-    if (D < 1) return fail(launch, "heads have no elements. Give them at least one.");
-    if (T >= INT32_MAX) return fail(launch, "%lld tokens do not fit int32.", (long long)T);
-    return 0;
-  }
-
-  // A guess for the decision to wake other threads: 64 keys per row.
-  double nanoseconds() const { return (double)(T * H) * (double)D * 4.0 * 64.0 / 60.0; }
+struct Trees {
+  // The tokens and blocks of tree i: from [i] up to [i + 1].
+  int64_t *tokens, *blocks;
+  int64_t count;
+  // The most tokens and the most blocks of one.
+  int64_t longest, mostBlocks;
 };
 
-// Query rows a thread holds at once: three arrays of 24 K floats stay in L2.
-static inline int64_t chunkRowsOf(int64_t D) { return larger(QUERY_ROWS, 24576 / paddedHead(D)); }
-
-struct BackwardSpace {
-  float *queries, *gradOut, *gradQuery;    // [chunkRows][padded]
-  float *lse, *delta;                      // [chunkRows]
-  float* limitBits;                        // [chunkRows] int32
-  float *keysAcross, *valuesAcross;        // KEYS × D packed for scores and for dout·vᵀ
-  float *keys;                             // [KEYS][padded]
-  float *gradKeys, *gradValues;            // [KEYS][padded]
-  float *weights, *gradScores;             // [tileRows][KEYS]
-
-  int32_t* limits() const { return (int32_t*)limitBits; }
-
-  static int64_t floatsFor(int64_t chunkRows, int64_t tileRows, int64_t D) {
-    const int64_t padded = paddedHead(D);
-    return 3 * chunkRows * padded + 3 * roundUp(chunkRows, LANES) + 5 * KEYS * padded +
-           2 * tileRows * KEYS;
+static inline Trees planTrees(const SaccadeLaunch& launch, const KeyBlocks& blocks) {
+  const Forest& forest = blocks.forest;
+  Trees trees{scratchArray<int64_t>(launch, forest.count + 1),
+              scratchArray<int64_t>(launch, forest.count + 1), 0, 0, 0};
+  for (int64_t s = 0; s < forest.count; s++) {
+    if (forest.parent(s) >= 0) continue;
+    trees.tokens[trees.count] = forest.start(s);
+    trees.blocks[trees.count++] = blocks.first[s];
   }
-
-  BackwardSpace(float* memory, int64_t chunkRows, int64_t tileRows, int64_t D) {
-    const int64_t padded = paddedHead(D);
-    float** const parts[] = {&queries,    &gradOut,      &gradQuery, &lse,      &delta,
-                             &limitBits,  &keysAcross,   &valuesAcross, &keys,  &gradKeys,
-                             &gradValues, &weights,      &gradScores};
-    const int64_t rows = roundUp(chunkRows, LANES);
-    const int64_t queryFloats = chunkRows * padded, keyFloats = KEYS * padded;
-    const int64_t sizes[] = {queryFloats, queryFloats,     queryFloats, rows,      rows,
-                             rows,        keyFloats,       keyFloats,   keyFloats, keyFloats,
-                             keyFloats,   tileRows * KEYS, tileRows * KEYS};
-    for (int i = 0; i < 13; i++) {
-      *parts[i] = memory;
-      memory += sizes[i];
-    }
+  trees.tokens[trees.count] = forest.count > 0 ? forest.end(forest.count - 1) : 0;
+  trees.blocks[trees.count] = blocks.count();
+  for (int64_t i = 0; i < trees.count; i++) {
+    trees.longest = larger(trees.longest, trees.tokens[i + 1] - trees.tokens[i]);
+    trees.mostBlocks = larger(trees.mostBlocks, trees.blocks[i + 1] - trees.blocks[i]);
   }
-};
-
-// p and ds of one row from its scores and dout·vᵀ, both in place; keys from `limit` on get 0.
-SACCADE_INLINE void differentiateRow(float* scores, float* gradScores, int64_t limit, float lse,
-                                     float delta) {
-  for (int64_t j = 0; j < KEYS; j += LANES) {
-    if (j >= limit) {
-      store(scores + j, Vec{});
-      store(gradScores + j, Vec{});
-      continue;
-    }
-    const Vec p = exponential(load(scores + j) - splat(lse));
-    const Vec ds = p * (load(gradScores + j) - splat(delta));
-    const Vec left = splat((float)(limit - j));
-    store(scores + j, selectGreater(left, laneIndex(), p, Vec{}));
-    store(gradScores + j, selectGreater(left, laneIndex(), ds, Vec{}));
-  }
+  return trees;
 }
 
-struct BackwardTask {
-  const AttentionShape& shape;
-  const Forest& forest;
-  const float *q, *k, *v, *dOut, *out, *lse;
-  float *dq, *dk, *dv;
-
-  // Rows (token, head) of one chunk of a segment into the workspace.
-  void loadChunk(const BackwardSpace& space, int64_t g, int64_t token, int64_t rows) const {
-    const int64_t D = shape.D, padded = paddedHead(D);
-    for (int64_t r = 0, t = token; r < rows; t++) {
-      for (int64_t h = g * shape.ratio; h < (g + 1) * shape.ratio; h++, r++) {
-        const int64_t head = t * shape.H + h;
-        packRows(space.queries + r * padded, q, D, &head, 1, D, padded, shape.scale);
-        packRows(space.gradOut + r * padded, dOut, D, &head, 1, D, padded, 1.0f);
-        const float* upstream = space.gradOut + r * padded;
-        Vec dot{};
-        forLanes(D, [&](int64_t d, int64_t width) {
-          dot = fma(loadWidth(out + head * D + d, width), load(upstream + d), dot);
-        });
-        space.delta[r] = sumLanes(dot);
-        space.lse[r] = lse[h * shape.T + t];
-      }
-    }
-    memset(space.gradQuery, 0, (size_t)(rows * padded) * sizeof(float));
+static inline int64_t* subtreeEndsOf(const SaccadeLaunch& launch, const Forest& forest) {
+  int64_t* ends = scratchArray<int64_t>(launch, forest.count);
+  for (int64_t s = 0; s < forest.count; s++) ends[s] = forest.end(s);
+  // Children come after their parents, so walking backwards every child is complete.
+  for (int64_t s = forest.count - 1; s >= 0; s--) {
+    const int64_t parent = forest.parent(s);
+    if (parent >= 0) ends[parent] = larger(ends[parent], ends[s]);
   }
+  return ends;
+}
 
-  // One tile of rows against the block of keys in the workspace.
-  void meetBlock(const BackwardSpace& space, int64_t first, int64_t rows, int64_t count) const {
-    const int64_t D = shape.D, padded = paddedHead(D);
-    const float* queries = space.queries + first * padded;
-    const float* gradOut = space.gradOut + first * padded;
-    const int64_t columns = roundUp(count, LANES);
-    multiplyPanels<Rows::contiguousDepth>(rows, columns, D, queries, padded,
-                                          {space.keysAcross, D * PANEL, PANEL}, space.weights, KEYS,
-                                          Into::overwrite);
-    multiplyPanels<Rows::contiguousDepth>(rows, columns, D, gradOut, padded,
-                                          {space.valuesAcross, D * PANEL, PANEL}, space.gradScores,
-                                          KEYS, Into::overwrite);
-    for (int64_t r = 0; r < rows; r++) {
-      differentiateRow(space.weights + r * KEYS, space.gradScores + r * KEYS,
-                       space.limits()[first + r], space.lse[first + r], space.delta[first + r]);
-    }
-    if (dq) {
-      multiplyPanels<Rows::contiguousDepth>(rows, padded, count, space.gradScores, KEYS,
-                                            {space.keys, PANEL, padded},
-                                            space.gradQuery + first * padded, padded, Into::chain);
-    }
-    if (dk) {
-      multiplyPanels<Rows::contiguousRows>(count, padded, rows, space.gradScores, KEYS,
-                                           {queries, PANEL, padded}, space.gradKeys, padded,
-                                           Into::chain);
-    }
-    if (dv) {
-      multiplyPanels<Rows::contiguousRows>(count, padded, rows, space.weights, KEYS,
-                                           {gradOut, PANEL, padded}, space.gradValues, padded,
-                                           Into::chain);
-    }
-  }
+// What a block gathers: dk and dv of its keys.
+static inline int64_t gatheredFloats(int64_t D) { return 2 * KEYS * paddedHead(D); }
 
-  // All keys a chunk of one segment sees.
-  void runChunk(const BackwardSpace& space, Run* path, int64_t s, int64_t g, int64_t token,
-                int64_t tokens) const {
-    const int64_t D = shape.D, G = shape.G, ratio = shape.ratio, padded = paddedHead(D);
-    const int64_t rows = tokens * ratio;
-    const int64_t before = forest.prefix[s] + token - forest.start(s);
-    const int64_t keys = shape.causal ? before + tokens : forest.prefix[s] + forest.length(s);
-    loadChunk(space, g, token, rows);
-    KeyWalk walk{path, path + pathRuns(forest, s, path)};
-    const int64_t tileRows = larger(1, QUERY_ROWS / ratio) * ratio;
-    for (int64_t key = 0; key < keys; key += KEYS) {
-      int64_t at[KEYS];
-      const int64_t count = walk.next(smaller(KEYS, keys - key), at);
-      packKeys(space.keysAcross, k + g * D, G * D, at, count, D);
-      packKeys(space.valuesAcross, v + g * D, G * D, at, count, D);
-      packRows(space.keys, k + g * D, G * D, at, count, D, padded, 1.0f);
-      memset(space.gradKeys, 0, (size_t)(2 * KEYS * padded) * sizeof(float));
-      int64_t first = fillLimits(space.limits(), tokens, ratio, before + 1 - key, count,
-                                 shape.causal);
-      for (; first < rows; first += tileRows) {
-        meetBlock(space, first, smaller(tileRows, rows - first), count);
-      }
-      for (int64_t j = 0; j < count; j++) {
-        const int64_t to = (at[j] * G + g) * D;
-        if (dk) addRow(dk + to, space.gradKeys + j * padded, D);
-        if (dv) addRow(dv + to, space.gradValues + j * padded, D);
-      }
-    }
-    if (!dq) return;
-    for (int64_t r = 0, t = token; r < rows; t++) {
-      for (int64_t h = g * ratio; h < (g + 1) * ratio; h++, r++) {
-        forLanes(D, [&](int64_t d, int64_t width) {
-          const Vec sum = load(space.gradQuery + r * padded + d);
-          storeWidth(dq + (t * shape.H + h) * D + d, sum * splat(shape.scale), width);
-        });
-      }
-    }
-  }
+// Tokens whose rows, with what they gather, take half of a 1 MiB L2.
+static inline int64_t stretchTokens(const AttentionShape& shape) {
+  const int64_t rows = (1 << 17) / (2 * spreadHead(shape.D) + paddedHead(shape.D));
+  return larger(QUERY_ROWS / shape.ratio, rows / shape.ratio) + 1;
+}
 
-  SACCADE_INLINE static void addRow(float* to, const float* from, int64_t D) {
-    forLanes(D, [&](int64_t d, int64_t width) {
-      storeWidth(to + d, loadWidth(to + d, width) + load(from + d), width);
+// One thread per tree and key head.
+template <class Stored>
+static inline void differentiateTrees(const SaccadeLaunch& launch, const BackwardTask<Stored>& task,
+                                      const Trees& trees, double nanoseconds) {
+  const AttentionShape& shape = task.shape;
+  const int64_t D = shape.D, stretch = smaller(stretchTokens(shape), trees.longest);
+  const int64_t rowsMost = stretch * shape.ratio, blockFloats = gatheredFloats(D);
+  const int64_t rowFloats = roundUp(GradientRows::floatsFor(rowsMost, D), LANES);
+  const int64_t queryFloats = rowsMost * paddedHead(D);
+  const int64_t spaceFloats = roundUp(BackwardSpace::floatsFor(D) + rowFloats + queryFloats, LANES);
+  float* spaces = scratchFloats(launch, launch.runtime->threads * spaceFloats);
+  float* gathered = scratchFloats(launch, launch.runtime->threads * trees.mostBlocks * blockFloats);
+  parallelFor(launch, trees.count * shape.G, nanoseconds, [&](int64_t item, int32_t worker) {
+    const int64_t tree = item / shape.G, g = item % shape.G;
+    const int64_t first = trees.blocks[tree], last = trees.blocks[tree + 1];
+    float* memory = spaces + worker * spaceFloats;
+    const GradientRows rows(memory, rowsMost, D);
+    float* gradQuery = task.dq ? memory + rowFloats : nullptr;
+    const BackwardSpace space(memory + rowFloats + queryFloats, D);
+    float* sums = gathered + worker * trees.mostBlocks * blockFloats;
+    memset(sums, 0, (size_t)((last - first) * blockFloats) * sizeof(float));
+    for (int64_t from = trees.tokens[tree]; from < trees.tokens[tree + 1]; from += stretch) {
+      const int64_t end = smaller(from + stretch, trees.tokens[tree + 1]);
+      task.loadRows(rows, from, from, end - from, g);
+      if (gradQuery) {
+        const int64_t floats = (end - from) * shape.ratio * paddedHead(D);
+        memset(gradQuery, 0, (size_t)floats * sizeof(float));
+      }
+      for (int64_t block = first; block < last; block++) {
+        float* sum = sums + (block - first) * blockFloats;
+        task.runBlock(space, rows, from, end, gradQuery, block, g, sum, sum + blockFloats / 2);
+      }
+      if (gradQuery) task.storeQueryGradients(gradQuery, from, end - from, g);
+    }
+    for (int64_t block = first; block < last; block++) {
+      task.addKeyGradients(sums + (block - first) * blockFloats, block, g);
+    }
+  });
+}
+
+// Blocks and chunks of rows on all threads.
+template <class Stored>
+static inline void differentiateParts(const SaccadeLaunch& launch, const BackwardTask<Stored>& task,
+                                      const Trees& trees, double nanoseconds) {
+  const AttentionShape& shape = task.shape;
+  const KeyBlocks& blocks = task.blocks;
+  const int64_t D = shape.D, G = shape.G, padded = paddedHead(D), threads = launch.runtime->threads;
+  const int64_t rowFloats = roundUp(GradientRows::floatsFor(shape.T * shape.ratio, D), LANES);
+  float* loaded = scratchFloats(launch, G * rowFloats);
+  const auto rowsOf = [&](int64_t g) {
+    return GradientRows(loaded + g * rowFloats, shape.T * shape.ratio, D);
+  };
+  constexpr int64_t STEP = 64;
+  parallelFor(launch, divideUp(shape.T, STEP) * G, 0.1 * nanoseconds, [&](int64_t item, int32_t) {
+    const int64_t from = item / G * STEP;
+    task.loadRows(rowsOf(item % G), 0, from, smaller(STEP, shape.T - from), item % G);
+  });
+  const Chunks chunks = planChunks(launch, shape, blocks.forest);
+  const int64_t chunkFloats = chunkMost(shape.ratio) * shape.ratio * padded;
+  const int64_t spaceFloats = roundUp(BackwardSpace::floatsFor(D) + chunkFloats, LANES);
+  float* spaces = scratchFloats(launch, threads * spaceFloats);
+  const auto spaceOf = [&](int32_t worker) {
+    return BackwardSpace(spaces + worker * spaceFloats + chunkFloats, D);
+  };
+
+  if (task.dk || task.dv) {
+    const int64_t blockFloats = gatheredFloats(D);
+    float* gathered = scratchFloats(launch, blocks.count() * G * blockFloats);
+    parallelFor(launch, blocks.count() * G, nanoseconds, [&](int64_t item, int32_t worker) {
+      float* sum = gathered + item * blockFloats;
+      memset(sum, 0, (size_t)blockFloats * sizeof(float));
+      task.runBlock(spaceOf(worker), rowsOf(item % G), 0, shape.T, nullptr, item / G, item % G, sum,
+                    sum + blockFloats / 2);
+    });
+    // Blocks of different segments meet in the keys of their ancestors: in depth-first order.
+    parallelFor(launch, trees.count * G, 0.1 * nanoseconds, [&](int64_t item, int32_t) {
+      const int64_t tree = item / G, g = item % G;
+      for (int64_t block = trees.blocks[tree]; block < trees.blocks[tree + 1]; block++) {
+        task.addKeyGradients(gathered + (block * G + g) * blockFloats, block, g);
+      }
     });
   }
-};
+  if (!task.dq) return;
+  parallelFor(launch, chunks.count * G, nanoseconds, [&](int64_t item, int32_t worker) {
+    task.runQueries(spaceOf(worker), rowsOf(item % G), spaces + worker * spaceFloats,
+                    chunks.at[item / G], item % G);
+  });
+}
 
-// Operands: dout, q, k, v, segments, out, lse, dq, dk, dv.
+// Operands: dout, dlse, q, k, v, segments, out, lse, dq, dk, dv.
+template <class Stored>
 static inline int attentionBackward(const SaccadeLaunch* launch) {
   const AttentionShape shape(*launch);
   if (shape.check(*launch)) return 1;
-  float* dq = floats(*launch, 7);
-  float* dk = floats(*launch, 8);
-  float* dv = floats(*launch, 9);
-  const int64_t queryBytes = shape.T * shape.H * shape.D * (int64_t)sizeof(float);
-  const int64_t keyBytes = shape.T * shape.G * shape.D * (int64_t)sizeof(float);
-  if (dk) memset(dk, 0, (size_t)keyBytes);
-  if (dv) memset(dv, 0, (size_t)keyBytes);
-  const float* dOut = floats(*launch, 0);
-  if (!dOut) {
-    if (dq) memset(dq, 0, (size_t)queryBytes);
+  Stored* dq = stored<Stored>(*launch, 8);
+  Stored* dk = stored<Stored>(*launch, 9);
+  Stored* dv = stored<Stored>(*launch, 10);
+  const int64_t keyFloats = shape.T * shape.G * shape.D;
+  const Stored* dOut = stored<Stored>(*launch, 0);
+  const float* dLse = floats(*launch, 1);
+  if (!dOut && !dLse) {
+    zero(dq, shape.T * shape.H * shape.D);
+    zero(dk, keyFloats);
+    zero(dv, keyFloats);
     return 0;
   }
   Forest forest;
-  if (readForest(*launch, ints(*launch, 4), shape.S, shape.T, &forest)) return 1;
-  int64_t* roots = scratchArray<int64_t>(*launch, shape.S + 1);
-  int64_t trees = 0;
-  for (int64_t s = 0; s < shape.S; s++) {
-    if (forest.parent(s) < 0) roots[trees++] = s;
+  if (readForest(*launch, ints(*launch, 5), shape.S, shape.T, &forest)) return 1;
+  float* keySums = sumsOf(*launch, dk, keyFloats);
+  float* valueSums = sumsOf(*launch, dv, keyFloats);
+  zero(keySums, keyFloats);
+  zero(valueSums, keyFloats);
+  const KeyBlocks blocks = planBlocks(*launch, forest);
+  const Trees trees = planTrees(*launch, blocks);
+  const BackwardTask<Stored> task{shape,
+                                  blocks,
+                                  subtreeEndsOf(*launch, forest),
+                                  stored<Stored>(*launch, 2),
+                                  stored<Stored>(*launch, 3),
+                                  stored<Stored>(*launch, 4),
+                                  dOut,
+                                  stored<Stored>(*launch, 6),
+                                  floats(*launch, 7),
+                                  dLse,
+                                  dq,
+                                  keySums,
+                                  valueSums};
+  const double nanoseconds = 2.5 * shape.nanoseconds(forest);
+  const int64_t threads = launch->runtime->threads, items = trees.count * shape.G;
+  // Five products by the busiest thread against seven shared out evenly.
+  if (5 * divideUp(items, threads) * threads > 7 * items) {
+    differentiateParts(*launch, task, trees, nanoseconds);
+  } else {
+    differentiateTrees(*launch, task, trees, nanoseconds);
   }
-  roots[trees] = shape.S;
-
-  const int64_t threads = launch->runtime->threads;
-  const int64_t tileRows = larger(1, QUERY_ROWS / shape.ratio) * shape.ratio;
-  const int64_t chunkTokens = larger(1, chunkRowsOf(shape.D) / shape.ratio);
-  const int64_t chunkRows = chunkTokens * shape.ratio;
-  const int64_t spaceFloats =
-      roundUp(BackwardSpace::floatsFor(chunkRows, tileRows, shape.D), LANES);
-  float* spaces = scratchFloats(*launch, threads * spaceFloats);
-  Run* runs = scratchArray<Run>(*launch, threads * shape.S);
-  const BackwardTask task{shape, forest, floats(*launch, 1), floats(*launch, 2),
-                          floats(*launch, 3), dOut, floats(*launch, 5), floats(*launch, 6),
-                          dq, dk, dv};
-  parallelFor(*launch, trees * shape.G, 2.5 * shape.nanoseconds(),
-              [&](int64_t item, int32_t worker) {
-    const int64_t tree = item / shape.G, g = item % shape.G;
-    const BackwardSpace space(spaces + worker * spaceFloats, chunkRows, tileRows, shape.D);
-    for (int64_t s = roots[tree]; s < roots[tree + 1]; s++) {
-      for (int64_t t = forest.start(s); t < forest.end(s); t += chunkTokens) {
-        task.runChunk(space, runs + worker * shape.S, s, g, t,
-                      smaller(chunkTokens, forest.end(s) - t));
-      }
-    }
-  });
+  roundSums(*launch, dk, keySums, keyFloats);
+  roundSums(*launch, dv, valueSums, keyFloats);
   return 0;
 }
 

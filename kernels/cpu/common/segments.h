@@ -9,12 +9,6 @@
 namespace saccade {
 namespace SACCADE_ISA {
 
-// A piece of logical keys that lies in one piece in memory.
-struct Run {
-  int64_t start;
-  int64_t count;
-};
-
 struct Forest {
   int64_t count;
   const int32_t* rows;
@@ -57,15 +51,6 @@ static inline int readForest(const SaccadeLaunch& launch, const int32_t* rows, i
   }
   *forest = {count, rows, prefix, longest};
   return 0;
-}
-
-// The runs on the path to segment s, the root's first, into out; returns how many.
-static inline int64_t pathRuns(const Forest& forest, int64_t s, Run* out) {
-  int64_t depth = 0;
-  for (int64_t a = s; a >= 0; a = forest.parent(a)) depth++;
-  int64_t at = depth;
-  for (int64_t a = s; a >= 0; a = forest.parent(a)) out[--at] = {forest.start(a), forest.length(a)};
-  return depth;
 }
 
 }  // namespace SACCADE_ISA

@@ -14,7 +14,8 @@ function run(dims: Dims, inputs: Values, dOut: Float64Array, scalars = {}) {
   const resolved = resolveScalars(attention, scalars);
   const outputs = attention.forward(inputs, dims, resolved);
   const saved = { ...inputs, ...outputs };
-  return { out: outputs.out, d: attention.backward?.({ out: dOut }, saved, dims, resolved) ?? {} };
+  const upstream = { out: dOut, lse: new Float64Array(dims.H * dims.T) };
+  return { out: outputs.out, d: attention.backward?.(upstream, saved, dims, resolved) ?? {} };
 }
 
 function expectClose(got: ArrayLike<number>, expected: ArrayLike<number>, within = 1e-12): void {
@@ -46,6 +47,21 @@ describe('attention agrees with PyTorch', () => {
         0.00128520467749, -0.340321677575, 0.0713029073635, 0.248823535546, -0.0655470238254,
         0.351460608061, 0.23989938491, 0.0531222032427, -0.27200968642, 0.319261503372,
         -0.121795027752, -0.223584396175,
+      ],
+      1e-11,
+    );
+  });
+
+  it('for a sliding window, as a mask', () => {
+    const windowed = run(dims, inputs, ramp(32, 0.4, 0.9), { window: 1 });
+    expectClose(windowed.out.subarray(0, 16), out.subarray(0, 16));
+    expectClose(
+      windowed.out.subarray(16),
+      [
+        -0.338866549393, -0.147645093482, 0.120750592634, -0.614079549053, 0.478155909174,
+        -0.737759009565, 0.500293314626, 0.150593132543, -0.60976696022, 0.506238446343,
+        -0.0127358131875, 0.480478854016, -0.61437641027, 0.146256977077, 0.248164189354,
+        -0.763553953777,
       ],
       1e-11,
     );

@@ -1,5 +1,5 @@
 /** What the two attention ops owe each other on one device, as a plain function. */
-import { randomAt } from '@saccade/core';
+import { type DType, randomAt } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { ContractError, firstDifference } from '@saccade/ops/contract';
 import { drawSegments } from './draw-segments.ts';
@@ -12,10 +12,12 @@ export interface DecodeShape {
   readonly H: number;
   readonly G: number;
   readonly D: number;
+  readonly window?: number;
 }
 
 /**
- * Checks that decoding a token over the cache gives the bits of attention over the packed row.
+ * Checks that decoding a token over the cache gives the bits of attention over the packed row, its
+ * log-sum-exp included.
  *
  * The tokens of a random forest lie in the cache segment by segment with a slot of NaN after each;
  * every token is decoded as a row that names its ancestors' slots and its own up to itself.
@@ -24,8 +26,9 @@ export interface DecodeShape {
  */
 export async function checkDecodeMatchesAttention(
   device: Device,
-  { T, S, H, G, D }: DecodeShape,
+  { T, S, H, G, D, window = 0 }: DecodeShape,
   seed: number,
+  dtype: DType = 'f32',
 ): Promise<void> {
   const random = randomAt(seed, 'decode-matches-attention');
   const plan = planSegments(drawSegments(T, S, random));
@@ -35,39 +38,37 @@ export async function checkDecodeMatchesAttention(
   const { spans, offsets } = spansOf(plan);
 
   const arrays = {
-    q: device.upload('f32', [T, H, D], q),
-    k: device.upload('f32', [T, G, D], k),
-    v: device.upload('f32', [T, G, D], v),
+    q: device.upload(dtype, [T, H, D], q),
+    k: device.upload(dtype, [T, G, D], k),
+    v: device.upload(dtype, [T, G, D], v),
     segments: device.upload('i32', [S, 3], plan.segments),
-    kCache: device.upload('f32', [T + S, G, D], asCache(k, plan, G * D)),
-    vCache: device.upload('f32', [T + S, G, D], asCache(v, plan, G * D)),
+    kCache: device.upload(dtype, [T + S, G, D], asCache(k, plan, G * D)),
+    vCache: device.upload(dtype, [T + S, G, D], asCache(v, plan, G * D)),
     spans: device.upload('i32', [spans.length / 2, 2], spans),
     spanOffsets: device.upload('i32', [T + 1], offsets),
   };
-  const packed = device.forward(attention, {
-    q: arrays.q,
-    k: arrays.k,
-    v: arrays.v,
-    segments: arrays.segments,
-  });
-  const decoded = device.forward(attentionDecode, {
-    q: arrays.q,
-    kCache: arrays.kCache,
-    vCache: arrays.vCache,
-    spans: arrays.spans,
-    spanOffsets: arrays.spanOffsets,
-  });
-  const expected = await device.read(packed.out);
-  const got = await device.read(decoded.out);
-  for (const array of [...Object.values(arrays), packed.out, packed.lse, decoded.out]) {
-    device.free(array);
-  }
+  const { q: queries, kCache, vCache, spanOffsets } = arrays;
+  const packed = device.forward(
+    attention,
+    { q: queries, k: arrays.k, v: arrays.v, segments: arrays.segments },
+    { window },
+  );
+  const decoded = device.forward(
+    attentionDecode,
+    { q: queries, kCache, vCache, spans: arrays.spans, spanOffsets },
+    { window },
+  );
+  const expected = [...(await device.read(packed.out)), ...(await device.read(packed.lse))];
+  const got = [...(await device.read(decoded.out)), ...(await device.read(decoded.lse))];
+  const results = [packed.out, packed.lse, decoded.out, decoded.lse];
+  for (const array of [...Object.values(arrays), ...results]) device.free(array);
   const at = firstDifference(got, expected);
   if (at < 0) return;
   throw new ContractError(
-    `attentionDecode on ${device.backend.name} (T ${T}, S ${S}, H ${H}, G ${G}, D ${D}; seed ` +
-      `${seed}): token ${Math.floor(at / (H * D))} gives ${got[at]}, attention gives ` +
-      `${expected[at]}. Walk the keys of both in the same logical order and blocks.`,
+    `attentionDecode on ${device.backend.name} (T ${T}, S ${S}, H ${H}, G ${G}, D ${D}, window ` +
+      `${window}; ${dtype}, seed ${seed}): ` +
+      `${at < T * H * D ? `token ${Math.floor(at / (H * D))}` : 'an lse'} gives ${got[at]}, ` +
+      `attention gives ${expected[at]}. Walk the keys of both in the same logical order and blocks.`,
   );
 }
 

@@ -33,6 +33,10 @@ export function drawCase(random: Random): OpCase {
   const S = 1 + random.integer(Math.min(T, 12));
   return {
     dims: { T, H, G, D, S, P: 3 },
-    scalars: { causal: random.pick([0, 1, 1]), scale: random.pick([0, 0, 0.3, 1]) },
+    scalars: {
+      causal: random.pick([0, 1, 1]),
+      scale: random.pick([0, 0, 0.3, 1]),
+      window: random.pick([0, 0, 0, 1, 15, 63, 64, 70]),
+    },
   };
 }

@@ -1,4 +1,4 @@
-export { attention, attentionDecode } from './ops/catalog.ts';
+export { attention, attentionDecode, mergeStates } from './ops/catalog.ts';
 export { attentionCatalog, attentionOps } from './registry.ts';
 export {
   joinPlans,

@@ -35,6 +35,10 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   attention: [
     { dims: { T: 330, H: 4, G: 2, D: 16, S: 5, P: 3 } },
     { dims: { T: 200, H: 3, G: 1, D: 80, S: 3, P: 3 }, scalars: { causal: 0 } },
+    // One tree and one key head: fewer than the threads, so its parts are made on their own.
+    { dims: { T: 300, H: 2, G: 1, D: 40, S: 1, P: 3 } },
+    { dims: { T: 400, H: 2, G: 1, D: 16, S: 1, P: 3 }, scalars: { window: 100 } },
+    { dims: { T: 330, H: 4, G: 2, D: 16, S: 5, P: 3 }, scalars: { window: 70 } },
   ],
   attentionDecode: [
     { dims: { N: 33, H: 4, G: 2, D: 20, C: 400, R: 70, U2: 2, O: 34 } },
@@ -63,18 +67,16 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 60, D: 8, V: 2100, Q: 4 } },
     { dims: { N: 30, D: 400, V: 300, Q: 4 } },
   ],
+  mergeStates: [{ dims: { T: 100, H: 4, D: 72 } }],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],
 };
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
-/** Their bf16 is still to be written. */
-const FLOAT32_ONLY = ['attention', 'attentionDecode'];
 const cases = catalog.flatMap((op) => {
   const isStored = Object.values(op.inputs).some(({ dtypes }) => dtypes.includes('bf16'));
-  const dtypes: readonly DType[] =
-    isStored && !FLOAT32_ONLY.includes(op.id) ? ['f32', 'bf16'] : ['f32'];
+  const dtypes: readonly DType[] = isStored ? ['f32', 'bf16'] : ['f32'];
   return (LARGE[op.id] ?? []).flatMap((opCase) =>
     dtypes.map((dtype) => ({ id: op.id, op, opCase, dtype })),
   );

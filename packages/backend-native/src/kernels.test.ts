@@ -17,8 +17,6 @@ const native = probeNative();
 if (!native.available) throw new Error(native.message);
 
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
-/** Their bf16 is still to be written. */
-const FLOAT32_ONLY = ['attention', 'attentionDecode'];
 const runs = [
   ...native.instructionSets.flatMap((isa) =>
     (['f32', 'bf16'] as const).map((dtype) => ({ isa, dtype })),
@@ -26,9 +24,7 @@ const runs = [
   ...native.emulated.map((isa) => ({ isa, dtype: 'bf16' as const })),
 ];
 const takes = (op: Op, dtype: 'f32' | 'bf16'): boolean =>
-  dtype === 'f32' ||
-  (Object.values(op.inputs).some(({ dtypes }) => dtypes.includes('bf16')) &&
-    !FLOAT32_ONLY.includes(op.id));
+  Object.values(op.inputs).some(({ dtypes }) => dtypes.includes(dtype));
 /** The instruction set that runs by default gets the most cases. */
 const fuzzCount = (isa: string): number => (isa === native.instructionSets.at(-1) ? 40 : 12);
 
@@ -73,15 +69,18 @@ describe.each(runs)('on $isa in $dtype', ({ isa, dtype }) => {
     }
   });
 
-  it.runIf(dtype === 'f32')('decodes with the bits of training', async () => {
+  it('decodes with the bits of training', async () => {
     const shapes = [
       { T: 5, S: 2, H: 2, G: 1, D: 8 },
       { T: 70, S: 1, H: 4, G: 2, D: 32 },
       { T: 150, S: 5, H: 6, G: 2, D: 20 },
       { T: 200, S: 9, H: 3, G: 3, D: 64 },
+      { T: 90, S: 3, H: 20, G: 2, D: 16 },
+      { T: 200, S: 4, H: 4, G: 2, D: 16, window: 40 },
+      { T: 300, S: 2, H: 2, G: 1, D: 8, window: 128 },
     ];
     for (const [seed, shape] of shapes.entries()) {
-      await checkDecodeMatchesAttention(device, shape, seed);
+      await checkDecodeMatchesAttention(device, shape, seed, dtype);
     }
   });
 });

@@ -1,5 +1,6 @@
-import { attention as attentionOp, planSharedPrefix } from '@saccade/attention';
+import { planSharedPrefix } from '@saccade/attention';
 import { randomAt, ShapeError, StateError, UnsupportedError } from '@saccade/core';
+import { linearLogprob as linearLogprobOp } from '@saccade/logprob';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import { afterAll, describe, expect, it } from 'vitest';
 import { apply } from './apply.ts';
@@ -25,11 +26,10 @@ afterAll(() => device.dispose());
 
 const zero = () => tensor(device, 'i32', [1], [0]);
 const keys = () => tensor(device, 'i32', [1, 4], [1, 2, 3, 4]);
-/** Attention's log-sum-exp, which has no gradient. */
+/** The log-sum-exp of the logits, which has no gradient. */
 function lse(x: Tensor): Tensor {
-  const heads = x.reshape([1, 1, 3]);
-  const segments = tensor(device, 'i32', [1, 3], [0, 1, -1]);
-  return apply(attentionOp, { q: heads, k: heads, v: heads, segments }).lse as Tensor;
+  const outputs = apply(linearLogprobOp, { hidden: x, weight: x, targets: zero() });
+  return (outputs.lse as Tensor).reshape([1, 1]);
 }
 
 const H = 8;

@@ -49,7 +49,7 @@ export class Tape {
   readonly #tracked: readonly Tensor[];
   /** Storages that depend on a tracked tensor. */
   readonly #reached = new Set<Storage>();
-  /** Outputs of recorded ops that no gradient is defined for, such as attention's lse. */
+  /** Outputs of recorded ops that no gradient is defined for, such as linearLogprob's lse. */
   readonly #opaque = new Set<Storage>();
   readonly #nodes: Node[] = [];
   readonly #scope = new Scope();
