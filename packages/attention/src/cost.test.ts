@@ -15,26 +15,24 @@ it('counts the pairs that see each other, for any plan', () => {
     [57, 9],
     [80, 20],
   ] as const) {
-    const { segments, kvEnd, segmentOf } = planSegments(drawSegments(T, S, random));
-    let [causal, full] = [0, 0];
-    for (let q = 0; q < T; q++) {
-      for (let k = 0; k < T; k++) {
-        const isInSubtree = q < kvEnd[k] && q >= segments[3 * segmentOf[k]];
-        if (isInSubtree) full++;
-        if (isInSubtree && k <= q) causal++;
+    const { segments, kvEnd, segmentOf, positions } = planSegments(drawSegments(T, S, random));
+    const seen = (q: number, k: number, causal: number, window: number): boolean =>
+      q < kvEnd[k] &&
+      q >= segments[3 * segmentOf[k]] &&
+      (causal === 0 || k <= q) &&
+      (window === 0 || positions[k] >= positions[q] - window);
+    const dims = { T, H: 3, G: 1, D: 8, S, P: 3 };
+    for (const causal of [0, 1]) {
+      for (const window of [0, 1, 7]) {
+        let pairs = 0;
+        for (let q = 0; q < T; q++) {
+          for (let k = 0; k < T; k++) if (seen(q, k, causal, window)) pairs++;
+        }
+        const call = { bytesPerElement: 4, indices: { segments }, scalars: { causal, window } };
+        expect(attention.cost(dims, call).flops).toBe(4 * 3 * 8 * pairs);
+        expect(attention.backwardCost?.(dims, call).flops).toBe(10 * 3 * 8 * pairs);
       }
     }
-    const dims = { T, H: 3, G: 1, D: 8, S, P: 3 };
-    const call = { bytesPerElement: 4, indices: { segments } };
-    const flops = (isCausal: number) =>
-      attention.cost(dims, { ...call, scalars: { causal: isCausal } }).flops;
-    expect(flops(1)).toBe(4 * 3 * 8 * causal);
-    expect(flops(0)).toBe(4 * 3 * 8 * full);
-    const { flops: backward } = attention.backwardCost?.(dims, {
-      ...call,
-      scalars: { causal: 1 },
-    }) ?? { flops: 0 };
-    expect(backward).toBe(2.5 * flops(1));
   }
 });
 
@@ -44,9 +42,17 @@ it('counts a cached key once for all rows that see it', () => {
     spans: Int32Array.of(0, 6, 2, 8),
     spanOffsets: Int32Array.of(0, 1, 2),
   };
-  expect(attentionDecode.cost(dims, { bytesPerElement: 2, indices, scalars: {} })).toEqual({
+  const cost = (window: number) =>
+    attentionDecode.cost(dims, { bytesPerElement: 2, indices, scalars: { window } });
+  // q and out, keys and values, lse.
+  expect(cost(0)).toEqual({
     flops: 4 * 4 * 8 * 12,
-    bytes: (2 * 2 * 4 * 8 + 2 * 8 * 2 * 8) * 2,
+    bytes: (2 * 2 * 4 * 8 + 2 * 8 * 2 * 8) * 2 + 4 * 4 * 2,
+  });
+  // Slots 4 and 5, and 6 and 7.
+  expect(cost(1)).toEqual({
+    flops: 4 * 4 * 8 * 4,
+    bytes: (2 * 2 * 4 * 8 + 2 * 4 * 2 * 8) * 2 + 4 * 4 * 2,
   });
 });
 
