@@ -69,25 +69,33 @@ QueuePromises::Waiter* QueuePromises::wait(Napi::Object owner) {
 
 void QueuePromises::settlePassed(Napi::Env env) {
   queue_.takePassed(passed_);
+  waiting_ -= passed_.size();
+  if (waiting_ == 0) wake_->hold(false);
   for (const Queue::Passed& passed : passed_) {
     const std::unique_ptr<Waiter> waiter(static_cast<Waiter*>(passed.mark));
-    if (passed.isDropped) {
-      const Napi::Error error =
-          Napi::Error::New(env, "this Runtime was closed before it was done. Wait before closing.");
-      error.Value().Set("code", "closed");
-      waiter->deferred.Reject(error.Value());
-    } else if (passed.failure) {
-      queue_.resume(passed.failure);
-      waiter->deferred.Reject(Napi::Error::New(env, *passed.failure).Value());
-    } else if (waiter->copy.IsEmpty()) {
-      waiter->deferred.Resolve(env.Undefined());
-    } else {
-      waiter->deferred.Resolve(waiter->copy.Value());
+    try {
+      settle(env, *waiter, passed);
+    } catch (const Napi::Error&) {
+      // The environment is being terminated and runs no JavaScript: nobody waits any more.
     }
   }
-  waiting_ -= passed_.size();
   passed_.clear();
-  if (waiting_ == 0) wake_->hold(false);
+}
+
+void QueuePromises::settle(Napi::Env env, const Waiter& waiter, const Queue::Passed& passed) {
+  if (passed.isDropped) {
+    const Napi::Error error =
+        Napi::Error::New(env, "this Runtime was closed before it was done. Wait before closing.");
+    error.Value().Set("code", "closed");
+    waiter.deferred.Reject(error.Value());
+  } else if (passed.failure) {
+    queue_.resume(passed.failure);
+    waiter.deferred.Reject(Napi::Error::New(env, *passed.failure).Value());
+  } else if (waiter.copy.IsEmpty()) {
+    waiter.deferred.Resolve(env.Undefined());
+  } else {
+    waiter.deferred.Resolve(waiter.copy.Value());
+  }
 }
 
 void QueuePromises::close(Napi::Env env) {

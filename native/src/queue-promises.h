@@ -34,6 +34,7 @@ class QueuePromises {
 
   Waiter* wait(Napi::Object owner);
   void settlePassed(Napi::Env env);
+  void settle(Napi::Env env, const Waiter& waiter, const Queue::Passed& passed);
   static void endWithEnvironment(void* self);
 
   const napi_env env_;

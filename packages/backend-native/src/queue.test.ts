@@ -213,4 +213,25 @@ describe('a backend that goes', () => {
     });
     expect(await Promise.all(ends)).toEqual([true, true, true, true]);
   });
+
+  it('survives workers that are terminated while reads come back', async () => {
+    const source = `${imports}
+      import { parentPort } from 'node:worker_threads';
+      const small = device.upload('f32', [64, 64], new Float32Array(64 * 64));
+      parentPort.postMessage('running');
+      for (;;) {
+        const { y } = device.forward(gemm, { x: small, w: small });
+        await Promise.all(Array.from({ length: 8 }, () => device.read(y)));
+        device.free(y);
+      }`.replace('i < 40', 'i < 1');
+    const url = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+    for (let round = 0; round < 10; round++) {
+      const workers = [0, 1, 2].map(() => new Worker(url, { execArgv: [] }));
+      await Promise.all(
+        workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))),
+      );
+      await new Promise((resolve) => setTimeout(resolve, round));
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    }
+  });
 });
