@@ -52,7 +52,7 @@ export async function buildAddon({ onStart = () => {} } = {}) {
     // Someone else may have built it while this call waited.
     const sources = hashSources();
     if (isFresh(sources, tools)) return 'fresh';
-    onStart('Building the native kernels (about a minute, once) …');
+    onStart('Building the native kernels (two or three minutes, once) …');
     await build(tools);
     writeFileSync(stampPath, `${JSON.stringify({ sources, tools }, null, 2)}\n`);
     return 'built';
