@@ -34,6 +34,7 @@ export function groupCases(shape: GroupShape): { shared: OpCase; repeated: OpCas
   const caseOf = ({ segments, segmentCount, tokenCount }: SegmentPlan): OpCase => ({
     dims: { T: tokenCount, ...heads, S: segmentCount, P: 3 },
     indices: { segments },
+    gradOf: ['out'],
   });
   const responseLengths = Array<number>(group).fill(response);
   return {

@@ -192,10 +192,10 @@ export const attention: Op = {
   fuzz: drawCase,
   part: pathPart,
   benchCases: [
-    { dims: { T: 1024, H: 8, G: 8, D: 128, S: 1, P: 3 } },
-    { dims: { T: 1024, H: 16, G: 16, D: 64, S: 1, P: 3 } },
+    { dims: { T: 1024, H: 8, G: 8, D: 128, S: 1, P: 3 }, gradOf: ['out'] },
+    { dims: { T: 1024, H: 16, G: 16, D: 64, S: 1, P: 3 }, gradOf: ['out'] },
     sharedPrefixCase(512, 128, 4, { H: 8, G: 8, D: 128 }),
-    { dims: { T: 2048, H: 4, G: 2, D: 32, S: 9, P: 3 } },
+    { dims: { T: 2048, H: 4, G: 2, D: 32, S: 9, P: 3 }, gradOf: ['out'] },
   ],
   cost: ({ T, H, G, D }, { bytesPerElement: size, indices, scalars }) => ({
     flops: 4 * H * D * pairsOf(indices.segments, scalars),
@@ -215,6 +215,7 @@ function sharedPrefixCase(P: number, R: number, group: number, heads: Dims): OpC
   return {
     dims: { T: P + group * R, ...heads, S: 1 + group, P: 3 },
     indices: { segments: Int32Array.from(rows) },
+    gradOf: ['out'],
   };
 }
 
