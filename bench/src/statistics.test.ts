@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { median } from './median.ts';
-import { isTie, pairedRatio, quantile, summarise } from './statistics.ts';
+import { isTie, median, pairedRatio, quantile, summarise } from './statistics.ts';
 
 describe('quantile', () => {
   // NumPy 2: np.quantile([3, 1, 4, 1, 5, 9, 2, 6], …), its default method.

@@ -1,7 +1,5 @@
 /** What a list of timings says: the middle, how far most of it lies from there, and what is a tie. */
 
-import { median } from './median.ts';
-
 /** Of repeated measurements of one thing, in the unit of the measurements. */
 export interface Sample {
   readonly median: number;
@@ -9,6 +7,14 @@ export interface Sample {
   readonly p20: number;
   readonly p80: number;
   readonly count: number;
+}
+
+/** The middle of the numbers, NaN of none. */
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
 /** The value below which a share of the numbers lies, between neighbours in proportion. */

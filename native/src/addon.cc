@@ -1,4 +1,5 @@
-// What JavaScript sees: usableInstructionSets(), emulatedInstructionSets(), and a Runtime with launch() and memory.
+// What JavaScript sees: usableInstructionSets(), emulatedInstructionSets(), and a Runtime with launch()
+// and memory.
 #include <napi.h>
 
 #include <algorithm>
@@ -97,7 +98,8 @@ class RuntimeObject : public Napi::ObjectWrap<RuntimeObject> {
                   scalars = countAt(info, 5);
     if (info.Length() != 6 || !info[0].IsNumber() || !info[1].IsBoolean() || storage < 0 ||
         operands < 0 || dims < 0 || scalars < 0) {
-      throw Napi::TypeError::New(env, "launch takes a kernel index, a boolean, a storage type and three counts.");
+      throw Napi::TypeError::New(env, "launch takes a kernel index, a boolean, a storage type and "
+                                      "three counts.");
     }
     if (!argumentData_ || 3 * operands + dims + scalars > MOST_ARGUMENTS) {
       throw Napi::RangeError::New(env, "launch takes at most " + std::to_string(MOST_ARGUMENTS) +
