@@ -146,12 +146,9 @@ struct Decoder {
     walk.skip(from * KEYS);
     int64_t at[KEYS];
     const int64_t count = walk.next(KEYS, at);
-    constexpr int64_t LINE = 64 / (int64_t)sizeof(Stored);
     for (int64_t i = 0; i < count; i++) {
-      for (int64_t d = 0; d < G * D; d += LINE) {
-        prefetch(k + at[i] * G * D + d);
-        prefetch(v + at[i] * G * D + d);
-      }
+      prefetchRun(k + at[i] * G * D, G * D);
+      prefetchRun(v + at[i] * G * D, G * D);
     }
   }
 };

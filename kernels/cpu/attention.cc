@@ -31,14 +31,16 @@ struct ForwardTask {
   void loadRows(const AttendSpace& space, const Chunk& chunk, int64_t g) const {
     const int64_t D = shape.D, padded = paddedHead(D);
     const float scale = shape.scale * LOG2_E;
-    shape.forRows(0, chunk.token, chunk.tokens, g, [&](int64_t r, int64_t t, int64_t h) {
+    const auto ahead = [&](int64_t t, int64_t h) { prefetchRun(q + (t * shape.H + h) * D, D); };
+    shape.forRows(0, chunk.token, chunk.tokens, g, ahead, [&](int64_t r, int64_t t, int64_t h) {
       copyHead(space.queries + r * padded, q + (t * shape.H + h) * D, D, scale);
     });
   }
 
   void storeRows(const AttendSpace& space, const Chunk& chunk, int64_t g) const {
     const int64_t D = shape.D;
-    shape.forRows(0, chunk.token, chunk.tokens, g, [&](int64_t r, int64_t t, int64_t h) {
+    const auto ahead = [&](int64_t t, int64_t h) { prefetchRun(out + (t * shape.H + h) * D, D); };
+    shape.forRows(0, chunk.token, chunk.tokens, g, ahead, [&](int64_t r, int64_t t, int64_t h) {
       finishRow(out + (t * shape.H + h) * D, space.state, r, D);
     });
     const float* sums = logSums(space.state, chunk.tokens * shape.ratio);

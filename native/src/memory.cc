@@ -1,21 +1,14 @@
 #include "memory.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <new>
+
+#include "allocate.h"
 
 namespace saccade {
-namespace {
-
-constexpr size_t ALIGNMENT = 64;
-
-}  // namespace
 
 size_t MemoryTable::add(int64_t bytes) {
-  void* data = nullptr;
-  const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  if (posix_memalign(&data, ALIGNMENT, size) != 0) throw std::bad_alloc();
+  uint8_t* data = allocate(bytes);
   size_t id = memories_.size();
   if (freeIds_.empty()) {
     memories_.emplace_back();
@@ -23,7 +16,7 @@ size_t MemoryTable::add(int64_t bytes) {
     id = freeIds_.back();
     freeIds_.pop_back();
   }
-  memories_[id] = {static_cast<uint8_t*>(data), bytes, 0};
+  memories_[id] = {data, bytes, 0};
   return id;
 }
 

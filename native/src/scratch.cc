@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "allocate.h"
 
 namespace saccade {
 namespace {
 
-constexpr int64_t ALIGNMENT = 64;
 constexpr int64_t SMALLEST_CHUNK = 1 << 20;
-// Packed operands are read through from end to end; large pages spare them most address look-ups.
-constexpr int64_t LARGE_PAGE = int64_t{2} << 20;
 // Kept between launches; a rare giant gives its memory back.
 constexpr int64_t MOST_KEPT = int64_t{256} << 20;
 
@@ -27,16 +21,8 @@ void Scratch::Free::operator()(uint8_t* memory) const { std::free(memory); }
 
 void Scratch::grow(int64_t bytes) {
   const int64_t size = std::max(align(bytes), SMALLEST_CHUNK);
-  const bool isLarge = size >= 2 * LARGE_PAGE;
-  const size_t alignment = static_cast<size_t>(isLarge ? LARGE_PAGE : ALIGNMENT);
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, static_cast<size_t>(size)) != 0) throw std::bad_alloc();
-#if defined(__linux__)
-  // Advice: where it is not taken, nothing but time is lost.
-  if (isLarge) madvise(memory, static_cast<size_t>(size), MADV_HUGEPAGE);
-#endif
   Chunk chunk;
-  chunk.memory.reset(static_cast<uint8_t*>(memory));
+  chunk.memory.reset(allocate(size));
   chunk.size = size;
   chunks_.push_back(std::move(chunk));
 }

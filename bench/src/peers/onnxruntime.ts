@@ -144,6 +144,8 @@ export async function onnxRuntimePeer(threads: number): Promise<Peer> {
         intraOpNumThreads: threads,
         interOpNumThreads: 1,
         executionMode: 'sequential',
+        // Its threads would spin into the turns of others.
+        extra: { session: { intra_op: { allow_spinning: '0' } } },
       });
       return {
         async run() {

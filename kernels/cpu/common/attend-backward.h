@@ -100,7 +100,14 @@ struct BackwardTask {
                 int64_t g) const {
     const int64_t D = shape.D, stride = spreadHead(D);
     const float scale = shape.scale * LOG2_E;
-    shape.forRows((from - loaded) * shape.ratio, from, tokens, g,
+    const auto ahead = [&](int64_t t, int64_t h) {
+      const int64_t head = (t * shape.H + h) * D;
+      prefetchRun(q + head, D);
+      if (!dOut) return;
+      prefetchRun(dOut + head, D);
+      prefetchRun(out + head, D);
+    };
+    shape.forRows((from - loaded) * shape.ratio, from, tokens, g, ahead,
                   [&](int64_t r, int64_t t, int64_t h) {
       const int64_t head = (t * shape.H + h) * D;
       float* upstream = rows.gradOut + r * stride;
@@ -123,7 +130,8 @@ struct BackwardTask {
 
   void storeQueryGradients(const float* gradQuery, int64_t from, int64_t tokens, int64_t g) const {
     const int64_t D = shape.D, padded = paddedHead(D);
-    shape.forRows(0, from, tokens, g, [&](int64_t r, int64_t t, int64_t h) {
+    const auto ahead = [&](int64_t t, int64_t h) { prefetchRun(dq + (t * shape.H + h) * D, D); };
+    shape.forRows(0, from, tokens, g, ahead, [&](int64_t r, int64_t t, int64_t h) {
       forLanes(D, [&](int64_t d, int64_t width) {
         const Vec sum = load(gradQuery + r * padded + d);
         storeWidth(dq + (t * shape.H + h) * D + d, sum * splat(shape.scale), width);
@@ -278,6 +286,9 @@ struct BackwardTask {
     const int64_t count = blocks.tokens(block, at);
     for (int64_t j = 0; j < count; j++) {
       const int64_t to = (at[j] * shape.G + g) * D;
+      const int64_t ahead = (at[smaller(j + 6, count - 1)] * shape.G + g) * D;
+      if (dk) prefetchRun(dk + ahead, D);
+      if (dv) prefetchRun(dv + ahead, D);
       if (dk) addScaled(dk + to, gathered + j * padded, LN_2, D);
       if (dv) addScaled(dv + to, gathered + (KEYS + j) * padded, 1.0f, D);
     }

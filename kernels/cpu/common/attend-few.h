@@ -21,10 +21,6 @@ struct CacheHead {
   int64_t stride;
 };
 
-// Asks for the line at p, which is needed soon.
-template <class Stored>
-SACCADE_INLINE void prefetch(const Stored* p) { __builtin_prefetch(p, 0, 2); }
-
 // scores[r·KEYS + j] = ⟨query r, key at[j]⟩ for ROWS queries and `count` keys; zero beyond `count`
 // in its last vector. Keys `ahead` are asked for meanwhile, if there are any.
 template <int ROWS, class Stored>

@@ -49,6 +49,19 @@ struct AttentionShape {
     }
   }
 
+  // The same, with a look ahead: ahead(token, head) for the rows of a token some turns before its own.
+  template <class Ahead, class Body>
+  SACCADE_INLINE void forRows(int64_t row, int64_t token, int64_t tokens, int64_t g,
+                              const Ahead& ahead, const Body& body) const {
+    constexpr int64_t TURNS = 6;
+    for (int64_t t = token; t < token + tokens; t++) {
+      for (int64_t h = g * ratio; h < (g + 1) * ratio; h++) {
+        if (t + TURNS < token + tokens) ahead(t + TURNS, h);
+        body(row++, t, h);
+      }
+    }
+  }
+
   // The block that holds the first key it sees.
   int64_t firstPlace(int64_t position) const {
     return window > 0 ? larger(0, position - window) / KEYS : 0;

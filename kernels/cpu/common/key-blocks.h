@@ -69,6 +69,7 @@ static inline KeyBlocks planBlocks(const SaccadeLaunch& launch, const Forest& fo
 template <class Stored>
 static inline void packAcross(float* out, const Stored* source, int64_t stride, const int64_t* at,
                               int64_t count, int64_t D) {
+  for (int64_t i = 0; i < count; i++) prefetchRun(source + at[i] * stride, D);
   for (int64_t first = 0; first < count; first += LANES) {
     float* panel = out + first / PANEL * (D * PANEL) + first % PANEL;
     packColumns(panel, PANEL, count - first, D,
@@ -80,6 +81,7 @@ static inline void packAcross(float* out, const Stored* source, int64_t stride, 
 template <class Stored>
 static inline void packAlong(float* out, const Stored* source, int64_t stride, const int64_t* at,
                              int64_t count, int64_t D) {
+  for (int64_t i = 0; i < count; i++) prefetchRun(source + at[i] * stride, D);
   for (int64_t d = 0; d < D; d += LANES) {
     float* column = out + d / PANEL * (KEYS * PANEL) + d % PANEL;
     const int64_t width = smaller(LANES, D - d);

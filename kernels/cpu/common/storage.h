@@ -141,6 +141,31 @@ SACCADE_INLINE Vec multiplyAdd(Vec a, Vec b, Vec sum) {
 #endif
 }
 
+// multiplyAdd with the word at p in every lane of a. AVX-512 loads it in the same instruction if the
+// address is one register and a constant; the compiler would load it once for all tile columns.
+template <Words WORDS>
+SACCADE_INLINE Vec multiplyAddAt(const float* p, Vec b, Vec sum) {
+#if defined(__AVX512F__)
+  if (WORDS == Words::floats) {
+    asm("vfmadd231ps %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(*p), "v"(b));
+    return sum;
+  }
+#endif
+  return multiplyAdd<WORDS>(splat(*p), b, sum);
+}
+
+// Asks for the line at p, which is needed soon.
+template <class Stored>
+SACCADE_INLINE void prefetch(const Stored* p) { __builtin_prefetch(p, 0, 2); }
+
+// Asks for a run of elements that is read or written soon: runs so short and far apart that the
+// hardware notices them too late.
+template <class Stored>
+SACCADE_INLINE void prefetchRun(const Stored* p, int64_t count) {
+  constexpr int64_t LINE = 64 / (int64_t)sizeof(Stored);
+  for (int64_t i = 0; i < count; i += LINE) prefetch(p + i);
+}
+
 // Copies `count` elements from one storage type to another.
 template <class To, class From>
 static inline void convertRun(To* to, const From* from, int64_t count) {

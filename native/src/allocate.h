@@ -1,0 +1,14 @@
+// Aligned memory for operands and workspaces.
+#pragma once
+
+#include <cstdint>
+
+namespace saccade {
+
+// Of every allocation, in bytes: a cache line, and the widest vector.
+constexpr int64_t ALIGNMENT = 64;
+
+// Uninitialised; free with std::free. Throws std::bad_alloc.
+uint8_t* allocate(int64_t bytes);
+
+}  // namespace saccade
