@@ -120,5 +120,8 @@ export type LoadResult =
 /** Where the build puts the addon. */
 export declare function addonPath(): string;
 
-/** Opens the addon at `path`; never throws. */
+/**
+ * Opens the addon at `path`; never throws. Without one: what the variable `SACCADE_ADDON` names, such
+ * as a build with a sanitizer, or else what the build made.
+ */
 export declare function loadAddon(path?: string): LoadResult;

@@ -9,7 +9,7 @@ export function addonPath() {
   return fileURLToPath(new URL('./build/Release/saccade.node', import.meta.url));
 }
 
-export function loadAddon(path = addonPath()) {
+export function loadAddon(path = process.env.SACCADE_ADDON || addonPath()) {
   if (!existsSync(path)) {
     return { ok: false, reason: 'not-built', path, detail: `${path} does not exist` };
   }

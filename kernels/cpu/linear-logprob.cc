@@ -3,7 +3,7 @@
 //
 // Layout: hidden [N,D], weight [V,D], targets [N], −1 for a row to leave out.
 // Forward: a thread owns 192 rows × 256 vocabulary entries at a time (common/vocabulary.h).
-// Backward: for 768 entries × 1024 rows at a time, a thread owns 112 entries: it recomputes their
+// Backward: for 384 entries × 1024 rows at a time, a thread owns 112 entries: it recomputes their
 // logits, turns them into ∂z and multiplies by the rows for its own part of ∂weight. Then the
 // threads share the columns of ∂hidden += ∂z·weight. Both sums go over rows and vocabulary in
 // order, without atomics; ∂z stays in cache.
@@ -53,8 +53,9 @@ int forward(const SaccadeLaunch* launch) {
 }
 
 constexpr int64_t ROWS = 1024;
-constexpr int64_t ENTRIES = 2 * DEPTH_BLOCK;
-// Columns of ∂hidden a thread owns at a time; it packs 768 × 64 floats of the head, 192 KiB.
+// One block of depth for ∂hidden, so that it needs no memory for sums of several.
+constexpr int64_t ENTRIES = DEPTH_BLOCK;
+// Columns of ∂hidden a thread owns at a time; it packs 384 × 64 floats of the head, 96 KiB.
 constexpr int64_t HIDDEN_COLUMNS = 64;
 
 // What the gradient of a logit needs of its row, with lanes over rows; 0 in rows left out.
@@ -136,7 +137,9 @@ int backward(const SaccadeLaunch* launch) {
   const int64_t depthPanels = divideUp(D, PANEL);
   float* hiddenPanels = scratchFloats(*launch, depthPanels * PANEL * wordsIn<WORDS>(mostRows));
   float* copies = scratchFloats(*launch, threads * ROW_COPY);
-  float* sums = scratchFloats(*launch, threads * ROW_BLOCK * SUM_STRIDE);
+  // A product of no more than one block of depth needs none.
+  const int64_t sumFloats = mostRows > DEPTH_BLOCK ? ROW_BLOCK * SUM_STRIDE : 0;
+  float* sums = scratchFloats(*launch, threads * sumFloats);
   // Turned logits of an item, then the head's columns that an item packs.
   const int64_t spareWords = larger(ROW_BLOCK * stride, columnsEach * wordsIn<WORDS>(ENTRIES));
   float* spare = scratchFloats(*launch, threads * spareWords);
@@ -155,7 +158,7 @@ int backward(const SaccadeLaunch* launch) {
       const int64_t columns = smaller(ENTRIES, V - column);
       const double flops = 2.0 * (double)rows * (double)(columns * D);
       // Blocks of about the same height, for all threads.
-      const int64_t blocks = larger(divideUp(columns, ROW_BLOCK), smaller(columns, 3 * threads));
+      const int64_t blocks = roundUp(divideUp(columns, ROW_BLOCK), threads);
       const int64_t each = divideUp(columns, blocks);
       parallelFor(*launch, divideUp(columns, each), nanosecondsOf(2 * flops),
                   [&](int64_t item, int32_t worker) {
@@ -179,8 +182,7 @@ int backward(const SaccadeLaunch* launch) {
         ofWeight.accumulate = row > 0;
         for (int64_t d = 0; d < D; d += COLUMN_BLOCK) {
           multiplyItem(ofWeight, first, count, d, smaller(COLUMN_BLOCK, D - d), 0, rows,
-                       hiddenPanels + d / PANEL * panelWords, copy,
-                       sums + worker * ROW_BLOCK * SUM_STRIDE);
+                       hiddenPanels + d / PANEL * panelWords, copy, sums + worker * sumFloats);
         }
       });
       if (!dHidden) continue;
