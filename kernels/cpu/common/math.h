@@ -16,6 +16,11 @@ constexpr float ROUNDER = 12582912.0f;
 constexpr float LN2_HIGH = 0.693145751953125f;
 constexpr float LN2_LOW = 1.42860682030941723212e-6f;
 
+// 2ⁿ of a float to which ROUNDER was added, for n from −126 to 127; any float for others.
+SACCADE_INLINE Vec twoToThe(Vec shifted) {
+  return (Vec)(((WordVec)shifted << 23) + (127u << 23));
+}
+
 // eˣ: 0 below −87.3 (no subnormals), ∞ above 88.37, NaN for NaN. Relative error below 1e-7.
 SACCADE_INLINE Vec exponential(Vec x) {
   const Vec shifted = fma(x, splat(1.44269504088896341f), splat(ROUNDER));
@@ -30,8 +35,7 @@ SACCADE_INLINE Vec exponential(Vec x) {
   p = fma(p, r, splat(4.999999348e-1f));
   p = fma(p, r, splat(1.0f));
   p = fma(p, r, splat(1.0f));
-  const IntVec exponent = (bits(shifted) << 23) + (127 << 23);
-  Vec y = p * fromBits(exponent);
+  Vec y = p * twoToThe(shifted);
   y = selectGreater(splat(-87.3f), x, Vec{}, y);
   return selectGreater(x, splat(88.37f), splat(__builtin_inff()), y);
 }
@@ -59,8 +63,7 @@ SACCADE_INLINE Vec powerOfTwo(Vec x) {
   const __mmask16 normal = _mm512_cmp_ps_mask(x, splat(-126.0f), _CMP_NLT_UQ);
   return _mm512_maskz_scalef_ps(normal, p, n);
 #else
-  const IntVec exponent = (bits(shifted) << 23) + (127 << 23);
-  return selectGreater(splat(-126.0f), x, Vec{}, p * fromBits(exponent));
+  return selectGreater(splat(-126.0f), x, Vec{}, p * twoToThe(shifted));
 #endif
 }
 
@@ -68,7 +71,7 @@ SACCADE_INLINE Vec powerOfTwo(Vec x) {
 // otherwise.
 SACCADE_INLINE Vec logarithm(Vec x) {
   constexpr int32_t ROOT_HALF = 0x3f3504f3;
-  const IntVec offset = bits(x) - ROOT_HALF;
+  const IntVec offset = (IntVec)((WordVec)x - (uint32_t)ROOT_HALF);
   const IntVec exponent = offset >> 23;
   const Vec m = fromBits((offset & 0x7fffff) + ROOT_HALF);
   const Vec e = __builtin_convertvector(exponent, Vec);

@@ -137,7 +137,7 @@ SACCADE_INLINE Vec multiplyAdd(Vec a, Vec b, Vec sum) {
   // Products of bf16 are exact in float32, so a fused multiply-add rounds as the instruction does.
   constexpr int32_t UPPER = (int32_t)0xffff0000;
   sum = fma(fromBits(bits(a) & UPPER), fromBits(bits(b) & UPPER), sum);
-  return fma(fromBits(bits(a) << 16), fromBits(bits(b) << 16), sum);
+  return fma((Vec)((WordVec)a << 16), (Vec)((WordVec)b << 16), sum);
 #endif
 }
 
