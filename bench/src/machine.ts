@@ -1,7 +1,7 @@
 /** Where, when and with what a result was measured: without it a number says nothing. */
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem, type } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Machine {
@@ -40,13 +40,19 @@ export function machineFolder({ processor, processors }: Machine): string {
   return `${words.join('-')}-x${processors}`;
 }
 
-/** @param args  of the command line, after `npm run bench --` */
+/**
+ * @param args  of the command line, after `npm run bench --`; of a place on this machine, which tells
+ *   nobody else anything, the last name is kept
+ */
 export function provenance(
   args: readonly string[],
   versions: Readonly<Record<string, string>> = {},
 ): Provenance {
   return {
-    command: ['npm run bench --', ...args].join(' '),
+    command: [
+      'npm run bench --',
+      ...args.map((arg) => (isAbsolute(arg) ? basename(arg) : arg)),
+    ].join(' '),
     date: new Date().toISOString(),
     commit: describeCommit(),
     machine: describeMachine(),
