@@ -10,7 +10,9 @@ it('a machine has a folder of its own', () => {
 });
 
 it('a result says where it comes from', () => {
-  expect(provenance(['table', '--python', '/home/me/venv/bin/python'], { torch: '2' })).toMatchObject({
+  expect(
+    provenance(['table', '--python', '/home/me/venv/bin/python'], { torch: '2' }),
+  ).toMatchObject({
     command: 'npm run bench -- table --python python',
     commit: expect.stringMatching(/^([0-9a-f]{12}(-dirty)?|unknown)$/),
     versions: { node: process.versions.node, torch: '2' },
