@@ -55,8 +55,8 @@ int forward(const SaccadeLaunch* launch) {
 constexpr int64_t ROWS = 1024;
 // One block of depth for ∂hidden, so that it needs no memory for sums of several.
 constexpr int64_t ENTRIES = DEPTH_BLOCK;
-// Columns of ∂hidden a thread owns at a time; it packs 384 × 64 floats of the head, 96 KiB.
-constexpr int64_t HIDDEN_COLUMNS = 64;
+// Columns of ∂hidden a thread owns at a time; it packs 384 × 32 floats of the head, 48 KiB.
+constexpr int64_t HIDDEN_COLUMNS = 32;
 
 // What the gradient of a logit needs of its row, with lanes over rows; 0 in rows left out.
 struct RowGradients {
