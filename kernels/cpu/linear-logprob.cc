@@ -132,8 +132,6 @@ int backward(const SaccadeLaunch* launch) {
       perRow(*launch, N, [&](int64_t n) { return dEntropy ? dEntropy[n] : 0.0f; }), lse, entropy};
   const float* across = packHidden(*launch, p);
   float* hiddenSums = sumsOf(*launch, dHidden, N * D);
-  const int64_t columnsEach =
-      smaller(HIDDEN_COLUMNS, roundUp(larger(1, divideUp(D, 2 * threads)), PANEL));
   const int64_t depthPanels = divideUp(D, PANEL);
   float* hiddenPanels = scratchFloats(*launch, depthPanels * PANEL * wordsIn<WORDS>(mostRows));
   float* copies = scratchFloats(*launch, threads * ROW_COPY);
@@ -141,7 +139,7 @@ int backward(const SaccadeLaunch* launch) {
   const int64_t sumFloats = mostRows > DEPTH_BLOCK ? ROW_BLOCK * SUM_STRIDE : 0;
   float* sums = scratchFloats(*launch, threads * sumFloats);
   // Turned logits of an item, then the head's columns that an item packs.
-  const int64_t spareWords = larger(ROW_BLOCK * stride, columnsEach * wordsIn<WORDS>(ENTRIES));
+  const int64_t spareWords = larger(ROW_BLOCK * stride, HIDDEN_COLUMNS * wordsIn<WORDS>(ENTRIES));
   float* spare = scratchFloats(*launch, threads * spareWords);
   Logit* dz = scratchArray<Logit>(*launch, ENTRIES * stride);
 
@@ -188,9 +186,9 @@ int backward(const SaccadeLaunch* launch) {
       if (!dHidden) continue;
       Product<Logit, float> ofHidden{rows, D, columns, {dz, 1, stride}, {}, hiddenSums + row * D, D};
       ofHidden.accumulate = column > 0;
-      parallelFor(*launch, divideUp(D, columnsEach), nanosecondsOf(flops),
+      parallelFor(*launch, divideUp(D, HIDDEN_COLUMNS), nanosecondsOf(flops),
                   [&](int64_t item, int32_t worker) {
-        const int64_t d = item * columnsEach, width = smaller(columnsEach, D - d);
+        const int64_t d = item * HIDDEN_COLUMNS, width = smaller(HIDDEN_COLUMNS, D - d);
         float* panels = spare + worker * spareWords;
         packPanels<WORDS>(panels, Source<Stored>{weight, 1, D}, d, width, column, columns);
         for (int64_t n = 0; n < rows; n += ROW_BLOCK) {

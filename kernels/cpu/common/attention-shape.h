@@ -40,16 +40,7 @@ struct AttentionShape {
     return {(int32_t)from, (int32_t)to};
   }
   // Runs body(row, token, head) for the rows of some tokens and key head g, which are numbered from
-  // `row` on.
-  template <class Body>
-  SACCADE_INLINE void forRows(int64_t row, int64_t token, int64_t tokens, int64_t g,
-                              const Body& body) const {
-    for (int64_t t = token; t < token + tokens; t++) {
-      for (int64_t h = g * ratio; h < (g + 1) * ratio; h++) body(row++, t, h);
-    }
-  }
-
-  // The same, with a look ahead: ahead(token, head) for the rows of a token some turns before its own.
+  // `row` on, and ahead(token, head) some turns before.
   template <class Ahead, class Body>
   SACCADE_INLINE void forRows(int64_t row, int64_t token, int64_t tokens, int64_t g,
                               const Ahead& ahead, const Body& body) const {
@@ -60,6 +51,11 @@ struct AttentionShape {
         body(row++, t, h);
       }
     }
+  }
+  template <class Body>
+  SACCADE_INLINE void forRows(int64_t row, int64_t token, int64_t tokens, int64_t g,
+                              const Body& body) const {
+    forRows(row, token, tokens, g, [](int64_t, int64_t) {}, body);
   }
 
   // The block that holds the first key it sees.
