@@ -1,0 +1,4 @@
+/** Every WebGPU kernel, one line each. */
+import type { WebGpuKernel } from './kernel.ts';
+
+export const webGpuKernels: readonly WebGpuKernel[] = [];
