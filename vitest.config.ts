@@ -9,6 +9,7 @@ export default defineConfig({
       'native/test/**/*.test.ts',
       'scripts/**/*.test.ts',
       'bench/src/**/*.test.ts',
+      'examples/*/src/**/*.test.ts',
     ],
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',

@@ -72,6 +72,8 @@ function checkPackage(root, name, layers, rootManifest) {
     for (const target of Object.keys(dependencies)) {
       // Data packages are found by require.resolve('name/file') instead of an import.
       if (text.includes(`'${target}'`) || text.includes(`'${target}/`)) used.add(target);
+      // Types of a platform are referred to: /// <reference types="…" />.
+      if (text.includes(`types="${target}"`)) used.add(target);
     }
     for (const { specifier } of importsOf(text)) {
       if (specifier.startsWith('.')) {

@@ -1,4 +1,37 @@
 /** Every WebGPU kernel, one line each. */
+import { adamwStep } from './adamw-step.ts';
+import { add } from './add.ts';
+import { attention } from './attention.ts';
+import { attentionDecode } from './attention-decode.ts';
+import { embedding } from './embedding.ts';
+import { gatherRows } from './gather-rows.ts';
+import { gelu } from './gelu.ts';
+import { gemm } from './gemm.ts';
+import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
+import { linearLogprob } from './linear-logprob.ts';
+import { linearSample } from './linear-sample.ts';
+import { mergeStates } from './merge-states.ts';
+import { rmsNorm } from './rms-norm.ts';
+import { rotary } from './rotary.ts';
+import { scatterRows } from './scatter-rows.ts';
+import { swiglu } from './swiglu.ts';
 
-export const webGpuKernels: readonly WebGpuKernel[] = [];
+export const webGpuKernels: readonly WebGpuKernel[] = [
+  adamwStep,
+  add,
+  attention,
+  attentionDecode,
+  embedding,
+  gatherRows,
+  gelu,
+  gemm,
+  gradNorm,
+  linearLogprob,
+  linearSample,
+  mergeStates,
+  rmsNorm,
+  rotary,
+  scatterRows,
+  swiglu,
+];

@@ -24,7 +24,7 @@ export interface KernelLimits {
   readonly workgroupBytes: number;
   /** Threads of a workgroup at most: at least 128. */
   readonly workgroupThreads: number;
-  /** Bytes of one binding at most; bigger arrays are bound in slices. */
+  /** Bytes of one array in a pass at most; bigger ones are bound in slices, which begin anywhere. */
   readonly bindingBytes: number;
   /** Workgroups along one axis at most: at least 65535. */
   readonly workgroupsPerAxis: number;
@@ -69,6 +69,10 @@ export interface WebGpuKernel {
   readonly op: string;
   /** The signature of the op it was written for, as in `kernels/include/kernel.h`. */
   readonly signature: string;
+  /**
+   * @throws RangeError  one sentence on dims or scalars that the kernel cannot take; it becomes a
+   *   DataError of the op
+   */
   readonly forward: (call: KernelCall) => readonly Pass[];
   readonly backward?: (call: KernelCall) => readonly Pass[];
 }

@@ -18,13 +18,15 @@
  * written `put_x(i, value)`; with `vec4` the index counts groups of four and the value is a vector.
  * `Place` has `global`, `local` (vec3<u32>), `index` (of the thread in its workgroup), `group`
  * (vec3<u32>), and with `subgroups` `lane` and `width`.
+ *
+ * The compiler proves uniformity per parameter, and `Place` holds what differs by thread. Where a
+ * barrier stands behind a branch or in a loop that depends on the workgroup, write
+ * `fn main(at: Place, group: vec3<u32>)`: the workgroup is passed once more, alone.
  */
 
 /** `stored` is the launch's storage type, read and written as f32. */
 export type ArrayKind = 'stored' | 'f32' | 'i32' | 'u32';
-export type ArrayUse =
-  | `${'read' | 'write'} ${ArrayKind}`
-  | `${'read' | 'write'} ${ArrayKind} vec4`;
+export type ArrayUse = `${'read' | 'write'} ${ArrayKind}` | `${'read' | 'write'} ${ArrayKind} vec4`;
 export type NumberKind = 'u32' | 'i32' | 'f32';
 
 export interface ShaderOptions {
@@ -40,15 +42,16 @@ export interface ShaderOptions {
   readonly subgroups?: boolean;
   /**
    * What can be wrong with the data, one sentence and remedy each. The body reports with
-   * `fail(i, index, value)`, i counting these; {index} and {value} are put in. The first report of a
-   * launch becomes a DataError; a shader must stay inside its arrays all the same.
+   * `fail(i: u32, index: u32, value: i32)`, i counting these; {index}, {value} and the numbers of the
+   * pass by their names are put in. The first report of a launch becomes a DataError; a shader must
+   * stay inside its arrays all the same.
    */
   readonly failures?: readonly string[];
 }
 
 export type Shader = Readonly<ShaderOptions>;
 
-/** Says a shader; the same declaration twice is compiled once. */
+/** Says a shader. It is compiled once per text; keep the object, so that the text is made once. */
 export function shader(options: ShaderOptions): Shader {
   return options;
 }

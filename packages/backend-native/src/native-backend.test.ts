@@ -1,9 +1,8 @@
 import { DataError, MissingError, randomAt, ShapeError, StateError, sizeOf } from '@saccade/core';
-import { type BufferView, type Op, openDevice, ops, opsCatalog } from '@saccade/ops';
+import { type BufferView, type Op, openDevice, ops } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
 import { nativeBackend, probeNative } from './index.ts';
 import { openAddon } from './load.ts';
-import { signatureOf } from './signature.ts';
 
 const f32 = (buffer: BufferView['buffer'], length: number): BufferView => ({
   buffer,
@@ -160,16 +159,5 @@ describe('nativeBackend', () => {
       }
       device.dispose();
     }
-  });
-});
-
-describe('signatureOf', () => {
-  it('writes an op as kernels declare it', () => {
-    expect(signatureOf(ops.get('gemm'))).toBe("x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'");
-    expect(signatureOf(ops.get('scatterRows'))).toBe(
-      'into[C,D] x[N,D] index[N]# -> into[C,D]=into',
-    );
-    expect(signatureOf(ops.get('gradNorm'))).toBe('grad[N]! sum[U]! -> total[U]!=sum');
-    for (const op of opsCatalog) expect(signatureOf(op)).toContain(' -> ');
   });
 });

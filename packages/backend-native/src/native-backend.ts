@@ -13,8 +13,8 @@ import {
 } from '@saccade/core';
 import type { InstructionSet, Runtime } from '@saccade/native';
 import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
-import { HostBuffer, HostMemory } from './host-memory.ts';
-import { KernelTable, refuseDtypes, storageOf } from './kernel-table.ts';
+import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
+import { KernelTable } from './kernel-table.ts';
 import { openAddon } from './load.ts';
 
 export interface NativeBackendOptions {
@@ -83,10 +83,16 @@ export function nativeBackend(options: NativeBackendOptions = {}): Backend {
   );
 }
 
+/** Aligned host memory, which launches name by its id. */
+interface HostMemory {
+  readonly id: number;
+  readonly sizeBytes: number;
+}
+
 class NativeBackend implements Backend {
   readonly name = 'native';
   readonly description: string;
-  readonly #memory: HostMemory;
+  readonly #memory: PooledMemory<HostMemory>;
   readonly #kernels: KernelTable;
   readonly #arguments: Float64Array;
   #runtime: Runtime | undefined;
@@ -95,7 +101,10 @@ class NativeBackend implements Backend {
     this.description = description;
     this.#runtime = runtime;
     this.#kernels = new KernelTable(runtime);
-    this.#memory = new HostMemory(runtime);
+    this.#memory = new PooledMemory('native', {
+      allocate: (sizeBytes) => ({ id: runtime.allocate(sizeBytes), sizeBytes }),
+      release: ({ id }) => runtime.release(id),
+    });
     this.#arguments = runtime.arguments();
   }
 
@@ -105,11 +114,6 @@ class NativeBackend implements Backend {
   }
 
   free(buffer: DeviceBuffer): void {
-    if (!(buffer instanceof HostBuffer)) {
-      throw new StateError(
-        'This buffer is not one of the native backend. Free it where it is from.',
-      );
-    }
     this.#memory.free(buffer);
   }
 
@@ -145,7 +149,7 @@ class NativeBackend implements Backend {
   ): true | string {
     const binding = this.#kernels.find(op, direction);
     if (typeof binding === 'string') return binding;
-    return refuseDtypes(binding, direction, dtypes) ?? true;
+    return refuseDtypes(binding.operands[direction], binding.storages[direction], dtypes) ?? true;
   }
 
   dispatch({ op, direction, operands, dims, scalars }: Launch): void {
@@ -176,7 +180,7 @@ class NativeBackend implements Backend {
       runtime.launch(
         binding.kernel,
         direction === 'backward',
-        storageOf(binding, direction, operands) === 'bf16' ? BF16 : F32,
+        storageOf(binding.operands[direction], operands) === 'bf16' ? BF16 : F32,
         operands.length,
         binding.axes.length,
         binding.scalars.length,

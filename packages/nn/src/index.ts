@@ -16,12 +16,7 @@ export {
 } from './parameters.ts';
 export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
-export {
-  type NamedArray,
-  readSafetensors,
-  readSafetensorsDirectory,
-  writeSafetensors,
-} from './safetensors.ts';
+export type { NamedArray } from './safetensors.ts';
 export {
   type Attend,
   type BlockNames,

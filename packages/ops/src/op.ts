@@ -134,7 +134,7 @@ export interface Op {
 }
 
 /** The storage types of activations and weights; f64 is for references only. */
-export const FLOATS: readonly DType[] = ['f32', 'bf16', 'f64'];
+export const FLOATS: readonly DType[] = ['f32', 'bf16', 'f16', 'f64'];
 
 /** Those of what 16 bits are too few for: statistics, log-probs, angles, an optimizer's state. */
 export const WIDE_FLOATS: readonly DType[] = ['f32', 'f64'];

@@ -1,12 +1,12 @@
 /** The policy on local kernels: one set of weights that samples, scores, learns and is saved. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+
 import { planSegments, type SegmentPlan } from '@saccade/attention';
-import { ConfigError, DataError, messageOf } from '@saccade/core';
-import { initialise, type NamedArray, readSafetensors, writeSafetensors } from '@saccade/nn';
+import { ConfigError, DataError } from '@saccade/core';
+import { initialise, type NamedArray } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type AdamWState, adamwInit, adamwUpdate } from '@saccade/optim';
 import { add, scope, Tape, type Tensor, tensor } from '@saccade/tensor';
+import { readArrays, readJson, writeArrays, writeText } from '#disk';
 import type { LossFunction, PackedBatch } from './batch.ts';
 import { GenerationEngine } from './engine/generation.ts';
 import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
@@ -180,9 +180,8 @@ export class LocalPolicy implements Policy {
   }
 
   async save(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
-    await mkdir(directory, { recursive: true });
     const write = (file: string, json: unknown) =>
-      writeFile(join(directory, file), `${JSON.stringify(json, null, 2)}\n`);
+      writeText(directory, file, `${JSON.stringify(json, null, 2)}\n`);
     const { endOfTurn, tokenizerJson, images } = this.processor;
     await write('config.json', formatConfig(this.config, endOfTurn));
     await write('generation_config.json', { eos_token_id: endOfTurn, do_sample: true });
@@ -194,9 +193,9 @@ export class LocalPolicy implements Policy {
       model_max_length: this.config.maxPositions,
     });
     await write('preprocessor_config.json', formatPreprocessor(images));
-    await writeFile(join(directory, 'chat_template.jinja'), chatTemplate);
+    await writeText(directory, 'chat_template.jinja', chatTemplate);
     const weights = fuse(await toHost(this.#parameters));
-    await writeSafetensors(join(directory, 'model.safetensors'), weights);
+    await writeArrays(directory, 'model.safetensors', weights);
     if (options.optimizer !== true) return;
     const moments = new Map<string, NamedArray>();
     for (const key of ['m', 'v'] as const) {
@@ -204,7 +203,7 @@ export class LocalPolicy implements Policy {
         moments.set(`${key}.${name}`, array);
       }
     }
-    await writeSafetensors(join(directory, 'optimizer.safetensors'), moments);
+    await writeArrays(directory, 'optimizer.safetensors', moments);
     const step = this.#optimizer?.step ?? 0;
     await write('optimizer.json', { step, version: this.#version });
   }
@@ -236,7 +235,7 @@ export class LocalPolicy implements Policy {
     this.resetOptimizer();
     this.#version = version;
     if (step === 0) return;
-    const arrays = await readSafetensors(join(directory, 'optimizer.safetensors'));
+    const arrays = await readArrays(directory, 'optimizer.safetensors');
     const moments = (key: 'm' | 'v') =>
       Object.fromEntries(
         Object.entries(this.#parameters).map(([name, weight]) => {
@@ -290,14 +289,4 @@ function planOf({ segments }: PackedBatch): SegmentPlan {
     start += tokens.length;
   });
   return planSegments(table);
-}
-
-async function readJson(directory: string, file: string): Promise<Record<string, unknown>> {
-  try {
-    return JSON.parse(await readFile(join(directory, file), 'utf8')) as Record<string, unknown>;
-  } catch (error) {
-    throw new DataError(`${file} in ${directory} cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    });
-  }
 }

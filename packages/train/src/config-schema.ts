@@ -339,7 +339,7 @@ export const runConfigSchema: z.ZodType<RunConfig, unknown> = z.strictObject({
   }),
   backend: choice(
     'auto',
-    ['auto', 'native', 'reference'],
+    ['auto', 'native', 'webgpu', 'reference'],
     'What runs the kernels; auto takes native.',
   ),
   threads: count({

@@ -1,6 +1,7 @@
 /** The parts of a run, made from its configuration: device, policy, sandbox, tasks, scoring. */
 import { type Algorithm, algorithms } from '@saccade/algorithms';
 import { nativeBackend } from '@saccade/backend-native';
+import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
 import { needleCorpus } from '@saccade/data';
 import { createToolEnv, type Protocol, protocols, type TaskSet, taskSets } from '@saccade/gym';
@@ -39,8 +40,9 @@ const NANO_VOCABULARY = 512;
 const NANO_PIXELS = { minPixels: 28 * 28, maxPixels: 112 * 112 };
 
 /** Opens the backend a configuration names. */
-export function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Device {
+export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Promise<Device> {
   if (config.backend === 'reference') return openDevice(referenceBackend());
+  if (config.backend === 'webgpu') return openDevice(await webgpuBackend());
   return openDevice(nativeBackend(config.threads > 0 ? { threads: config.threads } : {}));
 }
 
@@ -75,7 +77,7 @@ export async function openParts(
   const taskSet = taskSets.get(config.taskSet);
   const protocol = protocols.get(config.protocol);
   const algorithm = tune(algorithms.get(config.rl.algorithm), config);
-  const device = openBackend(config);
+  const device = await openBackend(config);
   try {
     const sandbox = await openSandbox({
       python,

@@ -75,8 +75,8 @@ export const mergeStates: Op = {
   },
 
   sample: drawSides,
-  tolerance: { f32: 2e-6, bf16: 6e-3 },
-  gradTolerance: { f32: 2e-6, bf16: 1e-2 },
+  tolerance: { f32: 2e-6, bf16: 6e-3, f16: 1e-3 },
+  gradTolerance: { f32: 2e-6, bf16: 1e-2, f16: 2e-3 },
   cases: [
     { dims: { T: 1, H: 1, D: 1 } },
     { dims: { T: 3, H: 2, D: 5 } },

@@ -88,8 +88,8 @@ export const linearLogprob: Op = {
     return { targets, weight };
   },
   // Absolute for the three outputs, relative for the gradients.
-  tolerance: { f32: 2e-5, bf16: 1e-3 },
-  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
+  tolerance: { f32: 2e-5, bf16: 1e-3, f16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [
     { dims: { N: 1, D: 1, V: 2 } },
     { dims: { N: 3, D: 7, V: 1 } },

@@ -63,7 +63,7 @@ export const linearSample: Op = {
       weight: Float64Array.from({ length: V * D }, () => random.normal() / Math.sqrt(D)),
     };
   },
-  tolerance: { f32: 2e-5, bf16: 1e-3 },
+  tolerance: { f32: 2e-5, bf16: 1e-3, f16: 1e-3 },
   cases: [
     { dims: { N: 1, D: 1, V: 1, Q: 4 } },
     { dims: { N: 3, D: 7, V: 5, Q: 4 } },

@@ -25,8 +25,8 @@ export const add: Op = {
   },
   backward: ({ y: dy }) => ({ a: dy.slice(), b: dy.slice() }),
 
-  tolerance: { f32: 1e-5, bf16: 6e-3 },
-  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
+  tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [{ dims: { N: 1, D: 1 } }, { dims: { N: 3, D: 7 } }, { dims: { N: 65, D: 129 } }],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
   part: (inputs, dims, _, random) => selectRows(add, 'N', inputs, dims, random),

@@ -43,8 +43,8 @@ export const embedding: Op = {
   sample: ({ V, E, N }, random) => ({
     ids: Int32Array.from({ length: N }, () => random.integer(V + E)),
   }),
-  tolerance: { f32: 1e-5, bf16: 6e-3 },
-  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
+  tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [
     { dims: { V: 1, D: 1, E: 0, N: 1 }, without: ['extra'] },
     { dims: { V: 5, D: 7, E: 3, N: 9 } },

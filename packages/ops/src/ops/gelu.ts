@@ -58,8 +58,8 @@ export const gelu: Op = {
     );
     return { x };
   },
-  tolerance: { f32: 1e-5, bf16: 6e-3 },
-  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
+  tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [
     { dims: { N: 1, D: 1 } },
     { dims: { N: 3, D: 7 } },

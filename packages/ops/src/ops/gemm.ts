@@ -50,8 +50,8 @@ export const gemm: Op = {
     return { x: dx, w: dw, b: db };
   },
 
-  tolerance: { f32: 1e-5, bf16: 6e-3 },
-  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
+  tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [
     { dims: { M: 1, K: 1, N: 1 } },
     { dims: { M: 1, K: 128, N: 65 }, without: ['b'] },

@@ -71,8 +71,8 @@ export const rotary: Op = {
     const angles = Float64Array.from({ length: T * E }, () => 2 * Math.PI * random.uniform());
     return { cos: angles.map(Math.cos), sin: angles.map(Math.sin) };
   },
-  tolerance: { f32: 1e-5, bf16: 6e-3 },
-  gradTolerance: { f32: 1e-5, bf16: 1e-2 },
+  tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
+  gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [
     { dims: { T: 1, H: 1, D: 2, E: 1 } },
     { dims: { T: 3, H: 5, D: 6, E: 3 } },

@@ -27,7 +27,7 @@ export const scatterRows: Op = {
   sample: ({ C, N }, random) => ({
     index: Int32Array.from({ length: N }, () => random.integer(C)),
   }),
-  tolerance: { f32: 1e-5, bf16: 6e-3 },
+  tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
   cases: [
     { dims: { C: 1, D: 1, N: 1 } },
     { dims: { C: 9, D: 7, N: 3 } },

@@ -12,6 +12,7 @@ import { cachedPass } from './cached-pass.ts';
 import { ContextStore } from './context-store.ts';
 import type { CachedContext } from './conversation.ts';
 import { KvCache } from './kv-cache.ts';
+import { nextTurn } from './next-turn.ts';
 import { PassPlan } from './pass-plan.ts';
 import { StopMatcher } from './stop-matcher.ts';
 
@@ -88,7 +89,7 @@ export class GenerationEngine {
       this.#waiting.push({ request, stops, tokens: [], logprobs: [], resolve, reject });
       if (!this.#isLooping) {
         this.#isLooping = true;
-        setImmediate(() => void this.#loop());
+        void nextTurn().then(() => this.#loop());
       }
     });
     return answer.finally(() => this.#busy.delete(conversation));
@@ -127,7 +128,7 @@ export class GenerationEngine {
     while (!this.isIdle) {
       await this.#pass();
       // Sandboxes answer between passes.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     this.#isLooping = false;
   }

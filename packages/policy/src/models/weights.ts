@@ -1,8 +1,10 @@
 /** Weights on disk: Hugging Face names, with the vision tower's q, k and v fused. */
+
 import { DataError, formatShape, sameShape, sizeOf } from '@saccade/core';
-import { type NamedArray, type ParameterSpec, readSafetensorsDirectory } from '@saccade/nn';
+import type { NamedArray, ParameterSpec } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
+import { readWeights } from '#disk';
 
 const SPLIT = /^(visual\.blocks\.\d+\.attn\.)([qkv])(\.(?:weight|bias))$/;
 const FUSED = /^(visual\.blocks\.\d+\.attn\.)qkv(\.(?:weight|bias))$/;
@@ -68,7 +70,7 @@ export async function loadWeights(
   directory: string,
   specs: readonly ParameterSpec[],
 ): Promise<Record<string, Tensor>> {
-  const arrays = unfuse(await readSafetensorsDirectory(directory));
+  const arrays = unfuse(await readWeights(directory));
   for (const { name, shape } of specs) {
     const array = arrays.get(name);
     if (array === undefined) {

@@ -1,8 +1,9 @@
 /** Pictures to patches, as Qwen2-VL's image processor does it. */
+
 import { DataError } from '@saccade/core';
+import { decodePicture } from '#decode-picture';
 import type { ModelImage } from '../batch.ts';
 import { resizeBicubic } from './bicubic.ts';
-import { decodePicture } from './decode-picture.ts';
 
 export interface ImageProcessorConfig {
   readonly patchSize: number;

@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { probeNative } from '@saccade/backend-native';
+import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
 import { probeSandbox } from '@saccade/sandbox';
 import type { Command } from 'commander';
@@ -18,7 +19,7 @@ export function addDoctor(program: Command): void {
     .command('doctor')
     .description('Show what this machine can run, and why the rest is unusable.')
     .action(async () => {
-      const findings = [...machine(), ...backends(), ...(await sandbox())];
+      const findings = [...machine(), ...(await backends()), ...(await sandbox())];
       const width = Math.max(...findings.map(({ what }) => what.length));
       for (const { what, isUsable, detail } of findings) {
         console.log(`${isUsable ? 'yes' : 'no '}  ${what.padEnd(width)}  ${detail}`);
@@ -48,8 +49,9 @@ function machine(): Finding[] {
   ];
 }
 
-function backends(): Finding[] {
+async function backends(): Promise<Finding[]> {
   const native = probeNative();
+  const webgpu = await probeWebGpu();
   const absent = 'not part of this version';
   return [
     {
@@ -60,7 +62,11 @@ function backends(): Finding[] {
         : native.message,
     },
     { what: 'backend reference', isUsable: true, detail: 'float64 TypeScript: exact and slow' },
-    { what: 'backend webgpu', isUsable: false, detail: absent },
+    {
+      what: 'backend webgpu',
+      isUsable: webgpu.available,
+      detail: webgpu.available ? webgpu.description : webgpu.message,
+    },
     { what: 'backend cuda', isUsable: false, detail: absent },
   ];
 }

@@ -1,18 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { HostMemory } from './host-memory.ts';
+import { PooledMemory } from './pooled-memory.ts';
+
+interface Block {
+  readonly id: number;
+  readonly sizeBytes: number;
+}
 
 /** Counts what is taken from the system and given back. */
 class CountingSource {
   readonly held = new Map<number, number>();
   allocations = 0;
 
-  allocate(sizeBytes: number): number {
+  allocate(sizeBytes: number): Block {
     const id = this.allocations++;
     this.held.set(id, sizeBytes);
-    return id;
+    return { id, sizeBytes };
   }
 
-  release(id: number): void {
+  release({ id }: Block): void {
     this.held.delete(id);
   }
 
@@ -21,16 +26,16 @@ class CountingSource {
   }
 }
 
-describe('HostMemory', () => {
+describe('PooledMemory', () => {
   /** Some buffers of one size, all alive at once. */
-  const use = (memory: HostMemory, count: number, sizeBytes: number): void => {
+  const use = (memory: PooledMemory<Block>, count: number, sizeBytes: number): void => {
     const buffers = Array.from({ length: count }, () => memory.alloc(sizeBytes));
     for (const buffer of buffers) memory.free(buffer);
   };
 
   it('asks the system for nothing when phases that use other sizes come round again', () => {
     const source = new CountingSource();
-    const memory = new HostMemory(source);
+    const memory = new PooledMemory('test', source);
     const round = (): void => {
       use(memory, 10, 1 << 20);
       for (let pass = 0; pass < 3; pass++) use(memory, 20, 1 << 14);
@@ -43,7 +48,7 @@ describe('HostMemory', () => {
 
   it('holds little more than was in use at once, and gives up the size unused for longest', () => {
     const source = new CountingSource();
-    const memory = new HostMemory(source);
+    const memory = new PooledMemory('test', source);
     use(memory, 16, 1 << 16);
     for (const sizeBytes of [1 << 17, 1 << 18, 1 << 19]) {
       use(memory, (1 << 20) / sizeBytes, sizeBytes);
@@ -52,5 +57,14 @@ describe('HostMemory', () => {
     expect([...source.held.values()]).not.toContain(1 << 16);
     expect([...source.held.values()].filter((size) => size === 1 << 19)).toHaveLength(2);
     expect(memory.liveBytes).toBe(0);
+  });
+
+  it('lends memory for a launch without counting it as live', () => {
+    const source = new CountingSource();
+    const memory = new PooledMemory('test', source);
+    const block = memory.take(1000);
+    expect(memory.liveBytes).toBe(0);
+    memory.give(block);
+    expect(memory.take(1000)).toBe(block);
   });
 });

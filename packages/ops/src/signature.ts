@@ -1,5 +1,5 @@
 /** An op's declaration in the grammar that kernels state theirs in, so the two can be compared. */
-import type { Op, Operand, OutputOperand } from '@saccade/ops';
+import type { Op, Operand, OutputOperand } from './op.ts';
 
 /**
  * The signature of an op: `x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'`, then `; eps` where it has scalars.
@@ -27,11 +27,13 @@ function marksOf(operand: Operand & { readonly inPlaceOf?: string }): string {
   );
 }
 
+export type OperandKind = 'i32' | 'f32' | 'stored';
+
 /**
- * What an operand is stored as: indices as i32, what has to be precise as f32, the rest as the launch's storage
- * type.
+ * What an operand is stored as: indices as i32, what has to be precise as f32, the rest as the
+ * launch's storage type.
  */
-export function kindOf({ dtypes }: Operand): 'i32' | 'f32' | 'stored' {
+export function kindOf({ dtypes }: Operand): OperandKind {
   if (dtypes.every((dtype) => dtype === 'i32')) return 'i32';
   return dtypes.includes('bf16') ? 'stored' : 'f32';
 }

@@ -1,19 +1,18 @@
 /** Freed memory that waits for its next use, by size; what nobody asks for goes first. */
 
-/** Memory that launches name by its id. */
+/** Memory as a backend names it, by an id or a device's own object. */
 export interface Allocation {
-  readonly id: number;
   readonly sizeBytes: number;
 }
 
-interface FreeList {
-  readonly allocations: Allocation[];
+interface FreeList<Memory> {
+  readonly allocations: Memory[];
   /** When an allocation last came or went. */
   lastUse: number;
 }
 
-export class FreeLists {
-  readonly #bySize = new Map<number, FreeList>();
+export class FreeLists<Memory extends Allocation> {
+  readonly #bySize = new Map<number, FreeList<Memory>>();
   #sizeBytes = 0;
   #clock = 0;
 
@@ -26,7 +25,7 @@ export class FreeLists {
    * Memory of at least this size, if some waits: the smallest there is, and at most half of it
    * unused. Batches differ in length, so exactly the same size is rarely asked for again.
    */
-  take(sizeBytes: number): Allocation | undefined {
+  take(sizeBytes: number): Memory | undefined {
     for (let size = sizeClass(sizeBytes); size <= 2 * sizeBytes + 64; size = sizeClass(size + 1)) {
       const list = this.#bySize.get(size);
       const allocation = list?.allocations.pop();
@@ -38,7 +37,7 @@ export class FreeLists {
     return undefined;
   }
 
-  put(allocation: Allocation): void {
+  put(allocation: Memory): void {
     const size = allocation.sizeBytes;
     let list = this.#bySize.get(size);
     if (list === undefined) {
@@ -51,8 +50,8 @@ export class FreeLists {
   }
 
   /** Takes out memory of the size that has not been used for longest. */
-  evict(): Allocation | undefined {
-    let stalest: FreeList | undefined;
+  evict(): Memory | undefined {
+    let stalest: FreeList<Memory> | undefined;
     for (const list of this.#bySize.values()) {
       if (list.allocations.length === 0) continue;
       if (stalest === undefined || list.lastUse < stalest.lastUse) stalest = list;

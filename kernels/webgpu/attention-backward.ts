@@ -1,0 +1,139 @@
+/**
+ * The gradients of attention over a forest, with the scores recomputed:
+ *
+ *   δ = Σ_d ∂out∘out − ∂lse     p = 2^(s − lse·log₂e)     ∂s = p∘(∂out·vᵀ − δ)
+ *   ∂q = scale·∂s·k       ∂k = scale·∂sᵀ·q       ∂v = pᵀ·∂out
+ *
+ * Dao 2023, arXiv:2307.08691, algorithm 2, in two kernels that each own what they write
+ * (common/query-gradients.ts, common/key-gradients.ts), so that nothing is added atomically: seven
+ * products in place of five. Keys of a shared prefix collect from all that continue it, in the
+ * order in which that is packed.
+ *
+ * Layout: as in attention.ts; lse·log₂e and δ of each row (token, head) side by side in scratch
+ * memory, made first by a thread a row. It adds δ along the head as the products add ∂out·vᵀ: where
+ * one key has all the weight, their difference is 0 and not the rounding of two orders.
+ */
+import { expectHeads, headScale } from './common/attend.ts';
+import { foldGroups } from './common/fold-groups.ts';
+import { planForest } from './common/forest.ts';
+import { groupingKey, HEAD_NUMBERS, headNumbers, headReader, headUse } from './common/heads.ts';
+import { KEY_SHAPE, keyGradientPasses } from './common/key-gradients.ts';
+import { operand } from './common/operands.ts';
+import { QUERY_SHAPE, queryGradientShader, querySlices } from './common/query-gradients.ts';
+import { rowNumbers } from './common/row-work.ts';
+import { variants } from './common/variants.ts';
+import { zeroAll } from './common/zero.ts';
+import type { GpuArray, KernelCall, Pass } from './kernel.ts';
+import { type ArrayUse, type Shader, shader } from './shader.ts';
+
+const ROWS = 64;
+
+interface StatisticsOptions {
+  readonly D: number;
+  readonly out: GpuArray;
+  readonly dOut: GpuArray | undefined;
+  readonly dLse: GpuArray | undefined;
+}
+
+/** A row that saw nothing gets an lse of 0: it has no score to take it from. */
+function makeStatistics({ D, out, dOut, dLse }: StatisticsOptions): Shader {
+  const heads: Record<string, ArrayUse> =
+    dOut === undefined ? {} : { out: headUse('read', out, D), dOut: headUse('read', dOut, D) };
+  const dot = `
+    for (var c = 0u; c < p.groups; c++) {
+      let a = head_out(row, c);
+      let b = head_dOut(row, c);
+      delta = fma(a.x, b.x, delta);
+      delta = fma(a.y, b.y, delta);
+      delta = fma(a.z, b.z, delta);
+      delta = fma(a.w, b.w, delta);
+    }`;
+  return shader({
+    name: 'attention: statistics of rows',
+    arrays: {
+      ...heads,
+      ...(dLse === undefined ? {} : { dLse: 'read f32' }),
+      lse: 'read u32',
+      statistics: 'write f32',
+    },
+    numbers: { ...HEAD_NUMBERS, T: 'u32', H: 'u32', across: 'u32' },
+    threads: [ROWS, 1, 1],
+    body: `
+${dOut === undefined ? '' : headReader('out', out, D) + headReader('dOut', dOut, D)}
+
+fn main(at: Place) {
+  let row = (at.group.x + at.group.y * p.across) * ${ROWS}u + at.index;
+  if (row >= p.T * p.H) { return; }
+  var delta = 0.0;
+  ${dOut === undefined ? '' : dot}
+  let place = row % p.H * p.T + row / p.H;
+  let bits = get_lse(place);
+  put_statistics(2u * row, select(bitcast<f32>(bits) * ${Math.LOG2E}, 0.0, bits == 0xff800000u));
+  put_statistics(2u * row + 1u, delta - ${dLse === undefined ? '0.0' : 'get_dLse(place)'});
+}`,
+  });
+}
+
+const statisticsShader = variants(
+  ({ D, out, dOut, dLse }: StatisticsOptions) =>
+    groupingKey([dOut === undefined ? undefined : out, dOut, dLse], D),
+  makeStatistics,
+);
+
+export function attentionBackward(call: KernelCall): readonly Pass[] {
+  const { T, H, G, D } = call.dims;
+  if (T === 0) return [];
+  expectHeads(D);
+  const { dOut, dLse, dQ, dK, dV } = call.arrays;
+  const isZero = dOut === undefined && dLse === undefined;
+  const zeros = isZero ? [dQ, dK, dV] : dOut === undefined ? [dV] : [];
+  const passes: Pass[] = zeros.flatMap((array) => zeroAll(call, array));
+  const wantsKeys = dK !== undefined || (dV !== undefined && dOut !== undefined);
+  if (isZero || (dQ === undefined && !wantsKeys)) return passes;
+
+  const q = operand(call, 'q');
+  const k = operand(call, 'k');
+  const v = operand(call, 'v');
+  const out = operand(call, 'out');
+  const forest = planForest(call, {
+    rowsPerTile: QUERY_SHAPE.rows,
+    keysPerTile: KEY_SHAPE.rows,
+    hasPositions: wantsKeys,
+  });
+  const statistics = call.scratch('f32', 2 * T * H);
+  const rows = foldGroups(Math.ceil((T * H) / ROWS), call.limits);
+  passes.push(...forest.passes, {
+    shader: statisticsShader({ D, out, dOut, dLse }),
+    arrays: {
+      ...(dOut === undefined ? {} : { out, dOut }),
+      ...(dLse === undefined ? {} : { dLse }),
+      lse: operand(call, 'lse'),
+      statistics,
+    },
+    numbers: { ...headNumbers(D), T, H, across: rows.across },
+    workgroups: rows.workgroups,
+  });
+
+  const numbers = {
+    ...rowNumbers(call),
+    headScale: headScale(call.scalars.scale, D),
+    hasUpstream: dOut === undefined ? 0 : 1,
+  };
+  const shared = { q, k, v, dOut: dOut ?? q, statistics, plan: forest.plan };
+  if (dQ !== undefined) {
+    const slices = querySlices(D);
+    const groups = foldGroups(forest.rowTiles, call.limits);
+    const [x, y] = groups.workgroups;
+    passes.push({
+      shader: queryGradientShader({ D, ...shared, dQ }),
+      arrays: { ...shared, dQ },
+      numbers: { ...numbers, across: groups.across, slices },
+      workgroups: [x, y, G * slices],
+    });
+  }
+  if (wantsKeys) {
+    const wanted = { dK, dV: dOut === undefined ? undefined : dV };
+    passes.push(...keyGradientPasses(call, shared, wanted, forest.keyTiles, numbers));
+  }
+  return passes;
+}

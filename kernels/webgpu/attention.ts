@@ -1,0 +1,77 @@
+/**
+ * out = softmax(scale·q·kᵀ + mask)·v over a forest of segments, never holding a T × T array.
+ *
+ * Layout: q, out [T,H,D]; k, v [T,G,D]; segments [S,3]; lse [H,T]. The H/G query heads that share a
+ * key head are rows (token, head) of one list, so that their keys are staged once.
+ * A workgroup owns 64 rows of one segment and key head and walks the blocks of 32 logical keys on
+ * their path (common/attend.ts), the tiles that see most first. Segments lie on the device, so the
+ * grid is the most tiles there can be and each finds its segment (common/forest.ts).
+ */
+import { attentionBackward } from './attention-backward.ts';
+import {
+  type AttendSource,
+  attendShader,
+  attendSlices,
+  expectHeads,
+  KEYS,
+} from './common/attend.ts';
+import { foldGroups } from './common/fold-groups.ts';
+import { planForest } from './common/forest.ts';
+import { operand } from './common/operands.ts';
+import { ROW_NUMBERS, rowNumbers, rowWork } from './common/row-work.ts';
+import type { TileShape } from './common/tile-product.ts';
+import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+
+const SHAPE: TileShape = {
+  rows: 64,
+  columns: KEYS,
+  rowsPerThread: 4,
+  width: 8,
+  depth: KEYS,
+  stepsAtOnce: 1,
+};
+
+const source: AttendSource = {
+  name: 'attention',
+  arrays: { plan: 'read i32 vec4' },
+  numbers: ROW_NUMBERS,
+  functions: rowWork(SHAPE.rows),
+  cursor: 'let keys = sight_of(work, work.rows - 1u).y;',
+  findKey: 'key = key_at(work, position, keys);',
+};
+
+function forward(call: KernelCall): readonly Pass[] {
+  const { T, G, D } = call.dims;
+  if (T === 0) return [];
+  expectHeads(D);
+  const q = operand(call, 'q');
+  const k = operand(call, 'k');
+  const v = operand(call, 'v');
+  const out = operand(call, 'out');
+  const lse = operand(call, 'lse');
+  const forest = planForest(call, {
+    rowsPerTile: SHAPE.rows,
+    keysPerTile: KEYS,
+    hasPositions: false,
+  });
+  const slices = attendSlices(SHAPE, D);
+  const groups = foldGroups(forest.rowTiles, call.limits);
+  const [x, y] = groups.workgroups;
+  return [
+    ...forest.passes,
+    {
+      shader: attendShader({ source, shape: SHAPE, D, q, k, v, out }),
+      arrays: { q, k, v, out, lse, plan: forest.plan },
+      numbers: { ...rowNumbers(call), rowsPerHead: T, across: groups.across, slices },
+      workgroups: [x, y, G * slices],
+    },
+  ];
+}
+
+export const attention: WebGpuKernel = {
+  op: 'attention',
+  signature:
+    "q[T,H,D]' k[T,G,D]' v[T,G,D]' segments[S,P]# -> out[T,H,D]' lse[H,T]'! ; scale causal window",
+  forward,
+  backward: attentionBackward,
+};

@@ -1,0 +1,362 @@
+/**
+ * ∂v = pᵀ·∂out and ∂k = scale·∂sᵀ·q for a tile of keys.
+ *
+ * A workgroup owns 32 keys of one segment and key head, and up to 128 elements of both gradients,
+ * in registers. It walks the rows (token, query head) from the first that sees a key to the end of the
+ * segment's subtree, 64 at a time: all of them lie on paths through the segment. With a window,
+ * steps of rows that are too far are passed over.
+ * Few key heads would leave a large device idle while the first keys of a prompt meet everything
+ * behind them, so the query heads of one are dealt to up to 4 workgroups, whose parts are added up
+ * in order afterwards.
+ */
+import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
+import { type Shader, shader } from '../shader.ts';
+import { foldGroups } from './fold-groups.ts';
+import { forestReader } from './forest.ts';
+import { groupingKey, headReader, headUse, headWriter } from './heads.ts';
+import { ROW_NUMBERS } from './row-work.ts';
+import {
+  accumulate,
+  columnLanes,
+  forRows,
+  lanes,
+  outputSlices,
+  product,
+  type TileShape,
+  threadsOf,
+  tileGroups,
+  weightAt,
+} from './tile-product.ts';
+import { variants } from './variants.ts';
+
+/** Its rows are keys, its columns query rows. */
+export const KEY_SHAPE: TileShape = {
+  rows: 32,
+  columns: 64,
+  rowsPerThread: 4,
+  width: 8,
+  depth: 16,
+  stepsAtOnce: 1,
+};
+const STEPS_MOST = 2;
+const SHARES_MOST = 4;
+
+interface KeyGradientOptions {
+  readonly D: number;
+  readonly shares: number;
+  readonly q: GpuArray;
+  readonly k: GpuArray;
+  readonly v: GpuArray;
+  readonly dOut: GpuArray;
+  readonly dK: GpuArray;
+  readonly dV: GpuArray;
+}
+
+function makeShader({ D, shares, q, k, v, dOut, dK, dV }: KeyGradientOptions): Shader {
+  const shape = KEY_SHAPE;
+  const { rows, columns } = shape;
+  const { steps } = outputSlices(shape, D, STEPS_MOST);
+  const kind = shares === 1 ? 'stored' : 'f32';
+  const write = (name: string, sums: string, factor: string): string =>
+    forRows(shape, (i, row) =>
+      Array.from(
+        { length: steps },
+        (_, s) => `{
+    let c = firstGroup + ${s * columnLanes(shape)}u + columnLane;
+    if (${row} < work.keys && c < p.groups) {
+      let place = work.share * p.keyHeads + key_head(work, ${row});
+      put_head_${name}(place, c, ${sums}[${i * steps + s}]${factor});
+    }
+  }`,
+      ).join('\n'),
+    );
+  const gather = (weights: (i: number) => string, into: string, b: string): string => `
+    workgroupBarrier();
+    ${forRows(shape, (i, row) => `tile[${weightAt(shape, row, 'columnLane')}] = ${weights(i)};`)}
+    ${accumulate({ shape, steps, into, b: (column, c) => `${b}(${column}, ${c})` })}`;
+  return shader({
+    name: 'attention: gradients of k and v',
+    arrays: {
+      q: headUse('read', q, D),
+      k: headUse('read', k, D),
+      v: headUse('read', v, D),
+      dOut: headUse('read', dOut, D),
+      statistics: 'read f32',
+      plan: 'read i32 vec4',
+      dK: headUse('write', dK, D, kind),
+      dV: headUse('write', dV, D, kind),
+    },
+    numbers: {
+      ...ROW_NUMBERS,
+      headScale: 'f32',
+      hasUpstream: 'u32',
+      keyHeads: 'u32',
+      shares: 'u32',
+      wantsKeys: 'u32',
+      wantsValues: 'u32',
+    },
+    threads: [threadsOf(shape), 1, 1],
+    body: `
+${headReader('q', q, D)}
+${headReader('k', k, D)}
+${headReader('v', v, D)}
+${headReader('dOut', dOut, D)}
+${headWriter('dK', dK, D)}
+${headWriter('dV', dV, D)}
+${forestReader}
+
+struct Work {
+  head: u32,
+  // The query heads, those of one share.
+  share: u32,
+  firstHead: u32,
+  heads: u32,
+  // The first key, and how many.
+  token: u32,
+  position: i32,
+  keys: u32,
+  // The rows that may see them begin at this token.
+  firstToken: u32,
+  rows: u32,
+}
+
+fn find_work(at: Place) -> Work {
+  var work = Work();
+  let tile = at.group.x + at.group.y * p.across;
+  if (tile >= u32(get_plan(0u).y)) { return work; }
+  let segment = segment_of(tile, 2u);
+  let measures = measures_of(segment);
+  let tiles = tiles_of(segment);
+  let first = (tile - u32(tiles.z)) * ${rows}u;
+  let item = at.group.z / p.slices;
+  work.head = item / p.shares;
+  work.share = item % p.shares;
+  let firstHead = work.share * p.ratio / p.shares;
+  work.firstHead = work.head * p.ratio + firstHead;
+  work.heads = (work.share + 1u) * p.ratio / p.shares - firstHead;
+  work.token = u32(measures.z) + first;
+  work.position = measures.x + i32(first);
+  work.keys = min(${rows}u, u32(measures.w) - first);
+  work.firstToken = select(u32(measures.z), work.token, p.causal != 0u);
+  work.rows = (u32(tiles.x) - work.firstToken) * work.heads;
+  return work;
+}
+
+fn position_of(token: u32) -> i32 { return get_plan(1u + 2u * p.S + token / 4u)[token % 4u]; }
+
+fn key_head(work: Work, row: u32) -> u32 { return (work.token + row) * p.G + work.head; }
+
+const NONE = 0xffffffffu;
+
+var<workgroup> tile: array<vec4f, ${tileGroups(shape, steps)}>;
+var<workgroup> columnAt: array<u32, ${columns}>;
+// Positions [x, y) that a row sees.
+var<workgroup> sights: array<vec2i, ${columns}>;
+// lse·log₂e and δ.
+var<workgroup> sums: array<vec2f, ${columns}>;
+var<workgroup> nearest: atomic<i32>;
+var<workgroup> firstSeen: i32;
+var<workgroup> found: Work;
+
+fn staged_key(work: Work, row: u32, c: u32) -> vec4f {
+  if (row >= work.keys) { return vec4f(); }
+  return head_k(key_head(work, row), c);
+}
+fn staged_query(column: u32, c: u32) -> vec4f {
+  if (columnAt[column] == NONE) { return vec4f(); }
+  return head_q(columnAt[column], c);
+}
+fn staged_value(work: Work, row: u32, c: u32) -> vec4f {
+  if (row >= work.keys) { return vec4f(); }
+  return head_v(key_head(work, row), c);
+}
+fn staged_upstream(column: u32, c: u32) -> vec4f {
+  if (columnAt[column] == NONE) { return vec4f(); }
+  return head_dOut(columnAt[column], c);
+}
+
+fn main(at: Place) {
+  ${lanes(shape)}
+  let firstGroup = at.group.z % p.slices * ${steps * columnLanes(shape)}u;
+  if (index == 0u) { found = find_work(at); }
+  let work = workgroupUniformLoad(&found);
+  if (work.keys == 0u) { return; }
+
+  var keySums = array<vec4f, ${shape.rowsPerThread * steps}>();
+  var valueSums = array<vec4f, ${shape.rowsPerThread * steps}>();
+  for (var first = 0u; first < work.rows; first += ${columns}u) {
+    var sight = vec2i();
+    if (index < ${columns}u) {
+      var place = NONE;
+      var sum = vec2f();
+      let i = first + index;
+      if (i < work.rows) {
+        let token = work.firstToken + i / work.heads;
+        let position = position_of(token);
+        place = token * p.H + work.firstHead + i % work.heads;
+        sight = vec2i(0, select(0x7fffffff, position + 1, p.causal != 0u));
+        if (p.window > 0u) { sight.x = max(position - i32(p.window), 0); }
+        sum = vec2f(get_statistics(2u * place), get_statistics(2u * place + 1u));
+      }
+      columnAt[index] = place;
+      sights[index] = sight;
+      sums[index] = sum;
+    }
+    if (p.window > 0u) {
+      if (index == 0u) { atomicStore(&nearest, 0x7fffffff); }
+      workgroupBarrier();
+      if (sight.y > 0) { atomicMin(&nearest, sight.x); }
+      workgroupBarrier();
+      if (index == 0u) { firstSeen = atomicLoad(&nearest); }
+      if (workgroupUniformLoad(&firstSeen) >= work.position + i32(work.keys)) { continue; }
+    }
+    var s = array<vec4f, ${shape.rowsPerThread}>();
+    var g = array<vec4f, ${shape.rowsPerThread}>();
+    ${product({
+      shape,
+      into: 's',
+      a: (row, c) => `staged_key(work, ${row}, ${c})`,
+      // As the forward has it, to the bit.
+      b: (column, c) => `(staged_query(${column}, ${c}) * p.scale)`,
+    })}
+    if (p.hasUpstream != 0u && p.wantsKeys != 0u) {
+      ${product({
+        shape,
+        into: 'g',
+        a: (row, c) => `staged_value(work, ${row}, ${c})`,
+        b: (column, c) => `staged_upstream(${column}, ${c})`,
+      })}
+    }
+    let lane = 4u * columnLane;
+    let sight0 = sights[lane];
+    let sight1 = sights[lane + 1u];
+    let sight2 = sights[lane + 2u];
+    let sight3 = sights[lane + 3u];
+    let sum0 = sums[lane];
+    let sum1 = sums[lane + 1u];
+    let sum2 = sums[lane + 2u];
+    let sum3 = sums[lane + 3u];
+    let lowest = vec4i(sight0.x, sight1.x, sight2.x, sight3.x);
+    let end = vec4i(sight0.y, sight1.y, sight2.y, sight3.y);
+    let lse = vec4f(sum0.x, sum1.x, sum2.x, sum3.x);
+    let delta = vec4f(sum0.y, sum1.y, sum2.y, sum3.y);
+    ${forRows(
+      shape,
+      (i, row) => `{
+      let position = vec4i(work.position + i32(${row}));
+      let seen = (position >= lowest) & (position < end);
+      s[${i}] = select(vec4f(), exp2(s[${i}] - lse), seen);
+      g[${i}] = select(vec4f(), s[${i}] * (g[${i}] - delta), seen);
+    }`,
+    )}
+    if (p.wantsValues != 0u) {
+      ${gather((i) => `s[${i}]`, 'valueSums', 'staged_upstream')}
+    }
+    if (p.wantsKeys != 0u) {
+      ${gather((i) => `g[${i}]`, 'keySums', 'staged_query')}
+    }
+  }
+  if (p.wantsKeys != 0u) {
+    ${write('dK', 'keySums', ' * p.headScale')}
+  }
+  if (p.wantsValues != 0u) {
+    ${write('dV', 'valueSums', '')}
+  }
+}`,
+  });
+}
+
+/**
+ * The names beside those: plan, statistics; headScale is the op's scale. Without `hasUpstream` ∂out
+ * is zero, without `wantsKeys` or `wantsValues` that gradient is not made, and any array may stand
+ * in: numbers, so that there is one shader for all.
+ */
+const keyGradientShader = variants(({ D, shares, q, k, v, dOut, dK, dV }: KeyGradientOptions) => {
+  const { steps } = outputSlices(KEY_SHAPE, D, STEPS_MOST);
+  return [steps, shares === 1, groupingKey([q, k, v, dOut, dK, dV], D)].join(' ');
+}, makeShader);
+
+const addShares = shader({
+  name: 'attention: gradients of shares',
+  arrays: { parts: 'read f32', gradient: 'write stored' },
+  numbers: { count: 'u32', shares: 'u32', across: 'u32' },
+  threads: [64, 1, 1],
+  body: `
+fn main(at: Place) {
+  let i = (at.group.x + at.group.y * p.across) * 64u + at.index;
+  if (i >= p.count) { return; }
+  var sum = get_parts(i);
+  for (var share = 1u; share < p.shares; share++) { sum += get_parts(share * p.count + i); }
+  put_gradient(i, sum);
+}`,
+});
+
+export interface KeyGradientArrays {
+  readonly q: GpuArray;
+  readonly k: GpuArray;
+  readonly v: GpuArray;
+  readonly dOut: GpuArray;
+  readonly statistics: GpuArray;
+  readonly plan: GpuArray;
+}
+
+export interface WantedKeyGradients {
+  readonly dK: GpuArray | undefined;
+  readonly dV: GpuArray | undefined;
+}
+
+/** The passes for up to `tiles` tiles of keys. `numbers`: ROW_NUMBERS, headScale, hasUpstream. */
+export function keyGradientPasses(
+  call: KernelCall,
+  arrays: KeyGradientArrays,
+  { dK, dV }: WantedKeyGradients,
+  tiles: number,
+  numbers: Readonly<Record<string, number>>,
+): readonly Pass[] {
+  const { T, H, G, D } = call.dims;
+  const count = T * G * D;
+  const most = Math.min(SHARES_MOST, H / G);
+  // All parts are bound at once; where they are too many, there is one.
+  const shares = most * count * 4 > call.limits.bindingBytes ? 1 : most;
+  const { slices } = outputSlices(KEY_SHAPE, D, STEPS_MOST);
+  const groups = foldGroups(tiles, call.limits);
+  const [x, y] = groups.workgroups;
+  const target = (gradient: GpuArray | undefined): GpuArray => {
+    if (gradient === undefined) return call.scratch(shares === 1 ? call.storage : 'f32', 4);
+    return shares === 1 ? gradient : call.scratch('f32', shares * count);
+  };
+  const targets = { dK: target(dK), dV: target(dV) };
+  const { q, k, v, dOut } = arrays;
+  const passes: Pass[] = [
+    {
+      shader: keyGradientShader({ D, shares, q, k, v, dOut, ...targets }),
+      arrays: { ...arrays, ...targets },
+      numbers: {
+        ...numbers,
+        slices,
+        shares,
+        across: groups.across,
+        keyHeads: T * G,
+        wantsKeys: dK === undefined ? 0 : 1,
+        wantsValues: dV === undefined ? 0 : 1,
+      },
+      workgroups: [x, y, G * shares * slices],
+    },
+  ];
+  if (shares === 1) return passes;
+  const { workgroups, across } = foldGroups(Math.ceil(count / 64), call.limits);
+  for (const [parts, gradient] of [
+    [targets.dK, dK],
+    [targets.dV, dV],
+  ] as const) {
+    if (gradient === undefined) continue;
+    const sums = { parts, gradient };
+    passes.push({
+      shader: addShares,
+      arrays: sums,
+      numbers: { count, shares, across },
+      workgroups,
+    });
+  }
+  return passes;
+}

@@ -1,0 +1,273 @@
+/**
+ * Matrix products in any storage order, [rows, columns] = Σ over the depth, in the tiles of
+ * common/square-tile.ts.
+ *
+ * A workgroup owns 64 × 64 results. A sum runs over the depth in order, so its bits depend on the
+ * depth and on how the depth is cut into slices, never on the number of rows. Arrays beyond the
+ * binding limit are bound in slices of their outer axis.
+ */
+import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
+import { type ArrayKind, type Shader, shader } from '../shader.ts';
+import { foldGroups } from './fold-groups.ts';
+import {
+  rowOfSum,
+  TILE,
+  TILE_MEMORY,
+  TILE_PLACE,
+  TILE_THREADS,
+  type TileSide,
+  tileSums,
+} from './square-tile.ts';
+
+/** A row-major matrix of which the depth is the inner axis, or else the outer one. */
+export interface Factor {
+  readonly array: GpuArray;
+  readonly isDepthInner: boolean;
+}
+
+export interface Product {
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
+  /** [rows, depth] or [depth, rows]. */
+  readonly left: Factor;
+  /** [columns, depth] or [depth, columns]. */
+  readonly right: Factor;
+  /** [rows, columns]. */
+  readonly result: GpuArray;
+  readonly resultKind: ArrayKind & ('stored' | 'f32');
+  /** [columns], added at the end. */
+  readonly bias?: GpuArray | undefined;
+  /** First and last of the depth, where only a part of it is summed. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+interface Variant {
+  readonly name: string;
+  readonly isLeftDepthInner: boolean;
+  readonly isRightDepthInner: boolean;
+  readonly resultKind: 'stored' | 'f32';
+  readonly isVector: boolean;
+  readonly hasBias: boolean;
+  readonly adds: boolean;
+}
+
+interface SideForm {
+  readonly isDepthInner: boolean;
+  readonly isVector: boolean;
+  readonly extent: 'rows' | 'columns';
+}
+
+const shaders = new Map<string, Shader>();
+
+/** The passes of a product; the result is overwritten. */
+export function product(call: KernelCall, wanted: Product): readonly Pass[] {
+  const { rows, columns, left, right, result, bias } = wanted;
+  const { from = 0, to = wanted.depth } = wanted;
+  const { limits } = call;
+  const outer = (array: GpuArray, inner: number): number => {
+    const most = Math.floor(limits.bindingBytes / 4 / Math.max(1, inner));
+    if (array.length * 4 <= limits.bindingBytes || most < TILE) return Math.max(most, array.length);
+    return most - (most % TILE);
+  };
+  const leftStep = outer(left.array, left.isDepthInner ? wanted.depth : rows);
+  const rightStep = outer(right.array, right.isDepthInner ? wanted.depth : columns);
+  const rowStep = Math.min(outer(result, columns), left.isDepthInner ? leftStep : Infinity);
+  const columnStep = right.isDepthInner ? rightStep : Infinity;
+  const depthStep = Math.min(
+    left.isDepthInner ? Infinity : leftStep,
+    right.isDepthInner ? Infinity : rightStep,
+  );
+  const passes: Pass[] = [];
+  const depths = ranges(from, to, depthStep);
+  for (const [firstRow, endRow] of ranges(0, rows, rowStep)) {
+    for (const [firstColumn, endColumn] of ranges(0, columns, columnStep)) {
+      for (const [i, [firstDepth, endDepth]] of depths.entries()) {
+        const isLast = i === depths.length - 1;
+        const a = part(left, rows, wanted.depth, [firstRow, endRow], [firstDepth, endDepth]);
+        const b = part(
+          right,
+          columns,
+          wanted.depth,
+          [firstColumn, endColumn],
+          [firstDepth, endDepth],
+        );
+        const y = result.slice(firstRow * columns, endRow * columns);
+        // Vectors everywhere or nowhere: shapes that fit them in part are rare.
+        const isVector = columns % 4 === 0 && y.isAligned && a.fitsVectors && b.fitsVectors;
+        const withBias = isLast ? bias?.slice(firstColumn, endColumn) : undefined;
+        const made = variant({
+          name: wanted.name,
+          isLeftDepthInner: left.isDepthInner,
+          isRightDepthInner: right.isDepthInner,
+          resultKind: wanted.resultKind,
+          isVector,
+          hasBias: withBias !== undefined,
+          adds: i > 0,
+        });
+        const acrossTiles = Math.ceil((endColumn - firstColumn) / TILE);
+        const tiles = acrossTiles * Math.ceil((endRow - firstRow) / TILE);
+        const { workgroups, across } = foldGroups(tiles, limits);
+        passes.push({
+          shader: made,
+          arrays: {
+            left: a.array,
+            right: b.array,
+            result: y,
+            ...(withBias === undefined ? {} : { bias: withBias }),
+          },
+          numbers: {
+            rows: endRow - firstRow,
+            columns: endColumn - firstColumn,
+            depth: endDepth - firstDepth,
+            leftWidth: a.width,
+            leftFirst: a.first,
+            rightWidth: b.width,
+            rightFirst: b.first,
+            resultWidth: columns,
+            resultFirst: firstColumn,
+            acrossTiles,
+            across,
+          },
+          workgroups,
+        });
+      }
+    }
+  }
+  return passes;
+}
+
+/** A factor bound from the first outer index on; where in a row of it the inner ones begin. */
+function part(
+  { array, isDepthInner }: Factor,
+  extent: number,
+  depth: number,
+  [first, end]: readonly [number, number],
+  [firstDepth, endDepth]: readonly [number, number],
+): { array: GpuArray; width: number; first: number; fitsVectors: boolean } {
+  const width = isDepthInner ? depth : extent;
+  const [start, stop, inner] = isDepthInner
+    ? [first, end, firstDepth]
+    : [firstDepth, endDepth, first];
+  const bound = array.slice(start * width, stop * width);
+  const fitsVectors = width % 4 === 0 && inner % 4 === 0 && bound.isAligned;
+  return { array: bound, width, first: inner, fitsVectors };
+}
+
+function ranges(from: number, to: number, step: number): readonly (readonly [number, number])[] {
+  if (to - from <= step) return [[from, to]];
+  return Array.from({ length: Math.ceil((to - from) / step) }, (_, i) => [
+    from + i * step,
+    Math.min(to, from + (i + 1) * step),
+  ]);
+}
+
+function variant(wanted: Variant): Shader {
+  const key = Object.values(wanted).join();
+  let made = shaders.get(key);
+  if (made === undefined) {
+    made = productShader(wanted);
+    shaders.set(key, made);
+  }
+  return made;
+}
+
+const EIGHT = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+
+function productShader(variant: Variant): Shader {
+  const { name, resultKind, isVector, hasBias, adds } = variant;
+  const left: SideForm = { isDepthInner: variant.isLeftDepthInner, isVector, extent: 'rows' };
+  const right: SideForm = { isDepthInner: variant.isRightDepthInner, isVector, extent: 'columns' };
+  const vec4 = isVector ? (' vec4' as const) : ('' as const);
+  return shader({
+    name,
+    arrays: {
+      left: `read stored${vec4}`,
+      right: `read stored${vec4}`,
+      ...(hasBias ? { bias: 'read stored' as const } : {}),
+      result: `write ${resultKind}${vec4}`,
+    },
+    numbers: {
+      rows: 'u32',
+      columns: 'u32',
+      depth: 'u32',
+      leftWidth: 'u32',
+      leftFirst: 'u32',
+      rightWidth: 'u32',
+      rightFirst: 'u32',
+      resultWidth: 'u32',
+      resultFirst: 'u32',
+      acrossTiles: 'u32',
+      across: 'u32',
+    },
+    threads: [TILE_THREADS, 1, 1],
+    body: `${TILE_MEMORY}
+${loader('left', left)}
+${loader('right', right)}
+${storer(isVector, hasBias, adds)}
+fn main(at: Place, group: vec3<u32>) {
+  let tile = group.y * p.across + group.x;
+  let row = ${TILE}u * (tile / p.acrossTiles);
+  let column = ${TILE}u * (tile % p.acrossTiles);
+  ${TILE_PLACE}
+  ${tileSums(side('right', right, 'column'), side('left', left, 'row'), 'p.depth')}
+  ${EIGHT.map(
+    (r) => `store(row + ${rowOfSum(r)}, column + 4u * x, sums[${2 * r}]);
+  store(row + ${rowOfSum(r)}, column + 32u + 4u * x, sums[${2 * r + 1}]);`,
+  ).join('\n  ')}
+}`,
+  });
+}
+
+/** What the tile loads of a factor, from its row or column `base` on. */
+function side(name: string, { isDepthInner }: SideForm, base: string): TileSide {
+  return isDepthInner
+    ? { along: 'depth', load: (i) => `load_${name}(${base} + 4u * block + ${i}u, k)` }
+    : { along: 'width', load: (i) => `load_${name}(k + ${i}u, ${base} + 4u * block)` };
+}
+
+/** `load_<name>(outer, inner)`: four neighbours along the inner axis, 0 beyond the edges. */
+function loader(name: string, { isDepthInner, isVector, extent }: SideForm): string {
+  const [outerEnd, innerEnd] = isDepthInner ? [extent, 'depth'] : ['depth', extent];
+  const start = `outer * p.${name}Width + p.${name}First + inner`;
+  const body = isVector
+    ? `if (inner >= p.${innerEnd}) { return vec4<f32>(); }
+  return get_${name}((${start}) >> 2u);`
+    : `let start = ${start};
+  var values = vec4<f32>();
+  if (inner < p.${innerEnd}) { values.x = get_${name}(start); }
+  if (inner + 1u < p.${innerEnd}) { values.y = get_${name}(start + 1u); }
+  if (inner + 2u < p.${innerEnd}) { values.z = get_${name}(start + 2u); }
+  if (inner + 3u < p.${innerEnd}) { values.w = get_${name}(start + 3u); }
+  return values;`;
+  return `
+fn load_${name}(outer: u32, inner: u32) -> vec4<f32> {
+  if (outer >= p.${outerEnd}) { return vec4<f32>(); }
+  ${body}
+}`;
+}
+
+/** `store(row, column, values)`: four neighbours of the result, none beyond its edges. */
+function storer(isVector: boolean, hasBias: boolean, adds: boolean): string {
+  const lanes = ['x', 'y', 'z', 'w'].map((lane, i) => ({ lane, i }));
+  const biased = (lane: string, i: number): string =>
+    `values.${lane}${hasBias ? ` + get_bias(column + ${i}u)` : ''}`;
+  const body = isVector
+    ? `let place = start >> 2u;
+  let value = vec4<f32>(${lanes.map(({ lane, i }) => biased(lane, i)).join(', ')});
+  put_result(place, ${adds ? 'get_result(place) + ' : ''}value);`
+    : lanes
+        .map(({ lane, i }) => {
+          const value = `${adds ? `get_result(start + ${i}u) + ` : ''}${biased(lane, i)}`;
+          return `if (column + ${i}u < p.columns) { put_result(start + ${i}u, ${value}); }`;
+        })
+        .join('\n  ');
+  return `
+fn store(row: u32, column: u32, values: vec4<f32>) {
+  if (row >= p.rows || column >= p.columns) { return; }
+  let start = row * p.resultWidth + p.resultFirst + column;
+  ${body}
+}`;
+}

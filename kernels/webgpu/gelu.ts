@@ -1,0 +1,57 @@
+/**
+ * y = x·Φ(x), the exact Gaussian error linear unit, and dx = dy·(Φ(x) + x·φ(x)).
+ *
+ * Flat arrays of N·D elements; a thread owns one element, or four where rows are whole vectors.
+ */
+import { elementwise } from './common/elementwise.ts';
+import type { WebGpuKernel } from './kernel.ts';
+
+/**
+ * Φ(x) = ½·erfc(−x/√2), with erfc(t) = e^(−t²)·P(s), s = (t − 2.5)/(t + 2.5), on 0 ≤ t ≤ 9: 1e-9
+ * relative before rounding. The coefficients are those of the CPU kernel.
+ */
+const normal = `
+fn gauss(x: f32) -> f32 { return exp(-0.5 * x * x); }
+
+fn cumulative(x: f32) -> f32 {
+  let t = min(0.70710678 * abs(x), 9.0);
+  let s = (t - 2.5) / (t + 2.5);
+  var sum = -3.926272565e-5;
+  ${[
+    '-1.138576913e-4',
+    '2.366944999e-4',
+    '8.710964500e-4',
+    '-2.645492241e-3',
+    '-3.992922202e-3',
+    '3.992299304e-2',
+    '-1.250331176e-1',
+    '2.517131711e-1',
+    '-3.717367320e-1',
+    '2.108063642e-1',
+  ]
+    .map((coefficient) => `sum = fma(sum, s, ${coefficient});`)
+    .join('\n  ')}
+  let tail = 0.5 * gauss(x) * sum;
+  return select(tail, 1.0 - tail, x > 0.0);
+}`;
+
+const forward = elementwise({
+  name: 'gelu',
+  inputs: ['x'],
+  outputs: { y: 'x * cumulative(x)' },
+  functions: normal,
+});
+
+const backward = elementwise({
+  name: 'gelu backward',
+  inputs: ['dY', 'x'],
+  outputs: { dX: 'dY * fma(0.39894228 * x, gauss(x), cumulative(x))' },
+  functions: normal,
+});
+
+export const gelu: WebGpuKernel = {
+  op: 'gelu',
+  signature: "x[N,D]' -> y[N,D]'",
+  forward: (call) => forward(call, call.dims.D),
+  backward: (call) => backward(call, call.dims.D),
+};

@@ -1,0 +1,71 @@
+/** The gpu.js backend in Node, where gpu.js has no GPU: its WebAssembly and JavaScript modes. */
+import { attention } from '@saccade/attention';
+import { ConfigError, DataError, UnsupportedError } from '@saccade/core';
+import { linearLogprob } from '@saccade/logprob';
+import { gemm, openDevice, referenceBackend } from '@saccade/ops';
+import { describe, expect, it } from 'vitest';
+import { checkOp, forwardOps } from './gpujs-cases.fixture.ts';
+import { gpujsBackend } from './index.ts';
+
+describe.each(['auto', 'cpu'] as const)('in mode %s', (mode) => {
+  it.each(forwardOps.map((op) => op.id))('%s agrees with its float64 oracle', async (id) => {
+    const device = openDevice(await gpujsBackend({ mode }));
+    for (const op of forwardOps) if (op.id === id) await checkOp(device, op, 6);
+    device.dispose();
+  });
+});
+
+it('says what it computes with', async () => {
+  const backend = await gpujsBackend();
+  expect(backend.description).toBe('gpu.js, WebAssembly on the CPU, no GPU');
+  backend.dispose();
+  await expect(gpujsBackend({ mode: 'webgl2' })).rejects.toThrow(UnsupportedError);
+  await expect(gpujsBackend({ mode: 'webgpu' as 'cpu' })).rejects.toThrow(ConfigError);
+});
+
+it('leaves what it has no kernel for to a fallback, visibly', async () => {
+  const events: string[] = [];
+  const device = openDevice(await gpujsBackend(), {
+    strict: false,
+    fallback: referenceBackend(),
+    onEvent: (event) => events.push(JSON.stringify(event)),
+  });
+  const x = device.upload('f32', [1, 2], [1, 2]);
+  const w = device.upload('f32', [2, 2], [1, 0, 0, 1]);
+  expect([...(await device.read(device.forward(gemm, { x, w }).y))]).toEqual([1, 2]);
+  expect(events).toHaveLength(1);
+  expect(events[0]).toContain('forward of attention and linearLogprob only');
+  device.dispose();
+});
+
+it('refuses in one sentence what is too large, and any other storage than float32', async () => {
+  const backend = await gpujsBackend();
+  const ask = (dims: Record<string, number>, dtype: 'f32' | 'bf16' = 'f32'): true | string =>
+    backend.supports(attention, 'forward', [dtype, dtype, dtype, 'i32', dtype, 'f32'], {
+      T: 8,
+      H: 2,
+      G: 1,
+      D: 4,
+      S: 1,
+      P: 3,
+      ...dims,
+    });
+  expect(ask({})).toBe(true);
+  expect(ask({ T: 1025 })).toBe('T is 1025; gpu.js takes at most 1024 tokens here.');
+  expect(ask({ D: 129 })).toBe('D is 129; gpu.js takes at most 128 here.');
+  expect(ask({}, 'bf16')).toBe('q is bf16; the kernel takes f32.');
+  backend.dispose();
+});
+
+it('reports a target that is not in the vocabulary', async () => {
+  const device = openDevice(await gpujsBackend());
+  const hidden = device.upload('f32', [1, 1], [1]);
+  const weight = device.upload('f32', [2, 1], [1, 2]);
+  const targets = device.upload('i32', [1], [2]);
+  expect(() => device.forward(linearLogprob, { hidden, weight, targets })).toThrow(
+    new DataError(
+      'linearLogprob: targets[0] is 2; expected at least -1 and below 2. Check the indices.',
+    ),
+  );
+  device.dispose();
+});

@@ -1,0 +1,2 @@
+export { attention } from './attention.ts';
+export { linearLogprob } from './linear-logprob.ts';

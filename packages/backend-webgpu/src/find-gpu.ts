@@ -1,0 +1,152 @@
+/// <reference types="@webgpu/types" preserve="true" />
+/** Where WebGPU comes from: the browser, or Dawn in Node. */
+import { MissingError, messageOf } from '@saccade/core';
+import { destroyAtExit } from './destroy-at-exit.ts';
+
+export interface WebGpuAvailable {
+  readonly available: true;
+  /** The adapter, for people: `nvidia, NVIDIA H200`. */
+  readonly description: string;
+  readonly features: readonly string[];
+  /** The adapter's limits that kernels choose by. */
+  readonly limits: Readonly<Record<string, number>>;
+}
+
+export interface WebGpuUnavailable {
+  readonly available: false;
+  /** What is missing and how to get it. */
+  readonly message: string;
+}
+
+/** What a device is asked for with. */
+export interface DeviceRequest {
+  /** WebGPU's entry point. Default: the browser's, in Node Dawn's. */
+  readonly gpu?: GPU;
+  readonly adapter?: GPUAdapter;
+  readonly powerPreference?: GPUPowerPreference;
+}
+
+/** Limits that more of is better; requested as high as the adapter has them. */
+export const REQUESTED_LIMITS = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupSizeZ',
+  'maxComputeWorkgroupsPerDimension',
+] as const;
+
+/** Features that kernels use where they are. */
+export const REQUESTED_FEATURES = ['subgroups', 'shader-f16', 'timestamp-query'] as const;
+
+/** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
+let dawn: Promise<GPU> | undefined;
+
+/**
+ * The entry point of WebGPU.
+ *
+ * @throws MissingError  with the reason and the remedy
+ */
+export async function findGpu(): Promise<GPU> {
+  const { navigator } = globalThis as { readonly navigator?: { readonly gpu?: GPU } };
+  if (navigator?.gpu !== undefined) return navigator.gpu;
+  if (typeof process === 'undefined' || process.versions?.node === undefined) {
+    throw new MissingError(
+      'This browser offers no WebGPU. Use a current Chrome, Edge, Safari or Firefox over https, ' +
+        'or another backend.',
+    );
+  }
+  dawn ??= openDawn([]);
+  return dawn;
+}
+
+/** The best adapter a power preference gets. */
+export async function findAdapter(
+  gpu: GPU,
+  powerPreference: GPUPowerPreference | undefined,
+): Promise<GPUAdapter> {
+  const adapter = await gpu.requestAdapter(
+    powerPreference === undefined ? {} : { powerPreference },
+  );
+  if (adapter !== null) return adapter;
+  throw new MissingError(
+    'WebGPU finds no adapter here. Install a GPU driver with Vulkan, Metal or Direct3D 12, and on ' +
+      'Linux the Vulkan loader (libvulkan1).',
+  );
+}
+
+/** Says what WebGPU offers here; never throws. */
+export async function probeWebGpu(
+  options: Omit<DeviceRequest, 'adapter'> = {},
+): Promise<WebGpuAvailable | WebGpuUnavailable> {
+  try {
+    const gpu = options.gpu ?? (await findGpu());
+    const adapter = await findAdapter(gpu, options.powerPreference);
+    return {
+      available: true,
+      description: describeAdapter(adapter.info),
+      features: [...adapter.features].sort(),
+      limits: Object.fromEntries(REQUESTED_LIMITS.map((name) => [name, adapter.limits[name]])),
+    };
+  } catch (error) {
+    return { available: false, message: messageOf(error) };
+  }
+}
+
+/**
+ * A device with all the limits and features of its adapter that kernels use.
+ *
+ * @throws MissingError  with the reason and the remedy
+ */
+export async function requestDevice(
+  options: DeviceRequest,
+): Promise<{ readonly gpu: GPU | undefined; readonly device: GPUDevice }> {
+  const gpu = options.gpu ?? (options.adapter === undefined ? await findGpu() : undefined);
+  const adapter =
+    options.adapter ?? (await findAdapter(gpu ?? (await findGpu()), options.powerPreference));
+  const { limits, features, info } = adapter;
+  const requiredLimits: Record<string, number> = {};
+  for (const name of REQUESTED_LIMITS) {
+    const most: number | undefined = limits[name];
+    if (most !== undefined) requiredLimits[name] = most;
+  }
+  try {
+    const device = await adapter.requestDevice({
+      requiredLimits,
+      requiredFeatures: REQUESTED_FEATURES.filter((feature) => features.has(feature)),
+    });
+    destroyAtExit(device);
+    return { gpu, device };
+  } catch (error) {
+    throw new MissingError(
+      `The adapter (${describeAdapter(info)}) gives no device: ${messageOf(error)}. ` +
+        'Ask for a fresh adapter; each gives one device.',
+      { cause: error },
+    );
+  }
+}
+
+export function describeAdapter(info: GPUAdapterInfo): string {
+  const parts = [info.vendor, info.device, info.description].filter((part) => part !== '');
+  return parts.join(', ') || 'an adapter that does not say its name';
+}
+
+/** Dawn's entry point, opened with its flags: `backend=null`, `adapter=…`. */
+export async function openDawn(flags: readonly string[]): Promise<GPU> {
+  // A name in a variable keeps bundlers for browsers from following it.
+  const name = 'webgpu';
+  let module: { create(flags: readonly string[]): GPU };
+  try {
+    module = await import(/* @vite-ignore */ name);
+  } catch (error) {
+    throw new MissingError(
+      `Node has no WebGPU of its own, and the npm package webgpu (Dawn) does not load: ` +
+        `${messageOf(error)}. Install it: npm install webgpu.`,
+      { cause: error },
+    );
+  }
+  return module.create(flags);
+}

@@ -1,0 +1,70 @@
+/**
+ * WebGPU in Node for tests: the machine's GPU, else SwiftShader and the Vulkan loader of a Chromium that
+ * is installed.
+ */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { probeWebGpu, type WebGpuAvailable, type WebGpuUnavailable } from './find-gpu.ts';
+
+const CHROMIUMS = [
+  '/usr/lib/chromium',
+  '/usr/lib/chromium-browser',
+  '/opt/google/chrome',
+  '/opt/chromium.org/chromium',
+];
+
+/** Of dlopen on Linux: RTLD_NOW, and keep the library when its handle is closed. */
+const LOAD_FOR_GOOD = 0x1002;
+
+/** Points the Vulkan loader at SwiftShader where there is nothing else, then probes. */
+export async function probeForTests(): Promise<WebGpuAvailable | WebGpuUnavailable> {
+  if (process.platform === 'linux' && !hasGpu()) useSwiftShader();
+  const probe = await probeWebGpu();
+  if (!probe.available) console.warn(`WebGPU tests are skipped: ${probe.message}`);
+  return probe;
+}
+
+/** What a child process of a test runs first, to find the same adapter. */
+export function childPreamble(): string {
+  const loader = loaderOf(chromium());
+  return loader === undefined
+    ? ''
+    : `try { process.dlopen({ exports: {} }, ${JSON.stringify(loader)}, ${LOAD_FOR_GOOD}); } catch {}`;
+}
+
+function hasGpu(): boolean {
+  const { VK_ICD_FILENAMES, VK_DRIVER_FILES } = process.env;
+  if (VK_ICD_FILENAMES !== undefined || VK_DRIVER_FILES !== undefined) return true;
+  return (
+    existsSync('/dev/dri') && readdirSync('/dev/dri').some((name) => name.startsWith('render'))
+  );
+}
+
+function chromium(): string | undefined {
+  return CHROMIUMS.find((path) => existsSync(join(path, 'libvk_swiftshader.so')));
+}
+
+/** Chromium brings the Vulkan loader too; once it is in the process, Dawn finds it by its name. */
+function loaderOf(folder: string | undefined): string | undefined {
+  const loader = folder === undefined ? undefined : join(folder, 'libvulkan.so.1');
+  return loader !== undefined && existsSync(loader) ? loader : undefined;
+}
+
+function useSwiftShader(): void {
+  const folder = chromium();
+  if (folder === undefined) return;
+  const temporary = mkdtempSync(join(tmpdir(), 'saccade-vulkan-'));
+  process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
+  const manifest = join(temporary, 'swiftshader.json');
+  const ICD = { library_path: join(folder, 'libvk_swiftshader.so'), api_version: '1.0.5' };
+  writeFileSync(manifest, JSON.stringify({ file_format_version: '1.0.0', ICD }));
+  process.env.VK_ICD_FILENAMES = manifest;
+  const loader = loaderOf(folder);
+  if (loader === undefined) return;
+  try {
+    process.dlopen({ exports: {} }, loader, LOAD_FOR_GOOD);
+  } catch {
+    // It is loaded, but is no addon: Node says so.
+  }
+}

@@ -1,0 +1,71 @@
+/** Devices that this package's tests look into. */
+import { findAdapter, findGpu, openDawn, REQUESTED_FEATURES } from './find-gpu.ts';
+
+export interface TestDevice {
+  readonly gpu: GPU;
+  /** A device that counts what is made on it. */
+  readonly wrapped: GPUDevice;
+  counts(): { readonly buffers: number; readonly pipelines: number };
+  /** Makes the next error scope of this kind find an error. */
+  failNext(filter: GPUErrorFilter): void;
+}
+
+/** A device of its own, watched. */
+export async function openTestDevice(): Promise<TestDevice> {
+  const gpu = await findGpu();
+  const adapter = await findAdapter(gpu, undefined);
+  const requiredFeatures = REQUESTED_FEATURES.filter((feature) => adapter.features.has(feature));
+  const device = await adapter.requestDevice({ requiredFeatures });
+  let [buffers, pipelines] = [0, 0];
+  let failing: GPUErrorFilter | undefined;
+  const scopes: GPUErrorFilter[] = [];
+  const replaced: Partial<GPUDevice> = {
+    createBuffer: (descriptor) => {
+      const buffer = device.createBuffer(descriptor);
+      buffers++;
+      const destroy = buffer.destroy.bind(buffer);
+      buffer.destroy = () => {
+        buffers--;
+        destroy();
+      };
+      return buffer;
+    },
+    createComputePipeline: (descriptor) => {
+      pipelines++;
+      return device.createComputePipeline(descriptor);
+    },
+    pushErrorScope: (filter) => {
+      scopes.push(filter);
+      device.pushErrorScope(filter);
+    },
+    popErrorScope: async () => {
+      const isFailing = scopes.pop() === failing;
+      if (isFailing) failing = undefined;
+      const found = await device.popErrorScope();
+      return isFailing ? ({ message: 'as the test asked' } as GPUError) : found;
+    },
+  };
+  const wrapped = new Proxy(device, {
+    get(target, name) {
+      const value: unknown = Reflect.get(name in replaced ? replaced : target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return {
+    gpu,
+    wrapped,
+    counts: () => ({ buffers, pipelines }),
+    failNext: (filter) => {
+      failing = filter;
+    },
+  };
+}
+
+/** Dawn's null device, which compiles and checks everything and runs nothing; absent without Dawn. */
+export async function openNullGpu(): Promise<GPU | undefined> {
+  try {
+    return await openDawn(['backend=null']);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+/** Kernels on devices that offer less: small bindings, little workgroup memory, no subgroups. */
+import { attentionCatalog } from '@saccade/attention';
+import { logprobCatalog } from '@saccade/logprob';
+import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
+import { checkBatchInvariance, compareWithOracle } from '@saccade/ops/contract';
+import { webGpuKernels } from '@saccade/webgpu-kernels';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { webgpuBackend } from './index.ts';
+import { probeForTests } from './software-gpu.ts';
+
+const probe = await probeForTests();
+// Software adapters take a second or more to compile a large shader; a busy machine, several.
+vi.setConfig({ testTimeout: 600_000 });
+const ops = [...opsCatalog, ...attentionCatalog, ...logprobCatalog].filter((op) =>
+  webGpuKernels.some((kernel) => kernel.op === op.id),
+);
+
+/** Of 64 KiB bindings: every matrix is bound in slices, with a remainder. */
+const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
+  adamwStep: [{ dims: { N: 40_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
+  add: [{ dims: { N: 150, D: 129 } }, { dims: { N: 150, D: 132 } }],
+  embedding: [{ dims: { V: 150, D: 150, E: 10, N: 200 } }],
+  gatherRows: [{ dims: { N: 150, D: 150, R: 150 } }],
+  gelu: [{ dims: { N: 150, D: 129 } }],
+  gemm: [
+    { dims: { M: 150, K: 132, N: 140 } },
+    { dims: { M: 20, K: 40, N: 450 } },
+    { dims: { M: 450, K: 40, N: 20 }, without: ['b'] },
+  ],
+  gradNorm: [{ dims: { N: 40_003, U: 1 } }],
+  linearLogprob: [{ dims: { N: 150, D: 40, V: 700 } }],
+  linearSample: [{ dims: { N: 150, D: 40, V: 700, Q: 4 } }],
+  rmsNorm: [{ dims: { N: 150, D: 129 } }],
+  rotary: [{ dims: { T: 150, H: 4, D: 34, E: 17 } }],
+  scatterRows: [{ dims: { C: 150, D: 150, N: 150 } }],
+  swiglu: [{ dims: { N: 150, D: 129 } }],
+};
+
+/** Bound whole: the heads of one layer, of which every tile may meet any row. */
+const WHOLE = attentionCatalog.map((op) => op.id);
+
+describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = openDevice(await webgpuBackend({ bindingBytes: 65_536, poisonWorkspaces: true }));
+  });
+  afterAll(() => device.dispose());
+
+  it('has a case for every op that binds slices', () => {
+    const sliced = ops.map((op) => op.id).filter((id) => !WHOLE.includes(id));
+    expect(Object.keys(SLICED).sort()).toEqual(sliced.sort());
+  });
+
+  it.each(Object.keys(SLICED))('%s binds slices', async (id) => {
+    const op = ops.find((candidate) => candidate.id === id) as Op;
+    let seed = 3;
+    for (const opCase of SLICED[id] ?? []) {
+      await compareWithOracle(device, op, opCase, seed++);
+      if (op.part !== undefined) await checkBatchInvariance(device, op, opCase, seed++);
+    }
+  });
+
+  it('adds up the gradient of a small weight over chunks of rows', async () => {
+    const gemm = opsCatalog.find((op) => op.id === 'gemm') as Op;
+    await compareWithOracle(device, gemm, { dims: { M: 2100, K: 5, N: 3 } }, 4);
+  });
+
+  it('names the limit where an array cannot be sliced', () => {
+    const gemm = opsCatalog.find((op) => op.id === 'gemm') as Op;
+    const x = device.alloc('f32', [1, 20_000]);
+    expect(() => device.forward(gemm, { x, w: x })).toThrow(
+      /gemm: array left of the shader "gemm" has 80000 bytes; this device binds at most 65536/,
+    );
+  });
+});
+
+describe.skipIf(!probe.available)('on the least that WebGPU promises', () => {
+  let device: Device;
+  beforeAll(async () => {
+    const options = { subgroups: false, workgroupBytes: 16_384, poisonWorkspaces: true };
+    device = openDevice(await webgpuBackend(options));
+  });
+  afterAll(() => device.dispose());
+
+  it.each(ops.map((op) => op.id))('%s agrees with its float64 oracle', async (id) => {
+    const op = ops.find((candidate) => candidate.id === id) as Op;
+    let seed = 11;
+    for (const opCase of op.cases.slice(-3)) await compareWithOracle(device, op, opCase, seed++);
+  });
+});

@@ -1,0 +1,323 @@
+/// <reference types="@webgpu/types" preserve="true" />
+/** The WebGPU backend: kernels in WGSL on pooled buffers, recorded and submitted in batches. */
+import {
+  bytesOf,
+  DataError,
+  type DType,
+  messageOf,
+  ShapeError,
+  StateError,
+  type TypedArray,
+  UnsupportedError,
+} from '@saccade/core';
+import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
+import type { GpuArray, KernelCall, KernelLimits, Pass, Storage } from '@saccade/webgpu-kernels';
+import { DeviceFaults } from './device-faults.ts';
+import { Executor } from './executor.ts';
+import { Failures } from './failures.ts';
+import { type DeviceRequest, describeAdapter, requestDevice } from './find-gpu.ts';
+import { GpuBuffers, type GpuMemory, largestBuffer } from './gpu-memory.ts';
+import { kernelLimits, type LimitOptions } from './kernel-limits.ts';
+import { type KernelOperand, KernelTable } from './kernel-table.ts';
+import { MemoryArray } from './memory-array.ts';
+import { Pipelines } from './pipelines.ts';
+import { Readback, type Span } from './readback.ts';
+import { Recorder } from './recorder.ts';
+import { FAILURE_RECORD_BYTES } from './shader-text.ts';
+import { poisonPasses, splitWrite } from './write-bytes.ts';
+
+export interface WebGpuBackendOptions extends DeviceRequest, LimitOptions {
+  /** A device to work on, which stays the caller's; its limits and features are what they are. */
+  readonly device?: GPUDevice;
+  /** Fills the kernels' workspaces with NaN before each use; for tests. */
+  readonly poisonWorkspaces?: boolean;
+}
+
+/**
+ * Opens the WebGPU backend.
+ *
+ * Launches are recorded and run when something is read, or enough of them wait. On one device the
+ * same inputs give the same bits, whatever stands beside them in the batch.
+ *
+ * @throws MissingError  if there is no WebGPU or no adapter, with the reason and the remedy
+ * @throws ConfigError   if an option is not usable here
+ */
+export async function webgpuBackend(options: WebGpuBackendOptions = {}): Promise<Backend> {
+  const { gpu, device } =
+    options.device === undefined
+      ? await requestDevice(options)
+      : { gpu: options.gpu, device: options.device };
+  try {
+    const backend = new WebGpuBackend(device, options);
+    if (gpu !== undefined) entryPoints.set(backend, gpu);
+    return backend;
+  } catch (error) {
+    if (options.device === undefined) device.destroy();
+    throw error;
+  }
+}
+
+/** Dawn goes when nobody holds its entry point: a backend holds its own. */
+const entryPoints = new WeakMap<Backend, GPU>();
+
+class WebGpuBackend implements Backend {
+  readonly name = 'webgpu';
+  readonly description: string;
+  readonly #device: GPUDevice;
+  readonly #isOwner: boolean;
+  readonly #poisons: boolean;
+  readonly #limits: KernelLimits;
+  readonly #faults: DeviceFaults;
+  readonly #kernels = new KernelTable();
+  readonly #buffers: GpuBuffers;
+  readonly #memory: PooledMemory<GpuMemory>;
+  readonly #recorder: Recorder;
+  readonly #executor: Executor;
+  readonly #readback: Readback;
+  readonly #storages: readonly DType[];
+  readonly #largestBuffer: number;
+  #workspaceBytes = 0;
+  #isDisposed = false;
+
+  constructor(device: GPUDevice, options: WebGpuBackendOptions) {
+    this.#device = device;
+    this.#isOwner = options.device === undefined;
+    this.#poisons = options.poisonWorkspaces ?? false;
+    this.description = `WebGPU, ${describeAdapter(device.adapterInfo)}`;
+    this.#limits = kernelLimits(device, device.adapterInfo, options);
+    this.#storages = device.features.has('shader-f16') ? ['f32', 'f16'] : ['f32'];
+    this.#largestBuffer = largestBuffer(device);
+    this.#faults = new DeviceFaults(device);
+    const recorder = new Recorder(device, this.#faults);
+    const pipelines = new Pipelines(device, this.#limits, this.#faults);
+    this.#recorder = recorder;
+    this.#buffers = new GpuBuffers(device, this.#faults, 'storage', (memory) => {
+      if (recorder.isPending(memory)) recorder.submit();
+      pipelines.forgetGroups();
+    });
+    this.#memory = new PooledMemory('webgpu', this.#buffers);
+    // A buffer of its own, zero at first; the pool's may hold anything.
+    const failures = new Failures(this.#buffers.allocate(FAILURE_RECORD_BYTES), device.queue);
+    this.#executor = new Executor({
+      memory: this.#memory,
+      pipelines,
+      recorder,
+      failures,
+      limits: this.#limits,
+    });
+    const staging = new GpuBuffers(device, this.#faults, 'readback');
+    this.#readback = new Readback(staging, recorder, failures, this.#largestBuffer);
+  }
+
+  alloc(sizeBytes: number): DeviceBuffer {
+    this.#expectOpen();
+    this.#expectFits('A buffer', sizeBytes);
+    return this.#memory.alloc(sizeBytes);
+  }
+
+  free(buffer: DeviceBuffer): void {
+    this.#memory.free(buffer);
+  }
+
+  write(view: BufferView, data: ArrayBufferView): void {
+    this.#expectOpen();
+    const memory = this.#memory.locate(view);
+    const sizeBytes = view.length * bytesOf(view.dtype);
+    if (data.byteLength !== sizeBytes) {
+      throw new ShapeError(
+        `A write to ${view.length} ${view.dtype} elements needs ${sizeBytes} bytes, ` +
+          `got ${data.byteLength}. Pass an array of the view's type and length.`,
+      );
+    }
+    // What is recorded comes first, where it is about the same memory.
+    if (this.#recorder.isPending(memory)) this.#recorder.submit();
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const { start, body, patches } = splitWrite(memory, view.offsetBytes, bytes);
+    const { queue } = this.#device;
+    if (body.length > 0) queue.writeBuffer(memory.buffer, start, body);
+    this.#executor.run('write', patches, 'f32');
+  }
+
+  async read(view: BufferView): Promise<ArrayBufferView> {
+    this.#expectOpen();
+    const memory = this.#memory.locate(view);
+    const sizeBytes = view.length * bytesOf(view.dtype);
+    const start = view.offsetBytes - (view.offsetBytes % 4);
+    const end = Math.ceil((view.offsetBytes + sizeBytes) / 4) * 4;
+    const words = await this.#wait({ memory, start, end });
+    const skipped = view.offsetBytes - start;
+    const isWhole = skipped === 0 && words.byteLength === sizeBytes;
+    const bytes = isWhole ? words.buffer : words.buffer.slice(skipped, skipped + sizeBytes);
+    return viewAs(view.dtype, bytes);
+  }
+
+  supports(
+    op: Op,
+    direction: Direction,
+    dtypes: readonly (DType | undefined)[],
+    _dims: Dims,
+  ): true | string {
+    const binding = this.#kernels.find(op, direction);
+    if (typeof binding === 'string') return binding;
+    return refuseDtypes(binding.operands[direction], this.#storages, dtypes) ?? true;
+  }
+
+  dispatch({ op, direction, operands, dims, scalars }: Launch): void {
+    this.#expectOpen();
+    const binding = this.#kernels.find(op, direction);
+    const refusal =
+      typeof binding === 'string'
+        ? binding
+        : refuseDtypes(
+            binding.operands[direction],
+            this.#storages,
+            operands.map((view) => view?.dtype),
+          );
+    if (typeof binding === 'string' || refusal !== undefined) {
+      throw new UnsupportedError(
+        `${op.id}: the webgpu backend cannot run the ${direction}: ${refusal} ` +
+          'Ask supports() first.',
+      );
+    }
+    const slots = binding.operands[direction];
+    const arrays: Record<string, GpuArray> = {};
+    for (const [position, slot] of slots.entries()) {
+      const view = operands[position];
+      if (view !== undefined) arrays[slot.array] = this.#operand(op, slot, view, dims);
+    }
+    const storage = storageOf(slots, operands) === 'f16' ? 'f16' : 'f32';
+    const taken: GpuMemory[] = [];
+    const scratch = (type: Storage, length: number): GpuArray =>
+      this.#scratch(op, type, length, taken);
+    const call: KernelCall = { dims, scalars, arrays, storage, limits: this.#limits, scratch };
+    try {
+      const passes = passesOf(op, () => binding.kernel[direction]?.(call) ?? []);
+      this.#executor.run(op.id, passes, storage);
+    } finally {
+      this.#workspaceBytes = 0;
+      for (const memory of taken) {
+        this.#workspaceBytes += memory.sizeBytes;
+        this.#memory.give(memory);
+      }
+    }
+  }
+
+  async synchronize(): Promise<void> {
+    this.#expectOpen();
+    await this.#wait(undefined);
+  }
+
+  allocatedBytes(): number {
+    return this.#memory.liveBytes;
+  }
+
+  workspaceBytes(): number {
+    return this.#workspaceBytes;
+  }
+
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#memory.dispose();
+    this.#buffers.dispose();
+    this.#readback.dispose();
+    this.#recorder.dispose();
+    if (this.#isOwner) this.#device.destroy();
+  }
+
+  #operand(op: Op, slot: KernelOperand, view: BufferView, dims: Dims): MemoryArray {
+    const memory = this.#memory.locate(view);
+    const expected = slot.axes.reduce((size, axis) => size * (dims[axis] ?? 0), 1);
+    const size = bytesOf(view.dtype);
+    if (view.length !== expected) {
+      throw new ShapeError(
+        `${op.id}: ${slot.label} needs ${expected * size} bytes ([${slot.axes.join(', ')}] of ` +
+          `${view.dtype}), got ${view.length * size}. Pass an array of the call's dims.`,
+      );
+    }
+    if (view.offsetBytes % size !== 0) {
+      throw new ShapeError(
+        `${op.id}: ${slot.label} begins at byte ${view.offsetBytes}, expected a multiple of ` +
+          `${size}. Move the view to whole elements.`,
+      );
+    }
+    return new MemoryArray(memory, view.dtype as Storage, view.offsetBytes / size, view.length);
+  }
+
+  #scratch(op: Op, storage: Storage, length: number, taken: GpuMemory[]): GpuArray {
+    const sizeBytes = Math.max(16, length * (storage === 'f16' ? 2 : 4));
+    this.#expectFits(`${op.id}: the workspace`, sizeBytes);
+    const memory = this.#memory.take(sizeBytes);
+    taken.push(memory);
+    if (this.#poisons) {
+      this.#executor.run('poison', poisonPasses(memory, this.#limits.bindingBytes), 'f32');
+    }
+    return new MemoryArray(memory, storage, 0, length);
+  }
+
+  async #wait(span: Span | undefined): Promise<Uint8Array<ArrayBuffer>> {
+    this.#faults.beginWait();
+    const outcome = await this.#readback.read(span).then(
+      (bytes) => ({ bytes }),
+      (error: unknown) => ({ error }),
+    );
+    if (this.#isDisposed) {
+      throw new StateError(
+        'This webgpu backend was disposed of before the work was done. Await it before dispose().',
+      );
+    }
+    const fault = await this.#faults.endWait();
+    if (fault !== undefined) throw fault;
+    if ('bytes' in outcome) return outcome.bytes;
+    if (outcome.error instanceof DataError) throw outcome.error;
+    const loss = await this.#faults.lossSoon();
+    throw (
+      loss ??
+      new StateError(
+        `The WebGPU device gave nothing back: ${messageOf(outcome.error)}. Open another backend.`,
+      )
+    );
+  }
+
+  #expectFits(what: string, sizeBytes: number): void {
+    const most = this.#largestBuffer;
+    if (!(sizeBytes > most)) return;
+    throw new UnsupportedError(
+      `${what} of ${sizeBytes} bytes is more than this WebGPU device allows: maxBufferSize is ` +
+        `${most}. Use smaller arrays or another backend.`,
+    );
+  }
+
+  #expectOpen(): void {
+    if (this.#isDisposed) {
+      throw new StateError('This webgpu backend has been disposed. Open another one.');
+    }
+    if (this.#faults.loss !== undefined) throw this.#faults.loss;
+  }
+}
+
+/** The passes of a launch; what a kernel refuses in words is a fault of the data. */
+function passesOf(op: Op, make: () => readonly Pass[]): readonly Pass[] {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new DataError(`${op.id}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Stored bytes as the typed array of `dtype`. */
+function viewAs(dtype: DType, bytes: ArrayBuffer): TypedArray {
+  switch (dtype) {
+    case 'f64':
+      return new Float64Array(bytes);
+    case 'f32':
+      return new Float32Array(bytes);
+    case 'i32':
+      return new Int32Array(bytes);
+    case 'f16':
+    case 'bf16':
+      return new Uint16Array(bytes);
+  }
+}

@@ -1,0 +1,10 @@
+/** What backends are made of besides their device: pooled memory, and operands checked by form. */
+export { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
+export {
+  type LaunchedOperand,
+  launchedOperands,
+  refuseDtypes,
+  storageOf,
+} from './launched-operands.ts';
+export { type MemorySource, PooledBuffer, PooledMemory } from './pooled-memory.ts';
+export { kindOf, type OperandKind, signatureOf } from './signature.ts';

@@ -1,0 +1,154 @@
+/** Device memory with free lists, and handles that notice when they are used too late. */
+import { bytesOf, ShapeError, StateError } from '@saccade/core';
+import type { BufferView, DeviceBuffer } from './backend.ts';
+import { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
+
+/** Where memory comes from and goes back to. */
+export interface MemorySource<Memory extends Allocation> {
+  /** Memory of at least this size, a size class or the size asked for. */
+  allocate(sizeBytes: number): Memory;
+  release(memory: Memory): void;
+  /** False for memory that must not be given out again. */
+  isUsable?(memory: Memory): boolean;
+}
+
+/** All memory held, as a multiple of the most that was in use at once. */
+const MOST_HELD = 1.25;
+
+/**
+ * Memory freed by its owner is kept for the next allocation of about its size. That is safe without
+ * waiting for the device as long as all work on it runs in the order it is queued.
+ */
+export class PooledMemory<Memory extends Allocation> {
+  readonly #backend: string;
+  readonly #source: MemorySource<Memory>;
+  readonly #free = new FreeLists<Memory>();
+  #liveBytes = 0;
+  /** Memory behind the live buffers, size classes counted in full, now and at most. */
+  #usedBytes = 0;
+  #peakBytes = 0;
+
+  /** @param backend  what messages call the owner: `native` */
+  constructor(backend: string, source: MemorySource<Memory>) {
+    this.#backend = backend;
+    this.#source = source;
+  }
+
+  get liveBytes(): number {
+    return this.#liveBytes;
+  }
+
+  alloc(sizeBytes: number): PooledBuffer<Memory> {
+    if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
+      throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
+    }
+    const memory = this.take(sizeBytes);
+    this.#liveBytes += sizeBytes;
+    return new PooledBuffer(this, sizeBytes, memory);
+  }
+
+  /** Takes the memory of a buffer back; the buffer must be its own and alive. */
+  free(buffer: DeviceBuffer): void {
+    const pooled = this.#own(buffer, 'Free it where it is from.');
+    const memory = pooled.giveUp(this);
+    this.#liveBytes -= pooled.sizeBytes;
+    this.give(memory);
+  }
+
+  /** Memory without a handle, for the time of a launch; counted as used, not as live. */
+  take(sizeBytes: number): Memory {
+    const kept = this.#free.take(sizeBytes);
+    const size = kept?.sizeBytes ?? sizeClass(sizeBytes);
+    this.#usedBytes += size;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes);
+    if (kept !== undefined) return kept;
+    this.#trim();
+    const memory = this.#source.allocate(size);
+    this.#usedBytes += memory.sizeBytes - size;
+    return memory;
+  }
+
+  /** Gives back what `take` gave. */
+  give(memory: Memory): void {
+    this.#usedBytes -= memory.sizeBytes;
+    if (this.#source.isUsable?.(memory) === false) {
+      this.#source.release(memory);
+      return;
+    }
+    this.#free.put(memory);
+    this.#trim();
+  }
+
+  /** The memory of a view, checked against its buffer's size. */
+  locate({ buffer, offsetBytes, dtype, length }: BufferView): Memory {
+    const pooled = this.#own(buffer, 'Upload the array here.');
+    const memory = pooled.memory(this);
+    const end = offsetBytes + length * bytesOf(dtype);
+    if (offsetBytes < 0 || !(end <= buffer.sizeBytes)) {
+      throw new ShapeError(
+        `A view of bytes ${offsetBytes} to ${end} does not fit a buffer of ` +
+          `${buffer.sizeBytes} bytes. Make the view smaller.`,
+      );
+    }
+    return memory;
+  }
+
+  /**
+   * Keeps what is held in bounds. What goes is what the work of the moment does not use: sampling
+   * and training take turns and ask for other sizes, so the latest freed is not the one to go.
+   */
+  #trim(): void {
+    while (this.#usedBytes + this.#free.sizeBytes > MOST_HELD * this.#peakBytes) {
+      const unused = this.#free.evict();
+      if (unused === undefined) return;
+      this.#source.release(unused);
+    }
+  }
+
+  /** Forgets everything; who disposes of a device frees what it held. */
+  dispose(): void {
+    this.#free.clear();
+    this.#liveBytes = 0;
+    this.#usedBytes = 0;
+  }
+
+  #own(buffer: DeviceBuffer, remedy: string): PooledBuffer<Memory> {
+    if (buffer instanceof PooledBuffer) return buffer as PooledBuffer<Memory>;
+    throw new StateError(`This buffer is not one of the ${this.#backend} backend. ${remedy}`);
+  }
+}
+
+/** A handle: valid from `alloc` to `free`. */
+export class PooledBuffer<Memory extends Allocation> implements DeviceBuffer {
+  readonly sizeBytes: number;
+  readonly #owner: PooledMemory<Memory>;
+  #memory: Memory | undefined;
+
+  constructor(owner: PooledMemory<Memory>, sizeBytes: number, memory: Memory) {
+    this.#owner = owner;
+    this.sizeBytes = sizeBytes;
+    this.#memory = memory;
+  }
+
+  /** At least `sizeBytes` bytes. */
+  memory(owner: PooledMemory<Memory>): Memory {
+    if (this.#owner !== owner) {
+      throw new StateError(
+        'This buffer belongs to another backend. Read it there and upload it here.',
+      );
+    }
+    if (this.#memory === undefined) {
+      throw new StateError(
+        `This buffer of ${this.sizeBytes} bytes has been freed. Free an array after its last use.`,
+      );
+    }
+    return this.#memory;
+  }
+
+  /** The memory, which the buffer loses. */
+  giveUp(owner: PooledMemory<Memory>): Memory {
+    const memory = this.memory(owner);
+    this.#memory = undefined;
+    return memory;
+  }
+}

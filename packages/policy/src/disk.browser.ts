@@ -1,0 +1,15 @@
+/** In place of `disk.ts` in browsers, which have no file system. */
+import { UnsupportedError } from '@saccade/core';
+import type * as disk from './disk.ts';
+
+async function refuse(directory: string, file = 'model.safetensors'): Promise<never> {
+  throw new UnsupportedError(
+    `A browser has no file ${file} in ${directory}. Read \`policy.parameters\` and keep them yourself.`,
+  );
+}
+
+export const readJson: typeof disk.readJson = refuse;
+export const writeText: typeof disk.writeText = refuse;
+export const readArrays: typeof disk.readArrays = refuse;
+export const readWeights: typeof disk.readWeights = (directory) => refuse(directory);
+export const writeArrays: typeof disk.writeArrays = refuse;

@@ -1,0 +1,42 @@
+/** A policy's files: JSON, text and weights. A browser has `disk.browser.ts` in its place. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataError, messageOf } from '@saccade/core';
+import type { NamedArray } from '@saccade/nn';
+import { readSafetensors, readSafetensorsDirectory, writeSafetensors } from '@saccade/nn/files';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** @throws DataError if there is no such file, or it is no JSON */
+export async function readJson(directory: string, file: string): Promise<Json> {
+  try {
+    return JSON.parse(await readFile(join(directory, file), 'utf8')) as Json;
+  } catch (error) {
+    throw new DataError(`${file} in ${directory} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Makes the directory if it is not there. */
+export async function writeText(directory: string, file: string, text: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, file), text);
+}
+
+export function readArrays(directory: string, file: string): Promise<Map<string, NamedArray>> {
+  return readSafetensors(join(directory, file));
+}
+
+/** The weights of a directory, from its shards where it has some. */
+export function readWeights(directory: string): Promise<Map<string, NamedArray>> {
+  return readSafetensorsDirectory(directory);
+}
+
+export function writeArrays(
+  directory: string,
+  file: string,
+  arrays: ReadonlyMap<string, NamedArray>,
+): Promise<void> {
+  return writeSafetensors(join(directory, file), arrays);
+}

@@ -1,0 +1,18 @@
+/** Steps aside between passes, in Node and in browsers. */
+
+/** Resolves after everything that waits has had its turn: answers of sandboxes, timers, clicks. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') {
+      setImmediate(resolve);
+      return;
+    }
+    // Browsers have no setImmediate, and stretch a timer of 0 ms to 4; a message is not held back.
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}

@@ -1,0 +1,29 @@
+/// <reference lib="dom" />
+/** In place of `decode-picture.ts` in browsers: their own decoder, drawn on white. */
+import { DataError, messageOf } from '@saccade/core';
+import type { DecodedPicture } from './decode-picture.ts';
+
+/** What is transparent becomes white. @throws DataError if it is no picture */
+export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture> {
+  try {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(encoded)]), {
+      // The pixels as they are stored; Node's decoder applies no profile to plain sRGB either.
+      colorSpaceConversion: 'none',
+    });
+    const { width, height } = bitmap;
+    const context = new OffscreenCanvas(width, height).getContext('2d');
+    if (context === null) throw new Error('there is no canvas to draw on');
+    context.fillStyle = '#fff';
+    context.fillRect(0, 0, width, height);
+    context.drawImage(bitmap, 0, 0);
+    bitmap.close();
+    const { data } = context.getImageData(0, 0, width, height);
+    const pixels = new Uint8Array(width * height * 3);
+    for (let from = 0, to = 0; from < data.length; from += 4, to += 3) {
+      pixels.set(data.subarray(from, from + 3), to);
+    }
+    return { pixels, width, height };
+  } catch (error) {
+    throw new DataError(`A picture could not be decoded: ${messageOf(error)}.`, { cause: error });
+  }
+}
