@@ -13,6 +13,7 @@ import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { countToolCalls, type Trajectory, trajectoryViolations } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemonstrationMix, defaultMix, planLooks } from './behaviour.ts';
+import { captions } from './caption.ts';
 import { needleCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
 import { answerText, lookText } from './model-text.ts';
@@ -33,6 +34,9 @@ class CharacterProcessor implements Processor {
   }
   encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent {
     return this.#encode([{ kind: 'text', text: modelEnded ? '|' : '$|' }, ...user]);
+  }
+  encodeContent(parts: readonly ContentPart[]): EncodedContent {
+    return this.#encode(parts);
   }
   encodeModelText(text: string, ends: boolean): Int32Array {
     const codes = Array.from(text, (character) => character.charCodeAt(0));
@@ -242,6 +246,42 @@ describe('readingExamples', () => {
       const action = pyvisionImageShort.parse(segments.at(-1)?.text ?? '');
       expect(action).toEqual({ kind: 'answer', answer });
     }
+  });
+});
+
+describe('captions', () => {
+  const processor = new CharacterProcessor();
+  const make = (seed: number, count = 300) =>
+    captions({ processor, images: new ModelImages(processor), seed, count });
+
+  it('is a picture and the digit it shows, the same for the same seed', async () => {
+    const made = await make(1);
+    expect(made.length).toBe(300);
+    for (const trajectory of made) {
+      expect(trajectoryViolations(trajectory)).toEqual([]);
+      const [prompt, model] = trajectory.segments;
+      expect(prompt?.images).toHaveLength(1);
+      expect([...(prompt?.tokens ?? [])]).toEqual(new Array(4).fill(imageToken));
+      expect(model?.text).toMatch(/^[0-9]$/);
+      expect(trajectory.answer).toBe(model?.text);
+    }
+    expect(new Set(made.map(({ answer }) => answer)).size).toBe(10);
+    expect((await make(1, 20)).map(traceOf)).toEqual(made.slice(0, 20).map(traceOf));
+    expect((await make(2, 20)).map(traceOf)).not.toEqual(made.slice(0, 20).map(traceOf));
+  });
+
+  it('reports progress up to the last one', async () => {
+    const done: number[] = [];
+    await captions({
+      processor,
+      images: new ModelImages(processor),
+      seed: 1,
+      count: 300,
+      onEvent: (event) => {
+        if (event.kind === 'progress') done.push(event.done);
+      },
+    });
+    expect(done).toEqual([256, 300]);
   });
 });
 

@@ -16,6 +16,7 @@ import {
 import type { ContentPart, Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import { type Trajectory, TrajectoryBuilder, type TrajectoryImage } from '@saccade/trajectory';
+import { inChunks } from './in-chunks.ts';
 import { answerText } from './model-text.ts';
 
 export interface ReadingOptions {
@@ -28,21 +29,8 @@ export interface ReadingOptions {
 }
 
 /** Looks with a digit of the training split among them, as one-turn trajectories. */
-export async function readingExamples(options: ReadingOptions): Promise<Trajectory[]> {
-  const indices = Array.from({ length: options.count }, (_, i) => i);
-  const examples: Trajectory[] = [];
-  // In chunks: every look is a picture to encode and decode.
-  for (let done = 0; done < indices.length; done += 256) {
-    const chunk = indices.slice(done, done + 256);
-    examples.push(...(await Promise.all(chunk.map((index) => readingExample(options, index)))));
-    options.onEvent?.({
-      kind: 'progress',
-      stage: 'readings',
-      done: examples.length,
-      total: options.count,
-    });
-  }
-  return examples;
+export function readingExamples(options: ReadingOptions): Promise<Trajectory[]> {
+  return inChunks('readings', options, (index) => readingExample(options, index));
 }
 
 async function readingExample(options: ReadingOptions, index: number): Promise<Trajectory> {

@@ -22,6 +22,8 @@ export interface Processor {
   encodePrompt(user: readonly ContentPart[], system?: string): EncodedContent;
   /** What follows a model segment: its end, a user turn with the observation, a new assistant header. */
   encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent;
+  /** Content alone, without a turn around it: documents and captions. */
+  encodeContent(parts: readonly ContentPart[]): EncodedContent;
   /** Model text as tokens, for demonstrations; ends with the end-of-turn token if `ends`. */
   encodeModelText(text: string, ends: boolean): Int32Array;
   decode(tokens: Int32Array): string;

@@ -35,6 +35,9 @@ export class CharacterProcessor implements Processor {
   ): { tokens: Int32Array; images: ModelImage[] } {
     return this.#encode([{ kind: 'text', text: modelEnded ? '|' : '$|' }, ...user]);
   }
+  encodeContent(parts: readonly ContentPart[]): { tokens: Int32Array; images: ModelImage[] } {
+    return this.#encode(parts);
+  }
   encodeModelText(text: string, ends: boolean): Int32Array {
     const codes = Array.from(text, (character) => character.charCodeAt(0));
     return Int32Array.from(ends ? [...codes, endOfTurn] : codes);

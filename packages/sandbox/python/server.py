@@ -155,6 +155,7 @@ def main():
     sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     gc.collect()
     gc.freeze()
+    guard.gather_pages()
     server = Server(sock, config)
     version = sys.version.split()[0]
     server.tell({"type": "ready", "python": version, "libraries": libraries, "report": report})

@@ -18,12 +18,26 @@ const sft = z.strictObject({
     unit: 'trajectories',
     about: 'Executed demonstrations that visit the cards; they teach where to look and to read.',
   }),
+  tourCards: count({
+    min: 1,
+    max: 15,
+    preset: 4,
+    unit: 'cards',
+    about: 'Cards on the table of a tour at most: more show more places in one picture.',
+  }),
   readings: count({
     min: 0,
     max: 1_000_000,
     preset: 2048,
     unit: 'examples',
     about: 'One-turn examples with a card in the context: reading, without the sandbox.',
+  }),
+  captions: count({
+    min: 0,
+    max: 1_000_000,
+    preset: 4096,
+    unit: 'examples',
+    about: 'Looks at a digit followed by which one it is: seeing, at little cost.',
   }),
   updates: count({
     min: 0,
@@ -52,6 +66,13 @@ const sft = z.strictObject({
     preset: 32,
     unit: 'examples',
     about: 'Reading examples per update.',
+  }),
+  captionBatchSize: count({
+    min: 0,
+    max: 65_536,
+    preset: 64,
+    unit: 'examples',
+    about: 'Captions per update.',
   }),
   answerWithoutLooking: quantity({
     min: 0,

@@ -6,11 +6,14 @@
 export interface SftConfig {
   readonly demonstrations: number;
   readonly tours: number;
+  readonly tourCards: number;
   readonly readings: number;
+  readonly captions: number;
   readonly updates: number;
   readonly batchSize: number;
   readonly tourBatchSize: number;
   readonly readingBatchSize: number;
+  readonly captionBatchSize: number;
   readonly answerWithoutLooking: number;
   readonly lookAtNothing: number;
   readonly answerAfterSeeing: number;

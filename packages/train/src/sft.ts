@@ -1,7 +1,15 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
 import { negativeLogLikelihood } from '@saccade/algorithms';
 import { randomAt } from '@saccade/core';
-import { type DemonstrationMix, demonstrate, guide, readingExamples, tourMix } from '@saccade/data';
+import {
+  captions,
+  type DemonstrateOptions,
+  demonstrate,
+  guide,
+  readingExamples,
+  tourMix,
+} from '@saccade/data';
+import { needleWith } from '@saccade/gym';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { learningRateAt } from './learning-rate.ts';
@@ -43,32 +51,41 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
   const { sft, seed } = config;
   const { taskSet, makeEnv, images, protocol, policy } = parts;
   const { processor } = policy;
-  const show = (stage: string, mix: DemonstrationMix, firstTask: number, count: number) =>
+  const show = (
+    stage: string,
+    examples: Pick<DemonstrateOptions, 'taskSet' | 'mix' | 'firstTask' | 'count'>,
+  ) =>
     demonstrate({
-      taskSet,
+      ...examples,
       makeEnv,
       processor,
       images,
       seed,
-      mix,
-      firstTask,
-      count,
       concurrency: Math.min(64, config.rollout.concurrency),
       onEvent,
       stage,
     });
   const maxLooks = config.rollout.maxToolTurns;
-  const tours = await show('tours', { ...tourMix, maxLooks }, 0, sft.tours);
+  const tours = await show('tours', {
+    taskSet: needleWith({ cards: sft.tourCards }),
+    mix: { ...tourMix, maxLooks },
+    firstTask: 0,
+    count: sft.tours,
+  });
   const { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing } = sft;
-  const mix: DemonstrationMix = {
-    answerWithoutLooking,
-    lookAtNothing,
-    answerAfterSeeing,
-    answerAfterMissing,
-    beginsAgain: false,
-    maxLooks,
-  };
-  const demonstrations = await show('demonstrations', mix, sft.tours, sft.demonstrations);
+  const demonstrations = await show('demonstrations', {
+    taskSet,
+    mix: {
+      answerWithoutLooking,
+      lookAtNothing,
+      answerAfterSeeing,
+      answerAfterMissing,
+      beginsAgain: false,
+      maxLooks,
+    },
+    firstTask: sft.tours,
+    count: sft.demonstrations,
+  });
   const readings = await readingExamples({
     protocol,
     processor,
@@ -77,10 +94,12 @@ async function gather(run: Run): Promise<readonly Mixture[]> {
     count: sft.readings,
     onEvent,
   });
+  const captioned = await captions({ processor, images, seed, count: sft.captions, onEvent });
   const guided = tours.map((tour) => guide(tour, processor));
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
     { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },
+    { kind: 'captions', examples: captioned, perUpdate: sft.captionBatchSize },
     { kind: 'reading', examples: readings, perUpdate: sft.readingBatchSize },
   ].filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
 }

@@ -75,19 +75,27 @@ export function resizeBicubic(
 function resizeRows(pixels: Uint8Array, width: number, height: number, newWidth: number) {
   const out = new Uint8Array(newWidth * height * 3);
   const { taps, firsts, weights } = windows(width, newWidth);
+  // A row's pixels as one word each: every pixel is read by many windows.
+  const row = new Int32Array(width);
+  let read = 0;
   let to = 0;
   for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, read += 3) {
+      const redGreen = (pixels[read] as number) | ((pixels[read + 1] as number) << 8);
+      row[x] = redGreen | ((pixels[read + 2] as number) << 16);
+    }
     let tap = 0;
     for (let x = 0; x < newWidth; x++, to += 3) {
       let r = HALF;
       let g = HALF;
       let b = HALF;
-      let from = (y * width + (firsts[x] as number)) * 3;
-      for (const end = tap + taps; tap < end; tap++, from += 3) {
+      let from = firsts[x] as number;
+      for (const end = tap + taps; tap < end; tap++, from++) {
         const weight = weights[tap] as number;
-        r = (r + Math.imul(weight, pixels[from] as number)) | 0;
-        g = (g + Math.imul(weight, pixels[from + 1] as number)) | 0;
-        b = (b + Math.imul(weight, pixels[from + 2] as number)) | 0;
+        const pixel = row[from] as number;
+        r = (r + Math.imul(weight, pixel & 255)) | 0;
+        g = (g + Math.imul(weight, (pixel >> 8) & 255)) | 0;
+        b = (b + Math.imul(weight, pixel >> 16)) | 0;
       }
       out[to] = clip8(r);
       out[to + 1] = clip8(g);

@@ -84,7 +84,7 @@ export function patchesOf(
   height: number,
   config: ImageProcessorConfig,
 ): ModelImage {
-  const { patchSize, mergeSize, temporalPatchSize, mean, std } = config;
+  const { patchSize, mergeSize, temporalPatchSize } = config;
   const factor = patchSize * mergeSize;
   const size = smartResize(height, width, factor, config.minPixels, config.maxPixels);
   const resized = resizeBicubic(pixels, width, height, size.width, size.height);
@@ -92,12 +92,7 @@ export function patchesOf(
   const gridWidth = size.width / patchSize;
   const area = patchSize * patchSize;
   const patches = new Float32Array(gridHeight * gridWidth * 3 * temporalPatchSize * area);
-  const normalised = [0, 1, 2].map((channel) =>
-    Float32Array.from(
-      { length: 256 },
-      (_, value) => (value / 255 - (mean[channel] as number)) / (std[channel] as number),
-    ),
-  );
+  const tables = normalisation(config);
   let to = 0;
   for (let unitRow = 0; unitRow < gridHeight; unitRow += mergeSize) {
     for (let unitColumn = 0; unitColumn < gridWidth; unitColumn += mergeSize) {
@@ -105,7 +100,7 @@ export function patchesOf(
         const top = (unitRow + Math.floor(patch / mergeSize)) * patchSize;
         const left = (unitColumn + (patch % mergeSize)) * patchSize;
         for (let channel = 0; channel < 3; channel++) {
-          const table = normalised[channel] as Float32Array;
+          const table = tables[channel] as Float32Array;
           const start = to;
           for (let y = 0; y < patchSize; y++) {
             let from = ((top + y) * size.width + left) * 3 + channel;
@@ -130,4 +125,19 @@ export function patchesOf(
     width: size.width,
     height: size.height,
   };
+}
+
+const normalisations = new WeakMap<ImageProcessorConfig, readonly Float32Array[]>();
+
+/** [3][256]: what the model is given for each value of a byte, by channel. */
+function normalisation(config: ImageProcessorConfig): readonly Float32Array[] {
+  let tables = normalisations.get(config);
+  if (tables === undefined) {
+    const { mean, std } = config;
+    tables = mean.map((centre, channel) =>
+      Float32Array.from({ length: 256 }, (_, byte) => (byte / 255 - centre) / (std[channel] ?? 1)),
+    );
+    normalisations.set(config, tables);
+  }
+  return tables;
 }

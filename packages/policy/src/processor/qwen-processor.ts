@@ -51,6 +51,13 @@ export class QwenProcessor implements Processor {
     return { tokens: Int32Array.from(tokens), images };
   }
 
+  encodeContent(parts: readonly ContentPart[]): EncodedContent {
+    const tokens: number[] = [];
+    const images: ModelImage[] = [];
+    this.#content(parts, tokens, images);
+    return { tokens: Int32Array.from(tokens), images };
+  }
+
   encodeModelText(text: string, ends: boolean): Int32Array {
     const tokens = this.codec.encode(text);
     if (ends) tokens.push(this.endOfTurn);
@@ -63,7 +70,13 @@ export class QwenProcessor implements Processor {
 
   #turn(role: string, parts: readonly ContentPart[], tokens: number[], images: ModelImage[]): void {
     tokens.push(this.#startOfTurn);
-    let text = `${role}\n`;
+    this.#content([{ kind: 'text', text: `${role}\n` }, ...parts], tokens, images);
+    tokens.push(this.endOfTurn, ...this.codec.encode('\n'));
+  }
+
+  /** Texts beside each other are encoded as one: where they meet is no boundary of tokens. */
+  #content(parts: readonly ContentPart[], tokens: number[], images: ModelImage[]): void {
+    let text = '';
     for (const part of parts) {
       if (part.kind === 'text') {
         text += part.text;
@@ -75,7 +88,7 @@ export class QwenProcessor implements Processor {
       tokens.push(this.tokens.visionEndToken);
       images.push(part.image);
     }
-    tokens.push(...this.codec.encode(text), this.endOfTurn, ...this.codec.encode('\n'));
+    tokens.push(...this.codec.encode(text));
   }
 
   #openAssistant(tokens: number[]): void {

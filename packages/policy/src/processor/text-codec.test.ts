@@ -115,6 +115,15 @@ describe('the processor', () => {
         `${pads}<|vision_end|> here<|im_end|>\n<|im_start|>assistant\n`,
     );
     expect(prompt.images).toEqual([image]);
+    const content = processor.encodeContent([
+      { kind: 'image', image },
+      { kind: 'text', text: 'The digit ' },
+      { kind: 'text', text: 'is 7.' },
+    ]);
+    const said = 'The digit is 7.';
+    expect(processor.decode(content.tokens)).toBe(`<|vision_start|>${pads}<|vision_end|>${said}`);
+    expect([...content.tokens.subarray(6)]).toEqual(codec.encode(said));
+    expect(content.images).toEqual([image]);
     const observe = (modelEnded: boolean) =>
       processor.decode(
         processor.encodeObservation([{ kind: 'text', text: 'ok' }], modelEnded).tokens,

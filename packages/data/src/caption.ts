@@ -1,0 +1,51 @@
+/**
+ * Captions: a look at a digit and right after it which one it is. Seeing is learned from them at a
+ * fraction of what a conversation costs, as vision-language models learn it from captioned pictures.
+ */
+import { type EventSink, randomAt } from '@saccade/core';
+import { defaultNeedle, drawLook, encodePicture, mnist } from '@saccade/gym';
+import type { Processor } from '@saccade/policy';
+import type { ModelImages } from '@saccade/rollout';
+import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
+import { inChunks } from './in-chunks.ts';
+
+export interface CaptionOptions {
+  readonly processor: Processor;
+  readonly images: ModelImages;
+  readonly seed: number;
+  readonly count: number;
+  readonly onEvent?: EventSink;
+}
+
+/** Looks at digits of the training split with their labels, as trajectories of one picture and one text. */
+export function captions(options: CaptionOptions): Promise<Trajectory[]> {
+  return inChunks('captions', options, (index) => caption(options, index));
+}
+
+async function caption(options: CaptionOptions, index: number): Promise<Trajectory> {
+  const { processor, images, seed } = options;
+  const random = randomAt(seed, 'caption', index);
+  const digits = mnist('train');
+  const digit = random.integer(digits.count);
+  const { width, height, ...look } = drawLook(digits.pixels(digit), defaultNeedle.texture, random);
+  const png = await encodePicture({ width, height, ...look });
+  const image = await images.prepare(png);
+  const { tokens } = processor.encodeContent([{ kind: 'image', image }]);
+  const id = `caption-${String(index).padStart(6, '0')}`;
+  const builder = new TrajectoryBuilder({ id, taskId: id, sampleIndex: 0 });
+  const recorded = {
+    name: 'image_clue_0',
+    png,
+    width,
+    height,
+    modelWidth: image.width,
+    modelHeight: image.height,
+    tokenCount: image.tokenCount,
+  };
+  builder.prompt({ tokens, images: [recorded], text: processor.decode(tokens) });
+  const text = String(digits.label(digit));
+  const said = processor.encodeModelText(text, false);
+  builder.model({ tokens: said, logprobs: new Float32Array(said.length), text, policyVersion: 0 });
+  builder.turn({ kind: 'answer', answer: text });
+  return builder.finish('answered');
+}
