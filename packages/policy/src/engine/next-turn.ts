@@ -9,7 +9,8 @@ export function nextTurn(): Promise<void> {
     }
     // Browsers have no setImmediate, and stretch a timer of 0 ms to 4; a message is not held back.
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
+    const receiver = port1 as unknown as { onmessage: () => void };
+    receiver.onmessage = () => {
       port1.close();
       resolve();
     };
