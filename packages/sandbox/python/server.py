@@ -150,6 +150,7 @@ def main():
     config, _ = wire.decode(frame[2], frame[1])
     os.makedirs(config["scratch"], mode=0o711, exist_ok=True)
     guard.protect_server()
+    guard.give_back_blocks(guard.SERVER_BLOCK)
     template, capture, libraries = preload(config)
     report = guard.examine(config, os.getpid())
     sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
