@@ -1,0 +1,30 @@
+/** What the page and the worker that trains say to each other; all of it can be cloned. */
+import type { RunEvent } from '../training/run.ts';
+
+export interface StartRequest {
+  readonly kind: 'start';
+  /** Name of a preset. */
+  readonly preset: string;
+  readonly algorithm: string;
+  readonly toolBonus: number;
+  readonly seed: number;
+  /** Updates of the cold start, and steps of reinforcement learning. */
+  readonly updates: number;
+  readonly steps: number;
+}
+
+export type Request = StartRequest | { readonly kind: 'pause' } | { readonly kind: 'resume' };
+
+/** An error on its way to the page: classes do not survive the way, their codes do. */
+export interface Fault {
+  /** `code` of a SaccadeError, e.g. `missing`; `unknown` for anything else. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export type Reply =
+  | RunEvent
+  /** The policy stands and begins to learn. */
+  | { readonly kind: 'started'; readonly device: string; readonly parameters: number }
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'failed'; readonly fault: Fault };

@@ -1,0 +1,121 @@
+/** One run as the page sees it: a worker, its state, and everything it has told so far. */
+import type { RunEvent, ShownGroup, Stage } from '../training/run.ts';
+import type { Fault, Reply, Request, StartRequest } from './messages.ts';
+
+export type SessionState = 'idle' | 'running' | 'paused' | 'finished' | 'failed';
+
+type StepEvent = Extract<RunEvent, { kind: 'step' }>;
+type Evaluation = Extract<RunEvent, { kind: 'evaluation' }>;
+
+/** What a run has told so far. */
+export interface History {
+  readonly coldStart: StepEvent[];
+  readonly reinforcement: StepEvent[];
+  readonly evaluations: Evaluation[];
+  progress: { readonly stage: Stage; readonly done: number; readonly total: number } | undefined;
+  /** The newest groups, and the RL step they belong to. */
+  shown: { readonly step: number; readonly groups: readonly ShownGroup[] } | undefined;
+  started: { readonly device: string; readonly parameters: number } | undefined;
+  fault: Fault | undefined;
+}
+
+function emptyHistory(): History {
+  return {
+    coldStart: [],
+    reinforcement: [],
+    evaluations: [],
+    progress: undefined,
+    shown: undefined,
+    started: undefined,
+    fault: undefined,
+  };
+}
+
+export class Session {
+  state: SessionState = 'idle';
+  history: History = emptyHistory();
+  readonly #onChange: () => void;
+  #worker: Worker | undefined;
+  /** Milliseconds of earlier stretches, and when the present one began. */
+  #ranBefore = 0;
+  #runsSince: number | undefined;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  /** Seconds of running, pauses left out. */
+  get seconds(): number {
+    const now = this.#runsSince === undefined ? 0 : performance.now() - this.#runsSince;
+    return (this.#ranBefore + now) / 1000;
+  }
+
+  start(request: Omit<StartRequest, 'kind'>): void {
+    this.reset();
+    const worker = new Worker(new URL('../worker.ts', import.meta.url), { type: 'module' });
+    this.#worker = worker;
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#take(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const message = event.message || 'The worker that trains could not be loaded.';
+      this.#take({ kind: 'failed', fault: { code: 'unknown', message } });
+    };
+    this.#send({ kind: 'start', ...request });
+    this.#enter('running');
+  }
+
+  pause(): void {
+    if (this.state !== 'running') return;
+    this.#send({ kind: 'pause' });
+    this.#enter('paused');
+  }
+
+  resume(): void {
+    if (this.state !== 'paused') return;
+    this.#send({ kind: 'resume' });
+    this.#enter('running');
+  }
+
+  /** Ends the worker; with it go its device and all its memory. */
+  reset(): void {
+    this.#end();
+    this.history = emptyHistory();
+    this.#ranBefore = 0;
+    this.#enter('idle');
+  }
+
+  #send(request: Request): void {
+    this.#worker?.postMessage(request);
+  }
+
+  #take(reply: Reply): void {
+    const { history } = this;
+    if (reply.kind === 'step') {
+      history[reply.stage === 'cold start' ? 'coldStart' : 'reinforcement'].push(reply);
+    } else if (reply.kind === 'evaluation') history.evaluations.push(reply);
+    else if (reply.kind === 'progress') history.progress = reply;
+    else if (reply.kind === 'trajectories') history.shown = reply;
+    else if (reply.kind === 'started') history.started = reply;
+    else {
+      if (reply.kind === 'failed') history.fault = reply.fault;
+      this.#end();
+      this.#enter(reply.kind);
+      return;
+    }
+    this.#onChange();
+  }
+
+  #end(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  #enter(state: SessionState): void {
+    const now = performance.now();
+    if (this.#runsSince !== undefined) this.#ranBefore += now - this.#runsSince;
+    this.#runsSince = state === 'running' ? now : undefined;
+    if (state === 'idle') this.#ranBefore = 0;
+    this.state = state;
+    this.#onChange();
+  }
+}

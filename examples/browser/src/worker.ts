@@ -1,0 +1,47 @@
+/** Trains in a worker, so that the page stays responsive; the page ends it by terminating it. */
+import { webgpuBackend } from '@saccade/backend-webgpu';
+import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
+import { type Device, openDevice } from '@saccade/ops';
+import type { Reply, Request, StartRequest } from './page/messages.ts';
+import { PauseGate } from './training/pause-gate.ts';
+import { presets, withLength } from './training/presets.ts';
+import { train } from './training/train.ts';
+
+const gate = new PauseGate();
+
+function reply(message: Reply): void {
+  postMessage(message);
+}
+
+addEventListener('message', ({ data }: MessageEvent<Request>) => {
+  if (data.kind === 'pause') gate.shut();
+  else if (data.kind === 'resume') gate.open();
+  else void run(data);
+});
+
+async function run(request: StartRequest): Promise<void> {
+  let device: Device | undefined;
+  try {
+    const { algorithm, toolBonus, seed, updates, steps } = request;
+    const preset = presets.find(({ name }) => name === request.preset);
+    if (preset === undefined) {
+      const known = presets.map(({ name }) => name).join(', ');
+      throw new ConfigError('preset', `There is no "${request.preset}". Known: ${known}.`);
+    }
+    const backend = await webgpuBackend({ powerPreference: 'high-performance' });
+    device = openDevice(backend);
+    const settings = { preset: withLength(preset, updates, steps), algorithm, toolBonus, seed };
+    await train(device, settings, {
+      onEvent: reply,
+      onPolicy: ({ parameterCount }) =>
+        reply({ kind: 'started', device: backend.description, parameters: parameterCount }),
+      pass: () => gate.pass(),
+    });
+    reply({ kind: 'finished' });
+  } catch (error) {
+    const code = error instanceof SaccadeError ? error.code : 'unknown';
+    reply({ kind: 'failed', fault: { code, message: messageOf(error) } });
+  } finally {
+    device?.dispose();
+  }
+}
