@@ -88,6 +88,15 @@ function checkPackage(root, name, layers, rootManifest) {
         continue;
       }
       if (specifier.startsWith('node:') || builtinModules.includes(specifier)) continue;
+      // A file with a variant for browsers, by its name in the package's own imports.
+      if (specifier.startsWith('#')) {
+        if (manifest.imports?.[specifier] === undefined) {
+          problems.push(
+            `${where} imports ${specifier}, which packages/${name}/package.json lacks.`,
+          );
+        }
+        continue;
+      }
       const target = packageOf(specifier);
       if (declared[target] === undefined) {
         problems.push(`${where} imports ${target}, which packages/${name}/package.json lacks.`);
