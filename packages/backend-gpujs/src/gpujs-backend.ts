@@ -1,6 +1,5 @@
 /** The gpu.js backend: host memory, and attention and log-probs by loops that gpu.js compiles. */
 import {
-  allocate,
   bytesOf,
   DataError,
   type DType,
@@ -9,6 +8,7 @@ import {
   StateError,
   type TypedArray,
   UnsupportedError,
+  viewBytes,
 } from '@saccade/core';
 import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
 import {
@@ -144,13 +144,7 @@ class GpuJsBackend implements Backend {
 
   /** The elements of a view, shared with the buffer. */
   #elements(view: BufferView): TypedArray {
-    const { bytes } = this.#memory.locate(view);
-    const kind = allocate(view.dtype, 0).constructor as new (
-      buffer: ArrayBuffer,
-      offset: number,
-      length: number,
-    ) => TypedArray;
-    return new kind(bytes, view.offsetBytes, view.length);
+    return viewBytes(view.dtype, this.#memory.locate(view).bytes, view.offsetBytes, view.length);
   }
 
   #open(): GpuJsStages {

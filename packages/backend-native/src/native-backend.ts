@@ -8,8 +8,8 @@ import {
   messageOf,
   ShapeError,
   StateError,
-  type TypedArray,
   UnsupportedError,
+  viewBytes,
 } from '@saccade/core';
 import type { InstructionSet, Runtime } from '@saccade/native';
 import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
@@ -135,7 +135,7 @@ class NativeBackend implements Backend {
     const { id } = this.#memory.locate(view);
     const sizeBytes = view.length * bytesOf(view.dtype);
     try {
-      return viewAs(view.dtype, await runtime.read(id, view.offsetBytes, sizeBytes));
+      return viewBytes(view.dtype, await runtime.read(id, view.offsetBytes, sizeBytes));
     } catch (error) {
       throw waitError(error);
     }
@@ -233,19 +233,4 @@ function waitError(error: unknown): Error {
     );
   }
   return new DataError(messageOf(error), { cause: error });
-}
-
-/** Stored bytes as the typed array of `dtype`. */
-function viewAs(dtype: DType, bytes: ArrayBuffer): TypedArray {
-  switch (dtype) {
-    case 'f64':
-      return new Float64Array(bytes);
-    case 'f32':
-      return new Float32Array(bytes);
-    case 'i32':
-      return new Int32Array(bytes);
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(bytes);
-  }
 }

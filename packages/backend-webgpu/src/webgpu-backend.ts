@@ -7,8 +7,8 @@ import {
   messageOf,
   ShapeError,
   StateError,
-  type TypedArray,
   UnsupportedError,
+  viewBytes,
 } from '@saccade/core';
 import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
 import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
@@ -149,7 +149,7 @@ class WebGpuBackend implements Backend {
     const skipped = view.offsetBytes - start;
     const isWhole = skipped === 0 && words.byteLength === sizeBytes;
     const bytes = isWhole ? words.buffer : words.buffer.slice(skipped, skipped + sizeBytes);
-    return viewAs(view.dtype, bytes);
+    return viewBytes(view.dtype, bytes);
   }
 
   supports(
@@ -304,20 +304,5 @@ function passesOf(op: Op, make: () => readonly Pass[]): readonly Pass[] {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new DataError(`${op.id}: ${error.message}`, { cause: error });
-  }
-}
-
-/** Stored bytes as the typed array of `dtype`. */
-function viewAs(dtype: DType, bytes: ArrayBuffer): TypedArray {
-  switch (dtype) {
-    case 'f64':
-      return new Float64Array(bytes);
-    case 'f32':
-      return new Float32Array(bytes);
-    case 'i32':
-      return new Int32Array(bytes);
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(bytes);
   }
 }

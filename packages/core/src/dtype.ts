@@ -28,6 +28,26 @@ export function allocate(dtype: DType, length: number): TypedArray {
   }
 }
 
+/** Elements of `dtype` in stored bytes, shared with them; all that follow `offsetBytes` by default. */
+export function viewBytes(
+  dtype: DType,
+  bytes: ArrayBuffer,
+  offsetBytes = 0,
+  length?: number,
+): TypedArray {
+  switch (dtype) {
+    case 'f64':
+      return new Float64Array(bytes, offsetBytes, length);
+    case 'f32':
+      return new Float32Array(bytes, offsetBytes, length);
+    case 'i32':
+      return new Int32Array(bytes, offsetBytes, length);
+    case 'f16':
+    case 'bf16':
+      return new Uint16Array(bytes, offsetBytes, length);
+  }
+}
+
 const word = new Uint32Array(1);
 const real = new Float32Array(word.buffer);
 

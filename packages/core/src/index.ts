@@ -9,6 +9,7 @@ export {
   type TypedArray,
   toBf16Bits,
   toF16Bits,
+  viewBytes,
 } from './dtype.ts';
 export {
   ConfigError,

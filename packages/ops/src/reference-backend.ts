@@ -1,6 +1,5 @@
 /** A backend that runs the oracles: float64 inside, rounded to storage, exact and slow. */
 import {
-  allocate,
   bytesOf,
   decode,
   encode,
@@ -8,6 +7,7 @@ import {
   StateError,
   sizeOf,
   type TypedArray,
+  viewBytes,
 } from '@saccade/core';
 import type { Backend, BufferView, DeviceBuffer, Launch } from './backend.ts';
 import { shapeOf } from './infer-dims.ts';
@@ -129,12 +129,7 @@ class ReferenceBackend implements Backend {
           'bytes. Make the view smaller.',
       );
     }
-    const kind = allocate(view.dtype, 0).constructor as new (
-      buffer: ArrayBuffer,
-      offset: number,
-      length: number,
-    ) => TypedArray;
-    return new kind(bytes, view.offsetBytes, view.length);
+    return viewBytes(view.dtype, bytes, view.offsetBytes, view.length);
   }
 
   #expectLive(buffer: DeviceBuffer): HostBuffer {
