@@ -134,7 +134,7 @@ void explainStall() {
   give_up(current.name, "threads wait for others that never come.");
 }
 
-void runBlock(Index3 blockIndex, Index3 blockDim, Index3 gridDim) {
+void runBlock(Index3 blockIndex, Index3 blockSize, Index3 gridSize) {
   const int threads = current.threads;
   std::memset(current.shared, 0xff, current.sharedBytes);
   std::memset(current.shared + current.sharedBytes, CANARY, CANARY_BYTES);
@@ -144,8 +144,8 @@ void runBlock(Index3 blockIndex, Index3 blockDim, Index3 gridDim) {
     Fiber& fiber = *current.fibers[i];
     prepareFiber(fiber);
     const uint32_t t = static_cast<uint32_t>(i);
-    fiber.place = {{t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y},
-                   blockIndex, blockDim, gridDim, i % WARP};
+    fiber.place = {{t % blockSize.x, t / blockSize.x % blockSize.y, t / blockSize.x / blockSize.y},
+                   blockIndex, blockSize, gridSize, i % WARP};
   }
   for (;;) {
     for (int i = threads - 1; i > 0; i--) {
@@ -201,7 +201,7 @@ void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int brou
   Fiber& fiber = *current.running;
   const Place& here = fiber.place;
   const uint32_t linear =
-      here.thread.x + here.blockDim.x * (here.thread.y + here.blockDim.y * here.thread.z);
+      here.thread.x + here.blockSize.x * (here.thread.y + here.blockSize.y * here.thread.z);
   const int first = static_cast<int>(linear) / WARP * WARP;
   Warp& warp = current.warps[static_cast<size_t>(first / WARP)];
   if (warp.arrived > 0 && (warp.meeting != meeting || warp.what != what)) {

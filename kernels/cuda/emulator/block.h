@@ -30,7 +30,7 @@ using Meeting = void (*)(const uint32_t (*brought)[MEETING_WORDS],
 
 // The thread that runs now.
 struct Place {
-  Index3 thread, block, blockDim, gridDim;
+  Index3 thread, block, blockSize, gridSize;
   int lane;
 };
 const Place& place();

@@ -13,8 +13,8 @@
 #define __launch_bounds__(...)
 #define threadIdx (::saccade::emulator::place().thread)
 #define blockIdx (::saccade::emulator::place().block)
-#define blockDim (::saccade::emulator::place().blockDim)
-#define gridDim (::saccade::emulator::place().gridDim)
+#define blockDim (::saccade::emulator::place().blockSize)
+#define gridDim (::saccade::emulator::place().gridSize)
 
 namespace saccade {
 
@@ -68,7 +68,7 @@ inline uint32_t floatToTf32(float value) {
 inline float powerOfTwo(float x) { return x < -126.0f ? 0.0f : std::exp2(x); }
 
 inline int blockThreads() {
-  const emulator::Index3& size = emulator::place().blockDim;
+  const emulator::Index3& size = emulator::place().blockSize;
   return (int)(size.x * size.y * size.z);
 }
 inline void syncBlock() { emulator::meetBlock(0, blockThreads()); }
