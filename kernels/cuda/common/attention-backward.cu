@@ -15,11 +15,18 @@ namespace {
 
 constexpr int ROWS = 64;
 
-// δ and lse in units of ln 2, by [T,H]; a warp per head.
+// Of a row of q.
+struct Prepared {
+  float delta;
+  // In units of ln 2.
+  float lse;
+};
+
+// By [T,H]; a warp per head.
 template <class T>
 __global__ void __launch_bounds__(256)
     prepareRows(const T* dOut, const T* out, const float* dLse, const float* lse,
-                AttentionShape shape, float2* prepared) {
+                AttentionShape shape, Prepared* prepared) {
   const int64_t at = (int64_t)blockIdx.x * 8 + threadIdx.x / 32;
   const int lane = laneOf((int)threadIdx.x);
   float sum = 0.0f;
@@ -40,8 +47,8 @@ __global__ void __launch_bounds__(256)
 template <class T>
 struct Inputs {
   Matrix<T> q, k, v, dOut;
-  // Of each row of q: δ, and lse in units of ln 2.
-  const float2* prepared;
+  // By row of q.
+  const Prepared* prepared;
   Forest forest;
   AttentionShape shape;
 };
@@ -70,8 +77,8 @@ __global__ void __launch_bounds__(ATTEND_THREADS) queryGradients(Inputs<T> in, T
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int64_t at = headOf(warpRow + lane / 4 + 8 * half);
-    delta[half] = at < 0 ? 0.0f : in.prepared[at].x;
-    lse[half] = at < 0 ? 1e30f : in.prepared[at].y;
+    delta[half] = at < 0 ? 0.0f : in.prepared[at].delta;
+    lse[half] = at < 0 ? 1e30f : in.prepared[at].lse;
   }
   const float unit = shape.scale * LOG2_E;
   float sums[HEAD / 8][4] = {};
@@ -171,7 +178,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS) keyGradients(Inputs<T> in, T* 
     if (thread < ROWS) {
       const int64_t at = headAt(thread);
       facts[thread] = at < 0 ? RowFacts{0.0f, 1e30f, -1}
-                             : RowFacts{in.prepared[at].x, in.prepared[at].y,
+                             : RowFacts{in.prepared[at].delta, in.prepared[at].lse,
                                         in.forest.positions[at / shape.H]};
     }
     waitCopies<0>();
@@ -224,7 +231,7 @@ int backwardOf(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, i
   Forest forest;
   const TileSizes sizes = {shape.ratio, ROWS, KEYS};
   if (planSegments(launch, 5, S, shape.T, sizes, true, &forest)) return 1;
-  float2* prepared = scratchArray<float2>(launch, shape.T * shape.H);
+  Prepared* prepared = scratchArray<Prepared>(launch, shape.T * shape.H);
   if (!prepared) return outOfScratch(launch);
   if (launchKernel(launch, prepareRows<T>, dim3((unsigned)divideUp(shape.T * shape.H, 8)),
                    dim3(256), 0, dOut, stored<T>(launch, 6), floats(launch, 1), floats(launch, 7),
