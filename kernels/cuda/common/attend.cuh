@@ -1,0 +1,188 @@
+// What the kernels of attention share: tiles of heads in shared memory, scores of a warp's rows
+// against a tile of 64 keys, and who sees what.
+#pragma once
+
+#include <math.h>
+
+#include "forest.cuh"
+#include "fragment.cuh"
+
+namespace saccade {
+
+constexpr int ATTEND_THREADS = 128;
+constexpr int KEYS = 64;
+constexpr float LOG2_E = 1.4426950408889634f;
+constexpr float LN_2 = 0.6931471805599453f;
+// Scores that are not seen: far below any other, and not an infinity that could meet another.
+constexpr float UNSEEN = -1e30f;
+
+// Heads are padded with zeros to HEAD elements, whole panels.
+template <class T, int HEAD>
+constexpr int HEAD_PANELS = HEAD / PANEL<T>;
+template <class T, int ROWS, int HEAD>
+constexpr int HEAD_TILE_BYTES = ROWS * HEAD * (int)sizeof(T);
+
+struct AttentionShape {
+  int64_t T, H, D, G;
+  // Query heads of a key head.
+  int32_t ratio;
+  float scale;
+  bool isCausal;
+  // How many positions before its own a query sees; 0: all.
+  int64_t window;
+};
+
+// What a launch of attention is asked for, from its dims T, H, D, G and its scale, causality, window.
+inline int readShape(const SaccadeDeviceLaunch& launch, int64_t T, int64_t H, int64_t D, int64_t G,
+                     double scale, bool isCausal, double window, AttentionShape* shape) {
+  if (G < 1 || H < G || H % G != 0) {
+    return fail(launch, "k has %lld heads, q has %lld; q's heads must be a multiple of k's.",
+                (long long)G, (long long)H);
+  }
+  if (D < 1 || D > 128) {
+    return fail(launch, "heads have %lld elements; this device takes 1 to 128. Use the CPU.",
+                (long long)D);
+  }
+  if (T >= INT32_MAX / (H / G)) {
+    return fail(launch, "%lld tokens of %lld heads to a key head do not fit int32. Use smaller batches.",
+                (long long)T, (long long)(H / G));
+  }
+  if (!(window >= 0 && window < INT32_MAX && window == (double)(int64_t)window)) {
+    return fail(launch, "window is %g; pass a whole number, 0 for no window.", window);
+  }
+  const float own = (float)(scale == 0 ? 1.0 / sqrt((double)D) : scale);
+  *shape = {T, H, D, G, (int32_t)(H / G), own, isCausal, (int64_t)window};
+  return 0;
+}
+
+// Begins to copy ROWS heads; row r of the tile is row rowOf(r) of the matrix [·, D], zeros if negative.
+template <class T, int ROWS, int HEAD, class RowOf>
+__device__ __forceinline__ void stageHeads(uint8_t* tile, const Matrix<T>& matrix, int thread,
+                                           const RowOf& rowOf) {
+  static_assert(ROWS * 8 % ATTEND_THREADS == 0, "every thread copies the same chunk of some rows");
+#pragma unroll
+  for (int i = 0; i < ROWS * 8 / ATTEND_THREADS; i++) {
+    const int r = thread / 8 + i * (ATTEND_THREADS / 8);
+    const int64_t row = rowOf(r);
+#pragma unroll
+    for (int panel = 0; panel < HEAD_PANELS<T, HEAD>; panel++) {
+      stageChunk<T>(tile + panel * ROWS * PANEL_BYTES + chunkOffset(r, thread % 8), matrix, row,
+                    panel * PANEL<T> + thread % 8 * CHUNK<T>);
+    }
+  }
+}
+
+// scores[j] += rows [row, row + 16) of `left` · columns 8j … of `right`, both tiles along the head.
+template <class T, int HEAD, int LEFT_ROWS, int RIGHT_ROWS>
+__device__ __forceinline__ void multiplyHeads(float (&scores)[RIGHT_ROWS / 8][4],
+                                              const uint8_t* left, int row, const uint8_t* right,
+                                              int lane) {
+#pragma unroll
+  for (int step = 0; step < HEAD / DEPTH<T>; step++) {
+    Fragment<T> lefts;
+    const int panel = step / 4;
+    loadAlong<T>(lefts, left + panel * LEFT_ROWS * PANEL_BYTES, row, step % 4, lane);
+#pragma unroll
+    for (int j = 0; j < RIGHT_ROWS / 16; j++) {
+      Fragment<T> rights;
+      loadAlong<T>(rights, right + panel * RIGHT_ROWS * PANEL_BYTES, 16 * j, step % 4, lane);
+      multiply(scores[2 * j], scores[2 * j + 1], lefts, rights);
+    }
+  }
+}
+
+// sums[j] += weights · columns 8j … of `tile` [ROWS][HEAD], for a warp's 16 rows of weights.
+template <class T, int HEAD, int ROWS>
+__device__ __forceinline__ void addWeighted(float (&sums)[HEAD / 8][4],
+                                            const float (&weights)[ROWS / 8][4],
+                                            const uint8_t* tile, int lane) {
+#pragma unroll
+  for (int step = 0; step < ROWS / DEPTH<T>; step++) {
+    Fragment<T> lefts;
+    chain<T>(lefts, &weights[step * CHAINED_TILES<T>]);
+#pragma unroll
+    for (int j = 0; j < HEAD / 16; j++) {
+      Fragment<T> rights;
+      const int column = 16 * j, panel = column / PANEL<T>;
+      loadAcrossChained<T>(rights, tile + panel * ROWS * PANEL_BYTES, step * DEPTH<T>,
+                           column % PANEL<T>, lane);
+      multiply(sums[2 * j], sums[2 * j + 1], lefts, rights);
+    }
+  }
+}
+
+// Whether a query at one position sees a key at another, both on the same path.
+__device__ __forceinline__ bool sees(const AttentionShape& shape, int64_t query, int64_t key) {
+  return (!shape.isCausal || key <= query) && (shape.window == 0 || key >= query - shape.window);
+}
+
+// Sum and maximum over the four lanes that share a row.
+__device__ __forceinline__ float sumQuad(float value) {
+  value += shuffleXor(value, 1);
+  return value + shuffleXor(value, 2);
+}
+__device__ __forceinline__ float largestOfQuad(float value) {
+  value = fmaxf(value, shuffleXor(value, 1));
+  return fmaxf(value, shuffleXor(value, 2));
+}
+
+// Rows of one segment and key head that a block works on.
+struct RowTile {
+  Segment segment;
+  // The first row, and how many rows the segment has.
+  int64_t first, rows;
+  int64_t keyHead;
+
+  __device__ __forceinline__ int64_t tokenOf(int64_t row, int32_t ratio) const {
+    return segment.start + row / ratio;
+  }
+  // Row of q, out, … seen as [T·H, D]; −1 beyond the segment.
+  __device__ __forceinline__ int64_t headOf(int64_t row, const AttentionShape& shape) const {
+    if (row >= rows) return -1;
+    return tokenOf(row, shape.ratio) * shape.H + keyHead * shape.ratio + row % shape.ratio;
+  }
+  __device__ __forceinline__ int64_t positionOf(int64_t row, int32_t ratio) const {
+    return segment.before + row / ratio;
+  }
+};
+
+// False where there is no such tile. The last tiles, which see the most keys, go first.
+__device__ __forceinline__ bool findRowTile(const Forest& forest, const AttentionShape& shape,
+                                            int rowsPerTile, RowTile* tile) {
+  const int32_t index = forest.tiles[0] - 1 - (int32_t)blockIdx.x;
+  if (index < 0) return false;
+  tile->segment = forest.segments[segmentOfTile<&Segment::firstRowTile>(forest, index)];
+  tile->first = (int64_t)(index - tile->segment.firstRowTile) * rowsPerTile;
+  tile->rows = (int64_t)(tile->segment.end - tile->segment.start) * shape.ratio;
+  tile->keyHead = blockIdx.y;
+  return true;
+}
+
+// Blocks of logical keys that some of the rows [first, end) see: [from, to).
+struct KeyBlocks {
+  int64_t from, to, keys;
+};
+__device__ __forceinline__ KeyBlocks keyBlocksOf(const RowTile& tile, int64_t end,
+                                                 const AttentionShape& shape) {
+  const int64_t last = end < tile.rows ? end : tile.rows;
+  const int64_t firstPosition = tile.positionOf(tile.first, shape.ratio);
+  const int64_t lastPosition = tile.positionOf(last - 1, shape.ratio);
+  const int64_t path = tile.segment.before + tile.segment.end - tile.segment.start;
+  const int64_t keys = shape.isCausal ? lastPosition + 1 : path;
+  const int64_t least = shape.window > 0 ? firstPosition - shape.window : 0;
+  return {least > 0 ? least / KEYS : 0, (keys + KEYS - 1) / KEYS, keys};
+}
+
+// Begins to copy block `block` of the logical keys of a path to a tile.
+template <class T, int HEAD>
+__device__ __forceinline__ void stageKeys(uint8_t* tile, const Matrix<T>& keys,
+                                          const Forest& forest, const RowTile& rows, int64_t block,
+                                          int64_t count, const AttentionShape& shape, int thread) {
+  stageHeads<T, KEYS, HEAD>(tile, keys, thread, [&](int r) -> int64_t {
+    const int64_t position = block * KEYS + r;
+    if (position >= count) return -1;
+    return tokenOnPath(forest, rows.segment, position) * shape.G + rows.keyHead;
+  });
+}
+
+}  // namespace saccade
