@@ -149,7 +149,7 @@ function hashSources() {
   ];
   for (const folder of folders) {
     for (const name of readdirSync(folder, { recursive: true })) {
-      if (/\.(cc|h|cu|cuh|inc|sh|txt)$/.test(name)) files.push(join(folder, name));
+      if (/\.(cc|h|cu|cuh|inc|map|sh|txt)$/.test(name)) files.push(join(folder, name));
     }
   }
   const hash = createHash('sha256');

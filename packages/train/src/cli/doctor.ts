@@ -52,7 +52,7 @@ function machine(): Finding[] {
 async function backends(): Promise<Finding[]> {
   const native = probeNative();
   const webgpu = await probeWebGpu();
-  const absent = 'not part of this version';
+  const cuda = probeCuda();
   return [
     {
       what: 'backend native',
@@ -67,7 +67,11 @@ async function backends(): Promise<Finding[]> {
       isUsable: webgpu.available,
       detail: webgpu.available ? webgpu.description : webgpu.message,
     },
-    { what: 'backend cuda', isUsable: false, detail: absent },
+    {
+      what: 'backend cuda',
+      isUsable: cuda.available,
+      detail: cuda.available ? cuda.devices.map(describeDevice).join('; ') : cuda.message,
+    },
   ];
 }
 
