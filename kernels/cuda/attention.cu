@@ -16,8 +16,6 @@ template <class T>
 constexpr int ROW_TILES = sizeof(T) == 2 ? 2 : 1;
 template <class T>
 constexpr int ROWS = ATTEND_THREADS / 32 * 16 * ROW_TILES<T>;
-// Keys whose scores a warp holds at a time.
-constexpr int PART = 32;
 
 // What all threads know of their rows: in shared memory, since registers are short.
 struct RowPlan {
@@ -28,43 +26,6 @@ struct RowPlan {
 template <class T, int HEAD>
 constexpr size_t FORWARD_SHARED = HEAD_TILE_BYTES<T, ROWS<T>, HEAD> +
                                   3 * HEAD_TILE_BYTES<T, KEYS, HEAD> + sizeof(RowPlan);
-
-// Turns a row's scores against PART keys from `firstKey` on into weights; returns by what the sums up
-// to now shrink.
-__device__ __forceinline__ float weigh(float (&scores)[PART / 8][4], int half, int32_t position,
-                                       int32_t firstKey, bool isFull, int32_t keys,
-                                       const AttentionShape& shape, float* largest, float* total) {
-  const float unit = shape.scale * LOG2_E;
-  float most = *largest;
-#pragma unroll
-  for (int j = 0; j < PART / 8; j++) {
-#pragma unroll
-    for (int p = 0; p < 2; p++) {
-      const int32_t key = firstKey + 8 * j + p;
-      float& score = scores[j][2 * half + p];
-      const bool isSeen = isFull || (key < keys && sees(shape, position, key));
-      score = isSeen ? score * unit : UNSEEN;
-      most = fmaxf(most, score);
-    }
-  }
-  most = largestOfQuad(most);
-  // Nothing seen yet: any shift keeps the unseen at zero.
-  const float shift = most <= UNSEEN ? 0.0f : most;
-  float sum = 0.0f;
-#pragma unroll
-  for (int j = 0; j < PART / 8; j++) {
-#pragma unroll
-    for (int p = 0; p < 2; p++) {
-      float& score = scores[j][2 * half + p];
-      score = powerOfTwo(score - shift);
-      sum += score;
-    }
-  }
-  const float keep = powerOfTwo(*largest - shift);
-  *total = *total * keep + sum;
-  *largest = most;
-  return keep;
-}
 
 template <class T, int HEAD>
 __global__ void __launch_bounds__(ATTEND_THREADS, 2)
@@ -124,9 +85,15 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
           const int32_t row = rows.first + warpRow + 16 * i + lane / 4 + 8 * half;
-          const float keep = weigh(scores[i], half, rows.positionOf(row, shape.ratio),
-                                   block * KEYS + part + lane % 4 * 2, isFull, blocks.keys, shape,
-                                   &largest[i][half], &total[i][half]);
+          const int32_t position = rows.positionOf(row, shape.ratio);
+          const int32_t firstKey = block * KEYS + part + lane % 4 * 2;
+          const float keep = weigh(
+              scores[i], half, shape.scale,
+              [&](int column) {
+                const int32_t key = firstKey + column;
+                return isFull || (key < blocks.keys && sees(shape, position, key));
+              },
+              &largest[i][half], &total[i][half]);
 #pragma unroll
           for (int j = 0; j < HEAD / 8; j++) {
             sums[i][j][2 * half] *= keep;

@@ -11,6 +11,8 @@ namespace saccade {
 
 constexpr int ATTEND_THREADS = 128;
 constexpr int KEYS = 64;
+// Keys, or rows, whose scores a warp holds at a time.
+constexpr int PART = 32;
 constexpr float LOG2_E = 1.4426950408889634f;
 constexpr float LN_2 = 0.6931471805599453f;
 // Scores that are not seen: far below any other, and not an infinity that could meet another.
@@ -57,14 +59,15 @@ inline int readShape(const SaccadeDeviceLaunch& launch, int64_t T, int64_t H, in
   return 0;
 }
 
-// Begins to copy ROWS heads; row r of the tile is row rowOf(r) of the matrix [·, D], zeros if negative.
-template <class T, int ROWS, int HEAD, class RowOf>
+// Begins to copy ROWS heads with THREADS threads; row r of the tile is row rowOf(r) of the matrix
+// [·, D], zeros if negative.
+template <class T, int ROWS, int HEAD, int THREADS = ATTEND_THREADS, class RowOf>
 __device__ __forceinline__ void stageHeads(uint8_t* tile, const Matrix<T>& matrix, int thread,
                                            const RowOf& rowOf) {
-  static_assert(ROWS * 8 % ATTEND_THREADS == 0, "every thread copies the same chunk of some rows");
+  static_assert(ROWS * 8 % THREADS == 0, "every thread copies the same chunk of some rows");
 #pragma unroll
-  for (int i = 0; i < ROWS * 8 / ATTEND_THREADS; i++) {
-    const int r = thread / 8 + i * (ATTEND_THREADS / 8);
+  for (int i = 0; i < ROWS * 8 / THREADS; i++) {
+    const int r = thread / 8 + i * (THREADS / 8);
     const int64_t row = rowOf(r);
 #pragma unroll
     for (int panel = 0; panel < HEAD_PANELS<T, HEAD>; panel++) {
@@ -74,9 +77,9 @@ __device__ __forceinline__ void stageHeads(uint8_t* tile, const Matrix<T>& matri
   }
 }
 
-// scores[j] += rows [row, row + 16) of `left` · rows [column + 8j, …) of `right`, tiles of 64 heads
-// or, on the left, LEFT_ROWS.
-template <class T, int HEAD, int LEFT_ROWS, int COUNT>
+// scores[j] += rows [row, row + 16) of `left` · rows [column + 8j, …) of `right`, tiles of so many
+// heads.
+template <class T, int HEAD, int LEFT_ROWS, int RIGHT_ROWS = KEYS, int COUNT>
 __device__ __forceinline__ void multiplyHeads(float (&scores)[COUNT][4], const uint8_t* left,
                                               int row, const uint8_t* right, int column, int lane) {
 #pragma unroll
@@ -87,15 +90,15 @@ __device__ __forceinline__ void multiplyHeads(float (&scores)[COUNT][4], const u
 #pragma unroll
     for (int j = 0; j < COUNT / 2; j++) {
       Fragment<T> rights;
-      loadAlong<T>(rights, right + panel * KEYS * PANEL_BYTES, column + 16 * j, step % 4, lane);
+      loadAlong<T>(rights, right + panel * RIGHT_ROWS * PANEL_BYTES, column + 16 * j, step % 4, lane);
       multiply(scores[2 * j], scores[2 * j + 1], lefts, rights);
     }
   }
 }
 
-// sums[j] += weights · columns 8j … of rows [row, row + 8·COUNT) of a tile of 64 heads, for a warp's
+// sums[j] += weights · columns 8j … of rows [row, row + 8·COUNT) of a tile of ROWS heads, for a warp's
 // 16 rows of weights.
-template <class T, int HEAD, int COUNT>
+template <class T, int HEAD, int ROWS = KEYS, int COUNT>
 __device__ __forceinline__ void addWeighted(float (&sums)[HEAD / 8][4],
                                             const float (&weights)[COUNT][4], const uint8_t* tile,
                                             int row, int lane) {
@@ -107,7 +110,7 @@ __device__ __forceinline__ void addWeighted(float (&sums)[HEAD / 8][4],
     for (int j = 0; j < HEAD / 16; j++) {
       Fragment<T> rights;
       const int column = 16 * j, panel = column / PANEL<T>;
-      loadAcrossChained<T>(rights, tile + panel * KEYS * PANEL_BYTES, row + step * DEPTH<T>,
+      loadAcrossChained<T>(rights, tile + panel * ROWS * PANEL_BYTES, row + step * DEPTH<T>,
                            column % PANEL<T>, lane);
       multiply(sums[2 * j], sums[2 * j + 1], lefts, rights);
     }
@@ -127,6 +130,41 @@ __device__ __forceinline__ float sumQuad(float value) {
 __device__ __forceinline__ float largestOfQuad(float value) {
   value = fmaxf(value, shuffleXor(value, 1));
   return fmaxf(value, shuffleXor(value, 2));
+}
+
+// Turns a row's scores into weights, in place; returns by what its sums up to now shrink. isSeen(c):
+// of the key at column c beyond the lane's first.
+template <int COUNT, class IsSeen>
+__device__ __forceinline__ float weigh(float (&scores)[COUNT][4], int half, float scale,
+                                       const IsSeen& isSeen, float* largest, float* total) {
+  const float unit = scale * LOG2_E;
+  float most = *largest;
+#pragma unroll
+  for (int j = 0; j < COUNT; j++) {
+#pragma unroll
+    for (int p = 0; p < 2; p++) {
+      float& score = scores[j][2 * half + p];
+      score = isSeen(8 * j + p) ? score * unit : UNSEEN;
+      most = fmaxf(most, score);
+    }
+  }
+  most = largestOfQuad(most);
+  // Nothing seen yet: any shift keeps the unseen at zero.
+  const float shift = most <= UNSEEN ? 0.0f : most;
+  float sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < COUNT; j++) {
+#pragma unroll
+    for (int p = 0; p < 2; p++) {
+      float& score = scores[j][2 * half + p];
+      score = powerOfTwo(score - shift);
+      sum += score;
+    }
+  }
+  const float keep = powerOfTwo(*largest - shift);
+  *total = *total * keep + sum;
+  *largest = most;
+  return keep;
 }
 
 // Rows of one segment and key head that a block works on.

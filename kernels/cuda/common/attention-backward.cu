@@ -56,8 +56,6 @@ struct Inputs {
 // Tiles that change while the block works are held twice, the next one arriving, where that fits.
 template <class T>
 constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
-// Keys or rows whose scores a warp holds at a time.
-constexpr int PART = 32;
 
 template <class T, int HEAD>
 constexpr size_t QUERY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD>;
