@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(WideTile::THREADS)
 // Zeros for the rows left out, so that nothing they hold reaches ∂weight; and looks at the targets.
 template <class T>
 __global__ void __launch_bounds__(256)
-    keepRows(const T* hidden, int64_t N, int64_t D, RowGradients rows, T* kept) {
+    keepRows(const T* hidden, int64_t D, RowGradients rows, T* kept) {
   const int64_t n = blockIdx.x;
   const int32_t target = rows.targets[n];
   if (threadIdx.x == 0) expectIndex(rows.refusal, 4, n, target, -1, rows.V);
@@ -189,7 +189,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
     sums = sizeof(T) == 4 ? floats(*launch, 8) : scratchArray<float>(*launch, N * D);
   }
   if (!dz || !kept || (dHidden && !sums)) return outOfScratch(*launch);
-  if (launchKernel(*launch, keepRows<T>, dim3((unsigned)N), dim3(256), 0, hidden, N, D, rows,
+  if (launchKernel(*launch, keepRows<T>, dim3((unsigned)N), dim3(256), 0, hidden, D, rows,
                    kept)) {
     return 1;
   }
