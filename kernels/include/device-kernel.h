@@ -44,7 +44,7 @@ typedef struct SaccadeDeviceLaunch {
   const int64_t* dims;
   const double* scalars;
   const SaccadeDevice* device;
-  // Counts from 1; what a fault names.
+  // Not 0; what a fault names.
   uint32_t number;
   // Room for one sentence of SACCADE_ERROR_CHARS, written when the function returns non-zero.
   char* error;

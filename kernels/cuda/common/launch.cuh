@@ -59,6 +59,7 @@ template <class... Parameters, class... Arguments>
 int launchKernel(const SaccadeDeviceLaunch& launch, void (*kernel)(Parameters...), dim3 grid,
                  dim3 block, size_t sharedBytes, Arguments... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return 0;
+  const cudaStream_t stream = static_cast<cudaStream_t>(launch.device->stream);
 #if defined(__CUDACC__)
   // More than 48 KiB must be asked for, per kernel and device; asking again is cheap.
   if (sharedBytes > 48 << 10) {
@@ -69,14 +70,17 @@ int launchKernel(const SaccadeDeviceLaunch& launch, void (*kernel)(Parameters...
                   cudaGetErrorString(refused));
     }
   }
-  kernel<<<grid, block, sharedBytes, static_cast<cudaStream_t>(launch.device->stream)>>>(
-      static_cast<Parameters>(arguments)...);
-  const cudaError_t error = cudaGetLastError();
-  if (error != cudaSuccess) return fail(launch, "%s.", cudaGetErrorString(error));
+  kernel<<<grid, block, sharedBytes, stream>>>(static_cast<Parameters>(arguments)...);
+  // Left for the host, which asks the driver what became of the device.
+  const cudaError_t error = cudaPeekAtLastError();
 #else
-  emulator::runGrid("of this launch", {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                    sharedBytes, [&] { kernel(static_cast<Parameters>(arguments)...); });
+  // Copies of everything: it runs when the stream comes to it.
+  const cudaError_t error = emulator::launch(stream, [=] {
+    emulator::runGrid("of this launch", {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                      sharedBytes, [=] { kernel(static_cast<Parameters>(arguments)...); });
+  });
 #endif
+  if (error != cudaSuccess) return fail(launch, "%s.", cudaGetErrorString(error));
   return 0;
 }
 
