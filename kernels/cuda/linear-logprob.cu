@@ -103,7 +103,7 @@ struct RowGradients {
 // dz[row][0, chunk) of the entries [first, first + chunk), zeros beyond the vocabulary:
 //   ∂z = (∂logprob·(1[target] − p) − ∂entropy·p·(ln p + H)) / temperature
 template <class T>
-__global__ void __launch_bounds__(WideTile::THREADS)
+__global__ void __launch_bounds__(WideTile::THREADS, 1)
     differentiateLogits(Matrix<T> hidden, Matrix<T> weight, float inverse, RowGradients rows,
                         int64_t first, int64_t chunk, T* dz) {
   const TilePlace place = tilePlace<WideTile>(blockIdx.x, hidden.rows, chunk);
