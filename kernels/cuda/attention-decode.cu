@@ -1,9 +1,9 @@
 // Attention of single new tokens over a KV cache: row n sees the slots of its spans.
 //
 // Layout: q, out [N,H,D]; kCache, vCache [C,G,D]; spans [R,2]; spanOffsets [N+1]; lse [H,N]. A block
-// owns one row's query heads of one key head, 16 at a time; its four warps take the row's keys 32 at a
-// time in turns, each with its own sums, two tiles of keys and values under way, and the block adds up
-// the four at the end. A row's bits depend on its own slots' contents and their number.
+// owns one row's query heads of one key head, 16 at a time, and walks the row's keys 128 at a time: each
+// of its four warps computes the weights of 32 keys, then adds up a quarter of the head over all 128. So
+// four warps share the work while each sum is the chain that attention's forward has, bit for bit.
 // Rows that share a prompt read it each by themselves, out of the second-level cache at best.
 #include "common/attend.cuh"
 
@@ -12,6 +12,8 @@ namespace {
 
 constexpr int HEADS = 16;
 constexpr int WARPS = ATTEND_THREADS / 32;
+// Keys of a turn.
+constexpr int TURN = WARPS * PART;
 template <class T>
 constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
 
@@ -66,12 +68,16 @@ __device__ inline RowSpans readSpans(const Spans& spans, int64_t n, int32_t wind
 template <class T, int HEAD>
 struct Shared {
   static constexpr int QUERIES = HEAD_TILE_BYTES<T, HEADS, HEAD>;
-  static constexpr int TILE = HEAD_TILE_BYTES<T, PART, HEAD>;
-  static constexpr int WARP = 2 * STAGES<T> * TILE;
-  // Sums of a warp at the end, then its rows' maxima and totals.
-  static constexpr int SUMS = HEADS * (HEAD + 2) * (int)sizeof(float);
-  static constexpr int WORK = WARPS * (WARP > SUMS ? WARP : SUMS);
-  static constexpr int BYTES = QUERIES + WORK + (int)sizeof(RowSpans);
+  static constexpr int TILE = HEAD_TILE_BYTES<T, TURN, HEAD>;
+  static constexpr int TILES = 2 * STAGES<T> * TILE;
+};
+// What the warps tell each other of a turn.
+struct Exchange {
+  // By part: the weights as the lanes hold them, the rows' largest scores, the lanes' sums.
+  float weights[WARPS][PART / 8][4][32];
+  float largest[WARPS][HEADS];
+  float sums[WARPS][2][32];
+  RowSpans row;
 };
 
 template <class T, int HEAD>
@@ -79,107 +85,114 @@ __global__ void __launch_bounds__(ATTEND_THREADS)
     attendDecode(Matrix<T> q, Matrix<T> k, Matrix<T> v, Spans spans, AttentionShape shape, T* out,
                  float* lse) {
   using Space = Shared<T, HEAD>;
+  constexpr int COLUMNS = HEAD / WARPS;
   const int thread = (int)threadIdx.x, lane = laneOf(thread), warp = thread / 32;
   const int64_t n = blockIdx.x;
   const int32_t keyHead = (int32_t)blockIdx.y, firstHead = (int32_t)blockIdx.z * HEADS;
   uint8_t* queries = sharedMemory();
-  uint8_t* work = queries + Space::QUERIES;
-  RowSpans& row = *reinterpret_cast<RowSpans*>(work + Space::WORK);
-  if (thread == 0) row = readSpans(spans, n, shape.window);
+  uint8_t* tiles = queries + Space::QUERIES;
+  Exchange& exchange = *reinterpret_cast<Exchange*>(tiles + Space::TILES);
+  const RowSpans& row = exchange.row;
+  if (thread == 0) exchange.row = readSpans(spans, n, shape.window);
   const auto headAt = [&](int r) -> int64_t {
     if (firstHead + r >= shape.ratio) return -1;
     return n * shape.H + keyHead * shape.ratio + firstHead + r;
   };
   stageHeads<T, HEADS, HEAD>(queries, q, thread, headAt);
-  commitCopies();
-  waitCopies<0>();
   syncBlock();
 
-  uint8_t* tiles = work + warp * Space::WARP;
-  const auto begin = [&](int32_t part, int stage) {
-    if (part * PART < row.keys) {
+  const auto begin = [&](int32_t turn, int stage) {
+    if (turn * TURN < row.keys) {
       const auto slotAt = [&](int r) -> int64_t {
-        const int32_t key = part * PART + r;
+        const int32_t key = turn * TURN + r;
         if (key < row.from || key >= row.keys) return -1;
         return row.slotOf(key) * shape.G + keyHead;
       };
       uint8_t* at = tiles + 2 * stage * Space::TILE;
-      stageHeads<T, PART, HEAD, 32>(at, k, lane, slotAt);
-      stageHeads<T, PART, HEAD, 32>(at + Space::TILE, v, lane, slotAt);
+      stageHeads<T, TURN, HEAD>(at, k, thread, slotAt);
+      stageHeads<T, TURN, HEAD>(at + Space::TILE, v, thread, slotAt);
     }
     commitCopies();
   };
-  float sums[HEAD / 8][4] = {};
-  float largest[2] = {UNSEEN, UNSEEN}, total[2] = {0.0f, 0.0f};
-  const int32_t first = row.from / PART / WARPS * WARPS + warp;
-  begin(first, 0);
-  for (int32_t part = first, turn = 0; part * PART < row.keys; part += WARPS, turn++) {
+  float sums[COLUMNS / 8][4] = {};
+  RowSum totals[2] = {{UNSEEN, 0.0f}, {UNSEEN, 0.0f}};
+  const int32_t first = row.from / TURN;
+  begin(first, first % STAGES<T>);
+  for (int32_t turn = first; turn * TURN < row.keys; turn++) {
     const int stage = turn % STAGES<T>;
-    if (STAGES<T> == 2) begin(part + WARPS, 1 - stage);
+    if (STAGES<T> == 2) begin(turn + 1, 1 - stage);
     waitCopies<STAGES<T> - 1>();
-    syncWarp();
+    syncBlock();
     const uint8_t* keys = tiles + 2 * stage * Space::TILE;
+    const uint8_t* values = keys + Space::TILE;
     float scores[PART / 8][4] = {};
-    multiplyHeads<T, HEAD, HEADS, PART>(scores, queries, 0, keys, 0, lane);
+    multiplyHeads<T, HEAD, HEADS, TURN>(scores, queries, 0, keys, warp * PART, lane);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      const float keep = weigh(
-          scores, half, shape.scale,
-          [&](int column) {
-            const int32_t key = part * PART + lane % 4 * 2 + column;
-            return key >= row.from && key < row.keys;
-          },
-          &largest[half], &total[half]);
-#pragma unroll
-      for (int j = 0; j < HEAD / 8; j++) {
-        sums[j][2 * half] *= keep;
-        sums[j][2 * half + 1] *= keep;
-      }
+      const int32_t firstKey = turn * TURN + warp * PART + lane % 4 * 2;
+      const float most = scaleScores(scores, half, shape.scale, [&](int column) {
+        const int32_t key = firstKey + column;
+        return key >= row.from && key < row.keys;
+      });
+      if (lane % 4 == 0) exchange.largest[warp][lane / 4 + 8 * half] = most;
     }
-    addWeighted<T, HEAD, PART>(sums, scores, keys + Space::TILE, 0, lane);
-    syncWarp();
-    if (STAGES<T> == 1) begin(part + WARPS, 0);
+    syncBlock();
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      float most = totals[half].largest;
+      for (int part = 0; part <= warp; part++) {
+        most = fmaxf(most, exchange.largest[part][lane / 4 + 8 * half]);
+      }
+      exchange.sums[warp][half][lane] = weighScores(scores, half, shiftOf(most));
+    }
+#pragma unroll
+    for (int j = 0; j < PART / 8; j++) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) exchange.weights[warp][j][i][lane] = scores[j][i];
+    }
+    syncBlock();
+    for (int part = 0; part < WARPS; part++) {
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const float keep = join(&totals[half], exchange.largest[part][lane / 4 + 8 * half],
+                                exchange.sums[part][half][lane]);
+#pragma unroll
+        for (int j = 0; j < COLUMNS / 8; j++) {
+          sums[j][2 * half] *= keep;
+          sums[j][2 * half + 1] *= keep;
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < PART / 8; j++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) scores[j][i] = exchange.weights[part][j][i][lane];
+      }
+      addWeighted<T, TURN>(sums, scores, values, part * PART, warp * COLUMNS, lane);
+    }
+    syncBlock();
+    if (STAGES<T> == 1) begin(turn + 1, 0);
   }
   waitCopies<0>();
-  syncBlock();
 
-  // Of warp w and head r: HEAD sums, the maximum, the total.
-  float* states = reinterpret_cast<float*>(work);
-  const auto stateOf = [&](int w, int r) { return states + (w * HEADS + r) * (HEAD + 2); };
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    float* state = stateOf(warp, lane / 4 + 8 * half);
-    const float sum = sumQuad(total[half]);
-#pragma unroll
-    for (int j = 0; j < HEAD / 8; j++) {
-      state[8 * j + lane % 4 * 2] = sums[j][2 * half];
-      state[8 * j + lane % 4 * 2 + 1] = sums[j][2 * half + 1];
-    }
-    if (lane % 4 == 0) {
-      state[HEAD] = largest[half];
-      state[HEAD + 1] = sum;
-    }
-  }
-  syncBlock();
-  for (int i = thread; i < HEADS * HEAD; i += ATTEND_THREADS) {
-    const int r = i / HEAD, column = i % HEAD;
-    const int64_t at = headAt(r);
-    if (at < 0 || column >= shape.D) continue;
-    float most = UNSEEN;
-#pragma unroll
-    for (int w = 0; w < WARPS; w++) most = fmaxf(most, stateOf(w, r)[HEAD]);
-    float sum = 0.0f, weights = 0.0f;
-#pragma unroll
-    for (int w = 0; w < WARPS; w++) {
-      const float* state = stateOf(w, r);
-      const float share = state[HEAD] <= UNSEEN ? 0.0f : powerOfTwo(state[HEAD] - most);
-      sum += share * state[column];
-      weights += share * state[HEAD + 1];
-    }
-    out[at * shape.D + column] = rounded<T>(weights > 0.0f ? sum / weights : 0.0f);
-    if (column == 0) {
+    const float sum = sumQuad(totals[half].total);
+    const int64_t at = headAt(lane / 4 + 8 * half);
+    if (at < 0) continue;
+    const float share = sum > 0.0f ? 1.0f / sum : 0.0f;
+    if (warp == 0 && lane % 4 == 0) {
       lse[at % shape.H * shape.T + n] =
-          weights > 0.0f ? (most + log2f(weights)) * LN_2 : -INFINITY;
+          sum > 0.0f ? (totals[half].largest + log2f(sum)) * LN_2 : -INFINITY;
+    }
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; j++) {
+#pragma unroll
+      for (int p = 0; p < 2; p++) {
+        const int column = warp * COLUMNS + 8 * j + lane % 4 * 2 + p;
+        if (column < shape.D) {
+          out[at * shape.D + column] = rounded<T>(sums[j][2 * half + p] * share);
+        }
+      }
     }
   }
 }
@@ -189,7 +202,7 @@ int decode(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, const
   const int64_t D = shape.D, slots = spans.slots * shape.G;
   const dim3 grid((unsigned)shape.T, (unsigned)shape.G, (unsigned)divideUp(shape.ratio, HEADS));
   return launchKernel(launch, attendDecode<T, HEAD>, grid, dim3(ATTEND_THREADS),
-                      Shared<T, HEAD>::BYTES,
+                      Shared<T, HEAD>::QUERIES + Shared<T, HEAD>::TILES + sizeof(Exchange),
                       matrixOf(stored<T>(launch, 0), D, shape.T * shape.H, D),
                       matrixOf(stored<T>(launch, 1), D, slots, D),
                       matrixOf(stored<T>(launch, 2), D, slots, D), spans, shape,

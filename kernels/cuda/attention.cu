@@ -55,12 +55,9 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
   commitCopies();
 
   float sums[TILES][HEAD / 8][4] = {};
-  float largest[TILES][2], total[TILES][2];
+  RowSum totals[TILES][2];
 #pragma unroll
-  for (int i = 0; i < TILES; i++) {
-    largest[i][0] = largest[i][1] = UNSEEN;
-    total[i][0] = total[i][1] = 0.0f;
-  }
+  for (int i = 0; i < TILES; i++) totals[i][0] = totals[i][1] = {UNSEEN, 0.0f};
   for (int32_t block = blocks.from; block < blocks.to; block++) {
     waitCopies<0>();
     syncBlock();
@@ -87,13 +84,13 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
           const int32_t row = rows.first + warpRow + 16 * i + lane / 4 + 8 * half;
           const int32_t position = rows.positionOf(row, shape.ratio);
           const int32_t firstKey = block * KEYS + part + lane % 4 * 2;
-          const float keep = weigh(
-              scores[i], half, shape.scale,
-              [&](int column) {
-                const int32_t key = firstKey + column;
-                return isFull || (key < blocks.keys && sees(shape, position, key));
-              },
-              &largest[i][half], &total[i][half]);
+          const float most = scaleScores(scores[i], half, shape.scale, [&](int column) {
+            const int32_t key = firstKey + column;
+            return isFull || (key < blocks.keys && sees(shape, position, key));
+          });
+          RowSum& total = totals[i][half];
+          const float sum = weighScores(scores[i], half, shiftOf(fmaxf(total.largest, most)));
+          const float keep = join(&total, most, sum);
 #pragma unroll
           for (int j = 0; j < HEAD / 8; j++) {
             sums[i][j][2 * half] *= keep;
@@ -107,7 +104,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
       }
 #pragma unroll
       for (int i = 0; i < TILES; i++) {
-        addWeighted<T, HEAD>(sums[i], scores[i], values, part, lane);
+        addWeighted<T>(sums[i], scores[i], values, part, 0, lane);
       }
     }
   }
@@ -117,13 +114,13 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       const int32_t row = rows.first + warpRow + 16 * i + lane / 4 + 8 * half;
-      const float sum = sumQuad(total[i][half]);
+      const float sum = sumQuad(totals[i][half].total);
       const int64_t at = rows.headOf(row, shape);
       if (at < 0) continue;
       const float share = sum > 0.0f ? 1.0f / sum : 0.0f;
       if (lane % 4 == 0) {
         lse[at % shape.H * shape.T + at / shape.H] =
-            sum > 0.0f ? (largest[i][half] + log2f(sum)) * LN_2 : -INFINITY;
+            sum > 0.0f ? (totals[i][half].largest + log2f(sum)) * LN_2 : -INFINITY;
       }
 #pragma unroll
       for (int j = 0; j < HEAD / 8; j++) {

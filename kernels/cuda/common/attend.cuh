@@ -96,22 +96,22 @@ __device__ __forceinline__ void multiplyHeads(float (&scores)[COUNT][4], const u
   }
 }
 
-// sums[j] += weights · columns 8j … of rows [row, row + 8·COUNT) of a tile of ROWS heads, for a warp's
-// 16 rows of weights.
-template <class T, int HEAD, int ROWS = KEYS, int COUNT>
-__device__ __forceinline__ void addWeighted(float (&sums)[HEAD / 8][4],
+// sums[j] += weights · columns column + 8j … of rows [row, row + 8·COUNT) of a tile of ROWS heads, for
+// a warp's 16 rows of weights.
+template <class T, int ROWS = KEYS, int COUNT, int COLUMNS>
+__device__ __forceinline__ void addWeighted(float (&sums)[COLUMNS][4],
                                             const float (&weights)[COUNT][4], const uint8_t* tile,
-                                            int row, int lane) {
+                                            int row, int column, int lane) {
 #pragma unroll
   for (int step = 0; step < COUNT / CHAINED_TILES<T>; step++) {
     Fragment<T> lefts;
     chain<T>(lefts, &weights[step * CHAINED_TILES<T>]);
 #pragma unroll
-    for (int j = 0; j < HEAD / 16; j++) {
+    for (int j = 0; j < COLUMNS / 2; j++) {
       Fragment<T> rights;
-      const int column = 16 * j, panel = column / PANEL<T>;
+      const int at = column + 16 * j, panel = at / PANEL<T>;
       loadAcrossChained<T>(rights, tile + panel * ROWS * PANEL_BYTES, row + step * DEPTH<T>,
-                           column % PANEL<T>, lane);
+                           at % PANEL<T>, lane);
       multiply(sums[2 * j], sums[2 * j + 1], lefts, rights);
     }
   }
@@ -132,13 +132,21 @@ __device__ __forceinline__ float largestOfQuad(float value) {
   return fmaxf(value, shuffleXor(value, 2));
 }
 
-// Turns a row's scores into weights, in place; returns by what its sums up to now shrink. isSeen(c):
-// of the key at column c beyond the lane's first.
+// A row's largest score so far, and the sum of its weights that this lane has seen.
+struct RowSum {
+  float largest, total;
+};
+// Scores are shifted by this before they become weights. Nothing seen yet: any shift keeps the unseen
+// at zero.
+__device__ __forceinline__ float shiftOf(float largest) { return largest <= UNSEEN ? 0.0f : largest; }
+
+// Scales a lane's scores of one row, hides what is not seen, isSeen(c) being asked of the key at column c
+// beyond the lane's first, and returns the largest of the row.
 template <int COUNT, class IsSeen>
-__device__ __forceinline__ float weigh(float (&scores)[COUNT][4], int half, float scale,
-                                       const IsSeen& isSeen, float* largest, float* total) {
+__device__ __forceinline__ float scaleScores(float (&scores)[COUNT][4], int half, float scale,
+                                             const IsSeen& isSeen) {
   const float unit = scale * LOG2_E;
-  float most = *largest;
+  float most = UNSEEN;
 #pragma unroll
   for (int j = 0; j < COUNT; j++) {
 #pragma unroll
@@ -148,9 +156,11 @@ __device__ __forceinline__ float weigh(float (&scores)[COUNT][4], int half, floa
       most = fmaxf(most, score);
     }
   }
-  most = largestOfQuad(most);
-  // Nothing seen yet: any shift keeps the unseen at zero.
-  const float shift = most <= UNSEEN ? 0.0f : most;
+  return largestOfQuad(most);
+}
+// Turns them into weights and returns their sum over the lane.
+template <int COUNT>
+__device__ __forceinline__ float weighScores(float (&scores)[COUNT][4], int half, float shift) {
   float sum = 0.0f;
 #pragma unroll
   for (int j = 0; j < COUNT; j++) {
@@ -161,9 +171,13 @@ __device__ __forceinline__ float weigh(float (&scores)[COUNT][4], int half, floa
       sum += score;
     }
   }
-  const float keep = powerOfTwo(*largest - shift);
-  *total = *total * keep + sum;
-  *largest = most;
+  return sum;
+}
+// By what sums up to now shrink when a part with this largest score joins them.
+__device__ __forceinline__ float join(RowSum* row, float largest, float sum) {
+  const float most = fmaxf(row->largest, largest);
+  const float keep = powerOfTwo(row->largest - shiftOf(most));
+  *row = {most, row->total * keep + sum};
   return keep;
 }
 

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2) queryGradients(Inputs<T> in
               scores[j][i] = p * (weights[j][i] - delta[half]);
             }
           }
-          addWeighted<T, HEAD>(sums, scores, keys, part, lane);
+          addWeighted<T>(sums, scores, keys, part, 0, lane);
         }
       });
 #pragma unroll
@@ -241,8 +241,8 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2) keyGradients(Inputs<T> in, 
               }
             }
           }
-          addWeighted<T, HEAD>(valueSums, scores, gradients, part, lane);
-          addWeighted<T, HEAD>(keySums, weights, queries, part, lane);
+          addWeighted<T>(valueSums, scores, gradients, part, 0, lane);
+          addWeighted<T>(keySums, weights, queries, part, 0, lane);
         }
       });
 #pragma unroll
