@@ -53,66 +53,95 @@ struct Inputs {
   AttentionShape shape;
 };
 
-template <class T, int HEAD>
-constexpr size_t QUERY_SHARED = 4 * HEAD_TILE_BYTES<T, ROWS, HEAD>;
+// Tiles that change while the block works are held twice, the next one arriving, where that fits.
+template <class T>
+constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
 
 template <class T, int HEAD>
-__global__ void __launch_bounds__(ATTEND_THREADS) queryGradients(Inputs<T> in, T* dq) {
+constexpr size_t QUERY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD>;
+
+// Calls begin(i, stage) for tile after tile and work(i, stage) once it is there.
+template <class T, class Begin, class Work>
+__device__ __forceinline__ void forTiles(int32_t from, int32_t to, const Begin& begin,
+                                         const Work& work) {
+  if (from < to) begin(from, from % STAGES<T>);
+  commitCopies();
+  for (int32_t i = from; i < to; i++) {
+    if constexpr (STAGES<T> == 2) {
+      if (i + 1 < to) begin(i + 1, (i + 1) % 2);
+      commitCopies();
+    }
+    waitCopies<STAGES<T> - 1>();
+    syncBlock();
+    work(i, i % STAGES<T>);
+    syncBlock();
+    if constexpr (STAGES<T> == 1) {
+      if (i + 1 < to) begin(i + 1, 0);
+      commitCopies();
+    }
+  }
+  waitCopies<0>();
+}
+
+template <class T, int HEAD>
+__global__ void __launch_bounds__(ATTEND_THREADS, 2) queryGradients(Inputs<T> in, T* dq) {
+  constexpr int TILE_BYTES = HEAD_TILE_BYTES<T, ROWS, HEAD>;
   const AttentionShape& shape = in.shape;
   RowTile rows;
   if (!findRowTile(in.forest, shape, ROWS, &rows)) return;
   const int thread = (int)threadIdx.x, lane = laneOf(thread), warpRow = thread / 32 * 16;
   uint8_t* queries = sharedMemory();
-  uint8_t* gradients = queries + HEAD_TILE_BYTES<T, ROWS, HEAD>;
-  uint8_t* keys = gradients + HEAD_TILE_BYTES<T, ROWS, HEAD>;
-  uint8_t* values = keys + HEAD_TILE_BYTES<T, KEYS, HEAD>;
-  const KeyBlocks blocks = keyBlocksOf(rows, rows.first + ROWS, shape);
+  uint8_t* gradients = queries + TILE_BYTES;
+  uint8_t* tiles = gradients + TILE_BYTES;
+  const KeyBlocks blocks = keyBlocksOf(rows, ROWS, shape);
   const auto headOf = [&](int r) { return rows.headOf(rows.first + r, shape); };
   stageHeads<T, ROWS, HEAD>(queries, in.q, thread, headOf);
   stageHeads<T, ROWS, HEAD>(gradients, in.dOut, thread, headOf);
-  stageKeys<T, HEAD>(keys, in.k, in.forest, rows, blocks.from, blocks.keys, shape, thread);
-  commitCopies();
 
   float delta[2], lse[2];
+  int32_t position[2];
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const int64_t at = headOf(warpRow + lane / 4 + 8 * half);
+    const int32_t r = warpRow + lane / 4 + 8 * half;
+    const int64_t at = headOf(r);
     delta[half] = at < 0 ? 0.0f : in.prepared[at].delta;
     lse[half] = at < 0 ? 1e30f : in.prepared[at].lse;
+    position[half] = rows.positionOf(rows.first + r, shape.ratio);
   }
   const float unit = shape.scale * LOG2_E;
   float sums[HEAD / 8][4] = {};
-  for (int64_t block = blocks.from; block < blocks.to; block++) {
-    waitCopies<0>();
-    syncBlock();
-    stageKeys<T, HEAD>(values, in.v, in.forest, rows, block, blocks.keys, shape, thread);
-    commitCopies();
-    float scores[KEYS / 8][4] = {}, weights[KEYS / 8][4] = {};
-    multiplyHeads<T, HEAD, ROWS, KEYS>(scores, queries, warpRow, keys, lane);
-    waitCopies<0>();
-    syncBlock();
-    multiplyHeads<T, HEAD, ROWS, KEYS>(weights, gradients, warpRow, values, lane);
+  forTiles<T>(
+      blocks.from, blocks.to,
+      [&](int32_t block, int stage) {
+        uint8_t* at = tiles + 2 * stage * TILE_BYTES;
+        stageKeys<T, HEAD>(at, in.k, in.forest, rows, block, blocks.keys, shape, thread);
+        stageKeys<T, HEAD>(at + TILE_BYTES, in.v, in.forest, rows, block, blocks.keys, shape,
+                           thread);
+      },
+      [&](int32_t block, int stage) {
+        const uint8_t* keys = tiles + 2 * stage * TILE_BYTES;
+        const uint8_t* values = keys + TILE_BYTES;
+        const bool isFull = block >= blocks.full && block < blocks.fullEnd;
+#pragma unroll 1
+        for (int part = 0; part < KEYS; part += PART) {
+          float scores[PART / 8][4] = {}, weights[PART / 8][4] = {};
+          multiplyHeads<T, HEAD, ROWS>(scores, queries, warpRow, keys, part, lane);
+          multiplyHeads<T, HEAD, ROWS>(weights, gradients, warpRow, values, part, lane);
 #pragma unroll
-    for (int j = 0; j < KEYS / 8; j++) {
+          for (int j = 0; j < PART / 8; j++) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const int half = i / 2;
-        const int64_t row = rows.first + warpRow + lane / 4 + 8 * half;
-        const int64_t key = block * KEYS + 8 * j + lane % 4 * 2 + i % 2;
-        const bool isSeen =
-            key < blocks.keys && sees(shape, rows.positionOf(row, shape.ratio), key);
-        const float p = isSeen ? powerOfTwo(scores[j][i] * unit - lse[half]) : 0.0f;
-        scores[j][i] = p * (weights[j][i] - delta[half]);
-      }
-    }
-    addWeighted<T, HEAD, KEYS>(sums, scores, keys, lane);
-    syncBlock();
-    if (block + 1 < blocks.to) {
-      stageKeys<T, HEAD>(keys, in.k, in.forest, rows, block + 1, blocks.keys, shape, thread);
-    }
-    commitCopies();
-  }
-  waitCopies<0>();
+            for (int i = 0; i < 4; i++) {
+              const int half = i / 2;
+              const int32_t key = block * KEYS + part + 8 * j + lane % 4 * 2 + i % 2;
+              const bool isSeen =
+                  isFull || (key < blocks.keys && sees(shape, position[half], key));
+              const float p = isSeen ? powerOfTwo(scores[j][i] * unit - lse[half]) : 0.0f;
+              scores[j][i] = p * (weights[j][i] - delta[half]);
+            }
+          }
+          addWeighted<T>(sums, scores, keys, part, 0, lane);
+        }
+      });
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int64_t at = headOf(warpRow + lane / 4 + 8 * half);
@@ -133,77 +162,89 @@ __global__ void __launch_bounds__(ATTEND_THREADS) queryGradients(Inputs<T> in, T
 // δ, lse and the position of each of the tile's rows.
 struct RowFacts {
   float delta, lse;
-  int64_t position;
+  int32_t position, unused;
 };
 
 template <class T, int HEAD>
-constexpr size_t KEY_SHARED = 4 * HEAD_TILE_BYTES<T, ROWS, HEAD> + ROWS * sizeof(RowFacts);
+constexpr size_t KEY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD> +
+                              STAGES<T> * ROWS * sizeof(RowFacts);
 
 template <class T, int HEAD>
-__global__ void __launch_bounds__(ATTEND_THREADS) keyGradients(Inputs<T> in, T* dk, T* dv) {
+__global__ void __launch_bounds__(ATTEND_THREADS, 2) keyGradients(Inputs<T> in, T* dk, T* dv) {
+  constexpr int TILE_BYTES = HEAD_TILE_BYTES<T, ROWS, HEAD>;
   const AttentionShape& shape = in.shape;
   const int32_t tile = (int32_t)blockIdx.x;
   if (tile >= in.forest.tiles[1]) return;
   const Segment segment =
       in.forest.segments[segmentOfTile<&Segment::firstKeyTile>(in.forest, tile)];
-  const int64_t keyHead = blockIdx.y;
+  const int32_t keyHead = (int32_t)blockIdx.y;
   // The tile's keys, and the tokens of which some may see them.
-  const int64_t firstKey = segment.start + (int64_t)(tile - segment.firstKeyTile) * KEYS;
-  const int64_t from = shape.isCausal ? firstKey : segment.start;
-  const int64_t rowCount = (segment.subtreeEnd - from) * shape.ratio;
+  const int32_t firstKey = segment.start + (tile - segment.firstKeyTile) * KEYS;
+  const int32_t from = shape.isCausal ? firstKey : segment.start;
+  const int32_t rowCount = (segment.subtreeEnd - from) * shape.ratio;
   const int thread = (int)threadIdx.x, lane = laneOf(thread), warpKey = thread / 32 * 16;
   uint8_t* keys = sharedMemory();
-  uint8_t* values = keys + HEAD_TILE_BYTES<T, KEYS, HEAD>;
-  uint8_t* queries = values + HEAD_TILE_BYTES<T, KEYS, HEAD>;
-  uint8_t* gradients = queries + HEAD_TILE_BYTES<T, ROWS, HEAD>;
-  RowFacts* facts = reinterpret_cast<RowFacts*>(gradients + HEAD_TILE_BYTES<T, ROWS, HEAD>);
+  uint8_t* values = keys + TILE_BYTES;
+  uint8_t* tiles = values + TILE_BYTES;
+  RowFacts* facts = reinterpret_cast<RowFacts*>(tiles + 2 * STAGES<T> * TILE_BYTES);
   const auto keyAt = [&](int r) -> int64_t {
-    return firstKey + r < segment.end ? (firstKey + r) * shape.G + keyHead : -1;
+    return firstKey + r < segment.end ? (int64_t)(firstKey + r) * shape.G + keyHead : -1;
   };
   stageHeads<T, KEYS, HEAD>(keys, in.k, thread, keyAt);
   stageHeads<T, KEYS, HEAD>(values, in.v, thread, keyAt);
-  commitCopies();
 
   const float unit = shape.scale * LOG2_E;
+  const int32_t ownPosition = segment.before + firstKey - segment.start + warpKey + lane / 4;
+  const int32_t ownKey = firstKey + warpKey + lane / 4;
   float keySums[HEAD / 8][4] = {}, valueSums[HEAD / 8][4] = {};
-  for (int64_t first = 0; first < rowCount; first += ROWS) {
-    const auto headAt = [&](int r) -> int64_t {
-      const int64_t row = first + r;
-      if (row >= rowCount) return -1;
-      return (from + row / shape.ratio) * shape.H + keyHead * shape.ratio + row % shape.ratio;
-    };
-    stageHeads<T, ROWS, HEAD>(queries, in.q, thread, headAt);
-    stageHeads<T, ROWS, HEAD>(gradients, in.dOut, thread, headAt);
-    commitCopies();
-    if (thread < ROWS) {
-      const int64_t at = headAt(thread);
-      facts[thread] = at < 0 ? RowFacts{0.0f, 1e30f, -1}
-                             : RowFacts{in.prepared[at].delta, in.prepared[at].lse,
-                                        in.forest.positions[at / shape.H]};
-    }
-    waitCopies<0>();
-    syncBlock();
-    float scores[ROWS / 8][4] = {}, weights[ROWS / 8][4] = {};
-    multiplyHeads<T, HEAD, KEYS, ROWS>(scores, keys, warpKey, queries, lane);
-    multiplyHeads<T, HEAD, KEYS, ROWS>(weights, values, warpKey, gradients, lane);
+  forTiles<T>(
+      0, (rowCount + ROWS - 1) / ROWS,
+      [&](int32_t i, int stage) {
+        const auto headAt = [&](int r) -> int64_t {
+          const int32_t row = i * ROWS + r;
+          if (row >= rowCount) return -1;
+          const int64_t token = from + row / shape.ratio;
+          return token * shape.H + keyHead * shape.ratio + row % shape.ratio;
+        };
+        uint8_t* at = tiles + 2 * stage * TILE_BYTES;
+        stageHeads<T, ROWS, HEAD>(at, in.q, thread, headAt);
+        stageHeads<T, ROWS, HEAD>(at + TILE_BYTES, in.dOut, thread, headAt);
+        if (thread < ROWS) {
+          const int64_t row = headAt(thread);
+          facts[stage * ROWS + thread] =
+              row < 0 ? RowFacts{0.0f, 1e30f, -1, 0}
+                      : RowFacts{in.prepared[row].delta, in.prepared[row].lse,
+                                 in.forest.positions[row / shape.H], 0};
+        }
+      },
+      [&](int32_t, int stage) {
+        const uint8_t* queries = tiles + 2 * stage * TILE_BYTES;
+        const uint8_t* gradients = queries + TILE_BYTES;
+#pragma unroll 1
+        for (int part = 0; part < ROWS; part += PART) {
+          float scores[PART / 8][4] = {}, weights[PART / 8][4] = {};
+          multiplyHeads<T, HEAD, KEYS>(scores, keys, warpKey, queries, part, lane);
+          multiplyHeads<T, HEAD, KEYS>(weights, values, warpKey, gradients, part, lane);
 #pragma unroll
-    for (int j = 0; j < ROWS / 8; j++) {
+          for (int j = 0; j < PART / 8; j++) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const RowFacts& row = facts[8 * j + lane % 4 * 2 + i % 2];
-        const int64_t key = firstKey + warpKey + lane / 4 + 8 * (i / 2);
-        const int64_t position = segment.before + key - segment.start;
-        const bool isSeen =
-            row.position >= 0 && key < segment.end && sees(shape, row.position, position);
-        const float p = isSeen ? powerOfTwo(scores[j][i] * unit - row.lse) : 0.0f;
-        scores[j][i] = p;
-        weights[j][i] = p * (weights[j][i] - row.delta);
-      }
-    }
-    addWeighted<T, HEAD, ROWS>(valueSums, scores, gradients, lane);
-    addWeighted<T, HEAD, ROWS>(keySums, weights, queries, lane);
-    syncBlock();
-  }
+            for (int p = 0; p < 2; p++) {
+              const RowFacts row = facts[stage * ROWS + part + 8 * j + lane % 4 * 2 + p];
+#pragma unroll
+              for (int half = 0; half < 2; half++) {
+                const bool isSeen = row.position >= 0 && ownKey + 8 * half < segment.end &&
+                                    sees(shape, row.position, ownPosition + 8 * half);
+                float& score = scores[j][2 * half + p];
+                float& weight = weights[j][2 * half + p];
+                score = isSeen ? powerOfTwo(score * unit - row.lse) : 0.0f;
+                weight = score * (weight - row.delta);
+              }
+            }
+          }
+          addWeighted<T>(valueSums, scores, gradients, part, 0, lane);
+          addWeighted<T>(keySums, weights, queries, part, 0, lane);
+        }
+      });
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int64_t at = keyAt(warpKey + lane / 4 + 8 * half);

@@ -21,10 +21,12 @@ T* stored(const SaccadeDeviceLaunch& launch, int operand) {
 inline int32_t* ints(const SaccadeDeviceLaunch& launch, int operand) {
   return static_cast<int32_t*>(launch.operands[operand]);
 }
+// Never null for want of elements.
 template <class T>
 T* scratchArray(const SaccadeDeviceLaunch& launch, int64_t count) {
   const SaccadeDevice* device = launch.device;
-  return static_cast<T*>(device->scratch(device->host, count * (int64_t)sizeof(T)));
+  const int64_t bytes = (count > 0 ? count : 1) * (int64_t)sizeof(T);
+  return static_cast<T*>(device->scratch(device->host, bytes));
 }
 
 __host__ __device__ constexpr int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -40,6 +42,15 @@ __attribute__((format(printf, 2, 3))) inline int fail(const SaccadeDeviceLaunch&
 }
 inline int outOfScratch(const SaccadeDeviceLaunch& launch) {
   return fail(launch, "out of memory for the kernel's workspace. Use smaller batches.");
+}
+
+// Queues zeros for an output, if it is wanted.
+template <class T>
+int fillZeros(const SaccadeDeviceLaunch& launch, T* output, int64_t count) {
+  if (!output || count == 0) return 0;
+  const cudaError_t error = cudaMemsetAsync(output, 0, (size_t)count * sizeof(T),
+                                            static_cast<cudaStream_t>(launch.device->stream));
+  return error == cudaSuccess ? 0 : fail(launch, "%s.", cudaGetErrorString(error));
 }
 
 // Queues a kernel. Blocks beyond the 2³¹ − 1 of a grid's x, or 65535 of its y and z, are the

@@ -1,7 +1,8 @@
 // C = A·B (+ bias) for operands along or across the depth, on the whole device.
 //
-// C is cut into tiles of 128 × 128. Where that makes few blocks of a great depth, the depth is cut too
-// and the parts are added in their order; the cuts depend on the sizes alone.
+// C is cut into wide tiles, or into small ones where it has few rows: the bits are the same. Where
+// wide tiles make few blocks of a great depth, the depth may be cut too and the parts are added in
+// their order; the cuts depend on the sizes alone.
 #pragma once
 
 #include "launch.cuh"
@@ -41,22 +42,24 @@ __device__ __forceinline__ void storePair(const ProductResult<Out, Bias>& result
 struct TilePlace {
   int64_t row, column;
 };
-__device__ __forceinline__ TilePlace tilePlace(int64_t block, int64_t rowTiles, int64_t columnTiles) {
+template <class Shape>
+__device__ __forceinline__ TilePlace tilePlace(int64_t block, int64_t rows, int64_t columns) {
   constexpr int64_t HEIGHT = 8;
+  const int64_t rowTiles = divideUp(rows, Shape::ROWS);
+  const int64_t columnTiles = divideUp(columns, Shape::COLUMNS);
   const int64_t group = block / (HEIGHT * columnTiles), inGroup = block % (HEIGHT * columnTiles);
   const int64_t left = rowTiles - group * HEIGHT, height = left < HEIGHT ? left : HEIGHT;
-  return {(group * HEIGHT + inGroup % height) * TILE, inGroup / height * TILE};
+  return {(group * HEIGHT + inGroup % height) * Shape::ROWS, inGroup / height * Shape::COLUMNS};
 }
 
-template <class T, class Out, class Bias, Lie LEFT, Lie RIGHT>
-__global__ void __launch_bounds__(TILE_THREADS)
+template <class T, class Out, class Bias, Lie LEFT, Lie RIGHT, class Shape>
+__global__ void __launch_bounds__(Shape::THREADS)
     multiplyMatrices(Matrix<T> left, Matrix<T> right, ProductResult<Out, Bias> result,
                      int64_t depth, int64_t partDepth, float* parts) {
-  const TilePlace place = tilePlace(blockIdx.x, (result.rows + TILE - 1) / TILE,
-                                    (result.columns + TILE - 1) / TILE);
+  const TilePlace place = tilePlace<Shape>(blockIdx.x, result.rows, result.columns);
   const int64_t begin = (int64_t)blockIdx.y * partDepth;
   const int64_t end = begin + partDepth < depth ? begin + partDepth : depth;
-  TileSums tile = {};
+  TileSums<Shape> tile = {};
   multiplyTile<T, LEFT, RIGHT>(tile, left, right, place.row, place.column, begin, end,
                                sharedMemory());
   if (parts) {
@@ -88,6 +91,17 @@ __global__ void __launch_bounds__(256)
   *at = rounded<Out>(sum);
 }
 
+template <class T, Lie LEFT, Lie RIGHT, class Shape, class Out, class Bias>
+int launchTiles(const SaccadeDeviceLaunch& launch, const Matrix<T>& left, const Matrix<T>& right,
+                const ProductResult<Out, Bias>& result, int64_t depth, int64_t partDepth,
+                int64_t count, float* parts) {
+  const int64_t tiles =
+      divideUp(result.rows, Shape::ROWS) * divideUp(result.columns, Shape::COLUMNS);
+  return launchKernel(launch, multiplyMatrices<T, Out, Bias, LEFT, RIGHT, Shape>,
+                      dim3((unsigned)tiles, (unsigned)count), dim3(Shape::THREADS), Shape::SHARED,
+                      left, right, result, depth, partDepth, parts);
+}
+
 // Blocks below which the depth is cut, and the least depth of a part.
 constexpr int64_t FEW_BLOCKS = 128;
 constexpr int64_t LEAST_PART = 1024;
@@ -96,7 +110,14 @@ constexpr int64_t LEAST_PART = 1024;
 template <class T, Lie LEFT, Lie RIGHT, class Out, class Bias>
 int multiply(const SaccadeDeviceLaunch& launch, const Matrix<T>& left, const Matrix<T>& right,
              const ProductResult<Out, Bias>& result, int64_t depth, bool isCut) {
-  const int64_t tiles = divideUp(result.rows, TILE) * divideUp(result.columns, TILE);
+  if constexpr (LEFT == Lie::along && RIGHT == Lie::along) {
+    if (result.rows <= FEW_ROWS && !isCut) {
+      return launchTiles<T, LEFT, RIGHT, SmallTile>(launch, left, right, result, depth, depth, 1,
+                                                    nullptr);
+    }
+  }
+  const int64_t tiles =
+      divideUp(result.rows, WideTile::ROWS) * divideUp(result.columns, WideTile::COLUMNS);
   int64_t count = 1;
   if (isCut && tiles < FEW_BLOCKS) {
     count = divideUp(FEW_BLOCKS, tiles > 0 ? tiles : 1);
@@ -110,9 +131,8 @@ int multiply(const SaccadeDeviceLaunch& launch, const Matrix<T>& left, const Mat
     parts = scratchArray<float>(launch, count * result.rows * result.columns);
     if (!parts) return outOfScratch(launch);
   }
-  const int refused = launchKernel(launch, multiplyMatrices<T, Out, Bias, LEFT, RIGHT>,
-                                   dim3((unsigned)tiles, (unsigned)count), dim3(TILE_THREADS),
-                                   TILE_SHARED, left, right, result, depth, partDepth, parts);
+  const int refused = launchTiles<T, LEFT, RIGHT, WideTile>(launch, left, right, result, depth,
+                                                            partDepth, count, parts);
   if (refused || count == 1) return refused;
   return launchKernel(launch, addParts<Out, Bias>,
                       dim3((unsigned)divideUp(result.rows * result.columns, 256)), dim3(256), 0,

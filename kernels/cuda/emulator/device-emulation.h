@@ -46,6 +46,8 @@ inline uint16_t floatToHalf(float value) {
   const double magnitude = std::fabs((double)value);
   if (magnitude == 0.0) return sign;
   if (magnitude >= 65520.0) return (uint16_t)(sign | 0x7c00u);
+  // frexp gives zero the exponent of one half.
+  if (magnitude == 0.0) return sign;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   // The unit of the last place; numbers below 2^-14 share one.

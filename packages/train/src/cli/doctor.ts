@@ -1,7 +1,7 @@
 /** `saccade doctor`: what this machine has, and why the rest is unusable. */
 import { statfsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { probeNative } from '@saccade/backend-native';
+import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native';
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
 import { probeSandbox } from '@saccade/sandbox';
@@ -53,6 +53,7 @@ async function backends(): Promise<Finding[]> {
   const native = probeNative();
   const webgpu = await probeWebGpu();
   const cuda = probeCuda();
+  const devices = cuda.available ? cuda.devices.filter((device) => !device.obstacle) : [];
   return [
     {
       what: 'backend native',
@@ -70,7 +71,7 @@ async function backends(): Promise<Finding[]> {
     {
       what: 'backend cuda',
       isUsable: cuda.available,
-      detail: cuda.available ? cuda.devices.map(describeDevice).join('; ') : cuda.message,
+      detail: cuda.available ? devices.map(describeDevice).join('; ') : cuda.message,
     },
   ];
 }
