@@ -16,9 +16,6 @@ namespace {
 // Waking from the driver's own wait takes longer than most copies.
 constexpr auto SPIN = std::chrono::microseconds(50);
 
-// The device each thread chose last.
-thread_local int32_t chosen = -1;
-
 }  // namespace
 
 SaccadeDeviceQueue::SaccadeDeviceQueue(int32_t index) : index_(index) {
@@ -35,7 +32,6 @@ SaccadeDeviceQueue::SaccadeDeviceQueue(int32_t index) : index_(index) {
                             ") cannot be used: " + info.obstacle};
   }
   saccade::expect(cudaSetDevice(index), "Opening the CUDA device");
-  chosen = index;
   saccade::expect(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "Opening a stream");
   try {
     cudaDeviceProp properties;
@@ -62,7 +58,6 @@ SaccadeDeviceQueue::~SaccadeDeviceQueue() { closeStream(); }
 void SaccadeDeviceQueue::closeStream() {
   // Of a lost device nothing can be freed, and nothing here need succeed.
   cudaSetDevice(index_);
-  chosen = index_;
   cudaStreamSynchronize(stream_);
   if (scratch_) scratch_->clear();
   if (forKernels_.fault) memory_->give(forKernels_.fault);
@@ -76,9 +71,8 @@ void SaccadeDeviceQueue::closeStream() {
 
 void SaccadeDeviceQueue::enter() {
   if (isLost_.load(std::memory_order_acquire)) throwLost();
-  if (chosen == index_) return;
-  expect(cudaSetDevice(index_), "Choosing the device");
-  chosen = index_;
+  // Each time: whoever else uses CUDA in this process may have chosen another for this thread.
+  expect(cudaSetDevice(index_), "choosing the device");
 }
 
 void SaccadeDeviceQueue::expect(cudaError_t error, const std::string& doing) {

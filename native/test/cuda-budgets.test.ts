@@ -77,7 +77,9 @@ it('has no kernel that spills or is over its budget', ({ skip }) => {
   const isSame = nvcc === version;
   if (!isSame) console.info(`Only spills are checked: the budgets are nvcc ${nvcc}'s.`);
   const excess = findExcess(uses, kernels);
-  expect(isSame ? excess : excess.filter((sentence) => /spills/.test(sentence))).toEqual([]);
+  expect(isSame ? excess : excess.filter((sentence: string) => /spills/.test(sentence))).toEqual(
+    [],
+  );
   const architectures = new Set(uses.map(({ architecture }) => architecture));
   expect([...architectures].sort()).toEqual(['sm_80', 'sm_90a']);
 });

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, MissingError, randomAt, ShapeError, StateError } from '@saccade/core';
 import { add, type Backend, type BufferView, gemm, type Op, openDevice } from '@saccade/ops';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EMULATED, emulation, targets } from './cuda-targets.fixture.ts';
 import { CudaError, cudaBackend, probeCuda } from './index.ts';
+
+// Emulated threads take turns on one processor.
+vi.setConfig({ testTimeout: 120_000 });
 
 const f32 = (buffer: BufferView['buffer'], length: number, first = 0): BufferView => ({
   buffer,
@@ -81,15 +84,19 @@ describe('cudaBackend', () => {
   });
 
   it('gives up what it keeps when a workspace finds no room', async () => {
-    const device = openDevice(cudaBackend({ emulated: true, device: EMULATED.small }));
-    const kept = device.upload('f32', [850_000], new Float32Array(850_000));
-    device.free(kept);
-    // The gradient of w is summed over rows in pieces, which are workspace.
-    const [M, N, K] = [64, 512, 512];
-    const zeros = (rows: number, columns: number) =>
-      device.upload('f32', [rows, columns], new Float32Array(rows * columns));
-    const y = device.forward(gemm, { x: zeros(M, K), w: zeros(N, K) }).y;
-    expect((await device.read(y)).length).toBe(M * N);
+    const backend = cudaBackend({ emulated: true, device: EMULATED.small });
+    const device = openDevice(backend);
+    const [M, N, K] = [2048, 16, 16];
+    const sizes = [3_000_000, ...Array<number>(4).fill(4 * M * K)];
+    for (const buffer of sizes.map((size) => backend.alloc(size))) backend.free(buffer);
+    const ones = (rows: number, columns: number) =>
+      device.upload('f32', [rows, columns], new Float32Array(rows * columns).fill(1));
+    const inputs = { x: ones(M, K), w: ones(N, K) };
+    const outputs = device.forward(gemm, inputs);
+    // The gradient of w is summed over rows in parts, which are workspace.
+    const gradients = device.backward(gemm, { y: ones(M, N) }, inputs, outputs);
+    expect(backend.workspaceBytes?.()).toBeGreaterThan(0);
+    expect(await device.read(gradients.w)).toEqual(new Float32Array(N * K).fill(M));
     device.dispose();
   });
 

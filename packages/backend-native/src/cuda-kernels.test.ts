@@ -15,7 +15,7 @@ import { cudaBackend } from './index.ts';
 // Emulated threads take turns on one processor.
 vi.setConfig({ testTimeout: 600_000 });
 /** Rounds of random cases. */
-const FUZZ = { emulated: 3, device: 40 };
+const FUZZ = { emulated: 2, device: 40 };
 
 const runs = targets.flatMap(({ label, options }) =>
   (['f32', 'bf16', 'f16'] as const).map((dtype) => ({ label, options, dtype })),

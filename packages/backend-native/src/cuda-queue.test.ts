@@ -3,9 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { DataError, StateError } from '@saccade/core';
 import { add, type Device, type DeviceArray, gatherRows, openDevice } from '@saccade/ops';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { kernels, targets } from './cuda-targets.fixture.ts';
 import { cudaBackend } from './index.ts';
+
+// Emulated threads take turns on one processor.
+vi.setConfig({ testTimeout: 120_000 });
 
 const hasGather = kernels.includes('gatherRows');
 if (!hasGather) console.info('Not tested: failures of kernels, for want of the kernel gatherRows.');
@@ -109,7 +112,7 @@ describe.each(targets)('a stream on $label', ({ options }) => {
       sums.push(own.read(y));
       own.free(y);
     }
-    const values = (await Promise.all(sums)).map((sum) => new Set(sum));
+    const values = (await Promise.all(sums)).map((sum) => new Set(Array.from(sum)));
     expect(values).toEqual(lengths.map((length) => new Set([2 * length])));
     own.dispose();
   });
