@@ -75,7 +75,9 @@ export function findExcess(uses, budgets) {
     if (budget === undefined) return [`${where} has no budget. ${remedy}`];
     return ['registers', 'sharedBytes', 'stackBytes'].flatMap((name) => {
       const [most, taken] = [budget[name] ?? 0, use[name] ?? 0];
-      return taken > most ? [`${where} takes ${taken} ${name}, its budget is ${most}. ${remedy}`] : [];
+      return taken > most
+        ? [`${where} takes ${taken} ${name}, its budget is ${most}. ${remedy}`]
+        : [];
     });
   });
 }
