@@ -224,5 +224,10 @@ inline uint32_t atomicCAS(uint32_t* at, uint32_t expected, uint32_t value) {
   if (before == expected) *at = value;
   return before;
 }
+inline int32_t atomicMax(int32_t* at, int32_t value) {
+  const int32_t before = *at;
+  if (before < value) *at = value;
+  return before;
+}
 
 }  // namespace saccade
