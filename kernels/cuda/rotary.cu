@@ -21,20 +21,24 @@ __global__ void __launch_bounds__(THREADS)
     const uint32_t head = item / chunks, e = item % chunks * WIDTH;
     const int64_t at = (token * H + head) * 2 * E + e;
     const bool isWhole = isAligned && E - e >= WIDTH;
+    const int64_t left = (int64_t)E - e;
     float first[WIDTH], second[WIDTH];
-    loadChunk(first, x + at, E - e, isWhole);
-    loadChunk(second, x + at + E, E - e, isWhole);
+    loadChunk(first, x + at, left, isWhole);
+    loadChunk(second, x + at + E, left, isWhole);
 #pragma unroll
-    for (uint32_t i = 0; i < WIDTH; i++) {
-      const bool isInside = e + i < E;
-      const float c = isInside ? cosines[token * E + e + i] : 0.0f;
-      const float s = isInside ? sines[token * E + e + i] * sign : 0.0f;
-      const float turned = first[i] * c - second[i] * s;
-      second[i] = second[i] * c + first[i] * s;
-      first[i] = turned;
+    for (uint32_t part = 0; part < WIDTH; part += 4) {
+      float c[4], s[4];
+      loadChunk(c, cosines + token * E + e + part, left - part, isWhole);
+      loadChunk(s, sines + token * E + e + part, left - part, isWhole);
+#pragma unroll
+      for (uint32_t i = 0; i < 4; i++) {
+        const float sine = s[i] * sign, a = first[part + i], b = second[part + i];
+        first[part + i] = a * c[i] - b * sine;
+        second[part + i] = b * c[i] + a * sine;
+      }
     }
-    storeChunk(y + at, first, E - e, isWhole);
-    storeChunk(y + at + E, second, E - e, isWhole);
+    storeChunk(y + at, first, left, isWhole);
+    storeChunk(y + at + E, second, left, isWhole);
   }
 }
 
@@ -51,7 +55,7 @@ int rotate(const SaccadeDeviceLaunch& launch, const T* x, const float* cosines, 
   if (!x) return fillZeros(launch, y, tokens * H * D);
   return launchKernel(launch, rotateHeads<T>, dim3((unsigned)tokens), dim3(THREADS), 0, x, cosines,
                       sines, y, (uint32_t)H, (uint32_t)E, sign,
-                      areAligned({x, y}) && isWholeChunks<T>(E));
+                      areAligned({x, y, cosines, sines}) && isWholeChunks<T>(E));
 }
 
 template <class T>

@@ -7,10 +7,6 @@
 
 namespace saccade {
 
-struct alignas(16) Chunk {
-  uint32_t words[4];
-};
-
 inline bool areAligned(std::initializer_list<const void*> pointers) {
   uint64_t bits = 0;
   for (const void* pointer : pointers) bits |= reinterpret_cast<uint64_t>(pointer);
@@ -22,30 +18,26 @@ bool isWholeChunks(int64_t width) {
   return width % CHUNK<T> == 0;
 }
 
-__device__ __forceinline__ void unpack(float (&values)[4], const Chunk& chunk, float) {
+__device__ __forceinline__ void unpack(float (&values)[4], const uint32_t (&words)[4], float) {
 #pragma unroll
-  for (int i = 0; i < 4; i++) values[i] = wordAsFloat(chunk.words[i]);
+  for (int i = 0; i < 4; i++) values[i] = wordAsFloat(words[i]);
 }
 template <class T>
-__device__ __forceinline__ void unpack(float (&values)[8], const Chunk& chunk, T) {
+__device__ __forceinline__ void unpack(float (&values)[8], const uint32_t (&words)[4], T) {
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    values[2 * i] = widened(T{(uint16_t)chunk.words[i]});
-    values[2 * i + 1] = widened(T{(uint16_t)(chunk.words[i] >> 16)});
+    values[2 * i] = widened(T{(uint16_t)words[i]});
+    values[2 * i + 1] = widened(T{(uint16_t)(words[i] >> 16)});
   }
 }
-__device__ __forceinline__ Chunk pack(const float (&values)[4], float) {
-  Chunk chunk;
+__device__ __forceinline__ void pack(uint32_t (&words)[4], const float (&values)[4], float) {
 #pragma unroll
-  for (int i = 0; i < 4; i++) chunk.words[i] = floatAsWord(values[i]);
-  return chunk;
+  for (int i = 0; i < 4; i++) words[i] = floatAsWord(values[i]);
 }
 template <class T>
-__device__ __forceinline__ Chunk pack(const float (&values)[8], T) {
-  Chunk chunk;
+__device__ __forceinline__ void pack(uint32_t (&words)[4], const float (&values)[8], T) {
 #pragma unroll
-  for (int i = 0; i < 4; i++) chunk.words[i] = packed<T>(values[2 * i], values[2 * i + 1]);
-  return chunk;
+  for (int i = 0; i < 4; i++) words[i] = packed<T>(values[2 * i], values[2 * i + 1]);
 }
 
 // `width` elements at `from`, at most CHUNK<T> of them, zeros behind; `isWhole`: all, and aligned.
@@ -53,7 +45,9 @@ template <class T>
 __device__ __forceinline__ void loadChunk(float (&values)[CHUNK<T>], const T* from, int64_t width,
                                           bool isWhole) {
   if (isWhole) {
-    unpack(values, *reinterpret_cast<const Chunk*>(from), T{});
+    uint32_t words[4];
+    loadWords(words, from);
+    unpack(values, words, T{});
     return;
   }
 #pragma unroll
@@ -63,7 +57,9 @@ template <class T>
 __device__ __forceinline__ void storeChunk(T* to, const float (&values)[CHUNK<T>], int64_t width,
                                            bool isWhole) {
   if (isWhole) {
-    *reinterpret_cast<Chunk*>(to) = pack(values, T{});
+    uint32_t words[4];
+    pack(words, values, T{});
+    storeWords(to, words);
     return;
   }
 #pragma unroll

@@ -1,25 +1,9 @@
 // Rows found by index: copied from, and added up in an order that needs no atomics.
 #pragma once
 
-#include "chunk.cuh"
 #include "sorted-indices.cuh"
 
 namespace saccade {
-
-constexpr int COPY_THREADS = 256;
-
-// Copies a row of `width` elements with the lanes of a warp; `isAligned`: both are whole chunks.
-template <class T>
-__device__ __forceinline__ void copyRow(T* to, const T* from, int64_t width, bool isAligned,
-                                        int lane) {
-  if (isAligned) {
-    for (int64_t d = lane * CHUNK<T>; d < width; d += 32 * CHUNK<T>) {
-      *reinterpret_cast<Chunk*>(to + d) = *reinterpret_cast<const Chunk*>(from + d);
-    }
-    return;
-  }
-  for (int64_t d = lane; d < width; d += 32) to[d] = from[d];
-}
 
 // Rows [0, count) of `first`, then those of `second`, as indices find them.
 template <class T>

@@ -5,18 +5,9 @@
 // its place by a binary search of the other run.
 #pragma once
 
-#include "launch.cuh"
+#include "index-list.cuh"
 
 namespace saccade {
-
-// Indices that rows are found by; operand: where in the launch they are, for a refusal.
-struct IndexList {
-  const int32_t* indices;
-  int64_t count;
-  int64_t bound;
-  int operand;
-  Refusal refusal;
-};
 
 constexpr int SORT_TILE = 1024;
 constexpr int SORT_THREADS = SORT_TILE / 2;
@@ -26,15 +17,8 @@ constexpr uint64_t NO_KEY = ~(uint64_t)0;
 __device__ __forceinline__ int64_t indexOf(uint64_t key) { return (int64_t)(key >> 32); }
 __device__ __forceinline__ int64_t placeOf(uint64_t key) { return (int64_t)(uint32_t)key; }
 
-// True if the index at `place` may be followed; else it is reported.
-__device__ __forceinline__ bool isInRange(const IndexList& list, int64_t place) {
-  const int64_t index = list.indices[place];
-  return index >= 0 && index < list.bound
-             ? true
-             : (expectIndex(list.refusal, list.operand, place, index, 0, list.bound), false);
-}
-
-static __global__ void __launch_bounds__(SORT_THREADS) sortTiles(IndexList list, uint64_t* keys) {
+static __global__ void __launch_bounds__(SORT_THREADS, 1)
+    sortTiles(IndexList list, uint64_t* keys) {
   uint64_t* tile = reinterpret_cast<uint64_t*>(sharedMemory());
   const int64_t first = (int64_t)blockIdx.x * SORT_TILE;
   for (int i = (int)threadIdx.x; i < SORT_TILE; i += SORT_THREADS) {
