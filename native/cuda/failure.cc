@@ -42,10 +42,10 @@ SaccadeOutcome describeException(SaccadeFailure* failure) {
     fill(known.driver, known.message);
     return known.outcome;
   } catch (const std::bad_alloc&) {
-    fill("", "The host has no memory left for the device's queue. Use smaller batches.");
+    fill("std::bad_alloc", "The host has no memory left for the device's queue. Use smaller batches.");
     return SACCADE_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    fill("", std::string("The device's queue failed: ") + error.what() + ". Open another backend.");
+    fill("std::exception", std::string("The device's queue failed: ") + error.what() + ". Open another backend.");
     return SACCADE_FAILED;
   }
 }

@@ -40,35 +40,34 @@ Matrix<T> matrixOf(const T* data, int64_t stride, int64_t rows, int64_t columns)
   return {data, stride, rows, columns, bits % 16 == 0};
 }
 
-// Begins to copy ROWS rows of PANEL<T> columns from `column` on; row r of the panel is row rowOf(r) of
-// the matrix, zeros where that is not in [0, rows). Complete after waitCopies and a barrier.
-template <class T, int ROWS, int THREADS, class RowOf>
-__device__ __forceinline__ void stageRows(uint8_t* panel, const Matrix<T>& matrix, int64_t column,
-                                          int thread, const RowOf& rowOf) {
+// Begins to copy a chunk to shared memory: columns [first, first + CHUNK) of a row, zeros where the
+// matrix has none. Complete after waitCopies and a barrier.
+template <class T>
+__device__ __forceinline__ void stageChunk(uint8_t* to, const Matrix<T>& matrix, int64_t row,
+                                           int64_t first) {
+  const bool isRow = row >= 0 && row < matrix.rows;
+  if (matrix.isAligned) {
+    const bool isPresent = isRow && first < matrix.columns;
+    copyAsync(to, isPresent ? matrix.data + row * matrix.stride + first : matrix.data, isPresent);
+    return;
+  }
+  T* elements = reinterpret_cast<T*>(to);
 #pragma unroll
-  for (int i = thread; i < ROWS * 8; i += THREADS) {
-    const int r = i / 8, chunk = i % 8;
-    const int64_t row = rowOf(r), first = column + chunk * CHUNK<T>;
-    const bool isRow = row >= 0 && row < matrix.rows;
-    uint8_t* to = panel + chunkOffset(r, chunk);
-    if (matrix.isAligned) {
-      const bool isPresent = isRow && first < matrix.columns;
-      copyAsync(to, isPresent ? matrix.data + row * matrix.stride + first : matrix.data, isPresent);
-    } else {
-      T* elements = reinterpret_cast<T*>(to);
-#pragma unroll
-      for (int e = 0; e < CHUNK<T>; e++) {
-        const bool isPresent = isRow && first + e < matrix.columns;
-        elements[e] = isPresent ? matrix.data[row * matrix.stride + first + e] : T{};
-      }
-    }
+  for (int e = 0; e < CHUNK<T>; e++) {
+    const bool isPresent = isRow && first + e < matrix.columns;
+    elements[e] = isPresent ? matrix.data[row * matrix.stride + first + e] : T{};
   }
 }
 
+// ROWS rows of PANEL<T> columns from `row` and `column` on.
 template <class T, int ROWS, int THREADS>
 __device__ __forceinline__ void stagePanel(uint8_t* panel, const Matrix<T>& matrix, int64_t row,
                                            int64_t column, int thread) {
-  stageRows<T, ROWS, THREADS>(panel, matrix, column, thread, [row](int r) { return row + r; });
+#pragma unroll
+  for (int i = thread; i < ROWS * 8; i += THREADS) {
+    const int r = i / 8, chunk = i % 8;
+    stageChunk<T>(panel + chunkOffset(r, chunk), matrix, row + r, column + chunk * CHUNK<T>);
+  }
 }
 
 }  // namespace saccade

@@ -44,6 +44,7 @@ inline uint16_t floatToHalf(float value) {
   const uint16_t sign = (uint16_t)(word >> 16 & 0x8000u);
   if (std::isnan(value)) return (uint16_t)(sign | 0x7e00u);
   const double magnitude = std::fabs((double)value);
+  if (magnitude == 0.0) return sign;
   if (magnitude >= 65520.0) return (uint16_t)(sign | 0x7c00u);
   // frexp gives zero the exponent of one half.
   if (magnitude == 0.0) return sign;

@@ -1,6 +1,7 @@
 // The calls of cuda_runtime.h.
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -76,11 +77,15 @@ cudaError_t launch(cudaStream_t stream, std::function<void()> grid) {
 using namespace saccade::emulator;
 
 struct EmulatedEvent {
-  std::mutex mutex;
-  std::condition_variable passed;
-  // Records queued, and those the stream has come to.
-  uint64_t recorded = 0, reached = 0;
-  Device* device = nullptr;
+  struct State {
+    std::mutex mutex;
+    std::condition_variable passed;
+    // Records queued, and those the stream has come to.
+    uint64_t recorded = 0, reached = 0;
+    Device* device = nullptr;
+  };
+  // An event may go before the stream has come to it.
+  std::shared_ptr<State> state = std::make_shared<State>();
 };
 
 struct EmulatedPool {
@@ -167,30 +172,33 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const auto state = event->state;
   {
-    std::lock_guard<std::mutex> lock(event->mutex);
-    event->recorded++;
-    event->device = &stream->device;
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->recorded++;
+    state->device = &stream->device;
   }
   // Broken devices come to it too: whoever waits is told.
-  stream->push([event] {
-    std::lock_guard<std::mutex> lock(event->mutex);
-    event->reached++;
-    event->passed.notify_all();
+  stream->push([state] {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->reached++;
+    state->passed.notify_all();
   });
   return note(stream->device.error);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  std::lock_guard<std::mutex> lock(event->mutex);
-  if (event->device && event->device->error != cudaSuccess) return note(event->device->error);
-  return event->reached == event->recorded ? cudaSuccess : cudaErrorNotReady;
+  EmulatedEvent::State& state = *event->state;
+  std::lock_guard<std::mutex> lock(state.mutex);
+  if (state.device && state.device->error != cudaSuccess) return note(state.device->error);
+  return state.reached == state.recorded ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  std::unique_lock<std::mutex> lock(event->mutex);
-  event->passed.wait(lock, [event] { return event->reached == event->recorded; });
-  return event->device ? note(event->device->error) : cudaSuccess;
+  EmulatedEvent::State& state = *event->state;
+  std::unique_lock<std::mutex> lock(state.mutex);
+  state.passed.wait(lock, [&state] { return state.reached == state.recorded; });
+  return state.device ? note(state.device->error) : cudaSuccess;
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
