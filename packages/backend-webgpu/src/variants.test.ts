@@ -1,6 +1,7 @@
 /** Kernels on devices that offer less: small bindings, little workgroup memory, no subgroups. */
 import { attentionCatalog } from '@saccade/attention';
 import { logprobCatalog } from '@saccade/logprob';
+import { checkSampleMatchesLogprob } from '@saccade/logprob/contract';
 import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
 import { checkBatchInvariance, compareWithOracle } from '@saccade/ops/contract';
 import { webGpuKernels } from '@saccade/webgpu-kernels';
@@ -58,6 +59,10 @@ describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
       await compareWithOracle(device, op, opCase, seed++);
       if (op.part !== undefined) await checkBatchInvariance(device, op, opCase, seed++);
     }
+  });
+
+  it('samples with the log-probs of scoring', async () => {
+    await checkSampleMatchesLogprob(device, { N: 150, D: 40, V: 700, temperature: 0.9 }, 1);
   });
 
   it('adds up the gradient of a small weight over chunks of rows', async () => {
