@@ -1,18 +1,29 @@
 /** The gpu.js backend in Node, where gpu.js has no GPU: its WebAssembly and JavaScript modes. */
 import { attention } from '@saccade/attention';
-import { ConfigError, DataError, UnsupportedError } from '@saccade/core';
-import { linearLogprob } from '@saccade/logprob';
+import { ConfigError, UnsupportedError } from '@saccade/core';
 import { gemm, openDevice, referenceBackend } from '@saccade/ops';
-import { describe, expect, it } from 'vitest';
-import { checkOp, forwardOps } from './gpujs-cases.fixture.ts';
+import { listSkipped, type Subject, whyNot } from '@saccade/ops/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contractChecks, openSubject } from './contract.fixture.ts';
 import { gpujsBackend } from './index.ts';
 
 describe.each(['auto', 'cpu'] as const)('in mode %s', (mode) => {
-  it.each(forwardOps.map((op) => op.id))('%s agrees with its float64 oracle', async (id) => {
-    const device = openDevice(await gpujsBackend({ mode }));
-    for (const op of forwardOps) if (op.id === id) await checkOp(device, op, 6);
-    device.dispose();
+  const checks = contractChecks(6);
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await openSubject({ mode });
+    const skipped = listSkipped(checks, subject.device.backend);
+    if (skipped !== undefined) console.warn(skipped);
   });
+  afterAll(() => subject.device.dispose());
+
+  for (const check of checks) {
+    it(check.name, async (context) => {
+      const reason = whyNot(check, subject.device.backend);
+      if (reason !== undefined) context.skip(reason);
+      await check.run(subject);
+    });
+  }
 });
 
 it('says what it computes with', async () => {
@@ -55,17 +66,4 @@ it('refuses in one sentence what is too large, and any other storage than float3
   expect(ask({ D: 129 })).toBe('D is 129; gpu.js takes at most 128 here.');
   expect(ask({}, 'bf16')).toBe('q is bf16; the kernel takes f32.');
   backend.dispose();
-});
-
-it('reports a target that is not in the vocabulary', async () => {
-  const device = openDevice(await gpujsBackend());
-  const hidden = device.upload('f32', [1, 1], [1]);
-  const weight = device.upload('f32', [2, 1], [1, 2]);
-  const targets = device.upload('i32', [1], [2]);
-  expect(() => device.forward(linearLogprob, { hidden, weight, targets })).toThrow(
-    new DataError(
-      'linearLogprob: targets[0] is 2; expected at least -1 and below 2. Check the indices.',
-    ),
-  );
-  device.dispose();
 });
