@@ -3,9 +3,11 @@
  * them, drawn by SwiftShader where there is no GPU.
  *
  *   const chromium = findChromium();
- *   const value = await runInChromium(chromium, 'packages/x/src/page.fixture.ts', WEBGL_FLAGS);
+ *   const page = { entry: 'packages/x/src/page.fixture.ts', flags: WEBGL_FLAGS };
+ *   const value = await runInChromium(chromium, page, { onReport: (report) => … });
  *
- * The module exports `run()`, whose result is sent back as JSON. It is bundled from source.
+ * The module exports `run(report)`: what it gives `report`, and its result, are sent back as JSON.
+ * It is bundled from source.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -40,19 +42,21 @@ export function findChromium() {
 }
 
 /**
- * Bundles `entry`, runs it and resolves with what its `run()` gave.
+ * Bundles a page's module, runs it and resolves with what its `run()` gave.
  *
+ * @template Report
  * @param {string} chromium  path of the executable
- * @param {string} entry     path of the module
- * @param {readonly string[]} flags
- * @param {{ timeoutSeconds?: number }} options
+ * @param {{ entry: string, flags: readonly string[] }} page  path of the module, the browser's flags
+ * @param {{ timeoutSeconds?: number, onReport?: (report: Report) => void, signal?: AbortSignal }}
+ *   options  `signal` ends the browser and rejects
  * @returns {Promise<unknown>}
  * @throws Error with what the page or the browser said if it fails or does not end in time
  */
-export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 120 } = {}) {
-  const files = await bundle(resolve(entry));
+export async function runInChromium(chromium, page, options = {}) {
+  const { timeoutSeconds = 120, onReport = () => {}, signal } = options;
+  const files = await bundle(resolve(page.entry));
   const profile = mkdtempSync(join(tmpdir(), 'saccade-chromium-'));
-  const { server, address, answer } = await serve(files);
+  const { server, address, answer } = await serve(files, onReport);
   const browser = spawn(
     chromium,
     [
@@ -62,7 +66,7 @@ export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 1
       '--no-first-run',
       '--disable-dev-shm-usage',
       `--user-data-dir=${profile}`,
-      ...flags,
+      ...page.flags,
       address,
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
@@ -82,6 +86,7 @@ export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 1
       new Promise((_, reject) => {
         const text = `The page did not end within ${timeoutSeconds} s. Chromium said: `;
         timer = setTimeout(() => reject(new Error(text + said)), timeoutSeconds * 1000);
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       }),
     ]);
   } finally {
@@ -109,7 +114,8 @@ async function bundle(entry) {
             ? `import { run } from ${JSON.stringify(entry)};
                const send = (answer) =>
                  fetch('/answer', { method: 'POST', body: JSON.stringify(answer) });
-               Promise.resolve().then(run).then(
+               const report = async (report) => void (await send({ report }));
+               Promise.resolve(report).then(run).then(
                  (value) => send({ value }),
                  (error) => send({ error: String(error?.stack ?? error) }),
                );`
@@ -120,6 +126,8 @@ async function bundle(entry) {
     build: {
       write: false,
       target: 'es2023',
+      // Stacks and names of errors are for people.
+      minify: false,
       rolldownOptions: {
         input: start,
         output: { entryFileNames: 'page.js', chunkFileNames: '[name]-[hash].js' },
@@ -129,16 +137,17 @@ async function bundle(entry) {
   return new Map(output.map((file) => [`/${file.fileName}`, file.code ?? file.source]));
 }
 
-/** A server for the page on a free port, and a promise of what the page sends back. */
-async function serve(files) {
+/** A server for the page on a free port, and a promise of what the page sends back at its end. */
+async function serve(files, onReport) {
   const { promise, resolve: settle, reject } = promiseParts();
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
       let body = '';
       for await (const text of request) body += text;
       response.end();
-      const { value, error } = JSON.parse(body);
-      if (error === undefined) settle(value);
+      const { report, value, error } = JSON.parse(body);
+      if (report !== undefined) onReport(report);
+      else if (error === undefined) settle(value);
       else reject(new Error(`The page failed: ${error}`));
       return;
     }
