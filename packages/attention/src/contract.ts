@@ -7,6 +7,7 @@ import {
   opChecks,
 } from '@saccade/ops/contract';
 import { checkDecodeMatchesAttention, type DecodeShape } from './check-decode.ts';
+import { checkForestRefusals, checkSpanRefusals } from './check-refusals.ts';
 import {
   checkNaNStaysInItsTree,
   checkSharedPrefix,
@@ -17,6 +18,7 @@ import { attention, attentionDecode } from './ops/catalog.ts';
 import { attentionCatalog } from './registry.ts';
 
 export { checkDecodeMatchesAttention, type DecodeShape } from './check-decode.ts';
+export { checkForestRefusals, checkSpanRefusals } from './check-refusals.ts';
 export {
   checkNaNStaysInItsTree,
   checkSharedPrefix,
@@ -41,9 +43,23 @@ const SHARED: readonly PrefixShape[] = [
   { prefix: 70, responses: [33, 80], H: 4, G: 2, D: 32, window: 50 },
 ];
 
+/** Layouts are integers whatever the floats are stored as, so once is enough. */
+const refusals: readonly DeviceCheck[] = [
+  {
+    name: 'attention refuses segments that are no forest, in words',
+    needs: needsOf(attention, 'f32').slice(0, 1),
+    run: ({ device }) => checkForestRefusals(device),
+  },
+  {
+    name: 'attentionDecode refuses spans that are not in the cache, in words',
+    needs: needsOf(attentionDecode, 'f32'),
+    run: ({ device }) => checkSpanRefusals(device),
+  },
+];
+
 /**
  * All checks of the attention ops on a backend: every kernel, decoding against training, a shared
- * prefix against the repeated one, and NaN that stays where it is.
+ * prefix against the repeated one, NaN that stays where it is, and layouts that are refused.
  */
 export function attentionChecks(options: CheckOptions = {}): readonly DeviceCheck[] {
   const { dtype = 'f32' } = options;
@@ -83,5 +99,6 @@ export function attentionChecks(options: CheckOptions = {}): readonly DeviceChec
         }
       },
     },
+    ...(dtype === 'f32' ? refusals : []),
   ];
 }
