@@ -67,3 +67,15 @@ it('refuses in one sentence what is too large, and any other storage than float3
   expect(ask({}, 'bf16')).toBe('q is bf16; the kernel takes f32.');
   backend.dispose();
 });
+
+it('refuses operands of other lengths than the dims', async () => {
+  const backend = await gpujsBackend();
+  const four = { buffer: backend.alloc(16), offsetBytes: 0, dtype: 'f32', length: 4 } as const;
+  const segments = { ...four, dtype: 'i32', length: 3 } as const;
+  const operands = [four, four, four, segments, four, four];
+  const dims = { T: 2, H: 1, G: 1, D: 4, S: 1, P: 3 };
+  const scalars = attention.scalars ?? {};
+  const launch = { op: attention, direction: 'forward', operands, dims, scalars } as const;
+  expect(() => backend.dispatch(launch)).toThrow(/q needs 32 bytes \(\[T, H, D\] of f32\), got 16/);
+  backend.dispose();
+});

@@ -19,6 +19,11 @@ export const memoryChecks: readonly DeviceCheck[] = [
   { name: 'memory: what is written and read is a copy', needs: [], run: checkCopies },
   { name: 'memory: 16-bit data goes to any place', needs: [], run: checkHalves },
   {
+    name: 'memory: a launch refuses operands of other lengths than its dims',
+    needs: needsOf(add, 'f32').slice(0, 1),
+    run: checkLengths,
+  },
+  {
     name: 'memory: a launch takes views that begin at any element',
     needs: needsOf(add, 'f32').slice(0, 1),
     run: checkViews,
@@ -94,13 +99,16 @@ async function checkFit({ device: { backend } }: Subject): Promise<void> {
   await expectError('too little data', write(four, 3), ShapeError, /needs 16 bytes/);
   await expectError('a negative size', () => backend.alloc(-1), ShapeError);
   await expectError('half a byte', () => backend.alloc(1.5), ShapeError);
-  if (backend.supports(add, 'forward', ['f32', 'f32', 'f32'], { N: 2, D: 3 }) === true) {
-    const launch = { op: add, direction: 'forward', dims: { N: 2, D: 3 }, scalars: {} } as const;
-    const operands = [four, four, four];
-    const dispatch = () => backend.dispatch({ ...launch, operands });
-    await expectError('operands of 4 for dims of 6', dispatch, ShapeError, /add: .*24 bytes.*16/);
-  }
   backend.free(buffer);
+}
+
+async function checkLengths({ device: { backend } }: Subject): Promise<void> {
+  const four = f32(backend.alloc(16), 4);
+  const operands = [four, four, f32(backend.alloc(16), 4)];
+  const launch = { op: add, direction: 'forward', operands, scalars: {} } as const;
+  const dispatch = () => backend.dispatch({ ...launch, dims: { N: 2, D: 3 } });
+  await expectError('operands of 4 for dims of 6', dispatch, ShapeError, /add: .*24 bytes.*16/);
+  for (const { buffer } of new Set(operands)) backend.free(buffer);
 }
 
 async function checkCopies({ device: { backend } }: Subject): Promise<void> {
