@@ -34,7 +34,13 @@ export interface KernelLimits {
   readonly hasSubgroups: boolean;
   readonly subgroupMinSize: number;
   readonly subgroupMaxSize: number;
+  /** True where threads run on a CPU, some at a time: few that do much each are best there. */
+  readonly isSoftware: boolean;
+  /** Rows of the tiles that products are made in; absent where kernels choose by the shape. */
+  readonly tileRows?: TileRows | undefined;
 }
+
+export type TileRows = 4 | 16 | 64;
 
 /** One launch, as a kernel sees it. */
 export interface KernelCall {
