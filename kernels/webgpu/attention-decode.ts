@@ -17,8 +17,9 @@ import {
   KEYS,
 } from './common/attend.ts';
 import { foldGroups } from './common/fold-groups.ts';
-import { headNumbers } from './common/heads.ts';
+import { headNumbers, slicedArrays } from './common/heads.ts';
 import { operand } from './common/operands.ts';
+import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
 import type { TileShape } from './common/tile-product.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 import { shader } from './shader.ts';
@@ -154,6 +155,10 @@ function forward(call: KernelCall): readonly Pass[] {
   const spans = operand(call, 'spans');
   const spanOffsets = operand(call, 'spanOffsets');
   const slices = attendSlices(SHAPE, D);
+  // Of the arrays of a pass, all but q, out, lse, the spans and where they begin.
+  const most = Math.floor((call.limits.arraysPerPass - 5) / 2);
+  const { each, arrays: keys } = slicesOf(call, k, C, G * D, most);
+  const { arrays: values } = slicesOf(call, v, C, G * D, most);
   const chunks = Math.ceil(H / G / SHAPE.rows);
   const checks = foldGroups(Math.ceil(Math.max(N + 1, R) / 64), call.limits);
   const groups = foldGroups(N, call.limits);
@@ -165,26 +170,42 @@ function forward(call: KernelCall): readonly Pass[] {
       numbers: { N, C, R, across: checks.across },
       workgroups: checks.workgroups,
     },
-    {
-      shader: attendShader({ source, shape: SHAPE, D, q, k, v, out }),
-      arrays: { q, k, v, out, lse, spans, spanOffsets },
-      numbers: {
-        ...headNumbers(D),
-        H,
-        G,
-        N,
-        C,
-        R,
-        rowsPerHead: N,
-        ratio: H / G,
-        scale: headScale(scale, D) * Math.LOG2E,
-        window: checkedWindow(window),
-        across: groups.across,
-        chunks,
-        slices,
-      },
-      workgroups: [x, y, G * chunks * slices],
-    },
+    ...pieces(N, rowsPerBinding(call, bytesOfStored(call) * H * D, 1)).map(({ start, end }) => {
+      const rows = {
+        q: q.slice(start * H * D, end * H * D),
+        out: out.slice(start * H * D, end * H * D),
+      };
+      return {
+        shader: attendShader({ source, shape: SHAPE, D, ...rows, k: keys, v: values }),
+        arrays: {
+          ...rows,
+          ...slicedArrays('k', keys),
+          ...slicedArrays('v', values),
+          lse,
+          spans,
+          spanOffsets,
+        },
+        numbers: {
+          ...headNumbers(D),
+          H,
+          G,
+          N,
+          C,
+          R,
+          rowsPerHead: N,
+          ratio: H / G,
+          scale: headScale(scale, D) * Math.LOG2E,
+          window: checkedWindow(window),
+          across: groups.across,
+          chunks,
+          slices,
+          firstHead: start * H,
+          endHead: end * H,
+          headsEach: each * G,
+        },
+        workgroups: [x, y, G * chunks * slices] as const,
+      };
+    }),
   ];
 }
 

@@ -17,8 +17,10 @@ import {
 } from './common/attend.ts';
 import { foldGroups } from './common/fold-groups.ts';
 import { planForest } from './common/forest.ts';
+import { slicedArrays } from './common/heads.ts';
 import { operand } from './common/operands.ts';
 import { ROW_NUMBERS, rowNumbers, rowWork } from './common/row-work.ts';
+import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
 import type { TileShape } from './common/tile-product.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 
@@ -41,7 +43,7 @@ const source: AttendSource = {
 };
 
 function forward(call: KernelCall): readonly Pass[] {
-  const { T, G, D } = call.dims;
+  const { T, H, G, D } = call.dims;
   if (T === 0) return [];
   expectHeads(D);
   const q = operand(call, 'q');
@@ -55,16 +57,40 @@ function forward(call: KernelCall): readonly Pass[] {
     hasPositions: false,
   });
   const slices = attendSlices(SHAPE, D);
+  // Of the arrays of a pass, all but q, out, lse and the plan.
+  const most = Math.floor((call.limits.arraysPerPass - 4) / 2);
+  const { each, arrays: keys } = slicesOf(call, k, T, G * D, most);
+  const { arrays: values } = slicesOf(call, v, T, G * D, most);
   const groups = foldGroups(forest.rowTiles, call.limits);
   const [x, y] = groups.workgroups;
   return [
     ...forest.passes,
-    {
-      shader: attendShader({ source, shape: SHAPE, D, q, k, v, out }),
-      arrays: { q, k, v, out, lse, plan: forest.plan },
-      numbers: { ...rowNumbers(call), rowsPerHead: T, across: groups.across, slices },
-      workgroups: [x, y, G * slices],
-    },
+    ...pieces(T, rowsPerBinding(call, bytesOfStored(call) * H * D, 1)).map(({ start, end }) => {
+      const rows = {
+        q: q.slice(start * H * D, end * H * D),
+        out: out.slice(start * H * D, end * H * D),
+      };
+      return {
+        shader: attendShader({ source, shape: SHAPE, D, ...rows, k: keys, v: values }),
+        arrays: {
+          ...rows,
+          ...slicedArrays('k', keys),
+          ...slicedArrays('v', values),
+          lse,
+          plan: forest.plan,
+        },
+        numbers: {
+          ...rowNumbers(call),
+          rowsPerHead: T,
+          across: groups.across,
+          slices,
+          firstHead: start * H,
+          endHead: end * H,
+          headsEach: each * G,
+        },
+        workgroups: [x, y, G * slices] as const,
+      };
+    }),
   ];
 }
 

@@ -14,6 +14,7 @@ import { operand } from './common/operands.ts';
 import { rowAdder, rowLoader } from './common/row-access.ts';
 import { rowListShader } from './common/row-list.ts';
 import { copyRows, zeroRows } from './common/rows.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './common/slices.ts';
 import {
   type SumTile,
   sumsOf,
@@ -24,7 +25,7 @@ import {
 } from './common/sum-tile.ts';
 import { TILE_ROWS, tileFor, tileKey } from './common/tiles.ts';
 import { variants } from './common/variants.ts';
-import { bytesOfStored, isVectorized, pieces, rowsPerBinding } from './common/vocabulary.ts';
+import { isVectorized } from './common/vocabulary.ts';
 import { zeroAll } from './common/zero.ts';
 import type { GpuArray, KernelCall, Pass } from './kernel.ts';
 import { shader } from './shader.ts';

@@ -16,6 +16,7 @@ import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
 import { type Shader, shader } from '../shader.ts';
 import { LOGARITHM, PHILOX } from './philox.ts';
 import { rowLoader } from './row-access.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './slices.ts';
 import {
   across,
   type SumTile,
@@ -106,7 +107,7 @@ function makeFoldShader({ tile, isVector }: FoldForm): Shader {
       .map(({ row, value }) => `staging[${row} * ${stride}u + x] = ${value} * p.inverse;`)
       .join('\n    ')}
     workgroupBarrier();
-    if (at.index < ${tile.rows}u) {
+    if (at.index < ${tile.rows}u && position < count) {
       for (var first = 0u; first < ${entriesHanded}u; first += ${AT_ONCE}u) {
         fold_entries(&row, at.index * ${stride}u + first / 4u,
           entry + ${entriesHanded * group}u + first);
@@ -177,10 +178,12 @@ fn fold_entries(row: ptr<function, Row>, place: u32, first: u32) {
     let isEntry = lanes + vec4<u32>(4u * j) < vec4<u32>(count);
     let shifted = select(vec4<f32>(), staging[place + j] - vec4<f32>(highest), isEntry);
     let e = select(vec4<f32>(), exp(shifted), isEntry);
-    for (var i = 0u; i < 4u; i++) {
-      sum += e[i];
-      weighted = fma(e[i], shifted[i], weighted);
-    }
+    ${['x', 'y', 'z', 'w']
+      .map(
+        (lane) => `sum += e.${lane};
+    weighted = fma(e.${lane}, shifted.${lane}, weighted);`,
+      )
+      .join('\n    ')}
   }
   (*row).part = merge((*row).part, vec3<f32>(highest, sum, weighted));
 
@@ -266,21 +269,6 @@ fn main(at: Place, group: vec3<u32>) {
 
 /** Folds of a vocabulary of V entries. */
 export const foldsOf = (V: number): number => Math.ceil(V / FOLD);
-
-/** How many rows of `rowBytes` one binding holds: a multiple of `unit`, and at least one of it. */
-export function rowsPerBinding(call: KernelCall, rowBytes: number, unit: number): number {
-  return Math.max(1, Math.floor(call.limits.bindingBytes / rowBytes / unit)) * unit;
-}
-
-/** [0, length) in pieces of `step`. */
-export function pieces(length: number, step: number): readonly { start: number; end: number }[] {
-  return Array.from({ length: Math.ceil(length / step) }, (_, i) => ({
-    start: i * step,
-    end: Math.min(length, (i + 1) * step),
-  }));
-}
-
-export const bytesOfStored = (call: KernelCall): number => (call.storage === 'f16' ? 2 : 4);
 
 /** True where rows of D elements in these arrays can be read four at a time. */
 export function isVectorized(call: KernelCall, arrays: readonly GpuArray[]): boolean {
