@@ -25,11 +25,11 @@ import {
   slicedArrays,
 } from './common/heads.ts';
 import { keyGradientPasses } from './common/key-gradient-passes.ts';
-import { KEY_SHAPE } from './common/key-gradients.ts';
 import { operand } from './common/operands.ts';
-import { QUERY_SHAPE, queryGradientShader, querySlices } from './common/query-gradients.ts';
+import { queryGradientShader, querySlices } from './common/query-gradients.ts';
 import { rowNumbers } from './common/row-work.ts';
 import { bytesOfStored, type Piece, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
+import { keyTile, queryTile } from './common/tiles.ts';
 import { variants } from './common/variants.ts';
 import { zeroAll } from './common/zero.ts';
 import type { GpuArray, KernelCall, Pass } from './kernel.ts';
@@ -112,9 +112,10 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
   const k = operand(call, 'k');
   const v = operand(call, 'v');
   const out = operand(call, 'out');
+  const shape = queryTile(call.limits);
   const forest = planForest(call, {
-    rowsPerTile: QUERY_SHAPE.rows,
-    keysPerTile: KEY_SHAPE.rows,
+    rowsPerTile: shape.rows,
+    keysPerTile: keyTile(call.limits).rows,
     hasPositions: wantsKeys,
   });
   const statistics = call.scratch('f32', 2 * T * H);
@@ -140,7 +141,7 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
     });
   }
   if (dQ !== undefined) {
-    const outputs = querySlices(D);
+    const outputs = querySlices(shape, D);
     const groups = foldGroups(forest.rowTiles, call.limits);
     const [x, y] = groups.workgroups;
     // Of the arrays of a pass, all but q, dOut, dQ, the statistics and the plan.
@@ -154,7 +155,7 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
         dQ: rowsOf(dQ, slice),
       };
       passes.push({
-        shader: queryGradientShader({ D, ...rows, k: keys.arrays, v: values.arrays }),
+        shader: queryGradientShader({ shape, D, ...rows, k: keys.arrays, v: values.arrays }),
         arrays: {
           ...rows,
           ...slicedArrays('k', keys.arrays),

@@ -8,13 +8,7 @@
  * grid is the most tiles there can be and each finds its segment (common/forest.ts).
  */
 import { attentionBackward } from './attention-backward.ts';
-import {
-  type AttendSource,
-  attendShader,
-  attendSlices,
-  expectHeads,
-  KEYS,
-} from './common/attend.ts';
+import { type AttendSource, attendShader, attendSlices, expectHeads } from './common/attend.ts';
 import { foldGroups } from './common/fold-groups.ts';
 import { planForest } from './common/forest.ts';
 import { slicedArrays } from './common/heads.ts';
@@ -22,25 +16,17 @@ import { operand } from './common/operands.ts';
 import { ROW_NUMBERS, rowNumbers, rowWork } from './common/row-work.ts';
 import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
 import type { TileShape } from './common/tile-product.ts';
+import { KEYS, queryTile } from './common/tiles.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 
-const SHAPE: TileShape = {
-  rows: 64,
-  columns: KEYS,
-  rowsPerThread: 4,
-  width: 8,
-  depth: KEYS,
-  stepsAtOnce: 1,
-};
-
-const source: AttendSource = {
+const sourceOf = ({ rows }: TileShape): AttendSource => ({
   name: 'attention',
   arrays: { plan: 'read i32 vec4' },
   numbers: ROW_NUMBERS,
-  functions: rowWork(SHAPE.rows),
+  functions: rowWork(rows),
   cursor: 'let keys = sight_of(work, work.rows - 1u).y;',
   findKey: 'key = key_at(work, position, keys);',
-};
+});
 
 function forward(call: KernelCall): readonly Pass[] {
   const { T, H, G, D } = call.dims;
@@ -51,12 +37,14 @@ function forward(call: KernelCall): readonly Pass[] {
   const v = operand(call, 'v');
   const out = operand(call, 'out');
   const lse = operand(call, 'lse');
+  const shape = queryTile(call.limits);
+  const source = sourceOf(shape);
   const forest = planForest(call, {
-    rowsPerTile: SHAPE.rows,
+    rowsPerTile: shape.rows,
     keysPerTile: KEYS,
     hasPositions: false,
   });
-  const slices = attendSlices(SHAPE, D);
+  const slices = attendSlices(shape, D);
   // Of the arrays of a pass, all but q, out, lse and the plan.
   const most = Math.floor((call.limits.arraysPerPass - 4) / 2);
   const { each, arrays: keys } = slicesOf(call, k, T, G * D, most);
@@ -71,7 +59,7 @@ function forward(call: KernelCall): readonly Pass[] {
         out: out.slice(start * H * D, end * H * D),
       };
       return {
-        shader: attendShader({ source, shape: SHAPE, D, ...rows, k: keys, v: values }),
+        shader: attendShader({ source, shape, D, ...rows, k: keys, v: values }),
         arrays: {
           ...rows,
           ...slicedArrays('k', keys),

@@ -43,10 +43,9 @@ import {
   tileGroups,
   weightAt,
 } from './tile-product.ts';
+import { KEYS, shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-/** Logical keys of a block. */
-export const KEYS = 32;
 /** What stands for the score of a key that is not seen; no infinity, which WGSL need not have. */
 export const UNSEEN = '-3.0e38';
 
@@ -269,7 +268,9 @@ export const attendShader: (options: AttendOptions) => Shader = variants(
   ({ source, shape, D, q, k, v, out }) =>
     [
       source.name,
+      shapeKey(shape),
       outputSlices(shape, D, STEPS_MOST).steps,
+      k.length,
       groupingKey([q, out, ...k, ...v], D),
     ].join(' '),
   makeShader,

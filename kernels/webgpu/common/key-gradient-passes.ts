@@ -11,6 +11,7 @@ import { shader } from '../shader.ts';
 import { foldGroups } from './fold-groups.ts';
 import { keyGradientShader, keySlices } from './key-gradients.ts';
 import { bytesOfStored, type Piece, pieces, rowsPerBinding } from './slices.ts';
+import { keyTile } from './tiles.ts';
 
 const SHARES_MOST = 4;
 
@@ -62,7 +63,8 @@ export function keyGradientPasses(
   const isPart = shares > 1 || rowSlices.length > 1;
   const width = G * D;
   const keysMost = rowsPerBinding(call, width * (isPart ? 4 * shares : bytesOfStored(call)), 1);
-  const slices = keySlices(D);
+  const shape = keyTile(call.limits);
+  const slices = keySlices(shape, D);
   const groups = foldGroups(tiles, call.limits);
   const [x, y] = groups.workgroups;
   const parts = (gradient: GpuArray | undefined): GpuArray => {
@@ -89,7 +91,7 @@ export function keyGradientPasses(
         ...targets,
       };
       return {
-        shader: keyGradientShader({ D, isPart, adds: i > 0, ...bound }),
+        shader: keyGradientShader({ shape, D, isPart, adds: i > 0, ...bound }),
         arrays: { ...bound, statistics: arrays.statistics, plan: arrays.plan },
         numbers: {
           ...numbers,

@@ -26,22 +26,17 @@ import {
   tileGroups,
   weightAt,
 } from './tile-product.ts';
+import { shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-/** Its rows are keys, its columns query rows. */
-export const KEY_SHAPE: TileShape = {
-  rows: 32,
-  columns: 64,
-  rowsPerThread: 4,
-  width: 8,
-  depth: 16,
-  stepsAtOnce: 1,
-};
 const STEPS_MOST = 2;
 
-export const keySlices = (D: number): number => outputSlices(KEY_SHAPE, D, STEPS_MOST).slices;
+export const keySlices = (shape: TileShape, D: number): number =>
+  outputSlices(shape, D, STEPS_MOST).slices;
 
 export interface KeyGradientOptions {
+  /** Its rows are keys, its columns query rows. */
+  readonly shape: TileShape;
   readonly D: number;
   /** True where the sums go to float32 parts, not scaled, and where they are added to those. */
   readonly isPart: boolean;
@@ -54,8 +49,7 @@ export interface KeyGradientOptions {
   readonly dV: GpuArray;
 }
 
-function makeShader({ D, isPart, adds, q, k, v, dOut, dK, dV }: KeyGradientOptions): Shader {
-  const shape = KEY_SHAPE;
+function makeShader({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }: KeyGradientOptions): Shader {
   const { rows, columns } = shape;
   const { steps } = outputSlices(shape, D, STEPS_MOST);
   const kind = isPart ? 'f32' : 'stored';
@@ -293,9 +287,11 @@ fn main(at: Place) {
  * in: numbers, so that there is one shader for all.
  */
 export const keyGradientShader: (options: KeyGradientOptions) => Shader = variants(
-  ({ D, isPart, adds, q, k, v, dOut, dK, dV }) => {
-    const { steps } = outputSlices(KEY_SHAPE, D, STEPS_MOST);
-    return [steps, isPart, adds, groupingKey([q, k, v, dOut, dK, dV], D)].join(' ');
+  ({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }) => {
+    const { steps } = outputSlices(shape, D, STEPS_MOST);
+    return [shapeKey(shape), steps, isPart, adds, groupingKey([q, k, v, dOut, dK, dV], D)].join(
+      ' ',
+    );
   },
   makeShader,
 );

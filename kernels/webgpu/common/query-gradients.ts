@@ -7,7 +7,7 @@
  */
 import type { GpuArray } from '../kernel.ts';
 import { type Shader, shader } from '../shader.ts';
-import { KEYS, ROWS_IN_SLICE } from './attend.ts';
+import { ROWS_IN_SLICE } from './attend.ts';
 import {
   groupingKey,
   headReader,
@@ -32,21 +32,16 @@ import {
   tileGroups,
   weightAt,
 } from './tile-product.ts';
+import { KEYS, shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-export const QUERY_SHAPE: TileShape = {
-  rows: 64,
-  columns: KEYS,
-  rowsPerThread: 4,
-  width: 8,
-  depth: KEYS,
-  stepsAtOnce: 1,
-};
 const STEPS_MOST = 4;
 
-export const querySlices = (D: number): number => outputSlices(QUERY_SHAPE, D, STEPS_MOST).slices;
+export const querySlices = (shape: TileShape, D: number): number =>
+  outputSlices(shape, D, STEPS_MOST).slices;
 
 export interface QueryGradientOptions {
+  readonly shape: TileShape;
   readonly D: number;
   readonly q: GpuArray;
   /** In slices, as many of v as of k. */
@@ -56,8 +51,7 @@ export interface QueryGradientOptions {
   readonly dQ: GpuArray;
 }
 
-function makeShader({ D, q, k, v, dOut, dQ }: QueryGradientOptions): Shader {
-  const shape = QUERY_SHAPE;
+function makeShader({ shape, D, q, k, v, dOut, dQ }: QueryGradientOptions): Shader {
   const { steps } = outputSlices(shape, D, STEPS_MOST);
   const write = forOutputs(
     shape,
@@ -172,13 +166,15 @@ fn main(at: Place) {
 }
 
 /**
- * The names: q, dOut, dQ and the slices of k and v; plan, statistics; headScale is the op's scale. Without `hasUpstream` ∂out
- * is zero, and any array may stand in for it.
+ * The names: q, dOut, dQ and the slices of k and v; plan, statistics; headScale is the op's scale.
+ * Without `hasUpstream` ∂out is zero, and any array may stand in for it.
  */
 export const queryGradientShader: (options: QueryGradientOptions) => Shader = variants(
-  ({ D, q, k, v, dOut, dQ }) =>
+  ({ shape, D, q, k, v, dOut, dQ }) =>
     [
-      outputSlices(QUERY_SHAPE, D, STEPS_MOST).steps,
+      shapeKey(shape),
+      outputSlices(shape, D, STEPS_MOST).steps,
+      k.length,
       groupingKey([q, dOut, dQ, ...k, ...v], D),
     ].join(' '),
   makeShader,

@@ -3,7 +3,7 @@
  *
  * Both sides are staged in workgroup memory with the depth outside. Thread (x, y) owns groups of
  * four columns, x and where it has two the one `across` further, and one row, or four rows 4y…4y+3,
- * or those and the four `4·down` further. A step of the depth is then, in the widest tile, four
+ * and where it has more the four `4·down` further, and so on. A step of the depth is then, in the widest tile, four
  * vector reads for 16 vector fused multiply-adds. Groups lie turned by the quarter of the depth they
  * belong to: neighbouring threads store to different banks.
  *
@@ -18,7 +18,7 @@ export interface SumTile {
   readonly columns: number;
   /** Steps of the depth staged at once: 16 or 32. */
   readonly depth: number;
-  readonly rowsPerThread: 1 | 4 | 8;
+  readonly rowsPerThread: 1 | 4 | 8 | 16;
   /** Groups of four columns. */
   readonly groupsPerThread: 1 | 2;
 }
@@ -75,7 +75,7 @@ export function sumsOf(tile: SumTile, group?: number): readonly TileSum[] {
   const { rowsPerThread, groupsPerThread } = tile;
   const row = (r: number): string => {
     if (rowsPerThread === 1) return 'y';
-    return `(4u * y + ${r < 4 ? r : 4 * down(tile) + r - 4}u)`;
+    return `(4u * y + ${4 * down(tile) * Math.floor(r / 4) + (r % 4)}u)`;
   };
   const groups = group === undefined ? FOUR.slice(0, groupsPerThread) : [group];
   return Array.from({ length: rowsPerThread }, (_, r) =>

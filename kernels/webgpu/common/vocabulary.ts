@@ -26,7 +26,7 @@ import {
   tileSums,
   tileThreads,
 } from './sum-tile.ts';
-import { tileFor, tileKey } from './tiles.ts';
+import { foldTileFor, tileKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
 /** Entries of the vocabulary in one fold. */
@@ -301,7 +301,7 @@ export function foldPasses(
   { mode, hidden, list, rows, parts, draws, inverse }: FoldOptions,
 ): readonly Pass[] {
   const { D, V } = call.dims;
-  const tile = tileFor(rows, call.limits);
+  const tile = foldTileFor(rows, call.limits);
   const made = foldShader({ tile, isVector: isVectorized(call, [hidden, weight]) });
   const step = Math.min(
     rowsPerBinding(call, Math.max(1, D * bytesOfStored(call)), FOLD),

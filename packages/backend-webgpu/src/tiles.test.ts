@@ -1,4 +1,5 @@
-/** Matrix products in tiles for few rows and for many: all right, and the same to the bit. */
+/** Kernels in tiles for few rows and for many, on GPUs and on CPUs: all right, and the same to the bit. */
+import { attention, attentionDecode } from '@saccade/attention';
 import { randomAt } from '@saccade/core';
 import { linearLogprob, linearSample } from '@saccade/logprob';
 import { type Device, gemm, type Op, type OpCase, openDevice, shapeOf } from '@saccade/ops';
@@ -18,17 +19,25 @@ const CASES: readonly { readonly op: Op; readonly opCase: OpCase }[] = [
   { op: gemm, opCase: { dims: { M: 19, K: 45, N: 70 } } },
   { op: linearLogprob, opCase: { dims: { N: 2, D: 37, V: 300 } } },
   { op: linearLogprob, opCase: { dims: { N: 21, D: 40, V: 300 } } },
+  { op: attention, opCase: { dims: { T: 70, H: 4, G: 2, D: 40, S: 3, P: 3 } } },
+  {
+    op: attentionDecode,
+    opCase: { dims: { N: 3, H: 6, G: 1, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
+  },
+  {
+    op: attentionDecode,
+    opCase: { dims: { N: 3, H: 6, G: 2, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
+  },
   {
     op: linearSample,
     opCase: { dims: { N: 18, D: 40, V: 300, Q: 4 }, scalars: { temperature: 1 } },
   },
 ];
 
-/** Adapters in software have a tile of their own for the fewest rows. */
-const FORCED: readonly { tileRows: TileRows; isSoftware: boolean }[] = [
-  { tileRows: 4, isSoftware: true },
-  ...TILE_ROWS.map((tileRows) => ({ tileRows, isSoftware: false })),
-];
+/** Adapters in software have tiles of their own. */
+const FORCED: readonly { tileRows: TileRows; isSoftware: boolean }[] = [true, false].flatMap(
+  (isSoftware) => TILE_ROWS.map((tileRows) => ({ tileRows, isSoftware })),
+);
 
 /** All results of a case, forward and backward. */
 async function resultsOf(device: Device, op: Op, { dims, scalars }: OpCase) {
@@ -59,7 +68,7 @@ async function resultsOf(device: Device, op: Op, { dims, scalars }: OpCase) {
   return read;
 }
 
-describe.skipIf(!probe.available)('tiles of matrix products', () => {
+describe.skipIf(!probe.available)('tiles', () => {
   const devices = new Map<object, Device>();
   beforeAll(async () => {
     for (const forced of FORCED) {
