@@ -4,6 +4,7 @@ export type {
   GpuArray,
   KernelCall,
   KernelLimits,
+  MatrixUnit,
   Pass,
   Storage,
   TileRows,

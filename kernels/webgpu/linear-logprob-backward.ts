@@ -18,6 +18,7 @@ import { bytesOfStored, pieces, rowsPerBinding } from './common/slices.ts';
 import {
   type SumTile,
   sumsOf,
+  tileFeatures,
   tileMemory,
   tilePlace,
   tileSums,
@@ -95,6 +96,7 @@ const logitShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
       inverse: 'f32',
     },
     threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
 ${tileMemory(tile)}
 var<workgroup> tile_rows: array<u32, ${tile.rows}>;
@@ -159,6 +161,7 @@ const weightShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
     },
     numbers: { N: 'u32', D: 'u32', entries: 'u32', stride: 'u32', adds: 'u32' },
     threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
 ${tileMemory(tile)}
 ${ROW_AT}
@@ -204,6 +207,7 @@ const hiddenShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
     },
     numbers: { N: 'u32', D: 'u32', entries: 'u32', stride: 'u32' },
     threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
 ${tileMemory(tile)}
 ${ROW_AT}
@@ -260,16 +264,17 @@ function chunkPasses(
   const stride = roundUp(entries, TILE);
   const weight = operand(call, 'weight').slice(start * D, end * D);
   const dWeight = call.arrays.dWeight?.slice(start * D, end * D);
-  const tile = tileFor(rows, call.limits);
-  const entryTile = tileFor(entries, call.limits);
+  const logitTile = tileFor(rows, call);
+  const tile = tileFor(rows, call, 'f32');
+  const entryTile = tileFor(entries, call, 'f32');
   const rowTiles = Math.ceil(rows / tile.rows);
   const numbers = { N: rows, D, entries, stride };
   const passes: Pass[] = [
     {
-      shader: logitShader({ tile, isVector: isVectorized(call, [hidden, weight]) }),
+      shader: logitShader({ tile: logitTile, isVector: isVectorized(call, [hidden, weight]) }),
       arrays: { hidden, weight, list, records, dz },
       numbers: { ...numbers, firstEntry: start, inverse: inverseOf(call) },
-      workgroups: [rowTiles, Math.ceil(entries / tile.columns), 1],
+      workgroups: [Math.ceil(rows / logitTile.rows), Math.ceil(entries / logitTile.columns), 1],
     },
   ];
   if (dWeight !== undefined) {

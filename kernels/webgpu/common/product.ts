@@ -13,6 +13,7 @@ import {
   type SumTile,
   sumsOf,
   type TileSide,
+  tileFeatures,
   tileMemory,
   tilePlace,
   tileSums,
@@ -85,7 +86,7 @@ export function product(call: KernelCall, wanted: Product): readonly Pass[] {
     left.isDepthInner ? Infinity : leftStep,
     right.isDepthInner ? Infinity : rightStep,
   );
-  const tile = tileFor(rows, limits);
+  const tile = tileFor(rows, call);
   const passes: Pass[] = [];
   const depths = ranges(from, to, depthStep);
   for (const [firstRow, endRow] of ranges(0, rows, rowStep)) {
@@ -203,6 +204,7 @@ function makeShader(variant: Variant): Shader {
       across: 'u32',
     },
     threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `${tileMemory(tile)}
 ${loader('left', left)}
 ${loader('right', right)}

@@ -11,6 +11,9 @@
  * neither on the place in the tile nor on the tile. So a tile may be chosen by the number of rows.
  */
 
+import type { MatrixUnit } from '../kernel.ts';
+import { matrixMemory, matrixSums } from './matrix-tile.ts';
+
 /** What a tile is; see common/tiles.ts for those there are. */
 export interface SumTile {
   readonly rows: number;
@@ -21,6 +24,8 @@ export interface SumTile {
   readonly rowsPerThread: 1 | 4 | 8 | 16;
   /** Groups of four columns. */
   readonly groupsPerThread: 1 | 2;
+  /** Where the sums are made by matrix units; see common/matrix-tile.ts. */
+  readonly unit?: MatrixUnit;
 }
 
 /** Threads beside each other: x is below it. */
@@ -52,10 +57,18 @@ const FOUR = [0, 1, 2, 3] as const;
  * outside of {@link tileSums}.
  */
 export function tileMemory(tile: SumTile, groups = 0): string {
+  if (tile.unit !== undefined) {
+    const free = groups === 0 ? '' : `\nvar<workgroup> staging: array<vec4<f32>, ${groups}>;`;
+    return matrixMemory(tile) + free;
+  }
   const staged = (tile.depth * (tile.columns + tile.rows)) / 4;
   return `
 var<workgroup> staging: array<vec4<f32>, ${Math.max(staged, groups)}>;`;
 }
+
+/** What a shader with this tile asks the device for. */
+export const tileFeatures = ({ unit }: SumTile): { readonly matrices?: boolean } =>
+  unit === undefined ? {} : { matrices: true };
 
 /** Statements that declare a thread's place in the tile, x and y. */
 export const tilePlace = (tile: SumTile): string => `
@@ -99,6 +112,10 @@ interface StagedSide extends TileSide {
  * {@link tilePlace} come before. All threads of the workgroup take part.
  */
 export function tileSums(tile: SumTile, { columns, rows, depth }: TileSides): string {
+  const { unit } = tile;
+  if (unit !== undefined) {
+    return matrixSums({ ...tile, unit }, { columns, rows, depth }, tileThreads(tile), sumsOf(tile));
+  }
   const wide = tile.columns / 4;
   const high = tile.rows / 4;
   const left: StagedSide = { ...columns, name: 'l', groups: wide, first: 0 };

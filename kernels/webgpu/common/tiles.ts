@@ -1,13 +1,14 @@
 /**
  * Which tile a kernel works in, by the shape and the device: the one place where that is decided. The
- * choice never shows in the bits: a sum is one chain of multiply-adds in any tile.
+ * choice never shows in the bits of a row: a sum is one chain of multiply-adds in any tile, but for
+ * those of matrix units, which are used for all rows or for none.
  *
  * Software adapters run threads four at a time on a CPU and fetch each vector of workgroup memory
  * with four loads, so there fewer threads own more. Of the processor time that SwiftShader takes in
  * the tiles for GPUs, it then takes 0.6 for attention over 128 and 256 tokens of 4 heads of 64, 0.8
  * for a product of 256³, 0.7 for one row. 16 rows a thread were no better for 16 rows.
  */
-import type { KernelLimits, TileRows } from '../kernel.ts';
+import type { KernelCall, KernelLimits, TileRows } from '../kernel.ts';
 import { type SumTile, tileThreads } from './sum-tile.ts';
 import type { TileShape } from './tile-product.ts';
 
@@ -29,9 +30,22 @@ export const TILE_ROWS: readonly TileRows[] = [4, 16, 64];
 const rowsFor = (rows: number, { tileRows }: KernelLimits): TileRows =>
   tileRows ?? (rows <= 4 ? 4 : rows <= 16 ? 16 : 64);
 
-/** The tile for a product of this many rows. */
-export function tileFor(rows: number, limits: KernelLimits): SumTile {
-  const { isSoftware } = limits;
+/** By matrix units: 128 threads hold four subgroups of at most 32. */
+const UNITS: SumTile = { ...MANY, rowsPerThread: 4 };
+
+/**
+ * The tile for a product of this many rows. With matrix units it is theirs for any number, where the
+ * factors are float16; `f32` says that one of them never is.
+ */
+export function tileFor(
+  rows: number,
+  { limits, storage }: Pick<KernelCall, 'limits' | 'storage'>,
+  factors: 'stored' | 'f32' = 'stored',
+): SumTile {
+  const { isSoftware, matrixUnit } = limits;
+  if (matrixUnit !== undefined && storage === 'f16' && factors === 'stored') {
+    return { ...UNITS, unit: matrixUnit };
+  }
   switch (rowsFor(rows, limits)) {
     case 4:
       return isSoftware ? LEAST_SOFTWARE : LEAST;
@@ -43,13 +57,14 @@ export function tileFor(rows: number, limits: KernelLimits): SumTile {
 }
 
 /** The same where each row also needs a thread of its own. */
-export function foldTileFor(rows: number, limits: KernelLimits): SumTile {
-  const tile = tileFor(rows, limits);
+export function foldTileFor(rows: number, call: KernelCall): SumTile {
+  const tile = tileFor(rows, call);
   return tileThreads(tile) < tile.rows ? MANY : tile;
 }
 
 /** Tells tiles apart. */
-export const tileKey = (tile: SumTile): string => `${tile.rows}x${tileThreads(tile)}`;
+export const tileKey = (tile: SumTile): string =>
+  `${tile.rows}x${tileThreads(tile)} ${tile.unit?.size ?? ''}`;
 
 /** Keys that attention meets at once: of every tile, since a row's bits depend on it. */
 export const KEYS = 32;

@@ -21,6 +21,7 @@ import {
   across,
   type SumTile,
   sumsOf,
+  tileFeatures,
   tileMemory,
   tilePlace,
   tileSums,
@@ -134,6 +135,7 @@ function makeFoldShader({ tile, isVector }: FoldForm): Shader {
       inverse: 'f32',
     },
     threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
 ${PHILOX}
 ${LOGARITHM}
@@ -301,7 +303,7 @@ export function foldPasses(
   { mode, hidden, list, rows, parts, draws, inverse }: FoldOptions,
 ): readonly Pass[] {
   const { D, V } = call.dims;
-  const tile = foldTileFor(rows, call.limits);
+  const tile = foldTileFor(rows, call);
   const made = foldShader({ tile, isVector: isVectorized(call, [hidden, weight]) });
   const step = Math.min(
     rowsPerBinding(call, Math.max(1, D * bytesOfStored(call)), FOLD),
