@@ -128,7 +128,9 @@ fn main(at: Place, group: vec3<u32>) {
   if (base >= count) { return; }
   let entry = group.y * ${tile.columns}u;
   ${tilePlace(tile)}
-  if (at.index < ${tile.rows}u) { tile_rows[at.index] = row_at(base + at.index, count); }
+  for (var i = at.index; i < ${tile.rows}u; i += ${tileThreads(tile)}u) {
+    tile_rows[i] = row_at(base + i, count);
+  }
   workgroupBarrier();
   ${tileSums(tile, {
     columns: {

@@ -18,7 +18,7 @@ const CASES: readonly { readonly op: Op; readonly opCase: OpCase }[] = [
   { op: gemm, opCase: { dims: { M: 3, K: 44, N: 36 } } },
   { op: gemm, opCase: { dims: { M: 19, K: 45, N: 70 } } },
   { op: linearLogprob, opCase: { dims: { N: 2, D: 37, V: 300 } } },
-  { op: linearLogprob, opCase: { dims: { N: 21, D: 40, V: 300 } } },
+  { op: linearLogprob, opCase: { dims: { N: 45, D: 40, V: 300 } } },
   { op: attention, opCase: { dims: { T: 70, H: 4, G: 2, D: 40, S: 3, P: 3 } } },
   {
     op: attentionDecode,
