@@ -39,8 +39,17 @@ export const REQUESTED_LIMITS = [
   'maxComputeWorkgroupsPerDimension',
 ] as const;
 
+/** Matrices of subgroups: not yet in WebGPU, and in Dawn behind a flag. */
+export const MATRIX_FEATURE: 'chromium-experimental-subgroup-matrix' =
+  'chromium-experimental-subgroup-matrix';
+
 /** Features that kernels use where they are. */
-export const REQUESTED_FEATURES = ['subgroups', 'shader-f16', 'timestamp-query'] as const;
+export const REQUESTED_FEATURES: readonly string[] = [
+  'subgroups',
+  'shader-f16',
+  'timestamp-query',
+  MATRIX_FEATURE,
+];
 
 /** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
 let dawn: Promise<GPU> | undefined;
@@ -96,6 +105,10 @@ export async function probeWebGpu(
   }
 }
 
+/** The features to ask of an adapter. The types know only those that are in WebGPU. */
+export const availableFeatures = (features: ReadonlySet<string>): readonly GPUFeatureName[] =>
+  REQUESTED_FEATURES.filter((name) => features.has(name)) as readonly GPUFeatureName[];
+
 /**
  * A device with all the limits and features of its adapter that kernels use.
  *
@@ -116,7 +129,7 @@ export async function requestDevice(
   try {
     const device = await adapter.requestDevice({
       requiredLimits,
-      requiredFeatures: REQUESTED_FEATURES.filter((feature) => features.has(feature)),
+      requiredFeatures: availableFeatures(features),
     });
     destroyAtExit(device);
     return { gpu, device };

@@ -249,7 +249,10 @@ class WebGpuBackend implements Backend {
           `${size}. Move the view to whole elements.`,
       );
     }
-    return new MemoryArray(memory, view.dtype as Storage, view.offsetBytes / size, view.length);
+    const shape = slot.axes.map((axis) => `${axis} ${dims[axis] ?? 0}`).join(', ');
+    const first = view.offsetBytes / size;
+    const label = `${slot.label} [${shape}]`;
+    return new MemoryArray(memory, view.dtype as Storage, first, view.length, label);
   }
 
   #scratch(op: Op, storage: Storage, length: number, taken: GpuMemory[]): GpuArray {
