@@ -60,7 +60,7 @@ describe('the command line', () => {
     const wrong = [
       [['--filter', 'nothing'], /No case matches.*The ops are: adamwStep/],
       [['--dtype', 'f8'], /Pass some of f32/],
-      [['--backend', 'gpu'], /Pass native or reference/],
+      [['--backend', 'gpu'], /Pass native, webgpu or reference/],
       [['--isa', 'mmx'], /cannot run here/],
       [['--rounds', '0'], /whole number/],
       [['--baseline', join(folder, 'nowhere.json')], /no result of a benchmark/],

@@ -1,7 +1,7 @@
 /** Times every bench case of the chosen ops, forward and backward, for each storage type. */
 import { type DType, UnsupportedError } from '@saccade/core';
 import type { Cost, Device, Op, OpCase } from '@saccade/ops';
-import { type Accuracy, measureAccuracy } from './accuracy.ts';
+import { type Accuracy, isWithin, measureAccuracy } from './accuracy.ts';
 import { storageTypes } from './catalog-ops.ts';
 import type { Ceilings } from './ceilings.ts';
 import { type MeasureOptions, measure } from './measure.ts';
@@ -61,6 +61,14 @@ export function jobsOf(ops: readonly Op[], filter: readonly string[] = []): read
     const name = `${op.id} ${shortCase(opCase)}`.toLowerCase();
     return filter.every((word) => name.includes(word.toLowerCase()));
   });
+}
+
+/** What a processor that plays a GPU, about 1 GFLOP/s, does in well under a second. */
+const SLOW_REACH: Cost = { flops: 2.5e8, bytes: 4e7 };
+
+/** The jobs that such a device can do a few dozen times. */
+export function jobsForSlow(jobs: readonly Job[]): readonly Job[] {
+  return jobs.filter(({ op, opCase }) => isWithin(SLOW_REACH, op, opCase));
 }
 
 /** @throws ContractError if a kernel gives wrong numbers */

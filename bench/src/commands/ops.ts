@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { compareRuns, readResults } from '../baseline.ts';
 import { allOps } from '../catalog-ops.ts';
 import { openRun, parseDtypes } from '../open-run.ts';
+import type { Pass } from '../prepared-case.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
-import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
+import { addRoofline, jobsForSlow, jobsOf, runJobs } from '../run-ops.ts';
 import {
   addRunOptions,
   interruption,
@@ -18,6 +19,18 @@ import {
 interface OpsFlags extends RunFlags {
   readonly filter?: string;
   readonly baseline?: string;
+  readonly pass?: string;
+}
+
+const PASSES: readonly Pass[] = ['forward', 'backward', 'both'];
+
+/** @throws ConfigError naming the known ones */
+function parsePasses(text: string): readonly Pass[] {
+  return text.split(',').map((name) => {
+    const found = PASSES.find((pass) => pass === name.trim());
+    if (found !== undefined) return found;
+    throw new ConfigError('pass', `--pass is "${name}". Pass some of ${PASSES.join(', ')}.`);
+  });
 }
 
 export function addOps(program: Command, args: readonly string[]): void {
@@ -25,6 +38,10 @@ export function addOps(program: Command, args: readonly string[]): void {
     .command('ops', { isDefault: true })
     .description('Every op at the shapes its file names: time, share of the roofline, error.')
     .option('--filter <words>', 'only cases whose "op shape" holds all words: "gemm K1024"')
+    .option(
+      '--pass <names>',
+      'comma between; both: a forward and its backward. Default: one by one',
+    )
     .option('--baseline <file>', 'compare with an earlier --json; less than the spread is a tie');
   addRunOptions(command)
     .addHelpText(
@@ -47,7 +64,11 @@ Beside PyTorch and the JavaScript libraries, in turns on the same data:
 
 async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
   const dtypes = parseDtypes(flags.dtype);
-  const jobs = jobsOf(allOps, flags.filter?.split(/\s+/));
+  const passes = flags.pass === undefined ? undefined : parsePasses(flags.pass);
+  const jobs = jobsOf(allOps, flags.filter?.split(/\s+/)).map((job) => ({
+    ...job,
+    ...(passes && { passes }),
+  }));
   if (jobs.length === 0) {
     const ids = allOps.map(({ id }) => id).join(', ');
     throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
@@ -56,11 +77,16 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
   const run = await openRun({ ...flags, args });
   console.error(run.heading);
   try {
-    const measured = await runJobs(run.device, jobs, {
+    const possible = run.isSlow ? jobsForSlow(jobs) : jobs;
+    if (possible.length < jobs.length) {
+      const count = jobs.length - possible.length;
+      console.error(`left out: ${count} cases that take a processor playing a GPU too long`);
+    }
+    const measured = await runJobs(run.device, possible, {
       rounds: flags.rounds,
       seconds: flags.seconds,
       peers: run.peers,
-      ...(dtypes && { dtypes }),
+      ...((dtypes ?? run.dtypes) && { dtypes: dtypes ?? run.dtypes }),
       signal: interruption(),
       onStart: showProgress,
       onSkip: reportSkipped,
@@ -69,7 +95,8 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     console.error(run.peaks());
     const results = addRoofline(measured, run.ceilings);
     console.log(drawResults(results, compareRuns(results, before)));
-    writeResult(flags, 'ops', { ...run.record(), results });
+    const kind = flags.backend === 'native' ? 'ops' : `ops-${flags.backend}`;
+    writeResult(flags, kind, { ...run.record(), results });
   } finally {
     await run.dispose();
   }
