@@ -45,7 +45,8 @@ export function localPeer({ name, version, dtypes = ['f32'], prepare, dispose }:
       const { run, wait = async () => {}, dispose } = ready;
       return {
         results,
-        firstSeconds,
+        // The first run of a queue compiles its pipelines: it says nothing about the next.
+        ...(ready.wait === undefined && { firstSeconds }),
         time: (launches) => timeOnce(run, wait, launches),
         dispose,
       };
