@@ -8,10 +8,10 @@
  * The module exports `run()`, whose result is sent back as JSON. It is bundled from source.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { build } from 'vite';
 
 const CANDIDATES = [
@@ -49,10 +49,35 @@ export function findChromium() {
  * @returns {Promise<unknown>}
  * @throws Error with what the page or the browser said if it fails or does not end in time
  */
-export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 120 } = {}) {
+export async function runInChromium(chromium, entry, flags, options) {
+  const page = await openInChromium(chromium, entry, flags, options);
+  try {
+    return await page.ask();
+  } finally {
+    await page.close();
+  }
+}
+
+/**
+ * Bundles `entry` and keeps its page open: `ask(request)` resolves with what its `run(request)` gave
+ * and rejects as {@link runInChromium} does. One question at a time.
+ *
+ * @param {string} chromium  path of the executable
+ * @param {string} entry     path of the module
+ * @param {readonly string[]} flags
+ * @param {{ timeoutSeconds?: number, folders?: Readonly<Record<string, string>> }} options  seconds
+ *   of a question; folders whose files the page may fetch, by their first name in an address
+ * @returns {Promise<{ ask(request?: unknown): Promise<unknown>, close(): Promise<void> }>}
+ */
+export async function openInChromium(
+  chromium,
+  entry,
+  flags,
+  { timeoutSeconds = 120, folders = {} } = {},
+) {
   const files = await bundle(resolve(entry));
   const profile = mkdtempSync(join(tmpdir(), 'saccade-chromium-'));
-  const { server, address, answer } = await serve(files);
+  const { server, address, post } = await serve(files, folders);
   const browser = spawn(
     chromium,
     [
@@ -72,26 +97,32 @@ export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 1
     said = (said + text).slice(-2000);
   });
   const ended = new Promise((done) => browser.once('close', done));
-  let timer;
-  try {
-    return await Promise.race([
-      answer,
-      ended.then(() => {
-        throw new Error(`Chromium ended before the page did. It said: ${said}`);
-      }),
-      new Promise((_, reject) => {
-        const text = `The page did not end within ${timeoutSeconds} s. Chromium said: `;
-        timer = setTimeout(() => reject(new Error(text + said)), timeoutSeconds * 1000);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-    browser.kill('SIGKILL');
-    await ended;
-    server.close();
-    server.closeAllConnections();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
+  return {
+    async ask(request) {
+      let timer;
+      try {
+        return await Promise.race([
+          post(request),
+          ended.then(() => {
+            throw new Error(`Chromium ended before the page did. It said: ${said}`);
+          }),
+          new Promise((_, reject) => {
+            const text = `The page did not end within ${timeoutSeconds} s. Chromium said: `;
+            timer = setTimeout(() => reject(new Error(text + said)), timeoutSeconds * 1000);
+          }),
+        ]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async close() {
+      browser.kill('SIGKILL');
+      await ended;
+      server.close();
+      server.closeAllConnections();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
 /** The page's scripts by path, `/page.js` first; packages are taken from source. */
@@ -107,12 +138,16 @@ async function bundle(entry) {
         load: (id) =>
           id === start
             ? `import { run } from ${JSON.stringify(entry)};
-               const send = (answer) =>
-                 fetch('/answer', { method: 'POST', body: JSON.stringify(answer) });
-               Promise.resolve().then(run).then(
-                 (value) => send({ value }),
-                 (error) => send({ error: String(error?.stack ?? error) }),
-               );`
+               for (;;) {
+                 const question = await fetch('/question');
+                 if (question.status === 204) continue;
+                 const { request } = await question.json();
+                 const answer = await Promise.resolve(request).then(run).then(
+                   (value) => ({ value }),
+                   (error) => ({ error: String(error?.stack ?? error) }),
+                 );
+                 await fetch('/answer', { method: 'POST', body: JSON.stringify(answer) });
+               }`
             : undefined,
       },
     ],
@@ -129,32 +164,69 @@ async function bundle(entry) {
   return new Map(output.map((file) => [`/${file.fileName}`, file.code ?? file.source]));
 }
 
-/** A server for the page on a free port, and a promise of what the page sends back. */
-async function serve(files) {
-  const { promise, resolve: settle, reject } = promiseParts();
+/** A page asks again after this: no connection is open for so long that someone ends it. */
+const PATIENCE_MILLISECONDS = 20_000;
+
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
+
+/** A server for the page on a free port, and `post`, which hands the page a question. */
+async function serve(files, folders) {
+  /** The question on its way, and the page's request that waits for one. */
+  let [question, waiting] = [];
+  const hand = () => {
+    if (question === undefined || waiting === undefined || question.isAsked) return;
+    question.isAsked = true;
+    waiting.end(JSON.stringify({ request: question.request }));
+    waiting = undefined;
+  };
   const server = createServer(async (request, response) => {
+    if (request.url === '/question') {
+      waiting = response;
+      setTimeout(() => {
+        if (waiting !== response) return;
+        waiting = undefined;
+        response.writeHead(204).end();
+      }, PATIENCE_MILLISECONDS).unref();
+      hand();
+      return;
+    }
     if (request.method === 'POST') {
       let body = '';
       for await (const text of request) body += text;
       response.end();
       const { value, error } = JSON.parse(body);
-      if (error === undefined) settle(value);
-      else reject(new Error(`The page failed: ${error}`));
+      if (error === undefined) question?.settle(value);
+      else question?.reject(new Error(`The page failed: ${error}`));
+      question = undefined;
       return;
     }
-    const text = request.url === '/' ? PAGE : files.get(request.url);
-    const type = request.url === '/' ? 'text/html' : 'text/javascript';
-    response.writeHead(text === undefined ? 404 : 200, { 'content-type': type });
-    response.end(text);
+    const path = new URL(request.url, 'http://page').pathname;
+    const content = path === '/' ? PAGE : (files.get(path) ?? readFrom(folders, path));
+    const type = path === '/' ? TYPES['.html'] : TYPES[extname(path)];
+    response.writeHead(content === undefined ? 404 : 200, {
+      'content-type': type ?? 'application/octet-stream',
+    });
+    response.end(content);
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  return { server, address: `http://127.0.0.1:${server.address().port}/`, answer: promise };
+  const post = (request) =>
+    new Promise((settle, reject) => {
+      question = { request, settle, reject, isAsked: false };
+      hand();
+    });
+  return { server, address: `http://127.0.0.1:${server.address().port}/`, post };
 }
 
-function promiseParts() {
-  const parts = {};
-  parts.promise = new Promise((resolve, reject) => {
-    Object.assign(parts, { resolve, reject });
-  });
-  return parts;
+/** A file of one of the folders; no path leads out of them. */
+function readFrom(folders, path) {
+  const [, name = '', ...rest] = path.split('/');
+  const folder = Object.hasOwn(folders, name) ? folders[name] : undefined;
+  if (folder === undefined || rest.includes('..')) return undefined;
+  const file = join(folder, ...rest);
+  return existsSync(file) ? readFileSync(file) : undefined;
 }
