@@ -7,6 +7,7 @@ import { allOps, storageTypes } from './catalog-ops.ts';
 import { type Ceilings, MEMORY_BYTES, nativeCeilings } from './ceilings.ts';
 import { type Provenance, provenance } from './machine.ts';
 import { openWebGpu } from './open-webgpu.ts';
+import type { BrowserPeers } from './peers/browser-peers.ts';
 import { type OpenPeers, openProcessorPeers, openWebGpuPeers } from './peers/open-peers.ts';
 import type { Peer } from './peers/peer.ts';
 import type { Ceiling } from './roofline.ts';
@@ -29,6 +30,8 @@ export interface OpenRun {
   /** Absent where no peak can be measured. */
   readonly ceilings?: Ceilings;
   readonly peers: readonly Peer[];
+  /** Peers of this backend that live in a browser. */
+  readonly browser?: BrowserPeers;
   /** Storage types worth asking this device for; absent: all that an op has. */
   readonly dtypes?: readonly DType[];
   /** Whether a processor plays the device, and large shapes would take minutes. */
@@ -53,14 +56,18 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
       f32: ceilings.of('f32', MEMORY_BYTES),
       bf16: ceilings.of('bf16', MEMORY_BYTES),
     };
-  const { peers, absent } = settings.peers ? await open.openPeers() : { peers: [], absent: [] };
-  const versions = Object.fromEntries(peers.map(({ name, version }) => [name, version]));
+  const found: OpenPeers = settings.peers ? await open.openPeers() : { peers: [], absent: [] };
+  const { peers, browser, absent } = found;
+  const versions: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
+    ...browser?.versions,
+  };
   const start = { ...provenance(settings.args, versions), backend: device.backend.description };
   const { machine, commit } = start;
   const lines = [
     `${machine.processor}, ${machine.processors} processors, ${machine.memoryGiB} GiB, ` +
       `${machine.system}; ${device.backend.description}; commit ${commit}`,
-    ...peers.map(({ name, version }) => `peer: ${name} ${version}`),
+    ...Object.entries(versions).map(([name, version]) => `peer: ${name} ${version}`),
     ...absent.map((why) => `no peer: ${why}`),
     ...(open.notes ?? []),
   ];
@@ -72,6 +79,7 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
     ...(open.dtypes && { dtypes: open.dtypes }),
     isSlow: open.isSlow ?? false,
     peers,
+    ...(browser && { browser }),
     record() {
       const peak = measurePeak();
       return { ...start, ...(peak && { peak }) };
@@ -84,6 +92,7 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
     },
     async dispose() {
       for (const peer of peers) await peer.dispose();
+      await browser?.dispose();
       device.dispose();
     },
   };
@@ -116,7 +125,7 @@ async function openBackend(settings: RunSettings, threads: number): Promise<Open
         dtypes: hasHalves ? ['f32', 'f16'] : ['f32'],
         isSlow: adapter.isSoftware,
         notes: hasHalves ? [] : ['no f16: the adapter has no shader-f16'],
-        openPeers: () => openWebGpuPeers(threads),
+        openPeers: () => openWebGpuPeers(threads, adapter.isSoftware),
       };
     }
     default:

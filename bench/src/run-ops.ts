@@ -6,6 +6,7 @@ import { storageTypes } from './catalog-ops.ts';
 import type { Ceilings } from './ceilings.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import { runBesidePeers } from './peers/beside-peers.ts';
+import type { BrowserPeers } from './peers/browser-peers.ts';
 import type { Peer, PeerResult } from './peers/peer.ts';
 import {
   directionsOf,
@@ -39,6 +40,7 @@ export interface OpResult {
 export interface RunOptions extends MeasureOptions {
   readonly dtypes?: readonly DType[];
   readonly peers?: readonly Peer[];
+  readonly browser?: BrowserPeers;
   /** Called before each measurement with what it is. */
   readonly onStart?: (what: string) => void;
   /** Once aborted, no other measurement begins; those there are, are the result. */
@@ -129,6 +131,10 @@ async function measureOne(
     options.peers === undefined || options.peers.length === 0
       ? undefined
       : await runBesidePeers(device, prepared, pass, options.peers, options);
+  const { rounds, seconds: time } = options;
+  const task = { op: op.id, case: shortCase(opCase), dtype, pass, rounds, seconds: time };
+  const elsewhere = (await options.browser?.measure(task)) ?? [];
+  const peers = [...(beside?.peers ?? []), ...elsewhere];
   const launch = (): void => prepared.launch(pass);
   const wait = (): Promise<void> => device.synchronize();
   // Where a peer ran, the turns beside it are the measurement.
@@ -144,7 +150,7 @@ async function measureOne(
     workingSetBytes: prepared.workingSet(pass),
     ...(workspaceBytes !== undefined && { workspaceBytes }),
     accuracy,
-    ...(beside && { peers: beside.peers }),
+    ...(peers.length > 0 && { peers }),
   };
 }
 

@@ -86,6 +86,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
       rounds: flags.rounds,
       seconds: flags.seconds,
       peers: run.peers,
+      ...(run.browser && { browser: run.browser }),
       ...((dtypes ?? run.dtypes) && { dtypes: dtypes ?? run.dtypes }),
       signal: interruption(),
       onStart: showProgress,

@@ -1,11 +1,14 @@
 /** Opens the peers that can be had on this machine, and says why others cannot. */
 import { messageOf } from '@saccade/core';
+import { type BrowserPeers, openBrowserPeers } from './browser-peers.ts';
 import { type PackagePeer, processorPeers, webGpuPeers } from './package-peers.ts';
 import type { Peer } from './peer.ts';
 import { torchPeer } from './torch.ts';
 
 export interface OpenPeers {
   readonly peers: readonly Peer[];
+  /** Those that a page measures. */
+  readonly browser?: BrowserPeers;
   /** One sentence for each peer that is not there. */
   readonly absent: readonly string[];
 }
@@ -23,9 +26,19 @@ export async function openProcessorPeers(
   return openAll([torch, ...processorPeers], threads);
 }
 
-/** `navigator.gpu` must be there. */
-export const openWebGpuPeers = (threads: number): Promise<OpenPeers> =>
-  openAll(webGpuPeers, threads);
+/**
+ * `navigator.gpu` must be there.
+ *
+ * @param isSoftware  whether it is a processor
+ */
+export async function openWebGpuPeers(threads: number, isSoftware: boolean): Promise<OpenPeers> {
+  const { peers, absent } = await openAll(webGpuPeers, threads);
+  try {
+    return { peers, browser: await openBrowserPeers(isSoftware), absent };
+  } catch (error) {
+    return { peers, absent: [...absent, `onnxruntime-web: ${reasonOf(error)}`] };
+  }
+}
 
 async function openAll(openers: readonly PackagePeer[], threads: number): Promise<OpenPeers> {
   const peers: Peer[] = [];
@@ -34,8 +47,10 @@ async function openAll(openers: readonly PackagePeer[], threads: number): Promis
     try {
       peers.push(await open(threads));
     } catch (error) {
-      absent.push(`${name}: ${messageOf(error).split('\n').slice(0, 3).join(' ')}`);
+      absent.push(`${name}: ${reasonOf(error)}`);
     }
   }
   return { peers, absent };
 }
+
+const reasonOf = (error: unknown): string => messageOf(error).split('\n').slice(0, 3).join(' ');

@@ -133,7 +133,9 @@ export async function requestDevice(
 }
 
 export function describeAdapter(info: GPUAdapterInfo): string {
-  const parts = [info.vendor, info.device, info.description].filter((part) => part !== '');
+  // Browsers keep the model to themselves; the architecture they tell.
+  const { vendor, device, architecture, description } = info;
+  const parts = [vendor, device || architecture, description].filter((part) => part !== '');
   return parts.join(', ') || 'an adapter that does not say its name';
 }
 
