@@ -2,7 +2,13 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { findChromium, runInChromium, WEBGL_FLAGS, WEBGPU_FLAGS } from './chromium.mjs';
+import {
+  findChromium,
+  openInChromium,
+  runInChromium,
+  WEBGL_FLAGS,
+  WEBGPU_FLAGS,
+} from './chromium.mjs';
 
 /** `src/page.fixture.ts` of these; what its `run()` gives must match. */
 const pages = [
@@ -43,3 +49,19 @@ it.skipIf(chromium === undefined).each(pages)(
     expect(result).toMatchObject(expected);
   },
 );
+
+it.skipIf(chromium === undefined)('a page answers one question after the other', async () => {
+  const folders = { scripts: join(root, 'scripts') };
+  const options = { timeoutSeconds: 60, folders };
+  const entry = join(root, 'scripts', 'questions.page.mjs');
+  const page = await openInChromium(chromium ?? '', entry, [], options);
+  try {
+    const layers = await page.ask({ fetch: '/scripts/layers.json' });
+    expect(layers).toMatchObject({ count: 1, text: expect.stringContaining('"core"') });
+    await expect(page.ask({ fail: 'as the test asked' })).rejects.toThrow(/as the test asked/);
+    const outside = await page.ask({ fetch: '/scripts/%2e%2e/package.json' });
+    expect(outside).toMatchObject({ count: 3, status: 404 });
+  } finally {
+    await page.close();
+  }
+});
