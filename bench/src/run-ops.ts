@@ -56,12 +56,13 @@ export interface Job {
   readonly passes?: readonly Pass[];
 }
 
-/** The bench cases of ops whose `id case` holds all words of the filter. */
-export function jobsOf(ops: readonly Op[], filter: readonly string[] = []): readonly Job[] {
+/** The bench cases of ops whose `id case` holds all words of some comma-separated part of a filter. */
+export function jobsOf(ops: readonly Op[], filter = ''): readonly Job[] {
+  const parts = filter.split(',').map((part) => part.toLowerCase().trim().split(/\s+/));
   const jobs = ops.flatMap((op) => (op.benchCases ?? []).map((opCase) => ({ op, opCase })));
   return jobs.filter(({ op, opCase }) => {
     const name = `${op.id} ${shortCase(opCase)}`.toLowerCase();
-    return filter.every((word) => name.includes(word.toLowerCase()));
+    return parts.some((words) => words.every((word) => name.includes(word)));
   });
 }
 

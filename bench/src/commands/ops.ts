@@ -37,7 +37,7 @@ export function addOps(program: Command, args: readonly string[]): void {
   const command = program
     .command('ops', { isDefault: true })
     .description('Every op at the shapes its file names: time, share of the roofline, error.')
-    .option('--filter <words>', 'only cases whose "op shape" holds all words: "gemm K1024"')
+    .option('--filter <words>', 'only cases whose "op shape" holds all: "gemm K1024"; comma: or')
     .option(
       '--pass <names>',
       'comma between; both: a forward and its backward. Default: one by one',
@@ -57,7 +57,13 @@ Did my change make it faster?
   npm run bench -- --filter gemm --baseline before.json
 
 Beside PyTorch and the JavaScript libraries, in turns on the same data:
-  npm run bench -- --filter attention --peers --python path/to/python`,
+  npm run bench -- --filter attention --peers --python path/to/python
+
+Our WebGPU kernels beside jax-js and TensorFlow.js on WebGPU in this process, and beside ONNX Runtime
+Web in Chromium, where ours runs as well:
+  npm run bench -- --backend webgpu --peers --filter "attention,gemm,logprob" --pass forward
+Dawn takes the machine's GPU, else SwiftShader of an installed Chromium; then cases that would take
+it too long are left out, and only ratios mean something. --record writes ops-webgpu.json.`,
     )
     .action((flags: OpsFlags) => runOps(flags, args));
 }
@@ -65,7 +71,7 @@ Beside PyTorch and the JavaScript libraries, in turns on the same data:
 async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
   const dtypes = parseDtypes(flags.dtype);
   const passes = flags.pass === undefined ? undefined : parsePasses(flags.pass);
-  const jobs = jobsOf(allOps, flags.filter?.split(/\s+/)).map((job) => ({
+  const jobs = jobsOf(allOps, flags.filter).map((job) => ({
     ...job,
     ...(passes && { passes }),
   }));
