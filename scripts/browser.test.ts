@@ -8,7 +8,13 @@ import {
   type PageResult,
   checks as webgpuChecks,
 } from '../packages/backend-webgpu/src/page.fixture.ts';
-import { findChromium, runInChromium, WEBGL_FLAGS, WEBGPU_FLAGS } from './chromium.mjs';
+import {
+  findChromium,
+  openInChromium,
+  runInChromium,
+  WEBGL_FLAGS,
+  WEBGPU_FLAGS,
+} from './chromium.mjs';
 
 /** Their `src/page.fixture.ts` reports the checks, each as it ends, then says what it ran on. */
 const pages = [
@@ -69,4 +75,20 @@ describe.skipIf(chromium === undefined).each(pages)('$name in Chromium', (option
     expect(description).toMatch(ranOn);
     if (skipped !== undefined) console.warn(skipped);
   });
+});
+
+it.skipIf(chromium === undefined)('a page answers one question after the other', async () => {
+  const folders = { scripts: join(root, 'scripts') };
+  const entry = join(root, 'scripts', 'questions.page.mjs');
+  const source = { entry, flags: [], folders };
+  const page = await openInChromium(chromium ?? '', source, { timeoutSeconds: 60 });
+  try {
+    const layers = await page.ask({ fetch: '/scripts/layers.json' });
+    expect(layers).toMatchObject({ count: 1, text: expect.stringContaining('"core"') });
+    await expect(page.ask({ fail: 'as the test asked' })).rejects.toThrow(/as the test asked/);
+    const outside = await page.ask({ fetch: '/scripts/%2e%2e/package.json' });
+    expect(outside).toMatchObject({ count: 3, status: 404 });
+  } finally {
+    await page.close();
+  }
 });

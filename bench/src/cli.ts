@@ -21,6 +21,7 @@ How fast is every op here?         npm run bench
 Did my change make gemm faster?    npm run bench -- --filter gemm --json before.json
                                    npm run bench -- --filter gemm --baseline before.json
 How does it compare with PyTorch?  npm run bench -- table --peers --python path/to/python
+And in JavaScript, on WebGPU?      npm run bench -- --backend webgpu --peers
 What does a longer answer cost?    npm run bench -- scaling --svg scaling.svg
 
 bench/README.md says what the numbers mean.`,

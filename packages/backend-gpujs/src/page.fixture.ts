@@ -7,13 +7,18 @@ export type { CheckResult } from '@saccade/ops/contract';
 /** All fixed cases, and two random ones of every op; in Node there are more. */
 export const checks = contractChecks(2);
 
+/** What the harness of pages calls `run` with. */
+interface PageCall {
+  report(result: CheckResult): Promise<void>;
+}
+
 export interface PageResult {
   readonly description: string;
   /** Which checks were skipped, and why. */
   readonly skipped: string | undefined;
 }
 
-export async function run(report: (result: CheckResult) => Promise<void>): Promise<PageResult> {
+export async function run({ report }: PageCall): Promise<PageResult> {
   const subject = await openSubject({ mode: 'webgl2' });
   const { backend } = subject.device;
   for await (const result of runChecks(checks, subject)) await report(result);

@@ -7,6 +7,8 @@ export interface WebGpuAvailable {
   readonly available: true;
   /** The adapter, for people: `nvidia, NVIDIA H200`. */
   readonly description: string;
+  /** Whether a processor plays the GPU. */
+  readonly isSoftware: boolean;
   readonly features: readonly string[];
   /** The adapter's limits that kernels choose by. */
   readonly limits: Readonly<Record<string, number>>;
@@ -97,6 +99,7 @@ export async function probeWebGpu(
     return {
       available: true,
       description: describeAdapter(adapter.info),
+      isSoftware: adapter.info.isFallbackAdapter ?? false,
       features: [...adapter.features].sort(),
       limits: Object.fromEntries(REQUESTED_LIMITS.map((name) => [name, adapter.limits[name]])),
     };
@@ -143,7 +146,9 @@ export async function requestDevice(
 }
 
 export function describeAdapter(info: GPUAdapterInfo): string {
-  const parts = [info.vendor, info.device, info.description].filter((part) => part !== '');
+  // Browsers keep the model to themselves; the architecture they tell.
+  const { vendor, device, architecture, description } = info;
+  const parts = [vendor, device || architecture, description].filter((part) => part !== '');
   return parts.join(', ') || 'an adapter that does not say its name';
 }
 
