@@ -7,6 +7,8 @@ export interface WebGpuAvailable {
   readonly available: true;
   /** The adapter, for people: `nvidia, NVIDIA H200`. */
   readonly description: string;
+  /** Whether a processor plays the GPU. */
+  readonly isSoftware: boolean;
   readonly features: readonly string[];
   /** The adapter's limits that kernels choose by. */
   readonly limits: Readonly<Record<string, number>>;
@@ -88,6 +90,7 @@ export async function probeWebGpu(
     return {
       available: true,
       description: describeAdapter(adapter.info),
+      isSoftware: adapter.info.isFallbackAdapter ?? false,
       features: [...adapter.features].sort(),
       limits: Object.fromEntries(REQUESTED_LIMITS.map((name) => [name, adapter.limits[name]])),
     };
