@@ -10,7 +10,16 @@ import {
   UnsupportedError,
   viewBytes,
 } from '@saccade/core';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
 import {
   type Allocation,
   launchedOperands,
@@ -134,6 +143,10 @@ class GpuJsBackend implements Backend {
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
+  }
+
+  memoryUse(): MemoryUse {
+    return this.#memory.use;
   }
 
   dispose(): void {
