@@ -10,7 +10,16 @@ import {
   UnsupportedError,
   viewBytes,
 } from '@saccade/core';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
 import {
   type Allocation,
   checkLength,
@@ -138,6 +147,10 @@ class GpuJsBackend implements Backend {
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
+  }
+
+  memoryUse(): MemoryUse {
+    return this.#memory.use;
   }
 
   dispose(): void {

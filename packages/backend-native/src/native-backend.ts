@@ -12,7 +12,16 @@ import {
   viewBytes,
 } from '@saccade/core';
 import type { InstructionSet, Runtime } from '@saccade/native';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
 import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
 import { KernelTable } from './kernel-table.ts';
 import { openAddon } from './load.ts';
@@ -205,6 +214,10 @@ class NativeBackend implements Backend {
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
+  }
+
+  memoryUse(): MemoryUse {
+    return this.#memory.use;
   }
 
   workspaceBytes(): number {

@@ -35,6 +35,11 @@ describe.skipIf(!probe.available)('what a backend holds', () => {
     for (let i = 0; i < 8; i++) await round();
     expect(counts()).toEqual({ buffers, pipelines });
     expect(device.allocatedBytes()).toBe(0);
+    // All buffers but two are pooled: the numbers of dispatches and the record of failures.
+    expect(device.backend.memoryUse?.()).toMatchObject({
+      liveBuffers: 0,
+      heldBuffers: buffers - 2,
+    });
     device.dispose();
     expect(counts().buffers).toBe(0);
     wrapped.destroy();

@@ -10,7 +10,16 @@ import {
   UnsupportedError,
   viewBytes,
 } from '@saccade/core';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
 import { checkLength, PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
 import type { GpuArray, KernelCall, KernelLimits, Pass, Storage } from '@saccade/webgpu-kernels';
 import { DeviceFaults } from './device-faults.ts';
@@ -210,6 +219,16 @@ class WebGpuBackend implements Backend {
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
+  }
+
+  memoryUse(): MemoryUse {
+    const { use } = this.#memory;
+    const { heldBuffers, heldBytes } = this.#readback.use;
+    return {
+      ...use,
+      heldBuffers: use.heldBuffers + heldBuffers,
+      heldBytes: use.heldBytes + heldBytes,
+    };
   }
 
   workspaceBytes(): number {
