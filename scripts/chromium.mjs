@@ -3,15 +3,17 @@
  * them, drawn by SwiftShader where there is no GPU.
  *
  *   const chromium = findChromium();
- *   const value = await runInChromium(chromium, 'packages/x/src/page.fixture.ts', WEBGL_FLAGS);
+ *   const page = { entry: 'packages/x/src/page.fixture.ts', flags: WEBGL_FLAGS };
+ *   const value = await runInChromium(chromium, page, { onReport: (report) => … });
  *
- * The module exports `run()`, whose result is sent back as JSON. It is bundled from source.
+ * The module exports `run({ request, report })`: what it gives `report`, and its result, are sent back
+ * as JSON. It is bundled from source.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { build } from 'vite';
 
 const CANDIDATES = [
@@ -40,19 +42,43 @@ export function findChromium() {
 }
 
 /**
- * Bundles `entry`, runs it and resolves with what its `run()` gave.
+ * Bundles a page's module, runs it and resolves with what its `run` gave.
  *
  * @param {string} chromium  path of the executable
- * @param {string} entry     path of the module
- * @param {readonly string[]} flags
- * @param {{ timeoutSeconds?: number }} options
+ * @param {Page} page
+ * @param {Options} options
  * @returns {Promise<unknown>}
  * @throws Error with what the page or the browser said if it fails or does not end in time
+ *
+ * @typedef {{ entry: string, flags: readonly string[], folders?: Readonly<Record<string, string>> }}
+ *   Page  path of the module; the browser's flags; folders whose files the page may fetch, by their
+ *   first name in an address
+ * @typedef {{ timeoutSeconds?: number, onReport?: (report: any) => void, signal?: AbortSignal }}
+ *   Options  seconds of a question; `signal` rejects the question under way
  */
-export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 120 } = {}) {
+export async function runInChromium(chromium, page, options) {
+  const open = await openInChromium(chromium, page, options);
+  try {
+    return await open.ask();
+  } finally {
+    await open.close();
+  }
+}
+
+/**
+ * Bundles a page's module and keeps it open: `ask(request)` resolves with what its `run` gave and
+ * rejects as {@link runInChromium} does. One question at a time.
+ *
+ * @param {string} chromium  path of the executable
+ * @param {Page} page
+ * @param {Options} options
+ * @returns {Promise<{ ask(request?: unknown): Promise<unknown>, close(): Promise<void> }>}
+ */
+export async function openInChromium(chromium, { entry, flags, folders = {} }, options = {}) {
+  const { timeoutSeconds = 120, onReport = () => {}, signal } = options;
   const files = await bundle(resolve(entry));
   const profile = mkdtempSync(join(tmpdir(), 'saccade-chromium-'));
-  const { server, address, answer } = await serve(files);
+  const { server, address, post } = await serve(files, folders, onReport);
   const browser = spawn(
     chromium,
     [
@@ -72,26 +98,33 @@ export async function runInChromium(chromium, entry, flags, { timeoutSeconds = 1
     said = (said + text).slice(-2000);
   });
   const ended = new Promise((done) => browser.once('close', done));
-  let timer;
-  try {
-    return await Promise.race([
-      answer,
-      ended.then(() => {
-        throw new Error(`Chromium ended before the page did. It said: ${said}`);
-      }),
-      new Promise((_, reject) => {
-        const text = `The page did not end within ${timeoutSeconds} s. Chromium said: `;
-        timer = setTimeout(() => reject(new Error(text + said)), timeoutSeconds * 1000);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-    browser.kill('SIGKILL');
-    await ended;
-    server.close();
-    server.closeAllConnections();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
+  return {
+    async ask(request) {
+      let timer;
+      try {
+        return await Promise.race([
+          post(request),
+          ended.then(() => {
+            throw new Error(`Chromium ended before the page did. It said: ${said}`);
+          }),
+          new Promise((_, reject) => {
+            const text = `The page did not end within ${timeoutSeconds} s. Chromium said: `;
+            timer = setTimeout(() => reject(new Error(text + said)), timeoutSeconds * 1000);
+            signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+          }),
+        ]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async close() {
+      browser.kill('SIGKILL');
+      await ended;
+      server.close();
+      server.closeAllConnections();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
 /** The page's scripts by path, `/page.js` first; packages are taken from source. */
@@ -109,10 +142,17 @@ async function bundle(entry) {
             ? `import { run } from ${JSON.stringify(entry)};
                const send = (answer) =>
                  fetch('/answer', { method: 'POST', body: JSON.stringify(answer) });
-               Promise.resolve().then(run).then(
-                 (value) => send({ value }),
-                 (error) => send({ error: String(error?.stack ?? error) }),
-               );`
+               const report = async (report) => void (await send({ report }));
+               for (;;) {
+                 const question = await fetch('/question');
+                 if (question.status === 204) continue;
+                 const { request } = await question.json();
+                 const answer = await Promise.resolve({ request, report }).then(run).then(
+                   (value) => ({ value }),
+                   (error) => ({ error: String(error?.stack ?? error) }),
+                 );
+                 await send(answer);
+               }`
             : undefined,
       },
     ],
@@ -120,6 +160,8 @@ async function bundle(entry) {
     build: {
       write: false,
       target: 'es2023',
+      // Stacks and names of errors are for people.
+      minify: false,
       rolldownOptions: {
         input: start,
         output: { entryFileNames: 'page.js', chunkFileNames: '[name]-[hash].js' },
@@ -129,32 +171,73 @@ async function bundle(entry) {
   return new Map(output.map((file) => [`/${file.fileName}`, file.code ?? file.source]));
 }
 
-/** A server for the page on a free port, and a promise of what the page sends back. */
-async function serve(files) {
-  const { promise, resolve: settle, reject } = promiseParts();
+/** A page asks again after this: no connection is open for so long that someone ends it. */
+const PATIENCE_MILLISECONDS = 20_000;
+
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
+
+/** A server for the page on a free port, and `post`, which hands the page a question. */
+async function serve(files, folders, onReport) {
+  /** The question on its way, and the page's request that waits for one. */
+  let [question, waiting] = [];
+  const hand = () => {
+    if (question === undefined || waiting === undefined || question.isAsked) return;
+    question.isAsked = true;
+    waiting.end(JSON.stringify({ request: question.request }));
+    waiting = undefined;
+  };
   const server = createServer(async (request, response) => {
+    if (request.url === '/question') {
+      waiting = response;
+      setTimeout(() => {
+        if (waiting !== response) return;
+        waiting = undefined;
+        response.writeHead(204).end();
+      }, PATIENCE_MILLISECONDS).unref();
+      hand();
+      return;
+    }
     if (request.method === 'POST') {
       let body = '';
       for await (const text of request) body += text;
       response.end();
-      const { value, error } = JSON.parse(body);
-      if (error === undefined) settle(value);
-      else reject(new Error(`The page failed: ${error}`));
+      const { report, value, error } = JSON.parse(body);
+      if (report !== undefined) {
+        onReport(report);
+        return;
+      }
+      if (error === undefined) question?.settle(value);
+      else question?.reject(new Error(`The page failed: ${error}`));
+      question = undefined;
       return;
     }
-    const text = request.url === '/' ? PAGE : files.get(request.url);
-    const type = request.url === '/' ? 'text/html' : 'text/javascript';
-    response.writeHead(text === undefined ? 404 : 200, { 'content-type': type });
-    response.end(text);
+    const path = new URL(request.url, 'http://page').pathname;
+    const content = path === '/' ? PAGE : (files.get(path) ?? readFrom(folders, path));
+    const type = path === '/' ? TYPES['.html'] : TYPES[extname(path)];
+    response.writeHead(content === undefined ? 404 : 200, {
+      'content-type': type ?? 'application/octet-stream',
+    });
+    response.end(content);
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  return { server, address: `http://127.0.0.1:${server.address().port}/`, answer: promise };
+  const post = (request) =>
+    new Promise((settle, reject) => {
+      question = { request, settle, reject, isAsked: false };
+      hand();
+    });
+  return { server, address: `http://127.0.0.1:${server.address().port}/`, post };
 }
 
-function promiseParts() {
-  const parts = {};
-  parts.promise = new Promise((resolve, reject) => {
-    Object.assign(parts, { resolve, reject });
-  });
-  return parts;
+/** A file of one of the folders; no path leads out of them. */
+function readFrom(folders, path) {
+  const [, name = '', ...rest] = path.split('/');
+  const folder = Object.hasOwn(folders, name) ? folders[name] : undefined;
+  if (folder === undefined || rest.includes('..')) return undefined;
+  const file = join(folder, ...rest);
+  return existsSync(file) ? readFileSync(file) : undefined;
 }

@@ -4,11 +4,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { probeForTests } from '@saccade/backend-webgpu/software-gpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+// Before the probe points this process at a software GPU: a run has to find it by itself.
+const environment = { ...process.env };
+const webgpu = await probeForTests();
 const program = fileURLToPath(new URL('../bin/bench.js', import.meta.url));
 const run = (...args: string[]) =>
-  spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+  spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env: environment });
 
 describe('the command line', () => {
   let folder: string;
@@ -56,12 +60,36 @@ describe('the command line', () => {
     expect(second.stdout).toMatch(/× (tie|faster|slower)/);
   });
 
+  it.runIf(webgpu.available)('measures on WebGPU, and names the adapter', () => {
+    const json = join(folder, 'webgpu.json');
+    const few = [
+      '--filter',
+      'gemm M16,nothing',
+      '--pass',
+      'forward',
+      '--rounds',
+      '5',
+      '--seconds',
+      '0.1',
+    ];
+    const { status, stderr } = run('--backend', 'webgpu', ...few, '--json', json);
+    expect(status, stderr).toBe(0);
+    const { backend, results } = JSON.parse(readFileSync(json, 'utf8'));
+    expect(backend).toMatch(/^WebGPU, ./);
+    expect(results[0]).toMatchObject({ op: 'gemm', pass: 'forward', dtype: 'f32' });
+    expect(results[0].accuracy.error).toBeLessThan(1e-5);
+    // Half floats are measured where the adapter has them; else the run says why not.
+    const hasHalves = results.some(({ dtype }: { dtype: string }) => dtype === 'f16');
+    expect(hasHalves).not.toBe(stderr.includes('no f16: the adapter has no shader-f16'));
+  });
+
   it('says what it knows when it is asked for something else', () => {
     const wrong = [
       [['--filter', 'nothing'], /No case matches.*The ops are: adamwStep/],
       [['--dtype', 'f8'], /Pass some of f32/],
-      [['--backend', 'gpu'], /Pass native or reference/],
+      [['--backend', 'gpu'], /Pass native, webgpu or reference/],
       [['--isa', 'mmx'], /cannot run here/],
+      [['--pass', 'sideways'], /Pass some of forward, backward, both/],
       [['--rounds', '0'], /whole number/],
       [['--baseline', join(folder, 'nowhere.json')], /no result of a benchmark/],
     ] as const;

@@ -1,6 +1,7 @@
 /** The command line of the benchmarks: one program, a subcommand for each kind. */
 import { messageOf, SaccadeError } from '@saccade/core';
 import { Command } from 'commander';
+import { addMemory } from './commands/memory.ts';
 import { addOps } from './commands/ops.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addScaling } from './commands/scaling.ts';
@@ -21,6 +22,7 @@ How fast is every op here?         npm run bench
 Did my change make gemm faster?    npm run bench -- --filter gemm --json before.json
                                    npm run bench -- --filter gemm --baseline before.json
 How does it compare with PyTorch?  npm run bench -- table --peers --python path/to/python
+And in JavaScript, on WebGPU?      npm run bench -- --backend webgpu --peers
 What does a longer answer cost?    npm run bench -- scaling --svg scaling.svg
 
 bench/README.md says what the numbers mean.`,
@@ -30,6 +32,7 @@ bench/README.md says what the numbers mean.`,
   addScaling(program, args);
   addSandbox(program, args);
   addSteps(program, args);
+  addMemory(program, args);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

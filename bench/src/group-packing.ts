@@ -3,11 +3,11 @@ import { planSharedPrefix, planVarlen, type SegmentPlan } from '@saccade/attenti
 import { type DType, UnsupportedError } from '@saccade/core';
 import type { Device, Dims, Op, OpCase } from '@saccade/ops';
 import { allOps, storageTypes } from './catalog-ops.ts';
-import { timeOnce } from './measure.ts';
 import { prepareCase } from './prepared-case.ts';
 import type { RunOptions } from './run-ops.ts';
 import { pairedRatio, type Sample, summarise } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
+import { timeOnce } from './time-once.ts';
 
 /** A group whose prompt is packed once, beside the same group with a prompt for each response. */
 export interface SharedPrefixResult {

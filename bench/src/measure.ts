@@ -1,6 +1,6 @@
 /** Times repeated launches with benny, and keeps benny quiet. */
-import { performance } from 'node:perf_hooks';
 import { add, suite } from 'benny';
+import { timeOnce } from './time-once.ts';
 
 export interface MeasureOptions {
   /** Samples wanted. Fewer, but at least 5, where a single one takes long. */
@@ -57,18 +57,6 @@ export async function measure(
   if (failure !== undefined) throw failure;
   const [result] = summary.results;
   return (result?.details.sampleResults ?? []).map((time) => time / launches);
-}
-
-/** Seconds of one launch, `launches` of them in a row. */
-export async function timeOnce(
-  launch: () => void,
-  wait: () => Promise<void>,
-  launches: number,
-): Promise<number> {
-  const start = performance.now();
-  for (let i = 0; i < launches; i++) launch();
-  await wait();
-  return (performance.now() - start) / 1000 / launches;
 }
 
 /** Benny announces every suite on the console and has no option against it. */

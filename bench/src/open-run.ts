@@ -2,11 +2,13 @@
 import { availableParallelism } from 'node:os';
 import { type InstructionSet, nativeBackend } from '@saccade/backend-native';
 import { ConfigError, type DType } from '@saccade/core';
-import { type Device, openDevice, referenceBackend } from '@saccade/ops';
+import { type Backend, type Device, openDevice, referenceBackend } from '@saccade/ops';
 import { allOps, storageTypes } from './catalog-ops.ts';
 import { type Ceilings, MEMORY_BYTES, nativeCeilings } from './ceilings.ts';
 import { type Provenance, provenance } from './machine.ts';
-import { openPeers } from './peers/open-peers.ts';
+import { openWebGpu } from './open-webgpu.ts';
+import type { BrowserPeers } from './peers/browser-peers.ts';
+import { type OpenPeers, openProcessorPeers, openWebGpuPeers } from './peers/open-peers.ts';
 import type { Peer } from './peers/peer.ts';
 import type { Ceiling } from './roofline.ts';
 import { threeDigits } from './units.ts';
@@ -28,6 +30,12 @@ export interface OpenRun {
   /** Absent where no peak can be measured. */
   readonly ceilings?: Ceilings;
   readonly peers: readonly Peer[];
+  /** Peers of this backend that live in a browser. */
+  readonly browser?: BrowserPeers;
+  /** Storage types worth asking this device for; absent: all that an op has. */
+  readonly dtypes?: readonly DType[];
+  /** Whether a processor plays the device, and large shapes would take minutes. */
+  readonly isSlow: boolean;
   /** The head of what is written with --json. */
   record(): Provenance & { readonly backend: string; readonly peak?: Peak };
   /** What the run is, for people: machine, peers. */
@@ -40,41 +48,38 @@ export interface OpenRun {
 /** @throws ConfigError or MissingError before any work */
 export async function openRun(settings: RunSettings): Promise<OpenRun> {
   const threads = settings.threads ?? availableParallelism();
-  const isa = settings.isa as InstructionSet | undefined;
-  const isNative = settings.backend === 'native';
-  if (!isNative && settings.backend !== 'reference') {
-    throw new ConfigError(
-      'backend',
-      `--backend is "${settings.backend}". Pass native or reference.`,
-    );
-  }
-  const device = openDevice(
-    isNative ? nativeBackend({ threads, ...(isa && { isa }) }) : referenceBackend(),
-  );
-  const ceilings = isNative ? nativeCeilings(isa, threads) : undefined;
+  const open = await openBackend(settings, threads);
+  const { ceilings } = open;
+  const device = openDevice(open.backend);
   const measurePeak = (): Peak | undefined =>
     ceilings && {
       f32: ceilings.of('f32', MEMORY_BYTES),
       bf16: ceilings.of('bf16', MEMORY_BYTES),
     };
-  const { peers, absent } = settings.peers
-    ? await openPeers(settings.python, threads)
-    : { peers: [], absent: [] };
-  const versions = Object.fromEntries(peers.map(({ name, version }) => [name, version]));
+  const found: OpenPeers = settings.peers ? await open.openPeers() : { peers: [], absent: [] };
+  const { peers, browser, absent } = found;
+  const versions: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
+    ...browser?.versions,
+  };
   const start = { ...provenance(settings.args, versions), backend: device.backend.description };
   const { machine, commit } = start;
   const lines = [
     `${machine.processor}, ${machine.processors} processors, ${machine.memoryGiB} GiB, ` +
       `${machine.system}; ${device.backend.description}; commit ${commit}`,
-    ...peers.map(({ name, version }) => `peer: ${name} ${version}`),
+    ...Object.entries(versions).map(([name, version]) => `peer: ${name} ${version}`),
     ...absent.map((why) => `no peer: ${why}`),
+    ...(open.notes ?? []),
   ];
   // At the start as well: the better of two measurements counts.
   measurePeak();
   return {
     device,
     ...(ceilings && { ceilings }),
+    ...(open.dtypes && { dtypes: open.dtypes }),
+    isSlow: open.isSlow ?? false,
     peers,
+    ...(browser && { browser }),
     record() {
       const peak = measurePeak();
       return { ...start, ...(peak && { peak }) };
@@ -87,9 +92,48 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
     },
     async dispose() {
       for (const peer of peers) await peer.dispose();
+      await browser?.dispose();
       device.dispose();
     },
   };
+}
+
+/** What of a run depends on the backend. */
+interface OpenBackend extends Pick<OpenRun, 'ceilings' | 'dtypes'> {
+  readonly backend: Backend;
+  readonly isSlow?: boolean;
+  /** Sentences for people. */
+  readonly notes?: readonly string[];
+  openPeers(): Promise<OpenPeers>;
+}
+
+async function openBackend(settings: RunSettings, threads: number): Promise<OpenBackend> {
+  const openPeers = (): Promise<OpenPeers> => openProcessorPeers(settings.python, threads);
+  switch (settings.backend) {
+    case 'native': {
+      const isa = settings.isa as InstructionSet | undefined;
+      const backend = nativeBackend({ threads, ...(isa && { isa }) });
+      return { backend, ceilings: nativeCeilings(isa, threads), openPeers };
+    }
+    case 'reference':
+      return { backend: referenceBackend(), openPeers };
+    case 'webgpu': {
+      const { backend, adapter } = await openWebGpu();
+      const hasHalves = adapter.features.includes('shader-f16');
+      return {
+        backend,
+        dtypes: hasHalves ? ['f32', 'f16'] : ['f32'],
+        isSlow: adapter.isSoftware,
+        notes: hasHalves ? [] : ['no f16: the adapter has no shader-f16'],
+        openPeers: () => openWebGpuPeers(threads, adapter.isSoftware),
+      };
+    }
+    default:
+      throw new ConfigError(
+        'backend',
+        `--backend is "${settings.backend}". Pass native, webgpu or reference.`,
+      );
+  }
 }
 
 function describePeak({ f32, bf16 }: { f32: Ceiling; bf16: Ceiling }): string {

@@ -75,6 +75,7 @@ describe('drawResults', () => {
           boundBy: 'memory',
           peers: [
             { peer: 'torch', seconds: ratio, ratio, difference: 0 },
+            { peer: 'web', seconds: ratio, ratio, difference: 0, where: 'a browser', ours: ratio },
             { peer: 'other', missing: 'has no such op' },
           ],
         }),
@@ -88,6 +89,7 @@ describe('drawResults', () => {
     expect(text).toContain('50 % M');
     expect(text).toContain('1.50×');
     expect(text).toContain('2.00× faster');
+    expect(text).toContain('  web: both in a browser');
     expect(text).toContain('no a forward: other has no such op');
     expect(text.split('\n').find((line) => line.startsWith('b '))).toMatch(/new$/);
   });

@@ -78,6 +78,12 @@ function notesOf(results: readonly OpResult[]): readonly string[] {
       '…/ours: time of the peer / our time, of turns next to each other; above 1 ours is faster',
     );
   }
+  const places = new Map(
+    results.flatMap(({ peers = [] }) =>
+      peers.flatMap((peer) => ('where' in peer && peer.where ? [[peer.peer, peer.where]] : [])),
+    ) as readonly (readonly [string, string])[],
+  );
+  for (const [peer, where] of places) notes.push(`  ${peer}: both in ${where}`);
   return [...notes, ...missingOf(results)];
 }
 

@@ -1,11 +1,12 @@
 /** Times every bench case of the chosen ops, forward and backward, for each storage type. */
 import { type DType, UnsupportedError } from '@saccade/core';
 import type { Cost, Device, Op, OpCase } from '@saccade/ops';
-import { type Accuracy, measureAccuracy } from './accuracy.ts';
+import { type Accuracy, isWithin, measureAccuracy } from './accuracy.ts';
 import { storageTypes } from './catalog-ops.ts';
 import type { Ceilings } from './ceilings.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import { runBesidePeers } from './peers/beside-peers.ts';
+import type { BrowserPeers } from './peers/browser-peers.ts';
 import type { Peer, PeerResult } from './peers/peer.ts';
 import {
   directionsOf,
@@ -39,6 +40,7 @@ export interface OpResult {
 export interface RunOptions extends MeasureOptions {
   readonly dtypes?: readonly DType[];
   readonly peers?: readonly Peer[];
+  readonly browser?: BrowserPeers;
   /** Called before each measurement with what it is. */
   readonly onStart?: (what: string) => void;
   /** Once aborted, no other measurement begins; those there are, are the result. */
@@ -54,13 +56,22 @@ export interface Job {
   readonly passes?: readonly Pass[];
 }
 
-/** The bench cases of ops whose `id case` holds all words of the filter. */
-export function jobsOf(ops: readonly Op[], filter: readonly string[] = []): readonly Job[] {
+/** The bench cases of ops whose `id case` holds all words of some comma-separated part of a filter. */
+export function jobsOf(ops: readonly Op[], filter = ''): readonly Job[] {
+  const parts = filter.split(',').map((part) => part.toLowerCase().trim().split(/\s+/));
   const jobs = ops.flatMap((op) => (op.benchCases ?? []).map((opCase) => ({ op, opCase })));
   return jobs.filter(({ op, opCase }) => {
     const name = `${op.id} ${shortCase(opCase)}`.toLowerCase();
-    return filter.every((word) => name.includes(word.toLowerCase()));
+    return parts.some((words) => words.every((word) => name.includes(word)));
   });
+}
+
+/** What a processor that plays a GPU, about 1 GFLOP/s, does in well under a second. */
+const SLOW_REACH: Cost = { flops: 2.5e8, bytes: 4e7 };
+
+/** The jobs that such a device can do a few dozen times. */
+export function jobsForSlow(jobs: readonly Job[]): readonly Job[] {
+  return jobs.filter(({ op, opCase }) => isWithin(SLOW_REACH, op, opCase));
 }
 
 /** @throws ContractError if a kernel gives wrong numbers */
@@ -121,6 +132,10 @@ async function measureOne(
     options.peers === undefined || options.peers.length === 0
       ? undefined
       : await runBesidePeers(device, prepared, pass, options.peers, options);
+  const { rounds, seconds: time } = options;
+  const task = { op: op.id, case: shortCase(opCase), dtype, pass, rounds, seconds: time };
+  const elsewhere = (await options.browser?.measure(task)) ?? [];
+  const peers = [...(beside?.peers ?? []), ...elsewhere];
   const launch = (): void => prepared.launch(pass);
   const wait = (): Promise<void> => device.synchronize();
   // Where a peer ran, the turns beside it are the measurement.
@@ -136,7 +151,7 @@ async function measureOne(
     workingSetBytes: prepared.workingSet(pass),
     ...(workspaceBytes !== undefined && { workspaceBytes }),
     accuracy,
-    ...(beside && { peers: beside.peers }),
+    ...(peers.length > 0 && { peers }),
   };
 }
 

@@ -5,10 +5,11 @@ import { linearLogprob } from '@saccade/logprob';
 import { type Device, gemm, type Op, type OpCase, openDevice } from '@saccade/ops';
 import { groupCases } from './group-packing.ts';
 import { growthExponent } from './growth.ts';
-import { type MeasureOptions, timeOnce } from './measure.ts';
+import type { MeasureOptions } from './measure.ts';
 import { type PreparedCase, prepareCase } from './prepared-case.ts';
 import { type Sample, summarise } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
+import { timeOnce } from './time-once.ts';
 
 export interface Curve {
   readonly label: string;

@@ -149,8 +149,13 @@ int backward(const SaccadeLaunch* launch) {
     const RowGradients own{all.kept + row, all.logprob + row, all.entropyGradient + row,
                            all.lse + row, all.entropy + row};
     parallelFor(*launch, depthPanels, 0.3 * (double)(rows * D), [&](int64_t panel, int32_t) {
-      packPanels<WORDS>(hiddenPanels + panel * panelWords, Source<Stored>{hidden, 1, D},
-                        panel * PANEL, smaller(PANEL, D - panel * PANEL), row, rows);
+      float* panels = hiddenPanels + panel * panelWords;
+      packPanels<WORDS>(panels, Source<Stored>{hidden, 1, D}, panel * PANEL,
+                        smaller(PANEL, D - panel * PANEL), row, rows);
+      // Their ∂z is 0, but they may hold NaN.
+      for (int64_t n = 0; n < rows; n++) {
+        if (targets[row + n] < 0) clearDepth<WORDS>(panels, n);
+      }
     });
     for (int64_t column = 0; column < V; column += ENTRIES) {
       const int64_t columns = smaller(ENTRIES, V - column);

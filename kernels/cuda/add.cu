@@ -1,40 +1,35 @@
 // y = a + b; both gradients are the output's.
 //
-// A thread takes one element after the other at the grid's stride.
-#include "common/launch.cuh"
+// A thread owns 16 bytes of each array at a time (common/elementwise.cuh).
+#include "common/elementwise.cuh"
 
 namespace saccade {
 namespace {
 
-template <class T>
-__global__ void __launch_bounds__(256) addElements(const T* a, const T* b, T* y, int64_t count) {
-  const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-    y[i] = rounded<T>(widened(a[i]) + widened(b[i]));
-  }
-}
+struct Sum {
+  __device__ void operator()(const float (&in)[2], float (&out)[1]) const { out[0] = in[0] + in[1]; }
+};
 
 template <class T>
 int forward(const SaccadeDeviceLaunch* launch) {
-  const int64_t count = launch->dims[0] * launch->dims[1];
-  const int64_t blocks = divideUp(count, 1024);
-  return launchKernel(*launch, addElements<T>, dim3((unsigned)(blocks < 65535 ? blocks : 65535)),
-                      dim3(256), 0, stored<T>(*launch, 0), stored<T>(*launch, 1),
-                      stored<T>(*launch, 2), count);
+  const Elements<T, 2, 1> elements = {{stored<T>(*launch, 0), stored<T>(*launch, 1)},
+                                      {stored<T>(*launch, 2)},
+                                      launch->dims[0] * launch->dims[1]};
+  return mapAll(*launch, elements, Sum{});
 }
 
 // Operands: dy, a, b, y, da, db.
 template <class T>
 int backward(const SaccadeDeviceLaunch* launch) {
-  const int64_t bytes = launch->dims[0] * launch->dims[1] * (int64_t)sizeof(T);
+  const int64_t count = launch->dims[0] * launch->dims[1];
   const cudaStream_t stream = static_cast<cudaStream_t>(launch->device->stream);
   for (int operand = 4; operand < 6; operand++) {
-    void* gradient = launch->operands[operand];
-    if (!gradient || bytes == 0) continue;
-    const cudaError_t error =
-        launch->operands[0] ? cudaMemcpyAsync(gradient, launch->operands[0], (size_t)bytes,
-                                              cudaMemcpyDeviceToDevice, stream)
-                            : cudaMemsetAsync(gradient, 0, (size_t)bytes, stream);
+    T* gradient = stored<T>(*launch, operand);
+    if (!launch->operands[0] && fillZeros(*launch, gradient, count)) return 1;
+    if (!launch->operands[0] || !gradient || count == 0) continue;
+    const cudaError_t error = cudaMemcpyAsync(gradient, launch->operands[0],
+                                              (size_t)count * sizeof(T), cudaMemcpyDeviceToDevice,
+                                              stream);
     if (error != cudaSuccess) return fail(*launch, "%s.", cudaGetErrorString(error));
   }
   return 0;

@@ -5,8 +5,8 @@
 // anything. Tiles whose rows are all left out are skipped.
 // Forward: a block owns 128 rows (or 32, of few) × 128 entries (common/vocabulary.cuh), then one block
 // merges a row. The pieces take 3/128 of the memory of the logits.
-// Backward: chunks of the vocabulary, cut by V and the storage type alone so that ∂z of a chunk takes at
-// most 1/32 of the logits in float32. For each: ∂z from recomputed logits, ∂weight[chunk] = ∂zᵀ·hidden,
+// Backward: chunks of the vocabulary, cut by V and the storage type alone so that ∂z of a chunk takes
+// 1/40 of the logits in float32. For each: ∂z from recomputed logits, ∂weight[chunk] = ∂zᵀ·hidden,
 // ∂hidden += ∂z·weight[chunk] in float32. ∂z is rounded to the storage type: with f16, scale the loss.
 #include "common/product.cuh"
 #include "common/vocabulary.cuh"
@@ -108,7 +108,9 @@ __global__ void __launch_bounds__(WideTile::THREADS, 1)
                         int64_t first, int64_t chunk, T* dz) {
   const TilePlace place = tilePlace<WideTile>(blockIdx.x, hidden.rows, chunk);
   TileSums<WideTile> tile = {};
-  if (hasTarget<WideTile::ROWS>(rows.targets, hidden.rows, place.row, laneOf((int)threadIdx.x))) {
+  const bool hasEntries = first + place.column < weight.rows;
+  if (hasEntries &&
+      hasTarget<WideTile::ROWS>(rows.targets, hidden.rows, place.row, laneOf((int)threadIdx.x))) {
     multiplyTile<T, Lie::along, Lie::along>(tile, hidden, weight, place.row, first + place.column,
                                             0, hidden.columns, sharedMemory());
   }
@@ -157,13 +159,13 @@ __global__ void __launch_bounds__(256) roundSums(const float* sums, T* to, int64
 
 constexpr int64_t LEAST_CHUNK = 1024;
 
-// Entries of a chunk: ∂z of it takes 1/32 of float32 logits.
+// Entries of a chunk, all about the same: ∂z of it takes at most 1/40 of float32 logits, or 1024.
 template <class T>
 int64_t chunkOf(int64_t V) {
-  const int64_t chunk = V * 4 / ((int64_t)sizeof(T) * 32) / FOLD * FOLD;
-  const int64_t whole = divideUp(V, FOLD) * FOLD;
-  const int64_t atLeast = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
-  return atLeast < whole ? atLeast : whole;
+  const int64_t fitting = V * 4 / ((int64_t)sizeof(T) * 40);
+  const int64_t most = (fitting > LEAST_CHUNK ? fitting : LEAST_CHUNK) / FOLD;
+  const int64_t folds = divideUp(V, FOLD);
+  return divideUp(folds, divideUp(folds, most)) * FOLD;
 }
 
 // Operands: dLogprobs, dEntropy, hidden, weight, targets, logprobs, entropy, lse, dHidden, dWeight.
@@ -183,11 +185,12 @@ int backward(const SaccadeDeviceLaunch* launch) {
   }
   const int64_t chunk = chunkOf<T>(V);
   T* dz = scratchArray<T>(*launch, N * chunk);
-  T* kept = scratchArray<T>(*launch, N * D);
-  float* sums = nullptr;
-  if (dHidden) {
-    sums = sizeof(T) == 4 ? floats(*launch, 8) : scratchArray<float>(*launch, N * D);
-  }
+  // float32 sums need no memory of their own; where they have, the rows kept lie in ∂hidden until it
+  // is rounded.
+  const bool isWide = sizeof(T) == sizeof(float);
+  float* sums = isWide ? floats(*launch, 8) : nullptr;
+  if (dHidden && !isWide) sums = scratchArray<float>(*launch, N * D);
+  T* kept = sums && !isWide ? dHidden : scratchArray<T>(*launch, N * D);
   if (!dz || !kept || (dHidden && !sums)) return outOfScratch(*launch);
   if (launchKernel(*launch, keepRows<T>, dim3((unsigned)N), dim3(256), 0, hidden, D, rows,
                    kept)) {
@@ -219,7 +222,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
       }
     }
   }
-  if (!dHidden || sizeof(T) == 4) return 0;
+  if (!dHidden || isWide) return 0;
   return launchKernel(*launch, roundSums<T>, dim3((unsigned)divideUp(N * D, 256)), dim3(256), 0,
                       sums, dHidden, N * D);
 }

@@ -16,11 +16,20 @@
 import { expectHeads, headScale } from './common/attend.ts';
 import { foldGroups } from './common/fold-groups.ts';
 import { planForest } from './common/forest.ts';
-import { groupingKey, HEAD_NUMBERS, headNumbers, headReader, headUse } from './common/heads.ts';
-import { KEY_SHAPE, keyGradientPasses } from './common/key-gradients.ts';
+import {
+  groupingKey,
+  HEAD_NUMBERS,
+  headNumbers,
+  headReader,
+  headUse,
+  slicedArrays,
+} from './common/heads.ts';
+import { keyGradientPasses } from './common/key-gradient-passes.ts';
 import { operand } from './common/operands.ts';
-import { QUERY_SHAPE, queryGradientShader, querySlices } from './common/query-gradients.ts';
+import { queryGradientShader, querySlices } from './common/query-gradients.ts';
 import { rowNumbers } from './common/row-work.ts';
+import { bytesOfStored, type Piece, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
+import { keyTile, queryTile } from './common/tiles.ts';
 import { variants } from './common/variants.ts';
 import { zeroAll } from './common/zero.ts';
 import type { GpuArray, KernelCall, Pass } from './kernel.ts';
@@ -41,8 +50,8 @@ function makeStatistics({ D, out, dOut, dLse }: StatisticsOptions): Shader {
     dOut === undefined ? {} : { out: headUse('read', out, D), dOut: headUse('read', dOut, D) };
   const dot = `
     for (var c = 0u; c < p.groups; c++) {
-      let a = head_out(row, c);
-      let b = head_dOut(row, c);
+      let a = head_out(bound, c);
+      let b = head_dOut(bound, c);
       delta = fma(a.x, b.x, delta);
       delta = fma(a.y, b.y, delta);
       delta = fma(a.z, b.z, delta);
@@ -56,14 +65,22 @@ function makeStatistics({ D, out, dOut, dLse }: StatisticsOptions): Shader {
       lse: 'read u32',
       statistics: 'write f32',
     },
-    numbers: { ...HEAD_NUMBERS, T: 'u32', H: 'u32', across: 'u32' },
+    numbers: {
+      ...HEAD_NUMBERS,
+      T: 'u32',
+      H: 'u32',
+      firstHead: 'u32',
+      endHead: 'u32',
+      across: 'u32',
+    },
     threads: [ROWS, 1, 1],
     body: `
 ${dOut === undefined ? '' : headReader('out', out, D) + headReader('dOut', dOut, D)}
 
 fn main(at: Place) {
-  let row = (at.group.x + at.group.y * p.across) * ${ROWS}u + at.index;
-  if (row >= p.T * p.H) { return; }
+  let bound = (at.group.x + at.group.y * p.across) * ${ROWS}u + at.index;
+  let row = p.firstHead + bound;
+  if (row >= p.endHead) { return; }
   var delta = 0.0;
   ${dOut === undefined ? '' : dot}
   let place = row % p.H * p.T + row / p.H;
@@ -95,45 +112,77 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
   const k = operand(call, 'k');
   const v = operand(call, 'v');
   const out = operand(call, 'out');
+  const shape = queryTile(call.limits);
   const forest = planForest(call, {
-    rowsPerTile: QUERY_SHAPE.rows,
-    keysPerTile: KEY_SHAPE.rows,
+    rowsPerTile: shape.rows,
+    keysPerTile: keyTile(call.limits).rows,
     hasPositions: wantsKeys,
   });
   const statistics = call.scratch('f32', 2 * T * H);
-  const rows = foldGroups(Math.ceil((T * H) / ROWS), call.limits);
-  passes.push(...forest.passes, {
-    shader: statisticsShader({ D, out, dOut, dLse }),
-    arrays: {
-      ...(dOut === undefined ? {} : { out, dOut }),
-      ...(dLse === undefined ? {} : { dLse }),
-      lse: operand(call, 'lse'),
-      statistics,
-    },
-    numbers: { ...headNumbers(D), T, H, across: rows.across },
-    workgroups: rows.workgroups,
-  });
-
+  const lse = operand(call, 'lse');
+  // What is beyond the binding limit goes in slices of whole tokens.
+  const slices = pieces(T, rowsPerBinding(call, bytesOfStored(call) * H * D, 1));
+  const rowsOf = (array: GpuArray, { start, end }: Piece): GpuArray =>
+    array.slice(start * H * D, end * H * D);
   const numbers = {
     ...rowNumbers(call),
     headScale: headScale(call.scalars.scale, D),
     hasUpstream: dOut === undefined ? 0 : 1,
   };
-  const shared = { q, k, v, dOut: dOut ?? q, statistics, plan: forest.plan };
+  passes.push(...forest.passes);
+  for (const slice of slices) {
+    const bound = foldGroups(Math.ceil(((slice.end - slice.start) * H) / ROWS), call.limits);
+    const own = dOut && { out: rowsOf(out, slice), dOut: rowsOf(dOut, slice) };
+    passes.push({
+      shader: statisticsShader({ D, out: own?.out ?? out, dOut: own?.dOut, dLse }),
+      arrays: { ...own, ...(dLse && { dLse }), lse, statistics },
+      numbers: { ...headNumbers(D), T, H, ...headsOf(slice, H), across: bound.across },
+      workgroups: bound.workgroups,
+    });
+  }
   if (dQ !== undefined) {
-    const slices = querySlices(D);
+    const outputs = querySlices(shape, D);
     const groups = foldGroups(forest.rowTiles, call.limits);
     const [x, y] = groups.workgroups;
-    passes.push({
-      shader: queryGradientShader({ D, ...shared, dQ }),
-      arrays: { ...shared, dQ },
-      numbers: { ...numbers, across: groups.across, slices },
-      workgroups: [x, y, G * slices],
-    });
+    // Of the arrays of a pass, all but q, dOut, dQ, the statistics and the plan.
+    const most = Math.floor((call.limits.arraysPerPass - 5) / 2);
+    const keys = slicesOf(call, k, T, G * D, most);
+    const values = slicesOf(call, v, T, G * D, most);
+    for (const slice of slices) {
+      const rows = {
+        q: rowsOf(q, slice),
+        dOut: rowsOf(dOut ?? q, slice),
+        dQ: rowsOf(dQ, slice),
+      };
+      passes.push({
+        shader: queryGradientShader({ shape, D, ...rows, k: keys.arrays, v: values.arrays }),
+        arrays: {
+          ...rows,
+          ...slicedArrays('k', keys.arrays),
+          ...slicedArrays('v', values.arrays),
+          statistics,
+          plan: forest.plan,
+        },
+        numbers: {
+          ...numbers,
+          ...headsOf(slice, H),
+          headsEach: keys.each * G,
+          across: groups.across,
+          slices: outputs,
+        },
+        workgroups: [x, y, G * outputs],
+      });
+    }
   }
   if (wantsKeys) {
     const wanted = { dK, dV: dOut === undefined ? undefined : dV };
-    passes.push(...keyGradientPasses(call, shared, wanted, forest.keyTiles, numbers));
+    const shared = { q, k, v, dOut: dOut ?? q, statistics, plan: forest.plan };
+    passes.push(...keyGradientPasses(call, shared, wanted, slices, forest.keyTiles, numbers));
   }
   return passes;
 }
+
+const headsOf = ({ start, end }: Piece, H: number): { firstHead: number; endHead: number } => ({
+  firstHead: start * H,
+  endHead: end * H,
+});

@@ -3,7 +3,7 @@
  *
  * Layout: q, out [N,H,D]; caches [C,G,D]; spans [R,2] of slots; row n has the spans from
  * spanOffsets[n] to spanOffsets[n+1], in logical order; lse [H,N].
- * A workgroup owns up to 16 query heads of one row and key head, one thread row each, and walks the
+ * A workgroup owns up to 16 query heads of one row and key head, and walks the
  * row's blocks with the code of training (common/attend.ts): the same chains, so the same bits.
  * Rows of a group meet the slots of their prompt at about the same time, which caches see to.
  */
@@ -14,24 +14,15 @@ import {
   checkedWindow,
   expectHeads,
   headScale,
-  KEYS,
 } from './common/attend.ts';
 import { foldGroups } from './common/fold-groups.ts';
-import { headNumbers } from './common/heads.ts';
+import { headNumbers, slicedArrays } from './common/heads.ts';
 import { operand } from './common/operands.ts';
+import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
 import type { TileShape } from './common/tile-product.ts';
+import { decodingTile, KEYS } from './common/tiles.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 import { shader } from './shader.ts';
-
-// Few rows leave room to stage more, and with little to do between barriers that is what counts.
-const SHAPE: TileShape = {
-  rows: 16,
-  columns: KEYS,
-  rowsPerThread: 1,
-  width: 16,
-  depth: KEYS,
-  stepsAtOnce: 2,
-};
 
 const check = shader({
   name: 'attentionDecode: spans',
@@ -63,7 +54,7 @@ fn main(at: Place) {
 }`,
 });
 
-const source: AttendSource = {
+const sourceOf = ({ rows }: TileShape): AttendSource => ({
   name: 'attentionDecode',
   arrays: { spans: 'read i32', spanOffsets: 'read i32' },
   numbers: {
@@ -112,8 +103,8 @@ fn find_work(at: Place) -> Work {
   if (work.n >= p.N) { return work; }
   let item = at.group.z / p.slices;
   work.head = item / p.chunks;
-  work.first = item % p.chunks * ${SHAPE.rows}u;
-  work.rows = min(${SHAPE.rows}u, p.ratio - work.first);
+  work.first = item % p.chunks * ${rows}u;
+  work.rows = min(${rows}u, p.ratio - work.first);
   work.run = offset_of(work.n);
   let end = offset_of(work.n + 1u);
   for (var run = work.run; run < end; run++) {
@@ -139,7 +130,7 @@ fn find_work(at: Place) -> Work {
         }
         key = u32(span.x + position - before) * p.G + work.head;
       }`,
-};
+});
 
 function forward(call: KernelCall): readonly Pass[] {
   const { N, H, G, D, C, R } = call.dims;
@@ -153,8 +144,14 @@ function forward(call: KernelCall): readonly Pass[] {
   const lse = operand(call, 'lse');
   const spans = operand(call, 'spans');
   const spanOffsets = operand(call, 'spanOffsets');
-  const slices = attendSlices(SHAPE, D);
-  const chunks = Math.ceil(H / G / SHAPE.rows);
+  const shape = decodingTile(H / G, call.limits);
+  const source = sourceOf(shape);
+  const slices = attendSlices(shape, D);
+  // Of the arrays of a pass, all but q, out, lse, the spans and where they begin.
+  const most = Math.floor((call.limits.arraysPerPass - 5) / 2);
+  const { each, arrays: keys } = slicesOf(call, k, C, G * D, most);
+  const { arrays: values } = slicesOf(call, v, C, G * D, most);
+  const chunks = Math.ceil(H / G / shape.rows);
   const checks = foldGroups(Math.ceil(Math.max(N + 1, R) / 64), call.limits);
   const groups = foldGroups(N, call.limits);
   const [x, y] = groups.workgroups;
@@ -165,26 +162,42 @@ function forward(call: KernelCall): readonly Pass[] {
       numbers: { N, C, R, across: checks.across },
       workgroups: checks.workgroups,
     },
-    {
-      shader: attendShader({ source, shape: SHAPE, D, q, k, v, out }),
-      arrays: { q, k, v, out, lse, spans, spanOffsets },
-      numbers: {
-        ...headNumbers(D),
-        H,
-        G,
-        N,
-        C,
-        R,
-        rowsPerHead: N,
-        ratio: H / G,
-        scale: headScale(scale, D) * Math.LOG2E,
-        window: checkedWindow(window),
-        across: groups.across,
-        chunks,
-        slices,
-      },
-      workgroups: [x, y, G * chunks * slices],
-    },
+    ...pieces(N, rowsPerBinding(call, bytesOfStored(call) * H * D, 1)).map(({ start, end }) => {
+      const rows = {
+        q: q.slice(start * H * D, end * H * D),
+        out: out.slice(start * H * D, end * H * D),
+      };
+      return {
+        shader: attendShader({ source, shape, D, ...rows, k: keys, v: values }),
+        arrays: {
+          ...rows,
+          ...slicedArrays('k', keys),
+          ...slicedArrays('v', values),
+          lse,
+          spans,
+          spanOffsets,
+        },
+        numbers: {
+          ...headNumbers(D),
+          H,
+          G,
+          N,
+          C,
+          R,
+          rowsPerHead: N,
+          ratio: H / G,
+          scale: headScale(scale, D) * Math.LOG2E,
+          window: checkedWindow(window),
+          across: groups.across,
+          chunks,
+          slices,
+          firstHead: start * H,
+          endHead: end * H,
+          headsEach: each * G,
+        },
+        workgroups: [x, y, G * chunks * slices] as const,
+      };
+    }),
   ];
 }
 

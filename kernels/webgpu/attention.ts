@@ -8,40 +8,28 @@
  * grid is the most tiles there can be and each finds its segment (common/forest.ts).
  */
 import { attentionBackward } from './attention-backward.ts';
-import {
-  type AttendSource,
-  attendShader,
-  attendSlices,
-  expectHeads,
-  KEYS,
-} from './common/attend.ts';
+import { type AttendSource, attendShader, attendSlices, expectHeads } from './common/attend.ts';
 import { foldGroups } from './common/fold-groups.ts';
 import { planForest } from './common/forest.ts';
+import { slicedArrays } from './common/heads.ts';
 import { operand } from './common/operands.ts';
 import { ROW_NUMBERS, rowNumbers, rowWork } from './common/row-work.ts';
+import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
 import type { TileShape } from './common/tile-product.ts';
+import { KEYS, queryTile } from './common/tiles.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 
-const SHAPE: TileShape = {
-  rows: 64,
-  columns: KEYS,
-  rowsPerThread: 4,
-  width: 8,
-  depth: KEYS,
-  stepsAtOnce: 1,
-};
-
-const source: AttendSource = {
+const sourceOf = ({ rows }: TileShape): AttendSource => ({
   name: 'attention',
   arrays: { plan: 'read i32 vec4' },
   numbers: ROW_NUMBERS,
-  functions: rowWork(SHAPE.rows),
+  functions: rowWork(rows),
   cursor: 'let keys = sight_of(work, work.rows - 1u).y;',
   findKey: 'key = key_at(work, position, keys);',
-};
+});
 
 function forward(call: KernelCall): readonly Pass[] {
-  const { T, G, D } = call.dims;
+  const { T, H, G, D } = call.dims;
   if (T === 0) return [];
   expectHeads(D);
   const q = operand(call, 'q');
@@ -49,22 +37,48 @@ function forward(call: KernelCall): readonly Pass[] {
   const v = operand(call, 'v');
   const out = operand(call, 'out');
   const lse = operand(call, 'lse');
+  const shape = queryTile(call.limits);
+  const source = sourceOf(shape);
   const forest = planForest(call, {
-    rowsPerTile: SHAPE.rows,
+    rowsPerTile: shape.rows,
     keysPerTile: KEYS,
     hasPositions: false,
   });
-  const slices = attendSlices(SHAPE, D);
+  const slices = attendSlices(shape, D);
+  // Of the arrays of a pass, all but q, out, lse and the plan.
+  const most = Math.floor((call.limits.arraysPerPass - 4) / 2);
+  const { each, arrays: keys } = slicesOf(call, k, T, G * D, most);
+  const { arrays: values } = slicesOf(call, v, T, G * D, most);
   const groups = foldGroups(forest.rowTiles, call.limits);
   const [x, y] = groups.workgroups;
   return [
     ...forest.passes,
-    {
-      shader: attendShader({ source, shape: SHAPE, D, q, k, v, out }),
-      arrays: { q, k, v, out, lse, plan: forest.plan },
-      numbers: { ...rowNumbers(call), rowsPerHead: T, across: groups.across, slices },
-      workgroups: [x, y, G * slices],
-    },
+    ...pieces(T, rowsPerBinding(call, bytesOfStored(call) * H * D, 1)).map(({ start, end }) => {
+      const rows = {
+        q: q.slice(start * H * D, end * H * D),
+        out: out.slice(start * H * D, end * H * D),
+      };
+      return {
+        shader: attendShader({ source, shape, D, ...rows, k: keys, v: values }),
+        arrays: {
+          ...rows,
+          ...slicedArrays('k', keys),
+          ...slicedArrays('v', values),
+          lse,
+          plan: forest.plan,
+        },
+        numbers: {
+          ...rowNumbers(call),
+          rowsPerHead: T,
+          across: groups.across,
+          slices,
+          firstHead: start * H,
+          endHead: end * H,
+          headsEach: each * G,
+        },
+        workgroups: [x, y, G * slices] as const,
+      };
+    }),
   ];
 }
 

@@ -1,8 +1,8 @@
 /**
  * y = x·wᵀ + b, and its gradients dx = dy·w, dw = dyᵀ·x, db = Σₘ dy.
  *
- * All row-major, w as [N, K]. A workgroup of 64 threads owns 64 × 64 results, a thread 8 × 8 of
- * them (common/product.ts). dw sums over the rows in order; where it is small, over chunks of 1024
+ * All row-major, w as [N, K]. A workgroup owns 64 columns of 64 rows, or of 16 or 4 where there are
+ * no more, as in decoding (common/product.ts, common/tiles.ts). dw sums over the rows in order; where it is small, over chunks of 1024
  * rows that are added up in order, since its few tiles alone would leave most of a GPU idle.
  */
 import { operand } from './common/operands.ts';

@@ -1,10 +1,13 @@
 export { webGpuKernels } from './catalog.ts';
+export { TILE_ROWS } from './common/tiles.ts';
 export type {
   GpuArray,
   KernelCall,
   KernelLimits,
+  MatrixUnit,
   Pass,
   Storage,
+  TileRows,
   WebGpuKernel,
 } from './kernel.ts';
 export {

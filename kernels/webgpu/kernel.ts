@@ -34,7 +34,23 @@ export interface KernelLimits {
   readonly hasSubgroups: boolean;
   readonly subgroupMinSize: number;
   readonly subgroupMaxSize: number;
+  /** True where threads run on a CPU, some at a time: few that do much each are best there. */
+  readonly isSoftware: boolean;
+  /** Rows of the tiles that products are made in; absent where kernels choose by the shape. */
+  readonly tileRows?: TileRows | undefined;
+  /** Matrix units to use for products of float16; absent where kernels do without. */
+  readonly matrixUnit?: MatrixUnit | undefined;
 }
+
+/**
+ * Products [size, size] of float16 with float32 sums by a subgroup of at most 32 threads, the
+ * experimental feature `chromium-experimental-subgroup-matrix`; with 32 KiB of workgroup memory.
+ */
+export interface MatrixUnit {
+  readonly size: 8 | 16;
+}
+
+export type TileRows = 4 | 16 | 64;
 
 /** One launch, as a kernel sees it. */
 export interface KernelCall {

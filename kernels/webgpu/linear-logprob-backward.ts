@@ -7,31 +7,34 @@
  * For each block of at most 2048 rows and each 4096 entries of the vocabulary: logits again, turned
  * into ∂z as they leave the tile (at most 32 MiB, a thirty-seventh of the block's logits where V is
  * 151 936); ∂weight of these entries; and what they add to ∂hidden. All three are products on the
- * tile of common/square-tile.ts, a workgroup owning 64 × 64 results. Sums run over rows and over
+ * tiles of common/sum-tile.ts. Sums run over rows and over
  * the vocabulary in order, without atomics. Rows without a target are left out of every product.
  */
 import { operand } from './common/operands.ts';
+import { rowAdder, rowLoader } from './common/row-access.ts';
 import { rowListShader } from './common/row-list.ts';
 import { copyRows, zeroRows } from './common/rows.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './common/slices.ts';
 import {
-  rowAdder,
-  rowLoader,
-  rowOfSum,
-  TILE,
-  TILE_MEMORY,
-  TILE_PLACE,
-  TILE_THREADS,
+  type SumTile,
+  sumsOf,
+  tileFeatures,
+  tileMemory,
+  tilePlace,
   tileSums,
-} from './common/square-tile.ts';
+  tileThreads,
+} from './common/sum-tile.ts';
+import { TILE_ROWS, tileFor, tileKey } from './common/tiles.ts';
 import { variants } from './common/variants.ts';
-import { bytesOfStored, isVectorized, pieces, rowsPerBinding } from './common/vocabulary.ts';
+import { isVectorized } from './common/vocabulary.ts';
 import { zeroAll } from './common/zero.ts';
 import type { GpuArray, KernelCall, Pass } from './kernel.ts';
 import { shader } from './shader.ts';
 
 const ROWS = 2048;
 const ENTRIES = 4096;
-const EIGHT = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+/** Edge of the widest tile, to which rows and entries of ∂z are filled up. */
+const TILE = Math.max(...TILE_ROWS);
 
 /** @throws RangeError if the temperature is not positive */
 export function inverseOf({ scalars }: KernelCall): number {
@@ -65,8 +68,15 @@ fn row_at(position: u32, count: u32) -> u32 {
   return u32(get_list(position));
 }`;
 
+interface TileForm {
+  readonly tile: SumTile;
+  readonly isVector: boolean;
+}
+
+const keyOf = ({ tile, isVector }: TileForm): string => `${tileKey(tile)} ${isVector}`;
+
 /** dz [rows, stride] = ∂L/∂z / temperature, 0 at the edges of the tiles. */
-const logitShader = variants(String, (isVector: boolean) => {
+const logitShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
   return shader({
     name: `gradients of logits${vec4}`,
@@ -85,9 +95,11 @@ const logitShader = variants(String, (isVector: boolean) => {
       stride: 'u32',
       inverse: 'f32',
     },
-    threads: [TILE_THREADS, 1, 1],
+    threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
-${TILE_MEMORY}
+${tileMemory(tile)}
+var<workgroup> tile_rows: array<u32, ${tile.rows}>;
 ${ROW_AT}
 ${rowLoader('hidden', { rows: 'p.N', width: 'p.D', isVector })}
 ${rowLoader('weight', { rows: 'p.entries', width: 'p.D', isVector })}
@@ -101,42 +113,45 @@ fn logit_gradient(z: vec4<f32>, entry: u32, wanted: i32, record: vec4<f32>) -> v
   return select(vec4<f32>(), gradient, entries < vec4<u32>(p.entries));
 }
 
-fn store(position: u32, count: u32, entry: u32, low: vec4<f32>, high: vec4<f32>) {
-  var first: vec4<f32>;
-  var second: vec4<f32>;
+fn store(position: u32, count: u32, entry: u32, logits: vec4<f32>) {
+  var gradient: vec4<f32>;
   if (position < count) {
-    let record = get_records(position);
     let wanted = get_list(p.N + position) - i32(p.firstEntry);
-    first = logit_gradient(low, entry, wanted, record);
-    second = logit_gradient(high, entry + 32u, wanted, record);
+    gradient = logit_gradient(logits, entry, wanted, get_records(position));
   }
-  let out = (position * p.stride + entry) >> 2u;
-  put_dz(out, first);
-  put_dz(out + 8u, second);
+  put_dz((position * p.stride + entry) >> 2u, gradient);
 }
 
 fn main(at: Place, group: vec3<u32>) {
   let count = u32(get_list(2u * p.N));
-  let base = group.x * ${TILE}u;
+  let base = group.x * ${tile.rows}u;
   if (base >= count) { return; }
-  let entry = group.y * ${TILE}u;
-  ${TILE_PLACE}
-  ${[0, 1, 2, 3].map((i) => `let row${i} = row_at(base + 4u * block + ${i}u, count);`).join('\n  ')}
-  ${tileSums(
-    { along: 'depth', load: (i) => `load_weight(entry + 4u * block + ${i}u, k)` },
-    { along: 'depth', load: (i) => `load_hidden(row${i}, k)` },
-    'p.D',
-  )}
-  ${EIGHT.map(
-    (r) =>
-      `store(base + ${rowOfSum(r)}, count, entry + 4u * x, sums[${2 * r}], sums[${2 * r + 1}]);`,
-  ).join('\n  ')}
+  let entry = group.y * ${tile.columns}u;
+  ${tilePlace(tile)}
+  for (var i = at.index; i < ${tile.rows}u; i += ${tileThreads(tile)}u) {
+    tile_rows[i] = row_at(base + i, count);
+  }
+  workgroupBarrier();
+  ${tileSums(tile, {
+    columns: {
+      along: 'depth',
+      load: (i, block, k) => `load_weight(entry + 4u * ${block} + ${i}u, ${k})`,
+    },
+    rows: {
+      along: 'depth',
+      load: (i, block, k) => `load_hidden(tile_rows[4u * ${block} + ${i}u], ${k})`,
+    },
+    depth: 'p.D',
+  })}
+  ${sumsOf(tile)
+    .map(({ row, column, value }) => `store(base + ${row}, count, entry + ${column}, ${value});`)
+    .join('\n  ')}
 }`,
   });
 });
 
 /** ∂weight of a chunk of entries: ∂zᵀ·hidden over the rows of a block. */
-const weightShader = variants(String, (isVector: boolean) => {
+const weightShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
   return shader({
     name: `gradient of the head${vec4}`,
@@ -147,33 +162,42 @@ const weightShader = variants(String, (isVector: boolean) => {
       dWeight: `write f32${vec4}`,
     },
     numbers: { N: 'u32', D: 'u32', entries: 'u32', stride: 'u32', adds: 'u32' },
-    threads: [TILE_THREADS, 1, 1],
+    threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
-${TILE_MEMORY}
+${tileMemory(tile)}
 ${ROW_AT}
 ${rowLoader('hidden', { rows: 'p.N', width: 'p.D', isVector })}
 ${rowAdder('dWeight', { rows: 'p.entries', width: 'p.D', isVector })}
 
 fn main(at: Place, group: vec3<u32>) {
   let count = u32(get_list(2u * p.N));
-  let entry = group.x * ${TILE}u;
-  let column = group.y * ${TILE}u;
-  ${TILE_PLACE}
-  ${tileSums(
-    { along: 'width', load: (i) => `load_hidden(row_at(k + ${i}u, count), column + 4u * block)` },
-    { along: 'width', load: (i) => `get_dz(((k + ${i}u) * p.stride + entry + 4u * block) >> 2u)` },
-    'count',
-  )}
-  ${EIGHT.map(
-    (r) => `add_dWeight(entry + ${rowOfSum(r)}, column + 4u * x, sums[${2 * r}], p.adds != 0u);
-  add_dWeight(entry + ${rowOfSum(r)}, column + 32u + 4u * x, sums[${2 * r + 1}], p.adds != 0u);`,
-  ).join('\n  ')}
+  let entry = group.x * ${tile.rows}u;
+  let column = group.y * ${tile.columns}u;
+  ${tilePlace(tile)}
+  ${tileSums(tile, {
+    columns: {
+      along: 'width',
+      load: (i, block, k) => `load_hidden(row_at(${k} + ${i}u, count), column + 4u * ${block})`,
+    },
+    rows: {
+      along: 'width',
+      load: (i, block, k) => `get_dz(((${k} + ${i}u) * p.stride + entry + 4u * ${block}) >> 2u)`,
+    },
+    depth: 'count',
+  })}
+  ${sumsOf(tile)
+    .map(
+      (sum) =>
+        `add_dWeight(entry + ${sum.row}, column + ${sum.column}, ${sum.value}, p.adds != 0u);`,
+    )
+    .join('\n  ')}
 }`,
   });
 });
 
 /** What a chunk of entries adds to ∂hidden: ∂z·weight. */
-const hiddenShader = variants(String, (isVector: boolean) => {
+const hiddenShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
   return shader({
     name: `gradient of the hidden states${vec4}`,
@@ -184,31 +208,37 @@ const hiddenShader = variants(String, (isVector: boolean) => {
       sums: `write f32${vec4}`,
     },
     numbers: { N: 'u32', D: 'u32', entries: 'u32', stride: 'u32' },
-    threads: [TILE_THREADS, 1, 1],
+    threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
-${TILE_MEMORY}
+${tileMemory(tile)}
 ${ROW_AT}
 ${rowLoader('weight', { rows: 'p.entries', width: 'p.D', isVector })}
 ${rowAdder('sums', { rows: 'p.N', width: 'p.D', isVector })}
 
 fn main(at: Place, group: vec3<u32>) {
   let count = u32(get_list(2u * p.N));
-  let base = group.x * ${TILE}u;
+  let base = group.x * ${tile.rows}u;
   if (base >= count) { return; }
-  let column = group.y * ${TILE}u;
-  ${TILE_PLACE}
-  ${tileSums(
-    { along: 'width', load: (i) => `load_weight(k + ${i}u, column + 4u * block)` },
-    { along: 'depth', load: (i) => `get_dz(((base + 4u * block + ${i}u) * p.stride + k) >> 2u)` },
-    'p.entries',
-  )}
-  ${EIGHT.map(
-    (r) => `{
-    let row = row_at(base + ${rowOfSum(r)}, count);
-    add_sums(row, column + 4u * x, sums[${2 * r}], true);
-    add_sums(row, column + 32u + 4u * x, sums[${2 * r + 1}], true);
-  }`,
-  ).join('\n  ')}
+  let column = group.y * ${tile.columns}u;
+  ${tilePlace(tile)}
+  ${tileSums(tile, {
+    columns: {
+      along: 'width',
+      load: (i, block, k) => `load_weight(${k} + ${i}u, column + 4u * ${block})`,
+    },
+    rows: {
+      along: 'depth',
+      load: (i, block, k) => `get_dz(((base + 4u * ${block} + ${i}u) * p.stride + ${k}) >> 2u)`,
+    },
+    depth: 'p.entries',
+  })}
+  ${sumsOf(tile)
+    .map(
+      (sum) =>
+        `add_sums(row_at(base + ${sum.row}, count), column + ${sum.column}, ${sum.value}, true);`,
+    )
+    .join('\n  ')}
 }`,
   });
 });
@@ -236,30 +266,33 @@ function chunkPasses(
   const stride = roundUp(entries, TILE);
   const weight = operand(call, 'weight').slice(start * D, end * D);
   const dWeight = call.arrays.dWeight?.slice(start * D, end * D);
-  const [rowTiles, entryTiles, columnTiles] = [rows, entries, D].map((n) => Math.ceil(n / TILE));
+  const logitTile = tileFor(rows, call);
+  const tile = tileFor(rows, call, 'f32');
+  const entryTile = tileFor(entries, call, 'f32');
+  const rowTiles = Math.ceil(rows / tile.rows);
   const numbers = { N: rows, D, entries, stride };
   const passes: Pass[] = [
     {
-      shader: logitShader(isVectorized(call, [hidden, weight])),
+      shader: logitShader({ tile: logitTile, isVector: isVectorized(call, [hidden, weight]) }),
       arrays: { hidden, weight, list, records, dz },
       numbers: { ...numbers, firstEntry: start, inverse: inverseOf(call) },
-      workgroups: [rowTiles, entryTiles, 1],
+      workgroups: [Math.ceil(rows / logitTile.rows), Math.ceil(entries / logitTile.columns), 1],
     },
   ];
   if (dWeight !== undefined) {
     passes.push({
-      shader: weightShader(isVectorized(call, [hidden, dWeight])),
+      shader: weightShader({ tile: entryTile, isVector: isVectorized(call, [hidden, dWeight]) }),
       arrays: { hidden, list, dz, dWeight },
       numbers: { ...numbers, adds: isFirst ? 0 : 1 },
-      workgroups: [entryTiles, columnTiles, 1],
+      workgroups: [Math.ceil(entries / entryTile.rows), Math.ceil(D / entryTile.columns), 1],
     });
   }
   if (sums !== undefined) {
     passes.push({
-      shader: hiddenShader(isVectorized(call, [weight, sums])),
+      shader: hiddenShader({ tile, isVector: isVectorized(call, [weight, sums]) }),
       arrays: { weight, list, dz, sums },
       numbers,
-      workgroups: [rowTiles, columnTiles, 1],
+      workgroups: [rowTiles, Math.ceil(D / tile.columns), 1],
     });
   }
   return passes;

@@ -16,6 +16,7 @@ import {
   headWriter,
 } from './common/heads.ts';
 import { operand } from './common/operands.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './common/slices.ts';
 import { variants } from './common/variants.ts';
 import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 import { type ArrayUse, type Shader, shader } from './shader.ts';
@@ -48,12 +49,20 @@ fn shares_of(aBits: u32, bBits: u32) -> Shares {
 
 /** Both ways begin like this. */
 const begin = `
-  let row = (at.group.x + at.group.y * p.across) * ${ROWS}u + at.index / ${LANES}u;
+  let bound = (at.group.x + at.group.y * p.across) * ${ROWS}u + at.index / ${LANES}u;
   let lane = at.index % ${LANES}u;
-  let isRow = row < p.T * p.H;
+  let row = p.firstHead + bound;
+  let isRow = row < p.endHead;
   let place = row % p.H * p.T + row / p.H;`;
 
-const NUMBERS = { ...HEAD_NUMBERS, T: 'u32', H: 'u32', across: 'u32' } as const;
+const NUMBERS = {
+  ...HEAD_NUMBERS,
+  T: 'u32',
+  H: 'u32',
+  firstHead: 'u32',
+  endHead: 'u32',
+  across: 'u32',
+} as const;
 
 interface ForwardOptions extends Readonly<Record<'a' | 'b' | 'out', GpuArray>> {
   readonly D: number;
@@ -86,9 +95,9 @@ fn main(at: Place) {
   for (var c = lane; c < p.groups; c += ${LANES}u) {
     // A side that saw nothing may hold anything; one whose share is NaN counts.
     var sum = vec4f();
-    if (both.alpha != 0.0) { sum = head_a(row, c) * both.alpha; }
-    if (both.beta != 0.0) { sum = fma(head_b(row, c), vec4f(both.beta), sum); }
-    put_head_out(row, c, sum);
+    if (both.alpha != 0.0) { sum = head_a(bound, c) * both.alpha; }
+    if (both.beta != 0.0) { sum = fma(head_b(bound, c), vec4f(both.beta), sum); }
+    put_head_out(bound, c, sum);
   }
 }`,
   });
@@ -152,13 +161,13 @@ fn main(at: Place) {
   if (isRow) {
     both = shares_of(get_aLse(place), get_bLse(place));
     for (var c = lane; c < p.groups; c += ${LANES}u) {
-      let g = ${dOut === undefined ? 'vec4f()' : 'head_dOut(row, c)'};
-      ${only(dA, 'put_head_dA(row, c, select(vec4f(), g * both.alpha, both.alpha != 0.0));')}
-      ${only(dB, 'put_head_dB(row, c, select(vec4f(), g * both.beta, both.beta != 0.0));')}
+      let g = ${dOut === undefined ? 'vec4f()' : 'head_dOut(bound, c)'};
+      ${only(dA, 'put_head_dA(bound, c, select(vec4f(), g * both.alpha, both.alpha != 0.0));')}
+      ${only(dB, 'put_head_dB(bound, c, select(vec4f(), g * both.beta, both.beta != 0.0));')}
       ${only(
         isShared,
         `if (both.alpha != 0.0 && both.beta != 0.0) {
-        let difference = head_a(row, c) - head_b(row, c);
+        let difference = head_a(bound, c) - head_b(bound, c);
         part = fma(g.x, difference.x, part);
         part = fma(g.y, difference.y, part);
         part = fma(g.z, difference.z, part);
@@ -185,54 +194,76 @@ const backwardShader = variants(
   makeBackward,
 );
 
-/** Workgroups for all rows, and the numbers of the pass. */
-function rowsOf({ dims, limits }: KernelCall): Pick<Pass, 'numbers' | 'workgroups'> {
-  const { T, H, D } = dims;
-  const { workgroups, across } = foldGroups(Math.ceil((T * H) / ROWS), limits);
-  return { numbers: { ...headNumbers(D), T, H, across }, workgroups };
+/** A slice of the heads: what is bound of an array of them, and the rest of its pass. */
+interface HeadSlice extends Pick<Pass, 'numbers' | 'workgroups'> {
+  of(heads: GpuArray): GpuArray;
+}
+
+function headSlices(call: KernelCall): readonly HeadSlice[] {
+  const { T, H, D } = call.dims;
+  return pieces(T * H, rowsPerBinding(call, bytesOfStored(call) * D, 4)).map(({ start, end }) => {
+    const { workgroups, across } = foldGroups(Math.ceil((end - start) / ROWS), call.limits);
+    return {
+      of: (heads) => heads.slice(start * D, end * D),
+      numbers: { ...headNumbers(D), T, H, firstHead: start, endHead: end, across },
+      workgroups,
+    };
+  });
 }
 
 function forward(call: KernelCall): readonly Pass[] {
   const { T, H, D } = call.dims;
   if (T * H === 0) return [];
-  const heads = { a: operand(call, 'a'), b: operand(call, 'b'), out: operand(call, 'out') };
-  const arrays = {
-    ...heads,
+  const sums = {
     aLse: operand(call, 'aLse'),
     bLse: operand(call, 'bLse'),
     lse: operand(call, 'lse'),
   };
-  return [{ shader: forwardShader({ D, ...heads }), arrays, ...rowsOf(call) }];
+  return headSlices(call).map(({ of, ...pass }) => {
+    const heads = {
+      a: of(operand(call, 'a')),
+      b: of(operand(call, 'b')),
+      out: of(operand(call, 'out')),
+    };
+    return { shader: forwardShader({ D, ...heads }), arrays: { ...heads, ...sums }, ...pass };
+  });
 }
 
 function backward(call: KernelCall): readonly Pass[] {
   const { T, H, D } = call.dims;
   if (T * H === 0) return [];
-  const { dOut, dLse, dA, dB, dALse, dBLse } = call.arrays;
-  const a = operand(call, 'a');
-  const b = operand(call, 'b');
-  // Arrays of one pass are few, so each side has its own.
-  const sides = [
-    { dA, dALse, dB: undefined, dBLse: undefined },
-    { dA: undefined, dALse: undefined, dB, dBLse },
-  ].filter((side) => Object.values(side).some((gradient) => gradient !== undefined));
-  return sides.map((gradients) => {
-    const made = backwardShader({ D, dOut, dLse, a, b, gradients });
-    const all: Record<string, GpuArray | undefined> = {
-      ...gradients,
-      dOut,
-      dLse,
-      a,
-      b,
-      aLse: operand(call, 'aLse'),
-      bLse: operand(call, 'bLse'),
+  const { dLse, dALse, dBLse } = call.arrays;
+  return headSlices(call).flatMap(({ of, ...pass }) => {
+    const sliced = (name: string): GpuArray | undefined => {
+      const array = call.arrays[name];
+      return array && of(array);
     };
-    const arrays: Record<string, GpuArray> = {};
-    for (const name of Object.keys(made.arrays)) {
-      const array = all[name];
-      if (array !== undefined) arrays[name] = array;
-    }
-    return { shader: made, arrays, ...rowsOf(call) };
+    const a = of(operand(call, 'a'));
+    const b = of(operand(call, 'b'));
+    const dOut = sliced('dOut');
+    // Arrays of one pass are few, so each side has its own.
+    const sides = [
+      { dA: sliced('dA'), dALse, dB: undefined, dBLse: undefined },
+      { dA: undefined, dALse: undefined, dB: sliced('dB'), dBLse },
+    ].filter((side) => Object.values(side).some((gradient) => gradient !== undefined));
+    return sides.map((gradients) => {
+      const made = backwardShader({ D, dOut, dLse, a, b, gradients });
+      const all: Record<string, GpuArray | undefined> = {
+        ...gradients,
+        dOut,
+        dLse,
+        a,
+        b,
+        aLse: operand(call, 'aLse'),
+        bLse: operand(call, 'bLse'),
+      };
+      const arrays: Record<string, GpuArray> = {};
+      for (const name of Object.keys(made.arrays)) {
+        const array = all[name];
+        if (array !== undefined) arrays[name] = array;
+      }
+      return { shader: made, arrays, ...pass };
+    });
   });
 }
 

@@ -8,7 +8,7 @@
  */
 import { foldGroups } from './common/fold-groups.ts';
 import { operand } from './common/operands.ts';
-import { rowLoader } from './common/square-tile.ts';
+import { rowLoader } from './common/row-access.ts';
 import { rowSum } from './common/sum-rows.ts';
 import { workgroupSum } from './common/workgroup-sum.ts';
 import { zeroAll } from './common/zero.ts';

@@ -41,6 +41,11 @@ export interface ShaderOptions {
   /** Asks for the feature `subgroups`. */
   readonly subgroups?: boolean;
   /**
+   * Asks for matrices of subgroups, for float16 and for subgroups; `Place` then also has `subgroup`,
+   * its number.
+   */
+  readonly matrices?: boolean;
+  /**
    * What can be wrong with the data, one sentence and remedy each. The body reports with
    * `fail(i: u32, index: u32, value: i32)`, i counting these; {index}, {value} and the numbers of the
    * pass by their names are put in. The first report of a launch becomes a DataError; a shader must

@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { compareRuns, readResults } from '../baseline.ts';
 import { allOps } from '../catalog-ops.ts';
 import { openRun, parseDtypes } from '../open-run.ts';
+import type { Pass } from '../prepared-case.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
-import { addRoofline, jobsOf, runJobs } from '../run-ops.ts';
+import { addRoofline, jobsForSlow, jobsOf, runJobs } from '../run-ops.ts';
 import {
   addRunOptions,
   interruption,
@@ -18,13 +19,29 @@ import {
 interface OpsFlags extends RunFlags {
   readonly filter?: string;
   readonly baseline?: string;
+  readonly pass?: string;
+}
+
+const PASSES: readonly Pass[] = ['forward', 'backward', 'both'];
+
+/** @throws ConfigError naming the known ones */
+function parsePasses(text: string): readonly Pass[] {
+  return text.split(',').map((name) => {
+    const found = PASSES.find((pass) => pass === name.trim());
+    if (found !== undefined) return found;
+    throw new ConfigError('pass', `--pass is "${name}". Pass some of ${PASSES.join(', ')}.`);
+  });
 }
 
 export function addOps(program: Command, args: readonly string[]): void {
   const command = program
     .command('ops', { isDefault: true })
     .description('Every op at the shapes its file names: time, share of the roofline, error.')
-    .option('--filter <words>', 'only cases whose "op shape" holds all words: "gemm K1024"')
+    .option('--filter <words>', 'only cases whose "op shape" holds all: "gemm K1024"; comma: or')
+    .option(
+      '--pass <names>',
+      'comma between; both: a forward and its backward. Default: one by one',
+    )
     .option('--baseline <file>', 'compare with an earlier --json; less than the spread is a tie');
   addRunOptions(command)
     .addHelpText(
@@ -40,14 +57,24 @@ Did my change make it faster?
   npm run bench -- --filter gemm --baseline before.json
 
 Beside PyTorch and the JavaScript libraries, in turns on the same data:
-  npm run bench -- --filter attention --peers --python path/to/python`,
+  npm run bench -- --filter attention --peers --python path/to/python
+
+Our WebGPU kernels beside jax-js and TensorFlow.js on WebGPU in this process, and beside ONNX Runtime
+Web in Chromium, where ours runs as well:
+  npm run bench -- --backend webgpu --peers --filter "attention,gemm,logprob" --pass forward
+Dawn takes the machine's GPU, else SwiftShader of an installed Chromium; then cases that would take
+it too long are left out, and only ratios mean something. --record writes ops-webgpu.json.`,
     )
     .action((flags: OpsFlags) => runOps(flags, args));
 }
 
 async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
   const dtypes = parseDtypes(flags.dtype);
-  const jobs = jobsOf(allOps, flags.filter?.split(/\s+/));
+  const passes = flags.pass === undefined ? undefined : parsePasses(flags.pass);
+  const jobs = jobsOf(allOps, flags.filter).map((job) => ({
+    ...job,
+    ...(passes && { passes }),
+  }));
   if (jobs.length === 0) {
     const ids = allOps.map(({ id }) => id).join(', ');
     throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
@@ -56,11 +83,17 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
   const run = await openRun({ ...flags, args });
   console.error(run.heading);
   try {
-    const measured = await runJobs(run.device, jobs, {
+    const possible = run.isSlow ? jobsForSlow(jobs) : jobs;
+    if (possible.length < jobs.length) {
+      const count = jobs.length - possible.length;
+      console.error(`left out: ${count} cases that take a processor playing a GPU too long`);
+    }
+    const measured = await runJobs(run.device, possible, {
       rounds: flags.rounds,
       seconds: flags.seconds,
       peers: run.peers,
-      ...(dtypes && { dtypes }),
+      ...(run.browser && { browser: run.browser }),
+      ...((dtypes ?? run.dtypes) && { dtypes: dtypes ?? run.dtypes }),
       signal: interruption(),
       onStart: showProgress,
       onSkip: reportSkipped,
@@ -69,7 +102,8 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     console.error(run.peaks());
     const results = addRoofline(measured, run.ceilings);
     console.log(drawResults(results, compareRuns(results, before)));
-    writeResult(flags, 'ops', { ...run.record(), results });
+    const kind = flags.backend === 'native' ? 'ops' : `ops-${flags.backend}`;
+    writeResult(flags, kind, { ...run.record(), results });
   } finally {
     await run.dispose();
   }

@@ -33,7 +33,11 @@ export interface RunFlags extends ResultFlags {
 
 export function addRunOptions(command: Command): Command {
   return addResultOptions(command)
-    .option('--backend <name>', 'native, or reference: the float64 oracles themselves', 'native')
+    .option(
+      '--backend <name>',
+      'native, webgpu, or reference: the float64 oracles themselves',
+      'native',
+    )
     .option('--isa <name>', 'instruction set of the native backend: generic, avx2, avx512, …')
     .option('--threads <count>', 'threads for us and for every peer', parseCount)
     .option('--dtype <types>', 'storage types, comma between: f32,bf16. Default: all an op has')

@@ -8,17 +8,22 @@ import {
   resolveScalars,
 } from '@saccade/ops';
 import { relativeError } from '@saccade/ops/contract';
-import { type MeasureOptions, timeOnce } from '../measure.ts';
+import type { MeasureOptions } from '../measure.ts';
 import type { Pass, PreparedCase } from '../prepared-case.ts';
 import { pairedRatio, type Sample, summarise } from '../statistics.ts';
 import { takeTurns } from '../take-turns.ts';
+import { timeOnce } from '../time-once.ts';
 import type { Peer, PeerArray, PeerResult, PeerRun, PeerTask } from './peer.ts';
 
 /** A peer this many times slower, and longer than this, is not asked again: more tells nothing. */
 const FAR_BEHIND = 20;
 const LONG_SECONDS = 1;
 /** Different sums in another order differ by this much; a wrong answer by far more. */
-const MOST_DIFFERENCE: Readonly<Partial<Record<DType, number>>> = { f32: 1e-3, bf16: 3e-2 };
+const MOST_DIFFERENCE: Readonly<Partial<Record<DType, number>>> = {
+  f32: 1e-3,
+  f16: 1e-2,
+  bf16: 3e-2,
+};
 
 export interface BesidePeers {
   /** Our time in the turns beside the peers; absent if no peer has the op. */
@@ -137,7 +142,7 @@ function compare(
   for (const [name, got] of Object.entries(results)) {
     const ours = expected[name];
     const difference = ours === undefined ? Number.POSITIVE_INFINITY : relativeError(got, ours);
-    if (!(difference <= (MOST_DIFFERENCE[dtype] ?? 1e-2))) {
+    if (!(difference <= (MOST_DIFFERENCE[dtype] ?? 0))) {
       return `gives another ${name} than ours, by ${difference.toPrecision(2)}, and is not timed`;
     }
     largest = Math.max(largest, difference);

@@ -18,6 +18,9 @@ export function installPackages(): void {
   throw new MissingError(`the packages in ${folder} could not be installed: ${said}`);
 }
 
+/** Where a package lies, once all are installed. */
+export const packageFolder = (name: string): string => `${folder}node_modules/${name}`;
+
 /** The module of a package and its version. @throws what loading throws */
 export function loadPackage<Module>(name: string): { module: Module; version: string } {
   installPackages();

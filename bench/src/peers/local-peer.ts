@@ -1,11 +1,13 @@
-/** A peer in this process, from two things its library can do: get ready for a task, and do it. */
-import { performance } from 'node:perf_hooks';
-import { messageOf } from '@saccade/core';
+/** A peer in this process, from what its library can do: get ready for a task, do it, wait. */
+import { type DType, messageOf } from '@saccade/core';
+import { timeOnce } from '../time-once.ts';
 import type { Peer, PeerTask } from './peer.ts';
 
 export interface LocalTask {
-  /** Does the task once; resolves when it is done. */
-  run(): Promise<void>;
+  /** Does the task once; where there is a `wait`, queues it. */
+  run(): void | Promise<void>;
+  /** Resolves when all that was queued is done. */
+  wait?(): Promise<void>;
   /** Does it and reads what it gives, by our names. */
   read(): Promise<Readonly<Record<string, ArrayLike<number>>>>;
   dispose(): Promise<void>;
@@ -14,16 +16,20 @@ export interface LocalTask {
 export interface LocalPeer {
   readonly name: string;
   readonly version: string;
+  /** Storage types it computes in. Default: float32 alone. */
+  readonly dtypes?: readonly DType[];
   /** A sentence where the library does not have the op in this form. */
   prepare(task: PeerTask): Promise<LocalTask | string>;
+  /** Gives back what the library holds for the whole run. */
+  dispose?(): void;
 }
 
-export function localPeer({ name, version, prepare }: LocalPeer): Peer {
+export function localPeer({ name, version, dtypes = ['f32'], prepare, dispose }: LocalPeer): Peer {
   return {
     name,
     version,
     async prepare(task) {
-      if (task.dtype !== 'f32') return `computes in float32 here, not ${task.dtype}`;
+      if (!dtypes.includes(task.dtype)) return `computes in float32 here, not ${task.dtype}`;
       let ready: LocalTask | string;
       let results: Awaited<ReturnType<LocalTask['read']>>;
       let firstSeconds: number;
@@ -36,18 +42,17 @@ export function localPeer({ name, version, prepare }: LocalPeer): Peer {
       } catch (error) {
         return `fails: ${messageOf(error).split('\n')[0]}`;
       }
-      const { run, dispose } = ready;
+      const { run, wait = async () => {}, dispose } = ready;
       return {
         results,
-        firstSeconds,
-        async time(launches) {
-          const start = performance.now();
-          for (let i = 0; i < launches; i++) await run();
-          return (performance.now() - start) / 1000 / launches;
-        },
+        // The first run of a queue compiles its pipelines: it says nothing about the next.
+        ...(ready.wait === undefined && { firstSeconds }),
+        time: (launches) => timeOnce(run, wait, launches),
         dispose,
       };
     },
-    async dispose() {},
+    async dispose() {
+      dispose?.();
+    },
   };
 }

@@ -14,9 +14,11 @@ export interface OnnxNode {
   readonly floats?: Readonly<Record<string, number>>;
 }
 
+export type OnnxElement = keyof typeof ELEMENT;
+
 export interface OnnxTensorType {
   readonly name: string;
-  readonly type: 'float32' | 'int32' | 'int64';
+  readonly type: OnnxElement;
   readonly shape: readonly number[];
 }
 
@@ -26,7 +28,7 @@ export interface OnnxGraph {
   readonly outputs: readonly OnnxTensorType[];
 }
 
-const ELEMENT = { float32: 1, int32: 6, int64: 7 } as const;
+const ELEMENT = { float32: 1, int32: 6, int64: 7, float16: 10 } as const;
 const [IR_VERSION, OPSET] = [9, 20] as const;
 
 /** The ModelProto of a graph. */

@@ -2,15 +2,22 @@
 import { jaxJsPeer } from './jax-js.ts';
 import { onnxRuntimePeer } from './onnxruntime.ts';
 import type { Peer } from './peer.ts';
-import { tfjsPeer } from './tfjs.ts';
+import { tfjsPeer, tfjsWebGpuPeer } from './tfjs.ts';
 
 export interface PackagePeer {
   readonly name: string;
   open(threads: number): Promise<Peer>;
 }
 
-export const packagePeers: readonly PackagePeer[] = [
+/** Those that compute on the processor. */
+export const processorPeers: readonly PackagePeer[] = [
   { name: 'onnxruntime', open: onnxRuntimePeer },
-  { name: 'jax-js', open: jaxJsPeer },
+  { name: 'jax-js', open: () => jaxJsPeer('wasm') },
   { name: 'tfjs', open: tfjsPeer },
+];
+
+/** Those that compute on WebGPU in this process. */
+export const webGpuPeers: readonly PackagePeer[] = [
+  { name: 'jax-js', open: () => jaxJsPeer('webgpu') },
+  { name: 'tfjs', open: tfjsWebGpuPeer },
 ];

@@ -54,5 +54,8 @@ export type PeerResult =
       readonly ratio: Sample;
       /** Largest relative difference of a result from ours. */
       readonly difference: number;
+      /** Where it and ours were measured, if not in this process, and our time there. */
+      readonly where?: string;
+      readonly ours?: Sample;
     }
   | { readonly peer: string; readonly missing: string };

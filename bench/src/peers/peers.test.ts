@@ -1,4 +1,5 @@
 /** The parts of peers that need no library: models, processes, and what they may not get wrong. */
+import type { DType } from '@saccade/core';
 import { add, openDevice, referenceBackend } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
 import { prepareCase } from '../prepared-case.ts';
@@ -7,7 +8,8 @@ import { runBesidePeers } from './beside-peers.ts';
 import { startJsonLines } from './json-lines.ts';
 import { localPeer } from './local-peer.ts';
 import { encodeOnnx } from './onnx-model.ts';
-import type { Peer } from './peer.ts';
+import { onnxTask } from './onnx-recipes.ts';
+import type { Peer, PeerArray, PeerTask } from './peer.ts';
 
 describe('encodeOnnx', () => {
   it('writes what the format says', () => {
@@ -34,6 +36,46 @@ describe('encodeOnnx', () => {
       '4211 0a0d 636f6d2e6d6963726f736f6674 1001', // com.microsoft 1
     ].join('');
     expect(Buffer.from(bytes).toString('hex')).toBe(hex.replaceAll(' ', ''));
+  });
+});
+
+describe('onnxTask', () => {
+  const values = (dtype: DType, shape: readonly number[]): PeerArray => {
+    const length = shape.reduce((a, b) => a * b, 1);
+    return {
+      dtype,
+      shape,
+      data: dtype === 'i32' ? new Int32Array(length) : new Uint16Array(length),
+    };
+  };
+  const task: PeerTask = {
+    op: 'linearLogprob',
+    pass: 'forward',
+    dtype: 'f16',
+    dims: { N: 2, D: 3, V: 5 },
+    scalars: { temperature: 1 },
+    inputs: {
+      hidden: values('f16', [2, 3]),
+      weight: values('f16', [5, 3]),
+      targets: values('i32', [2]),
+    },
+    gradOutputs: {},
+  };
+  const textOf = (model: Uint8Array): string => Buffer.from(model).toString('latin1');
+
+  it('takes what a provider has on its device', () => {
+    const [cpu, gpu] = (['cpu', 'webgpu'] as const).map((provider) => onnxTask(task, provider));
+    if (typeof cpu !== 'object' || typeof gpu !== 'object') throw new Error(`${cpu} ${gpu}`);
+    expect(textOf(cpu.model)).toContain('LogSoftmax');
+    expect(textOf(gpu.model)).not.toContain('LogSoftmax');
+    expect(gpu.feeds.hidden).toMatchObject({ type: 'float16', shape: [2, 3] });
+    // A column, as GatherElements takes it.
+    expect(gpu.feeds.targets).toMatchObject({ type: 'int32', shape: [2, 1] });
+  });
+
+  it('says what it has not', () => {
+    expect(onnxTask({ ...task, pass: 'both' }, 'webgpu')).toBe('has no backward');
+    expect(onnxTask({ ...task, scalars: { temperature: 2 } }, 'webgpu')).toMatch(/temperature 1/);
   });
 });
 
@@ -93,6 +135,26 @@ describe('runBesidePeers', () => {
       device.dispose();
     }
   };
+
+  it('waits once for all that a peer queues, and takes no time from its first run', async () => {
+    const calls: string[] = [];
+    const queue = localPeer({
+      name: 'queue',
+      version: '1',
+      prepare: async () => ({
+        run: () => void calls.push('run'),
+        wait: async () => void calls.push('wait'),
+        read: async () => ({}),
+        dispose: async () => {},
+      }),
+    });
+    const task = { dtype: 'f32' } as PeerTask;
+    const run = await queue.prepare(task);
+    if (typeof run === 'string') throw new Error(run);
+    expect(run.firstSeconds).toBeUndefined();
+    expect(await run.time(3)).toBeGreaterThan(0);
+    expect(calls).toEqual(['run', 'run', 'run', 'wait']);
+  });
 
   it('times a peer that gives our result on our data', async () => {
     const { ours, peers } = await measure([peerThatAdds(0)]);

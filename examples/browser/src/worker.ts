@@ -22,7 +22,7 @@ addEventListener('message', ({ data }: MessageEvent<Request>) => {
 async function run(request: StartRequest): Promise<void> {
   let device: Device | undefined;
   try {
-    const { algorithm, toolBonus, seed, updates, steps } = request;
+    const { algorithm, hasToolBonus, seed, updates, steps } = request;
     const preset = presets.find(({ name }) => name === request.preset);
     if (preset === undefined) {
       const known = presets.map(({ name }) => name).join(', ');
@@ -30,7 +30,7 @@ async function run(request: StartRequest): Promise<void> {
     }
     const backend = await webgpuBackend({ powerPreference: 'high-performance' });
     device = openDevice(backend);
-    const settings = { preset: withLength(preset, updates, steps), algorithm, toolBonus, seed };
+    const settings = { preset: withLength(preset, updates, steps), algorithm, hasToolBonus, seed };
     await train(device, settings, {
       onEvent: reply,
       onPolicy: ({ parameterCount }) =>

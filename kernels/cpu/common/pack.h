@@ -147,6 +147,17 @@ static inline void packPanelsByRows(float* panels, int64_t panelWords, const Sto
   }
 }
 
+// Zeroes a panel at depth k, one half of its words there for pairs.
+template <Words WORDS>
+static inline void clearDepth(float* panel, int64_t k) {
+  float* words = panel + (wordsIn<WORDS>(k + 1) - 1) * PANEL;
+  if (WORDS == Words::floats) {
+    memset(words, 0, PANEL * sizeof *words);
+    return;
+  }
+  for (int64_t c = 0; c < PANEL; c++) memset((char*)(words + c) + k % 2 * 2, 0, 2);
+}
+
 // Rows of `depth` contiguous elements as words, `outStride` words apart.
 template <Words WORDS, class Stored>
 static inline void copyRows(float* out, int64_t outStride, const Stored* source, int64_t stride,

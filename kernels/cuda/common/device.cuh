@@ -42,6 +42,18 @@ __device__ __forceinline__ float powerOfTwo(float x) {
   return y;
 }
 
+// 16 bytes at an aligned address, in one instruction.
+__device__ __forceinline__ void loadWords(uint32_t (&words)[4], const void* from) {
+  const uint4 loaded = *static_cast<const uint4*>(from);
+  words[0] = loaded.x;
+  words[1] = loaded.y;
+  words[2] = loaded.z;
+  words[3] = loaded.w;
+}
+__device__ __forceinline__ void storeWords(void* to, const uint32_t (&words)[4]) {
+  *static_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 __device__ __forceinline__ void syncBlock() { __syncthreads(); }
 __device__ __forceinline__ void syncWarp() { __syncwarp(); }
 __device__ __forceinline__ float shuffleXor(float value, int mask) {

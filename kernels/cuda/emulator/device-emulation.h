@@ -70,6 +70,20 @@ inline uint32_t floatToTf32(float value) {
 }
 inline float powerOfTwo(float x) { return x < -126.0f ? 0.0f : std::exp2(x); }
 
+inline void expectAligned(const void* address) {
+  if (reinterpret_cast<uint64_t>(address) % 16 == 0) return;
+  std::fprintf(stderr, "16 bytes are loaded or stored at an address that is not 16-byte aligned.\n");
+  std::abort();
+}
+inline void loadWords(uint32_t (&words)[4], const void* from) {
+  expectAligned(from);
+  std::memcpy(words, from, sizeof words);
+}
+inline void storeWords(void* to, const uint32_t (&words)[4]) {
+  expectAligned(to);
+  std::memcpy(to, words, sizeof words);
+}
+
 inline int blockThreads() {
   const emulator::Index3& size = emulator::place().blockSize;
   return (int)(size.x * size.y * size.z);
@@ -223,6 +237,11 @@ inline void multiplyTf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uin
 inline uint32_t atomicCAS(uint32_t* at, uint32_t expected, uint32_t value) {
   const uint32_t before = *at;
   if (before == expected) *at = value;
+  return before;
+}
+inline int32_t atomicMax(int32_t* at, int32_t value) {
+  const int32_t before = *at;
+  if (before < value) *at = value;
   return before;
 }
 

@@ -8,7 +8,9 @@
  *
  * Blocks are counted from logical key 0 of a row's path and always walked in order, a score is one
  * chain along the head, a sum one chain along the keys. So a row's bits depend on its own keys, not
- * on the rows beside it, on how the keys are stored, or on whether it trains or decodes.
+ * on the rows beside it, on how the keys are stored, or on whether it trains or decodes. Rows beyond
+ * the binding limit go in passes, each with a slice of q and out: a tile leaves out rows of others.
+ * Keys and values, of which a block may need any, are bound as slices side by side.
  *
  * Layout: a workgroup owns a tile of rows and up to 128 elements of their outputs, in registers
  * (tile-product.ts). One thread a row turns its scores into weights. Workgroup memory is staged
@@ -17,10 +19,21 @@
 import type { GpuArray } from '../kernel.ts';
 import type { ArrayUse, NumberKind, Shader } from '../shader.ts';
 import { shader } from '../shader.ts';
-import { groupingKey, HEAD_NUMBERS, headReader, headUse, headWriter } from './heads.ts';
+import {
+  groupingKey,
+  HEAD_NUMBERS,
+  headReader,
+  headUse,
+  headWriter,
+  placedReader,
+  SLICE_NUMBERS,
+  slicedReader,
+  slicedUses,
+} from './heads.ts';
 import {
   accumulate,
   columnLanes,
+  forOutputs,
   forRows,
   lanes,
   outputSlices,
@@ -30,10 +43,9 @@ import {
   tileGroups,
   weightAt,
 } from './tile-product.ts';
+import { KEYS, shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-/** Logical keys of a block. */
-export const KEYS = 32;
 /** What stands for the score of a key that is not seen; no infinity, which WGSL need not have. */
 export const UNSEEN = '-3.0e38';
 
@@ -80,8 +92,9 @@ export interface AttendOptions {
   readonly shape: TileShape;
   readonly D: number;
   readonly q: GpuArray;
-  readonly k: GpuArray;
-  readonly v: GpuArray;
+  /** In slices, as many of v as of k. */
+  readonly k: readonly GpuArray[];
+  readonly v: readonly GpuArray[];
   readonly out: GpuArray;
 }
 
@@ -89,25 +102,37 @@ export interface AttendOptions {
 export const attendSlices = (shape: TileShape, D: number): number =>
   outputSlices(shape, D, STEPS_MOST).slices;
 
+/** WGSL: the work without rows where none of them is in the slice, and a row's place or `NONE`. */
+export const ROWS_IN_SLICE = `
+const NONE = 0xffffffffu;
+
+fn work_in_slice(found: Work) -> Work {
+  var work = found;
+  if (work.rows == 0u) { return work; }
+  if (row_at(work, work.rows - 1u) < p.firstHead || row_at(work, 0u) >= p.endHead) { work.rows = 0u; }
+  return work;
+}
+
+fn row_in_slice(place: u32) -> u32 {
+  return select(NONE, place, place >= p.firstHead && place < p.endHead);
+}`;
+
 function makeShader({ source, shape, D, q, k, v, out }: AttendOptions): Shader {
   const { steps } = outputSlices(shape, D, STEPS_MOST);
   const { rows } = shape;
-  const each = (piece: (at: number, row: string, step: number) => string): string =>
-    forRows(shape, (i, row) =>
-      Array.from({ length: steps }, (_, s) => piece(i * steps + s, row, s)).join('\n'),
-    );
   return shader({
     name: source.name,
     arrays: {
       q: headUse('read', q, D),
-      k: headUse('read', k, D),
-      v: headUse('read', v, D),
+      ...slicedUses('k', k, D),
+      ...slicedUses('v', v, D),
       out: headUse('write', out, D),
       lse: 'write u32',
       ...source.arrays,
     },
     numbers: {
       ...HEAD_NUMBERS,
+      ...SLICE_NUMBERS,
       H: 'u32',
       rowsPerHead: 'u32',
       scale: 'f32',
@@ -117,12 +142,12 @@ function makeShader({ source, shape, D, q, k, v, out }: AttendOptions): Shader {
     threads: [threadsOf(shape), 1, 1],
     body: `
 ${headReader('q', q, D)}
-${headReader('k', k, D)}
-${headReader('v', v, D)}
+${slicedReader('k', k, D)}
+${slicedReader('v', v, D)}
 ${headWriter('out', out, D)}
 ${source.functions}
 
-const NONE = 0xffffffffu;
+${ROWS_IN_SLICE}
 
 var<workgroup> tile: array<vec4f, ${tileGroups(shape, steps)}>;
 var<workgroup> rowAt: array<u32, ${rows}>;
@@ -130,24 +155,15 @@ var<workgroup> keyAt: array<u32, ${KEYS}>;
 var<workgroup> factors: array<f32, ${rows}>;
 var<workgroup> found: Work;
 
-fn staged_query(row: u32, c: u32) -> vec4f {
-  if (rowAt[row] == NONE) { return vec4f(); }
-  return head_q(rowAt[row], c) * p.scale;
-}
-fn staged_key(column: u32, c: u32) -> vec4f {
-  if (keyAt[column] == NONE) { return vec4f(); }
-  return head_k(keyAt[column], c);
-}
-fn staged_value(column: u32, c: u32) -> vec4f {
-  if (keyAt[column] == NONE) { return vec4f(); }
-  return head_v(keyAt[column], c);
-}
+${placedReader('staged_query', 'q', { places: 'rowAt', first: 'p.firstHead', factor: 'p.scale' })}
+${placedReader('staged_key', 'k', { places: 'keyAt' })}
+${placedReader('staged_value', 'v', { places: 'keyAt' })}
 
 fn main(at: Place) {
   ${lanes(shape)}
   let slice = at.group.z % p.slices;
   let firstGroup = slice * ${steps * columnLanes(shape)}u;
-  if (index == 0u) { found = find_work(at); }
+  if (index == 0u) { found = work_in_slice(find_work(at)); }
   let work = workgroupUniformLoad(&found);
   if (work.rows == 0u) { return; }
 
@@ -157,7 +173,7 @@ fn main(at: Place) {
   if (index < ${rows}u) {
     var place = NONE;
     if (index < work.rows) {
-      place = row_at(work, index);
+      place = row_in_slice(row_at(work, index));
       sight = sight_of(work, index);
     }
     rowAt[index] = place;
@@ -209,7 +225,9 @@ fn main(at: Place) {
       factors[index] = factor;
     }
     workgroupBarrier();
-    ${each((o, row) => `o[${o}] *= factors[${row}];`)}
+    ${forRows(shape, (i, row) =>
+      Array.from({ length: steps }, (_, s) => `o[${i * steps + s}] *= factors[${row}];`).join('\n'),
+    )}
     ${accumulate({
       shape,
       steps,
@@ -230,27 +248,30 @@ fn main(at: Place) {
     }
   }
   workgroupBarrier();
-  ${each(
-    (o, row, step) => `{
-    let c = firstGroup + ${step * columnLanes(shape)}u + columnLane;
-    let place = rowAt[${row}];
+  ${forOutputs(
+    shape,
+    steps,
+    (i, row) => `let place = rowAt[${row}];
     if (place != NONE && c < p.groups) {
-      put_head_out(place, c, o[${o}] * factors[${row}]);
-    }
-  }`,
+      put_head_out(place - p.firstHead, c, o[${i}] * factors[${row}]);
+    }`,
   )}
 }`,
   });
 }
 
 /**
- * The names beside the source's: q, k, v, out, lse; H, rowsPerHead, slices and scale, which is that
+ * The names beside the source's: q, out and the slices of k and v; lse; those of SLICE_NUMBERS, H, rowsPerHead, slices and scale, which is that
  * of the op times log₂e.
  */
 export const attendShader: (options: AttendOptions) => Shader = variants(
   ({ source, shape, D, q, k, v, out }) =>
-    [source.name, outputSlices(shape, D, STEPS_MOST).steps, groupingKey([q, k, v, out], D)].join(
-      ' ',
-    ),
+    [
+      source.name,
+      shapeKey(shape),
+      outputSlices(shape, D, STEPS_MOST).steps,
+      k.length,
+      groupingKey([q, out, ...k, ...v], D),
+    ].join(' '),
   makeShader,
 );

@@ -48,6 +48,71 @@ fn head_${name}(row: u32, c: u32) -> vec4f {
 }`;
 }
 
+/** The names that slices bound side by side have. */
+const sliceNames = (name: string, slices: readonly GpuArray[]): readonly string[] =>
+  slices.length === 1 ? [name] : slices.map((_, i) => `${name}${i}`);
+
+export function slicedArrays(
+  name: string,
+  slices: readonly GpuArray[],
+): Readonly<Record<string, GpuArray>> {
+  const names = sliceNames(name, slices);
+  return Object.fromEntries(slices.map((slice, i) => [names[i], slice]));
+}
+
+export function slicedUses(
+  name: string,
+  slices: readonly GpuArray[],
+  D: number,
+): Readonly<Record<string, ArrayUse>> {
+  const names = sliceNames(name, slices);
+  return Object.fromEntries(slices.map((slice, i) => [names[i], headUse('read', slice, D)]));
+}
+
+/** `head_x(row, c)` as above over slices, each of `p.headsEach` heads. */
+export function slicedReader(name: string, slices: readonly GpuArray[], D: number): string {
+  const names = sliceNames(name, slices);
+  const readers = slices.map((slice, i) => headReader(names[i] ?? name, slice, D)).join('');
+  if (slices.length === 1) return readers;
+  const choices = names
+    .slice(0, -1)
+    .map(
+      (slice, i) =>
+        `if (row < ${i + 1}u * p.headsEach) { return head_${slice}(row - ${i}u * p.headsEach, c); }`,
+    );
+  const last = slices.length - 1;
+  return `${readers}
+fn head_${name}(row: u32, c: u32) -> vec4f {
+  ${choices.join('\n  ')}
+  return head_${names[last]}(row - ${last}u * p.headsEach, c);
+}`;
+}
+
+export interface PlacedHeads {
+  /** Array in workgroup memory of places among all heads, `NONE` for none. */
+  readonly places: string;
+  /** Place of the first head that is bound. */
+  readonly first?: string;
+  readonly factor?: string;
+}
+
+/** `<called>(i, c)`: group c of the head of x at `places[i]`; zero where there is none. */
+export const placedReader = (
+  called: string,
+  name: string,
+  { places, first = '0u', factor }: PlacedHeads,
+): string => `
+fn ${called}(i: u32, c: u32) -> vec4f {
+  if (${places}[i] == NONE) { return vec4f(); }
+  return head_${name}(${places}[i] - ${first}, c)${factor === undefined ? '' : ` * ${factor}`};
+}`;
+
+/**
+ * Numbers of shaders that bind a slice of the rows' heads, [firstHead, endHead), and all keys' heads
+ * in slices of headsEach.
+ */
+export const SLICE_NUMBERS = { firstHead: 'u32', endHead: 'u32', headsEach: 'u32' } as const;
+
 /** `put_head_x(row, c, value)`: elements 4c … 4c + 3 of head `row`, none beyond D. */
 export function headWriter(name: string, array: GpuArray, D: number): string {
   if (isGrouped(array, D)) {

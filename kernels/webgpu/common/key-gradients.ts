@@ -5,19 +5,18 @@
  * in registers. It walks the rows (token, query head) from the first that sees a key to the end of the
  * segment's subtree, 64 at a time: all of them lie on paths through the segment. With a window,
  * steps of rows that are too far are passed over.
- * Few key heads would leave a large device idle while the first keys of a prompt meet everything
- * behind them, so the query heads of one are dealt to up to 4 workgroups, whose parts are added up
- * in order afterwards.
+ * Keys beyond the binding limit go in passes, each with a slice of k and v; rows beyond it too, each
+ * pass adding to the sums of the one before.
  */
-import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
+import type { GpuArray } from '../kernel.ts';
 import { type Shader, shader } from '../shader.ts';
-import { foldGroups } from './fold-groups.ts';
 import { forestReader } from './forest.ts';
-import { groupingKey, headReader, headUse, headWriter } from './heads.ts';
+import { groupingKey, headReader, headUse, headWriter, placedReader } from './heads.ts';
 import { ROW_NUMBERS } from './row-work.ts';
 import {
   accumulate,
   columnLanes,
+  forOutputs,
   forRows,
   lanes,
   outputSlices,
@@ -27,23 +26,21 @@ import {
   tileGroups,
   weightAt,
 } from './tile-product.ts';
+import { shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-/** Its rows are keys, its columns query rows. */
-export const KEY_SHAPE: TileShape = {
-  rows: 32,
-  columns: 64,
-  rowsPerThread: 4,
-  width: 8,
-  depth: 16,
-  stepsAtOnce: 1,
-};
 const STEPS_MOST = 2;
-const SHARES_MOST = 4;
 
-interface KeyGradientOptions {
+export const keySlices = (shape: TileShape, D: number): number =>
+  outputSlices(shape, D, STEPS_MOST).slices;
+
+export interface KeyGradientOptions {
+  /** Its rows are keys, its columns query rows. */
+  readonly shape: TileShape;
   readonly D: number;
-  readonly shares: number;
+  /** True where the sums go to float32 parts, not scaled, and where they are added to those. */
+  readonly isPart: boolean;
+  readonly adds: boolean;
   readonly q: GpuArray;
   readonly k: GpuArray;
   readonly v: GpuArray;
@@ -52,23 +49,26 @@ interface KeyGradientOptions {
   readonly dV: GpuArray;
 }
 
-function makeShader({ D, shares, q, k, v, dOut, dK, dV }: KeyGradientOptions): Shader {
-  const shape = KEY_SHAPE;
+function makeShader({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }: KeyGradientOptions): Shader {
   const { rows, columns } = shape;
   const { steps } = outputSlices(shape, D, STEPS_MOST);
-  const kind = shares === 1 ? 'stored' : 'f32';
+  const kind = isPart ? 'f32' : 'stored';
   const write = (name: string, sums: string, factor: string): string =>
-    forRows(shape, (i, row) =>
-      Array.from(
-        { length: steps },
-        (_, s) => `{
-    let c = firstGroup + ${s * columnLanes(shape)}u + columnLane;
-    if (${row} < work.keys && c < p.groups) {
-      let place = work.share * p.keyHeads + key_head(work, ${row});
-      put_head_${name}(place, c, ${sums}[${i * steps + s}]${factor});
-    }
-  }`,
-      ).join('\n'),
+    forOutputs(
+      shape,
+      steps,
+      (i, row) => `if (keyAt[${row}] != NONE && c < p.groups) {
+      let place = work.share * p.keyHeads + keyAt[${row}] - p.firstKey * p.G;
+      put_head_${name}(place, c, ${sums}[${i}]${isPart ? '' : factor});
+    }`,
+    );
+  const restore = (name: string, sums: string): string =>
+    forOutputs(
+      shape,
+      steps,
+      (i, row) => `if (keyAt[${row}] != NONE && c < p.groups) {
+      ${sums}[${i}] = head_${name}(work.share * p.keyHeads + keyAt[${row}] - p.firstKey * p.G, c);
+    }`,
     );
   const gather = (weights: (i: number) => string, into: string, b: string): string => `
     workgroupBarrier();
@@ -94,6 +94,10 @@ function makeShader({ D, shares, q, k, v, dOut, dK, dV }: KeyGradientOptions): S
       shares: 'u32',
       wantsKeys: 'u32',
       wantsValues: 'u32',
+      firstKey: 'u32',
+      endKey: 'u32',
+      firstRow: 'u32',
+      endRow: 'u32',
     },
     threads: [threadsOf(shape), 1, 1],
     body: `
@@ -103,6 +107,7 @@ ${headReader('v', v, D)}
 ${headReader('dOut', dOut, D)}
 ${headWriter('dK', dK, D)}
 ${headWriter('dV', dV, D)}
+${adds ? headReader('dK', dK, D) + headReader('dV', dV, D) : ''}
 ${forestReader}
 
 struct Work {
@@ -115,8 +120,9 @@ struct Work {
   token: u32,
   position: i32,
   keys: u32,
-  // The rows that may see them begin at this token.
+  // The rows that may see them begin at this token; those of the slice among them.
   firstToken: u32,
+  firstRow: u32,
   rows: u32,
 }
 
@@ -138,17 +144,26 @@ fn find_work(at: Place) -> Work {
   work.position = measures.x + i32(first);
   work.keys = min(${rows}u, u32(measures.w) - first);
   work.firstToken = select(u32(measures.z), work.token, p.causal != 0u);
-  work.rows = (u32(tiles.x) - work.firstToken) * work.heads;
+  work.firstRow = (max(p.firstRow, work.firstToken) - work.firstToken) * work.heads;
+  let endToken = max(min(p.endRow, u32(tiles.x)), work.firstToken);
+  work.rows = (endToken - work.firstToken) * work.heads;
+  if (work.token >= p.endKey || work.token + work.keys <= p.firstKey) { work.keys = 0u; }
   return work;
 }
 
 fn position_of(token: u32) -> i32 { return get_plan(1u + 2u * p.S + token / 4u)[token % 4u]; }
 
-fn key_head(work: Work, row: u32) -> u32 { return (work.token + row) * p.G + work.head; }
+// Where the head of a key lies, none where that is not in the slice.
+fn key_at(work: Work, row: u32) -> u32 {
+  let token = work.token + row;
+  let isBound = row < work.keys && token >= p.firstKey && token < p.endKey;
+  return select(NONE, token * p.G + work.head, isBound);
+}
 
 const NONE = 0xffffffffu;
 
 var<workgroup> tile: array<vec4f, ${tileGroups(shape, steps)}>;
+var<workgroup> keyAt: array<u32, ${rows}>;
 var<workgroup> columnAt: array<u32, ${columns}>;
 // Positions [x, y) that a row sees.
 var<workgroup> sights: array<vec2i, ${columns}>;
@@ -158,22 +173,10 @@ var<workgroup> nearest: atomic<i32>;
 var<workgroup> firstSeen: i32;
 var<workgroup> found: Work;
 
-fn staged_key(work: Work, row: u32, c: u32) -> vec4f {
-  if (row >= work.keys) { return vec4f(); }
-  return head_k(key_head(work, row), c);
-}
-fn staged_query(column: u32, c: u32) -> vec4f {
-  if (columnAt[column] == NONE) { return vec4f(); }
-  return head_q(columnAt[column], c);
-}
-fn staged_value(work: Work, row: u32, c: u32) -> vec4f {
-  if (row >= work.keys) { return vec4f(); }
-  return head_v(key_head(work, row), c);
-}
-fn staged_upstream(column: u32, c: u32) -> vec4f {
-  if (columnAt[column] == NONE) { return vec4f(); }
-  return head_dOut(columnAt[column], c);
-}
+${placedReader('staged_key', 'k', { places: 'keyAt', first: 'p.firstKey * p.G' })}
+${placedReader('staged_query', 'q', { places: 'columnAt', first: 'p.firstRow * p.H' })}
+${placedReader('staged_value', 'v', { places: 'keyAt', first: 'p.firstKey * p.G' })}
+${placedReader('staged_upstream', 'dOut', { places: 'columnAt', first: 'p.firstRow * p.H' })}
 
 fn main(at: Place) {
   ${lanes(shape)}
@@ -181,10 +184,22 @@ fn main(at: Place) {
   if (index == 0u) { found = find_work(at); }
   let work = workgroupUniformLoad(&found);
   if (work.keys == 0u) { return; }
+  if (index < ${rows}u) { keyAt[index] = key_at(work, index); }
+  workgroupBarrier();
 
   var keySums = array<vec4f, ${shape.rowsPerThread * steps}>();
   var valueSums = array<vec4f, ${shape.rowsPerThread * steps}>();
-  for (var first = 0u; first < work.rows; first += ${columns}u) {
+  ${
+    adds
+      ? `if (p.wantsKeys != 0u) {
+    ${restore('dK', 'keySums')}
+  }
+  if (p.wantsValues != 0u) {
+    ${restore('dV', 'valueSums')}
+  }`
+      : ''
+  }
+  for (var first = work.firstRow; first < work.rows; first += ${columns}u) {
     var sight = vec2i();
     if (index < ${columns}u) {
       var place = NONE;
@@ -215,7 +230,7 @@ fn main(at: Place) {
     ${product({
       shape,
       into: 's',
-      a: (row, c) => `staged_key(work, ${row}, ${c})`,
+      a: (row, c) => `staged_key(${row}, ${c})`,
       // As the forward has it, to the bit.
       b: (column, c) => `(staged_query(${column}, ${c}) * p.scale)`,
     })}
@@ -223,7 +238,7 @@ fn main(at: Place) {
       ${product({
         shape,
         into: 'g',
-        a: (row, c) => `staged_value(work, ${row}, ${c})`,
+        a: (row, c) => `staged_value(${row}, ${c})`,
         b: (column, c) => `staged_upstream(${column}, ${c})`,
       })}
     }
@@ -271,92 +286,12 @@ fn main(at: Place) {
  * is zero, without `wantsKeys` or `wantsValues` that gradient is not made, and any array may stand
  * in: numbers, so that there is one shader for all.
  */
-const keyGradientShader = variants(({ D, shares, q, k, v, dOut, dK, dV }: KeyGradientOptions) => {
-  const { steps } = outputSlices(KEY_SHAPE, D, STEPS_MOST);
-  return [steps, shares === 1, groupingKey([q, k, v, dOut, dK, dV], D)].join(' ');
-}, makeShader);
-
-const addShares = shader({
-  name: 'attention: gradients of shares',
-  arrays: { parts: 'read f32', gradient: 'write stored' },
-  numbers: { count: 'u32', shares: 'u32', across: 'u32' },
-  threads: [64, 1, 1],
-  body: `
-fn main(at: Place) {
-  let i = (at.group.x + at.group.y * p.across) * 64u + at.index;
-  if (i >= p.count) { return; }
-  var sum = get_parts(i);
-  for (var share = 1u; share < p.shares; share++) { sum += get_parts(share * p.count + i); }
-  put_gradient(i, sum);
-}`,
-});
-
-export interface KeyGradientArrays {
-  readonly q: GpuArray;
-  readonly k: GpuArray;
-  readonly v: GpuArray;
-  readonly dOut: GpuArray;
-  readonly statistics: GpuArray;
-  readonly plan: GpuArray;
-}
-
-export interface WantedKeyGradients {
-  readonly dK: GpuArray | undefined;
-  readonly dV: GpuArray | undefined;
-}
-
-/** The passes for up to `tiles` tiles of keys. `numbers`: ROW_NUMBERS, headScale, hasUpstream. */
-export function keyGradientPasses(
-  call: KernelCall,
-  arrays: KeyGradientArrays,
-  { dK, dV }: WantedKeyGradients,
-  tiles: number,
-  numbers: Readonly<Record<string, number>>,
-): readonly Pass[] {
-  const { T, H, G, D } = call.dims;
-  const count = T * G * D;
-  const most = Math.min(SHARES_MOST, H / G);
-  // All parts are bound at once; where they are too many, there is one.
-  const shares = most * count * 4 > call.limits.bindingBytes ? 1 : most;
-  const { slices } = outputSlices(KEY_SHAPE, D, STEPS_MOST);
-  const groups = foldGroups(tiles, call.limits);
-  const [x, y] = groups.workgroups;
-  const target = (gradient: GpuArray | undefined): GpuArray => {
-    if (gradient === undefined) return call.scratch(shares === 1 ? call.storage : 'f32', 4);
-    return shares === 1 ? gradient : call.scratch('f32', shares * count);
-  };
-  const targets = { dK: target(dK), dV: target(dV) };
-  const { q, k, v, dOut } = arrays;
-  const passes: Pass[] = [
-    {
-      shader: keyGradientShader({ D, shares, q, k, v, dOut, ...targets }),
-      arrays: { ...arrays, ...targets },
-      numbers: {
-        ...numbers,
-        slices,
-        shares,
-        across: groups.across,
-        keyHeads: T * G,
-        wantsKeys: dK === undefined ? 0 : 1,
-        wantsValues: dV === undefined ? 0 : 1,
-      },
-      workgroups: [x, y, G * shares * slices],
-    },
-  ];
-  if (shares === 1) return passes;
-  const { workgroups, across } = foldGroups(Math.ceil(count / 64), call.limits);
-  for (const [parts, gradient] of [
-    [targets.dK, dK],
-    [targets.dV, dV],
-  ] as const) {
-    if (gradient === undefined) continue;
-    const sums = { parts, gradient };
-    passes.push({
-      shader: addShares,
-      arrays: sums,
-      numbers: { count, shares, across },
-      workgroups,
-    });
-  }
-  return passes;
-}
+export const keyGradientShader: (options: KeyGradientOptions) => Shader = variants(
+  ({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }) => {
+    const { steps } = outputSlices(shape, D, STEPS_MOST);
+    return [shapeKey(shape), steps, isPart, adds, groupingKey([q, k, v, dOut, dK, dV], D)].join(
+      ' ',
+    );
+  },
+  makeShader,
+);

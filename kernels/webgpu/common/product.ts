@@ -1,8 +1,8 @@
 /**
  * Matrix products in any storage order, [rows, columns] = Σ over the depth, in the tiles of
- * common/square-tile.ts.
+ * common/sum-tile.ts.
  *
- * A workgroup owns 64 × 64 results. A sum runs over the depth in order, so its bits depend on the
+ * A workgroup owns 64, 16 or 4 × 64 results, by how many rows there are. A sum runs over the depth in order, so its bits depend on the
  * depth and on how the depth is cut into slices, never on the number of rows. Arrays beyond the
  * binding limit are bound in slices of their outer axis.
  */
@@ -10,14 +10,20 @@ import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
 import { type ArrayKind, type Shader, shader } from '../shader.ts';
 import { foldGroups } from './fold-groups.ts';
 import {
-  rowOfSum,
-  TILE,
-  TILE_MEMORY,
-  TILE_PLACE,
-  TILE_THREADS,
+  type SumTile,
+  sumsOf,
   type TileSide,
+  tileFeatures,
+  tileMemory,
+  tilePlace,
   tileSums,
-} from './square-tile.ts';
+  tileThreads,
+} from './sum-tile.ts';
+import { tileFor, tileKey } from './tiles.ts';
+import { variants } from './variants.ts';
+
+/** Slices are cut at multiples of this many rows: of any tile, and of what bindings align to. */
+const SLICE_ROWS = 64;
 
 /** A row-major matrix of which the depth is the inner axis, or else the outer one. */
 export interface Factor {
@@ -45,6 +51,7 @@ export interface Product {
 }
 
 interface Variant {
+  readonly tile: SumTile;
   readonly name: string;
   readonly isLeftDepthInner: boolean;
   readonly isRightDepthInner: boolean;
@@ -60,8 +67,6 @@ interface SideForm {
   readonly extent: 'rows' | 'columns';
 }
 
-const shaders = new Map<string, Shader>();
-
 /** The passes of a product; the result is overwritten. */
 export function product(call: KernelCall, wanted: Product): readonly Pass[] {
   const { rows, columns, left, right, result, bias } = wanted;
@@ -69,8 +74,9 @@ export function product(call: KernelCall, wanted: Product): readonly Pass[] {
   const { limits } = call;
   const outer = (array: GpuArray, inner: number): number => {
     const most = Math.floor(limits.bindingBytes / 4 / Math.max(1, inner));
-    if (array.length * 4 <= limits.bindingBytes || most < TILE) return Math.max(most, array.length);
-    return most - (most % TILE);
+    if (array.length * 4 <= limits.bindingBytes || most < SLICE_ROWS)
+      return Math.max(most, array.length);
+    return most - (most % SLICE_ROWS);
   };
   const leftStep = outer(left.array, left.isDepthInner ? wanted.depth : rows);
   const rightStep = outer(right.array, right.isDepthInner ? wanted.depth : columns);
@@ -80,6 +86,7 @@ export function product(call: KernelCall, wanted: Product): readonly Pass[] {
     left.isDepthInner ? Infinity : leftStep,
     right.isDepthInner ? Infinity : rightStep,
   );
+  const tile = tileFor(rows, call);
   const passes: Pass[] = [];
   const depths = ranges(from, to, depthStep);
   for (const [firstRow, endRow] of ranges(0, rows, rowStep)) {
@@ -98,7 +105,8 @@ export function product(call: KernelCall, wanted: Product): readonly Pass[] {
         // Vectors everywhere or nowhere: shapes that fit them in part are rare.
         const isVector = columns % 4 === 0 && y.isAligned && a.fitsVectors && b.fitsVectors;
         const withBias = isLast ? bias?.slice(firstColumn, endColumn) : undefined;
-        const made = variant({
+        const made = productShader({
+          tile,
           name: wanted.name,
           isLeftDepthInner: left.isDepthInner,
           isRightDepthInner: right.isDepthInner,
@@ -107,8 +115,8 @@ export function product(call: KernelCall, wanted: Product): readonly Pass[] {
           hasBias: withBias !== undefined,
           adds: i > 0,
         });
-        const acrossTiles = Math.ceil((endColumn - firstColumn) / TILE);
-        const tiles = acrossTiles * Math.ceil((endRow - firstRow) / TILE);
+        const acrossTiles = Math.ceil((endColumn - firstColumn) / tile.columns);
+        const tiles = acrossTiles * Math.ceil((endRow - firstRow) / tile.rows);
         const { workgroups, across } = foldGroups(tiles, limits);
         passes.push({
           shader: made,
@@ -164,20 +172,13 @@ function ranges(from: number, to: number, step: number): readonly (readonly [num
   ]);
 }
 
-function variant(wanted: Variant): Shader {
-  const key = Object.values(wanted).join();
-  let made = shaders.get(key);
-  if (made === undefined) {
-    made = productShader(wanted);
-    shaders.set(key, made);
-  }
-  return made;
-}
+const productShader = variants(
+  ({ tile, ...wanted }: Variant) => [tileKey(tile), ...Object.values(wanted)].join(),
+  makeShader,
+);
 
-const EIGHT = [0, 1, 2, 3, 4, 5, 6, 7] as const;
-
-function productShader(variant: Variant): Shader {
-  const { name, resultKind, isVector, hasBias, adds } = variant;
+function makeShader(variant: Variant): Shader {
+  const { tile, name, resultKind, isVector, hasBias, adds } = variant;
   const left: SideForm = { isDepthInner: variant.isLeftDepthInner, isVector, extent: 'rows' };
   const right: SideForm = { isDepthInner: variant.isRightDepthInner, isVector, extent: 'columns' };
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
@@ -202,21 +203,25 @@ function productShader(variant: Variant): Shader {
       acrossTiles: 'u32',
       across: 'u32',
     },
-    threads: [TILE_THREADS, 1, 1],
-    body: `${TILE_MEMORY}
+    threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
+    body: `${tileMemory(tile)}
 ${loader('left', left)}
 ${loader('right', right)}
 ${storer(isVector, hasBias, adds)}
 fn main(at: Place, group: vec3<u32>) {
   let tile = group.y * p.across + group.x;
-  let row = ${TILE}u * (tile / p.acrossTiles);
-  let column = ${TILE}u * (tile % p.acrossTiles);
-  ${TILE_PLACE}
-  ${tileSums(side('right', right, 'column'), side('left', left, 'row'), 'p.depth')}
-  ${EIGHT.map(
-    (r) => `store(row + ${rowOfSum(r)}, column + 4u * x, sums[${2 * r}]);
-  store(row + ${rowOfSum(r)}, column + 32u + 4u * x, sums[${2 * r + 1}]);`,
-  ).join('\n  ')}
+  let row = ${tile.rows}u * (tile / p.acrossTiles);
+  let column = ${tile.columns}u * (tile % p.acrossTiles);
+  ${tilePlace(tile)}
+  ${tileSums(tile, {
+    columns: side('right', right, 'column'),
+    rows: side('left', left, 'row'),
+    depth: 'p.depth',
+  })}
+  ${sumsOf(tile)
+    .map((sum) => `store(row + ${sum.row}, column + ${sum.column}, ${sum.value});`)
+    .join('\n  ')}
 }`,
   });
 }
@@ -224,8 +229,14 @@ fn main(at: Place, group: vec3<u32>) {
 /** What the tile loads of a factor, from its row or column `base` on. */
 function side(name: string, { isDepthInner }: SideForm, base: string): TileSide {
   return isDepthInner
-    ? { along: 'depth', load: (i) => `load_${name}(${base} + 4u * block + ${i}u, k)` }
-    : { along: 'width', load: (i) => `load_${name}(k + ${i}u, ${base} + 4u * block)` };
+    ? {
+        along: 'depth',
+        load: (i, block, k) => `load_${name}(${base} + 4u * ${block} + ${i}u, ${k})`,
+      }
+    : {
+        along: 'width',
+        load: (i, block, k) => `load_${name}(${k} + ${i}u, ${base} + 4u * ${block})`,
+      };
 }
 
 /** `load_<name>(outer, inner)`: four neighbours along the inner axis, 0 beyond the edges. */

@@ -7,12 +7,22 @@
  */
 import type { GpuArray } from '../kernel.ts';
 import { type Shader, shader } from '../shader.ts';
-import { KEYS } from './attend.ts';
-import { groupingKey, headReader, headUse, headWriter } from './heads.ts';
+import { ROWS_IN_SLICE } from './attend.ts';
+import {
+  groupingKey,
+  headReader,
+  headUse,
+  headWriter,
+  placedReader,
+  SLICE_NUMBERS,
+  slicedReader,
+  slicedUses,
+} from './heads.ts';
 import { ROW_NUMBERS, rowWork } from './row-work.ts';
 import {
   accumulate,
   columnLanes,
+  forOutputs,
   forRows,
   lanes,
   outputSlices,
@@ -22,66 +32,57 @@ import {
   tileGroups,
   weightAt,
 } from './tile-product.ts';
+import { KEYS, shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-export const QUERY_SHAPE: TileShape = {
-  rows: 64,
-  columns: KEYS,
-  rowsPerThread: 4,
-  width: 8,
-  depth: KEYS,
-  stepsAtOnce: 1,
-};
 const STEPS_MOST = 4;
 
-export const querySlices = (D: number): number => outputSlices(QUERY_SHAPE, D, STEPS_MOST).slices;
+export const querySlices = (shape: TileShape, D: number): number =>
+  outputSlices(shape, D, STEPS_MOST).slices;
 
 export interface QueryGradientOptions {
+  readonly shape: TileShape;
   readonly D: number;
   readonly q: GpuArray;
-  readonly k: GpuArray;
-  readonly v: GpuArray;
+  /** In slices, as many of v as of k. */
+  readonly k: readonly GpuArray[];
+  readonly v: readonly GpuArray[];
   readonly dOut: GpuArray;
   readonly dQ: GpuArray;
 }
 
-function makeShader({ D, q, k, v, dOut, dQ }: QueryGradientOptions): Shader {
-  const shape = QUERY_SHAPE;
+function makeShader({ shape, D, q, k, v, dOut, dQ }: QueryGradientOptions): Shader {
   const { steps } = outputSlices(shape, D, STEPS_MOST);
-  const write = forRows(shape, (i, row) =>
-    Array.from(
-      { length: steps },
-      (_, s) => `{
-    let c = firstGroup + ${s * columnLanes(shape)}u + columnLane;
-    let place = rowAt[${row}];
+  const write = forOutputs(
+    shape,
+    steps,
+    (i, row) => `let place = rowAt[${row}];
     if (place != NONE && c < p.groups) {
-      put_head_dQ(place, c, o[${i * steps + s}] * p.headScale);
-    }
-  }`,
-    ).join('\n'),
+      put_head_dQ(place - p.firstHead, c, o[${i}] * p.headScale);
+    }`,
   );
   return shader({
     name: 'attention: gradient of q',
     arrays: {
       q: headUse('read', q, D),
-      k: headUse('read', k, D),
-      v: headUse('read', v, D),
+      ...slicedUses('k', k, D),
+      ...slicedUses('v', v, D),
       dOut: headUse('read', dOut, D),
       statistics: 'read f32',
       plan: 'read i32 vec4',
       dQ: headUse('write', dQ, D),
     },
-    numbers: { ...ROW_NUMBERS, headScale: 'f32', hasUpstream: 'u32' },
+    numbers: { ...ROW_NUMBERS, ...SLICE_NUMBERS, headScale: 'f32', hasUpstream: 'u32' },
     threads: [threadsOf(shape), 1, 1],
     body: `
 ${headReader('q', q, D)}
-${headReader('k', k, D)}
-${headReader('v', v, D)}
+${slicedReader('k', k, D)}
+${slicedReader('v', v, D)}
 ${headReader('dOut', dOut, D)}
 ${headWriter('dQ', dQ, D)}
 ${rowWork(shape.rows)}
 
-const NONE = 0xffffffffu;
+${ROWS_IN_SLICE}
 
 var<workgroup> tile: array<vec4f, ${tileGroups(shape, steps)}>;
 var<workgroup> rowAt: array<u32, ${shape.rows}>;
@@ -91,27 +92,15 @@ var<workgroup> sights: array<vec2i, ${shape.rows}>;
 var<workgroup> sums: array<vec2f, ${shape.rows}>;
 var<workgroup> found: Work;
 
-fn staged_query(row: u32, c: u32) -> vec4f {
-  if (rowAt[row] == NONE) { return vec4f(); }
-  return head_q(rowAt[row], c) * p.scale;
-}
-fn staged_key(column: u32, c: u32) -> vec4f {
-  if (keyAt[column] == NONE) { return vec4f(); }
-  return head_k(keyAt[column], c);
-}
-fn staged_upstream(row: u32, c: u32) -> vec4f {
-  if (rowAt[row] == NONE) { return vec4f(); }
-  return head_dOut(rowAt[row], c);
-}
-fn staged_value(column: u32, c: u32) -> vec4f {
-  if (keyAt[column] == NONE) { return vec4f(); }
-  return head_v(keyAt[column], c);
-}
+${placedReader('staged_query', 'q', { places: 'rowAt', first: 'p.firstHead', factor: 'p.scale' })}
+${placedReader('staged_key', 'k', { places: 'keyAt' })}
+${placedReader('staged_upstream', 'dOut', { places: 'rowAt', first: 'p.firstHead' })}
+${placedReader('staged_value', 'v', { places: 'keyAt' })}
 
 fn main(at: Place) {
   ${lanes(shape)}
   let firstGroup = at.group.z % p.slices * ${steps * columnLanes(shape)}u;
-  if (index == 0u) { found = find_work(at); }
+  if (index == 0u) { found = work_in_slice(find_work(at)); }
   let work = workgroupUniformLoad(&found);
   if (work.rows == 0u) { return; }
 
@@ -120,9 +109,11 @@ fn main(at: Place) {
     var sight = vec2i();
     var sum = vec2f();
     if (index < work.rows) {
-      place = row_at(work, index);
+      place = row_in_slice(row_at(work, index));
       sight = sight_of(work, index);
-      sum = vec2f(get_statistics(2u * place), get_statistics(2u * place + 1u));
+      if (place != NONE) {
+        sum = vec2f(get_statistics(2u * place), get_statistics(2u * place + 1u));
+      }
     }
     rowAt[index] = place;
     sights[index] = sight;
@@ -175,11 +166,16 @@ fn main(at: Place) {
 }
 
 /**
- * The names beside those: plan, statistics; headScale is the op's scale. Without `hasUpstream` ∂out
- * is zero, and any array may stand in for it.
+ * The names: q, dOut, dQ and the slices of k and v; plan, statistics; headScale is the op's scale.
+ * Without `hasUpstream` ∂out is zero, and any array may stand in for it.
  */
 export const queryGradientShader: (options: QueryGradientOptions) => Shader = variants(
-  ({ D, q, k, v, dOut, dQ }) =>
-    [outputSlices(QUERY_SHAPE, D, STEPS_MOST).steps, groupingKey([q, k, v, dOut, dQ], D)].join(' '),
+  ({ shape, D, q, k, v, dOut, dQ }) =>
+    [
+      shapeKey(shape),
+      outputSlices(shape, D, STEPS_MOST).steps,
+      k.length,
+      groupingKey([q, dOut, dQ, ...k, ...v], D),
+    ].join(' '),
   makeShader,
 );

@@ -1,9 +1,10 @@
 /** A workgroup's tile of query rows in a forest: forward and the gradient of q. */
 import type { KernelCall } from '../kernel.ts';
 import type { NumberKind } from '../shader.ts';
-import { checkedWindow, headScale, KEYS } from './attend.ts';
+import { checkedWindow, headScale } from './attend.ts';
 import { forestReader } from './forest.ts';
 import { HEAD_NUMBERS, headNumbers } from './heads.ts';
+import { KEYS } from './tiles.ts';
 
 /** Numbers of the kernels that walk a forest. */
 export const ROW_NUMBERS: Readonly<Record<string, NumberKind>> = {

@@ -70,6 +70,24 @@ export function forRows(shape: TileShape, piece: (i: number, row: string) => str
   ).join('\n');
 }
 
+/**
+ * Runs `piece` for each group of a thread's outputs: `i` among its sums, with `c` in scope, the
+ * group of the head, which may lie beyond it.
+ */
+export function forOutputs(
+  shape: TileShape,
+  steps: number,
+  piece: (i: number, row: string) => string,
+): string {
+  const step = (i: number, row: string, s: number): string => `{
+    let c = firstGroup + ${s * columnLanes(shape)}u + columnLane;
+    ${piece(i * steps + s, row)}
+  }`;
+  return forRows(shape, (i, row) =>
+    Array.from({ length: steps }, (_, s) => step(i, row, s)).join('\n  '),
+  );
+}
+
 export interface ProductOptions {
   readonly shape: TileShape;
   /** An `array<vec4f, rowsPerThread>` that the products are added to. */

@@ -3,9 +3,9 @@
  * linearLogprob and linearSample run the same shader here, so the log-probability recorded while
  * sampling has the bits of the one recomputed for training.
  *
- * The vocabulary is cut at multiples of FOLD. A workgroup owns 64 rows × one fold: it makes tiles of
- * 64 × 64 logits, hands them over in workgroup memory 32 entries at a time, and thread r walks the
- * entries of row r in order. A fold gives m = max z, s = Σ e^(z−m) and t = Σ e^(z−m)·(z−m); one
+ * The vocabulary is cut at multiples of FOLD. A workgroup owns a tile of rows (64, 16 or 4, by how
+ * many there are) × one fold: it makes tiles of logits, 64 entries wide, hands them over in workgroup
+ * memory, and thread r walks the entries of row r in order, 32 at a time. A fold gives m = max z, s = Σ e^(z−m) and t = Σ e^(z−m)·(z−m); one
  * workgroup per row merges the folds in an order that depends on their number alone. Then
  * lse = m + ln s and the entropy is ln s − t/s, which does not cancel.
  *
@@ -13,17 +13,21 @@
  * vocabulary of 151 936 that is 37 MiB, a sixty-fourth of the block's logits.
  */
 import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
-import { shader } from '../shader.ts';
+import { type Shader, shader } from '../shader.ts';
 import { LOGARITHM, PHILOX } from './philox.ts';
+import { rowLoader } from './row-access.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './slices.ts';
 import {
-  rowLoader,
-  rowOfSum,
-  TILE,
-  TILE_MEMORY,
-  TILE_PLACE,
-  TILE_THREADS,
+  across,
+  type SumTile,
+  sumsOf,
+  tileFeatures,
+  tileMemory,
+  tilePlace,
   tileSums,
-} from './square-tile.ts';
+  tileThreads,
+} from './sum-tile.ts';
+import { foldTileFor, tileKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
 /** Entries of the vocabulary in one fold. */
@@ -81,18 +85,36 @@ export const FOLD_MODES = { target: 0, draw: 1, greedy: 2 } as const;
  * sampling every row counts and `list` holds the keys. parts[row·folds + fold] = (m, s, t, the
  * target's or the drawn entry's logit); draws = the drawn entry's score as bits, and the entry.
  */
-const foldShader = variants(String, (isVector: boolean) => {
+const foldShader = variants(
+  ({ tile, isVector }: FoldForm) => `${tileKey(tile)} ${isVector}`,
+  makeFoldShader,
+);
+
+interface FoldForm {
+  readonly tile: SumTile;
+  readonly isVector: boolean;
+}
+
+/** Entries that `fold_entries` takes. */
+const AT_ONCE = 32;
+
+function makeFoldShader({ tile, isVector }: FoldForm): Shader {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
-  const handOver = (r: number): string => `
-      staging[${rowOfSum(r % 4)} * 16u + x] = sums[${2 * r}] * p.inverse;
-      staging[${rowOfSum(r % 4)} * 16u + 8u + x] = sums[${2 * r + 1}] * p.inverse;`;
-  const half = (h: number): string => `
-    {
-      ${[0, 1, 2, 3].map((r) => handOver(4 * h + r)).join('')}
-      workgroupBarrier();
-      fold_entries(&row, entry + ${32 * h}u);
-      workgroupBarrier();
-    }`;
+  // A row's logits lie side by side, rows an odd number of groups apart: they miss each other's banks.
+  const stride = across(tile) + 1;
+  const entriesHanded = 4 * across(tile);
+  const handOver = (group: number): string => `
+    ${sumsOf(tile, group)
+      .map(({ row, value }) => `staging[${row} * ${stride}u + x] = ${value} * p.inverse;`)
+      .join('\n    ')}
+    workgroupBarrier();
+    if (at.index < ${tile.rows}u && position < count) {
+      for (var first = 0u; first < ${entriesHanded}u; first += ${AT_ONCE}u) {
+        fold_entries(&row, at.index * ${stride}u + first / 4u,
+          entry + ${entriesHanded * group}u + first);
+      }
+    }
+    workgroupBarrier();`;
   return shader({
     name: `fold of the vocabulary${vec4}`,
     arrays: {
@@ -112,18 +134,19 @@ const foldShader = variants(String, (isVector: boolean) => {
       mode: 'u32',
       inverse: 'f32',
     },
-    threads: [TILE_THREADS, 1, 1],
+    threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `
 ${PHILOX}
 ${LOGARITHM}
 ${MERGE}
-${TILE_MEMORY}
+${tileMemory(tile, tile.rows * stride)}
+var<workgroup> tile_rows: array<u32, ${tile.rows}>;
 ${rowLoader('hidden', { rows: 'p.N', width: 'p.D', isVector })}
 ${rowLoader('weight', { rows: 'p.entries', width: 'p.D', isVector })}
 
 // A thread's row: what the fold has seen of it.
 struct Row {
-  place: u32,
   part: vec3<f32>,
   logit: f32,
   wanted: i32,
@@ -139,22 +162,30 @@ fn consider(row: ptr<function, Row>, z: f32, score: f32, token: i32) {
   (*row).token = token;
 }
 
-// Folds the 32 logits of workgroup memory that begin at an entry of the slice.
-fn fold_entries(row: ptr<function, Row>, first: u32) {
-  let place = (*row).place;
-  let count = min(32u, p.entries - min(first, p.entries));
+// Folds up to 32 logits, which lie at a place of workgroup memory and begin at an entry of the slice.
+fn fold_entries(row: ptr<function, Row>, place: u32, first: u32) {
+  let count = min(${AT_ONCE}u, p.entries - min(first, p.entries));
   if (count == 0u) { return; }
-  var highest = (*row).part.x;
-  for (var j = 0u; j < count; j++) {
-    highest = max(highest, staging[j * 16u + (place >> 2u)][place & 3u]);
+  let groups = (count + 3u) / 4u;
+  let lanes = vec4<u32>(0u, 1u, 2u, 3u);
+  var tops = vec4<f32>((*row).part.x);
+  for (var j = 0u; j < groups; j++) {
+    let isEntry = lanes + vec4<u32>(4u * j) < vec4<u32>(count);
+    tops = max(tops, select(vec4<f32>(LEAST), staging[place + j], isEntry));
   }
+  let highest = max(max(tops.x, tops.y), max(tops.z, tops.w));
   var sum = 0.0;
   var weighted = 0.0;
-  for (var j = 0u; j < count; j++) {
-    let shifted = staging[j * 16u + (place >> 2u)][place & 3u] - highest;
-    let e = exp(shifted);
-    sum += e;
-    weighted = fma(e, shifted, weighted);
+  for (var j = 0u; j < groups; j++) {
+    let isEntry = lanes + vec4<u32>(4u * j) < vec4<u32>(count);
+    let shifted = select(vec4<f32>(), staging[place + j] - vec4<f32>(highest), isEntry);
+    let e = select(vec4<f32>(), exp(shifted), isEntry);
+    ${['x', 'y', 'z', 'w']
+      .map(
+        (lane) => `sum += e.${lane};
+    weighted = fma(e.${lane}, shifted.${lane}, weighted);`,
+      )
+      .join('\n    ')}
   }
   (*row).part = merge((*row).part, vec3<f32>(highest, sum, weighted));
 
@@ -162,21 +193,22 @@ fn fold_entries(row: ptr<function, Row>, first: u32) {
   if (p.mode == ${FOLD_MODES.target}u) {
     let j = (*row).wanted - token;
     if (j >= 0 && j < i32(count)) {
-      (*row).logit = staging[u32(j) * 16u + (place >> 2u)][place & 3u];
+      (*row).logit = staging[place + (u32(j) >> 2u)][u32(j) & 3u];
     }
     return;
   }
-  for (var j = 0u; j < count; j += 4u) {
+  for (var j = 0u; j < groups; j++) {
     var words: vec4<u32>;
     if (p.mode == ${FOLD_MODES.draw}u) {
-      let counter = vec4<u32>((u32(token) + j) >> 2u, (*row).key.zw, 0u);
+      let counter = vec4<u32>((u32(token) >> 2u) + j, (*row).key.zw, 0u);
       words = philox(counter, (*row).key.xy);
     }
-    for (var i = 0u; i < min(4u, count - j); i++) {
-      let z = staging[(j + i) * 16u + (place >> 2u)][place & 3u];
+    let logits = staging[place + j];
+    for (var i = 0u; i < min(4u, count - 4u * j); i++) {
+      let z = logits[i];
       var score = z;
       if (p.mode == ${FOLD_MODES.draw}u) { score = z + gumbel(words[i]); }
-      consider(row, z, score, token + i32(j + i));
+      consider(row, z, score, token + i32(4u * j + i));
     }
   }
 }
@@ -191,19 +223,19 @@ fn row_at(position: u32, count: u32) -> u32 {
 fn main(at: Place, group: vec3<u32>) {
   var count = p.N;
   if (p.mode == ${FOLD_MODES.target}u) { count = u32(get_list(2u * p.N)); }
-  let base = group.x * ${TILE}u;
+  let base = group.x * ${tile.rows}u;
   if (base >= count) { return; }
   let first = group.y * ${FOLD}u;
   let end = min(first + ${FOLD}u, p.entries);
-  ${TILE_PLACE}
-  ${[0, 1, 2, 3].map((i) => `let row${i} = row_at(base + 4u * block + ${i}u, count);`).join('\n  ')}
+  ${tilePlace(tile)}
+  if (at.index < ${tile.rows}u) { tile_rows[at.index] = row_at(base + at.index, count); }
+  workgroupBarrier();
 
   let position = base + at.index;
   var row: Row;
-  row.place = at.index;
   row.part = EMPTY;
   row.token = -1;
-  if (position < count) {
+  if (at.index < ${tile.rows}u && position < count) {
     if (p.mode == ${FOLD_MODES.target}u) {
       row.wanted = get_list(p.N + position);
     } else {
@@ -212,16 +244,21 @@ fn main(at: Place, group: vec3<u32>) {
       row.key = bitcast<vec4<u32>>(words);
     }
   }
-  for (var entry = first; entry < end; entry += ${TILE}u) {
-    ${tileSums(
-      { along: 'depth', load: (i) => `load_hidden(row${i}, k)` },
-      { along: 'depth', load: (i) => `load_weight(entry + 4u * block + ${i}u, k)` },
-      'p.D',
-    )}
-    ${half(0)}
-    ${half(1)}
+  for (var entry = first; entry < end; entry += ${tile.columns}u) {
+    ${tileSums(tile, {
+      columns: {
+        along: 'depth',
+        load: (i, block, k) => `load_weight(entry + 4u * ${block} + ${i}u, ${k})`,
+      },
+      rows: {
+        along: 'depth',
+        load: (i, block, k) => `load_hidden(tile_rows[4u * ${block} + ${i}u], ${k})`,
+      },
+      depth: 'p.D',
+    })}
+    ${Array.from({ length: tile.groupsPerThread }, (_, group) => handOver(group)).join('')}
   }
-  if (position >= count) { return; }
+  if (at.index >= ${tile.rows}u || position >= count) { return; }
   let out = position * p.folds + p.firstFold + group.y;
   put_parts(out, vec4<f32>(row.part, row.logit));
   if (p.mode != ${FOLD_MODES.target}u) {
@@ -230,25 +267,10 @@ fn main(at: Place, group: vec3<u32>) {
   }
 }`,
   });
-});
+}
 
 /** Folds of a vocabulary of V entries. */
 export const foldsOf = (V: number): number => Math.ceil(V / FOLD);
-
-/** How many rows of `rowBytes` one binding holds: a multiple of `unit`, and at least one of it. */
-export function rowsPerBinding(call: KernelCall, rowBytes: number, unit: number): number {
-  return Math.max(1, Math.floor(call.limits.bindingBytes / rowBytes / unit)) * unit;
-}
-
-/** [0, length) in pieces of `step`. */
-export function pieces(length: number, step: number): readonly { start: number; end: number }[] {
-  return Array.from({ length: Math.ceil(length / step) }, (_, i) => ({
-    start: i * step,
-    end: Math.min(length, (i + 1) * step),
-  }));
-}
-
-export const bytesOfStored = (call: KernelCall): number => (call.storage === 'f16' ? 2 : 4);
 
 /** True where rows of D elements in these arrays can be read four at a time. */
 export function isVectorized(call: KernelCall, arrays: readonly GpuArray[]): boolean {
@@ -281,13 +303,14 @@ export function foldPasses(
   { mode, hidden, list, rows, parts, draws, inverse }: FoldOptions,
 ): readonly Pass[] {
   const { D, V } = call.dims;
-  const shader = foldShader(isVectorized(call, [hidden, weight]));
+  const tile = foldTileFor(rows, call);
+  const made = foldShader({ tile, isVector: isVectorized(call, [hidden, weight]) });
   const step = Math.min(
     rowsPerBinding(call, Math.max(1, D * bytesOfStored(call)), FOLD),
     FOLD * call.limits.workgroupsPerAxis,
   );
   return pieces(V, step).map(({ start, end }) => ({
-    shader,
+    shader: made,
     arrays: { hidden, weight: weight.slice(start * D, end * D), list, parts, draws },
     numbers: {
       N: rows,
@@ -299,6 +322,6 @@ export function foldPasses(
       mode: FOLD_MODES[mode],
       inverse,
     },
-    workgroups: [Math.ceil(rows / TILE), foldsOf(end - start), 1],
+    workgroups: [Math.ceil(rows / tile.rows), foldsOf(end - start), 1],
   }));
 }

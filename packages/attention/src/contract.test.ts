@@ -1,5 +1,5 @@
 import { randomAt } from '@saccade/core';
-import { openDevice, referenceBackend } from '@saccade/ops';
+import { type Backend, openDevice, referenceBackend } from '@saccade/ops';
 import {
   checkBatchInvariance,
   checkGradients,
@@ -8,6 +8,7 @@ import {
   fuzzCases,
 } from '@saccade/ops/contract';
 import { afterAll, describe, expect, it } from 'vitest';
+import { attentionChecks } from './contract.ts';
 import { drawSegments } from './draw-segments.ts';
 import { attentionCatalog } from './registry.ts';
 import { planSegments } from './segments.ts';
@@ -39,6 +40,57 @@ describe.each(attentionCatalog)('$id', (op) => {
     for (const opCase of cases) {
       for (const seed of [5, 6]) await checkBatchInvariance(device, op, opCase, seed);
     }
+  });
+});
+
+/** What holds between launches, besides what holds for each op. */
+const relations = attentionChecks().filter(({ name }) => {
+  // The oracle follows whatever layout it is given; a kernel must not.
+  return !/oracle|again|part of a batch|refuses/.test(name);
+});
+
+describe('the reference backend', () => {
+  const subject = { device, open: () => openDevice(referenceBackend()) };
+  for (const check of relations) it(check.name, () => check.run(subject));
+});
+
+describe('the contract notices', () => {
+  /** Runs a relation on the reference backend, with `fault` after each launch. */
+  const run = (name: RegExp, fault: (...launch: Parameters<Backend['dispatch']>) => number) => {
+    const check = relations.find((candidate) => name.test(candidate.name));
+    const backend = referenceBackend();
+    const dispatch = backend.dispatch.bind(backend);
+    backend.dispatch = (launch) => {
+      dispatch(launch);
+      // The last result, which is the gradient of v or the log-sum-exp.
+      const view = launch.operands.at(-1);
+      const value = fault(launch);
+      if (view !== undefined && value !== 0) {
+        backend.write({ ...view, length: 1 }, Float32Array.of(value));
+      }
+    };
+    const broken = openDevice(backend);
+    return check?.run({ device: broken, open: () => broken });
+  };
+
+  it('a prefix whose results depend on what shares it', async () => {
+    const fault = run(/shared prefix the bits/, ({ dims }) => dims.S);
+    await expect(fault).rejects.toThrow(/prefix 90, responses 40, 7, 65.*lse of head 0: element 0/);
+  });
+
+  it('a key of a prefix that does not collect from all who continue it', async () => {
+    const fault = run(/shared prefix the gradients/, ({ direction, dims }) =>
+      direction === 'backward' && dims.S === 4 ? 30 : 0,
+    );
+    await expect(fault).rejects.toThrow(/gradient of v is off the sum over the repeated prefix/);
+  });
+
+  it('NaN that reaches another tree', async () => {
+    let launches = 0;
+    const fault = run(/keeps NaN/, ({ direction }) =>
+      direction === 'backward' && launches++ === 1 ? Number.NaN : 0,
+    );
+    await expect(fault).rejects.toThrow(/NaN in tokens 69 to 98 changes .* v of token 0/);
   });
 });
 

@@ -1,97 +1,104 @@
-/** What the two attention ops owe each other on one device, as a plain function. */
-import { type DType, randomAt } from '@saccade/core';
-import type { Device } from '@saccade/ops';
-import { ContractError, firstDifference } from '@saccade/ops/contract';
-import { drawSegments } from './draw-segments.ts';
+/** What the attention ops owe on a device, as plain functions and as named checks. */
+import {
+  type CheckOptions,
+  type DeviceCheck,
+  type Need,
+  needsOf,
+  opChecks,
+} from '@saccade/ops/contract';
+import { checkDecodeMatchesAttention, type DecodeShape } from './check-decode.ts';
+import { checkForestRefusals, checkSpanRefusals } from './check-refusals.ts';
+import {
+  checkNaNStaysInItsTree,
+  checkSharedPrefix,
+  checkSharedPrefixGradients,
+  type PrefixShape,
+} from './check-sharing.ts';
 import { attention, attentionDecode } from './ops/catalog.ts';
-import { pathTo, planSegments, type SegmentPlan, segmentAt } from './segments.ts';
+import { attentionCatalog } from './registry.ts';
 
-export interface DecodeShape {
-  readonly T: number;
-  readonly S: number;
-  readonly H: number;
-  readonly G: number;
-  readonly D: number;
-  readonly window?: number;
-}
+export { checkDecodeMatchesAttention, type DecodeShape } from './check-decode.ts';
+export { checkForestRefusals, checkSpanRefusals } from './check-refusals.ts';
+export {
+  checkNaNStaysInItsTree,
+  checkSharedPrefix,
+  checkSharedPrefixGradients,
+  type PrefixShape,
+} from './check-sharing.ts';
+
+/** From one block of keys to several, with remainders; more heads than threads; windows. */
+const DECODED: readonly DecodeShape[] = [
+  { T: 5, S: 2, H: 2, G: 1, D: 8 },
+  { T: 70, S: 1, H: 4, G: 2, D: 32 },
+  { T: 150, S: 5, H: 6, G: 2, D: 20 },
+  { T: 200, S: 9, H: 3, G: 3, D: 64 },
+  { T: 90, S: 3, H: 20, G: 2, D: 16 },
+  { T: 200, S: 4, H: 4, G: 2, D: 16, window: 40 },
+  { T: 300, S: 2, H: 2, G: 1, D: 8, window: 128 },
+];
+
+/** Prefixes and responses that end inside blocks of keys, and a window that ends in the prefix. */
+const SHARED: readonly PrefixShape[] = [
+  { prefix: 90, responses: [40, 7, 65], H: 4, G: 2, D: 32 },
+  { prefix: 70, responses: [33, 80], H: 4, G: 2, D: 32, window: 50 },
+];
+
+/** Layouts are integers whatever the floats are stored as, so once is enough. */
+const refusals: readonly DeviceCheck[] = [
+  {
+    name: 'attention refuses segments that are no forest, in words',
+    needs: needsOf(attention, 'f32').slice(0, 1),
+    run: ({ device }) => checkForestRefusals(device),
+  },
+  {
+    name: 'attentionDecode refuses spans that are not in the cache, in words',
+    needs: needsOf(attentionDecode, 'f32'),
+    run: ({ device }) => checkSpanRefusals(device),
+  },
+];
 
 /**
- * Checks that decoding a token over the cache gives the bits of attention over the packed row, its
- * log-sum-exp included.
- *
- * The tokens of a random forest lie in the cache segment by segment with a slot of NaN after each;
- * every token is decoded as a row that names its ancestors' slots and its own up to itself.
- *
- * @throws ContractError if one element differs in a bit
+ * All checks of the attention ops on a backend: every kernel, decoding against training, a shared
+ * prefix against the repeated one, NaN that stays where it is, and layouts that are refused.
  */
-export async function checkDecodeMatchesAttention(
-  device: Device,
-  { T, S, H, G, D, window = 0 }: DecodeShape,
-  seed: number,
-  dtype: DType = 'f32',
-): Promise<void> {
-  const random = randomAt(seed, 'decode-matches-attention');
-  const plan = planSegments(drawSegments(T, S, random));
-  const normals = (length: number): Float32Array =>
-    Float32Array.from({ length }, () => random.normal());
-  const [q, k, v] = [normals(T * H * D), normals(T * G * D), normals(T * G * D)];
-  const { spans, offsets } = spansOf(plan);
-
-  const arrays = {
-    q: device.upload(dtype, [T, H, D], q),
-    k: device.upload(dtype, [T, G, D], k),
-    v: device.upload(dtype, [T, G, D], v),
-    segments: device.upload('i32', [S, 3], plan.segments),
-    kCache: device.upload(dtype, [T + S, G, D], asCache(k, plan, G * D)),
-    vCache: device.upload(dtype, [T + S, G, D], asCache(v, plan, G * D)),
-    spans: device.upload('i32', [spans.length / 2, 2], spans),
-    spanOffsets: device.upload('i32', [T + 1], offsets),
-  };
-  const { q: queries, kCache, vCache, spanOffsets } = arrays;
-  const packed = device.forward(
-    attention,
-    { q: queries, k: arrays.k, v: arrays.v, segments: arrays.segments },
-    { window },
-  );
-  const decoded = device.forward(
-    attentionDecode,
-    { q: queries, kCache, vCache, spans: arrays.spans, spanOffsets },
-    { window },
-  );
-  const expected = [...(await device.read(packed.out)), ...(await device.read(packed.lse))];
-  const got = [...(await device.read(decoded.out)), ...(await device.read(decoded.lse))];
-  const results = [packed.out, packed.lse, decoded.out, decoded.lse];
-  for (const array of [...Object.values(arrays), ...results]) device.free(array);
-  const at = firstDifference(got, expected);
-  if (at < 0) return;
-  throw new ContractError(
-    `attentionDecode on ${device.backend.name} (T ${T}, S ${S}, H ${H}, G ${G}, D ${D}, window ` +
-      `${window}; ${dtype}, seed ${seed}): ` +
-      `${at < T * H * D ? `token ${Math.floor(at / (H * D))}` : 'an lse'} gives ${got[at]}, ` +
-      `attention gives ${expected[at]}. Walk the keys of both in the same logical order and blocks.`,
-  );
-}
-
-/** Segment s starts s slots later than in the packed row. */
-function spansOf(plan: SegmentPlan): { spans: number[]; offsets: number[] } {
-  const spans: number[] = [];
-  const offsets = [0];
-  for (let t = 0; t < plan.tokenCount; t++) {
-    for (const s of pathTo(plan.segments, plan.segmentOf[t])) {
-      const { start, end } = segmentAt(plan.segments, s);
-      spans.push(start + s, Math.min(end, t + 1) + s);
-    }
-    offsets.push(spans.length / 2);
-  }
-  return { spans, offsets };
-}
-
-function asCache(rows: Float32Array, plan: SegmentPlan, width: number): Float32Array {
-  const slots = plan.tokenCount + plan.segmentCount;
-  const cache = new Float32Array(slots * width).fill(Number.NaN);
-  for (let t = 0; t < plan.tokenCount; t++) {
-    const slot = t + plan.segmentOf[t];
-    cache.set(rows.subarray(t * width, (t + 1) * width), slot * width);
-  }
-  return cache;
+export function attentionChecks(options: CheckOptions = {}): readonly DeviceCheck[] {
+  const { dtype = 'f32' } = options;
+  const trained = needsOf(attention, dtype);
+  const forward: readonly Need[] = trained.slice(0, 1);
+  return [
+    ...attentionCatalog.flatMap((op) => opChecks(op, options)),
+    {
+      name: `attentionDecode in ${dtype} gives the bits of attention`,
+      needs: [...forward, ...needsOf(attentionDecode, dtype)],
+      async run({ device }) {
+        for (const [seed, shape] of DECODED.entries()) {
+          await checkDecodeMatchesAttention(device, shape, seed, dtype);
+        }
+      },
+    },
+    {
+      name: `attention in ${dtype} gives a shared prefix the bits of the repeated one`,
+      needs: forward,
+      async run({ device }) {
+        for (const shape of SHARED) await checkSharedPrefix(device, shape, 3, dtype);
+      },
+    },
+    {
+      name: `attention in ${dtype} gives a shared prefix the gradients of the repeated one, summed`,
+      needs: trained,
+      async run({ device }) {
+        for (const shape of SHARED) await checkSharedPrefixGradients(device, shape, 3, dtype);
+      },
+    },
+    {
+      name: `attention in ${dtype} keeps NaN out of the gradients of other sequences`,
+      needs: trained,
+      async run({ device }) {
+        for (const scalars of [{}, { causal: 0 }, { window: 10 }]) {
+          await checkNaNStaysInItsTree(device, scalars, 5, dtype);
+        }
+      },
+    },
+    ...(dtype === 'f32' ? refusals : []),
+  ];
 }

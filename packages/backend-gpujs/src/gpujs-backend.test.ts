@@ -1,18 +1,29 @@
 /** The gpu.js backend in Node, where gpu.js has no GPU: its WebAssembly and JavaScript modes. */
 import { attention } from '@saccade/attention';
-import { ConfigError, DataError, UnsupportedError } from '@saccade/core';
-import { linearLogprob } from '@saccade/logprob';
+import { ConfigError, UnsupportedError } from '@saccade/core';
 import { gemm, openDevice, referenceBackend } from '@saccade/ops';
-import { describe, expect, it } from 'vitest';
-import { checkOp, forwardOps } from './gpujs-cases.fixture.ts';
+import { listSkipped, type Subject, whyNot } from '@saccade/ops/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contractChecks, openSubject } from './contract.fixture.ts';
 import { gpujsBackend } from './index.ts';
 
 describe.each(['auto', 'cpu'] as const)('in mode %s', (mode) => {
-  it.each(forwardOps.map((op) => op.id))('%s agrees with its float64 oracle', async (id) => {
-    const device = openDevice(await gpujsBackend({ mode }));
-    for (const op of forwardOps) if (op.id === id) await checkOp(device, op, 6);
-    device.dispose();
+  const checks = contractChecks(6);
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await openSubject({ mode });
+    const skipped = listSkipped(checks, subject.device.backend);
+    if (skipped !== undefined) console.warn(skipped);
   });
+  afterAll(() => subject.device.dispose());
+
+  for (const check of checks) {
+    it(check.name, async (context) => {
+      const reason = whyNot(check, subject.device.backend);
+      if (reason !== undefined) context.skip(reason);
+      await check.run(subject);
+    });
+  }
 });
 
 it('says what it computes with', async () => {
@@ -57,15 +68,14 @@ it('refuses in one sentence what is too large, and any other storage than float3
   backend.dispose();
 });
 
-it('reports a target that is not in the vocabulary', async () => {
-  const device = openDevice(await gpujsBackend());
-  const hidden = device.upload('f32', [1, 1], [1]);
-  const weight = device.upload('f32', [2, 1], [1, 2]);
-  const targets = device.upload('i32', [1], [2]);
-  expect(() => device.forward(linearLogprob, { hidden, weight, targets })).toThrow(
-    new DataError(
-      'linearLogprob: targets[0] is 2; expected at least -1 and below 2. Check the indices.',
-    ),
-  );
-  device.dispose();
+it('refuses operands of other lengths than the dims', async () => {
+  const backend = await gpujsBackend();
+  const four = { buffer: backend.alloc(16), offsetBytes: 0, dtype: 'f32', length: 4 } as const;
+  const segments = { ...four, dtype: 'i32', length: 3 } as const;
+  const operands = [four, four, four, segments, four, four];
+  const dims = { T: 2, H: 1, G: 1, D: 4, S: 1, P: 3 };
+  const scalars = attention.scalars ?? {};
+  const launch = { op: attention, direction: 'forward', operands, dims, scalars } as const;
+  expect(() => backend.dispatch(launch)).toThrow(/q needs 32 bytes \(\[T, H, D\] of f32\), got 16/);
+  backend.dispose();
 });

@@ -10,9 +10,19 @@ import {
   UnsupportedError,
   viewBytes,
 } from '@saccade/core';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
 import {
   type Allocation,
+  checkLength,
   launchedOperands,
   PooledMemory,
   refuseDtypes,
@@ -114,9 +124,12 @@ class GpuJsBackend implements Backend {
     }
     const floats: Record<string, Float32Array> = {};
     const indices: Record<string, Int32Array> = {};
-    launchedOperands(op, direction).forEach(({ name }, position) => {
+    launchedOperands(op, direction).forEach((operand, position) => {
+      const { name } = operand;
       const view = operands[position];
-      const elements = view === undefined ? undefined : this.#elements(view);
+      if (view === undefined) return;
+      checkLength(op, operand, view, dims);
+      const elements = this.#elements(view);
       if (elements instanceof Float32Array) floats[name] = elements;
       if (elements instanceof Int32Array) indices[name] = elements;
     });
@@ -134,6 +147,10 @@ class GpuJsBackend implements Backend {
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
+  }
+
+  memoryUse(): MemoryUse {
+    return this.#memory.use;
   }
 
   dispose(): void {

@@ -1,21 +1,27 @@
-/** The page that `scripts/browser.test.ts` runs: the checks of the Node test, on real WebGL2. */
-import { openDevice } from '@saccade/ops';
-import { type CheckedOp, checkOp, forwardOps } from './gpujs-cases.fixture.ts';
-import { gpujsBackend } from './index.ts';
+/** The page that `scripts/browser.test.ts` runs: the contract on the browser's WebGL2. */
+import { type CheckResult, listSkipped, runChecks } from '@saccade/ops/contract';
+import { contractChecks, openSubject } from './contract.fixture.ts';
 
-/** More than the 16 WebGL contexts that Chromium keeps: one more takes the oldest away. */
-const OPENED = 20;
+export type { CheckResult } from '@saccade/ops/contract';
 
-export async function run(): Promise<{ description: string; checked: readonly CheckedOp[] }> {
-  const device = openDevice(await gpujsBackend());
-  for (let i = 0; i < OPENED; i++) {
-    const backend = await gpujsBackend({ mode: 'webgl2' });
-    backend.dispose();
-    // gpu.js gives a context back in a task of its own.
-    await new Promise((done) => setTimeout(done, 5));
-  }
-  const checked: CheckedOp[] = [];
-  for (const op of forwardOps) checked.push(await checkOp(device, op, 2));
-  device.dispose();
-  return { description: device.backend.description, checked };
+/** All fixed cases, and two random ones of every op; in Node there are more. */
+export const checks = contractChecks(2);
+
+/** What the harness of pages calls `run` with. */
+interface PageCall {
+  report(result: CheckResult): Promise<void>;
+}
+
+export interface PageResult {
+  readonly description: string;
+  /** Which checks were skipped, and why. */
+  readonly skipped: string | undefined;
+}
+
+export async function run({ report }: PageCall): Promise<PageResult> {
+  const subject = await openSubject({ mode: 'webgl2' });
+  const { backend } = subject.device;
+  for await (const result of runChecks(checks, subject)) await report(result);
+  subject.device.dispose();
+  return { description: backend.description, skipped: listSkipped(checks, backend) };
 }

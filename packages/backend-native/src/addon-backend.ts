@@ -10,7 +10,16 @@ import {
   viewBytes,
 } from '@saccade/core';
 import type { KernelRuntime } from '@saccade/native';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
 import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
 import { CudaError, isDriverError, isOutOfMemory } from './cuda-error.ts';
 import { KernelTable } from './kernel-table.ts';
@@ -149,6 +158,10 @@ export class AddonBackend implements Backend {
 
   allocatedBytes(): number {
     return this.#memory.liveBytes;
+  }
+
+  memoryUse(): MemoryUse {
+    return this.#memory.use;
   }
 
   workspaceBytes(): number {

@@ -1,6 +1,5 @@
-/** What must not change a bit: threads, queueing, neighbours, packing, sharing a prefix; at sizes that tile. */
-
-import { attention, attentionCatalog, planSharedPrefix, planVarlen } from '@saccade/attention';
+/** What must not change a bit: threads, queueing, neighbours; at sizes that tile. */
+import { attentionCatalog } from '@saccade/attention';
 import { type DType, randomAt } from '@saccade/core';
 import { logprobCatalog } from '@saccade/logprob';
 import {
@@ -20,7 +19,6 @@ import {
   drawNormals,
   dtypeOf,
   firstDifference,
-  relativeError,
 } from '@saccade/ops/contract';
 import { afterAll, describe, expect, it } from 'vitest';
 import { nativeBackend, probeNative } from './index.ts';
@@ -166,93 +164,4 @@ describe('with tiles, blocks and chunks all in use', () => {
       await compareWithOracle(device, op, opCase, 9, dtype);
     },
   );
-});
-
-describe('a shared prefix', () => {
-  const device = openDevice(
-    nativeBackend({ threads: 2, handOverMicroseconds: 0, poisonWorkspaces: true }),
-  );
-  afterAll(() => device.dispose());
-
-  it('gives the outputs of the repeated prefix bit for bit, and its gradients summed', async () => {
-    const [P, responses, H, G, D] = [90, [40, 7, 65], 4, 2, 32];
-    const random = randomAt(3, 'prefix');
-    const draw = (length: number): Float64Array =>
-      Float64Array.from({ length }, () => Math.fround(random.normal()));
-    const shared = planSharedPrefix({ prefixLength: P, responseLengths: responses });
-    const repeated = planVarlen(responses.map((length) => P + length));
-    // Row t of the repeated layout is row rowOf[t] of the shared one.
-    const rowOf: number[] = [];
-    let start = P;
-    for (const length of responses) {
-      for (let t = 0; t < P; t++) rowOf.push(t);
-      for (let t = 0; t < length; t++) rowOf.push(start + t);
-      start += length;
-    }
-    const repeat = (rows: Float64Array, width: number): Float64Array =>
-      Float64Array.from(rowOf.flatMap((r) => [...rows.subarray(r * width, (r + 1) * width)]));
-    const T = shared.tokenCount;
-    const [q, k, v, dOut] = [draw(T * H * D), draw(T * G * D), draw(T * G * D), draw(T * H * D)];
-    // The prefix rows' own gradient counts once, not once per repetition.
-    const dRepeated = repeat(dOut, H * D);
-    rowOf.forEach((row, t) => {
-      if (row < P && t >= P) dRepeated.fill(0, t * H * D, (t + 1) * H * D);
-    });
-
-    const run = async (plan: typeof shared, arrays: readonly Float64Array[]): Promise<Bits> => {
-      const [tokens, heads] = [plan.tokenCount, { q: H, k: G, v: G }];
-      const upload = (name: 'q' | 'k' | 'v', values: Float64Array | undefined): DeviceArray =>
-        device.upload('f32', [tokens, heads[name], D], values ?? []);
-      const inputs = {
-        q: upload('q', arrays[0]),
-        k: upload('k', arrays[1]),
-        v: upload('v', arrays[2]),
-        segments: device.upload('i32', [plan.segmentCount, 3], plan.segments),
-      };
-      const outputs = device.forward(attention, inputs);
-      const gradOutputs = { out: upload('q', arrays[3]) };
-      const gradients = device.backward(attention, gradOutputs, inputs, outputs);
-      const { out, lse } = outputs;
-      const read = (array: DeviceArray | undefined): Promise<ArrayLike<number>> =>
-        array === undefined ? Promise.resolve([]) : device.read(array);
-      return {
-        out: await read(out),
-        lse: await read(lse),
-        q: await read(gradients.q),
-        k: await read(gradients.k),
-        v: await read(gradients.v),
-      };
-    };
-    const one = await run(shared, [q, k, v, dOut]);
-    const many = await run(repeated, [
-      repeat(q, H * D),
-      repeat(k, G * D),
-      repeat(v, G * D),
-      dRepeated,
-    ]);
-
-    const expectedOut = repeat(Float64Array.from(one.out ?? []), H * D);
-    expect(firstDifference(many.out ?? [], expectedOut)).toBe(-1);
-    const lse = Float64Array.from(one.lse ?? []);
-    const repeatedT = rowOf.length;
-    for (let h = 0; h < H; h++) {
-      const expected = rowOf.map((row) => lse[h * T + row]);
-      const got = Array.from(many.lse ?? []).slice(h * repeatedT, (h + 1) * repeatedT);
-      expect(got).toEqual(expected);
-    }
-    for (const [name, width] of [
-      ['q', H * D],
-      ['k', G * D],
-      ['v', G * D],
-    ] as const) {
-      const summed = new Float64Array(T * width);
-      rowOf.forEach((row, t) => {
-        for (let i = 0; i < width; i++) {
-          const value = many[name]?.[t * width + i] ?? Number.NaN;
-          summed[row * width + i] = (summed[row * width + i] ?? 0) + value;
-        }
-      });
-      expect(relativeError(one[name] ?? [], summed, 0.1)).toBeLessThan(2e-6);
-    }
-  });
 });

@@ -73,12 +73,14 @@ export class Executor {
     if (width === 4 && !array.isAligned) {
       throw new StateError(`${where} is not aligned for vec4. Choose a variant by isAligned.`);
     }
-    const { bindingBytes } = this.#parts.limits;
+    const { bindingBytes, arraysPerPass } = this.#parts.limits;
     const sizeBytes = array.length * array.elementBytes;
     if (sizeBytes > bindingBytes) {
       throw new UnsupportedError(
-        `${where} has ${sizeBytes} bytes; this device binds at most ${bindingBytes} at once. ` +
-          'Use smaller arrays or another backend.',
+        `${where} binds ${array.label ?? 'scratch memory'} with ${sizeBytes} bytes; this device ` +
+          `binds at most ${bindingBytes} bytes at once (maxStorageBufferBindingSize), in ` +
+          `${arraysPerPass} arrays (maxStorageBuffersPerShaderStage). Use smaller arrays or ` +
+          'another backend.',
       );
     }
     return array;

@@ -7,6 +7,8 @@ export interface WebGpuAvailable {
   readonly available: true;
   /** The adapter, for people: `nvidia, NVIDIA H200`. */
   readonly description: string;
+  /** Whether a processor plays the GPU. */
+  readonly isSoftware: boolean;
   readonly features: readonly string[];
   /** The adapter's limits that kernels choose by. */
   readonly limits: Readonly<Record<string, number>>;
@@ -39,8 +41,17 @@ export const REQUESTED_LIMITS = [
   'maxComputeWorkgroupsPerDimension',
 ] as const;
 
+/** Matrices of subgroups: not yet in WebGPU, and in Dawn behind a flag. */
+export const MATRIX_FEATURE: 'chromium-experimental-subgroup-matrix' =
+  'chromium-experimental-subgroup-matrix';
+
 /** Features that kernels use where they are. */
-export const REQUESTED_FEATURES = ['subgroups', 'shader-f16', 'timestamp-query'] as const;
+export const REQUESTED_FEATURES: readonly string[] = [
+  'subgroups',
+  'shader-f16',
+  'timestamp-query',
+  MATRIX_FEATURE,
+];
 
 /** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
 let dawn: Promise<GPU> | undefined;
@@ -88,6 +99,7 @@ export async function probeWebGpu(
     return {
       available: true,
       description: describeAdapter(adapter.info),
+      isSoftware: adapter.info.isFallbackAdapter ?? false,
       features: [...adapter.features].sort(),
       limits: Object.fromEntries(REQUESTED_LIMITS.map((name) => [name, adapter.limits[name]])),
     };
@@ -95,6 +107,10 @@ export async function probeWebGpu(
     return { available: false, message: messageOf(error) };
   }
 }
+
+/** The features to ask of an adapter. The types know only those that are in WebGPU. */
+export const availableFeatures = (features: ReadonlySet<string>): readonly GPUFeatureName[] =>
+  REQUESTED_FEATURES.filter((name) => features.has(name)) as readonly GPUFeatureName[];
 
 /**
  * A device with all the limits and features of its adapter that kernels use.
@@ -116,7 +132,7 @@ export async function requestDevice(
   try {
     const device = await adapter.requestDevice({
       requiredLimits,
-      requiredFeatures: REQUESTED_FEATURES.filter((feature) => features.has(feature)),
+      requiredFeatures: availableFeatures(features),
     });
     destroyAtExit(device);
     return { gpu, device };
@@ -130,7 +146,9 @@ export async function requestDevice(
 }
 
 export function describeAdapter(info: GPUAdapterInfo): string {
-  const parts = [info.vendor, info.device, info.description].filter((part) => part !== '');
+  // Browsers keep the model to themselves; the architecture they tell.
+  const { vendor, device, architecture, description } = info;
+  const parts = [vendor, device || architecture, description].filter((part) => part !== '');
   return parts.join(', ') || 'an adapter that does not say its name';
 }
 

@@ -1,6 +1,12 @@
 /** What a device offers to kernels, and the options that make it offer less. */
-import { ConfigError } from '@saccade/core';
-import type { KernelLimits } from '@saccade/webgpu-kernels';
+import { ConfigError, UnsupportedError } from '@saccade/core';
+import {
+  type KernelLimits,
+  type MatrixUnit,
+  TILE_ROWS,
+  type TileRows,
+} from '@saccade/webgpu-kernels';
+import { MATRIX_FEATURE } from './find-gpu.ts';
 
 export interface LimitOptions {
   /** False: kernels run without subgroups even where the device has them. */
@@ -9,12 +15,24 @@ export interface LimitOptions {
   readonly workgroupBytes?: number;
   /** Bytes of one binding, at most what the device has; bigger arrays are bound in slices. */
   readonly bindingBytes?: number;
+  /** Rows of the tiles of matrix products. Default: by the shape. The bits are the same. */
+  readonly tileRows?: TileRows;
+  /** Whether kernels choose as for an adapter that runs on the CPU. Default: by the adapter. */
+  readonly isSoftware?: boolean;
+  /**
+   * True: products of float16 use the device's matrix units, an experimental feature. They sum in
+   * an order of their own. Default: false.
+   */
+  readonly matrixUnits?: boolean;
 }
 
 /** Bindings begin at multiples of 256 bytes: what an array may lose of the device's limit. */
 const LOST_TO_ALIGNMENT = 512;
 
-/** @throws ConfigError  if an option asks for more than the device has, or too little to work */
+/**
+ * @throws ConfigError       if an option asks for more than the device has, or too little to work
+ * @throws UnsupportedError  if matrix units are asked for and cannot be used
+ */
 export function kernelLimits(
   device: GPUDevice,
   info: GPUAdapterInfo,
@@ -22,7 +40,14 @@ export function kernelLimits(
 ): KernelLimits {
   const { limits } = device;
   const bound = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-  const within = (name: keyof LimitOptions, most: number, least: number): number => {
+  const { tileRows } = options;
+  if (tileRows !== undefined && !TILE_ROWS.includes(tileRows)) {
+    throw new ConfigError(
+      'tileRows',
+      `tileRows is ${tileRows}. Pass ${TILE_ROWS.join(' or ')}, or leave it out.`,
+    );
+  }
+  const within = (name: 'workgroupBytes' | 'bindingBytes', most: number, least: number): number => {
     const value = options[name];
     if (value === undefined) return most;
     if (typeof value === 'number' && value >= least && value <= most) return value;
@@ -37,5 +62,74 @@ export function kernelLimits(
     hasSubgroups: device.features.has('subgroups') && options.subgroups !== false,
     subgroupMinSize: info.subgroupMinSize ?? 4,
     subgroupMaxSize: info.subgroupMaxSize ?? 128,
+    isSoftware: options.isSoftware ?? isSoftware(info),
+    tileRows,
+    matrixUnit: matrixUnit(device, info, options.matrixUnits ?? false),
   };
+}
+
+/** Adapters say so since 2025; before, by name. */
+function isSoftware({ isFallbackAdapter, architecture, description }: GPUAdapterInfo): boolean {
+  return isFallbackAdapter || /swiftshader|llvmpipe/i.test(`${architecture} ${description}`);
+}
+
+/** What an adapter says of its matrix units, `adapterInfo.subgroupMatrixConfigs` in Dawn. */
+interface MatrixConfig {
+  readonly componentType: string;
+  readonly resultComponentType: string;
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+}
+
+const MATRIX_BYTES = 32_768;
+const MATRIX_SUBGROUP = 32;
+
+function matrixUnit(
+  { features, limits }: GPUDevice,
+  info: GPUAdapterInfo & { readonly subgroupMatrixConfigs?: Iterable<MatrixConfig> },
+  isWanted: boolean,
+): MatrixUnit | undefined {
+  if (!isWanted) return undefined;
+  const refuse = (fact: string, remedy: string): never => {
+    throw new UnsupportedError(`Matrix units: ${fact}. ${remedy}, or leave matrixUnits out.`);
+  };
+  for (const feature of [MATRIX_FEATURE, 'shader-f16', 'subgroups']) {
+    if (features.has(feature)) continue;
+    return refuse(
+      `this device lacks the feature ${feature}`,
+      'In Node open Dawn with enable-dawn-features=allow_unsafe_apis, in Chromium start with ' +
+        '--enable-unsafe-webgpu, on a GPU with cooperative matrices',
+    );
+  }
+  if (limits.maxComputeWorkgroupStorageSize < MATRIX_BYTES) {
+    return refuse(
+      `they need ${MATRIX_BYTES} bytes of workgroup memory, this device has ` +
+        `${limits.maxComputeWorkgroupStorageSize}`,
+      'Ask for more with the device',
+    );
+  }
+  if ((info.subgroupMaxSize ?? Infinity) > MATRIX_SUBGROUP) {
+    return refuse(
+      `subgroups here have up to ${info.subgroupMaxSize} threads, the kernels take ${MATRIX_SUBGROUP}`,
+      'Use another device',
+    );
+  }
+  const configs = [...(info.subgroupMatrixConfigs ?? [])];
+  for (const size of [16, 8] as const) {
+    const isThere = configs.some(
+      ({ componentType, resultComponentType, M, N, K }) =>
+        componentType === 'f16' &&
+        resultComponentType === 'f32' &&
+        [M, N, K].every((n) => n === size),
+    );
+    if (isThere) return { size };
+  }
+  const list = configs
+    .map((c) => `${c.M}x${c.N}x${c.K} ${c.componentType} to ${c.resultComponentType}`)
+    .join(', ');
+  return refuse(
+    `the kernels take 16x16x16 or 8x8x8 of f16 to f32; this device has ${list || 'none'}`,
+    'Use another device',
+  );
 }

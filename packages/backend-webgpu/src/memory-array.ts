@@ -10,12 +10,15 @@ export class MemoryArray implements GpuArray {
   readonly length: number;
   /** Index of the first element, counted from the start of the memory. */
   readonly first: number;
+  /** What it is a part of, for messages; absent for scratch memory. */
+  readonly label: string | undefined;
 
-  constructor(memory: GpuMemory, storage: Storage, first: number, length: number) {
+  constructor(memory: GpuMemory, storage: Storage, first: number, length: number, label?: string) {
     this.memory = memory;
     this.storage = storage;
     this.first = first;
     this.length = length;
+    this.label = label;
   }
 
   get elementBytes(): 2 | 4 {
@@ -41,7 +44,7 @@ export class MemoryArray implements GpuArray {
           'Slice within the array.',
       );
     }
-    return new MemoryArray(this.memory, this.storage, this.first + start, end - start);
+    return new MemoryArray(this.memory, this.storage, this.first + start, end - start, this.label);
   }
 }
 

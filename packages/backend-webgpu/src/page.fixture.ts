@@ -1,29 +1,27 @@
-/** The page that `scripts/browser.test.ts` runs: one case of every kernel on the browser's WebGPU. */
-import { attentionCatalog } from '@saccade/attention';
-import { logprobCatalog } from '@saccade/logprob';
-import { openDevice, opsCatalog } from '@saccade/ops';
-import { compareWithOracle } from '@saccade/ops/contract';
-import { webGpuKernels } from '@saccade/webgpu-kernels';
-import { webgpuBackend } from './index.ts';
+/** The page that `scripts/browser.test.ts` runs: the contract on the browser's WebGPU. */
+import { type CheckResult, listSkipped, runChecks } from '@saccade/ops/contract';
+import { contractChecks, openSubject } from './contract.fixture.ts';
+
+export type { CheckResult } from '@saccade/ops/contract';
+
+/** All fixed cases, and two random ones of every op; in Node there are more. */
+export const checks = contractChecks(2);
+
+/** What the harness of pages calls `run` with. */
+interface PageCall {
+  report(result: CheckResult): Promise<void>;
+}
 
 export interface PageResult {
   readonly description: string;
-  /** Ids of the ops that agree with their oracles. */
-  readonly checked: readonly string[];
+  /** Which checks were skipped, and why. */
+  readonly skipped: string | undefined;
 }
 
-export async function run(): Promise<PageResult> {
-  const backend = await webgpuBackend({ poisonWorkspaces: true });
-  const device = openDevice(backend);
-  const checked: string[] = [];
-  for (const op of [...opsCatalog, ...attentionCatalog, ...logprobCatalog]) {
-    if (!webGpuKernels.some((kernel) => kernel.op === op.id)) continue;
-    // The second case: small, and no multiple of anything.
-    const opCase = op.cases[1];
-    if (opCase === undefined) continue;
-    await compareWithOracle(device, op, opCase, 1);
-    checked.push(op.id);
-  }
-  device.dispose();
-  return { description: backend.description, checked: checked.sort() };
+export async function run({ report }: PageCall): Promise<PageResult> {
+  const subject = await openSubject();
+  const { backend } = subject.device;
+  for await (const result of runChecks(checks, subject)) await report(result);
+  subject.device.dispose();
+  return { description: backend.description, skipped: listSkipped(checks, backend) };
 }

@@ -131,7 +131,8 @@ export class Pipelines {
     );
   }
 
-  #check({ name, arrays, numbers, threads, subgroups, failures }: Shader, count: number): void {
+  #check(shader: Shader, count: number): void {
+    const { name, arrays, numbers, threads, subgroups, matrices, failures } = shader;
     const limits = this.#limits;
     const [x, y, z] = threads;
     const most = failures === undefined ? count : count + 1;
@@ -152,6 +153,9 @@ export class Pipelines {
     }
     if (subgroups === true && !limits.hasSubgroups) {
       refuse('needs the feature subgroups, which this device lacks');
+    }
+    if (matrices === true && limits.matrixUnit === undefined) {
+      refuse('needs matrix units, which this device lacks or was opened without');
     }
   }
 

@@ -1,4 +1,5 @@
 /** Copies to the host in queue order, each with the record of failures as it was at that point. */
+import type { MemoryUse } from '@saccade/ops';
 import { PooledMemory } from '@saccade/ops/backend';
 import type { Failures } from './failures.ts';
 import { MAP_READ } from './gpu-constants.ts';
@@ -78,6 +79,11 @@ export class Readback {
     const failure = this.#failures.check(words, mark);
     if (failure !== undefined) throw failure;
     return bytes;
+  }
+
+  /** What is held to read through; nobody's arrays. */
+  get use(): MemoryUse {
+    return this.#staging.use;
   }
 
   dispose(): void {

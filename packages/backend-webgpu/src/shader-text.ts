@@ -9,6 +9,15 @@
 import { StateError } from '@saccade/core';
 import type { Shader } from '@saccade/webgpu-kernels';
 
+/**
+ * The number of a subgroup is uniform in it, but the compiler does not follow it through `Place`:
+ * bodies must see to it that a subgroup stays together.
+ */
+const MATRIX_DIRECTIVES = [
+  'enable chromium_experimental_subgroup_matrix;',
+  'diagnostic(off, chromium.subgroup_matrix_uniformity);',
+];
+
 /** What an array's declaration says. */
 export interface DeclaredArray {
   readonly name: string;
@@ -60,14 +69,16 @@ export function uniformMembers(shader: Shader): readonly string[] {
 export function shaderText(shader: Shader, storage: 'f32' | 'f16'): string {
   const arrays = declaredArrays(shader, storage);
   const hasFailures = shader.failures !== undefined;
+  const hasMatrices = shader.matrices === true;
   const numbers = [
     ...Object.entries(shader.numbers).map(([name, kind]) => `${name}: ${kind}`),
     ...arrays.map(({ name }) => `${firstOf(name)}: u32`),
     ...(hasFailures ? [`${LAUNCH_NUMBER}: u32`] : []),
   ];
   const enables = [
-    ...(arrays.some(({ stored }) => stored === 'f16') ? ['enable f16;'] : []),
-    ...(shader.subgroups === true ? ['enable subgroups;'] : []),
+    ...(hasMatrices || arrays.some(({ stored }) => stored === 'f16') ? ['enable f16;'] : []),
+    ...(hasMatrices || shader.subgroups === true ? ['enable subgroups;'] : []),
+    ...(hasMatrices ? MATRIX_DIRECTIVES : []),
   ];
   return [
     ...enables,
@@ -120,7 +131,7 @@ fn fail(sentence: u32, index: u32, value: i32) {
  * compiler proves that per parameter: `main(at: Place, group: vec3<u32>)` is given the workgroup
  * once more, apart from what differs by thread.
  */
-function entryText({ name, threads, subgroups, body }: Shader): string {
+function entryText({ name, threads, subgroups, matrices, body }: Shader): string {
   const main = /fn\s+main\s*\(([^)]*)\)/.exec(body);
   if (main === null) throw new StateError(`The shader "${name}" has no fn main(at: Place).`);
   const members = [
@@ -134,6 +145,7 @@ function entryText({ name, threads, subgroups, body }: Shader): string {
           ['width', 'u32', 'subgroup_size'],
         ]
       : []),
+    ...(matrices === true ? [['subgroup', 'u32', 'subgroup_id']] : []),
   ] as const;
   const fields = members.map(([member, type]) => `${member}: ${type}`).join(', ');
   const builtins = members.map(([member, type, id]) => `@builtin(${id}) ${member}: ${type}`);

@@ -1,5 +1,5 @@
 /**
- * WebGPU in Node for tests: the machine's GPU, else SwiftShader and the Vulkan loader of a Chromium that
+ * WebGPU in Node for tests and benchmarks: the machine's GPU, else SwiftShader and the Vulkan loader of a Chromium that
  * is installed.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,12 +17,20 @@ const CHROMIUMS = [
 /** Of dlopen on Linux: RTLD_NOW, and keep the library when its handle is closed. */
 const LOAD_FOR_GOOD = 0x1002;
 
-/** Points the Vulkan loader at SwiftShader where there is nothing else, then probes. */
+/** {@link offerSoftwareGpu}, then probes. */
 export async function probeForTests(): Promise<WebGpuAvailable | WebGpuUnavailable> {
-  if (process.platform === 'linux' && !hasGpu()) useSwiftShader();
+  offerSoftwareGpu();
   const probe = await probeWebGpu();
   if (!probe.available) console.warn(`WebGPU tests are skipped: ${probe.message}`);
   return probe;
+}
+
+/**
+ * Points the Vulkan loader at SwiftShader where this machine has no GPU. Only before anything opens
+ * WebGPU in this process.
+ */
+export function offerSoftwareGpu(): void {
+  if (process.platform === 'linux' && !hasGpu()) useSwiftShader();
 }
 
 /** What a child process of a test runs first, to find the same adapter. */

@@ -1,5 +1,5 @@
 /** Devices that this package's tests look into. */
-import { findAdapter, findGpu, openDawn, REQUESTED_FEATURES } from './find-gpu.ts';
+import { availableFeatures, findAdapter, findGpu, openDawn } from './find-gpu.ts';
 
 export interface TestDevice {
   readonly gpu: GPU;
@@ -14,7 +14,7 @@ export interface TestDevice {
 export async function openTestDevice(): Promise<TestDevice> {
   const gpu = await findGpu();
   const adapter = await findAdapter(gpu, undefined);
-  const requiredFeatures = REQUESTED_FEATURES.filter((feature) => adapter.features.has(feature));
+  const requiredFeatures = availableFeatures(adapter.features);
   const device = await adapter.requestDevice({ requiredFeatures });
   let [buffers, pipelines] = [0, 0];
   let failing: GPUErrorFilter | undefined;
@@ -62,9 +62,9 @@ export async function openTestDevice(): Promise<TestDevice> {
 }
 
 /** Dawn's null device, which compiles and checks everything and runs nothing; absent without Dawn. */
-export async function openNullGpu(): Promise<GPU | undefined> {
+export async function openNullGpu(flags: readonly string[] = []): Promise<GPU | undefined> {
   try {
-    return await openDawn(['backend=null']);
+    return await openDawn(['backend=null', ...flags]);
   } catch {
     return undefined;
   }

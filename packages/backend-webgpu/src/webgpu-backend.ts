@@ -10,8 +10,17 @@ import {
   UnsupportedError,
   viewBytes,
 } from '@saccade/core';
-import type { Backend, BufferView, DeviceBuffer, Dims, Direction, Launch, Op } from '@saccade/ops';
-import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
+import type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Dims,
+  Direction,
+  Launch,
+  MemoryUse,
+  Op,
+} from '@saccade/ops';
+import { checkLength, PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
 import type { GpuArray, KernelCall, KernelLimits, Pass, Storage } from '@saccade/webgpu-kernels';
 import { DeviceFaults } from './device-faults.ts';
 import { Executor } from './executor.ts';
@@ -19,7 +28,7 @@ import { Failures } from './failures.ts';
 import { type DeviceRequest, describeAdapter, requestDevice } from './find-gpu.ts';
 import { GpuBuffers, type GpuMemory, largestBuffer } from './gpu-memory.ts';
 import { kernelLimits, type LimitOptions } from './kernel-limits.ts';
-import { type KernelOperand, KernelTable } from './kernel-table.ts';
+import { type KernelBinding, type KernelOperand, KernelTable } from './kernel-table.ts';
 import { MemoryArray } from './memory-array.ts';
 import { Pipelines } from './pipelines.ts';
 import { Readback, type Span } from './readback.ts';
@@ -160,7 +169,7 @@ class WebGpuBackend implements Backend {
   ): true | string {
     const binding = this.#kernels.find(op, direction);
     if (typeof binding === 'string') return binding;
-    return refuseDtypes(binding.operands[direction], this.#storages, dtypes) ?? true;
+    return this.#refuse(binding, direction, dtypes) ?? true;
   }
 
   dispatch({ op, direction, operands, dims, scalars }: Launch): void {
@@ -169,9 +178,9 @@ class WebGpuBackend implements Backend {
     const refusal =
       typeof binding === 'string'
         ? binding
-        : refuseDtypes(
-            binding.operands[direction],
-            this.#storages,
+        : this.#refuse(
+            binding,
+            direction,
             operands.map((view) => view?.dtype),
           );
     if (typeof binding === 'string' || refusal !== undefined) {
@@ -212,6 +221,16 @@ class WebGpuBackend implements Backend {
     return this.#memory.liveBytes;
   }
 
+  memoryUse(): MemoryUse {
+    const { use } = this.#memory;
+    const { heldBuffers, heldBytes } = this.#readback.use;
+    return {
+      ...use,
+      heldBuffers: use.heldBuffers + heldBuffers,
+      heldBytes: use.heldBytes + heldBytes,
+    };
+  }
+
   workspaceBytes(): number {
     return this.#workspaceBytes;
   }
@@ -226,23 +245,33 @@ class WebGpuBackend implements Backend {
     if (this.#isOwner) this.#device.destroy();
   }
 
+  /** What is wrong with the operands' types, in one sentence, or `undefined`. */
+  #refuse(
+    { operands }: KernelBinding,
+    direction: Direction,
+    dtypes: readonly (DType | undefined)[],
+  ): string | undefined {
+    const refusal = refuseDtypes(operands[direction], this.#storages, dtypes);
+    if (refusal === undefined || this.#storages.includes('f16') || !dtypes.includes('f16')) {
+      return refusal;
+    }
+    return `${refusal.slice(0, -1)}: this device lacks the feature shader-f16.`;
+  }
+
   #operand(op: Op, slot: KernelOperand, view: BufferView, dims: Dims): MemoryArray {
     const memory = this.#memory.locate(view);
-    const expected = slot.axes.reduce((size, axis) => size * (dims[axis] ?? 0), 1);
+    checkLength(op, slot, view, dims);
     const size = bytesOf(view.dtype);
-    if (view.length !== expected) {
-      throw new ShapeError(
-        `${op.id}: ${slot.label} needs ${expected * size} bytes ([${slot.axes.join(', ')}] of ` +
-          `${view.dtype}), got ${view.length * size}. Pass an array of the call's dims.`,
-      );
-    }
     if (view.offsetBytes % size !== 0) {
       throw new ShapeError(
         `${op.id}: ${slot.label} begins at byte ${view.offsetBytes}, expected a multiple of ` +
           `${size}. Move the view to whole elements.`,
       );
     }
-    return new MemoryArray(memory, view.dtype as Storage, view.offsetBytes / size, view.length);
+    const shape = slot.axes.map((axis) => `${axis} ${dims[axis] ?? 0}`).join(', ');
+    const first = view.offsetBytes / size;
+    const label = `${slot.label} [${shape}]`;
+    return new MemoryArray(memory, view.dtype as Storage, first, view.length, label);
   }
 
   #scratch(op: Op, storage: Storage, length: number, taken: GpuMemory[]): GpuArray {

@@ -1,65 +1,69 @@
-/** What sampling and scoring owe each other on one device, as a plain function. */
-import { type DType, randomAt } from '@saccade/core';
-import type { Device } from '@saccade/ops';
-import { ContractError, firstDifference } from '@saccade/ops/contract';
+/** What the log-prob ops owe on a device, as plain functions and as named checks. */
+import { DataError } from '@saccade/core';
+import {
+  type CheckOptions,
+  type DeviceCheck,
+  expectError,
+  needsOf,
+  opChecks,
+} from '@saccade/ops/contract';
+import { checkRowsLeftOut } from './check-rows-left-out.ts';
+import { checkSampleMatchesLogprob, type SampleShape } from './check-sample.ts';
 import { linearLogprob, linearSample } from './ops/catalog.ts';
+import { logprobCatalog } from './registry.ts';
 
-export interface SampleShape {
-  readonly N: number;
-  readonly D: number;
-  readonly V: number;
-  /** 0 compares the greedy choice with the log-probabilities at temperature 1. */
-  readonly temperature: number;
-}
+export { checkRowsLeftOut } from './check-rows-left-out.ts';
+export { checkSampleMatchesLogprob, type SampleShape } from './check-sample.ts';
+
+/** Less than one chunk of the vocabulary, and several with a remainder. */
+const SAMPLED: readonly SampleShape[] = [
+  { N: 1, D: 5, V: 3, temperature: 1 },
+  { N: 27, D: 40, V: 700, temperature: 0.7 },
+  { N: 50, D: 400, V: 2200, temperature: 0 },
+];
 
 /**
- * Checks that the log-prob recorded while sampling is, bit for bit, the one scoring gives.
- *
- * The rows are scored in reverse order and with one left out, as another batch would have them.
- *
- * @throws ContractError if one differs in a bit
+ * All checks of the log-prob ops on a backend: every kernel, sampling against scoring, rows left
+ * out, and targets outside the vocabulary.
  */
-export async function checkSampleMatchesLogprob(
-  device: Device,
-  { N, D, V, temperature }: SampleShape,
-  seed: number,
-  dtype: DType = 'f32',
-): Promise<void> {
-  const random = randomAt(seed, 'sample-matches-logprob');
-  const hidden = Float32Array.from({ length: N * D }, () => random.normal());
-  const head = Float32Array.from({ length: V * D }, () => random.normal() / Math.sqrt(D));
-  const words = Int32Array.from({ length: N * 4 }, () => random.word() | 0);
-  const weight = device.upload(dtype, [V, D], head);
-  const rows = device.upload(dtype, [N, D], hidden);
-  const keys = device.upload('i32', [N, 4], words);
-  const sampled = device.forward(linearSample, { hidden: rows, weight, keys }, { temperature });
-  const tokens = await device.read(sampled.tokens);
-  const recorded = await device.read(sampled.logprobs);
-
-  const order = Array.from({ length: N }, (_, n) => N - 1 - n);
-  const reversed = new Float32Array(N * D);
-  order.forEach((row, n) => {
-    reversed.set(hidden.subarray(row * D, (row + 1) * D), n * D);
-  });
-  const other = device.upload(dtype, [N, D], reversed);
-  const wanted = order.map((row, n) => (n === N - 1 && N > 1 ? -1 : tokens[row]));
-  const targets = device.upload('i32', [N], wanted);
-  const scored = device.forward(
-    linearLogprob,
-    { hidden: other, weight, targets },
-    { temperature: temperature === 0 ? 1 : temperature },
-  );
-  const logprobs = await device.read(scored.logprobs);
-  const given = [weight, rows, keys, other, targets];
-  for (const array of [...given, ...Object.values(sampled), ...Object.values(scored)]) {
-    device.free(array);
-  }
-  const expected = order.map((row, n) => (wanted[n] < 0 ? 0 : recorded[row]));
-  const at = firstDifference(logprobs, expected);
-  if (at < 0) return;
-  throw new ContractError(
-    `linearSample on ${device.backend.name} (N ${N}, D ${D}, V ${V}, temperature ${temperature}; ` +
-      `${dtype}, seed ${seed}): recorded ${expected[at]}, linearLogprob gives ${logprobs[at]}. ` +
-      'Fold the vocabulary of both in the same chunks and order.',
-  );
+export function logprobChecks(options: CheckOptions = {}): readonly DeviceCheck[] {
+  const { dtype = 'f32' } = options;
+  const scored = needsOf(linearLogprob, dtype);
+  return [
+    ...logprobCatalog.flatMap((op) => opChecks(op, options)),
+    {
+      name: `linearSample in ${dtype} records the log-probs of linearLogprob, bit for bit`,
+      needs: [...scored.slice(0, 1), ...needsOf(linearSample, dtype)],
+      async run({ device }) {
+        for (const [seed, shape] of SAMPLED.entries()) {
+          await checkSampleMatchesLogprob(device, shape, seed, dtype);
+        }
+      },
+    },
+    {
+      name: `linearLogprob in ${dtype} leaves rows out whatever they hold`,
+      needs: scored,
+      run: ({ device }) => checkRowsLeftOut(device, 1, dtype),
+    },
+    {
+      name: `linearLogprob in ${dtype} refuses targets outside the vocabulary in words`,
+      needs: scored.slice(0, 1),
+      async run({ device }) {
+        const hidden = device.upload(dtype, [3, 2], Array(6).fill(1));
+        const weight = device.upload(dtype, [5, 2], Array(10).fill(1));
+        for (const [wrong, message] of [
+          [[1, 5, 0], /linearLogprob: targets\[1\] is 5; expected at least -1 and below 5\./],
+          [[1, 0, -2], /linearLogprob: targets\[2\] is -2; expected at least -1 and below 5\./],
+        ] as const) {
+          const targets = device.upload('i32', [3], wrong);
+          // Thrown at once by a backend that runs launches at once, else by the next wait.
+          const launch = async () => {
+            device.forward(linearLogprob, { hidden, weight, targets });
+            await device.synchronize();
+          };
+          await expectError(`targets ${wrong.join(', ')}`, launch, DataError, message);
+        }
+      },
+    },
+  ];
 }

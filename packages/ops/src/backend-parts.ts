@@ -1,6 +1,7 @@
 /** What backends are made of besides their device: pooled memory, and operands checked by form. */
 export { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
 export {
+  checkLength,
   type LaunchedOperand,
   launchedOperands,
   refuseDtypes,

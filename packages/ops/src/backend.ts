@@ -41,6 +41,19 @@ export interface Launch {
   readonly scalars: Scalars;
 }
 
+/** What a backend holds of its device's memory. */
+export interface MemoryUse {
+  /** Buffers allocated and not freed, and their bytes as they were asked for. */
+  readonly liveBuffers: number;
+  readonly liveBytes: number;
+  /**
+   * Allocations that the backend has of the system, and their bytes: those behind live buffers, those
+   * lent to launches and reads, and those kept for the next.
+   */
+  readonly heldBuffers: number;
+  readonly heldBytes: number;
+}
+
 export interface Backend {
   /** `native`, `webgpu`, `reference`, … */
   readonly name: string;
@@ -88,6 +101,8 @@ export interface Backend {
   synchronize(): Promise<void>;
   /** Bytes now allocated, for leak tests and reports. */
   allocatedBytes(): number;
+  /** How memory stands, for those who look for leaks; where the backend pools it. */
+  memoryUse?(): MemoryUse;
   /** Bytes of workspace that the latest launch to end took beside its operands, where known. */
   workspaceBytes?(): number;
   /** Frees everything. Queued work is dropped; whoever waits for it gets a StateError. */

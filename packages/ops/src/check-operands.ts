@@ -73,18 +73,21 @@ export function wantedGradients(
 }
 
 /** Element types of the outputs: the inputs' where the output allows it, else its first. */
-export function outputDtypes(op: Op, inputs: DeviceArrays): Record<string, DType> {
+export function outputDtypes(
+  op: Op,
+  inputDtype: (name: string) => DType | undefined,
+): Record<string, DType> {
   const form = formOf(op);
   let compute: DType | undefined;
   for (const name of form.inputs) {
-    const dtype = inputs[name]?.view.dtype;
+    const dtype = inputDtype(name);
     if (dtype !== 'i32') compute ??= dtype;
   }
   const dtypes: Record<string, DType> = {};
   for (const name of form.outputs) {
     const operand = op.outputs[name];
-    const own = operand.inPlaceOf === undefined ? undefined : inputs[operand.inPlaceOf];
-    const preferred = own?.view.dtype ?? compute;
+    const own = operand.inPlaceOf === undefined ? undefined : inputDtype(operand.inPlaceOf);
+    const preferred = own ?? compute;
     const allowed = operand.dtypes;
     dtypes[name] =
       preferred !== undefined && allowed.includes(preferred) ? preferred : (allowed[0] as DType);

@@ -1,8 +1,8 @@
 import { SaccadeError } from '@saccade/core';
 
-/** A kernel or an oracle broke a rule that every op must keep. */
+/** A kernel, an oracle or a backend broke a rule that all of its kind must keep. */
 export class ContractError extends SaccadeError {
-  constructor(message: string) {
-    super('contract', message);
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('contract', message, options);
   }
 }

@@ -1,5 +1,15 @@
 /**
- * What every op and every kernel must keep, as plain functions without a test runner:
+ * What every op, every kernel and every backend must keep, as plain functions without a test runner.
+ *
+ * A backend: lists of named checks, to be run by any runner or by `runChecks`:
+ *
+ *   const subject = { device: openDevice(myBackend()), open: () => openDevice(myBackend()) };
+ *   for (const check of [...opsChecks({ dtype: 'f32' }), ...memoryChecks, ...queueChecks(busy)]) {
+ *     test(check.name, { skip: whyNot(check, subject.device.backend) }, () => check.run(subject));
+ *   }
+ *
+ * `@saccade/attention/contract` and `@saccade/logprob/contract` have those of their ops. One op, or
+ * one case of it:
  *
  *   for (const opCase of [...op.cases, ...fuzzCases(op, 20, 1)]) {
  *     checkGradients(op, opCase, 1);                      // the oracle against itself
@@ -10,19 +20,36 @@
  *
  * All of them throw `ContractError` with the op, the case and the seed that show the fault.
  */
-import { randomAt } from '@saccade/core';
-import type { Op, OpCase } from './op.ts';
+import type { CheckOptions, DeviceCheck } from './checks/check.ts';
+import { dataChecks } from './checks/data.ts';
+import { opChecks } from './checks/kernel.ts';
+import { opsCatalog } from './registry.ts';
 
 export { checkGradients, type GradientReport } from './check-gradients.ts';
 export { checkBatchInvariance, checkRepeatable } from './check-invariance.ts';
+export {
+  type CheckOptions,
+  type DeviceCheck,
+  listSkipped,
+  type Need,
+  needsOf,
+  type Subject,
+  whyNot,
+} from './checks/check.ts';
+export { expectError, expectSame } from './checks/expect.ts';
+export { opChecks } from './checks/kernel.ts';
+export { memoryChecks } from './checks/memory.ts';
+export { type ProcessCheck, processChecks, processWork } from './checks/process.ts';
+export { type BusyWork, orderChecks, queueChecks } from './checks/queue.ts';
+export { type CheckResult, runChecks } from './checks/run.ts';
 export { absoluteError, firstDifference, outputError, relativeError } from './compare.ts';
 export { type ComparisonReport, compareWithOracle } from './compare-with-oracle.ts';
 export { ContractError } from './contract-error.ts';
 export { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-inputs.ts';
+export { fuzzCases } from './fuzz-cases.ts';
 export { type GuardedBackend, guardBackend } from './guard-backend.ts';
 
-/** `count` random cases; an op without a generator of its own gives its fixed cases again. */
-export function fuzzCases(op: Op, count: number, seed: number): readonly OpCase[] {
-  const random = randomAt(seed, 'fuzz', op.id);
-  return Array.from({ length: count }, () => op.fuzz?.(random) ?? random.pick(op.cases));
+/** All checks of the ops of this package on a backend: every kernel, and what odd data makes of it. */
+export function opsChecks(options: CheckOptions = {}): readonly DeviceCheck[] {
+  return [...opsCatalog.flatMap((op) => opChecks(op, options)), ...dataChecks(options)];
 }

@@ -139,7 +139,7 @@ class BackendDevice implements Device {
     const scalars = resolveScalars(op, given);
     const dims = checkInputs(op, inputs);
     const outputs: Record<string, DeviceArray> = {};
-    const dtypes = outputDtypes(op, inputs);
+    const dtypes = outputDtypes(op, (name) => inputs[name]?.view.dtype);
     const plan = this.#launcher.plan(op, 'forward', dims, scalars, ({ role, name }) =>
       role === 'input' ? inputs[name]?.view.dtype : dtypes[name],
     );

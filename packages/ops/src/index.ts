@@ -1,4 +1,11 @@
-export type { Backend, BufferView, DeviceBuffer, Direction, Launch } from './backend.ts';
+export type {
+  Backend,
+  BufferView,
+  DeviceBuffer,
+  Direction,
+  Launch,
+  MemoryUse,
+} from './backend.ts';
 export {
   type Device,
   type DeviceArray,

@@ -1,7 +1,7 @@
 /** The operands of a launch as kernels take them: their kinds, and what is wrong with their types. */
-import { type DType, StateError } from '@saccade/core';
-import type { Direction } from './backend.ts';
-import type { Op } from './op.ts';
+import { bytesOf, type DType, ShapeError, StateError } from '@saccade/core';
+import type { BufferView, Direction } from './backend.ts';
+import type { Dims, Op } from './op.ts';
 import { formOf, type OperandSlot } from './op-form.ts';
 import { kindOf, type OperandKind } from './signature.ts';
 
@@ -63,6 +63,22 @@ export function refuseDtypes(
     }
   }
   return undefined;
+}
+
+/** @throws ShapeError  if a view does not have the elements that a launch of these dims needs */
+export function checkLength(
+  op: Op,
+  { label, axes }: LaunchedOperand,
+  { dtype, length }: BufferView,
+  dims: Dims,
+): void {
+  const expected = axes.reduce((size, axis) => size * (dims[axis] ?? 0), 1);
+  if (length === expected) return;
+  const size = bytesOf(dtype);
+  throw new ShapeError(
+    `${op.id}: ${label} needs ${expected * size} bytes ([${axes.join(', ')}] of ${dtype}), ` +
+      `got ${length * size}. Pass an array of the call's dims.`,
+  );
 }
 
 /** The type of a launch's `stored` operands; f32 where it has none. */

@@ -62,6 +62,32 @@ describe('PooledMemory', () => {
     expect(memory.liveBytes).toBe(0);
   });
 
+  it('says what is live and what it holds', () => {
+    const source = new CountingSource();
+    const memory = new PooledMemory('test', source);
+    const [a, b] = [memory.alloc(1000), memory.alloc(10)];
+    const lent = memory.take(5000);
+    expect(memory.use).toEqual({
+      liveBuffers: 2,
+      liveBytes: 1010,
+      heldBuffers: 3,
+      heldBytes: source.heldBytes,
+    });
+    memory.give(lent);
+    memory.free(a);
+    use(memory, 4, 1 << 14);
+    expect(memory.use).toEqual({
+      liveBuffers: 1,
+      liveBytes: 10,
+      heldBuffers: source.held.size,
+      heldBytes: source.heldBytes,
+    });
+    memory.free(b);
+    memory.dispose();
+    const nothing = { liveBuffers: 0, liveBytes: 0, heldBuffers: 0, heldBytes: 0 };
+    expect(memory.use).toEqual(nothing);
+  });
+
   it('lends memory for a launch without counting it as live', () => {
     const source = new CountingSource();
     const memory = new PooledMemory('test', source);

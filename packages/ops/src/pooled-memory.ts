@@ -1,6 +1,6 @@
 /** Device memory with free lists, and handles that notice when they are used too late. */
 import { bytesOf, ShapeError, StateError } from '@saccade/core';
-import type { BufferView, DeviceBuffer } from './backend.ts';
+import type { BufferView, DeviceBuffer, MemoryUse } from './backend.ts';
 import { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
 
 /** Where memory comes from and goes back to. */
@@ -23,7 +23,11 @@ export class PooledMemory<Memory extends Allocation> {
   readonly #backend: string;
   readonly #source: MemorySource<Memory>;
   readonly #free = new FreeLists<Memory>();
+  #liveBuffers = 0;
   #liveBytes = 0;
+  /** What the source has given and not got back. */
+  #heldBuffers = 0;
+  #heldBytes = 0;
   /** Memory behind the live buffers, size classes counted in full, now and at most. */
   #usedBytes = 0;
   #peakBytes = 0;
@@ -38,11 +42,21 @@ export class PooledMemory<Memory extends Allocation> {
     return this.#liveBytes;
   }
 
+  get use(): MemoryUse {
+    return {
+      liveBuffers: this.#liveBuffers,
+      liveBytes: this.#liveBytes,
+      heldBuffers: this.#heldBuffers,
+      heldBytes: this.#heldBytes,
+    };
+  }
+
   alloc(sizeBytes: number): PooledBuffer<Memory> {
     if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
       throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
     }
     const memory = this.take(sizeBytes);
+    this.#liveBuffers++;
     this.#liveBytes += sizeBytes;
     return new PooledBuffer(this, sizeBytes, memory);
   }
@@ -51,6 +65,7 @@ export class PooledMemory<Memory extends Allocation> {
   free(buffer: DeviceBuffer): void {
     const pooled = this.#own(buffer, 'Free it where it is from.');
     const memory = pooled.giveUp(this);
+    this.#liveBuffers--;
     this.#liveBytes -= pooled.sizeBytes;
     this.give(memory);
   }
@@ -65,6 +80,8 @@ export class PooledMemory<Memory extends Allocation> {
     this.#trim();
     const memory = this.#allocate(size);
     this.#usedBytes += memory.sizeBytes - size;
+    this.#heldBuffers++;
+    this.#heldBytes += memory.sizeBytes;
     return memory;
   }
 
@@ -95,7 +112,7 @@ export class PooledMemory<Memory extends Allocation> {
   give(memory: Memory): void {
     this.#usedBytes -= memory.sizeBytes;
     if (this.#source.isUsable?.(memory) === false) {
-      this.#source.release(memory);
+      this.#release(memory);
       return;
     }
     this.#free.put(memory);
@@ -124,14 +141,23 @@ export class PooledMemory<Memory extends Allocation> {
     while (this.#usedBytes + this.#free.sizeBytes > MOST_HELD * this.#peakBytes) {
       const unused = this.#free.evict();
       if (unused === undefined) return;
-      this.#source.release(unused);
+      this.#release(unused);
     }
+  }
+
+  #release(memory: Memory): void {
+    this.#heldBuffers--;
+    this.#heldBytes -= memory.sizeBytes;
+    this.#source.release(memory);
   }
 
   /** Forgets everything; who disposes of a device frees what it held. */
   dispose(): void {
     this.#free.clear();
+    this.#liveBuffers = 0;
     this.#liveBytes = 0;
+    this.#heldBuffers = 0;
+    this.#heldBytes = 0;
     this.#usedBytes = 0;
   }
 

@@ -11,8 +11,8 @@ import {
 } from '@saccade/core';
 import type { Backend, BufferView, DeviceBuffer, Launch } from './backend.ts';
 import { shapeOf } from './infer-dims.ts';
+import { checkLength, launchedOperands } from './launched-operands.ts';
 import { differentiableOutputs, type Op, type Values } from './op.ts';
-import { formOf } from './op-form.ts';
 
 /** Opens the reference backend: any op, any storage type, no native code. */
 export function referenceBackend(): Backend {
@@ -33,8 +33,13 @@ class ReferenceBackend implements Backend {
   readonly name = 'reference';
   readonly description = 'float64 oracles in TypeScript, one thread';
   readonly #live = new Set<HostBuffer>();
+  #isDisposed = false;
 
   alloc(sizeBytes: number): DeviceBuffer {
+    this.#expectOpen();
+    if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
+      throw new ShapeError(`A buffer cannot have ${sizeBytes} bytes. Pass a size of 0 or more.`);
+    }
     const buffer = new HostBuffer(sizeBytes);
     this.#live.add(buffer);
     return buffer;
@@ -79,9 +84,11 @@ class ReferenceBackend implements Backend {
     const inputs: Record<string, Values[string]> = {};
     const outputs: Record<string, Values[string]> = {};
     const results: { name: string; view: BufferView }[] = [];
-    formOf(op).order[direction].forEach(({ role, name }, position) => {
+    launchedOperands(op, direction).forEach((operand, position) => {
+      const { role, name } = operand;
       const view = operands[position];
       if (view === undefined) return;
+      checkLength(op, operand, view, dims);
       if (role === 'gradInput' || (role === 'output' && direction === 'forward')) {
         results.push({ name, view });
         return;
@@ -106,7 +113,9 @@ class ReferenceBackend implements Backend {
     }
   }
 
-  async synchronize(): Promise<void> {}
+  async synchronize(): Promise<void> {
+    this.#expectOpen();
+  }
 
   allocatedBytes(): number {
     let total = 0;
@@ -115,6 +124,7 @@ class ReferenceBackend implements Backend {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     for (const buffer of this.#live) buffer.bytes = undefined;
     this.#live.clear();
   }
@@ -130,6 +140,11 @@ class ReferenceBackend implements Backend {
       );
     }
     return viewBytes(view.dtype, bytes, view.offsetBytes, view.length);
+  }
+
+  #expectOpen(): void {
+    if (!this.#isDisposed) return;
+    throw new StateError('This reference backend has been disposed. Open another one.');
   }
 
   #expectLive(buffer: DeviceBuffer): HostBuffer {

@@ -4,7 +4,7 @@ import { formatNumber, formatPercent } from './numbers.ts';
 import type { Session } from './session.ts';
 
 export function drawHeadline(root: HTMLElement, { history }: Session): void {
-  const { evaluations, reinforcement, coldStart } = history;
+  const { evaluations, reinforcement } = history;
   const [first, last] = [evaluations[0], evaluations.at(-1)];
   const isOne = evaluations.length < 2;
   const fromTo = (value: (of: { accuracy: number; toolCalls: number }) => string): HTMLElement => {
@@ -12,8 +12,7 @@ export function drawHeadline(root: HTMLElement, { history }: Session): void {
     if (isOne) return element('dd', {}, value(first));
     return element('dd', {}, element('span', { class: 'from' }, `${value(first)} → `), value(last));
   };
-  const newest = reinforcement.at(-1) ?? coldStart.at(-1);
-  const { rolloutSeconds = 0, learnSeconds = 0 } = newest?.values ?? {};
+  const { rolloutSeconds = 0, learnSeconds = 0 } = reinforcement.at(-1)?.values ?? {};
   const pace = rolloutSeconds + learnSeconds;
   root.replaceChildren(
     card(

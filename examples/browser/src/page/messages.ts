@@ -6,7 +6,7 @@ export interface StartRequest {
   /** Name of a preset. */
   readonly preset: string;
   readonly algorithm: string;
-  readonly toolBonus: number;
+  readonly hasToolBonus: boolean;
   readonly seed: number;
   /** Updates of the cold start, and steps of reinforcement learning. */
   readonly updates: number;

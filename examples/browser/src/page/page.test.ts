@@ -47,7 +47,7 @@ async function expectedLosses(): Promise<readonly number[]> {
   const settings = {
     preset: withLength(preset, UPDATES, 0),
     algorithm: 'grpo',
-    toolBonus: 0,
+    hasToolBonus: false,
     seed: 1,
   };
   const losses: number[] = [];

@@ -13,7 +13,6 @@ import { Session } from './session.ts';
 
 /** Between two changes of the gallery, milliseconds: long enough to see something. */
 const GALLERY_PACE = 1500;
-const TOOL_BONUS = 0.1;
 
 const STAGES = {
   preparing: 'Making demonstrations',
@@ -154,7 +153,7 @@ find('controls', HTMLFormElement).addEventListener('submit', (event) => {
   session.start({
     preset: presetField.value,
     algorithm: algorithmField.value,
-    toolBonus: bonusField.checked ? TOOL_BONUS : 0,
+    hasToolBonus: bonusField.checked,
     seed: seedField.valueAsNumber,
     updates: updatesField.valueAsNumber,
     steps: stepsField.valueAsNumber,

@@ -1,8 +1,9 @@
 import { randomAt } from '@saccade/core';
-import { prepareImage, qwenImageProcessor } from '@saccade/policy';
+import { prepareImage } from '@saccade/policy';
 import { describe, expect, it } from 'vitest';
+import { pictureConfig } from '../training/pictures.ts';
 import { cardsTask, cellBox, factsOf } from './cards.ts';
-import { CELL, drawTable, putCard } from './draw-table.ts';
+import { drawTable, putCard } from './draw-table.ts';
 import { cutOut, decodePng, encodePng, type Picture } from './picture.ts';
 import { type CardSymbol, symbols } from './symbols.ts';
 
@@ -17,10 +18,9 @@ function tableWith(symbol: CardSymbol | undefined): Picture {
 }
 
 /** As the model is given it, in grey levels of one of 255. */
-async function seen(picture: Picture, maxPixels: number): Promise<Float32Array> {
-  const config = { ...qwenImageProcessor, temporalPatchSize: 1, minPixels: CELL * CELL, maxPixels };
+async function seen(picture: Picture): Promise<Float32Array> {
   const { patches } = await prepareImage(encodePng(picture), {
-    ...config,
+    ...pictureConfig(options),
     mean: [0, 0, 0],
     std: [1, 1, 1],
   });
@@ -34,12 +34,9 @@ function meanDifference(a: Float32Array, b: Float32Array): number {
 describe('a card', () => {
   it.each(symbols)('hides $name from an overview and shows it in a crop', async (symbol) => {
     const [blank, card] = [tableWith(undefined), tableWith(symbol)];
-    const overview = meanDifference(await seen(blank, 56 * 56), await seen(card, 56 * 56));
+    const overview = meanDifference(await seen(blank), await seen(card));
     const box = cellBox(5, 4);
-    const crop = meanDifference(
-      await seen(cutOut(blank, box), 56 * 56),
-      await seen(cutOut(card, box), 56 * 56),
-    );
+    const crop = meanDifference(await seen(cutOut(blank, box)), await seen(cutOut(card, box)));
     // A card is a sixteenth of the table; the texture of ±14 grey levels has a mean size of 7.
     expect(overview * 16).toBeLessThan(3.5);
     expect(crop).toBeGreaterThan(7);
@@ -47,7 +44,7 @@ describe('a card', () => {
 
   it('looks different with every symbol', async () => {
     const crops = await Promise.all(
-      symbols.map((symbol) => seen(cutOut(tableWith(symbol), cellBox(5, 4)), 28 * 28)),
+      symbols.map((symbol) => seen(cutOut(tableWith(symbol), cellBox(5, 4)))),
     );
     crops.forEach((one, i) => {
       for (const other of crops.slice(i + 1)) expect(meanDifference(one, other)).toBeGreaterThan(5);

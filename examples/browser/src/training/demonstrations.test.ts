@@ -1,4 +1,4 @@
-import { QwenProcessor, qwenImageProcessor } from '@saccade/policy';
+import { QwenProcessor } from '@saccade/policy';
 import { ModelImages } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
@@ -6,14 +6,10 @@ import { createLookingEnv } from '../environment/looking-env.ts';
 import { cardsTask, factsOf } from '../task/cards.ts';
 import { makeTokenizer } from './corpus.ts';
 import { type DemonstrationMix, demonstrate, guide, tourMix } from './demonstrations.ts';
+import { pictureConfig } from './pictures.ts';
 
 const options = { cells: 4, cards: 2, symbols: 4 };
-const processor = new QwenProcessor(makeTokenizer(options), {
-  ...qwenImageProcessor,
-  temporalPatchSize: 1,
-  minPixels: 28 * 28,
-  maxPixels: 56 * 56,
-});
+const processor = new QwenProcessor(makeTokenizer(options), pictureConfig(options));
 const tasks = Array.from({ length: 12 }, (_, index) => cardsTask(options, 'train', index));
 const careless: DemonstrationMix = {
   answerWithoutLooking: 0.5,

@@ -6,16 +6,16 @@ import {
   createLocalPolicy,
   type LocalPolicy,
   type ModelConfig,
+  nanoConfig,
   QwenProcessor,
-  qwenImageProcessor,
 } from '@saccade/policy';
-import { accumulativeTool, accuracy, exact, type Scoring } from '@saccade/rewards';
+import { accuracy, exact, pyvisionRlTerms, type Scoring } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { oversampleFilterRank, type Scheduler } from '@saccade/schedulers';
 import { createLookingEnv } from '../environment/looking-env.ts';
 import { cardsTask } from '../task/cards.ts';
-import { CELL } from '../task/draw-table.ts';
 import { makeTokenizer } from './corpus.ts';
+import { pictureConfig } from './pictures.ts';
 import type { PolicySize, Preset } from './presets.ts';
 
 /** What a person chooses on the page. */
@@ -23,8 +23,8 @@ export interface Settings {
   readonly preset: Preset;
   /** A name of the algorithms' registry. */
   readonly algorithm: string;
-  /** What a tool call of a right trajectory earns; 0 for right answers alone. */
-  readonly toolBonus: number;
+  /** Whether tool calls of a right trajectory earn PyVision-RL's bonus, or right answers alone do. */
+  readonly hasToolBonus: boolean;
   readonly seed: number;
 }
 
@@ -40,15 +40,10 @@ export interface Parts {
 
 /** @throws ConfigError for an unknown algorithm; the errors of the device */
 export function makeParts(device: Device, settings: Settings): Parts {
-  const { preset, toolBonus, seed } = settings;
-  const { rl, task, toolCalls, overviewPixels } = preset;
+  const { preset, hasToolBonus, seed } = settings;
+  const { rl, task, toolCalls } = preset;
   const algorithm = algorithms.get(settings.algorithm);
-  const processor = new QwenProcessor(makeTokenizer(task), {
-    ...qwenImageProcessor,
-    temporalPatchSize: 1,
-    minPixels: CELL * CELL,
-    maxPixels: overviewPixels,
-  });
+  const processor = new QwenProcessor(makeTokenizer(task), pictureConfig(task));
   const config = modelConfig(preset.policy, processor, preset.maxContextTokens);
   return {
     policy: createLocalPolicy({ device, config, processor, seed }),
@@ -56,10 +51,7 @@ export function makeParts(device: Device, settings: Settings): Parts {
     makeEnv: () => createLookingEnv({ toolCalls }),
     scoring: {
       verifier: exact,
-      terms: [
-        { reward: accuracy, weight: 1 },
-        { reward: accumulativeTool, weight: toolBonus },
-      ],
+      terms: hasToolBonus ? pyvisionRlTerms() : [{ reward: accuracy, weight: 1 }],
     },
     algorithm,
     scheduler: oversampleFilterRank.create({
@@ -74,26 +66,24 @@ export function makeParts(device: Device, settings: Settings): Parts {
   };
 }
 
-/** A still picture is one moment, so that patches are half as long as the published model's. */
+/** The nano policy at another size, with patches as the processor cuts them. */
 function modelConfig(
   { vision, ...decoder }: PolicySize,
-  processor: QwenProcessor,
+  { codec, tokens, images }: QwenProcessor,
   maxPositions: number,
 ): ModelConfig {
+  const nano = nanoConfig(codec.vocabSize, tokens);
+  const { patchSize, mergeSize, temporalPatchSize } = images;
   return {
-    vocabSize: processor.codec.vocabSize,
+    ...nano,
     ...decoder,
-    eps: 1e-6,
-    ropeTheta: 10000,
-    isTied: true,
     maxPositions,
-    ...processor.tokens,
     vision: {
+      ...nano.vision,
       ...vision,
-      patchSize: 14,
-      mergeSize: 2,
-      temporalPatchSize: 1,
-      windowSize: 112,
+      patchSize,
+      mergeSize,
+      temporalPatchSize,
       fullAttentionBlocks: Array.from({ length: vision.depth }, (_, block) => block),
     },
   };

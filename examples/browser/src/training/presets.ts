@@ -52,8 +52,6 @@ export interface Preset {
   /** One sentence for people. */
   readonly description: string;
   readonly task: CardsOptions;
-  /** Area of an overview at most, pixels. */
-  readonly overviewPixels: number;
   readonly policy: PolicySize;
   readonly toolCalls: number;
   readonly coldStart: ColdStart;
@@ -80,7 +78,6 @@ const small: Preset = {
   name: 'small',
   description: 'Sixteen cells, two cards, four symbols. For a GPU: a few minutes.',
   task: { cells: 4, cards: 2, symbols: 4 },
-  overviewPixels: 56 * 56,
   policy: {
     hidden: 64,
     layers: 3,
@@ -111,7 +108,6 @@ const tiny: Preset = {
   name: 'tiny',
   description: 'Four cells, one card, four symbols. For software GPUs and tests.',
   task: { cells: 2, cards: 1, symbols: 4 },
-  overviewPixels: 28 * 28,
   policy: {
     hidden: 32,
     layers: 2,

@@ -14,7 +14,13 @@ const tiny = presets.find(({ name }) => name === 'tiny') as Preset;
 async function eventsOf(changes: Partial<Settings>): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
   const device = openDevice(nativeBackend());
-  const settings = { preset: tiny, algorithm: 'pyvision-rl', toolBonus: 0.1, seed: 1, ...changes };
+  const settings = {
+    preset: tiny,
+    algorithm: 'pyvision-rl',
+    hasToolBonus: true,
+    seed: 1,
+    ...changes,
+  };
   try {
     await train(device, settings, {
       onEvent: (event) => events.push(event),

@@ -192,7 +192,11 @@ export const attention: Op = {
   fuzz: drawCase,
   part: pathPart,
   benchCases: [
+    { dims: { T: 256, H: 4, G: 4, D: 64, S: 1, P: 3 }, gradOf: ['out'] },
+    { dims: { T: 256, H: 4, G: 4, D: 64, S: 1, P: 3 }, gradOf: ['out'], scalars: { causal: 0 } },
+    { dims: { T: 256, H: 2, G: 2, D: 128, S: 1, P: 3 }, gradOf: ['out'] },
     { dims: { T: 1024, H: 8, G: 8, D: 128, S: 1, P: 3 }, gradOf: ['out'] },
+    { dims: { T: 1024, H: 8, G: 8, D: 128, S: 1, P: 3 }, gradOf: ['out'], scalars: { causal: 0 } },
     { dims: { T: 1024, H: 16, G: 16, D: 64, S: 1, P: 3 }, gradOf: ['out'] },
     sharedPrefixCase(512, 128, 4, { H: 8, G: 8, D: 128 }),
     { dims: { T: 2048, H: 4, G: 2, D: 32, S: 9, P: 3 }, gradOf: ['out'] },

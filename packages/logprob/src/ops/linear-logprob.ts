@@ -104,6 +104,7 @@ export const linearLogprob: Op = {
   }),
   part: (inputs, dims, _, random) => selectRows(linearLogprob, 'N', inputs, dims, random),
   benchCases: [
+    allRowsCase({ N: 64, D: 256, V: 2048 }),
     allRowsCase({ N: 2048, D: 128, V: 512 }),
     allRowsCase({ N: 128, D: 2048, V: 151_936 }),
   ],

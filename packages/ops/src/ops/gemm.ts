@@ -71,6 +71,7 @@ export const gemm: Op = {
   }),
   part: (inputs, dims, _, random) => selectRows(gemm, 'M', inputs, dims, random),
   benchCases: [
+    { dims: { M: 256, K: 256, N: 256 }, without: ['b'] },
     { dims: { M: 2048, K: 128, N: 384 }, without: ['b'] },
     { dims: { M: 2048, K: 1024, N: 1024 }, without: ['b'] },
     { dims: { M: 2048, K: 2048, N: 2048 }, without: ['b'] },

@@ -1,0 +1,33 @@
+import { referenceBackend } from '@saccade/ops';
+import { describe, expect, it } from 'vitest';
+import { ticksTo } from './linear-chart.ts';
+import { describeMemory, drawMemory } from './memory-picture.ts';
+import { measureMemory } from './memory-steps.ts';
+
+describe('a run that looks at memory', () => {
+  it('trains, and says in words and as a picture how memory stood', async () => {
+    const lines: string[] = [];
+    const onStep = (line: string) => lines.push(line);
+    const run = await measureMemory({ backend: referenceBackend(), steps: 20, onStep });
+    expect(lines).toEqual(['step 10 of 20', 'step 20 of 20']);
+    // Of what it sampled it made the likelier: it does train.
+    expect(run.logprob[1]).toBeGreaterThan(run.logprob[0]);
+    expect(run.series.liveBytes).toHaveLength(20);
+    expect(run.drift.liveBytes.verdict).toBe('constant');
+    const words = describeMemory(run);
+    expect(words).toContainEqual(expect.stringMatching(/^live bytes: 1\.06 MB at every step from/));
+    // The float64 oracles do not pool.
+    expect(words).toContainEqual('buffers held, pool included: not counted by this backend');
+    const picture = drawMemory(run, 'a machine');
+    expect(picture).toContain('live bytes: constant');
+    expect(picture).not.toContain('NaN');
+  });
+});
+
+describe('ticksTo', () => {
+  it('gives round steps from 0', () => {
+    expect(ticksTo(10)).toEqual([0, 2, 4, 6, 8, 10]);
+    expect(ticksTo(214)).toEqual([0, 50, 100, 150, 200]);
+    expect(ticksTo(1)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1].map((x) => expect.closeTo(x, 12)));
+  });
+});

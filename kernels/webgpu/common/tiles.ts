@@ -1,0 +1,119 @@
+/**
+ * Which tile a kernel works in, by the shape and the device: the one place where that is decided. The
+ * choice never shows in the bits of a row: a sum is one chain of multiply-adds in any tile, but for
+ * those of matrix units, which are used for all rows or for none.
+ *
+ * Software adapters run threads four at a time on a CPU and fetch each vector of workgroup memory
+ * with four loads, so there fewer threads own more. Of the processor time that SwiftShader takes in
+ * the tiles for GPUs, it then takes 0.6 for attention over 128 and 256 tokens of 4 heads of 64, 0.8
+ * for a product of 256³, 0.7 for one row. 16 rows a thread were no better for 16 rows.
+ */
+import type { KernelCall, KernelLimits, TileRows } from '../kernel.ts';
+import { type SumTile, tileThreads } from './sum-tile.ts';
+import type { TileShape } from './tile-product.ts';
+
+/** 64 × 64 by 64 threads of 8 × 8: most sums for what is read. */
+const MANY: SumTile = { rows: 64, columns: 64, depth: 16, rowsPerThread: 8, groupsPerThread: 2 };
+
+/** For decoding, where the weights are read for few rows: deeper, so that fewer barriers wait. */
+const FEW: SumTile = { rows: 16, columns: 64, depth: 32, rowsPerThread: 4, groupsPerThread: 1 };
+
+/** A GPU hides what it waits for behind threads: as many as for 16 rows. */
+const LEAST: SumTile = { rows: 4, columns: 64, depth: 32, rowsPerThread: 1, groupsPerThread: 1 };
+
+const MANY_SOFTWARE: SumTile = { ...MANY, rowsPerThread: 16 };
+const LEAST_SOFTWARE: SumTile = { ...LEAST, rowsPerThread: 4 };
+
+/** Rows of the tiles there are, for who wants to force one. */
+export const TILE_ROWS: readonly TileRows[] = [4, 16, 64];
+
+const rowsFor = (rows: number, { tileRows }: KernelLimits): TileRows =>
+  tileRows ?? (rows <= 4 ? 4 : rows <= 16 ? 16 : 64);
+
+/** By matrix units: 128 threads hold four subgroups of at most 32. */
+const UNITS: SumTile = { ...MANY, rowsPerThread: 4 };
+
+/**
+ * The tile for a product of this many rows. With matrix units it is theirs for any number, where the
+ * factors are float16; `f32` says that one of them never is.
+ */
+export function tileFor(
+  rows: number,
+  { limits, storage }: Pick<KernelCall, 'limits' | 'storage'>,
+  factors: 'stored' | 'f32' = 'stored',
+): SumTile {
+  const { isSoftware, matrixUnit } = limits;
+  if (matrixUnit !== undefined && storage === 'f16' && factors === 'stored') {
+    return { ...UNITS, unit: matrixUnit };
+  }
+  switch (rowsFor(rows, limits)) {
+    case 4:
+      return isSoftware ? LEAST_SOFTWARE : LEAST;
+    case 16:
+      return FEW;
+    case 64:
+      return isSoftware ? MANY_SOFTWARE : MANY;
+  }
+}
+
+/** The same where each row also needs a thread of its own. */
+export function foldTileFor(rows: number, call: KernelCall): SumTile {
+  const tile = tileFor(rows, call);
+  return tileThreads(tile) < tile.rows ? MANY : tile;
+}
+
+/** Tells tiles apart. */
+export const tileKey = (tile: SumTile): string =>
+  `${tile.rows}x${tileThreads(tile)} ${tile.unit?.size ?? ''}`;
+
+/** Keys that attention meets at once: of every tile, since a row's bits depend on it. */
+export const KEYS = 32;
+
+/** 64 rows by 128 threads; where heads have 128 elements, 64 registers of each hold outputs. */
+const QUERIES: TileShape = {
+  rows: 64,
+  columns: KEYS,
+  rowsPerThread: 4,
+  width: 8,
+  depth: KEYS,
+  stepsAtOnce: 1,
+};
+
+/** Its rows are keys, its columns query rows. */
+const KEYS_OF_GRADIENTS: TileShape = {
+  rows: 32,
+  columns: 64,
+  rowsPerThread: 4,
+  width: 8,
+  depth: 16,
+  stepsAtOnce: 1,
+};
+
+/** Few rows leave room to stage more, and with little to do between barriers that is what counts. */
+const DECODING: TileShape = {
+  rows: 16,
+  columns: KEYS,
+  rowsPerThread: 1,
+  width: 16,
+  depth: KEYS,
+  stepsAtOnce: 2,
+};
+
+// All have a thread for each row and each column.
+
+/** The tile of attention and of the gradient of its queries. */
+export const queryTile = ({ isSoftware }: KernelLimits): TileShape =>
+  isSoftware ? { ...QUERIES, rowsPerThread: 8 } : QUERIES;
+
+/** The tile of the gradients of keys and values. */
+export const keyTile = ({ isSoftware }: KernelLimits): TileShape =>
+  isSoftware ? { ...KEYS_OF_GRADIENTS, rowsPerThread: 8 } : KEYS_OF_GRADIENTS;
+
+/** The tile of decoding, `ratio` query heads to a key head. A GPU needs the threads of 16 rows. */
+export function decodingTile(ratio: number, { isSoftware }: KernelLimits): TileShape {
+  if (!isSoftware) return DECODING;
+  return ratio <= 4 ? { ...DECODING, rows: 4 } : { ...DECODING, rowsPerThread: 4 };
+}
+
+/** Tells tiles of attention apart. */
+export const shapeKey = ({ rows, rowsPerThread }: TileShape): string => `${rows}/${rowsPerThread}`;

@@ -1,0 +1,104 @@
+/** Kernels in tiles for few rows and for many, on GPUs and on CPUs: all right, and the same to the bit. */
+import { attention, attentionDecode } from '@saccade/attention';
+import { randomAt } from '@saccade/core';
+import { linearLogprob, linearSample } from '@saccade/logprob';
+import { type Device, gemm, type Op, type OpCase, openDevice, shapeOf } from '@saccade/ops';
+import { compareWithOracle, drawInputs, drawNormals, dtypeOf } from '@saccade/ops/contract';
+import { TILE_ROWS, type TileRows } from '@saccade/webgpu-kernels';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { webgpuBackend } from './index.ts';
+import { probeForTests } from './software-gpu.ts';
+
+const probe = await probeForTests();
+// Software adapters take a second or more to compile a large shader; a busy machine, several.
+vi.setConfig({ testTimeout: 600_000 });
+
+/** Depths that leave a remainder in every tile; rows for one, and for more than one of them. */
+const CASES: readonly { readonly op: Op; readonly opCase: OpCase }[] = [
+  { op: gemm, opCase: { dims: { M: 3, K: 44, N: 36 } } },
+  { op: gemm, opCase: { dims: { M: 19, K: 45, N: 70 } } },
+  { op: linearLogprob, opCase: { dims: { N: 2, D: 37, V: 300 } } },
+  { op: linearLogprob, opCase: { dims: { N: 45, D: 40, V: 300 } } },
+  { op: attention, opCase: { dims: { T: 70, H: 4, G: 2, D: 40, S: 3, P: 3 } } },
+  {
+    op: attentionDecode,
+    opCase: { dims: { N: 3, H: 6, G: 1, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
+  },
+  {
+    op: attentionDecode,
+    opCase: { dims: { N: 3, H: 6, G: 2, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
+  },
+  {
+    op: linearSample,
+    opCase: { dims: { N: 18, D: 40, V: 300, Q: 4 }, scalars: { temperature: 1 } },
+  },
+];
+
+/** Adapters in software have tiles of their own. */
+const FORCED: readonly { tileRows: TileRows; isSoftware: boolean }[] = [true, false].flatMap(
+  (isSoftware) => TILE_ROWS.map((tileRows) => ({ tileRows, isSoftware })),
+);
+
+/** All results of a case, forward and backward. */
+async function resultsOf(device: Device, op: Op, { dims, scalars }: OpCase) {
+  const random = randomAt(1, op.id);
+  const inputs = Object.fromEntries(
+    Object.entries(drawInputs(op, { dims, ...(scalars && { scalars }) }, random)).map(
+      ([name, values]) => {
+        const operand = op.inputs[name];
+        const shape = shapeOf(operand, dims);
+        return [name, device.upload(dtypeOf(operand, 'f32'), shape, values)];
+      },
+    ),
+  );
+  const outputs = device.forward(op, inputs, scalars);
+  const arrays = { ...outputs };
+  if (op.backward !== undefined) {
+    const [name, operand] = Object.entries(op.outputs)[0] as [string, Op['outputs'][string]];
+    const upstream = device.upload(
+      'f32',
+      shapeOf(operand, dims),
+      drawNormals(operand, dims, random),
+    );
+    const gradients = device.backward(op, { [name]: upstream }, inputs, outputs, scalars);
+    for (const [input, gradient] of Object.entries(gradients)) arrays[`d ${input}`] = gradient;
+  }
+  const read: Record<string, readonly number[]> = {};
+  for (const [name, array] of Object.entries(arrays)) read[name] = [...(await device.read(array))];
+  return read;
+}
+
+describe.skipIf(!probe.available)('tiles', () => {
+  const devices = new Map<object, Device>();
+  beforeAll(async () => {
+    for (const forced of FORCED) {
+      const backend = await webgpuBackend({ ...forced, poisonWorkspaces: true });
+      devices.set(forced, openDevice(backend));
+    }
+  });
+  afterAll(() => {
+    for (const device of devices.values()) device.dispose();
+  });
+
+  it.each(FORCED)(
+    '$tileRows, software $isSoftware, agree with the float64 oracle',
+    async (tile) => {
+      const device = devices.get(tile) as Device;
+      for (const [seed, { op, opCase }] of CASES.entries()) {
+        await compareWithOracle(device, op, opCase, seed);
+      }
+    },
+  );
+
+  it('give the same bits', async () => {
+    for (const { op, opCase } of CASES) {
+      const all = [];
+      for (const device of devices.values()) all.push(await resultsOf(device, op, opCase));
+      for (const results of all) expect(results).toEqual(all[0]);
+    }
+  });
+
+  it('are refused where there are none of that size', async () => {
+    await expect(webgpuBackend({ tileRows: 5 as 4 })).rejects.toThrow(/tileRows is 5\. Pass 4 or/);
+  });
+});
