@@ -108,6 +108,7 @@ describe('PooledMemory', () => {
     memory.free(whole);
     expect(memory.releaseFree()).toBe(true);
     expect(source.heldBytes).toBe(0);
+    expect(memory.use).toMatchObject({ heldBuffers: 0, heldBytes: 0 });
     expect(memory.releaseFree()).toBe(false);
   });
 });

@@ -102,7 +102,7 @@ export class PooledMemory<Memory extends Allocation> {
   releaseFree(): boolean {
     let isReleased = false;
     for (let kept = this.#free.evict(); kept !== undefined; kept = this.#free.evict()) {
-      this.#source.release(kept);
+      this.#release(kept);
       isReleased = true;
     }
     return isReleased;
