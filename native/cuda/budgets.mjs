@@ -122,12 +122,8 @@ function writeBudgets(uses) {
       ...(stackBytes > 0 && { stackBytes }),
     };
   }
-  const rows = Object.entries(kernels).map(([key, byArchitecture]) => {
-    const row = JSON.stringify(byArchitecture).replaceAll(/[{:,]/g, '$& ').replaceAll('}', ' }');
-    return `    ${JSON.stringify(key)}: ${row}`;
-  });
-  const text = `{\n  "nvcc": ${JSON.stringify(nvccVersion())},\n  "kernels": {\n${rows.join(',\n')}\n  }\n}\n`;
-  writeFileSync(tablePath, text);
+  writeFileSync(tablePath, JSON.stringify({ nvcc: nvccVersion(), kernels }));
+  spawnSync(join(root, 'node_modules', '.bin', 'biome'), ['format', '--write', tablePath]);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

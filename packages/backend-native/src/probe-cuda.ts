@@ -50,7 +50,7 @@ export function probeCuda(options: ProbeCudaOptions = {}): CudaAvailable | CudaU
     return refuse(
       'not-built',
       `No kernels were built for CUDA: ${path} does not exist. Install the CUDA toolkit ` +
-        '(nvcc must be on the PATH) and run `npm run build` at the root of the clone.',
+        '(nvcc 12 or newer must be on the PATH) and run `npm run build` at the root of the clone.',
     );
   }
   try {
