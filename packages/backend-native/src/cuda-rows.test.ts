@@ -1,7 +1,7 @@
 /** What the rows of the CUDA kernels owe each other, at the places where these kernels cut. */
 import { randomAt } from '@saccade/core';
 import { linearLogprob, linearSample } from '@saccade/logprob';
-import { type DeviceArrays, gatherRows, gemm, openDevice, scatterRows } from '@saccade/ops';
+import { type DeviceArray, gatherRows, gemm, openDevice, scatterRows } from '@saccade/ops';
 import { firstDifference } from '@saccade/ops/contract';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { targets } from './cuda-targets.fixture.ts';
@@ -19,7 +19,9 @@ describe.each(targets)('$label', ({ options }) => {
   const random = randomAt(11, 'cuda-rows');
   const normals = (count: number, size = 1): Float32Array =>
     Float32Array.from({ length: count }, () => size * random.normal());
-  const readAll = (arrays: DeviceArrays): Promise<readonly ArrayLike<number>[]> =>
+  const readAll = (
+    arrays: Readonly<Record<string, DeviceArray>>,
+  ): Promise<readonly ArrayLike<number>[]> =>
     Promise.all(Object.values(arrays).map((array) => device.read(array)));
 
   it.each(['f32', 'bf16'] as const)('gives few rows the bits of many, in %s', async (dtype) => {
