@@ -7,7 +7,9 @@ namespace saccade {
 namespace {
 
 struct Sum {
-  __device__ void operator()(const float (&in)[2], float (&out)[1]) const { out[0] = in[0] + in[1]; }
+  __device__ void operator()(const float (&in)[2], float (&out)[1]) const {
+    out[0] = in[0] + in[1];
+  }
 };
 
 template <class T>

@@ -1,8 +1,8 @@
 // yₙ = table[idₙ], or extra[idₙ − V] beyond the table; the backward adds rows up in order of n.
 //
-// Layout: rows of D elements; dTable float32. Forward: a warp owns a row of y. Backward: the ids are
-// sorted (common/sorted-indices.cuh), then a block owns 128 chunks of 16 bytes of an id's row and adds
-// the rows that have it.
+// Layout: rows of D elements; dTable float32. Forward: a warp owns a row of y. Backward: the ids
+// are sorted (common/sorted-indices.cuh), then a block owns 128 chunks of 16 bytes of an id's row
+// and adds the rows that have it.
 #include "common/indexed-rows.cuh"
 
 namespace saccade {
@@ -41,6 +41,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(embedding, "table[V,D]+ extra[E,D]'? ids[N]# -> y[N,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
+SACCADE_KERNEL(embedding, "table[V,D]+ extra[E,D]'? ids[N]# -> y[N,D]'",
+               SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

@@ -34,6 +34,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(gatherRows, "x[N,D]' index[R]# -> y[R,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
+SACCADE_KERNEL(gatherRows, "x[N,D]' index[R]# -> y[R,D]'",
+               SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

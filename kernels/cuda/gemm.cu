@@ -1,7 +1,7 @@
 // y = x·wᵀ + b;  dx = dy·w;  dw = dyᵀ·x;  db = Σₘ dyₘ.
 //
-// Layout: x [M,K], w [N,K], y [M,N], row-major. Products as in common/product.cuh. The depth of dw is
-// the batch, so it alone may be cut into parts; db is summed as in common/sum-rows.cuh.
+// Layout: x [M,K], w [N,K], y [M,N], row-major. Products as in common/product.cuh. The depth of dw
+// is the batch, so it alone may be cut into parts; db is summed as in common/sum-rows.cuh.
 #include "common/product.cuh"
 #include "common/sum-rows.cuh"
 

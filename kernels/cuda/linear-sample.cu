@@ -1,9 +1,11 @@
 // Draws a token from softmax(hidden·weightᵀ/temperature) with its exact log-probability.
 //
-// token = argmaxⱼ zⱼ + gⱼ with Gumbel noise from Philox at an address of the row's own key, so a draw
-// depends on nothing around it; temperature 0 takes the largest z. The lowest entry wins a tie.
+// token = argmaxⱼ zⱼ + gⱼ with Gumbel noise from Philox at an address of the row's own key, so a
+// draw depends on nothing around it; temperature 0 takes the largest z. The lowest entry wins a
+// tie.
 // Layout and tiles as in linear-logprob: while a tile's logits are in shared memory they are folded
-// and compared, eight lanes a row, a lane 16 entries: four counters of Philox. One block merges a row.
+// and compared, eight lanes a row, a lane 16 entries: four counters of Philox. One block merges a
+// row.
 #include "../include/philox.h"
 #include "common/vocabulary.cuh"
 
@@ -37,7 +39,8 @@ __device__ __forceinline__ void philoxWords(uint32_t (&words)[4], uint32_t count
   words[3] = c3;
 }
 
-// −ln(−ln u), u = ((word >> 8) + ½)/2²⁴. Above ½ such a u needs 25 bits; there it is 1 − w, w exact.
+// −ln(−ln u), u = ((word >> 8) + ½)/2²⁴. Above ½ such a u needs 25 bits; there it is 1 − w, w
+// exact.
 __device__ __forceinline__ float gumbel(uint32_t word) {
   const uint32_t n = word >> 8;
   const bool isUpper = n >= 0x800000u;

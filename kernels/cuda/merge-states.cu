@@ -2,8 +2,8 @@
 //
 //   lse = ln(e^aLse + e^bLse);  out = α·a + β·b;  α = e^(aLse − lse), β = e^(bLse − lse)
 //
-// Layout: a, b, out [T,H,D]; aLse, bLse, lse [H,T]. A warp owns the row of one token and head, a lane
-// every 32nd chunk of 16 bytes of it; every lane makes the row's shares.
+// Layout: a, b, out [T,H,D]; aLse, bLse, lse [H,T]. A warp owns the row of one token and head, a
+// lane every 32nd chunk of 16 bytes of it; every lane makes the row's shares.
 #include <math.h>
 
 #include "common/chunk.cuh"

@@ -1,7 +1,7 @@
 // y₁ = x₁∘cos − x₂∘sin, y₂ = x₂∘cos + x₁∘sin over the halves of each head; the backward turns back.
 //
-// Layout: x, y [T,H,D], cos and sin [T,E] in float32, D = 2E. A block owns a token; a thread owns 16
-// bytes of both halves of a head at a time.
+// Layout: x, y [T,H,D], cos and sin [T,E] in float32, D = 2E. A block owns a token; a thread owns
+// 16 bytes of both halves of a head at a time.
 #include "common/chunk.cuh"
 #include "common/launch.cuh"
 
@@ -48,7 +48,8 @@ int rotate(const SaccadeDeviceLaunch& launch, const T* x, const float* cosines, 
   const int64_t tokens = launch.dims[0], H = launch.dims[1], D = launch.dims[2];
   const int64_t E = launch.dims[3];
   if (D != 2 * E) {
-    return fail(launch, "the tables hold %lld angles for heads of %lld. Pass tables of half a head.",
+    return fail(launch,
+                "the tables hold %lld angles for heads of %lld. Pass tables of half a head.",
                 (long long)E, (long long)D);
   }
   if (!y || H * E == 0) return 0;
@@ -73,6 +74,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(rotary, "x[T,H,D]' cos[T,E]! sin[T,E]! -> y[T,H,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
+SACCADE_KERNEL(rotary, "x[T,H,D]' cos[T,E]! sin[T,E]! -> y[T,H,D]'",
+               SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

@@ -1,8 +1,8 @@
 // into[indexₙ] = xₙ, in place: how a KV cache grows. The last row wins where an index repeats.
 //
-// Layout: rows of D elements; a warp owns a row of x and copies it if no later row has its index. Of
-// few rows it looks at all later indices itself, which is one launch; of many, the last row of each
-// index is found first, by the maximum of the rows that have it.
+// Layout: rows of D elements; a warp owns a row of x and copies it if no later row has its index.
+// Of few rows it looks at all later indices itself, which is one launch; of many, the last row of
+// each index is found first, by the maximum of the rows that have it.
 #include "common/index-list.cuh"
 
 namespace saccade {
@@ -69,6 +69,7 @@ int forward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(scatterRows, "into[C,D] x[N,D] index[N]# -> into[C,D]=into", SACCADE_STORED(forward), SACCADE_ABSENT)
+SACCADE_KERNEL(scatterRows, "into[C,D] x[N,D] index[N]# -> into[C,D]=into",
+               SACCADE_STORED(forward), SACCADE_ABSENT)
 
 }  // namespace saccade

@@ -1,7 +1,7 @@
 // y = silu(gate)·up and its gradients.
 //
-// A thread owns 16 bytes of each array at a time (common/elementwise.cuh). The backward recomputes the
-// logistic function instead of storing it: one exponential is cheaper than the memory traffic.
+// A thread owns 16 bytes of each array at a time (common/elementwise.cuh). The backward recomputes
+// the logistic function instead of storing it: one exponential is cheaper than the memory traffic.
 #include "common/elementwise.cuh"
 
 namespace saccade {
@@ -49,6 +49,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(swiglu, "gate[N,D]' up[N,D]' -> y[N,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
+SACCADE_KERNEL(swiglu, "gate[N,D]' up[N,D]' -> y[N,D]'",
+               SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

@@ -40,8 +40,9 @@ int gather(const SaccadeDeviceLaunch& launch, const IndexList& list, const TwoTa
                       dim3(COPY_THREADS), 0, list, tables, to, width, isAligned);
 }
 
-// sums[index − first] = Σ rows[n] over the n of an index in [first, end), in order of n. A block owns
-// 128 chunks of the columns of one index: the block at its first key. Four rows are read at a time.
+// sums[index − first] = Σ rows[n] over the n of an index in [first, end), in order of n. A block
+// owns 128 chunks of the columns of one index: the block at its first key. Four rows are read at a
+// time.
 template <class T, class Out>
 __global__ void __launch_bounds__(128)
     addSorted(const uint64_t* keys, int64_t count, const T* rows, Out* sums, int64_t first,

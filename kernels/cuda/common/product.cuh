@@ -10,8 +10,8 @@
 
 namespace saccade {
 
-// What becomes of C: stored as Out, plus `bias` by column if there is one, plus what is there already
-// if `isAdded`.
+// What becomes of C: stored as Out, plus `bias` by column if there is one, plus what is there
+// already if `isAdded`.
 template <class Out, class Bias>
 struct ProductResult {
   Out* data;

@@ -1,8 +1,9 @@
-// A list of indices in ascending order, equal ones in the order of the list: what rows are added up by.
+// A list of indices in ascending order, equal ones in the order of the list: what rows are added up
+// by.
 //
-// A key is an index over its place in the list, so all keys differ and their order is one. Blocks sort
-// tiles of 1024 keys in shared memory; then runs are merged two by two, a thread to a key, which finds
-// its place by a binary search of the other run.
+// A key is an index over its place in the list, so all keys differ and their order is one. Blocks
+// sort tiles of 1024 keys in shared memory; then runs are merged two by two, a thread to a key,
+// which finds its place by a binary search of the other run.
 #pragma once
 
 #include "index-list.cuh"

@@ -77,8 +77,8 @@ __device__ __forceinline__ void loadOperand(Fragment<T>& fragment, const uint8_t
   }
 }
 
-// Adds the products over depths [begin, end) to `tile`. `row` and `column` are the tile's first of C;
-// `shared` has Shape::SHARED bytes, free again when this returns.
+// Adds the products over depths [begin, end) to `tile`. `row` and `column` are the tile's first of
+// C; `shared` has Shape::SHARED bytes, free again when this returns.
 template <class T, Lie LEFT, Lie RIGHT, class Shape>
 __device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix<T>& left,
                                              const Matrix<T>& right, int64_t row, int64_t column,
@@ -126,7 +126,8 @@ __device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix
   syncBlock();
 }
 
-// Calls body(row, column, first, second) for the tile's neighbouring pairs, counted within the tile.
+// Calls body(row, column, first, second) for the tile's neighbouring pairs, counted within the
+// tile.
 template <class Shape, class Body>
 __device__ __forceinline__ void forPairs(const TileSums<Shape>& tile, const Body& body) {
   const int thread = (int)threadIdx.x, lane = laneOf(thread);

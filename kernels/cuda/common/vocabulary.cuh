@@ -1,13 +1,13 @@
-// Logits of a tile of rows against 128 entries of the vocabulary, folded at once into what the softmax
-// needs. linearLogprob and linearSample share every function here, so the log-probability recorded
-// while sampling has the bits of the one recomputed for training.
+// Logits of a tile of rows against 128 entries of the vocabulary, folded at once into what the
+// softmax needs. linearLogprob and linearSample share every function here, so the log-probability
+// recorded while sampling has the bits of the one recomputed for training.
 //
 // The vocabulary is cut at multiples of FOLD. Each piece gives m = max z, s = Σ e^(z−m) and
 // t = Σ e^(z−m)·(z−m); one block a row merges the pieces in a fixed order, in double. Then
 // lse = m + ln s and the entropy is ln s − t/s, which does not cancel.
 //
-// A tile's logits go through shared memory, so that a fold does not depend on the tile's shape: eight
-// lanes own a row, lane i entries 4·i + 32·k + {0, 1, 2, 3}, which are one counter of Philox.
+// A tile's logits go through shared memory, so that a fold does not depend on the tile's shape:
+// eight lanes own a row, lane i entries 4·i + 32·k + {0, 1, 2, 3}, which are one counter of Philox.
 #pragma once
 
 #include <math.h>
@@ -163,7 +163,10 @@ __device__ inline FoldState mergeFolds(const FoldPart* parts, int64_t folds) {
     const double scale = exp(shift);
     sum = fma(scale, (double)part.sum, sum);
     // Not −∞ · 0.
-    if (scale > 0) weighted = fma(scale, fma(shift, (double)part.sum, (double)part.weighted), weighted);
+    if (scale > 0) {
+      const double own = fma(shift, (double)part.sum, (double)part.weighted);
+      weighted = fma(scale, own, weighted);
+    }
   }
   sums[thread] = sum;
   weights[thread] = weighted;
