@@ -31,6 +31,7 @@ interface PageCall {
 export interface PageDescription {
   readonly adapter: string;
   readonly isSoftware: boolean;
+  readonly hasHalves: boolean;
   /** Of Chromium. */
   readonly browser: string;
   readonly peers: readonly { readonly name: string; readonly version: string }[];
@@ -80,6 +81,7 @@ async function openPage(): Promise<OpenPage> {
     description: {
       adapter: probe.description,
       isSoftware: probe.isSoftware,
+      hasHalves: probe.features.includes('shader-f16'),
       browser,
       peers: peers.map(({ name, version }) => ({ name, version })),
     },

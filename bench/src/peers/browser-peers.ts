@@ -72,6 +72,10 @@ export async function openBrowserPeers(isSoftware: boolean): Promise<BrowserPeer
         opened.peers.map(({ name, version }) => [name, `${version}, beside ours in ${where}`]),
       ),
       async measure(task) {
+        if (task.dtype === 'f16' && !opened.hasHalves) {
+          const missing = `has no shader-f16 in ${where}`;
+          return opened.peers.map(({ name }) => ({ peer: name, missing }));
+        }
         let measured: BesidePeers;
         try {
           measured = (await page.ask({ task })) as BesidePeers;

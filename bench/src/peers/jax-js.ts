@@ -29,11 +29,13 @@ interface Jax {
     ): JaxArray;
     matmul: JaxFunction;
     transpose: JaxFunction;
+    sum(x: JaxArray, axis: number): JaxArray;
     takeAlongAxis(x: JaxArray, indices: JaxArray, axis: number): JaxArray;
   };
   readonly nn: {
     silu: JaxFunction;
     logSoftmax(x: JaxArray, axis: number): JaxArray;
+    oneHot(x: JaxArray, classes: number): JaxArray;
     gelu(x: JaxArray, options: { readonly approximate: boolean }): JaxArray;
     dotProductAttention(
       q: JaxArray,
@@ -60,7 +62,10 @@ interface Recipe {
   readonly f: JaxFunction;
 }
 
-function recipeOf({ numpy, nn }: Jax, { op, dims, scalars, inputs }: PeerTask): Recipe | string {
+function recipeOf(
+  { numpy, nn }: Jax,
+  { op, pass, dims, scalars, inputs }: PeerTask,
+): Recipe | string {
   switch (op) {
     case 'gemm': {
       if ('b' in inputs) return 'has no composition with a bias written here';
@@ -106,6 +111,11 @@ function recipeOf({ numpy, nn }: Jax, { op, dims, scalars, inputs }: PeerTask): 
         output: 'logprobs',
         f: (hidden, weight, targets) => {
           const z = numpy.matmul(hidden as JaxArray, numpy.transpose(weight as JaxArray));
+          if (pass === 'both') {
+            // Its jit has no gradient of takeAlongAxis.
+            const isTarget = nn.oneHot(targets as JaxArray, dims.V ?? 0);
+            return numpy.sum(nn.logSoftmax(z, -1).mul(isTarget), -1);
+          }
           const at = (targets as JaxArray).reshape([N, 1]);
           return numpy.takeAlongAxis(nn.logSoftmax(z, -1), at, 1).reshape([N]);
         },

@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL('../../peers/', import.meta.url));
 /** @throws MissingError if the packages cannot be installed */
 export function installPackages(): void {
   if (existsSync(`${folder}node_modules`)) return;
-  console.error('Installing the peers from npm (350 MB, once) …');
+  console.error('Installing the peers from npm (500 MB, once) …');
   const args = ['-y', 'pnpm@12', 'install', '--frozen-lockfile'];
   const { status, stderr, stdout } = spawnSync('npx', args, { cwd: folder, encoding: 'utf8' });
   if (status === 0) return;

@@ -77,9 +77,9 @@ export class Executor {
     const sizeBytes = array.length * array.elementBytes;
     if (sizeBytes > bindingBytes) {
       throw new UnsupportedError(
-        `${where} binds ${array.label ?? 'scratch memory'} with ${sizeBytes} bytes; this device ` +
-          `binds at most ${bindingBytes} bytes at once (maxStorageBufferBindingSize), in ` +
-          `${arraysPerPass} arrays (maxStorageBuffersPerShaderStage). Use smaller arrays or ` +
+        `${where}${array.label === undefined ? '' : `, ${array.label},`} has ${sizeBytes} bytes; ` +
+          `this device binds at most ${bindingBytes} at once (maxStorageBufferBindingSize), in at ` +
+          `most ${arraysPerPass} arrays (maxStorageBuffersPerShaderStage). Use smaller arrays or ` +
           'another backend.',
       );
     }

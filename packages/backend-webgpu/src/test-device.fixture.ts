@@ -10,8 +10,14 @@ export interface TestDevice {
   failNext(filter: GPUErrorFilter): void;
 }
 
-/** A device of its own, watched. */
-export async function openTestDevice(): Promise<TestDevice> {
+/**
+ * A device of its own, watched.
+ *
+ * @param limits  said instead of the device's own
+ */
+export async function openTestDevice(
+  limits: Readonly<Record<string, number>> = {},
+): Promise<TestDevice> {
   const gpu = await findGpu();
   const adapter = await findAdapter(gpu, undefined);
   const requiredFeatures = availableFeatures(adapter.features);
@@ -20,6 +26,9 @@ export async function openTestDevice(): Promise<TestDevice> {
   let failing: GPUErrorFilter | undefined;
   const scopes: GPUErrorFilter[] = [];
   const replaced: Partial<GPUDevice> = {
+    limits: new Proxy(device.limits, {
+      get: (target, name) => limits[String(name)] ?? Reflect.get(target, name, target),
+    }),
     createBuffer: (descriptor) => {
       const buffer = device.createBuffer(descriptor);
       buffers++;

@@ -43,7 +43,10 @@ export interface SampleRequest {
   readonly ignoreEndOfTurn?: boolean;
   /** 0 takes the most likely token. Recorded log-probs are those of the tempered distribution. */
   readonly temperature: number;
-  /** Address of the random stream: same seed, context and weights give the same tokens. */
+  /**
+   * Address of the random stream: same seed, context and weights give the same tokens on one device,
+   * and on another except where two candidates are nearly tied (see `linearSample`).
+   */
   readonly seed: readonly [number, number];
   /** Names the conversation, so that its next request finds its cache. */
   readonly conversation: string;

@@ -1,0 +1,102 @@
+/** Kernels of rows and elements at their edges: none of them, and more than one axis takes. */
+import { mergeStates } from '@saccade/attention';
+import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
+import { compareWithOracle } from '@saccade/ops/contract';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { webgpuBackend } from './index.ts';
+import { probeForTests } from './software-gpu.ts';
+import { openTestDevice } from './test-device.fixture.ts';
+
+const probe = await probeForTests();
+vi.setConfig({ testTimeout: 600_000 });
+const ops: readonly Op[] = [...opsCatalog.filter(({ id }) => id !== 'gemm'), mergeStates];
+
+type Cases = Readonly<Record<string, readonly OpCase[]>>;
+
+const EMPTY: Cases = {
+  adamwStep: [{ dims: { N: 0, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
+  add: [{ dims: { N: 0, D: 5 } }, { dims: { N: 3, D: 0 } }],
+  embedding: [
+    { dims: { V: 5, D: 8, E: 3, N: 0 } },
+    { dims: { V: 5, D: 0, E: 3, N: 4 } },
+    { dims: { V: 5, D: 8, E: 0, N: 4 } },
+  ],
+  gatherRows: [
+    { dims: { N: 4, D: 5, R: 0 } },
+    { dims: { N: 4, D: 0, R: 3 } },
+    { dims: { N: 0, D: 4, R: 0 } },
+  ],
+  gelu: [{ dims: { N: 0, D: 4 } }],
+  gradNorm: [{ dims: { N: 0, U: 1 } }],
+  mergeStates: [
+    { dims: { T: 0, H: 2, D: 8 } },
+    { dims: { T: 3, H: 0, D: 8 } },
+    { dims: { T: 3, H: 2, D: 0 } },
+  ],
+  rmsNorm: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
+  rotary: [
+    { dims: { T: 0, H: 2, D: 8, E: 4 } },
+    { dims: { T: 3, H: 0, D: 8, E: 4 } },
+    { dims: { T: 3, H: 2, D: 0, E: 0 } },
+  ],
+  scatterRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
+  swiglu: [{ dims: { N: 0, D: 8 } }],
+};
+
+/** Workgroups that an axis of the second device takes: 65,535 would need arrays of gigabytes. */
+const AXIS = 32;
+
+/** Each asks for more than AXIS workgroups, and not for a multiple of it. */
+const FOLDED: Cases = {
+  adamwStep: [{ dims: { N: 10_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
+  add: [{ dims: { N: 71, D: 129 } }, { dims: { N: 150, D: 132 } }],
+  embedding: [{ dims: { V: 20, D: 260, E: 10, N: 70 } }],
+  gatherRows: [{ dims: { N: 20, D: 260, R: 70 } }],
+  gelu: [{ dims: { N: 71, D: 129 } }],
+  gradNorm: [{ dims: { N: 280_003, U: 1 } }],
+  mergeStates: [{ dims: { T: 201, H: 3, D: 5 } }],
+  rmsNorm: [{ dims: { N: 70, D: 129 } }],
+  rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
+  scatterRows: [{ dims: { C: 40, D: 9, N: 70 } }],
+  swiglu: [{ dims: { N: 71, D: 129 } }],
+};
+
+const listed = (cases: Cases) =>
+  Object.entries(cases).flatMap(([id, list]) =>
+    list.map((opCase) => [id, JSON.stringify(opCase.dims), opCase] as const),
+  );
+const find = (id: string): Op => ops.find((op) => op.id === id) as Op;
+
+it('has a case for every op that is no product of matrices', () => {
+  const ids = ops.map(({ id }) => id).sort();
+  expect(Object.keys(EMPTY).sort()).toEqual(ids);
+  expect(Object.keys(FOLDED).sort()).toEqual(ids);
+});
+
+describe.skipIf(!probe.available)('without rows, columns or heads', () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = openDevice(await webgpuBackend({ poisonWorkspaces: true }));
+  });
+  afterAll(() => device.dispose());
+
+  it.each(listed(EMPTY))('%s of %s agrees with its oracle', async (id, _, opCase) => {
+    await compareWithOracle(device, find(id), opCase, 3);
+  });
+});
+
+describe.skipIf(!probe.available)('on an axis that takes few workgroups', () => {
+  let device: Device;
+  beforeAll(async () => {
+    const { gpu, wrapped } = await openTestDevice({ maxComputeWorkgroupsPerDimension: AXIS });
+    device = openDevice(await webgpuBackend({ gpu, device: wrapped, poisonWorkspaces: true }));
+    return () => {
+      device.dispose();
+      wrapped.destroy();
+    };
+  });
+
+  it.each(listed(FOLDED))('%s of %s goes on along the next', async (id, _, opCase) => {
+    await compareWithOracle(device, find(id), opCase, 5);
+  });
+});
