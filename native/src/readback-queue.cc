@@ -91,7 +91,8 @@ void ReadbackQueue::work() {
     Failure failure = finish(wait);
     lock.lock();
     const bool isFirst = passed_.empty();
-    passed_.push_back({wait.mark, false, std::move(failure)});
+    // Whoever stopped the queue in the meantime has given the wait up, though its bytes are here.
+    passed_.push_back({wait.mark, isStopping_, std::move(failure)});
     passedTicket_ = wait.ticket;
     if (!isFirst) continue;
     lock.unlock();
