@@ -165,11 +165,16 @@ function describeTools(compiler) {
     `${process.platform}-${process.arch}`,
     `cmake-js ${version}`,
     compiler?.version ?? 'no compiler',
-    // Without it nothing is built for CUDA devices.
-    spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'no nvcc',
+    cudaCompiler(),
     // CMake writes absolute paths into its cache.
     here,
   ].join(', ');
+}
+
+/** What builds for CUDA devices: nvcc where there is one, unless SACCADE_CUDA=OFF says not to. */
+function cudaCompiler() {
+  if (process.env.SACCADE_CUDA === 'OFF') return 'no kernels for CUDA devices';
+  return spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'no nvcc';
 }
 
 /** The compiler CMake will choose, and how it introduces itself. */
@@ -226,6 +231,7 @@ function compile() {
     workFolder,
     '--parallel',
     String(availableParallelism()),
+    `--CDSACCADE_CUDA=${process.env.SACCADE_CUDA === 'OFF' ? 'OFF' : 'AUTO'}`,
   ];
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
