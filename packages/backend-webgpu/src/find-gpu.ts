@@ -42,7 +42,7 @@ export const REQUESTED_LIMITS = [
 ] as const;
 
 /** Features that kernels use where they are. */
-export const REQUESTED_FEATURES = ['subgroups', 'shader-f16', 'timestamp-query'] as const;
+export const REQUESTED_FEATURES = ['subgroups', 'shader-f16'] as const;
 
 /** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
 let dawn: Promise<GPU> | undefined;
