@@ -42,7 +42,7 @@ export function drawMemory(run: MemoryRun, about: string): string {
   const rows = Math.ceil(PANELS.length / COLUMNS);
   const width = 2 * MARGIN + COLUMNS * PANEL.width + (COLUMNS - 1) * GAP;
   const height = 2 * MARGIN + HEADING + rows * PANEL.height + (rows - 1) * GAP;
-  const heading = `Memory over ${run.steps.toLocaleString('en')} steps of training: ${run.backend}`;
+  const heading = `Memory after each of ${run.steps.toLocaleString('en')} steps of training`;
   const panels = PANELS.map(({ title, readings }, i) =>
     drawLinearChart(
       {
@@ -65,7 +65,7 @@ export function drawMemory(run: MemoryRun, about: string): string {
 <style>text{font:12px system-ui,"Segoe UI",Roboto,sans-serif;fill:#4a4d52}.heading{font-size:17px;font-weight:600;fill:#1c1d1f}.title{font-size:14px;font-weight:600;fill:#1c1d1f}.label{fill:#1c1d1f}.grid{stroke:#e4e5e1}</style>
 <rect width="${width}" height="${height}" fill="#fff"/>
 <text class="heading" x="${MARGIN}" y="${MARGIN + 12}">${xmlText(heading)}</text>
-<text x="${MARGIN}" y="${MARGIN + 31}">${xmlText(about)}</text>
+<text x="${MARGIN}" y="${MARGIN + 31}">${xmlText(`${run.backend}; ${about}`)}</text>
 ${panels.join('\n')}
 </svg>
 `;

@@ -3,7 +3,8 @@ import type { GpuArray, KernelCall } from '../kernel.ts';
 
 /** How many rows of `rowBytes` one binding holds: a multiple of `unit`, and at least one of it. */
 export function rowsPerBinding(call: KernelCall, rowBytes: number, unit: number): number {
-  return Math.max(1, Math.floor(call.limits.bindingBytes / rowBytes / unit)) * unit;
+  // Rows may be empty; infinitely many of them would have no place to begin at.
+  return Math.max(1, Math.floor(call.limits.bindingBytes / Math.max(1, rowBytes) / unit)) * unit;
 }
 
 /** Indices [start, end). */
@@ -40,7 +41,7 @@ export function slicesOf(
   width: number,
   most: number,
 ): Slices {
-  const fitting = rowsPerBinding(call, Math.max(1, width * bytesOfStored(call)), 1);
+  const fitting = rowsPerBinding(call, width * bytesOfStored(call), 1);
   const each = Math.max(1, fitting, Math.ceil(rows / Math.max(1, most)));
   if (each >= rows) return { arrays: [array], each: Math.max(1, rows) };
   const arrays = pieces(rows, each).map(({ start, end }) =>

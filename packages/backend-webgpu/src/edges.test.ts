@@ -1,4 +1,4 @@
-/** Kernels of rows and elements at their edges: none of them, and more than one axis takes. */
+/** Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes. */
 import { mergeStates } from '@saccade/attention';
 import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
 import { compareWithOracle } from '@saccade/ops/contract';
@@ -61,6 +61,13 @@ const FOLDED: Cases = {
   swiglu: [{ dims: { N: 71, D: 129 } }],
 };
 
+/** Lists of indices that are looked through in several passes, and repeat over their borders. */
+const LONG: Cases = {
+  embedding: [{ dims: { V: 2, D: 2, E: 2, N: 4200 } }],
+  gatherRows: [{ dims: { N: 3, D: 2, R: 4200 } }],
+  scatterRows: [{ dims: { C: 3, D: 2, N: 4200 } }],
+};
+
 const listed = (cases: Cases) =>
   Object.entries(cases).flatMap(([id, list]) =>
     list.map((opCase) => [id, JSON.stringify(opCase.dims), opCase] as const),
@@ -73,16 +80,19 @@ it('has a case for every op that is no product of matrices', () => {
   expect(Object.keys(FOLDED).sort()).toEqual(ids);
 });
 
-describe.skipIf(!probe.available)('without rows, columns or heads', () => {
+describe.skipIf(!probe.available)('at an edge', () => {
   let device: Device;
   beforeAll(async () => {
     device = openDevice(await webgpuBackend({ poisonWorkspaces: true }));
   });
   afterAll(() => device.dispose());
 
-  it.each(listed(EMPTY))('%s of %s agrees with its oracle', async (id, _, opCase) => {
-    await compareWithOracle(device, find(id), opCase, 3);
-  });
+  it.each([...listed(EMPTY), ...listed(LONG)])(
+    '%s of %s agrees with its oracle',
+    async (id, _, opCase) => {
+      await compareWithOracle(device, find(id), opCase, 3);
+    },
+  );
 });
 
 describe.skipIf(!probe.available)('on an axis that takes few workgroups', () => {

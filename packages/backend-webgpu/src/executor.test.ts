@@ -90,6 +90,7 @@ describe.skipIf(!probe.available)('Executor', () => {
       {},
       { workgroups: [100_000, 1, 1] },
     ],
+    ['asks for NaN × 1 × 1 workgroups', {}, { workgroups: [Number.NaN, 1, 1] }],
   ])('refuses what %s', (message, options, rest) => {
     const arrays = rest?.arrays === undefined ? {} : { arrays: { x: array(20_000) } };
     const act = () => run(options, { ...rest, ...arrays });
@@ -104,6 +105,7 @@ describe.skipIf(!probe.available)('Executor', () => {
     );
     const half = new MemoryArray(memory.take(16), 'f16', 0, 4);
     expect(() => run({}, { arrays: { x: half } })).toThrow(StateError);
+    expect(() => run({}, { numbers: {} })).toThrow(/number value .* is not given/);
   });
 
   it('tells the next wait of a shader that the device refuses, by name', async () => {

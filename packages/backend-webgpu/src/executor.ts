@@ -36,13 +36,15 @@ export class Executor {
    *
    * @param op  the op's id, for messages
    * @throws UnsupportedError  if a pass needs more than the device allows
+   * @throws StateError        if a pass lacks what its shader declares: a fault of the kernel
    */
   run(op: string, passes: readonly Pass[], storage: 'f32' | 'f16'): void {
     const ready = passes
-      .filter(({ workgroups }) => workgroups.every((count) => count > 0))
+      .filter(({ workgroups }) => !workgroups.includes(0))
       .map((pass) => {
         const shader = this.#compile(op, pass, storage);
         const arrays = shader.arrays.map((declared) => this.#array(op, pass, declared));
+        this.#checkNumbers(op, pass);
         this.#checkWorkgroups(op, pass);
         return { pass, shader, arrays };
       });
@@ -86,9 +88,20 @@ export class Executor {
     return array;
   }
 
+  #checkNumbers(op: string, { shader, numbers }: Pass): void {
+    for (const name in shader.numbers) {
+      if (numbers[name] !== undefined) continue;
+      throw new StateError(
+        `${op}: the number ${name} of the shader "${shader.name}" is not given. ` +
+          'Give all numbers that the shader declares.',
+      );
+    }
+  }
+
   #checkWorkgroups(op: string, { shader, workgroups }: Pass): void {
     const most = this.#parts.limits.workgroupsPerAxis;
-    if (workgroups.every((count) => Number.isInteger(count) && count <= most)) return;
+    const isRunnable = (count: number) => Number.isInteger(count) && count > 0 && count <= most;
+    if (workgroups.every(isRunnable)) return;
     throw new UnsupportedError(
       `${op}: the shader "${shader.name}" asks for ${workgroups.join(' × ')} workgroups; this ` +
         `device runs at most ${most} along an axis. Use smaller arrays or another backend.`,

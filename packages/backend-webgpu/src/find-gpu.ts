@@ -46,12 +46,7 @@ export const MATRIX_FEATURE: 'chromium-experimental-subgroup-matrix' =
   'chromium-experimental-subgroup-matrix';
 
 /** Features that kernels use where they are. */
-export const REQUESTED_FEATURES: readonly string[] = [
-  'subgroups',
-  'shader-f16',
-  'timestamp-query',
-  MATRIX_FEATURE,
-];
+export const REQUESTED_FEATURES: readonly string[] = ['subgroups', 'shader-f16', MATRIX_FEATURE];
 
 /** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
 let dawn: Promise<GPU> | undefined;

@@ -26,6 +26,12 @@ export interface LimitOptions {
   readonly matrixUnits?: boolean;
 }
 
+/**
+ * Sums in a fixed order take chunks that are bound whole: 8192 numbers of a norm, 64 rows of a
+ * weight's gradient. Every device binds 128 MiB; less than this is refused before anything runs.
+ */
+const LEAST_BOUND = 65_536;
+
 /** Bindings begin at multiples of 256 bytes: what an array may lose of the device's limit. */
 const LOST_TO_ALIGNMENT = 512;
 
@@ -56,7 +62,7 @@ export function kernelLimits(
   return {
     workgroupBytes: within('workgroupBytes', limits.maxComputeWorkgroupStorageSize, 16384),
     workgroupThreads: limits.maxComputeInvocationsPerWorkgroup,
-    bindingBytes: within('bindingBytes', bound - (bound % 16) - LOST_TO_ALIGNMENT, 4096),
+    bindingBytes: within('bindingBytes', bound - (bound % 16) - LOST_TO_ALIGNMENT, LEAST_BOUND),
     workgroupsPerAxis: limits.maxComputeWorkgroupsPerDimension,
     arraysPerPass: limits.maxStorageBuffersPerShaderStage,
     hasSubgroups: device.features.has('subgroups') && options.subgroups !== false,
