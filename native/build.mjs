@@ -79,10 +79,19 @@ async function build(tools) {
         'Correct what it names and run this again.',
     );
   }
-  // A rename: processes that have the old addon open keep it.
-  mkdirSync(dirname(addonPath()), { recursive: true });
-  copyFileSync(built, `${addonPath()}.new`);
-  renameSync(`${addonPath()}.new`, addonPath());
+  // A rename: processes that have the old files open keep them.
+  const folder = dirname(addonPath());
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['saccade-cuda.so', 'saccade-cuda-emulated.so', 'saccade.node']) {
+    const [from, to] = [join(workFolder, 'Release', name), join(folder, name)];
+    if (existsSync(from)) {
+      copyFileSync(from, `${to}.new`);
+      renameSync(`${to}.new`, to);
+    } else {
+      // Without nvcc there is none for CUDA devices.
+      rmSync(to, { force: true });
+    }
+  }
 }
 
 /** Waits until no other process builds. A lock whose owner is gone is taken over. */
@@ -134,9 +143,13 @@ function readStamp() {
 function hashSources() {
   const kernels = join(here, '..', 'kernels');
   const files = [join(here, 'CMakeLists.txt'), join(here, 'package.json')];
-  for (const folder of [join(here, 'src'), join(kernels, 'include'), join(kernels, 'cpu')]) {
+  const folders = [
+    ...['src', 'cuda'].map((name) => join(here, name)),
+    ...['include', 'cpu', 'cuda'].map((name) => join(kernels, name)),
+  ];
+  for (const folder of folders) {
     for (const name of readdirSync(folder, { recursive: true })) {
-      if (/\.(cc|h|inc)$/.test(name)) files.push(join(folder, name));
+      if (/\.(cc|h|cu|cuh|inc|map|sh|txt)$/.test(name)) files.push(join(folder, name));
     }
   }
   const hash = createHash('sha256');
@@ -152,9 +165,16 @@ function describeTools(compiler) {
     `${process.platform}-${process.arch}`,
     `cmake-js ${version}`,
     compiler?.version ?? 'no compiler',
+    cudaCompiler(),
     // CMake writes absolute paths into its cache.
     here,
   ].join(', ');
+}
+
+/** What builds for CUDA devices: nvcc where there is one, unless SACCADE_CUDA=OFF says not to. */
+function cudaCompiler() {
+  if (process.env.SACCADE_CUDA === 'OFF') return 'no kernels for CUDA devices';
+  return spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'no nvcc';
 }
 
 /** The compiler CMake will choose, and how it introduces itself. */
@@ -211,6 +231,7 @@ function compile() {
     workFolder,
     '--parallel',
     String(availableParallelism()),
+    `--CDSACCADE_CUDA=${process.env.SACCADE_CUDA === 'OFF' ? 'OFF' : 'AUTO'}`,
   ];
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,6 +1,7 @@
 /** Finds and opens the addon built beside this file, or says exactly why it cannot be opened. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
@@ -9,7 +10,16 @@ export function addonPath() {
   return fileURLToPath(new URL('./build/Release/saccade.node', import.meta.url));
 }
 
-export function loadAddon(path = process.env.SACCADE_ADDON || addonPath()) {
+/** The addon that is used: the one `SACCADE_ADDON` names, or else the one that was built. */
+function usedPath() {
+  return process.env.SACCADE_ADDON || addonPath();
+}
+
+export function libraryPath(library, path = usedPath()) {
+  return join(dirname(path), `saccade-${library}.so`);
+}
+
+export function loadAddon(path = usedPath()) {
   if (!existsSync(path)) {
     return { ok: false, reason: 'not-built', path, detail: `${path} does not exist` };
   }

@@ -46,7 +46,9 @@ typedef enum SaccadeStorage {
   SACCADE_F32 = 0,
   // The upper half of a float32.
   SACCADE_BF16 = 1,
-  SACCADE_STORAGES = 2
+  // IEEE half precision; no CPU kernel has it.
+  SACCADE_F16 = 2,
+  SACCADE_STORAGES = 3
 } SaccadeStorage;
 
 typedef struct SaccadeLaunch {

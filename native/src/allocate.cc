@@ -31,4 +31,6 @@ uint8_t* allocate(int64_t bytes) {
   return static_cast<uint8_t*>(data);
 }
 
+void deallocate(uint8_t* memory) { std::free(memory); }
+
 }  // namespace saccade

@@ -8,7 +8,8 @@ namespace saccade {
 // Of every allocation, in bytes: a cache line, and the widest vector.
 constexpr int64_t ALIGNMENT = 64;
 
-// Uninitialised; free with std::free. Throws std::bad_alloc.
+// Uninitialised. Throws std::bad_alloc.
 uint8_t* allocate(int64_t bytes);
+void deallocate(uint8_t* memory);
 
 }  // namespace saccade

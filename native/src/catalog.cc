@@ -28,9 +28,8 @@
 #endif
 
 namespace saccade {
-namespace {
 
-std::vector<const SaccadeKernel*> listOf(const std::string& instructionSet) {
+std::vector<const SaccadeKernel*> kernelsOf(const std::string& instructionSet) {
   if (instructionSet == "generic") {
     return {
 #define KERNEL(id) &saccade_##id##_generic,
@@ -75,16 +74,6 @@ std::vector<const SaccadeKernel*> listOf(const std::string& instructionSet) {
   }
 #endif
   throw std::invalid_argument("no kernels were built for " + instructionSet);
-}
-
-}  // namespace
-
-std::vector<CatalogEntry> kernelsOf(const std::string& instructionSet) {
-  std::vector<CatalogEntry> entries;
-  for (const SaccadeKernel* kernel : listOf(instructionSet)) {
-    entries.push_back({kernel, readSignature(kernel->signature)});
-  }
-  return entries;
 }
 
 }  // namespace saccade

@@ -32,7 +32,7 @@ void checkOperand(const std::string& id, const OperandRule& rule, const OperandM
     if (rule.mayBeAbsent) return;
     throw std::invalid_argument(id + ": operand '" + rule.name + "' is missing. Pass its memory.");
   }
-  const int64_t elementBytes = rule.isStored && request.storage == SACCADE_BF16 ? 2 : 4;
+  const int64_t elementBytes = rule.isStored && request.storage != SACCADE_F32 ? 2 : 4;
   const int64_t bytes = elementsOf(rule, request.dims) * elementBytes;
   if (memory.bytes != bytes) {
     throw std::invalid_argument(id + ": operand '" + rule.name + "' needs " + count(bytes, "byte") +
@@ -81,23 +81,21 @@ void checkOverlap(const std::string& id, const std::vector<OperandRule>& rules,
 
 }  // namespace
 
-void check(const Runtime& runtime, LaunchRequest& request) {
-  const auto& kernels = runtime.kernels();
+void check(const std::vector<KernelForm>& kernels, LaunchRequest& request) {
   if (request.kernel < 0 || static_cast<size_t>(request.kernel) >= kernels.size()) {
     throw std::invalid_argument("kernel " + std::to_string(request.kernel) + " does not exist; " +
                                 count(static_cast<int64_t>(kernels.size()), "kernel") +
                                 " are built. Ask kernels() for their indices.");
   }
-  const CatalogEntry& entry = kernels[static_cast<size_t>(request.kernel)];
-  const std::string id = entry.kernel->id;
+  const KernelForm& entry = kernels[static_cast<size_t>(request.kernel)];
+  const std::string id = entry.id;
   if (request.storage >= SACCADE_STORAGES) {
     throw std::invalid_argument("storage type " + std::to_string(request.storage) +
-                                " does not exist. Pass 0 for f32 or 1 for bf16.");
+                                " does not exist. Pass 0 for f32, 1 for bf16 or 2 for f16.");
   }
-  request.id = entry.kernel->id;
-  const auto& runs = request.backward ? entry.kernel->backward : entry.kernel->forward;
-  request.run = runs[request.storage];
-  if (!request.run) {
+  request.id = entry.id;
+  const auto& storages = request.backward ? entry.backward : entry.forward;
+  if (!storages[static_cast<size_t>(request.storage)]) {
     throw std::invalid_argument(id + " has no " + (request.backward ? "backward" : "forward") +
                                 " in this storage type. Ask kernels() for what it has.");
   }
@@ -126,10 +124,12 @@ void run(Runtime& runtime, const LaunchRequest& request) {
   char error[SACCADE_ERROR_CHARS] = "";
   const SaccadeLaunch arguments{request.pointers.data(), request.dims.data(),
                                 request.scalars.data(), runtime.forKernels(), error};
+  const SaccadeKernel& kernel = *runtime.kernels()[static_cast<size_t>(request.kernel)];
+  const SaccadeRun run = (request.backward ? kernel.backward : kernel.forward)[request.storage];
   int refused = 0;
   try {
     runtime.scratch().reset();
-    refused = request.run(&arguments);
+    refused = run(&arguments);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error(std::string(request.id) +
                              ": out of memory for the kernel's workspace. Use smaller batches.");

@@ -26,13 +26,12 @@ struct LaunchRequest {
 
   // Filled in by check().
   const char* id = nullptr;
-  SaccadeRun run = nullptr;
   std::vector<void*> pointers;
 };
 
-// Makes the launch ready for run(). Throws std::invalid_argument with a sentence if it does not fit
-// the kernel's signature.
-void check(const Runtime& runtime, LaunchRequest& request);
+// Makes a launch of one of the kernels ready to run. Throws std::invalid_argument with a sentence if
+// it does not fit the kernel's signature.
+void check(const std::vector<KernelForm>& kernels, LaunchRequest& request);
 
 // Runs a launch that check() has let through to its end. Throws std::runtime_error with the op and
 // the kernel's own sentence if the kernel refuses, or if there is no memory for its workspace.

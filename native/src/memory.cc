@@ -1,14 +1,10 @@
 #include "memory.h"
 
 #include <cmath>
-#include <cstdlib>
-
-#include "allocate.h"
 
 namespace saccade {
 
-size_t MemoryTable::add(int64_t bytes) {
-  uint8_t* data = allocate(bytes);
+size_t MemoryTable::add(uint8_t* data, int64_t bytes) {
   size_t id = memories_.size();
   if (freeIds_.empty()) {
     memories_.emplace_back();
@@ -36,11 +32,11 @@ Memory MemoryTable::take(size_t id) {
 }
 
 void MemoryTable::clear() {
-  for (const Memory& memory : memories_) freeMemory(memory.data);
+  for (const Memory& memory : memories_) {
+    if (memory.data) release_(memory.data);
+  }
   memories_.clear();
   freeIds_.clear();
 }
-
-void MemoryTable::freeMemory(uint8_t* data) { std::free(data); }
 
 }  // namespace saccade

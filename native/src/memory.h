@@ -1,14 +1,15 @@
-// The memory of a Runtime, by id.
+// The memory of a runtime, by id.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace saccade {
 
 struct Memory {
-  // 64-byte aligned; null for an id that is free.
+  // Its address, perhaps on a device; null for an id that is free.
   uint8_t* data = nullptr;
   int64_t bytes = 0;
   // The last queued task that reads or writes it.
@@ -17,23 +18,23 @@ struct Memory {
 
 class MemoryTable {
  public:
+  // `release` takes memory back where clear() finds it.
+  explicit MemoryTable(std::function<void(uint8_t*)> release) : release_(std::move(release)) {}
   ~MemoryTable() { clear(); }
-  MemoryTable() = default;
   MemoryTable(const MemoryTable&) = delete;
   MemoryTable& operator=(const MemoryTable&) = delete;
 
-  // Throws std::bad_alloc.
-  size_t add(int64_t bytes);
+  // The id of memory, which is the table's from now on.
+  size_t add(uint8_t* data, int64_t bytes);
   // Null unless `id` is the id of live memory.
   Memory* find(double id);
-  // Forgets the id; freeing the memory, with freeMemory, is the caller's.
+  // Forgets the id; releasing the memory is the caller's.
   Memory take(size_t id);
-  // Frees everything.
+  // Releases everything.
   void clear();
 
-  static void freeMemory(uint8_t* data);
-
  private:
+  const std::function<void(uint8_t*)> release_;
   std::vector<Memory> memories_;
   std::vector<size_t> freeIds_;
 };

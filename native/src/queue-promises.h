@@ -3,23 +3,26 @@
 
 #include <napi.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "marked-queue.h"
 #include "memory.h"
-#include "queue.h"
 #include "wake.h"
 
 namespace saccade {
 
 class QueuePromises {
  public:
-  QueuePromises(Napi::Env env, Runtime& runtime);
+  // `open` makes the queue, which calls onPassed(context), on a thread of its own, when marks wait for
+  // takePassed().
+  using Open = std::function<std::unique_ptr<MarkedQueue>(void (*onPassed)(void*), void* context)>;
+  QueuePromises(Napi::Env env, const Open& open);
   ~QueuePromises();
   QueuePromises(const QueuePromises&) = delete;
   QueuePromises& operator=(const QueuePromises&) = delete;
 
-  Queue& queue() { return queue_; }
   // True if nothing is under way. Throws the failure of a launch that is not reported yet.
   bool isIdle(Napi::Env env);
   // A promise of an ArrayBuffer with the memory's bytes at `from`. `owner` stays alive until then.
@@ -32,18 +35,22 @@ class QueuePromises {
  private:
   struct Waiter;
 
-  Waiter* wait(Napi::Object owner);
+  std::unique_ptr<Waiter> wait(Napi::Object owner);
+  Napi::Promise promiseOf(std::unique_ptr<Waiter> waiter);
   void settlePassed(Napi::Env env);
-  void settle(Napi::Env env, const Waiter& waiter, const Queue::Passed& passed);
+  void settle(Napi::Env env, const Waiter& waiter, const MarkedQueue::Passed& passed);
   static void endWithEnvironment(void* self);
 
   const napi_env env_;
   std::unique_ptr<Wake> wake_;
-  Queue queue_;
+  std::unique_ptr<MarkedQueue> queue_;
   // Promises not settled yet.
   size_t waiting_ = 0;
   bool isEnded_ = false;
-  std::vector<Queue::Passed> passed_;
+  std::vector<MarkedQueue::Passed> passed_;
 };
+
+// A failure as JavaScript gets it; one of the driver's has its name as `driver`, and `isLost`.
+Napi::Error errorOf(Napi::Env env, const Fault& fault);
 
 }  // namespace saccade

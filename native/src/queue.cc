@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "memory.h"
+#include "allocate.h"
 #include "spin.h"
 
 namespace saccade {
@@ -113,7 +113,7 @@ void Queue::stop() {
   for (Tasks* tasks : {&batch_, &incoming_}) {
     for (size_t i = tasks == &batch_ ? next_ : 0; i < tasks->size(); i++) {
       Task& task = *(*tasks)[i];
-      if (task.kind == Task::Kind::release) MemoryTable::freeMemory(task.to);
+      if (task.kind == Task::Kind::release) deallocate(task.to);
       if (task.mark) announced_.push_back({task.mark, true, nullptr});
     }
     tasks->clear();
@@ -172,7 +172,7 @@ void Queue::perform(Task& task) {
       try {
         run(runtime_, task.request);
       } catch (const std::exception& error) {
-        failure_ = std::make_shared<const std::string>(error.what());
+        failure_ = std::make_shared<const Fault>(Fault{error.what(), "", false});
       }
       return;
     case Task::Kind::copy:
@@ -180,7 +180,7 @@ void Queue::perform(Task& task) {
       if (task.staged.capacity() > MOST_STAGED) std::vector<uint8_t>().swap(task.staged);
       return;
     case Task::Kind::release:
-      MemoryTable::freeMemory(task.to);
+      deallocate(task.to);
       return;
     case Task::Kind::resume:
       failure_ = nullptr;

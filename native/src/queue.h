@@ -9,33 +9,20 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "dispatch.h"
+#include "marked-queue.h"
 #include "runtime.h"
 
 namespace saccade {
 
-class Queue {
+class Queue : public MarkedQueue {
  public:
-  // Place in the order; 0 is before everything.
-  using Ticket = uint64_t;
-  // What went wrong in a launch. One object per failure, so that it is reported once.
-  using Failure = std::shared_ptr<const std::string>;
-
-  // A mark the queue has passed, or dropped when it was stopped.
-  struct Passed {
-    void* mark;
-    bool isDropped;
-    // Not yet reported when the queue passed the mark; null if there was none.
-    Failure failure;
-  };
-
   // `onPassed` is called on the queue's thread when marks wait for takePassed().
   Queue(Runtime& runtime, void (*onPassed)(void* context), void* context);
-  ~Queue() { stop(); }
+  ~Queue() override { stop(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
@@ -44,27 +31,21 @@ class Queue {
   Ticket launch(LaunchRequest& request);
   // Queues a copy of `bytes` bytes at `from`, which may change once this returns.
   Ticket write(uint8_t* to, const uint8_t* from, size_t bytes);
-  // Queues a copy to `to`, which stays the queue's until `mark` comes out of takePassed().
-  Ticket read(uint8_t* to, const uint8_t* from, size_t bytes, void* mark);
-  Ticket mark(void* mark) { return read(nullptr, nullptr, 0, mark); }
-  // Frees memory of a MemoryTable once everything queued has run.
+  Ticket read(uint8_t* to, const uint8_t* from, size_t bytes, void* mark) override;
+  // Frees memory from allocate() once everything queued has run.
   void release(uint8_t* memory);
 
   bool hasPassed(Ticket ticket) const { return passed_.load(std::memory_order_acquire) >= ticket; }
-  bool isIdle() const { return hasPassed(queued_.load(std::memory_order_relaxed)); }
+  bool isIdle() const override { return hasPassed(queued_.load(std::memory_order_relaxed)); }
 
-  // Puts the marks passed or dropped since the last call into `into`, in order.
-  void takePassed(std::vector<Passed>& into);
-  // The failure that is not reported yet; to be asked only while the queue is idle.
-  const Failure& failure() const { return failure_; }
-  // Launches queued from here on run again; those before have been skipped.
-  void resume(const Failure& reported);
+  void takePassed(std::vector<Passed>& into) override;
+  Failure failure() const override { return failure_; }
+  void resume(const Failure& reported) override;
 
   // Waits until the queue is idle. Until something is queued, the pool and the scratch memory are
   // the caller's.
   void settle();
-  // Waits for the launch under way and drops the rest; the queue takes nothing afterwards.
-  void stop();
+  void stop() override;
 
  private:
   struct Task {

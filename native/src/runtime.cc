@@ -6,7 +6,7 @@ namespace saccade {
 
 Runtime::Runtime(std::string instructionSet, int32_t threads)
     : instructionSet_(std::move(instructionSet)), kernels_(kernelsOf(instructionSet_)),
-      pool_(threads) {
+      forms_(formsOf(kernels_)), pool_(threads) {
   forKernels_.host = this;
   forKernels_.threads = threads;
   forKernels_.handOverNanoseconds = 20000;

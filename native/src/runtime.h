@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catalog.h"
+#include "kernel-form.h"
 #include "scratch.h"
 #include "thread-pool.h"
 
@@ -19,14 +20,17 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   const std::string& instructionSet() const { return instructionSet_; }
-  const std::vector<CatalogEntry>& kernels() const { return kernels_; }
+  const std::vector<const SaccadeKernel*>& kernels() const { return kernels_; }
+  const std::vector<KernelForm>& forms() const { return forms_; }
   ThreadPool& pool() { return pool_; }
   Scratch& scratch() { return scratch_; }
   const SaccadeRuntime* forKernels() const { return &forKernels_; }
 
  private:
   const std::string instructionSet_;
-  const std::vector<CatalogEntry> kernels_;
+  const std::vector<const SaccadeKernel*> kernels_;
+  // In the same order.
+  const std::vector<KernelForm> forms_;
   ThreadPool pool_;
   Scratch scratch_;
   SaccadeRuntime forKernels_;

@@ -1,7 +1,6 @@
 #include "scratch.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "allocate.h"
@@ -17,7 +16,7 @@ int64_t align(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIG
 
 }  // namespace
 
-void Scratch::Free::operator()(uint8_t* memory) const { std::free(memory); }
+void Scratch::Free::operator()(uint8_t* memory) const { deallocate(memory); }
 
 void Scratch::grow(int64_t bytes) {
   const int64_t size = std::max(align(bytes), SMALLEST_CHUNK);

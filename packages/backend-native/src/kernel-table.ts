@@ -1,10 +1,10 @@
-/** Which kernel of the addon runs an op, and in what form it takes the op's dims and scalars. */
-import type { Runtime, Storage } from '@saccade/native';
+/** Which kernel of a runtime runs an op, and in what form it takes the op's dims and scalars. */
+import type { KernelRuntime, Storage } from '@saccade/native';
 import { type Direction, formOf, type Op } from '@saccade/ops';
 import { type LaunchedOperand, launchedOperands, signatureOf } from '@saccade/ops/backend';
 
 export interface KernelBinding {
-  /** Index of the kernel in the addon. */
+  /** Index of the kernel in the runtime. */
   readonly kernel: number;
   /** Axis letters and scalar names in the order the kernel takes their values. */
   readonly axes: readonly string[];
@@ -15,10 +15,10 @@ export interface KernelBinding {
 }
 
 export class KernelTable {
-  readonly #kernels: ReturnType<Runtime['kernels']>;
+  readonly #kernels: ReturnType<KernelRuntime['kernels']>;
   readonly #bindings = new Map<Op, KernelBinding | string>();
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: KernelRuntime) {
     this.#kernels = runtime.kernels();
   }
 
@@ -37,7 +37,7 @@ export class KernelTable {
   #bind(op: Op): KernelBinding | string {
     const kernel = this.#kernels.findIndex(({ id }) => id === op.id);
     const info = this.#kernels[kernel];
-    if (info === undefined) return `no kernel ${op.id} is built into the addon.`;
+    if (info === undefined) return `no kernel ${op.id} is built in.`;
     const declared = signatureOf(op);
     if (info.signature !== declared) {
       return (

@@ -48,7 +48,8 @@ export function openAddon(path?: string): Addon {
   throw new MissingError(explain(loaded));
 }
 
-function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true }>): string {
+/** Why the addon could not be opened: the fact, then the remedy. */
+export function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true }>): string {
   switch (reason) {
     case 'not-built':
       return (

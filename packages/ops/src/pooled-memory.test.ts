@@ -10,8 +10,11 @@ interface Block {
 class CountingSource {
   readonly held = new Map<number, number>();
   allocations = 0;
+  /** What there is. */
+  mostBytes = Number.POSITIVE_INFINITY;
 
   allocate(sizeBytes: number): Block {
+    if (this.heldBytes + sizeBytes > this.mostBytes) throw new Error('out of memory');
     const id = this.allocations++;
     this.held.set(id, sizeBytes);
     return { id, sizeBytes };
@@ -92,5 +95,20 @@ describe('PooledMemory', () => {
     expect(memory.liveBytes).toBe(0);
     memory.give(block);
     expect(memory.take(1000)).toBe(block);
+  });
+
+  it('gives up what it keeps before it says that there is no memory', () => {
+    const source = new CountingSource();
+    const memory = new PooledMemory('test', source);
+    source.mostBytes = 1 << 20;
+    use(memory, 4, 1 << 18);
+    const whole = memory.alloc(1 << 20);
+    expect(source.heldBytes).toBe(1 << 20);
+    expect(() => memory.alloc(1 << 10)).toThrow('out of memory');
+    memory.free(whole);
+    expect(memory.releaseFree()).toBe(true);
+    expect(source.heldBytes).toBe(0);
+    expect(memory.use).toMatchObject({ heldBuffers: 0, heldBytes: 0 });
+    expect(memory.releaseFree()).toBe(false);
   });
 });

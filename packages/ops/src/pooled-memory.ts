@@ -78,11 +78,34 @@ export class PooledMemory<Memory extends Allocation> {
     this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes);
     if (kept !== undefined) return kept;
     this.#trim();
-    const memory = this.#source.allocate(size);
+    const memory = this.#allocate(size);
     this.#usedBytes += memory.sizeBytes - size;
     this.#heldBuffers++;
     this.#heldBytes += memory.sizeBytes;
     return memory;
+  }
+
+  /** What is kept for later may be what is lacking now. */
+  #allocate(size: number): Memory {
+    try {
+      return this.#source.allocate(size);
+    } catch (error) {
+      this.#usedBytes -= size;
+      if (!this.releaseFree()) throw error;
+      const memory = this.#source.allocate(size);
+      this.#usedBytes += size;
+      return memory;
+    }
+  }
+
+  /** Releases what is kept for later allocations; false if there was nothing. */
+  releaseFree(): boolean {
+    let isReleased = false;
+    for (let kept = this.#free.evict(); kept !== undefined; kept = this.#free.evict()) {
+      this.#release(kept);
+      isReleased = true;
+    }
+    return isReleased;
   }
 
   /** Gives back what `take` gave. */

@@ -360,7 +360,7 @@ export const runConfigSchema: z.ZodType<RunConfig, unknown> = z.strictObject({
   }),
   backend: choice(
     'auto',
-    ['auto', 'native', 'webgpu', 'reference'],
+    ['auto', 'native', 'cuda', 'webgpu', 'reference'],
     'What runs the kernels; auto takes native.',
   ),
   threads: count({

@@ -1,6 +1,6 @@
 /** The parts of a run, made from its configuration: device, policy, sandbox, tasks, scoring. */
 import { type Algorithm, algorithms } from '@saccade/algorithms';
-import { nativeBackend } from '@saccade/backend-native';
+import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
 import { needleCorpus } from '@saccade/data';
@@ -42,6 +42,7 @@ const NANO_PIXELS = { minPixels: 28 * 28, maxPixels: 112 * 112 };
 /** Opens the backend a configuration names. */
 export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Promise<Device> {
   if (config.backend === 'reference') return openDevice(referenceBackend());
+  if (config.backend === 'cuda') return openDevice(cudaBackend());
   if (config.backend === 'webgpu') return openDevice(await webgpuBackend());
   return openDevice(nativeBackend(config.threads > 0 ? { threads: config.threads } : {}));
 }

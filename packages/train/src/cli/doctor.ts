@@ -1,7 +1,7 @@
 /** `saccade doctor`: what this machine has, and why the rest is unusable. */
 import { statfsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { probeNative } from '@saccade/backend-native';
+import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native';
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
 import { probeSandbox } from '@saccade/sandbox';
@@ -52,7 +52,8 @@ function machine(): Finding[] {
 async function backends(): Promise<Finding[]> {
   const native = probeNative();
   const webgpu = await probeWebGpu();
-  const absent = 'not part of this version';
+  const cuda = probeCuda();
+  const devices = cuda.available ? cuda.devices.filter((device) => !device.obstacle) : [];
   return [
     {
       what: 'backend native',
@@ -67,7 +68,11 @@ async function backends(): Promise<Finding[]> {
       isUsable: webgpu.available,
       detail: webgpu.available ? webgpu.description : webgpu.message,
     },
-    { what: 'backend cuda', isUsable: false, detail: absent },
+    {
+      what: 'backend cuda',
+      isUsable: cuda.available,
+      detail: cuda.available ? devices.map(describeDevice).join('; ') : cuda.message,
+    },
   ];
 }
 

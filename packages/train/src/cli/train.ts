@@ -34,7 +34,7 @@ export function addTrain(program: Command): void {
     .option('--steps <n>', 'reinforcement-learning steps', wholeNumber)
     .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
     .option('--resume <directory>', 'go on with the run in this directory')
-    .option('--backend <name>', 'auto, native, webgpu or reference')
+    .option('--backend <name>', 'auto, native, cuda, webgpu or reference')
     .addHelpText(
       'after',
       `

@@ -1,0 +1,238 @@
+// Attention of single new tokens over a KV cache: row n sees the slots of its spans.
+//
+// Layout: q, out [N,H,D]; kCache, vCache [C,G,D]; spans [R,2]; spanOffsets [N+1]; lse [H,N]. A block
+// owns one row's query heads of one key head, 16 at a time, and walks the row's keys 128 at a time: each
+// of its four warps computes the weights of 32 keys, then adds up a quarter of the head over all 128. So
+// four warps share the work while each sum is the chain that attention's forward has, bit for bit.
+// Rows that share a prompt read it each by themselves, out of the second-level cache at best.
+#include "common/attend.cuh"
+
+namespace saccade {
+namespace {
+
+constexpr int HEADS = 16;
+constexpr int WARPS = ATTEND_THREADS / 32;
+// Keys of a turn.
+constexpr int TURN = WARPS * PART;
+template <class T>
+constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
+
+struct Spans {
+  const int32_t *spans, *offsets;
+  int64_t rows, count, slots;
+  int spansOperand, offsetsOperand;
+  Refusal refusal;
+};
+
+// A row's spans and how many slots they have, of which those before `from` are outside the window.
+struct RowSpans {
+  const int32_t* first;
+  int32_t count, keys, from;
+
+  // The slot of logical key `i`.
+  __device__ __forceinline__ int64_t slotOf(int32_t i) const {
+    const int32_t* span = first;
+    while (i >= span[1] - span[0]) {
+      i -= span[1] - span[0];
+      span += 2;
+    }
+    return span[0] + i;
+  }
+};
+
+// Reads and checks a row's spans; a row with one out of range sees nothing.
+__device__ inline RowSpans readSpans(const Spans& spans, int64_t n, int32_t window) {
+  const Refusal& refusal = spans.refusal;
+  const int64_t first = spans.offsets[n], end = spans.offsets[n + 1];
+  RowSpans row = {spans.spans, 0, 0, 0};
+  bool isSound = expectIndex(refusal, spans.offsetsOperand, n, first, 0, spans.count + 1) == first;
+  isSound = isSound &&
+            expectIndex(refusal, spans.offsetsOperand, n + 1, end, first, spans.count + 1) == end;
+  if (!isSound) return row;
+  int64_t keys = 0;
+  for (int64_t r = first; r < end; r++) {
+    const int64_t from = spans.spans[2 * r], to = spans.spans[2 * r + 1];
+    if (expectIndex(refusal, spans.spansOperand, 2 * r, from, 0, spans.slots + 1) != from ||
+        expectIndex(refusal, spans.spansOperand, 2 * r + 1, to, from, spans.slots + 1) != to) {
+      return row;
+    }
+    keys += to - from;
+  }
+  row.first = spans.spans + 2 * first;
+  row.count = (int32_t)(end - first);
+  row.keys = (int32_t)keys;
+  row.from = window > 0 && keys > window + 1 ? (int32_t)(keys - window - 1) : 0;
+  return row;
+}
+
+template <class T, int HEAD>
+struct Shared {
+  static constexpr int QUERIES = HEAD_TILE_BYTES<T, HEADS, HEAD>;
+  static constexpr int TILE = HEAD_TILE_BYTES<T, TURN, HEAD>;
+  static constexpr int TILES = 2 * STAGES<T> * TILE;
+};
+// What the warps tell each other of a turn.
+struct Exchange {
+  // By part: the weights as the lanes hold them, the rows' largest scores, the lanes' sums.
+  float weights[WARPS][PART / 8][4][32];
+  float largest[WARPS][HEADS];
+  float sums[WARPS][2][32];
+  RowSpans row;
+};
+
+template <class T, int HEAD>
+__global__ void __launch_bounds__(ATTEND_THREADS)
+    attendDecode(Matrix<T> q, Matrix<T> k, Matrix<T> v, Spans spans, AttentionShape shape, T* out,
+                 float* lse) {
+  using Space = Shared<T, HEAD>;
+  constexpr int COLUMNS = HEAD / WARPS;
+  const int thread = (int)threadIdx.x, lane = laneOf(thread), warp = thread / 32;
+  const int64_t n = blockIdx.x;
+  const int32_t keyHead = (int32_t)blockIdx.y, firstHead = (int32_t)blockIdx.z * HEADS;
+  uint8_t* queries = sharedMemory();
+  uint8_t* tiles = queries + Space::QUERIES;
+  Exchange& exchange = *reinterpret_cast<Exchange*>(tiles + Space::TILES);
+  const RowSpans& row = exchange.row;
+  if (thread == 0) exchange.row = readSpans(spans, n, shape.window);
+  const auto headAt = [&](int r) -> int64_t {
+    if (firstHead + r >= shape.ratio) return -1;
+    return n * shape.H + keyHead * shape.ratio + firstHead + r;
+  };
+  stageHeads<T, HEADS, HEAD>(queries, q, thread, headAt);
+  syncBlock();
+
+  const auto begin = [&](int32_t turn, int stage) {
+    if (turn * TURN < row.keys) {
+      const auto slotAt = [&](int r) -> int64_t {
+        const int32_t key = turn * TURN + r;
+        if (key < row.from || key >= row.keys) return -1;
+        return row.slotOf(key) * shape.G + keyHead;
+      };
+      uint8_t* at = tiles + 2 * stage * Space::TILE;
+      stageHeads<T, TURN, HEAD>(at, k, thread, slotAt);
+      stageHeads<T, TURN, HEAD>(at + Space::TILE, v, thread, slotAt);
+    }
+    commitCopies();
+  };
+  float sums[COLUMNS / 8][4] = {};
+  RowSum totals[2] = {{UNSEEN, 0.0f}, {UNSEEN, 0.0f}};
+  const int32_t first = row.from / TURN;
+  begin(first, first % STAGES<T>);
+  for (int32_t turn = first; turn * TURN < row.keys; turn++) {
+    const int stage = turn % STAGES<T>;
+    if (STAGES<T> == 2) begin(turn + 1, 1 - stage);
+    waitCopies<STAGES<T> - 1>();
+    syncBlock();
+    const uint8_t* keys = tiles + 2 * stage * Space::TILE;
+    const uint8_t* values = keys + Space::TILE;
+    float scores[PART / 8][4] = {};
+    multiplyHeads<T, HEAD, HEADS, TURN>(scores, queries, 0, keys, warp * PART, lane);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const int32_t firstKey = turn * TURN + warp * PART + lane % 4 * 2;
+      const float most = scaleScores(scores, half, shape.scale, [&](int column) {
+        const int32_t key = firstKey + column;
+        return key >= row.from && key < row.keys;
+      });
+      if (lane % 4 == 0) exchange.largest[warp][lane / 4 + 8 * half] = most;
+    }
+    syncBlock();
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      float most = totals[half].largest;
+      for (int part = 0; part <= warp; part++) {
+        most = fmaxf(most, exchange.largest[part][lane / 4 + 8 * half]);
+      }
+      exchange.sums[warp][half][lane] = weighScores(scores, half, shiftOf(most));
+    }
+#pragma unroll
+    for (int j = 0; j < PART / 8; j++) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) exchange.weights[warp][j][i][lane] = scores[j][i];
+    }
+    syncBlock();
+    for (int part = 0; part < WARPS; part++) {
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const float keep = join(&totals[half], exchange.largest[part][lane / 4 + 8 * half],
+                                exchange.sums[part][half][lane]);
+#pragma unroll
+        for (int j = 0; j < COLUMNS / 8; j++) {
+          sums[j][2 * half] *= keep;
+          sums[j][2 * half + 1] *= keep;
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < PART / 8; j++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) scores[j][i] = exchange.weights[part][j][i][lane];
+      }
+      addWeighted<T, TURN>(sums, scores, values, part * PART, warp * COLUMNS, lane);
+    }
+    syncBlock();
+    if (STAGES<T> == 1) begin(turn + 1, 0);
+  }
+  waitCopies<0>();
+
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const float sum = sumQuad(totals[half].total);
+    const int64_t at = headAt(lane / 4 + 8 * half);
+    if (at < 0) continue;
+    const float share = sum > 0.0f ? 1.0f / sum : 0.0f;
+    if (warp == 0 && lane % 4 == 0) {
+      lse[at % shape.H * shape.T + n] =
+          sum > 0.0f ? (totals[half].largest + log2f(sum)) * LN_2 : -INFINITY;
+    }
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; j++) {
+#pragma unroll
+      for (int p = 0; p < 2; p++) {
+        const int column = warp * COLUMNS + 8 * j + lane % 4 * 2 + p;
+        if (column < shape.D) {
+          out[at * shape.D + column] = rounded<T>(sums[j][2 * half + p] * share);
+        }
+      }
+    }
+  }
+}
+
+template <class T, int HEAD>
+int decode(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, const Spans& spans) {
+  const int64_t D = shape.D, slots = spans.slots * shape.G;
+  const dim3 grid((unsigned)shape.T, (unsigned)shape.G, (unsigned)divideUp(shape.ratio, HEADS));
+  return launchKernel(launch, attendDecode<T, HEAD>, grid, dim3(ATTEND_THREADS),
+                      Shared<T, HEAD>::QUERIES + Shared<T, HEAD>::TILES + sizeof(Exchange),
+                      matrixOf(stored<T>(launch, 0), D, shape.T * shape.H, D),
+                      matrixOf(stored<T>(launch, 1), D, slots, D),
+                      matrixOf(stored<T>(launch, 2), D, slots, D), spans, shape,
+                      stored<T>(launch, 5), floats(launch, 6));
+}
+
+// Dims: N H D C G R U2 O.
+template <class T>
+int forward(const SaccadeDeviceLaunch* launch) {
+  const int64_t* dims = launch->dims;
+  AttentionShape shape;
+  if (readShape(*launch, dims[0], dims[1], dims[2], dims[4], launch->scalars[0], true,
+                launch->scalars[1], &shape)) {
+    return 1;
+  }
+  if (dims[6] != 2 || dims[7] != dims[0] + 1) {
+    return fail(*launch, "spans are [R, %lld] with %lld offsets for %lld rows; pass [R, 2] and N + 1.",
+                (long long)dims[6], (long long)dims[7], (long long)dims[0]);
+  }
+  const Spans spans = {ints(*launch, 3), ints(*launch, 4), dims[0], dims[5], dims[3], 3, 4,
+                       refusalOf(*launch)};
+  return shape.D <= 64 ? decode<T, 64>(*launch, shape, spans)
+                       : decode<T, 128>(*launch, shape, spans);
+}
+
+}  // namespace
+
+SACCADE_KERNEL(attentionDecode,
+               "q[N,H,D] kCache[C,G,D] vCache[C,G,D] spans[R,U2]# spanOffsets[O]# -> "
+               "out[N,H,D] lse[H,N]! ; scale window",
+               SACCADE_STORED(forward), SACCADE_ABSENT)
+
+}  // namespace saccade

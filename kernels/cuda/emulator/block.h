@@ -1,0 +1,59 @@
+// Runs the threads of a block on the CPU: each is a fiber, blocks go one after the other.
+//
+// What the hardware leaves open is made as unkind as it may be, so that a kernel that is right here
+// by luck is rare: threads take turns in a random order between the points where they meet, shared
+// memory begins as NaN, asynchronous copies arrive only when they are waited for, and whoever
+// writes past the shared memory, meets in another place than the rest of its warp, or waits for
+// someone who has left ends the process with a sentence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+namespace saccade {
+namespace emulator {
+
+struct Index3 {
+  uint32_t x, y, z;
+};
+
+constexpr int WARP = 32;
+// 32-bit words that one lane brings to, or takes from, a meeting of its warp.
+constexpr int MEETING_WORDS = 16;
+
+// What a warp does together: from what every lane brought, what every lane takes.
+using Meeting = void (*)(const uint32_t (*brought)[MEETING_WORDS],
+                         uint32_t (*taken)[MEETING_WORDS], const void* what);
+
+// The thread that runs now.
+struct Place {
+  Index3 thread, block, blockSize, gridSize;
+  int lane;
+};
+const Place& place();
+
+// All threads of the block, `count` of them at barrier `id`.
+void meetBlock(int id, int count);
+// All 32 lanes of the warp. `what` must be the same for all of them: it says which meeting this is.
+void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int broughtWords,
+              uint32_t* take, int takenWords);
+
+// The block's shared memory, 128-byte aligned.
+uint8_t* sharedMemory();
+size_t sharedBytes();
+
+// 16 bytes to shared memory, zeros if `from` is null; they arrive at waitCopies.
+void copyAsync(void* to, const void* from);
+void commitCopies();
+// Waits for all but the `left` latest groups of this thread.
+void waitCopies(int left);
+
+// Runs `body` in every thread of every block. `name` is for the sentences.
+void runGrid(const char* name, Index3 grid, Index3 block, size_t sharedBytes,
+             const std::function<void()>& body);
+
+}  // namespace emulator
+}  // namespace saccade

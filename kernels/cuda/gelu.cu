@@ -1,0 +1,52 @@
+// y = x·Φ(x), the exact Gaussian error linear unit, and dx = dy·(Φ(x) + x·φ(x)).
+//
+// A thread owns 16 bytes of each array at a time (common/elementwise.cuh). Φ(x) = erfc(−x/√2)/2,
+// which keeps its precision where it is small.
+#include "common/elementwise.cuh"
+
+namespace saccade {
+namespace {
+
+__device__ __forceinline__ float cumulative(float x) { return 0.5f * erfcf(x * -0.70710678f); }
+
+struct Gelu {
+  __device__ void operator()(const float (&in)[1], float (&out)[1]) const {
+    out[0] = in[0] * cumulative(in[0]);
+  }
+};
+
+// dy, x to dx.
+struct GeluGradient {
+  __device__ void operator()(const float (&in)[2], float (&out)[1]) const {
+    const float x = in[1];
+    const float density = 0.39894228f * expf(-0.5f * x * x);
+    // x·φ(x), without ∞·0.
+    const float pull = density > 0 ? x * density : density;
+    out[0] = in[0] * (cumulative(x) + pull);
+  }
+};
+
+template <class T>
+int forward(const SaccadeDeviceLaunch* launch) {
+  const Elements<T, 1, 1> elements = {
+      {stored<T>(*launch, 0)}, {stored<T>(*launch, 1)}, launch->dims[0] * launch->dims[1]};
+  return mapAll(*launch, elements, Gelu{});
+}
+
+// Operands: dy, x, y, dx.
+template <class T>
+int backward(const SaccadeDeviceLaunch* launch) {
+  const int64_t count = launch->dims[0] * launch->dims[1];
+  T* dx = stored<T>(*launch, 3);
+  if (!dx) return 0;
+  if (!launch->operands[0]) return fillZeros(*launch, dx, count);
+  const Elements<T, 2, 1> elements = {
+      {stored<T>(*launch, 0), stored<T>(*launch, 1)}, {dx}, count};
+  return mapAll(*launch, elements, GeluGradient{});
+}
+
+}  // namespace
+
+SACCADE_KERNEL(gelu, "x[N,D]' -> y[N,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
+
+}  // namespace saccade

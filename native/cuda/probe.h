@@ -1,0 +1,15 @@
+// Which devices there are, and whether kernels run on them.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "library.h"
+
+namespace saccade {
+
+// The number of devices; throws a DeviceFailure if there is no driver, or one too old.
+int32_t countDevices();
+// Of device `index`.
+SaccadeDeviceInfo describeDevice(int32_t index);
+
+}  // namespace saccade

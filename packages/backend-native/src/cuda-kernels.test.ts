@@ -1,0 +1,44 @@
+/** The contract of kernels, memory and queues on CUDA: in emulation at small shapes, and on a device. */
+import { attentionCatalog } from '@saccade/attention';
+import { attentionChecks } from '@saccade/attention/contract';
+import { logprobCatalog } from '@saccade/logprob';
+import { logprobChecks } from '@saccade/logprob/contract';
+import { openDevice, opsCatalog } from '@saccade/ops';
+import {
+  type DeviceCheck,
+  memoryChecks,
+  opsChecks,
+  queueChecks,
+  type Subject,
+} from '@saccade/ops/contract';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { type CudaTarget, kernels, targets } from './cuda-targets.fixture.ts';
+import { cudaBackend } from './index.ts';
+
+// Emulated threads take turns on one processor.
+vi.setConfig({ testTimeout: 600_000 });
+/** Rounds of random cases. */
+const FUZZ = { emulated: 2, device: 40 };
+/** Some 100 ms. */
+const BUSY = { emulated: { size: 64, launches: 4 }, device: { size: 2048, launches: 100 } };
+
+/** Enrols checks on a device of its own; this backend lacks nothing that they need. */
+function enrol(checks: readonly DeviceCheck[], { options }: CudaTarget): void {
+  const open = () => openDevice(cudaBackend({ ...options, poisonWorkspaces: true }));
+  const subject: Subject = { device: open(), open };
+  afterAll(() => subject.device.dispose());
+  for (const check of checks) it(check.name, () => check.run(subject));
+}
+
+it('has a kernel for every op, and no kernel without an op', () => {
+  const ops = [...opsCatalog, ...attentionCatalog, ...logprobCatalog].map((op) => op.id);
+  expect([...kernels].sort()).toEqual(ops.sort());
+});
+
+describe.each(targets)('on $label', (target) => {
+  for (const dtype of ['f32', 'bf16', 'f16'] as const) {
+    const options = { dtype, fuzzCount: FUZZ[target.label] };
+    enrol([...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)], target);
+  }
+  enrol([...memoryChecks, ...queueChecks(BUSY[target.label])], target);
+});

@@ -1,0 +1,23 @@
+/** Where the tests of the CUDA backend run: on the processor always, and on a device if there is one. */
+import { type CudaBackendOptions, probeCuda } from './index.ts';
+
+export interface CudaTarget {
+  readonly label: 'emulated' | 'device';
+  readonly options: CudaBackendOptions;
+}
+
+/** Emulated devices by what they are for; see kernels/cuda/emulator/runtime.cc. */
+export const EMULATED = { plain: 0, small: 1, breaking: 2, old: 3 } as const;
+
+export const emulation = probeCuda({ emulated: true });
+if (!emulation.available) throw new Error(emulation.message);
+/** Ids of the kernels there are. */
+export const kernels: readonly string[] = emulation.kernels;
+
+const real = probeCuda();
+if (!real.available) console.info(`CUDA kernels are tested in emulation only: ${real.message}`);
+
+export const targets: readonly CudaTarget[] = [
+  { label: 'emulated', options: { emulated: true } },
+  ...(real.available ? [{ label: 'device', options: {} } as const] : []),
+];
