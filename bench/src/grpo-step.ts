@@ -71,7 +71,7 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
     });
   });
   const counts = { tokens: count, sequences: rollouts.length };
-  await policy.forwardBackward(batch, (logprobs) =>
+  await policy.forwardBackward(batch, ({ logprobs }) =>
     grpo.loss(
       {
         logprobs,

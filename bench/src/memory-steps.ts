@@ -151,7 +151,7 @@ async function trainOnce(policy: LocalPolicy, step: number): Promise<number> {
   );
   for (const name of ['prompt', ...results.keys()]) policy.release(`${name}`);
   const batch = scoringBatch(prompt, results, true);
-  const { logprobs } = await policy.forwardBackward(batch, (values) => ({
+  const { logprobs } = await policy.forwardBackward(batch, ({ logprobs: values }) => ({
     loss: -values.reduce((sum, value) => sum + value, 0) / values.length,
     gradLogprobs: new Float32Array(values.length).fill(-1 / values.length),
   }));

@@ -125,7 +125,7 @@ async function trainStep(
     batch.targets,
     (_, i) => ((i / COMPLETION_TOKENS) % 2 < 1 ? -1 : 0.5) / batch.targets.length,
   );
-  const { loss } = await policy.forwardBackward(batch, (logprobs) => ({
+  const { loss } = await policy.forwardBackward(batch, ({ logprobs }) => ({
     loss: logprobs.reduce((sum, logprob, i) => sum + logprob * (weights[i] ?? 0), 0),
     gradLogprobs: weights,
   }));

@@ -135,7 +135,7 @@ async function step(
   let [loss, tokens] = [0, 0];
   for (const { packed, advantages, tokenCount } of packing.microBatches) {
     const scale = 1 / packing.counts.tokens;
-    const result = await policy.forwardBackward(packed, (logprobs) => ({
+    const result = await policy.forwardBackward(packed, ({ logprobs }) => ({
       loss: -scale * logprobs.reduce((sum, logprob, i) => sum + logprob * (advantages[i] ?? 0), 0),
       gradLogprobs: advantages.map((advantage) => -scale * advantage),
     }));

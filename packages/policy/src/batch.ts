@@ -42,7 +42,19 @@ export interface LossAndGradients {
   readonly gradLogprobs: Float32Array;
   /** [N] ∂loss/∂entropy; absent means zero. */
   readonly gradEntropy?: Float32Array;
+  /** [N] ∂loss/∂values; absent means zero. */
+  readonly gradValues?: Float32Array;
 }
 
-/** A loss as a pure function of [N] log-probs and [N] entropies, nats. */
-export type LossFunction = (logprobs: Float32Array, entropy: Float32Array) => LossAndGradients;
+/** What a policy says of a batch's targets. */
+export interface Scores {
+  /** [N] nats. */
+  readonly logprobs: Float32Array;
+  /** [N] nats, of the distribution the target was drawn from. */
+  readonly entropy: Float32Array;
+  /** [N] expected return before the target is chosen; only of a policy with a value head. */
+  readonly values?: Float32Array;
+}
+
+/** A loss as a pure function of the scores. */
+export type LossFunction = (scores: Scores) => LossAndGradients;

@@ -162,7 +162,7 @@ export async function checkConversationReuse(
 }
 
 /** Sum of squares of log-probs: a loss whose gradient differs token by token. */
-export const squares: LossFunction = (logprobs) => ({
+export const squares: LossFunction = ({ logprobs }) => ({
   loss: logprobs.reduce((sum, lp) => sum + lp * lp, 0),
   gradLogprobs: logprobs.map((lp) => 2 * lp),
 });

@@ -10,6 +10,7 @@ async function refuse(directory: string, file = 'model.safetensors'): Promise<ne
 
 export const readJson: typeof disk.readJson = refuse;
 export const writeText: typeof disk.writeText = refuse;
+export const hasFile: typeof disk.hasFile = () => false;
 export const readArrays: typeof disk.readArrays = refuse;
 export const readWeights: typeof disk.readWeights = (directory) => refuse(directory);
 export const writeArrays: typeof disk.writeArrays = refuse;

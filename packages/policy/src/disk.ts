@@ -1,4 +1,5 @@
 /** A policy's files: JSON, text and weights. A browser has `disk.browser.ts` in its place. */
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataError, messageOf } from '@saccade/core';
@@ -22,6 +23,10 @@ export async function readJson(directory: string, file: string): Promise<Json> {
 export async function writeText(directory: string, file: string, text: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, file), text);
+}
+
+export function hasFile(directory: string, file: string): boolean {
+  return existsSync(join(directory, file));
 }
 
 export function readArrays(directory: string, file: string): Promise<Map<string, NamedArray>> {

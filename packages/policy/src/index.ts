@@ -4,6 +4,7 @@ export type {
   ModelImage,
   PackedBatch,
   PackedSegment,
+  Scores,
 } from './batch.ts';
 export {
   createLocalPolicy,

@@ -6,17 +6,20 @@ import { initialise, type NamedArray } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type AdamWState, adamwInit, adamwUpdate } from '@saccade/optim';
 import { add, scope, Tape, type Tensor, tensor } from '@saccade/tensor';
-import { readArrays, readJson, writeArrays, writeText } from '#disk';
-import type { LossFunction, PackedBatch } from './batch.ts';
+import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
+import type { LossFunction, PackedBatch, Scores } from './batch.ts';
 import { GenerationEngine } from './engine/generation.ts';
 import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
 import { parameterSpecs } from './models/qwen2-5-vl.ts';
-import { fuse, loadWeights, toHost } from './models/weights.ts';
+import { isValueHeadName, valueHeadSpecs } from './models/value-head.ts';
+import { fuse, loadWeights, placeArrays, toHost } from './models/weights.ts';
 import type { OptimizerStep, Policy, SampleRequest, SampleResult } from './policy.ts';
 import { chatTemplate } from './processor/chat-template.ts';
 import { formatPreprocessor, parsePreprocessor } from './processor/preprocessor-config.ts';
 import { QwenProcessor } from './processor/qwen-processor.ts';
-import { scorePacked } from './score.ts';
+import { type ScoredTensors, scorePacked } from './score.ts';
+
+const VALUE_HEAD_FILE = 'value_head.safetensors';
 
 export interface LocalPolicyOptions {
   readonly device: Device;
@@ -24,12 +27,15 @@ export interface LocalPolicyOptions {
   readonly processor: QwenProcessor;
   /** Seed of the random weights. */
   readonly seed: number;
+  /** Whether it also predicts returns, for algorithms that learn values. Default false. */
+  readonly valueHead?: boolean;
 }
 
 /** A policy with random weights. */
 export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
-  const { device, config, processor, seed } = options;
-  const parameters = initialise(device, parameterSpecs(config), seed);
+  const { device, config, processor, seed, valueHead = false } = options;
+  const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
+  const parameters = initialise(device, specs, seed);
   return new LocalPolicy(device, config, processor, parameters);
 }
 
@@ -44,6 +50,9 @@ export async function loadLocalPolicy(options: {
   const images = parsePreprocessor(await readJson(directory, 'preprocessor_config.json'));
   const processor = new QwenProcessor(tokenizer, images);
   const parameters = await loadWeights(device, directory, parameterSpecs(config));
+  if (hasFile(directory, VALUE_HEAD_FILE)) {
+    Object.assign(parameters, await loadValueHead(device, directory, config));
+  }
   return new LocalPolicy(device, config, processor, parameters);
 }
 
@@ -103,16 +112,14 @@ export class LocalPolicy implements Policy {
     this.#engine.release(key);
   }
 
-  async score(
-    batch: PackedBatch,
-    temperature = 1,
-  ): Promise<{ logprobs: Float32Array; entropy: Float32Array }> {
+  async score(batch: PackedBatch, temperature = 1): Promise<Scores> {
     const scored = scope(() => this.#score(batch, temperature));
     try {
       return await readScores(scored);
     } finally {
       scored.logprobs.dispose();
       scored.entropy.dispose();
+      scored.values?.dispose();
     }
   }
 
@@ -120,14 +127,14 @@ export class LocalPolicy implements Policy {
     batch: PackedBatch,
     loss: LossFunction,
     temperature = 1,
-  ): Promise<{ loss: number; logprobs: Float32Array; entropy: Float32Array }> {
+  ): Promise<Scores & { readonly loss: number }> {
     const names = Object.keys(this.#parameters).sort();
     const tracked = names.map((name) => this.#parameters[name] as Tensor);
     const tape = new Tape(tracked);
     try {
       const scored = tape.run(() => this.#score(batch, temperature));
-      const { logprobs, entropy } = await readScores(scored);
-      const result = loss(logprobs, entropy);
+      const scores = await readScores(scored);
+      const result = loss(scores);
       const count = [batch.targets.length];
       const seeds: [Tensor, Tensor][] = [
         [scored.logprobs, tensor(this.device, 'f32', count, result.gradLogprobs)],
@@ -135,13 +142,23 @@ export class LocalPolicy implements Policy {
       if (result.gradEntropy !== undefined) {
         seeds.push([scored.entropy, tensor(this.device, 'f32', count, result.gradEntropy)]);
       }
+      if (result.gradValues !== undefined) {
+        if (scored.values === undefined) {
+          throw new ConfigError(
+            'valueHead',
+            'The loss has a gradient for values, but the policy predicts none. ' +
+              'Create it with valueHead: true.',
+          );
+        }
+        seeds.push([scored.values, tensor(this.device, 'f32', count, result.gradValues)]);
+      }
       const gradients = tape.backward(seeds);
       for (const [, seed] of seeds) seed.dispose();
       names.forEach((name, i) => {
         const gradient = gradients[i];
         if (gradient !== undefined) this.#accumulate(name, gradient);
       });
-      return { loss: result.loss, logprobs, entropy };
+      return { loss: result.loss, ...scores };
     } finally {
       tape.dispose();
     }
@@ -194,8 +211,12 @@ export class LocalPolicy implements Policy {
     });
     await write('preprocessor_config.json', formatPreprocessor(images));
     await writeText(directory, 'chat_template.jinja', chatTemplate);
-    const weights = fuse(await toHost(this.#parameters));
-    await writeArrays(directory, 'model.safetensors', weights);
+    const arrays = await toHost(this.#parameters);
+    // Other libraries know this architecture without one.
+    const valueHead = new Map([...arrays].filter(([name]) => isValueHeadName(name)));
+    for (const name of valueHead.keys()) arrays.delete(name);
+    await writeArrays(directory, 'model.safetensors', fuse(arrays));
+    if (valueHead.size > 0) await writeArrays(directory, VALUE_HEAD_FILE, valueHead);
     if (options.optimizer !== true) return;
     const moments = new Map<string, NamedArray>();
     for (const key of ['m', 'v'] as const) {
@@ -208,9 +229,13 @@ export class LocalPolicy implements Policy {
     await write('optimizer.json', { step, version: this.#version });
   }
 
+  /** A value head starts anew where the directory has none, as after supervised training. */
   async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
     this.#engine.expectIdle();
     const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
+    if (Object.keys(this.#parameters).some(isValueHeadName)) {
+      Object.assign(loaded, await loadValueHead(this.device, directory, this.config));
+    }
     for (const [name, weight] of Object.entries(loaded)) {
       this.#parameters[name]?.dispose();
       this.#parameters[name] = weight;
@@ -274,11 +299,30 @@ export class LocalPolicy implements Policy {
   }
 }
 
-/** Both at once: the device reaches them together. */
-async function readScores(scored: { readonly logprobs: Tensor; readonly entropy: Tensor }) {
-  const reads = [scored.logprobs.read(), scored.entropy.read()] as const;
-  const [logprobs, entropy] = (await Promise.all(reads)) as [Float32Array, Float32Array];
-  return { logprobs, entropy };
+/** The value head of a directory; one that predicts 0 if it has none. */
+async function loadValueHead(
+  device: Device,
+  directory: string,
+  config: ModelConfig,
+): Promise<Record<string, Tensor>> {
+  const specs = valueHeadSpecs(config);
+  if (!hasFile(directory, VALUE_HEAD_FILE)) return initialise(device, specs, 0);
+  return placeArrays(device, directory, specs, await readArrays(directory, VALUE_HEAD_FILE));
+}
+
+/** All at once: the device reaches them together. */
+async function readScores({ logprobs, entropy, values }: ScoredTensors): Promise<Scores> {
+  const reads = [logprobs, entropy, ...(values === undefined ? [] : [values])];
+  const [first, second, third] = (await Promise.all(reads.map((one) => one.read()))) as [
+    Float32Array,
+    Float32Array,
+    Float32Array?,
+  ];
+  return {
+    logprobs: first,
+    entropy: second,
+    ...(third !== undefined && { values: third }),
+  };
 }
 
 function planOf({ segments }: PackedBatch): SegmentPlan {

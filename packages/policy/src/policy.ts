@@ -2,7 +2,7 @@
  * The narrow waist: a policy samples tokens, scores given tokens, takes gradients of their
  * log-probs back, steps its optimizer, saves and loads. Algorithms know nothing else of it.
  */
-import type { LossFunction, ModelImage, PackedBatch } from './batch.ts';
+import type { LossFunction, ModelImage, PackedBatch, Scores } from './batch.ts';
 
 /** Text and pictures in order of appearance. */
 export type ContentPart =
@@ -87,17 +87,14 @@ export interface Policy {
   sample(request: SampleRequest): Promise<SampleResult>;
   /** Forgets the caches of a conversation, or of a shared prefix key. */
   release(key: string): void;
-  /** Scores the batch's targets: [N] log-probs and entropies, nats. */
-  score(
-    batch: PackedBatch,
-    temperature?: number,
-  ): Promise<{ logprobs: Float32Array; entropy: Float32Array }>;
+  /** Scores the batch's targets. */
+  score(batch: PackedBatch, temperature?: number): Promise<Scores>;
   /** Scores, asks `loss` for gradients, and adds ∂loss/∂parameters to the accumulated gradient. */
   forwardBackward(
     batch: PackedBatch,
     loss: LossFunction,
     temperature?: number,
-  ): Promise<{ loss: number; logprobs: Float32Array; entropy: Float32Array }>;
+  ): Promise<Scores & { readonly loss: number }>;
   /** Applies and clears the accumulated gradient. Gives its norm before clipping. */
   optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }>;
   /** Writes weights, tokenizer and configuration in Hugging Face layout; with `optimizer`, its state too. */

@@ -8,9 +8,17 @@ import type { PackedBatch } from './batch.ts';
 import type { ModelConfig } from './models/config.ts';
 import { placeTokens } from './models/positions.ts';
 import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
+import { predictValues } from './models/value-head.ts';
 import { expectRange } from './ranges.ts';
 
-/** Log-probs and entropies of the batch's targets, [N] each, on the device. */
+/** Log-probs, entropies and, with a value head, values of the targets: [N] each, on the device. */
+export interface ScoredTensors {
+  readonly logprobs: Tensor;
+  readonly entropy: Tensor;
+  readonly values?: Tensor;
+}
+
+/** Scores the batch's targets. */
 export function scorePacked(
   device: Device,
   parameters: Parameters,
@@ -18,7 +26,7 @@ export function scorePacked(
   plan: SegmentPlan,
   batch: PackedBatch,
   temperature: number,
-): { readonly logprobs: Tensor; readonly entropy: Tensor } {
+): ScoredTensors {
   checkBatch(config, plan, batch);
   const input = decoderInput(config, plan, batch);
   const segments = tensor(device, 'i32', [plan.segmentCount, 3], plan.segments);
@@ -28,7 +36,11 @@ export function scorePacked(
   const index = tensor(device, 'i32', [batch.rows.length], batch.rows);
   const hidden = finalNorm(parameters, config, gatherRows(x, index));
   const targets = tensor(device, 'i32', [batch.targets.length], batch.targets);
-  return linearLogprob(hidden, lmHead(parameters, config), targets, temperature);
+  const values = predictValues(parameters, hidden);
+  return {
+    ...linearLogprob(hidden, lmHead(parameters, config), targets, temperature),
+    ...(values !== undefined && { values }),
+  };
 }
 
 /** Tokens, positions and pictures of all segments; a segment's positions go on from its parent's. */

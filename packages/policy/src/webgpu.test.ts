@@ -4,6 +4,7 @@ import { webgpuBackend } from '@saccade/backend-webgpu';
 import { probeForTests } from '@saccade/backend-webgpu/software-gpu';
 import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LossFunction } from './batch.ts';
 import {
   checkConversationReuse,
   checkSampledEqualsScored,
@@ -73,7 +74,7 @@ describe.skipIf(!webgpu.available)('a tiny policy on WebGPU', { timeout: 600_000
     const batch = scoringBatch(prompt(5), results, true);
     // A weighted sum of log-probs and entropies: every row and both outputs have a gradient.
     const weights = Float32Array.from(batch.targets, (_, i) => Math.sin(i + 1));
-    const loss = (logprobs: Float32Array, entropy: Float32Array) => ({
+    const loss: LossFunction = ({ logprobs, entropy }) => ({
       loss: logprobs.reduce(
         (sum, l, i) => sum + l * (weights[i] ?? 0) + 0.1 * (entropy[i] ?? 0),
         0,

@@ -139,7 +139,7 @@ async function learn(
     for (const microBatch of microBatches) {
       const { loss } = await policy.forwardBackward(
         microBatch.packed,
-        (logprobs, entropy) => {
+        ({ logprobs, entropy }) => {
           const batch = {
             ...microBatch,
             logprobs,

@@ -125,7 +125,7 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
     );
     let loss = 0;
     for (const microBatch of packing.microBatches) {
-      const part = await parts.policy.forwardBackward(microBatch.packed, (logprobs) =>
+      const part = await parts.policy.forwardBackward(microBatch.packed, ({ logprobs }) =>
         negativeLogLikelihood({ ...microBatch, logprobs }, packing.counts),
       );
       loss += part.loss;

@@ -113,7 +113,7 @@ async function update(
   const losses: Record<string, number> = {};
   let entropySum = 0;
   for (const { packed, advantages, sequenceOffsets, itemIndices } of microBatches) {
-    const { logprobs, entropy } = await policy.forwardBackward(packed, (scored) => ({
+    const { logprobs, entropy } = await policy.forwardBackward(packed, ({ logprobs: scored }) => ({
       loss: -scored.reduce((sum, logprob, t) => sum + logprob * (advantages[t] ?? 0), 0),
       gradLogprobs: advantages.map((weight) => -weight),
     }));

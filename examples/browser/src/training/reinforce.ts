@@ -110,7 +110,7 @@ async function learn(
   const sums: Readonly<Record<string, number>>[] = [];
   let loss = 0;
   for (const microBatch of microBatches) {
-    const part = await policy.forwardBackward(microBatch.packed, (logprobs, entropy) => {
+    const part = await policy.forwardBackward(microBatch.packed, ({ logprobs, entropy }) => {
       const { rolloutLogprobs: oldLogprobs } = microBatch;
       const result = algorithm.loss({ ...microBatch, logprobs, entropy, oldLogprobs }, counts);
       sums.push(result.metrics);

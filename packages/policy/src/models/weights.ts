@@ -70,7 +70,20 @@ export async function loadWeights(
   directory: string,
   specs: readonly ParameterSpec[],
 ): Promise<Record<string, Tensor>> {
-  const arrays = unfuse(await readWeights(directory));
+  return placeArrays(device, directory, specs, unfuse(await readWeights(directory)));
+}
+
+/**
+ * Puts arrays read from a directory on a device.
+ *
+ * @throws DataError naming the first weight that is missing or has another shape
+ */
+export function placeArrays(
+  device: Device,
+  directory: string,
+  specs: readonly ParameterSpec[],
+  arrays: ReadonlyMap<string, NamedArray>,
+): Record<string, Tensor> {
   for (const { name, shape } of specs) {
     const array = arrays.get(name);
     if (array === undefined) {
