@@ -63,7 +63,7 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
   const advantages = new Float32Array(count);
   const oldLogprobs = new Float32Array(count);
   groups.forEach((group, p) => {
-    const values = grpo.advantages(Float64Array.from(group, reward));
+    const values = grpo.groupAdvantages({ rewards: Float64Array.from(group, reward) });
     group.forEach(({ logprobs }, g) => {
       const sequence = p * GROUP + g;
       advantages.fill(values[g] ?? 0, offsets[sequence], offsets[sequence + 1]);

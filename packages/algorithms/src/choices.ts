@@ -1,19 +1,31 @@
-/** The five choices an algorithm is made of, as types. */
-import type { FloatArray, GlobalCounts, TokenBatch } from './algorithm.ts';
+/** The choices an algorithm is made of, as types. */
+import type {
+  AlgorithmSettings,
+  FloatArray,
+  GlobalCounts,
+  ScoredGroup,
+  Step,
+  TokenAdvantages,
+  TokenBatch,
+} from './algorithm.ts';
 
-/** [G] rewards of one group → [G] advantages. */
-export type Advantage = (rewards: Float64Array) => Float64Array;
+/** A whole group → [G] advantages. */
+export type GroupAdvantage = (group: ScoredGroup) => Float64Array;
+
+/** A whole step with its groups' advantages → [N] advantages. */
+export type TokenAdvantage = (step: Step) => TokenAdvantages;
 
 /** How the current policy's probabilities compare with those at the start of the step. */
 export interface Ratio {
-  /** [N] ρ. */
+  /** [N] ρ; what it gives where the mask is 0 is not read. */
   forward(batch: TokenBatch): Float64Array;
-  /** [N] ∂L/∂ρ → [N] ∂L/∂logprobs. */
+  /** [N] ∂L/∂ρ, 0 where the mask is 0 → [N] ∂L/∂logprobs. */
   backward(batch: TokenBatch, ratios: Float64Array, gradRatios: Float64Array): Float64Array;
+  /** [N] constant factors of the surrogate loss, in place of the batch's tokenWeights. */
+  weights?(batch: TokenBatch): Float64Array;
+  /** [N] codes of `clip`, where the ratio itself has bounds. */
+  clips?(batch: TokenBatch): Uint8Array;
 }
-
-/** What a clipped token was clipped by: a word of metrics.ts. */
-export type Clip = 'none' | 'low' | 'high' | 'dual';
 
 /** A loss per token, not yet masked or aggregated, and its derivatives. */
 export interface SurrogateValues {
@@ -23,8 +35,8 @@ export interface SurrogateValues {
   readonly gradRatios: Float64Array;
   /** [N] ∂losses/∂logprobs at fixed ρ; absent means zero. */
   readonly gradLogprobs?: Float64Array;
-  /** [N] which bound held each token back. */
-  readonly clips: readonly Clip[];
+  /** [N] codes of `clip`: which bound held each token back. */
+  readonly clips: Uint8Array;
 }
 
 export interface SurrogateInput {
@@ -34,6 +46,10 @@ export interface SurrogateInput {
   readonly advantages: FloatArray;
   /** [N] nats, current policy. */
   readonly logprobs: FloatArray;
+  /** [N] nats, constant. */
+  readonly oldLogprobs: FloatArray;
+  /** [N] bits of `mark`, where the algorithm selects. */
+  readonly marks?: Uint8Array;
 }
 
 export type Surrogate = (input: SurrogateInput) => SurrogateValues;
@@ -53,3 +69,32 @@ export type Aggregation = (
   sequenceOffsets: Int32Array,
   counts: GlobalCounts,
 ) => Float64Array;
+
+/** Sets bits of a whole minibatch's marks. */
+export type Selector = (minibatch: TokenBatch, marks: Uint8Array) => void;
+
+/** The choices that are an algorithm's own; those every algorithm has come from its settings. */
+export interface Choices {
+  readonly groupAdvantage: GroupAdvantage;
+  /** Left out where every token of a sequence gets the sequence's advantage. */
+  readonly tokenAdvantage?: TokenAdvantage;
+  readonly surrogate: Surrogate;
+  readonly selectors?: readonly Selector[];
+  /** Whether the surrogate stops the gradient of its ratio. */
+  readonly isRatioConstant?: boolean;
+  /** Inputs its units read, for `Algorithm.needs`. */
+  readonly needs?: readonly string[];
+  /** Present where the loss has a value term. */
+  readonly value?: { readonly clip: number; readonly coefficient: number };
+}
+
+export interface Composition<Settings extends AlgorithmSettings> {
+  readonly name: string;
+  readonly paper: string;
+  readonly description: string;
+  /** All settings and their defaults; those every algorithm has come from `sharedSettings`. */
+  readonly settings: Settings;
+  /** Settings by profile; what a profile does not name keeps its default. */
+  readonly profiles: Readonly<Record<string, Partial<Settings>>>;
+  choose(settings: Settings): Choices;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Algorithm, TokenBatch } from './algorithm.ts';
+import type { Algorithm, AlgorithmResult, TokenBatch } from './algorithm.ts';
 import { pyvisionRl } from './algorithms/pyvision-rl.ts';
 import { algorithmContract } from './contract.ts';
 import { algorithms } from './registry.ts';
@@ -11,14 +11,15 @@ describe.each(algorithms.entries())('%s', (_, algorithm) => {
 describe('the contract', () => {
   /** pyvision-rl with one thing broken. */
   const broken = (
-    change: (batch: TokenBatch, result: ReturnType<Algorithm['loss']>) => object,
+    change: (batch: TokenBatch, result: AlgorithmResult) => Partial<AlgorithmResult>,
   ): Algorithm => {
     const make = (from: Algorithm): Algorithm => ({
       ...from,
       with: (changes) => make(from.with(changes)),
+      profile: (name) => make(from.profile(name)),
       loss: (batch, counts) => {
         const result = from.loss(batch, counts);
-        return { ...result, ...change(batch, result) };
+        return { ...result, ...change(batch, result) } as typeof result;
       },
     });
     return make(pyvisionRl);

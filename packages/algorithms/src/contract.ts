@@ -3,9 +3,19 @@
  *
  *   for (const { name, check } of algorithmContract) test(name, () => check(myAlgorithm));
  */
-import { randomAt } from '@saccade/core';
-import type { Algorithm, AlgorithmResult, TokenBatch } from './algorithm.ts';
-import { countGlobally } from './counts.ts';
+import { ConfigError, DataError } from '@saccade/core';
+import type { Algorithm, AlgorithmResult, AlgorithmSettings } from './algorithm.ts';
+import {
+  batchOf,
+  GREEDY_REWARD,
+  indicesOf,
+  microBatch,
+  randomStep,
+  type SampledStep,
+  sequencesOf,
+  tokenFields,
+  withGroupAdvantages,
+} from './contract-step.ts';
 import { finishMetrics } from './metrics.ts';
 
 export interface AlgorithmCheck {
@@ -20,228 +30,300 @@ export const algorithmContract: readonly AlgorithmCheck[] = [
   { name: 'does not change when a step is split into micro-batches', check: checkSplitting },
   { name: 'permutes its result as its sequences are permuted', check: checkPermutation },
   { name: 'is a pure function of its inputs', check: checkPurity },
-  { name: 'favours the better trajectory of a group, and none of a uniform one', check: checkSign },
+  {
+    name: 'favours the better trajectory of a group, and none of a uniform step',
+    check: checkSign,
+  },
+  { name: 'needs what it says, and names what is missing', check: checkNeeds },
+  {
+    name: 'refuses rewards that are not numbers, and settings it does not have',
+    check: checkDoors,
+  },
 ];
 
-interface Float64Batch extends TokenBatch {
-  readonly logprobs: Float64Array;
-  readonly oldLogprobs: Float64Array;
-  readonly advantages: Float64Array;
-  readonly lossMask: Float64Array;
-  readonly refLogprobs: Float64Array;
-  readonly entropy: Float64Array;
-}
+type Gradient = 'logprobs' | 'entropy' | 'values';
 
-/** Random sequences of 1 to 6 tokens, a fifth of them masked, ratios on both sides of the clips. */
-function randomBatch(seed: number): Float64Batch {
-  const random = randomAt(seed, 'algorithm-contract');
-  const lengths = Array.from({ length: 6 }, () => 1 + random.integer(6));
-  const sequenceOffsets = Int32Array.from([0, ...lengths]);
-  for (let s = 1; s <= lengths.length; s++) {
-    sequenceOffsets[s] = (sequenceOffsets[s] as number) + (sequenceOffsets[s - 1] as number);
-  }
-  const N = sequenceOffsets.at(-1) ?? 0;
-  const draw = (value: () => number): Float64Array => Float64Array.from({ length: N }, value);
-  const oldLogprobs = draw(() => -3 * random.uniform());
-  return {
-    oldLogprobs,
-    logprobs: oldLogprobs.map((logprob) => logprob + 0.6 * random.normal()),
-    advantages: draw(() => random.normal()),
-    lossMask: draw(() => (random.uniform() < 0.8 ? 1 : 0)),
-    refLogprobs: oldLogprobs.map((logprob) => logprob + 0.3 * random.normal()),
-    entropy: draw(() => random.uniform()),
-    sequenceOffsets,
-  };
-}
-
-const seeds = [1, 2, 3, 4];
-
-/** Every entropy and KL term switched on too, where the algorithm has one. */
+/** As it is, with every term switched on, with a correction, and as each profile has it. */
 function variants(algorithm: Algorithm): readonly Algorithm[] {
-  const extra: Record<string, number> = {};
-  for (const name of ['klCoefficient', 'entropyCoefficient']) {
-    if (name in algorithm.settings) extra[name] = 0.1;
+  const known = (changes: AlgorithmSettings): AlgorithmSettings =>
+    Object.fromEntries(Object.entries(changes).filter(([name]) => name in algorithm.settings));
+  const terms = known({
+    klCoefficient: 0.1,
+    klPlace: 'loss',
+    klImportance: !algorithm.isRatioConstant,
+    entropyCoefficient: 0.1,
+    topEntropyShare: 0.6,
+  });
+  const corrected = known({
+    klCoefficient: 0.1,
+    klPlace: algorithm.needs.length === 0 ? 'reward' : 'loss',
+    correction: 'truncate',
+    rejection: 'sequence-mean-k2',
+    rejectionHigh: 0.06,
+  });
+  const all = [algorithm, ...algorithm.profiles.map((name) => algorithm.profile(name))];
+  for (const changes of [terms, corrected]) {
+    if (Object.keys(changes).length > 0) all.push(algorithm.with(changes));
   }
-  return Object.keys(extra).length === 0 ? [algorithm] : [algorithm, algorithm.with(extra)];
+  return all;
 }
 
 function checkGradients(algorithm: Algorithm): void {
-  const step = 1e-6;
+  const delta = 1e-5;
   for (const variant of variants(algorithm)) {
-    for (const seed of seeds) {
-      const batch = randomBatch(seed);
-      const counts = countGlobally([batch]);
+    for (const seed of [1, 2]) {
+      const { batch, counts } = batchOf(variant, randomStep(seed));
       const result = variant.loss(batch, counts);
-      const lossAt = (field: 'logprobs' | 'entropy', t: number, delta: number): number => {
-        const moved = Float64Array.from(batch[field]);
-        moved[t] = (moved[t] as number) + delta;
-        return variant.loss({ ...batch, [field]: moved }, counts).loss;
+      const lossAt = (field: Gradient, t: number, by: number): number => {
+        const moved = { ...batch, [field]: movedAt(batch[field], t, by) };
+        // A constant ratio stays what it is where both policies move together.
+        if (field === 'logprobs' && variant.isRatioConstant) {
+          moved.oldLogprobs = movedAt(batch.oldLogprobs, t, by);
+        }
+        return variant.loss(moved, counts).loss;
       };
-      const compare = (field: 'logprobs' | 'entropy', grads: ArrayLike<number>): void => {
+      const compare = (field: Gradient, grads: ArrayLike<number> | undefined): void => {
         for (let t = 0; t < batch.logprobs.length; t++) {
-          const expected = (lossAt(field, t, step) - lossAt(field, t, -step)) / (2 * step);
-          // Gradients are stored as float32.
-          expectClose(`∂loss/∂${field}[${t}]`, grads[t] ?? 0, expected, 1e-6);
+          const expected = (lossAt(field, t, delta) - lossAt(field, t, -delta)) / (2 * delta);
+          expectClose(`∂loss/∂${field}[${t}]`, grads?.[t] ?? 0, expected, 1e-8);
         }
       };
       compare('logprobs', result.gradLogprobs);
-      compare('entropy', result.gradEntropy ?? new Float32Array(batch.entropy.length));
+      compare('entropy', result.gradEntropy);
+      compare('values', result.gradValues);
     }
   }
 }
 
+function movedAt(values: Float64Array, t: number, by: number): Float64Array {
+  const moved = values.slice();
+  moved[t] = (moved[t] as number) + by;
+  return moved;
+}
+
 function checkMask(algorithm: Algorithm): void {
   for (const variant of variants(algorithm)) {
-    const batch = randomBatch(5);
-    const counts = countGlobally([batch]);
-    const clean = variant.loss(batch, counts);
+    const step = randomStep(5);
+    const clean = batchOf(variant, step);
+    const expected = variant.loss(clean.batch, clean.counts);
     for (const poison of [Number.NaN, -1e30, 40]) {
-      const poisoned = (values: Float64Array): Float64Array =>
-        values.map((value, t) => (batch.lossMask[t] === 0 ? poison : value));
-      const dirty = variant.loss(
-        {
-          ...batch,
-          logprobs: poisoned(batch.logprobs),
-          oldLogprobs: poisoned(batch.oldLogprobs),
-          advantages: poisoned(batch.advantages),
-          refLogprobs: poisoned(batch.refLogprobs),
-          entropy: poisoned(batch.entropy),
-        },
-        counts,
-      );
-      expectSame(`with ${poison} at masked tokens`, dirty, clean);
-      batch.lossMask.forEach((mask, t) => {
-        if (mask === 0) expectClose(`gradLogprobs[${t}]`, dirty.gradLogprobs[t] ?? 0, 0, 0);
+      const where = `with ${poison} at masked tokens`;
+      const dirty = batchOf(variant, poisoned(step, poison));
+      expectSameArray(`advantages ${where}`, dirty.batch.advantages, clean.batch.advantages, 0);
+      expectSameMetrics(where, dirty.metrics, clean.metrics, 0);
+      const got = variant.loss(dirty.batch, dirty.counts);
+      expectSame(where, got, expected, 1e-12);
+      expectSameMetrics(where, got.metrics, expected.metrics, 0);
+      dirty.batch.lossMask.forEach((mask, t) => {
+        if (mask === 0) expectClose(`gradLogprobs[${t}]`, got.gradLogprobs[t] ?? 0, 0, 0);
       });
     }
   }
 }
 
+function poisoned(step: SampledStep, poison: number): SampledStep {
+  const spoil = (values: Float64Array): Float64Array =>
+    values.map((value, t) => (step.lossMask[t] === 0 ? poison : value));
+  const fields = tokenFields
+    .filter((field) => field !== 'lossMask')
+    .map((field) => [field, spoil(step[field])] as const);
+  return { ...step, ...Object.fromEntries(fields) };
+}
+
 function checkSplitting(algorithm: Algorithm): void {
   for (const variant of variants(algorithm)) {
-    const batch = randomBatch(6);
-    const counts = countGlobally([batch]);
+    const { batch, counts } = batchOf(variant, randomStep(6));
     const whole = variant.loss(batch, counts);
-    const sequences = batch.sequenceOffsets.length - 1;
-    for (const cut of [1, 3, sequences - 1]) {
-      const parts = [sequencesOf(batch, 0, cut), sequencesOf(batch, cut, sequences)];
+    const all = Array.from({ length: batch.sequenceOffsets.length - 1 }, (_, s) => s);
+    for (const cut of [1, 3, all.length - 1]) {
+      const parts = [all.slice(0, cut), all.slice(cut)].map((own) => microBatch(batch, own));
       const results = parts.map((part) => variant.loss(part, counts));
-      expectSame(`split after sequence ${cut}`, joined(results), whole);
+      expectSame(`split after sequence ${cut}`, joined(results), whole, 1e-12);
       const metrics = finishMetrics(
         results.map((result) => result.metrics),
         counts,
       );
-      for (const [name, value] of Object.entries(finishMetrics([whole.metrics], counts))) {
-        expectClose(`metric ${name}`, metrics[name] ?? Number.NaN, value, 1e-12);
-      }
+      expectSameMetrics('of the parts', metrics, finishMetrics([whole.metrics], counts), 1e-12);
     }
   }
 }
 
 function checkPermutation(algorithm: Algorithm): void {
-  const batch = randomBatch(7);
-  const counts = countGlobally([batch]);
   const order = [3, 0, 5, 1, 4, 2];
-  const parts = order.map((s) => sequencesOf(batch, s, s + 1));
-  const permuted = algorithm.loss(concatenated(parts), counts);
-  const single = parts.map((part) => algorithm.loss(part, counts));
-  expectSame('sequences in another order', permuted, joined(single));
-  expectClose('loss', permuted.loss, algorithm.loss(batch, counts).loss, 1e-12);
+  for (const variant of variants(algorithm)) {
+    const step = randomStep(7);
+    const straight = batchOf(variant, step);
+    const permuted = batchOf(variant, sequencesOf(step, order));
+    const tokens = indicesOf(step.sequenceOffsets, order);
+    const expected = tokens.map((t) => straight.batch.advantages[t] as number);
+    expectSameArray('advantages in another order', permuted.batch.advantages, expected, 1e-12);
+    const got = variant.loss(permuted.batch, permuted.counts);
+    const before = variant.loss(straight.batch, straight.counts);
+    expectClose('loss in another order', got.loss, before.loss, 1e-12);
+    const grads = tokens.map((t) => before.gradLogprobs[t] as number);
+    expectSameArray('gradLogprobs in another order', got.gradLogprobs, grads, 1e-12);
+  }
 }
 
 function checkPurity(algorithm: Algorithm): void {
-  const batch = randomBatch(8);
-  const copy = structuredClone(batch);
-  const counts = countGlobally([batch]);
-  expectSame('called twice', algorithm.loss(batch, counts), algorithm.loss(batch, counts));
-  const rewards = Float64Array.of(1.2, 0, 0, 1);
-  algorithm.advantages(rewards);
-  if (rewards.join() !== '1.2,0,0,1') throw new Error('advantages() changed the rewards.');
-  for (const field of ['logprobs', 'oldLogprobs', 'advantages', 'lossMask', 'entropy'] as const) {
-    if (batch[field].join() !== copy[field].join()) throw new Error(`loss() changed ${field}.`);
+  for (const variant of variants(algorithm)) {
+    const step = randomStep(8);
+    const copy = structuredClone(step);
+    const { batch, counts } = batchOf(variant, step);
+    const before = structuredClone(batch);
+    expectSame('called twice', variant.loss(batch, counts), variant.loss(batch, counts), 0);
+    for (const [given, kept] of [
+      [step, copy],
+      [batch, before],
+    ] as const) {
+      for (const [name, values] of Object.entries(kept)) {
+        const now = (given as unknown as Record<string, ArrayLike<number>>)[name] ?? [];
+        if (Array.from(now).join() !== Array.from(values as ArrayLike<number>).join()) {
+          throw new Error(`A stage changed ${name}.`);
+        }
+      }
+    }
   }
 }
 
 function checkSign(algorithm: Algorithm): void {
-  const advantages = algorithm.advantages(Float64Array.of(0, 1.1, 0, 0.3));
-  expectLengthOf('advantages', advantages, 4);
-  const [worst, best, equal] = advantages;
-  if (!((best ?? 0) > 0 && (worst ?? 0) < 0 && worst === equal)) {
-    throw new Error(`Rewards 0, 1.1, 0, 0.3 must not give advantages ${advantages.join(', ')}.`);
-  }
-  for (const uniform of algorithm.advantages(Float64Array.of(1.1, 1.1, 1.1))) {
-    expectClose('advantage in a uniform group', uniform, 0, 0);
-  }
-  const [alone] = algorithm.advantages(Float64Array.of(1));
-  if (!Number.isFinite(alone)) throw new Error(`A group of one must not get ${alone}.`);
-}
-
-/** Sequences from `first` up to `end` as a batch of their own. */
-function sequencesOf(batch: Float64Batch, first: number, end: number): Float64Batch {
-  const start = batch.sequenceOffsets[first] as number;
-  const stop = batch.sequenceOffsets[end] as number;
-  return {
-    logprobs: batch.logprobs.slice(start, stop),
-    oldLogprobs: batch.oldLogprobs.slice(start, stop),
-    advantages: batch.advantages.slice(start, stop),
-    lossMask: batch.lossMask.slice(start, stop),
-    refLogprobs: batch.refLogprobs.slice(start, stop),
-    entropy: batch.entropy.slice(start, stop),
-    sequenceOffsets: batch.sequenceOffsets.slice(first, end + 1).map((offset) => offset - start),
+  const still = { ...randomStep(9), turnRewards: new Float64Array(0) };
+  const step: SampledStep = {
+    ...still,
+    turnRewards: new Float64Array(still.turnOffsets.at(-1) ?? 0),
+    lossMask: still.lossMask.fill(1),
+    values: still.values.fill(0.5),
+    oldLogprobs: still.oldLogprobs.fill(-1),
+    sumSquaredProbs: still.sumSquaredProbs.fill(0.3),
+    accuracy: Float64Array.of(0, 0, 1, 1, 0, 0),
+    rewards: Float64Array.of(0, 0, 1.1, 1.1, 0, 0.3),
   };
-}
-
-function concatenated(parts: readonly Float64Batch[]): Float64Batch {
-  const join = (field: Exclude<keyof Float64Batch, 'sequenceOffsets'>): Float64Array =>
-    Float64Array.from(parts.flatMap((part) => Array.from(part[field])));
-  let length = 0;
-  const offsets = parts.flatMap((part) => {
-    const own = Array.from(part.sequenceOffsets.slice(1), (offset) => offset + length);
-    length += part.logprobs.length;
-    return own;
-  });
-  return {
-    logprobs: join('logprobs'),
-    oldLogprobs: join('oldLogprobs'),
-    advantages: join('advantages'),
-    lossMask: join('lossMask'),
-    refLogprobs: join('refLogprobs'),
-    entropy: join('entropy'),
-    sequenceOffsets: Int32Array.from([0, ...offsets]),
+  const first = (given: SampledStep): number[] => {
+    const { advantages } = algorithm.tokenAdvantages(withGroupAdvantages(algorithm, given));
+    return [0, 1, 2, 3, 4].map((s) => advantages[given.sequenceOffsets[s] as number] as number);
   };
+  const [, worst = 0, , best = 0, equal = 0] = first(step);
+  if (!(best > worst && Math.abs(worst - equal) < 1e-12)) {
+    throw new Error(`Rewards 0, 1.1, 0 must not give advantages ${worst}, ${best}, ${equal}.`);
+  }
+  // A value function is no baseline of the group.
+  if (algorithm.needs.includes('values')) return;
+  const uniform = {
+    ...step,
+    rewards: step.rewards.fill(GREEDY_REWARD),
+    accuracy: step.accuracy.fill(GREEDY_REWARD),
+  };
+  for (const advantage of first(uniform)) {
+    expectClose('advantage in a uniform step', advantage, 0, 1e-7);
+  }
 }
 
-function joined(results: readonly AlgorithmResult[]): Omit<AlgorithmResult, 'metrics'> {
-  const gradEntropy = results.flatMap((result) => Array.from(result.gradEntropy ?? []));
+function checkNeeds(algorithm: Algorithm): void {
+  const full = randomStep(10);
+  const optional = ['refLogprobs', 'rolloutLogprobs', 'values', 'sumSquaredProbs'] as const;
+  const turnInputs = ['turns', 'turnOffsets', 'turnRewards'] as const;
+  const without = (names: readonly string[]): SampledStep =>
+    Object.fromEntries(
+      Object.entries(full).filter(([name]) => !names.includes(name)),
+    ) as unknown as SampledStep;
+  const run = (step: SampledStep): void => {
+    const { batch, counts } = batchOf(algorithm, step);
+    algorithm.loss(batch, counts);
+  };
+  run(without([...optional, ...turnInputs].filter((name) => !algorithm.needs.includes(name))));
+  for (const name of [...optional, ...turnInputs]) {
+    if (!algorithm.needs.includes(name)) continue;
+    expectError(`a step without ${name}`, ConfigError, name, () => run(without([name])));
+  }
+}
+
+function checkDoors(algorithm: Algorithm): void {
+  const group = {
+    tokenCounts: [3, 4],
+    greedyReward: 0,
+    terms: { accuracy: Float64Array.of(0, 1) },
+  };
+  expectError('a reward of NaN', DataError, 'rewards[1] is NaN', () =>
+    algorithm.groupAdvantages({ ...group, rewards: Float64Array.of(1, Number.NaN) }),
+  );
+  const masked = { ...randomStep(11), lossMask: new Float64Array(randomStep(11).lossMask.length) };
+  expectError('a mask of zeros', DataError, 'nothing to train on', () =>
+    algorithm.tokenAdvantages(masked),
+  );
+  expectError('an unknown setting', ConfigError, 'Known: ', () => algorithm.with({ clipHi: 0.2 }));
+  expectError('an unknown profile', ConfigError, 'Known: ', () => algorithm.profile('verll'));
+  try {
+    const alone = { ...group, rewards: Float64Array.of(1), tokenCounts: [3] };
+    const terms = { accuracy: Float64Array.of(1) };
+    const [advantage] = algorithm.groupAdvantages({ ...alone, terms });
+    if (!Number.isFinite(advantage)) throw new Error(`A group of one must not get ${advantage}.`);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+  }
+}
+
+function expectError(
+  what: string,
+  kind: new (...args: never[]) => Error,
+  text: string,
+  work: () => unknown,
+): void {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof kind && error.message.includes(text)) return;
+    throw new Error(`For ${what} expected ${kind.name} with "${text}", got ${error}.`);
+  }
+  throw new Error(`For ${what} expected ${kind.name}, got no error.`);
+}
+
+type Numbers = Omit<AlgorithmResult, 'metrics'>;
+
+function joined(results: readonly AlgorithmResult[]): Numbers {
+  const all = (field: 'gradLogprobs' | 'gradEntropy' | 'gradValues'): Float64Array =>
+    Float64Array.from(results.flatMap((result) => Array.from(result[field] ?? [])));
   return {
     loss: results.reduce((sum, result) => sum + result.loss, 0),
-    gradLogprobs: Float32Array.from(results.flatMap((result) => Array.from(result.gradLogprobs))),
-    ...(gradEntropy.length > 0 && { gradEntropy: Float32Array.from(gradEntropy) }),
+    gradLogprobs: all('gradLogprobs'),
+    gradEntropy: all('gradEntropy'),
+    gradValues: all('gradValues'),
   };
 }
 
-function expectSame(
-  where: string,
-  got: Omit<AlgorithmResult, 'metrics'>,
-  expected: Omit<AlgorithmResult, 'metrics'>,
-): void {
-  expectClose(`loss ${where}`, got.loss, expected.loss, 1e-12);
-  for (const field of ['gradLogprobs', 'gradEntropy'] as const) {
-    const [values, wanted] = [got[field], expected[field]];
-    expectLengthOf(`${field} ${where}`, values ?? [], wanted?.length ?? 0);
-    wanted?.forEach((value, t) => {
-      expectClose(`${field}[${t}] ${where}`, values?.[t] ?? Number.NaN, value, 0);
-    });
+function expectSame(where: string, got: Numbers, expected: Numbers, tolerance: number): void {
+  expectClose(`loss ${where}`, got.loss, expected.loss, tolerance);
+  for (const field of ['gradLogprobs', 'gradEntropy', 'gradValues'] as const) {
+    expectSameArray(`${field} ${where}`, got[field] ?? [], expected[field] ?? [], 0);
   }
 }
 
-function expectLengthOf(what: string, values: ArrayLike<number>, expected: number): void {
-  if (values.length === expected) return;
-  throw new Error(`${what} must have length ${expected}, has ${values.length}.`);
+function expectSameArray(
+  what: string,
+  got: ArrayLike<number>,
+  expected: ArrayLike<number>,
+  tolerance: number,
+): void {
+  if (got.length !== expected.length) {
+    throw new Error(`${what} must have length ${expected.length}, has ${got.length}.`);
+  }
+  for (let t = 0; t < expected.length; t++) {
+    expectClose(`${what} [${t}]`, got[t] as number, expected[t] as number, tolerance);
+  }
+}
+
+function expectSameMetrics(
+  where: string,
+  got: Readonly<Record<string, number>>,
+  expected: Readonly<Record<string, number>>,
+  tolerance: number,
+): void {
+  for (const [name, value] of Object.entries(expected)) {
+    expectClose(`metric ${name} ${where}`, got[name] ?? Number.NaN, value, tolerance);
+  }
 }
 
 /** Absolute plus relative tolerance; NaN is never close. */
 function expectClose(what: string, got: number, expected: number, tolerance: number): void {
-  if (Math.abs(got - expected) <= tolerance * (1 + Math.abs(expected))) return;
+  if (got === expected || Math.abs(got - expected) <= tolerance * (1 + Math.abs(expected))) return;
   throw new Error(`${what} must be ${expected} within ${tolerance}, is ${got}.`);
 }

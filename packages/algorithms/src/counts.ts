@@ -1,20 +1,19 @@
 /** The denominators of a step. */
 import type { FloatArray, GlobalCounts } from './algorithm.ts';
+import { forEachSequence, trainedIn } from './sequences.ts';
 
-/** Counts the tokens that train and the sequences that have one, of a whole step. */
+/** Counts the tokens that train and the sequences that have one, or none, of a whole minibatch. */
 export function countGlobally(
   parts: readonly { readonly lossMask: FloatArray; readonly sequenceOffsets: Int32Array }[],
-): GlobalCounts {
-  let tokens = 0;
-  let sequences = 0;
+): GlobalCounts & { readonly emptySequences: number } {
+  let [tokens, sequences, emptySequences] = [0, 0, 0];
   for (const { lossMask, sequenceOffsets } of parts) {
-    for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
-      let own = 0;
-      const end = sequenceOffsets[s + 1] as number;
-      for (let t = sequenceOffsets[s] as number; t < end; t++) own += lossMask[t] as number;
+    forEachSequence(sequenceOffsets, (_, start, end) => {
+      const own = trainedIn(lossMask, start, end);
       tokens += own;
       if (own > 0) sequences++;
-    }
+      else emptySequences++;
+    });
   }
-  return { tokens, sequences };
+  return { tokens, sequences, emptySequences };
 }

@@ -1,157 +1,179 @@
-/** Joins five choices and their numbers into an algorithm. */
-import { ConfigError, expectLength, ShapeError } from '@saccade/core';
+/** Loss, gradients and metrics of a micro-batch, from an algorithm's units. */
 import type {
-  Algorithm,
   AlgorithmResult,
-  AlgorithmSettings,
+  FloatArray,
   GlobalCounts,
   TokenBatch,
+  TokenTable,
 } from './algorithm.ts';
-import type { Advantage, Aggregation, KlEstimate, Ratio, Surrogate } from './choices.ts';
+import { checkBatch } from './check-inputs.ts';
+import type { Aggregation, KlEstimate, Ratio, Surrogate, SurrogateValues } from './choices.ts';
+import { cause, mark } from './marks.ts';
 import { sumMetrics } from './metrics.ts';
+import { clippedValueLoss, type ValueLoss } from './value-loss.ts';
 
-/** The five choices. */
-export interface Choices {
-  readonly advantage: Advantage;
+/** Everything a loss is made of. */
+export interface LossParts {
   readonly ratio: Ratio;
   readonly surrogate: Surrogate;
   readonly aggregation: Aggregation;
-  /** Pulls towards the reference policy; left out where klCoefficient is 0. */
-  readonly kl?: KlEstimate;
+  readonly kl: KlEstimate;
+  /** β; 0 for no KL in the loss. */
+  readonly klCoefficient: number;
+  readonly klImportance: boolean;
+  readonly entropyCoefficient: number;
+  readonly entropyAggregation: 'loss' | 'token-mean';
+  readonly value?: { readonly clip: number; readonly coefficient: number };
+  /** Inputs the batch must have, and because of what. */
+  readonly needed: readonly (readonly [keyof TokenBatch, string])[];
 }
 
-export interface Composition<Settings extends AlgorithmSettings> {
-  readonly name: string;
-  readonly paper: string;
-  readonly description: string;
-  /**
-   * Its numbers and their defaults. Two names mean the same everywhere: `klCoefficient` (β) weighs
-   * the KL term, `entropyCoefficient` weighs the entropy bonus; both default to 0.
-   */
-  readonly settings: Settings;
-  choose(settings: Settings): Choices;
+/** What does not depend on the KL, entropy and value terms. */
+interface Evaluated {
+  /** [N] from the aggregation. */
+  readonly shares: Float64Array;
+  /** [N] constant factor of the surrogate loss: correction × selection. */
+  readonly factors: Float64Array;
+  readonly ratios: Float64Array;
+  readonly surrogate: SurrogateValues;
+  readonly clips: Uint8Array;
 }
 
 /**
- * An algorithm from its composition.
+ * Loss of a micro-batch and its gradients.
  *
- *   loss = Σₜ weightₜ · (ℓ(ρₜ, Aₜ) + klCoefficient · klₜ − entropyCoefficient · entropyₜ)
+ *   loss = Σₜ shareₜ·(factorₜ·ℓ(ρₜ, Aₜ) + β·klₜ + c_v·ℓ_vₜ) − c_H·Σₜ share′ₜ·entropyₜ
  *
- * where the weights come from the aggregation and the counts of the whole step.
+ * with shares from the aggregation and the counts of the whole minibatch.
  */
-export function composeAlgorithm<Settings extends AlgorithmSettings>(
-  composition: Composition<Settings>,
-): Algorithm {
-  const { name, paper, description, settings } = composition;
-  const choices = composition.choose(settings);
-  const { klCoefficient = 0, entropyCoefficient = 0 }: AlgorithmSettings = settings;
-  return Object.freeze({
-    name,
-    paper,
-    description,
-    settings,
-    with: (changes: AlgorithmSettings) => {
-      checkChanges(name, settings, changes);
-      return composeAlgorithm({ ...composition, settings: { ...settings, ...changes } });
-    },
-    advantages: choices.advantage,
-    loss: (batch: TokenBatch, counts: GlobalCounts) =>
-      lossOf(batch, counts, choices, klCoefficient, entropyCoefficient),
-  });
-}
-
-function lossOf(
-  batch: TokenBatch,
+export function lossOf<Floats extends FloatArray>(
+  parts: LossParts,
+  batch: TokenBatch<Floats>,
   counts: GlobalCounts,
-  choices: Choices,
-  klCoefficient: number,
-  entropyCoefficient: number,
-): AlgorithmResult {
-  checkBatch(batch, klCoefficient, entropyCoefficient);
-  const { logprobs, lossMask, sequenceOffsets, entropy, refLogprobs } = batch;
-  const weights = choices.aggregation(lossMask, sequenceOffsets, counts);
-  const ratios = choices.ratio.forward(batch);
-  const surrogate = choices.surrogate({ ratios, advantages: batch.advantages, logprobs });
-  const gradRatios = new Float64Array(ratios.length);
-  const direct = new Float64Array(ratios.length);
+): AlgorithmResult<Floats> {
+  checkBatch(batch, counts, parts.needed);
+  const { logprobs, refLogprobs, entropy, marks } = batch;
+  const evaluated = evaluate(parts, batch, counts);
+  const { shares, factors, ratios, surrogate, clips } = evaluated;
+  const N = ratios.length;
+  const [gradRatios, direct] = [new Float64Array(N), new Float64Array(N)];
+  const gradEntropy = new Float64Array(parts.entropyCoefficient === 0 ? 0 : N);
+  const gradValues = new Float64Array(parts.value ? N : 0);
+  const values = parts.value && clippedValueLoss(batch, parts.value.clip);
   let loss = 0;
   let klSum: number | undefined;
-  for (let t = 0; t < ratios.length; t++) {
-    const weight = weights[t] as number;
+  for (let t = 0; t < N; t++) {
+    const share = shares[t] as number;
     // What does not train must not be read either: it may be anything, NaN included.
-    if (weight === 0) continue;
-    loss += weight * (surrogate.losses[t] as number);
-    gradRatios[t] = weight * (surrogate.gradRatios[t] as number);
-    direct[t] = weight * (surrogate.gradLogprobs?.[t] ?? 0);
-    if (choices.kl && refLogprobs && klCoefficient !== 0) {
-      const kl = choices.kl(logprobs[t] as number, refLogprobs[t] as number);
-      loss += weight * klCoefficient * kl.value;
-      direct[t] = (direct[t] as number) + weight * klCoefficient * kl.grad;
-      klSum = (klSum ?? 0) + kl.value;
+    if (share === 0) continue;
+    const weight = share * (factors[t] as number);
+    if (weight !== 0) {
+      loss += weight * (surrogate.losses[t] as number);
+      gradRatios[t] = weight * (surrogate.gradRatios[t] as number);
+      direct[t] = weight * (surrogate.gradLogprobs?.[t] ?? 0);
     }
-    if (entropy && entropyCoefficient !== 0) {
-      loss -= weight * entropyCoefficient * (entropy[t] as number);
+    if (parts.klCoefficient !== 0 && refLogprobs) {
+      const { value, grad } = parts.kl(logprobs[t] as number, refLogprobs[t] as number);
+      const pull = share * parts.klCoefficient;
+      const ratio = parts.klImportance ? (ratios[t] as number) : 1;
+      loss += pull * ratio * value;
+      direct[t] = (direct[t] as number) + pull * ratio * grad;
+      if (parts.klImportance) gradRatios[t] = (gradRatios[t] as number) + pull * value;
+      klSum = (klSum ?? 0) + ratio * value;
+    }
+    if (parts.entropyCoefficient !== 0 && entropy && !isLowEntropy(marks, t)) {
+      const own = entropyShare(parts, batch, counts, share, t) * parts.entropyCoefficient;
+      loss -= own * (entropy[t] as number);
+      gradEntropy[t] = -own;
+    }
+    if (parts.value && values) {
+      const own = share * parts.value.coefficient;
+      loss += own * (values.losses[t] as number);
+      gradValues[t] = own * (values.grads[t] as number);
     }
   }
-  const throughRatios = choices.ratio.backward(batch, ratios, gradRatios);
+  const throughRatios = parts.ratio.backward(batch, ratios, gradRatios);
+  for (let t = 0; t < N; t++) {
+    direct[t] = shares[t] === 0 ? 0 : (direct[t] as number) + (throughRatios[t] as number);
+  }
   return {
     loss,
-    gradLogprobs: Float32Array.from(direct, (grad, t) =>
-      weights[t] === 0 ? 0 : grad + (throughRatios[t] as number),
-    ),
-    ...(entropyCoefficient !== 0 && {
-      gradEntropy: Float32Array.from(weights, (weight) => -weight * entropyCoefficient),
-    }),
-    metrics: sumMetrics(batch, ratios, surrogate.clips, klSum),
+    gradLogprobs: inPrecisionOf(logprobs, direct),
+    ...(parts.entropyCoefficient !== 0 && { gradEntropy: inPrecisionOf(logprobs, gradEntropy) }),
+    ...(parts.value && { gradValues: inPrecisionOf(logprobs, gradValues) }),
+    metrics: {
+      ...sumMetrics(batch, { ratios, clips, factors }, klSum),
+      ...(values && valueMetrics(batch, values)),
+    },
   };
 }
 
-function checkBatch(batch: TokenBatch, klCoefficient: number, entropyCoefficient: number): void {
-  const { logprobs, oldLogprobs, advantages, lossMask, refLogprobs, entropy } = batch;
-  const [N, offsets] = [logprobs.length, batch.sequenceOffsets];
-  for (const [name, values] of Object.entries({
-    oldLogprobs,
-    advantages,
-    lossMask,
-    ...(refLogprobs && { refLogprobs }),
-    ...(entropy && { entropy }),
-  })) {
-    expectLength(name, values.length, N);
-  }
-  if (offsets[0] !== 0 || offsets.at(-1) !== N) {
-    throw new ShapeError(
-      `sequenceOffsets must run from 0 to ${N}, it runs from ${offsets[0]} to ${offsets.at(-1)}.`,
-    );
-  }
-  if (klCoefficient !== 0 && !refLogprobs) {
-    throw new ConfigError(
-      'klCoefficient',
-      `klCoefficient is ${klCoefficient}, but the batch has no refLogprobs. ` +
-        'Score it with the reference policy, or set klCoefficient to 0.',
-    );
-  }
-  if (entropyCoefficient !== 0 && !entropy) {
-    throw new ConfigError(
-      'entropyCoefficient',
-      `entropyCoefficient is ${entropyCoefficient}, but the batch has no entropy. ` +
-        'Pass the entropies the policy gives, or set entropyCoefficient to 0.',
-    );
-  }
+/** What `lossOf` does with each token. */
+export function tableOf(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): TokenTable {
+  checkBatch(batch, counts, parts.needed);
+  const { shares, factors, ratios, clips } = evaluate(parts, batch, counts);
+  const causes = Uint8Array.from(batch.lossMask, (mask, t) => {
+    const marks = batch.marks?.[t] ?? 0;
+    if (mask === 0) return cause.masked;
+    if (marks & mark.lowEntropy) return cause.lowEntropy;
+    if (marks & mark.detached) return cause.detached;
+    if (factors[t] === 0) return cause.weightless;
+    return batch.advantages[t] === 0 ? cause.indifferent : cause.trained;
+  });
+  const weights = shares.map((share, t) => (share === 0 ? 0 : share * (factors[t] as number)));
+  return { ratios, clips, weights, causes };
 }
 
-function checkChanges(name: string, settings: AlgorithmSettings, changes: AlgorithmSettings): void {
-  for (const [setting, value] of Object.entries(changes)) {
-    if (!(setting in settings)) {
-      throw new ConfigError(
-        `algorithm.${setting}`,
-        `${name} has no setting "${setting}". Known: ${Object.keys(settings).sort().join(', ')}.`,
-      );
-    }
-    if (!Number.isFinite(value)) {
-      throw new ConfigError(
-        `algorithm.${setting}`,
-        `${setting} must be a finite number, is ${value}.`,
-      );
-    }
-  }
+function evaluate(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): Evaluated {
+  const { logprobs, oldLogprobs, advantages, lossMask, marks, tokenWeights } = batch;
+  const shares = parts.aggregation(lossMask, batch.sequenceOffsets, counts);
+  const ratios = parts.ratio.forward(batch);
+  const surrogate = parts.surrogate({
+    ratios,
+    advantages,
+    logprobs,
+    oldLogprobs,
+    ...(marks && { marks }),
+  });
+  const factors =
+    parts.ratio.weights?.(batch) ??
+    Float64Array.from(lossMask, (mask, t) => (mask === 0 ? 0 : (tokenWeights?.[t] ?? 1)));
+  marks?.forEach((bits, t) => {
+    if (bits & (mark.lowEntropy | mark.detached)) factors[t] = 0;
+  });
+  const clips = parts.ratio.clips?.(batch) ?? surrogate.clips;
+  return { shares, factors, ratios, surrogate, clips };
+}
+
+function isLowEntropy(marks: Uint8Array | undefined, t: number): boolean {
+  return ((marks?.[t] ?? 0) & mark.lowEntropy) !== 0;
+}
+
+function entropyShare(
+  { entropyAggregation }: LossParts,
+  { lossMask }: TokenBatch,
+  counts: GlobalCounts,
+  share: number,
+  t: number,
+): number {
+  if (entropyAggregation === 'loss') return share;
+  return (lossMask[t] as number) / (counts.selectedTokens ?? counts.tokens);
+}
+
+function valueMetrics(
+  { lossMask }: TokenBatch,
+  { losses, isClipped }: ValueLoss,
+): Record<string, number> {
+  let [loss, clipped] = [0, 0];
+  lossMask.forEach((mask, t) => {
+    if (mask === 0) return;
+    loss += losses[t] as number;
+    clipped += isClipped[t] as number;
+  });
+  return { 'value/loss': loss, 'value/clip_ratio': clipped };
+}
+
+/** Gradients come as log-probs do. */
+function inPrecisionOf<Floats extends FloatArray>(like: Floats, values: Float64Array): Floats {
+  return (like instanceof Float64Array ? values : Float32Array.from(values)) as Floats;
 }

@@ -3,9 +3,9 @@ import { expectLength } from '@saccade/core';
 import type { AlgorithmResult, FloatArray, GlobalCounts } from './algorithm.ts';
 
 /** What supervised fine-tuning needs of a batch. */
-export interface DemonstrationBatch {
+export interface DemonstrationBatch<Floats extends FloatArray = FloatArray> {
   /** [N] nats, current policy, of the demonstrated tokens. */
-  readonly logprobs: FloatArray;
+  readonly logprobs: Floats;
   /** [N] 1 where a token trains, 0 where it does not. */
   readonly lossMask: FloatArray;
 }
@@ -17,13 +17,13 @@ export interface DemonstrationBatch {
  *
  * @throws ShapeError if the lengths differ
  */
-export function negativeLogLikelihood(
-  batch: DemonstrationBatch,
+export function negativeLogLikelihood<Floats extends FloatArray>(
+  batch: DemonstrationBatch<Floats>,
   counts: Pick<GlobalCounts, 'tokens'>,
-): AlgorithmResult {
+): AlgorithmResult<Floats> {
   const { logprobs, lossMask } = batch;
   expectLength('lossMask', lossMask.length, logprobs.length);
-  const gradLogprobs = new Float32Array(logprobs.length);
+  const gradLogprobs = logprobs.slice().fill(0) as Floats;
   let sum = 0;
   for (let t = 0; t < logprobs.length; t++) {
     const mask = lossMask[t] as number;

@@ -55,7 +55,7 @@ export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>
 export function checkNames(config: RunConfig): void {
   taskSets.get(config.taskSet);
   protocols.get(config.protocol);
-  algorithms.get(config.rl.algorithm);
+  checkAlgorithm(algorithms.get(config.rl.algorithm));
   schedulers.get(config.rl.scheduler);
   if (config.policy !== 'nano') {
     throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
@@ -66,6 +66,24 @@ export function checkNames(config: RunConfig): void {
       `There is no reward preset "${config.rl.reward}". Known: pyvision-rl.`,
     );
   }
+}
+
+/**
+ * The loop gives an algorithm rewards and the sampler's log-probs, and passes a group's advantages on
+ * to its tokens: it refuses algorithms that would silently be others then.
+ */
+function checkAlgorithm({ name, needs, stages }: Algorithm): void {
+  const missing = [...needs, ...stages.map((stage) => `the stage ${stage}`)];
+  if (missing.length === 0) return;
+  const known = algorithms
+    .entries()
+    .filter(([, one]) => one.needs.length + one.stages.length === 0)
+    .map(([known]) => known);
+  throw new ConfigError(
+    'rl.algorithm',
+    `${name} needs ${missing.join(', ')}, which this loop does not give. ` +
+      `Choose one of ${known.join(', ')}.`,
+  );
 }
 
 /** Opens all parts of a run; dispose of them when it is over. */
@@ -129,7 +147,7 @@ function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
   const options = {
     promptsPerStep: rl.batchSize,
     groupSize: rl.groupSize,
-    advantages: (rewards: Float64Array) => algorithm.advantages(rewards),
+    advantages: (rewards: Float64Array) => algorithm.groupAdvantages({ rewards }),
     oversample: rl.oversample,
     ranking: rl.ranking,
   };

@@ -1,5 +1,6 @@
 /** The page: its controls, and everything a run shows while it goes. */
 import { algorithms } from '@saccade/algorithms';
+import { algorithmNames } from '../training/algorithm-names.ts';
 import { type Preset, presets, withLength } from '../training/presets.ts';
 import { probeAdapter, showAdapter } from './adapter.ts';
 import { makeCurves } from './curves.ts';
@@ -64,7 +65,7 @@ function chosenPreset(): Preset {
 function fillControls(): void {
   presetField.append(...presets.map(({ name }) => element('option', { value: name }, name)));
   algorithmField.append(
-    ...algorithms.names.map((name) => element('option', { value: name }, name)),
+    ...algorithmNames().map((name) => element('option', { value: name }, name)),
   );
   algorithmField.value = 'pyvision-rl';
 }

@@ -1,5 +1,6 @@
 /** The parts of a run, made from its settings: policy, environment, scoring, algorithm, scheduler. */
 import { type Algorithm, algorithms } from '@saccade/algorithms';
+import { ConfigError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import type { Device } from '@saccade/ops';
 import {
@@ -14,6 +15,7 @@ import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { oversampleFilterRank, type Scheduler } from '@saccade/schedulers';
 import { createLookingEnv } from '../environment/looking-env.ts';
 import { cardsTask } from '../task/cards.ts';
+import { algorithmNames } from './algorithm-names.ts';
 import { makeTokenizer } from './corpus.ts';
 import { pictureConfig } from './pictures.ts';
 import type { PolicySize, Preset } from './presets.ts';
@@ -38,11 +40,17 @@ export interface Parts {
   readonly heldOut: readonly Task[];
 }
 
-/** @throws ConfigError for an unknown algorithm; the errors of the device */
+/** @throws ConfigError for an algorithm that is not among `algorithmNames()`; errors of the device */
 export function makeParts(device: Device, settings: Settings): Parts {
   const { preset, hasToolBonus, seed } = settings;
   const { rl, task, toolCalls } = preset;
   const algorithm = algorithms.get(settings.algorithm);
+  if (!algorithmNames().includes(algorithm.name)) {
+    throw new ConfigError(
+      'algorithm',
+      `${algorithm.name} needs more than rewards. Choose one of ${algorithmNames().join(', ')}.`,
+    );
+  }
   const processor = new QwenProcessor(makeTokenizer(task), pictureConfig(task));
   const config = modelConfig(preset.policy, processor, preset.maxContextTokens);
   return {
@@ -58,7 +66,7 @@ export function makeParts(device: Device, settings: Settings): Parts {
       promptsPerStep: rl.promptsPerStep,
       groupSize: rl.groupSize,
       oversample: rl.oversample,
-      advantages: (rewards) => algorithm.advantages(rewards),
+      advantages: (rewards) => algorithm.groupAdvantages({ rewards }),
     }) as Scheduler,
     heldOut: Array.from({ length: preset.evaluationTasks }, (_, i) =>
       cardsTask(task, 'heldOut', i),

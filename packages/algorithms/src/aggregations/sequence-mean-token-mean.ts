@@ -1,27 +1,30 @@
 /** Every sequence weighs the same, whatever its length. */
 import type { Aggregation } from '../choices.ts';
+import { forEachSequence, trainedIn } from '../sequences.ts';
+import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-sum.ts';
 
 /**
  * Mean over the step's sequences of each sequence's mean over its tokens.
  *
- *   weightₜ = maskₜ / (Σ_{u in the sequence of t} mask_u · counts.sequences)
+ *   weightₜ = maskₜ / ((Σ_{u in the sequence of t} mask_u + lengthEpsilon) · S)
  *
- * DeepSeekMath, arXiv:2402.03300, eq. 3. Sequences without a token that trains count for nothing.
- * A micro-batch must hold whole sequences.
+ * DeepSeekMath, arXiv:2402.03300, eq. 3. A micro-batch must hold whole sequences. S counts the
+ * sequences with a token that trains, as in verl, or all of them, as in TRL; verl adds 1e-8 to the
+ * length.
  */
-export function sequenceMeanTokenMean(): Aggregation {
+export function sequenceMeanTokenMean(
+  options: SequenceOptions & { lengthEpsilon?: number } = {},
+): Aggregation {
+  const { lengthEpsilon = 0 } = options;
   return (lossMask, sequenceOffsets, counts) => {
+    const sequences = sequencesCounted(counts, options);
     const weights = new Float64Array(lossMask.length);
-    for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
-      const start = sequenceOffsets[s] as number;
-      const end = sequenceOffsets[s + 1] as number;
-      let tokens = 0;
-      for (let t = start; t < end; t++) tokens += lossMask[t] as number;
-      if (tokens === 0) continue;
-      for (let t = start; t < end; t++) {
-        weights[t] = (lossMask[t] as number) / (tokens * counts.sequences);
-      }
-    }
+    forEachSequence(sequenceOffsets, (_, start, end) => {
+      const tokens = trainedIn(lossMask, start, end);
+      if (tokens === 0) return;
+      const divisor = (tokens + lengthEpsilon) * sequences;
+      for (let t = start; t < end; t++) weights[t] = (lossMask[t] as number) / divisor;
+    });
     return weights;
   };
 }

@@ -5,12 +5,27 @@
  *
  *   k3 = exp(d) − d − 1,   d = otherLogprob − logprob
  *
- * Schulman 2020, "Approximating KL divergence"; DeepSeekMath, arXiv:2402.03300, eq. 4. verl also
- * holds d within ±20 and k3 within ±10; the paper has no bounds, and neither have we.
+ * Schulman 2020, "Approximating KL divergence"; DeepSeekMath, arXiv:2402.03300, eq. 4. The paper has
+ * no bounds.
  */
 export function k3(logprob: number, otherLogprob: number): { value: number; grad: number } {
   const difference = otherLogprob - logprob;
   // expm1 keeps the small values that the two policies of one step give.
   const excess = Math.expm1(difference);
   return { value: excess - difference, grad: -excess };
+}
+
+/**
+ * k3 with the bounds verl gives it; beyond a bound the gradient is 0.
+ *
+ *   k3-bounded = min(exp(d) − d − 1, 10),   d = clamp(otherLogprob − logprob, ±20)
+ *
+ * verl's `low_var_kl`.
+ */
+export function k3Bounded(logprob: number, otherLogprob: number): { value: number; grad: number } {
+  const difference = otherLogprob - logprob;
+  const held = Math.max(-20, Math.min(20, difference));
+  const { value, grad } = k3(0, held);
+  if (value > 10) return { value: 10, grad: 0 };
+  return { value, grad: held === difference ? grad : 0 };
 }

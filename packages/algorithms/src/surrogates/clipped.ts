@@ -1,6 +1,7 @@
 /** The clipped surrogate of PPO, with separate ranges and an optional dual clip. */
 import { ConfigError } from '@saccade/core';
-import type { Clip, Surrogate } from '../choices.ts';
+import type { Surrogate } from '../choices.ts';
+import { clip } from '../marks.ts';
 
 export interface ClippedOptions {
   /** ε_low: ρ counts as at least 1 − clipLow where A < 0. */
@@ -17,7 +18,8 @@ export interface ClippedOptions {
  *   ℓ = max(−ρ·A, −clip(ρ, 1−clipLow, 1+clipHigh)·A);   where A < 0:  ℓ = min(ℓ, −dualClip·A)
  *
  * Schulman et al. 2017, arXiv:1707.06347, eq. 7; separate ranges: DAPO, arXiv:2503.14476, eq. 10;
- * dual clip: Ye et al. 2020, arXiv:1912.09729.
+ * dual clip: Ye et al. 2020, arXiv:1912.09729. TRL's `delta` is the same bound, as long as it is above
+ * 1 + clipHigh.
  *
  * At a bound itself the unclipped side's derivative is taken.
  *
@@ -29,19 +31,19 @@ export function clipped(options: ClippedOptions): Surrogate {
   return ({ ratios, advantages }) => {
     const losses = new Float64Array(ratios.length);
     const gradRatios = new Float64Array(ratios.length);
-    const clips: Clip[] = new Array(ratios.length).fill('none');
+    const clips = new Uint8Array(ratios.length);
     for (let t = 0; t < ratios.length; t++) {
       const ratio = ratios[t] as number;
       const advantage = advantages[t] as number;
       if (advantage > 0 && ratio > 1 + clipHigh) {
         losses[t] = -(1 + clipHigh) * advantage;
-        clips[t] = 'high';
+        clips[t] = clip.high;
       } else if (advantage < 0 && ratio < 1 - clipLow) {
         losses[t] = -(1 - clipLow) * advantage;
-        clips[t] = 'low';
+        clips[t] = clip.low;
       } else if (advantage < 0 && dualClip > 0 && ratio > dualClip) {
         losses[t] = -dualClip * advantage;
-        clips[t] = 'dual';
+        clips[t] = clip.dual;
       } else {
         losses[t] = -ratio * advantage;
         gradRatios[t] = -advantage;

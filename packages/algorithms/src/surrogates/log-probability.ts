@@ -6,7 +6,8 @@ import type { Surrogate } from '../choices.ts';
  *
  *   ℓ = −A·logprob
  *
- * Williams 1992, "Simple statistical gradient-following algorithms", with a baseline in A.
+ * Williams 1992, "Simple statistical gradient-following algorithms", with a baseline in A; GPG,
+ * arXiv:2504.02546, eq. 5, has the same.
  */
 export function logProbability(): Surrogate {
   return ({ advantages, logprobs }) => {
@@ -18,6 +19,6 @@ export function logProbability(): Surrogate {
       gradLogprobs[t] = -advantage;
     }
     const gradRatios = new Float64Array(logprobs.length);
-    return { losses, gradRatios, gradLogprobs, clips: new Array(losses.length).fill('none') };
+    return { losses, gradRatios, gradLogprobs, clips: new Uint8Array(losses.length) };
   };
 }

@@ -1,0 +1,9 @@
+export { accuracyBaseline } from './accuracy-baseline.ts';
+export { bestOfGroup } from './best-of-group.ts';
+export { greedyBaseline } from './greedy-baseline.ts';
+export { groupMean } from './group-mean.ts';
+export { groupStd } from './group-std.ts';
+export { leaveOneOut } from './leave-one-out.ts';
+export { lengthWeighted } from './length-weighted.ts';
+export { perTerm } from './per-term.ts';
+export { rawReward } from './raw-reward.ts';

@@ -1,0 +1,23 @@
+/** Each trajectory is compared with the others of its group. */
+import type { GroupAdvantage } from '../choices.ts';
+import { meanOf } from '../statistics.ts';
+import type { Singleton } from './group-mean.ts';
+
+/**
+ * Reward minus the mean reward of the group's other trajectories: an unbiased baseline.
+ *
+ *   A_i = R_i − (Σ_{j≠i} R_j)/(G − 1) = (R_i − mean(R))·G/(G − 1)
+ *
+ * RLOO, arXiv:2402.14740. A group of one gets 0, as in TRL, or in verl's `rloo` its reward.
+ *
+ * @returns [G] → [G]
+ */
+export function leaveOneOut(options: { singleton?: Singleton } = {}): GroupAdvantage {
+  const { singleton = 'zero' } = options;
+  return ({ rewards }) => {
+    const G = rewards.length;
+    if (G === 1) return Float64Array.from(rewards, (reward) => (singleton === 'zero' ? 0 : reward));
+    const mean = meanOf(rewards);
+    return Float64Array.from(rewards, (reward) => ((reward - mean) * G) / (G - 1));
+  };
+}

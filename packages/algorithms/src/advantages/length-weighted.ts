@@ -1,0 +1,38 @@
+/** The baseline of least variance where a trajectory's gradient grows with its length. */
+import { ConfigError, expectLength } from '@saccade/core';
+import type { GroupAdvantage } from '../choices.ts';
+import type { Singleton } from './group-mean.ts';
+
+/**
+ * Reward minus the group's mean weighted by length.
+ *
+ *   A_i = R_i − Σ_j l_j·R_j / Σ_j l_j,   l the number of tokens that train
+ *
+ * OPO, arXiv:2505.23585. A group of one gets 0, or in verl its reward.
+ *
+ * @returns [G] → [G]
+ * @throws ConfigError if the group has no tokenCounts
+ */
+export function lengthWeighted(options: { singleton?: Singleton } = {}): GroupAdvantage {
+  const { singleton = 'zero' } = options;
+  return ({ rewards, tokenCounts }) => {
+    if (tokenCounts === undefined) {
+      throw new ConfigError(
+        'tokenCounts',
+        'The length-weighted baseline needs tokenCounts, and the group has none. ' +
+          'Give the tokens that train of each trajectory.',
+      );
+    }
+    expectLength('tokenCounts', tokenCounts.length, rewards.length);
+    if (rewards.length === 1 && singleton === 'reward') return Float64Array.from(rewards);
+    // Differences from the first reward: equal rewards give exactly 0.
+    const first = rewards[0] ?? 0;
+    let [weighted, total] = [0, 0];
+    for (let i = 0; i < rewards.length; i++) {
+      weighted += (tokenCounts[i] as number) * ((rewards[i] as number) - first);
+      total += tokenCounts[i] as number;
+    }
+    const baseline = first + (total === 0 ? 0 : weighted / total);
+    return Float64Array.from(rewards, (reward) => reward - baseline);
+  };
+}

@@ -1,0 +1,29 @@
+/** A constant instead of the length, so that length has no say. */
+import { ConfigError } from '@saccade/core';
+import type { Aggregation } from '../choices.ts';
+import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-sum.ts';
+
+/**
+ * Sum over tokens, over the number of sequences and a constant length.
+ *
+ *   weightₜ = maskₜ / (S · fixedLength)
+ *
+ * Dr. GRPO, arXiv:2503.20783, §3.2 and appendix A, where the constant is the generation budget;
+ * TRL's `dr_grpo` (S counts all sequences), verl's `seq-mean-token-sum-norm`.
+ *
+ * @throws ConfigError if fixedLength is not above 0
+ */
+export function fixedLength(options: SequenceOptions & { fixedLength: number }): Aggregation {
+  const { fixedLength: length } = options;
+  if (!(length > 0)) {
+    throw new ConfigError(
+      'fixedLength',
+      `The aggregation "fixed-length" needs fixedLength above 0, it is ${length}. ` +
+        'Set it to the most tokens a trajectory may have.',
+    );
+  }
+  return (lossMask, _, counts) => {
+    const divisor = sequencesCounted(counts, options) * length;
+    return Float64Array.from(lossMask, (mask) => (mask === 0 ? 0 : mask / divisor));
+  };
+}

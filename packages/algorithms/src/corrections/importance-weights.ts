@@ -1,0 +1,82 @@
+/** Importance weights from the engine that sampled to the trainer, bounded. */
+import type { FloatArray, Step } from '../algorithm.ts';
+import { forEachSequence, trainedCounts, trainedIn } from '../sequences.ts';
+
+export interface ImportanceWeightOptions {
+  /** Each token by itself, or the product over its sequence. */
+  readonly level: 'token' | 'sequence';
+  /** `truncate`: held within the bounds; `mask`: 0 outside of them. */
+  readonly mode: 'truncate' | 'mask';
+  readonly low: number;
+  readonly high: number;
+  /** Log-ratios are held within ± this before exp; 0 for no bound. */
+  readonly maxLogRatio: number;
+  /** Whether weights are divided by their mean over the step. */
+  readonly isNormalised: boolean;
+  /** Added to the counts of the means: verl has 1e-8. */
+  readonly countEpsilon: number;
+}
+
+/**
+ * Weight of every token: how much likelier the trainer finds it than the engine that sampled it.
+ *
+ *   token:  w = exp(dₜ),   dₜ = oldLogprobsₜ − rolloutLogprobsₜ;   sequence:  w = exp(Σ_u mask_u·d_u)
+ *   truncate:  clip(w, low, high);   mask:  w where low ≤ w ≤ high, else 0
+ *   normalised:  w / mean(w), over tokens or over sequences
+ *
+ * Truncated importance sampling, Yao et al. 2025 ("Your efficient RL framework secretly brings you
+ * off-policy RL training"); masked with two bounds: IcePop, arXiv:2510.18855; both levels are in
+ * verl and TRL. Where rolloutLogprobs is NaN, d counts as 0.
+ *
+ * @returns [N] constant; 0 where the mask is 0
+ */
+export function importanceWeights(
+  step: Pick<Step, 'lossMask' | 'sequenceOffsets'>,
+  differences: FloatArray,
+  options: ImportanceWeightOptions,
+): Float64Array {
+  const { level, mode, low, high, isNormalised } = options;
+  const bound = options.maxLogRatio === 0 ? Number.POSITIVE_INFINITY : options.maxLogRatio;
+  const weights = new Float64Array(differences.length);
+  const { lossMask, sequenceOffsets } = step;
+  const weightOf = (logRatio: number): number => {
+    const weight = Math.exp(Math.max(-bound, Math.min(bound, logRatio)));
+    if (mode === 'truncate') return Math.max(low, Math.min(high, weight));
+    return weight < low || weight > high ? 0 : weight;
+  };
+  forEachSequence(sequenceOffsets, (_, start, end) => {
+    let sum = 0;
+    for (let t = start; t < end; t++) sum += differences[t] as number;
+    const shared = weightOf(sum);
+    for (let t = start; t < end; t++) {
+      if (lossMask[t] === 0) continue;
+      weights[t] = level === 'token' ? weightOf(differences[t] as number) : shared;
+    }
+  });
+  return isNormalised ? normalised(step, weights, options) : weights;
+}
+
+function normalised(
+  { lossMask, sequenceOffsets }: Pick<Step, 'lossMask' | 'sequenceOffsets'>,
+  weights: Float64Array,
+  { level, countEpsilon }: ImportanceWeightOptions,
+): Float64Array {
+  let mean = 0;
+  if (level === 'token') {
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    mean = sum / (trainedIn(lossMask, 0, lossMask.length) + countEpsilon);
+  } else {
+    const counts = trainedCounts(lossMask, sequenceOffsets);
+    let sequences = 0;
+    forEachSequence(sequenceOffsets, (s, start, end) => {
+      const count = counts[s] as number;
+      if (count === 0) return;
+      sequences++;
+      let sum = 0;
+      for (let t = start; t < end; t++) sum += weights[t] as number;
+      mean += sum / (count + countEpsilon);
+    });
+    mean /= Math.max(sequences, 1);
+  }
+  return mean > 1e-8 ? weights.map((weight) => weight / mean) : weights;
+}

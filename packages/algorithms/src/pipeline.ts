@@ -1,0 +1,43 @@
+/** The stages of a step, in their order, up to where a minibatch is split. */
+import type { Algorithm, Correction, GlobalCounts, Step, TokenBatch } from './algorithm.ts';
+import { countGlobally } from './counts.ts';
+
+/** A step as `loss` takes it, but for the current log-probs. */
+export interface PreparedStep {
+  /** Everything constant of a `TokenBatch`; spread it beside `logprobs` and `entropy`. */
+  readonly batch: Omit<TokenBatch, 'logprobs' | 'entropy' | 'values' | 'marks'>;
+  readonly counts: GlobalCounts;
+  /** Of the correction, where there is one. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/**
+ * Runs `correct` and `tokenAdvantages` over a whole step. Advantages are those of the step as it was
+ * sampled; what the correction rejects leaves only the loss and its denominators.
+ *
+ * @throws ConfigError naming an input of the step that the algorithm needs
+ */
+export function prepareStep(
+  algorithm: Algorithm,
+  step: Step & { readonly oldLogprobs: NonNullable<Step['oldLogprobs']> },
+): PreparedStep {
+  const { sequenceOffsets, oldLogprobs, refLogprobs, rolloutLogprobs, values } = step;
+  const correction: Correction | undefined = algorithm.correct?.(step);
+  const { advantages, returns } = algorithm.tokenAdvantages(step);
+  const lossMask = correction?.lossMask ?? step.lossMask;
+  return {
+    batch: {
+      oldLogprobs,
+      advantages,
+      lossMask,
+      sequenceOffsets,
+      ...(refLogprobs && { refLogprobs }),
+      ...(rolloutLogprobs && { rolloutLogprobs }),
+      ...(correction && { tokenWeights: correction.tokenWeights }),
+      ...(values && { oldValues: values }),
+      ...(returns && { returns }),
+    },
+    counts: countGlobally([{ lossMask, sequenceOffsets }]),
+    metrics: correction?.metrics ?? {},
+  };
+}

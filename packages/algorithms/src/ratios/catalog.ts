@@ -1,0 +1,4 @@
+export { decoupledRatio } from './decoupled.ts';
+export { geometricMeanRatio } from './geometric-mean.ts';
+export { sequenceRatio, sequenceRatioStraightThrough, sequenceRatioSum } from './sequence.ts';
+export { tokenRatio } from './token.ts';

@@ -1,0 +1,46 @@
+/** A ratio to the proximal policy, weighted back to the one that sampled. */
+import { ConfigError } from '@saccade/core';
+import type { Ratio } from '../choices.ts';
+import { tokenRatio } from './token.ts';
+
+export interface DecoupledOptions {
+  readonly maxLogRatio?: number;
+  /** A token whose weight is above this has weight 0; 0 for no cap. */
+  readonly behaviourCap?: number;
+}
+
+/**
+ * Importance ratio to a recent (proximal) policy, which clipping keeps close, times the constant
+ * ratio of that policy to the one that sampled (behaviour).
+ *
+ *   ρₜ = exp(logprobsₜ − oldLogprobsₜ);   weightₜ = exp(oldLogprobsₜ − rolloutLogprobsₜ)
+ *
+ * Hilton et al. 2021, arXiv:2110.00641; AReaL, arXiv:2505.24298, eq. 5, whose code drops tokens with
+ * a weight above a cap and keeps them in the denominator. Where rolloutLogprobs is NaN the weight
+ * is 1.
+ *
+ * @throws ConfigError if the batch has no rolloutLogprobs
+ */
+export function decoupledRatio(options: DecoupledOptions = {}): Ratio {
+  const { behaviourCap = 0, ...rest } = options;
+  const cap = behaviourCap === 0 ? Number.POSITIVE_INFINITY : behaviourCap;
+  return {
+    ...tokenRatio(rest),
+    weights: ({ oldLogprobs, rolloutLogprobs, lossMask, tokenWeights }) => {
+      if (rolloutLogprobs === undefined) {
+        throw new ConfigError(
+          'rolloutLogprobs',
+          'The decoupled ratio needs rolloutLogprobs, and the batch has none. ' +
+            'Pass those of the engine that sampled, or set ratio to "token".',
+        );
+      }
+      return Float64Array.from(lossMask, (mask, t) => {
+        if (mask === 0) return 0;
+        const given = tokenWeights?.[t] ?? 1;
+        const weight = Math.exp((oldLogprobs[t] as number) - (rolloutLogprobs[t] as number));
+        if (Number.isNaN(weight)) return given;
+        return weight > cap ? 0 : given * weight;
+      });
+    },
+  };
+}

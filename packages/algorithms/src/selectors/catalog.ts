@@ -1,0 +1,3 @@
+export { clipCovariance } from './clip-covariance.ts';
+export { highestCovariance } from './highest-covariance.ts';
+export { topEntropy } from './top-entropy.ts';

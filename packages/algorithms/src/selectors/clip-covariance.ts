@@ -1,0 +1,51 @@
+/** Takes the gradient from a few tokens of high covariance. */
+import { randomAt } from '@saccade/core';
+import type { Selector } from '../choices.ts';
+import { mark } from '../marks.ts';
+import { covarianceOf } from './covariance.ts';
+
+export interface ClipCovarianceOptions {
+  /** Share of the tokens that are detached, at least one. */
+  readonly covarianceShare: number;
+  readonly covarianceLow: number;
+  readonly covarianceHigh: number;
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  /** Of the draw among the candidates. */
+  readonly covarianceSeed: number;
+}
+
+/**
+ * Marks a random few of the tokens that are not clipped and whose covariance lies between two
+ * bounds; they have no surrogate loss.
+ *
+ *   candidates = { t : covarianceLow < covₜ < covarianceHigh, PPO does not clip t }
+ *   detached = max(⌊covarianceShare·N⌋, 1) of them
+ *
+ * Clip-Cov of "The Entropy Mechanism", arXiv:2505.22617, §4.2; verl's `clip_cov`. verl draws in each
+ * micro-batch anew; here it is decided once over the whole minibatch, so that splitting it changes
+ * nothing. A token's place in the draw comes from the seed and its values, not from its position.
+ */
+export function clipCovariance(options: ClipCovarianceOptions): Selector {
+  const { covarianceShare, covarianceLow, covarianceHigh, clipLow, clipHigh } = options;
+  return (minibatch, marks) => {
+    const { covariances, count } = covarianceOf(minibatch, 1e-8);
+    const { advantages, logprobs, oldLogprobs, lossMask } = minibatch;
+    const candidates: { t: number; draw: number }[] = [];
+    for (let t = 0; t < covariances.length; t++) {
+      if (lossMask[t] === 0) continue;
+      const covariance = covariances[t] as number;
+      if (!(covariance > covarianceLow && covariance < covarianceHigh)) continue;
+      const advantage = advantages[t] as number;
+      const ratio = Math.exp((logprobs[t] as number) - (oldLogprobs[t] as number));
+      if (advantage > 0 ? ratio > 1 + clipHigh : ratio < 1 - clipLow) continue;
+      const key = `${logprobs[t]} ${oldLogprobs[t]} ${advantage}`;
+      candidates.push({ t, draw: randomAt(options.covarianceSeed, key).uniform() });
+    }
+    candidates.sort((a, b) => a.draw - b.draw || a.t - b.t);
+    const detached = Math.max(Math.floor(covarianceShare * count), 1);
+    for (const { t } of candidates.slice(0, detached)) {
+      marks[t] = (marks[t] as number) | mark.detached;
+    }
+  };
+}

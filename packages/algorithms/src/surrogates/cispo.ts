@@ -1,0 +1,48 @@
+/** The log-probability weighted with a clipped ratio that is constant. */
+import { ConfigError } from '@saccade/core';
+import type { Surrogate } from '../choices.ts';
+import { clip } from '../marks.ts';
+
+export interface CispoOptions {
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  /** `relative`: bounds 1 − clipLow and 1 + clipHigh; `absolute`: at most clipHigh, no lower one. */
+  readonly bounds: 'relative' | 'absolute';
+}
+
+/**
+ * Clips the weight instead of the loss: no token loses its gradient.
+ *
+ *   relative:  ℓ = −sg(clip(ρ, 1−clipLow, 1+clipHigh))·A·logprob
+ *   absolute:  ℓ = −sg(min(ρ, clipHigh))·A·logprob
+ *
+ * MiniMax-M1, arXiv:2506.13585, eq. 4–5, which in effect has no lower bound. `relative` is the
+ * paper's and verl's convention, `absolute` TRL's.
+ *
+ * @throws ConfigError if a bound is negative
+ */
+export function cispoSurrogate(options: CispoOptions): Surrogate {
+  const { clipLow, clipHigh, bounds } = options;
+  const low = bounds === 'relative' ? 1 - clipLow : 0;
+  const high = bounds === 'relative' ? 1 + clipHigh : clipHigh;
+  if (!(low <= high && clipLow >= 0 && clipHigh >= 0)) {
+    throw new ConfigError(
+      'clipHigh',
+      `clipLow ${clipLow} and clipHigh ${clipHigh} leave no ratio. Both must be at least 0.`,
+    );
+  }
+  return ({ ratios, advantages, logprobs }) => {
+    const losses = new Float64Array(ratios.length);
+    const gradLogprobs = new Float64Array(ratios.length);
+    const clips = new Uint8Array(ratios.length);
+    for (let t = 0; t < ratios.length; t++) {
+      const ratio = ratios[t] as number;
+      const weight = Math.max(low, Math.min(high, ratio)) * (advantages[t] as number);
+      losses[t] = -weight * (logprobs[t] as number);
+      gradLogprobs[t] = -weight;
+      if (ratio > high) clips[t] = clip.high;
+      else if (ratio < low) clips[t] = clip.low;
+    }
+    return { losses, gradRatios: new Float64Array(ratios.length), gradLogprobs, clips };
+  };
+}

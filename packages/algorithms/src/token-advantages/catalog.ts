@@ -1,0 +1,10 @@
+export { batchShare } from './batch-share.ts';
+export { batchStd } from './batch-std.ts';
+export { broadcast } from './broadcast.ts';
+export { gae } from './gae.ts';
+export { optimalBaseline } from './optimal-baseline.ts';
+export { returnToGo } from './return-to-go.ts';
+export { standardised } from './standardised.ts';
+export { turnGroups } from './turn-groups.ts';
+export { turnReturnsStandardised } from './turn-returns.ts';
+export { whitened } from './whitened.ts';

@@ -1,0 +1,49 @@
+/** The loss of a value function, with clipping. */
+import type { TokenBatch } from './algorithm.ts';
+
+export interface ValueLoss {
+  /** [N] not yet masked or aggregated. */
+  readonly losses: Float64Array;
+  /** [N] ∂losses/∂values. */
+  readonly grads: Float64Array;
+  /** [N] 1 where the clipped value was worse, and taken. */
+  readonly isClipped: Uint8Array;
+}
+
+/**
+ * Squared error of the value function; a step further than the clip from the old value earns
+ * nothing.
+ *
+ *   ℓ = ½·max((V − G)², (clip(V, V_old ± valueClip) − G)²)
+ *
+ * Schulman et al. 2017, arXiv:1707.06347, in the form of OpenAI's baselines; verl's
+ * `compute_value_loss` (cliprange_value 0.5). valueClip 0 is the plain squared error.
+ *
+ * @param batch values [N], oldValues [N] constant, returns [N] constant
+ */
+export function clippedValueLoss(
+  { values = none, oldValues = none, returns = none }: TokenBatch,
+  valueClip: number,
+): ValueLoss {
+  const N = values.length;
+  const [losses, grads] = [new Float64Array(N), new Float64Array(N)];
+  const isClipped = new Uint8Array(N);
+  const bound = valueClip === 0 ? Number.POSITIVE_INFINITY : valueClip;
+  for (let t = 0; t < N; t++) {
+    const [value, old] = [values[t] as number, oldValues[t] as number];
+    const error = value - (returns[t] as number);
+    const held = Math.max(old - bound, Math.min(old + bound, value));
+    const heldError = held - (returns[t] as number);
+    if (heldError * heldError > error * error) {
+      losses[t] = 0.5 * heldError * heldError;
+      grads[t] = held === value ? heldError : 0;
+      isClipped[t] = 1;
+    } else {
+      losses[t] = 0.5 * error * error;
+      grads[t] = error;
+    }
+  }
+  return { losses, grads, isClipped };
+}
+
+const none = new Float64Array(0);
