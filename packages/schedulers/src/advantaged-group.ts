@@ -15,10 +15,10 @@ export interface AdvantagedGroup {
 /** The group with advantages of all its trajectories. */
 export function withAdvantages(
   group: ScoredGroup,
-  advantages: (rewards: Float64Array) => Float64Array,
+  advantages: (group: ScoredGroup) => Float64Array,
 ): AdvantagedGroup {
   const rewards = Float64Array.from(group.trajectories, (trajectory) => trajectory.reward);
-  const values = advantages(rewards);
+  const values = advantages(group);
   if (values.length !== rewards.length) {
     throw new ShapeError(
       `advantages() gave ${values.length} values for a group of ${rewards.length}. Give one each.`,

@@ -31,7 +31,8 @@ export const schedulerContract: readonly SchedulerCheck[] = [
 const options: SchedulerOptions = {
   promptsPerStep: 4,
   groupSize: 5,
-  advantages: (rewards) => {
+  advantages: ({ trajectories }) => {
+    const rewards = Float64Array.from(trajectories, ({ reward }) => reward);
     const mean = rewards.reduce((sum, reward) => sum + reward, 0) / Math.max(rewards.length, 1);
     return rewards.map((reward) => reward - mean);
   },
@@ -106,7 +107,7 @@ function checkAdvantages(kind: SchedulerKind): void {
     for (const { event } of run.log) {
       if (event.kind !== 'groupScored') continue;
       const { trajectories } = event.group;
-      const values = options.advantages(Float64Array.from(trajectories, (one) => one.reward));
+      const values = options.advantages(event.group);
       trajectories.forEach((one, index) => {
         expected.set(one.id, values[index] ?? Number.NaN);
       });

@@ -66,8 +66,8 @@ export interface SchedulerOptions {
   readonly promptsPerStep: number;
   /** G: trajectories per group. */
   readonly groupSize: number;
-  /** [G] rewards of a full group → [G] advantages: the algorithm's. */
-  readonly advantages: (rewards: Float64Array) => Float64Array;
+  /** A full group → [G] advantages: the algorithm's. */
+  readonly advantages: (group: ScoredGroup) => Float64Array;
 }
 
 /** A kind of scheduler: what the registry holds. Further options have defaults. */

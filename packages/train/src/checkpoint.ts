@@ -47,6 +47,11 @@ export interface WriteCheckpointOptions {
   readonly pinned?: boolean;
 }
 
+/** Where the checkpoint of a step lies, whether it is there or not. */
+export function checkpointDirectory(parent: string, step: number): string {
+  return join(parent, directoryName(step));
+}
+
 function directoryName(step: number): string {
   return `step-${String(step).padStart(6, '0')}`;
 }

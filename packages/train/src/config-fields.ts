@@ -20,6 +20,7 @@ function describeRange(inner: z.core.$ZodType): string {
     const kind = inner.format === 'safeint' ? 'an integer' : 'a number';
     return `${kind} in [${inner.minValue}, ${inner.maxValue}]`;
   }
+  if (inner instanceof z.ZodRecord) return 'values by name';
   return 'a name';
 }
 

@@ -1,4 +1,4 @@
-/** The kinds of fields a configuration has: counts, quantities, names, choices, flags. */
+/** The kinds of fields a configuration has: counts, quantities, names, choices, flags, settings. */
 import { z } from 'zod';
 
 /** A number with its range. */
@@ -35,6 +35,16 @@ export function choice(
 ): z.ZodDefault<z.ZodEnum<Record<string, string>>> {
   const known = Object.fromEntries(choices.map((item) => [item, item]));
   return z.enum(known).default(preset).meta({ unit: 'name', description: about });
+}
+
+type SettingsKind = z.ZodDefault<
+  z.ZodRecord<z.ZodString, z.ZodUnion<readonly [z.ZodNumber, z.ZodString, z.ZodBoolean]>>
+>;
+
+/** Values by name that a unit checks itself. */
+export function settings(about: string): SettingsKind {
+  const value = z.union([z.number(), z.string(), z.boolean()]);
+  return z.record(z.string(), value).default({}).meta({ unit: 'name=value', description: about });
 }
 
 export function flag(preset: boolean, about: string): z.ZodDefault<z.ZodBoolean> {

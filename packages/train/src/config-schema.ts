@@ -1,7 +1,7 @@
 /** Unit, range, default and one sentence for every field of a run's configuration. */
 import { z } from 'zod';
 import type { RunConfig } from './config.ts';
-import { choice, count, flag, name, quantity } from './config-kinds.ts';
+import { choice, count, flag, name, quantity, settings } from './config-kinds.ts';
 
 const sft = z.strictObject({
   demonstrations: count({
@@ -148,6 +148,12 @@ const rl = z.strictObject({
     about: 'Reinforcement-learning steps; 0 stops after the cold start.',
   }),
   algorithm: name('pyvision-rl', 'name', 'How rewards become advantages and a loss.'),
+  profile: name(
+    'none',
+    'name',
+    'Whose epsilons and clamps the algorithm has: paper, verl or trl; none for its defaults.',
+  ),
+  algorithmSettings: settings('Numbers and names of the algorithm that are not at their defaults.'),
   scheduler: name(
     'oversample-filter-rank',
     'name',
@@ -224,20 +230,6 @@ const rl = z.strictObject({
     preset: 1,
     unit: 'L2 norm',
     about: 'The global gradient norm is clipped to this; 0 for no clipping.',
-  }),
-  clipLow: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.2,
-    unit: 'ratio',
-    about: 'ε_low: the importance ratio is clipped below 1 − clipLow.',
-  }),
-  clipHigh: quantity({
-    min: 0,
-    max: 100,
-    preset: 0.2,
-    unit: 'ratio',
-    about: 'ε_high: the importance ratio is clipped above 1 + clipHigh.',
   }),
   accumulativeCoefficient: quantity({
     min: 0,
@@ -351,6 +343,11 @@ const checkpoint = z.strictObject({
 /** The schema of a whole configuration; unknown keys are errors. */
 export const runConfigSchema: z.ZodType<RunConfig, unknown> = z.strictObject({
   recipe: name('pyvision-image-nano', 'name', 'The recipe these values started from.'),
+  startFrom: name(
+    'none',
+    'directory',
+    'A run whose cold start this one takes over, or a policy; none for a cold start of its own.',
+  ),
   seed: count({
     min: 0,
     max: 0xffffffff,

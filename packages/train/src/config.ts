@@ -28,6 +28,8 @@ export interface SftConfig {
 export interface RlConfig {
   readonly steps: number;
   readonly algorithm: string;
+  readonly profile: string;
+  readonly algorithmSettings: Readonly<Record<string, number | string | boolean>>;
   readonly scheduler: string;
   readonly reward: string;
   readonly batchSize: number;
@@ -41,8 +43,6 @@ export interface RlConfig {
   readonly finalFraction: number;
   readonly weightDecay: number;
   readonly maxGradNorm: number;
-  readonly clipLow: number;
-  readonly clipHigh: number;
   readonly accumulativeCoefficient: number;
 }
 
@@ -70,6 +70,7 @@ export interface CheckpointConfig {
 
 export interface RunConfig {
   readonly recipe: string;
+  readonly startFrom: string;
   readonly seed: number;
   readonly backend: string;
   readonly threads: number;

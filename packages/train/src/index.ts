@@ -10,5 +10,6 @@ export { type ConfigField, listConfigFields } from './config-fields.ts';
 export type { Evaluation } from './evaluate.ts';
 export type { Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';
+export { readRunConfig } from './run-config.ts';
 export { applySettings, parseSetting, validateConfig } from './settings.ts';
-export { readRunConfig, type TrainOptions, type TrainResult, train } from './trainer.ts';
+export { type TrainOptions, type TrainResult, train } from './trainer.ts';

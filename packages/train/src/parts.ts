@@ -1,5 +1,9 @@
 /** The parts of a run, made from its configuration: device, policy, sandbox, tasks, scoring. */
-import { type Algorithm, algorithms } from '@saccade/algorithms';
+import {
+  type Algorithm,
+  type ScoredGroup as AlgorithmGroup,
+  algorithms,
+} from '@saccade/algorithms';
 import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
@@ -9,6 +13,7 @@ import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import {
   createLocalPolicy,
   type LocalPolicy,
+  loadLocalPolicy,
   nanoConfig,
   QwenProcessor,
   qwenImageProcessor,
@@ -17,7 +22,7 @@ import {
 import { exact, pyvisionRlTerms, type Scoring } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
-import { type Scheduler, schedulers } from '@saccade/schedulers';
+import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
 import type { RunConfig } from './config.ts';
 
 export interface Parts {
@@ -31,6 +36,8 @@ export interface Parts {
   readonly scoring: Scoring;
   readonly algorithm: Algorithm;
   readonly scheduler: Scheduler;
+  /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
+  openReference(directory: string): Promise<LocalPolicy>;
   dispose(): Promise<void>;
 }
 
@@ -55,7 +62,7 @@ export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>
 export function checkNames(config: RunConfig): void {
   taskSets.get(config.taskSet);
   protocols.get(config.protocol);
-  checkAlgorithm(algorithms.get(config.rl.algorithm));
+  algorithmOf(config);
   schedulers.get(config.rl.scheduler);
   if (config.policy !== 'nano') {
     throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
@@ -68,21 +75,33 @@ export function checkNames(config: RunConfig): void {
   }
 }
 
+/** What the loop can give an algorithm beside rewards, log-probs and advantages. */
+const GIVEN = [
+  'entropy',
+  'refLogprobs',
+  'rolloutLogprobs',
+  'terms',
+  'tokenCounts',
+  'turns',
+  'values',
+];
+
 /**
- * The loop gives an algorithm rewards and the sampler's log-probs, and passes a group's advantages on
- * to its tokens: it refuses algorithms that would silently be others then.
+ * The algorithm of a run with its profile and settings.
+ *
+ * @throws ConfigError for an unknown algorithm, profile or setting, and for an algorithm that needs
+ *   what the loop cannot give it
  */
-function checkAlgorithm({ name, needs, stages }: Algorithm): void {
-  const missing = [...needs, ...stages.map((stage) => `the stage ${stage}`)];
-  if (missing.length === 0) return;
-  const known = algorithms
-    .entries()
-    .filter(([, one]) => one.needs.length + one.stages.length === 0)
-    .map(([known]) => known);
+function algorithmOf({ rl }: RunConfig): Algorithm {
+  const named = algorithms.get(rl.algorithm);
+  const profiled = rl.profile === 'none' ? named : named.profile(rl.profile);
+  const algorithm = profiled.with(rl.algorithmSettings);
+  const missing = algorithm.needs.filter((input) => !GIVEN.includes(input));
+  if (missing.length === 0) return algorithm;
   throw new ConfigError(
     'rl.algorithm',
-    `${name} needs ${missing.join(', ')}, which this loop does not give. ` +
-      `Choose one of ${known.join(', ')}.`,
+    `${algorithm.name} needs ${missing.join(', ')}, which this loop does not give. ` +
+      'Choose another algorithm, or call it from a loop of your own.',
   );
 }
 
@@ -95,7 +114,7 @@ export async function openParts(
   checkNames(config);
   const taskSet = taskSets.get(config.taskSet);
   const protocol = protocols.get(config.protocol);
-  const algorithm = tune(algorithms.get(config.rl.algorithm), config);
+  const algorithm = algorithmOf(config);
   const device = await openBackend(config);
   try {
     const sandbox = await openSandbox({
@@ -108,7 +127,14 @@ export async function openParts(
       ...NANO_PIXELS,
     });
     const modelConfig = nanoConfig(processor.codec.vocabSize, processor.tokens);
-    const policy = createLocalPolicy({ device, config: modelConfig, processor, seed: config.seed });
+    const policy = createLocalPolicy({
+      device,
+      config: modelConfig,
+      processor,
+      seed: config.seed,
+      valueHead: algorithm.needs.includes('values'),
+    });
+    let reference: Promise<LocalPolicy> | undefined;
     const budgets = { toolTurns: config.rollout.maxToolTurns, images: config.rollout.maxImages };
     return {
       device,
@@ -124,8 +150,13 @@ export async function openParts(
       },
       algorithm,
       scheduler: makeScheduler(config, algorithm),
+      openReference(directory) {
+        reference ??= loadLocalPolicy({ device, directory });
+        return reference;
+      },
       async dispose() {
         await sandbox.dispose();
+        (await reference)?.dispose();
         policy.dispose();
         device.dispose();
       },
@@ -136,20 +167,32 @@ export async function openParts(
   }
 }
 
-/** The algorithm with those of the run's numbers that it has. */
-function tune(algorithm: Algorithm, { rl }: RunConfig): Algorithm {
-  const given: Record<string, number> = { clipLow: rl.clipLow, clipHigh: rl.clipHigh };
-  const known = Object.entries(given).filter(([name]) => name in algorithm.settings);
-  return algorithm.with(Object.fromEntries(known));
-}
-
 function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
   const options = {
     promptsPerStep: rl.batchSize,
     groupSize: rl.groupSize,
-    advantages: (rewards: Float64Array) => algorithm.groupAdvantages({ rewards }),
+    advantages: ({ trajectories }: ScoredGroup) => algorithm.groupAdvantages(scored(trajectories)),
     oversample: rl.oversample,
     ranking: rl.ranking,
   };
   return schedulers.get(rl.scheduler).create(options);
+}
+
+/** A group as algorithms see it. */
+function scored(trajectories: ScoredGroup['trajectories']): AlgorithmGroup {
+  const tokensOf = ({ segments }: ScoredGroup['trajectories'][number]) =>
+    segments.reduce((sum, { kind, tokens }) => sum + (kind === 'model' ? tokens.length : 0), 0);
+  const names = new Set(trajectories.flatMap(({ rewardTerms }) => Object.keys(rewardTerms)));
+  const terms = [...names].map((name) => [
+    name,
+    Float64Array.from(trajectories, ({ rewardTerms }) => rewardTerms[name] ?? 0),
+  ]);
+  return {
+    rewards: Float64Array.from(trajectories, ({ reward }) => reward),
+    tokenCounts: trajectories.map(tokensOf),
+    terms: {
+      accuracy: Float64Array.from(trajectories, ({ isCorrect }) => (isCorrect ? 1 : 0)),
+      ...Object.fromEntries(terms),
+    },
+  };
 }

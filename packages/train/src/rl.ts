@@ -1,17 +1,11 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
-import { finishMetrics } from '@saccade/algorithms';
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import { scoreGroup } from '@saccade/rewards';
-import { packTrajectories, runRollouts } from '@saccade/rollout';
-import {
-  type AdvantagedTrajectory,
-  countDrops,
-  type ScheduleCommand,
-  type ScoredGroup,
-} from '@saccade/schedulers';
+import { runRollouts } from '@saccade/rollout';
+import { countDrops, type ScheduleCommand, type ScoredGroup } from '@saccade/schedulers';
 import { evaluate, keep } from './evaluate.ts';
-import { learningRateAt } from './learning-rate.ts';
+import { learn } from './learn.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
 import { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
@@ -115,77 +109,4 @@ async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly Score
     );
   }
   return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored);
-}
-
-/** One optimizer step per minibatch; gradients are summed over micro-batches. */
-async function learn(
-  run: Run,
-  trained: readonly AdvantagedTrajectory[],
-): Promise<Record<string, number>> {
-  const { config, parts } = run;
-  const { policy, algorithm, images } = parts;
-  const { rl } = config;
-  const total = rl.steps * rl.minibatches;
-  const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
-  if (trained.length === 0) return metrics;
-  const minibatches = splitByGroup(trained, rl.minibatches);
-  for (const [index, minibatch] of minibatches.entries()) {
-    const { microBatches, counts } = await packTrajectories(minibatch, {
-      images,
-      maxTokens: config.microBatchTokens,
-      sharedPrefix: config.sharedPrefix,
-    });
-    const parts: Readonly<Record<string, number>>[] = [];
-    for (const microBatch of microBatches) {
-      const { loss } = await policy.forwardBackward(
-        microBatch.packed,
-        ({ logprobs, entropy }) => {
-          const batch = {
-            ...microBatch,
-            logprobs,
-            entropy,
-            oldLogprobs: microBatch.rolloutLogprobs,
-          };
-          const result = algorithm.loss(batch, counts);
-          parts.push(result.metrics);
-          return result;
-        },
-        rl.temperature,
-      );
-      metrics.loss = (metrics.loss ?? 0) + loss;
-      run.state = { ...run.state, tokens: run.state.tokens + microBatch.tokenCount };
-    }
-    const learningRate = learningRateAt(run.state.rlSteps * rl.minibatches + index, {
-      peak: rl.learningRate,
-      total,
-      warmupFraction: rl.warmupFraction,
-      finalFraction: rl.finalFraction,
-    });
-    const { gradNorm } = await policy.optimizerStep({
-      learningRate,
-      weightDecay: rl.weightDecay,
-      maxGradNorm: rl.maxGradNorm,
-    });
-    // Of the last minibatch: there the policy is furthest from the one that sampled.
-    Object.assign(metrics, finishMetrics(parts, counts), {
-      grad_norm: gradNorm,
-      learning_rate: learningRate,
-    });
-  }
-  return metrics;
-}
-
-/** Deals whole groups out to `count` minibatches, as evenly as their order allows. */
-function splitByGroup(
-  trained: readonly AdvantagedTrajectory[],
-  count: number,
-): readonly (readonly AdvantagedTrajectory[])[] {
-  const groups = new Map<string, number>();
-  const minibatches: AdvantagedTrajectory[][] = Array.from({ length: count }, () => []);
-  for (const item of trained) {
-    const { taskId } = item.trajectory;
-    if (!groups.has(taskId)) groups.set(taskId, groups.size);
-    minibatches[(groups.get(taskId) ?? 0) % count]?.push(item);
-  }
-  return minibatches.filter((minibatch) => minibatch.length > 0);
 }

@@ -17,14 +17,22 @@ describe('settings', () => {
     expect(config.rl.groupSize).toBe(8);
   });
 
+  it('takes a field by its last word, and settings of the algorithm by theirs', () => {
+    const { rl } = configure('algorithm=dapo', 'algorithm.clipHigh=0.3', 'groupSize=4');
+    expect(rl).toMatchObject({ algorithm: 'dapo', groupSize: 4 });
+    expect(rl.algorithmSettings).toEqual({ clipHigh: 0.3 });
+    expect(configure('rl.algorithmSettings.kl=k2').rl.algorithmSettings).toEqual({ kl: 'k2' });
+  });
+
   it.each([
     ['rl.stepz=3', /there is no field of this name.*Did you mean rl\.steps/s],
-    ['steps=3', /Did you mean rl\.steps/],
+    ['updates.steps=3', /there is no field of this name/],
+    ['batchSize=3', /Did you mean sft\.batchSize or rl\.batchSize/],
     ['rl=3', /It is a group; set one of rl\.steps/],
     ['rl.steps', /expected path=value/],
     ['rl.steps=many', /rl\.steps: expected an integer.*got "many", a string/s],
     ['rl.steps=1.5', /rl\.steps: expected an integer.*got 1\.5/s],
-    ['rl.clipLow=2', /rl\.clipLow: expected a number in \[0, 1\].*got 2/s],
+    ['rl.temperature=20', /rl\.temperature: expected a number in \[0\.01, 10\].*got 20/s],
     ['rollout.maxTurnTokens=5000', /less than rollout\.maxContextTokens/],
   ])('says what is wrong with %s', (setting, message) => {
     expect(() => configure(setting)).toThrow(ConfigError);
@@ -35,6 +43,11 @@ describe('settings', () => {
     ['taskSet=haystack', /no task set "haystack"\. Known: needle/],
     ['protocol=shouting', /no protocol "shouting"\. Known: pyvision-image/],
     ['rl.algorithm=magic', /no algorithm "magic"\. Known: .*grpo/],
+    ['algorithm=magic', /no algorithm "magic"/],
+    ['algorithm.clipWide=1', /pyvision-rl has no setting "clipWide"\. Known: .*clipLow/],
+    ['algorithm.clipLow=-1', /clipLow must be at least 0, is -1/],
+    ['algorithm.aggregation=sum', /no aggregation "sum"\. Known: .*token-mean/],
+    ['profile=openrlhf', /pyvision-rl has no profile "openrlhf"\. Known: /],
     ['rl.scheduler=later', /no scheduler "later"\. Known: /],
     ['rl.reward=praise', /no reward preset "praise"/],
     ['policy=giant', /no policy size "giant"\. Known: nano/],

@@ -63,6 +63,20 @@ function unknownField(path: string, fields: readonly ConfigField[]): ConfigError
 }
 
 /**
+ * The whole path of a field that may be written short: its last word where no other field ends so,
+ * and `algorithm.<setting>` for a setting of the algorithm.
+ */
+function resolvePath(path: string): string {
+  const fields = listConfigFields();
+  const setting = /^(?:rl\.)?algorithm(?:Settings)?\.(\w+)$/.exec(path)?.[1];
+  if (setting !== undefined) return `rl.algorithmSettings.${setting}`;
+  if (fields.some((field) => field.path === path)) return path;
+  const [found, another] = fields.filter((field) => field.path.endsWith(`.${path}`));
+  if (found === undefined || another !== undefined) throw unknownField(path, fields);
+  return found.path;
+}
+
+/**
  * Reads one `path=value`. The value is JSON where it parses as JSON, else a string.
  *
  * @throws ConfigError if there is no `=` or the path is not a field
@@ -75,10 +89,8 @@ export function parseSetting(text: string): Setting {
       `--set ${text}: expected path=value, got no "=". Write it like --set rl.steps=50.`,
     );
   }
-  const path = text.slice(0, equals).trim();
+  const path = resolvePath(text.slice(0, equals).trim());
   const raw = text.slice(equals + 1).trim();
-  const fields = listConfigFields();
-  if (!fields.some((field) => field.path === path)) throw unknownField(path, fields);
   try {
     return { path, value: JSON.parse(raw) };
   } catch {
@@ -90,9 +102,14 @@ export function parseSetting(text: string): Setting {
 export function applySettings(base: PartialConfig, settings: readonly Setting[]): PartialConfig {
   const out = structuredClone(base) as Record<string, unknown>;
   for (const { path, value } of settings) {
-    const [group, leaf] = path.split('.') as [string, string | undefined];
-    if (leaf === undefined) out[group] = value;
-    else out[group] = { ...(out[group] as object | undefined), [leaf]: value };
+    const words = path.split('.');
+    const last = words.pop() as string;
+    let owner = out;
+    for (const word of words) {
+      owner[word] = { ...(owner[word] as object | undefined) };
+      owner = owner[word] as Record<string, unknown>;
+    }
+    owner[last] = value;
   }
   return out as PartialConfig;
 }

@@ -29,7 +29,7 @@ interface Mixture {
 /** Runs the updates of the cold start that are still to do. */
 export async function coldStart(run: Run): Promise<void> {
   const { sft, checkpoint } = run.config;
-  if (run.state.sftUpdates >= sft.updates) return;
+  if (run.config.startFrom !== 'none' || run.state.sftUpdates >= sft.updates) return;
   const mixtures = await gather(run);
   while (run.state.sftUpdates < sft.updates) {
     const [row, seconds] = await timed(() => update(run, mixtures));

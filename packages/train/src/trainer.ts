@@ -1,5 +1,5 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
 import { dropCheckpointsAfter, findLatestCheckpoint } from './checkpoint.ts';
@@ -14,8 +14,8 @@ import { Interrupted, type Run, totalSteps } from './run.ts';
 import { checkpointsOf, saveRun } from './run-checkpoint.ts';
 import { lockRun } from './run-lock.ts';
 import { initialState, type RunState, readState } from './run-state.ts';
-import { validateConfig } from './settings.ts';
 import { coldStart } from './sft.ts';
+import { startingWeights } from './start-from.ts';
 
 export interface TrainOptions {
   readonly config: RunConfig;
@@ -32,15 +32,6 @@ export interface TrainResult {
   /** False if a person stopped the run; it can be resumed. */
   readonly isFinished: boolean;
   readonly final?: Evaluation;
-}
-
-/** The configuration a run directory was started with. @throws DataError if it has none */
-export function readRunConfig(directory: string): RunConfig {
-  const path = join(directory, 'config.json');
-  if (!existsSync(path)) {
-    throw new DataError(`${directory} holds no run: config.json is missing. Check the path.`);
-  }
-  return validateConfig(JSON.parse(readFileSync(path, 'utf8')));
 }
 
 /** Trains, or goes on training. The same seed gives the same metrics, timings aside. */
@@ -105,9 +96,13 @@ async function stages(run: Run): Promise<TrainResult> {
 /** A fresh state, or that of the newest valid checkpoint with its weights loaded. */
 async function startingState(options: TrainOptions, parts: Parts): Promise<RunState> {
   const { directory, onEvent } = options;
-  if (!options.resume) return initialState;
-  const checkpoint = findLatestCheckpoint(checkpointsOf(directory), onEvent);
+  const { startFrom } = options.config;
+  const checkpoint = options.resume
+    ? findLatestCheckpoint(checkpointsOf(directory), onEvent)
+    : undefined;
   if (checkpoint === undefined) {
+    if (startFrom !== 'none') await parts.policy.load(startingWeights(startFrom));
+    if (!options.resume) return initialState;
     onEvent({
       kind: 'warning',
       message: `${directory} has no valid checkpoint yet; the run starts from its beginning.`,

@@ -66,7 +66,10 @@ export function makeParts(device: Device, settings: Settings): Parts {
       promptsPerStep: rl.promptsPerStep,
       groupSize: rl.groupSize,
       oversample: rl.oversample,
-      advantages: (rewards) => algorithm.groupAdvantages({ rewards }),
+      advantages: ({ trajectories }) =>
+        algorithm.groupAdvantages({
+          rewards: Float64Array.from(trajectories, ({ reward }) => reward),
+        }),
     }) as Scheduler,
     heldOut: Array.from({ length: preset.evaluationTasks }, (_, i) =>
       cardsTask(task, 'heldOut', i),

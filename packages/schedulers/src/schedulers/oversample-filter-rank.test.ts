@@ -6,7 +6,8 @@ import type { ScheduleCommand, ScoredGroup } from '../scheduler.ts';
 import { simulatedTrajectory } from '../simulate.ts';
 import { type OversampleOptions, oversampleFilterRank } from './oversample-filter-rank.ts';
 
-function groupMean(rewards: Float64Array): Float64Array {
+function groupMean({ trajectories }: ScoredGroup): Float64Array {
+  const rewards = Float64Array.from(trajectories, ({ reward }) => reward);
   const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
   return rewards.map((reward) => reward - mean);
 }

@@ -12,7 +12,7 @@ import { checkpointsOf } from '../run-checkpoint.ts';
 import { readState } from '../run-state.ts';
 import { validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { readRunConfig } from '../trainer.ts';
+import { readRunConfig } from '../run-config.ts';
 import { openPython, wholeNumber } from './shared.ts';
 
 interface EvalFlags {

@@ -7,9 +7,10 @@ import { listenForInterruption } from '../interruption.ts';
 import { checkNames } from '../parts.ts';
 import { recipes } from '../registry.ts';
 import { writeReport } from '../report/write-report.ts';
+import { readRunConfig } from '../run-config.ts';
 import { applySettings, parseSetting, type Setting, validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { readRunConfig, train } from '../trainer.ts';
+import { train } from '../trainer.ts';
 import { collect, openPython, wholeNumber } from './shared.ts';
 
 /** Exit status of a run that was asked to stop: not a failure, but not a finished run either. */

@@ -1,0 +1,26 @@
+/** Weights a run begins with: another run's cold start, or a policy's directory. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DataError } from '@saccade/core';
+import { checkpointDirectory } from './checkpoint.ts';
+import { checkpointsOf } from './run-checkpoint.ts';
+import { readRunConfig } from './run-config.ts';
+
+/**
+ * The directory of weights that `startFrom` means.
+ *
+ * @param startFrom a run directory, whose cold start is taken, or a policy's directory
+ * @throws DataError if there is neither
+ */
+export function startingWeights(startFrom: string): string {
+  const directory = resolve(startFrom);
+  if (existsSync(join(directory, 'model.safetensors'))) return directory;
+  const { sft, startFrom: origin } = readRunConfig(directory);
+  const updates = origin === 'none' ? sft.updates : 0;
+  const policy = join(checkpointDirectory(checkpointsOf(directory), updates), 'policy');
+  if (existsSync(policy)) return policy;
+  throw new DataError(
+    `The run in ${directory} has not ended its cold start: ${policy} is missing. ` +
+      'Go on with it first: saccade train --resume.',
+  );
+}
