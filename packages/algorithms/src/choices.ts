@@ -88,13 +88,25 @@ export interface Choices {
   readonly value?: { readonly clip: number; readonly coefficient: number };
 }
 
+/** The settings as they may become: numbers, words and flags, whatever the defaults are. */
+export type Widened<Settings extends AlgorithmSettings> = {
+  readonly [Name in keyof Settings]: Settings[Name] extends number
+    ? number
+    : Settings[Name] extends string
+      ? string
+      : boolean;
+};
+
 export interface Composition<Settings extends AlgorithmSettings> {
   readonly name: string;
   readonly paper: string;
   readonly description: string;
   /** All settings and their defaults; those every algorithm has come from `sharedSettings`. */
   readonly settings: Settings;
-  /** Settings by profile; what a profile does not name keeps its default. */
-  readonly profiles: Readonly<Record<string, Partial<Settings>>>;
-  choose(settings: Settings): Choices;
+  /**
+   * Settings by profile; what a profile does not name keeps its default, and what the algorithm does
+   * not have is left out.
+   */
+  readonly profiles: Readonly<Record<string, AlgorithmSettings>>;
+  choose(settings: Widened<Settings>): Choices;
 }

@@ -12,7 +12,15 @@ import type {
   TokenBatch,
 } from './algorithm.ts';
 import { checkGroup, checkStep } from './check-inputs.ts';
-import type { Aggregation, Choices, Composition, KlEstimate, Ratio, Selector } from './choices.ts';
+import type {
+  Aggregation,
+  Choices,
+  Composition,
+  KlEstimate,
+  Ratio,
+  Selector,
+  Widened,
+} from './choices.ts';
 import { correctionOf } from './corrections/correct.ts';
 import type { RejectionOptions } from './corrections/rejection.ts';
 import * as klCatalog from './kl/catalog.ts';
@@ -44,7 +52,7 @@ export function composeAlgorithm<Settings extends AlgorithmSettings>(
   const { name, paper, description, settings, profiles } = composition;
   checkSettings(name, settings, settings);
   const shared: SharedSettings = { ...sharedSettings, ...settings };
-  const choices = composition.choose(settings);
+  const choices = composition.choose(settings as unknown as Widened<Settings>);
   const parts = lossParts(settings, shared, choices);
   const kl = klNamed(shared.kl);
   const isKlInReward = shared.klPlace === 'reward' && shared.klCoefficient !== 0;
@@ -75,7 +83,8 @@ export function composeAlgorithm<Settings extends AlgorithmSettings>(
         const known = Object.keys(profiles).sort().join(', ') || 'none';
         throw new ConfigError('profile', `${name} has no profile "${wanted}". Known: ${known}.`);
       }
-      return changed(changes as AlgorithmSettings);
+      const own = Object.entries(changes).filter(([setting]) => setting in settings);
+      return changed(Object.fromEntries(own));
     },
     groupAdvantages: (group: ScoredGroup) => {
       checkGroup(group);
@@ -123,12 +132,17 @@ function lossParts(
   return {
     ratio: ratioNamed(settings, shared),
     surrogate,
-    aggregation: aggregationNamed(shared),
+    aggregation: aggregationNamed(shared, shared.aggregation),
     kl: klNamed(shared.kl),
     klCoefficient: isKlInLoss ? shared.klCoefficient : 0,
     klImportance: shared.klImportance,
     entropyCoefficient: shared.entropyCoefficient,
-    entropyAggregation: shared.entropyAggregation as LossParts['entropyAggregation'],
+    ...(shared.klAggregation !== 'loss' && {
+      klAggregation: aggregationNamed(shared, shared.klAggregation),
+    }),
+    ...(shared.entropyAggregation !== 'loss' && {
+      entropyAggregation: aggregationNamed(shared, shared.entropyAggregation),
+    }),
     ...(value && { value }),
     needed,
   };
@@ -181,13 +195,13 @@ function ratioNamed(settings: AlgorithmSettings, shared: SharedSettings): Ratio 
   }
 }
 
-function aggregationNamed(shared: SharedSettings): Aggregation {
-  const { aggregation, lengthEpsilon, fixedLength, emptySequences } = shared;
+function aggregationNamed(shared: SharedSettings, name: string): Aggregation {
+  const { lengthEpsilon, fixedLength, emptySequences } = shared;
   const options = { lengthEpsilon, fixedLength, countEmpty: emptySequences === 'count' };
   return unitNamed<(given: typeof options) => Aggregation>(
     'aggregation',
     aggregationCatalog,
-    aggregation,
+    name,
   )(options);
 }
 

@@ -29,10 +29,36 @@ export type {
   TokenBatch,
   TokenTable,
 } from './algorithm.ts';
+export { cispo } from './algorithms/cispo.ts';
+export { clipCov } from './algorithms/clip-cov.ts';
+export { codedance } from './algorithms/codedance.ts';
+export { codevision } from './algorithms/codevision.ts';
 export { dapo } from './algorithms/dapo.ts';
+export { decoupledPpo } from './algorithms/decoupled-ppo.ts';
+export { dppo } from './algorithms/dppo.ts';
+export { drGrpo } from './algorithms/dr-grpo.ts';
+export { dro } from './algorithms/dro.ts';
+export { gdpo } from './algorithms/gdpo.ts';
+export { gigpo } from './algorithms/gigpo.ts';
+export { gmpo } from './algorithms/gmpo.ts';
+export { gpg } from './algorithms/gpg.ts';
 export { grpo } from './algorithms/grpo.ts';
+export { gspo } from './algorithms/gspo.ts';
+export { klCov } from './algorithms/kl-cov.ts';
+export { opo } from './algorithms/opo.ts';
+export { optimalTokenBaseline } from './algorithms/optimal-token-baseline.ts';
+export { passAtK } from './algorithms/pass-at-k.ts';
+export { ppo } from './algorithms/ppo.ts';
 export { pyvisionRl } from './algorithms/pyvision-rl.ts';
 export { reinforce } from './algorithms/reinforce.ts';
+export { reinforcePlusPlus } from './algorithms/reinforce-plus-plus.ts';
+export { reinforcePlusPlusBaseline } from './algorithms/reinforce-plus-plus-baseline.ts';
+export { remax } from './algorithms/remax.ts';
+export { rloo } from './algorithms/rloo.ts';
+export { sapo } from './algorithms/sapo.ts';
+export { tapo } from './algorithms/tapo.ts';
+export { tapoAugmented } from './algorithms/tapo-augmented.ts';
+export { vistaR1 } from './algorithms/vista-r1.ts';
 export type {
   Aggregation,
   Choices,
@@ -54,6 +80,12 @@ export {
 } from './corrections/importance-weights.ts';
 export { type RejectionOptions, rejectionMask, rejectionNames } from './corrections/rejection.ts';
 export { countGlobally } from './counts.ts';
+export {
+  clipSettings,
+  gradientOrClip,
+  groupRelative,
+  groupRelativeSettings,
+} from './group-relative.ts';
 export { abs } from './kl/abs.ts';
 export { k1 } from './kl/k1.ts';
 export { k2 } from './kl/k2.ts';
@@ -62,6 +94,14 @@ export { type Clip, clip, clipNames, type MaskCause, mark, maskCauses } from './
 export { finishMetrics } from './metrics.ts';
 export { type DemonstrationBatch, negativeLogLikelihood } from './negative-log-likelihood.ts';
 export { type PreparedStep, prepareStep } from './pipeline.ts';
+export {
+  paperGroup,
+  paperNumbers,
+  trlGroup,
+  trlNumbers,
+  verlGroup,
+  verlNumbers,
+} from './profiles.ts';
 export { decoupledRatio } from './ratios/decoupled.ts';
 export { geometricMeanRatio } from './ratios/geometric-mean.ts';
 export {

@@ -22,7 +22,10 @@ export interface LossParts {
   readonly klCoefficient: number;
   readonly klImportance: boolean;
   readonly entropyCoefficient: number;
-  readonly entropyAggregation: 'loss' | 'token-mean';
+  /** Left out where KL adds up as the surrogate does. */
+  readonly klAggregation?: Aggregation;
+  /** Left out where entropy adds up as the surrogate does. */
+  readonly entropyAggregation?: Aggregation;
   readonly value?: { readonly clip: number; readonly coefficient: number };
   /** Inputs the batch must have, and because of what. */
   readonly needed: readonly (readonly [keyof TokenBatch, string])[];
@@ -42,9 +45,9 @@ interface Evaluated {
 /**
  * Loss of a micro-batch and its gradients.
  *
- *   loss = Σₜ shareₜ·(factorₜ·ℓ(ρₜ, Aₜ) + β·klₜ + c_v·ℓ_vₜ) − c_H·Σₜ share′ₜ·entropyₜ
+ *   loss = Σₜ shareₜ·(factorₜ·ℓ(ρₜ, Aₜ) + c_v·ℓ_vₜ) + β·Σₜ share′ₜ·klₜ − c_H·Σₜ share″ₜ·entropyₜ
  *
- * with shares from the aggregation and the counts of the whole minibatch.
+ * with shares from the aggregations and the counts of the whole minibatch.
  */
 export function lossOf<Floats extends FloatArray>(
   parts: LossParts,
@@ -52,9 +55,14 @@ export function lossOf<Floats extends FloatArray>(
   counts: GlobalCounts,
 ): AlgorithmResult<Floats> {
   checkBatch(batch, counts, parts.needed);
-  const { logprobs, refLogprobs, entropy, marks } = batch;
+  const { logprobs, refLogprobs, entropy, marks, lossMask, sequenceOffsets } = batch;
   const evaluated = evaluate(parts, batch, counts);
   const { shares, factors, ratios, surrogate, clips } = evaluated;
+  const klShares = parts.klAggregation?.(lossMask, sequenceOffsets, counts) ?? shares;
+  // Tokens left out by their entropy are not in the mean of entropies either.
+  const entropyCounts = { ...counts, tokens: counts.selectedTokens ?? counts.tokens };
+  const entropyShares =
+    parts.entropyAggregation?.(lossMask, sequenceOffsets, entropyCounts) ?? shares;
   const N = ratios.length;
   const [gradRatios, direct] = [new Float64Array(N), new Float64Array(N)];
   const gradEntropy = new Float64Array(parts.entropyCoefficient === 0 ? 0 : N);
@@ -74,7 +82,7 @@ export function lossOf<Floats extends FloatArray>(
     }
     if (parts.klCoefficient !== 0 && refLogprobs) {
       const { value, grad } = parts.kl(logprobs[t] as number, refLogprobs[t] as number);
-      const pull = share * parts.klCoefficient;
+      const pull = (klShares[t] as number) * parts.klCoefficient;
       const ratio = parts.klImportance ? (ratios[t] as number) : 1;
       loss += pull * ratio * value;
       direct[t] = (direct[t] as number) + pull * ratio * grad;
@@ -82,7 +90,7 @@ export function lossOf<Floats extends FloatArray>(
       klSum = (klSum ?? 0) + ratio * value;
     }
     if (parts.entropyCoefficient !== 0 && entropy && !isLowEntropy(marks, t)) {
-      const own = entropyShare(parts, batch, counts, share, t) * parts.entropyCoefficient;
+      const own = (entropyShares[t] as number) * parts.entropyCoefficient;
       loss -= own * (entropy[t] as number);
       gradEntropy[t] = -own;
     }
@@ -147,17 +155,6 @@ function evaluate(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): Ev
 
 function isLowEntropy(marks: Uint8Array | undefined, t: number): boolean {
   return ((marks?.[t] ?? 0) & mark.lowEntropy) !== 0;
-}
-
-function entropyShare(
-  { entropyAggregation }: LossParts,
-  { lossMask }: TokenBatch,
-  counts: GlobalCounts,
-  share: number,
-  t: number,
-): number {
-  if (entropyAggregation === 'loss') return share;
-  return (lossMask[t] as number) / (counts.selectedTokens ?? counts.tokens);
 }
 
 function valueMetrics(

@@ -1,23 +1,30 @@
 /** What a paper or a library has in common over all its algorithms: epsilons, clamps, counts. */
+import type { AlgorithmSettings } from './algorithm.ts';
 
 /** Formulas as they are printed: no clamps, no epsilons. */
-export const paperNumbers = {
+export const paperNumbers: AlgorithmSettings = {
   maxLogRatio: 0,
   lengthEpsilon: 0,
   emptySequences: 'skip',
   kl: 'k3',
   klImportance: false,
+  klAggregation: 'loss',
   entropyAggregation: 'loss',
 };
 
-/** verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means. */
-export const verlNumbers = {
+/**
+ * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, KL and entropy as token means
+ * whatever the surrogate does, a group of one keeps its reward.
+ */
+export const verlNumbers: AlgorithmSettings = {
   maxLogRatio: 20,
   lengthEpsilon: 1e-8,
   emptySequences: 'skip',
   kl: 'k3-bounded',
   klImportance: false,
-  entropyAggregation: 'loss',
+  klAggregation: 'token-mean',
+  entropyAggregation: 'token-mean',
+  singleton: 'reward',
   correctionMaxLogRatio: 20,
   correctionLow: 0,
   correctionHigh: 2,
@@ -27,15 +34,31 @@ export const verlNumbers = {
  * TRL 1.13: no clamps, KL weighted with the ratio, empty sequences counted, entropy as a mean over
  * tokens; `correction: 'mask'` then is its default for vLLM.
  */
-export const trlNumbers = {
+export const trlNumbers: AlgorithmSettings = {
   maxLogRatio: 0,
   lengthEpsilon: 0,
   emptySequences: 'count',
   kl: 'k3',
   klImportance: true,
+  klAggregation: 'loss',
+  singleton: 'zero',
   entropyAggregation: 'token-mean',
   correctionLevel: 'sequence',
   correctionMaxLogRatio: 0,
   correctionLow: 0,
   correctionHigh: 3,
 };
+
+/** The papers' standard deviations have nothing added. */
+export const paperGroup: AlgorithmSettings = { ...paperNumbers, stdEpsilon: 0 };
+
+/** verl's `vanilla` loss, which always has a dual clip of 3, on its group advantages. */
+export const verlGroup: AlgorithmSettings = {
+  ...verlNumbers,
+  stdEpsilon: 1e-6,
+  dualClip: 3,
+  aggregation: 'token-mean',
+};
+
+/** TRL's group advantages. */
+export const trlGroup: AlgorithmSettings = { ...trlNumbers, stdEpsilon: 1e-4 };

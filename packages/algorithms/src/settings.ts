@@ -15,6 +15,7 @@ export interface SettingDefinition {
 }
 
 const kls = unitNames(klCatalog);
+const aggregationNames = unitNames(aggregationCatalog);
 
 /** By name. A composition of one's own may have settings that are not here. */
 export const settingDefinitions: Readonly<Record<string, SettingDefinition>> = {
@@ -73,7 +74,7 @@ export const settingDefinitions: Readonly<Record<string, SettingDefinition>> = {
     meaning: 'weight above which the decoupled ratio drops a token; 0 for none',
     min: 0,
   },
-  aggregation: { meaning: 'how tokens add up', choices: unitNames(aggregationCatalog) },
+  aggregation: { meaning: 'how tokens add up', choices: aggregationNames },
   fixedLength: { meaning: 'the constant length of the aggregation "fixed-length", tokens', min: 0 },
   emptySequences: {
     meaning: 'whether sequences without a token that trains count in means over sequences',
@@ -88,9 +89,17 @@ export const settingDefinitions: Readonly<Record<string, SettingDefinition>> = {
   klPlace: { meaning: 'where KL is taken off', choices: ['loss', 'reward'] },
   klImportance: { meaning: 'whether KL in the loss is weighted with the ratio' },
   entropyCoefficient: { meaning: 'weight of the entropy bonus', min: 0 },
+  klAggregation: {
+    meaning: 'how KL adds up: as the surrogate does, or otherwise',
+    choices: ['loss', ...aggregationNames],
+  },
   entropyAggregation: {
-    meaning: 'how entropies add up: as the loss does, or as a mean over tokens',
-    choices: ['loss', 'token-mean'],
+    meaning: 'how entropies add up: as the surrogate does, or otherwise',
+    choices: ['loss', ...aggregationNames],
+  },
+  surrogate: {
+    meaning: 'the plain policy gradient, for one update per step, or the clipped surrogate',
+    choices: ['log-probability', 'clipped'],
   },
   topEntropyShare: { meaning: 'share of the tokens, by entropy, that train', min: 0, max: 1 },
   correction: {
@@ -123,6 +132,7 @@ export const sharedSettings = {
   klCoefficient: 0,
   klPlace: 'loss',
   klImportance: false,
+  klAggregation: 'loss',
   entropyCoefficient: 0,
   entropyAggregation: 'loss',
   topEntropyShare: 1,

@@ -1,10 +1,10 @@
 /** The objective of PyVision-RL. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { paperNumbers, verlNumbers } from '../profiles.ts';
+import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { paperGroup, verlGroup } from '../profiles.ts';
 import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from './grpo.ts';
 
 /**
  * PyVision-RL, eq. 2, trained with verl, whose loss always has a dual clip at 3: the profile `paper`
@@ -23,8 +23,8 @@ export const pyvisionRl: Algorithm = composeAlgorithm({
     dualClip: 3,
   },
   profiles: {
-    paper: { ...paperNumbers, dualClip: 0 },
-    verl: { ...verlNumbers, singleton: 'reward' },
+    paper: { ...paperGroup, dualClip: 0 },
+    verl: verlGroup,
   },
   choose: (settings) => ({ ...groupRelative(settings), surrogate: clipped(settings) }),
 });

@@ -1,0 +1,39 @@
+/** Clipped importance sampling policy optimisation. */
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { paperGroup, trlGroup, verlNumbers } from '../profiles.ts';
+import { sharedSettings } from '../settings.ts';
+import { type CispoOptions, cispoSurrogate } from '../surrogates/cispo.ts';
+
+/**
+ * CISPO clips the weight, not the loss: every token keeps a gradient. The paper in effect has no
+ * lower bound and does not print the upper one; verl clips within 1 ± 0.2, TRL at an absolute bound
+ * whose documented value is 5.
+ */
+export const cispo: Algorithm = composeAlgorithm({
+  name: 'cispo',
+  paper: 'arXiv:2506.13585',
+  description: 'Policy gradient weighted with clipped ratios that are constants.',
+  settings: {
+    ...sharedSettings,
+    ...groupRelativeSettings,
+    clipLow: 0.2,
+    clipHigh: 0.2,
+    clipBounds: 'relative',
+  },
+  profiles: {
+    paper: { ...paperGroup, clipLow: 1 },
+    verl: { ...verlNumbers, stdEpsilon: 1e-6 },
+    trl: { ...trlGroup, clipBounds: 'absolute', clipHigh: 5 },
+  },
+  choose: (settings) => ({
+    ...groupRelative(settings),
+    isRatioConstant: true,
+    surrogate: cispoSurrogate({
+      clipLow: settings.clipLow,
+      clipHigh: settings.clipHigh,
+      bounds: settings.clipBounds as CispoOptions['bounds'],
+    }),
+  }),
+});

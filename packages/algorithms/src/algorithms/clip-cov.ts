@@ -1,0 +1,35 @@
+/** GRPO that spares the entropy by detaching tokens of high covariance. */
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { paperGroup, verlGroup } from '../profiles.ts';
+import { clipCovariance } from '../selectors/clip-covariance.ts';
+import { sharedSettings } from '../settings.ts';
+import { clipped } from '../surrogates/clipped.ts';
+
+/**
+ * Clip-Cov of "The Entropy Mechanism". verl's `clip_cov`, whose log-ratios have no bound.
+ */
+export const clipCov: Algorithm = composeAlgorithm({
+  name: 'clip-cov',
+  paper: 'arXiv:2505.22617',
+  description: 'Clipped ratios; a random few tokens of high covariance have no gradient.',
+  settings: {
+    ...sharedSettings,
+    ...groupRelativeSettings,
+    ...clipSettings,
+    covarianceShare: 2e-4,
+    covarianceLow: 1,
+    covarianceHigh: 5,
+    covarianceSeed: 0,
+  },
+  profiles: {
+    paper: paperGroup,
+    verl: { ...verlGroup, dualClip: 0, maxLogRatio: 0 },
+  },
+  choose: (settings) => ({
+    ...groupRelative(settings),
+    surrogate: clipped(settings),
+    selectors: [clipCovariance(settings)],
+  }),
+});

@@ -1,0 +1,37 @@
+/** On-policy RL with the optimal reward baseline. */
+import type { Singleton } from '../advantages/group-mean.ts';
+import { lengthWeighted } from '../advantages/length-weighted.ts';
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { clipSettings, gradientOrClip } from '../group-relative.ts';
+import { paperNumbers, verlGroup } from '../profiles.ts';
+import { sharedSettings } from '../settings.ts';
+
+/**
+ * OPO weighs the baseline with length and makes exactly one update per step, without KL or entropy
+ * bonus. verl has the baseline on its clipped loss.
+ */
+export const opo: Algorithm = composeAlgorithm({
+  name: 'opo',
+  paper: 'arXiv:2505.23585',
+  description: 'Rewards minus the group mean weighted by length.',
+  settings: {
+    ...sharedSettings,
+    ...clipSettings,
+    surrogate: 'clipped',
+    singleton: 'zero',
+  },
+  profiles: {
+    paper: {
+      ...paperNumbers,
+      surrogate: 'log-probability',
+      aggregation: 'sequence-mean-token-sum',
+    },
+    verl: verlGroup,
+  },
+  choose: (settings) => ({
+    groupAdvantage: lengthWeighted({ singleton: settings.singleton as Singleton }),
+    needs: ['tokenCounts'],
+    surrogate: gradientOrClip(settings),
+  }),
+});

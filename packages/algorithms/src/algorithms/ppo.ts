@@ -1,0 +1,40 @@
+/** Proximal policy optimisation with a value function. */
+import { rawReward } from '../advantages/raw-reward.ts';
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { clipSettings } from '../group-relative.ts';
+import { paperNumbers, verlNumbers } from '../profiles.ts';
+import { sharedSettings } from '../settings.ts';
+import { clipped } from '../surrogates/clipped.ts';
+import { gae } from '../token-advantages/gae.ts';
+
+/**
+ * The loss has a value term; verl trains its critic with the same term by itself, which is the same
+ * where policy and value function share no weights. The paper neither whitens nor clips values; its
+ * γ = 0.99 and λ = 0.95 are those of its table 3.
+ */
+export const ppo: Algorithm = composeAlgorithm({
+  name: 'ppo',
+  paper: 'arXiv:1707.06347',
+  description: 'Generalised advantages from a value function, clipped ratios, clipped values.',
+  settings: {
+    ...sharedSettings,
+    ...clipSettings,
+    gamma: 1,
+    lambda: 1,
+    isWhitened: true,
+    valueClip: 0.5,
+    valueCoefficient: 1,
+  },
+  profiles: {
+    paper: { ...paperNumbers, gamma: 0.99, lambda: 0.95, isWhitened: false, valueClip: 0 },
+    verl: { ...verlNumbers, dualClip: 3 },
+  },
+  choose: (settings) => ({
+    groupAdvantage: rawReward(),
+    tokenAdvantage: gae({ ...settings, countEpsilon: settings.lengthEpsilon }),
+    surrogate: clipped(settings),
+    needs: ['values'],
+    value: { clip: settings.valueClip, coefficient: settings.valueCoefficient },
+  }),
+});

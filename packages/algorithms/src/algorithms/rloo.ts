@@ -1,0 +1,56 @@
+/** REINFORCE with the other trajectories of the group as the baseline. */
+import type { Singleton } from '../advantages/group-mean.ts';
+import { leaveOneOut } from '../advantages/leave-one-out.ts';
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { clipSettings, gradientOrClip } from '../group-relative.ts';
+import { paperNumbers, trlNumbers, verlGroup } from '../profiles.ts';
+import { sharedSettings } from '../settings.ts';
+import { standardised } from '../token-advantages/standardised.ts';
+
+/**
+ * The paper takes the whole answer as one action and makes one update per step, with KL in the
+ * reward. verl has the baseline on its token-wise clipped loss. TRL's RLOOTrainer clips the ratio of
+ * the whole sequence and takes KL (k1, 0.05) off the reward; `isStandardised` is its
+ * `normalize_advantages`.
+ */
+export const rloo: Algorithm = composeAlgorithm({
+  name: 'rloo',
+  paper: 'arXiv:2402.14740',
+  description: 'Each trajectory is compared with the others of its group.',
+  settings: {
+    ...sharedSettings,
+    ...clipSettings,
+    surrogate: 'clipped',
+    singleton: 'zero',
+    isStandardised: false,
+    stdEpsilon: 1e-6,
+    stdDof: 1,
+  },
+  profiles: {
+    paper: {
+      ...paperNumbers,
+      surrogate: 'log-probability',
+      aggregation: 'sequence-mean-token-sum',
+      kl: 'k1',
+      klPlace: 'reward',
+    },
+    verl: verlGroup,
+    trl: {
+      ...trlNumbers,
+      stdEpsilon: 1e-4,
+      ratio: 'sequence-sum',
+      aggregation: 'sequence-mean-token-mean',
+      kl: 'k1',
+      klPlace: 'reward',
+      klCoefficient: 0.05,
+    },
+  },
+  choose: (settings) => ({
+    groupAdvantage: leaveOneOut({ singleton: settings.singleton as Singleton }),
+    ...(settings.isStandardised && {
+      tokenAdvantage: standardised({ epsilon: settings.stdEpsilon, ddof: settings.stdDof }),
+    }),
+    surrogate: gradientOrClip(settings),
+  }),
+});

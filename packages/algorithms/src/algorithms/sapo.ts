@@ -1,0 +1,35 @@
+/** Soft adaptive policy optimisation. */
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { paperGroup, trlGroup, verlNumbers } from '../profiles.ts';
+import { sharedSettings } from '../settings.ts';
+import { sapoSurrogate } from '../surrogates/sapo.ts';
+
+/**
+ * SAPO fades tokens out instead of clipping them, faster where the advantage is not positive.
+ */
+export const sapo: Algorithm = composeAlgorithm({
+  name: 'sapo',
+  paper: 'arXiv:2511.20347',
+  description: 'A smooth gate on the ratio instead of a clip.',
+  settings: {
+    ...sharedSettings,
+    ...groupRelativeSettings,
+    temperaturePositive: 1,
+    temperatureNegative: 1.05,
+    aggregation: 'sequence-mean-token-mean',
+  },
+  profiles: {
+    paper: paperGroup,
+    verl: { ...verlNumbers, stdEpsilon: 1e-6 },
+    trl: trlGroup,
+  },
+  choose: (settings) => ({
+    ...groupRelative(settings),
+    surrogate: sapoSurrogate({
+      temperaturePositive: settings.temperaturePositive,
+      temperatureNegative: settings.temperatureNegative,
+    }),
+  }),
+});

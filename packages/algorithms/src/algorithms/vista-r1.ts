@@ -1,0 +1,34 @@
+/** The objective of VISTA-R1. */
+import type { Algorithm } from '../algorithm.ts';
+import { composeAlgorithm } from '../compose.ts';
+import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { paperGroup, verlGroup } from '../profiles.ts';
+import { sharedSettings } from '../settings.ts';
+import { clipped } from '../surrogates/clipped.ts';
+
+/**
+ * VISTA-R1 trains with GRPO, every sequence weighing the same, and a KL term of 1e-3. The paper gives
+ * no clip range (0.2 is verl's) and no estimate of KL.
+ */
+export const vistaR1: Algorithm = composeAlgorithm({
+  name: 'vista-r1',
+  paper: 'arXiv:2511.19773',
+  description: 'GRPO with every sequence weighing the same and a little KL.',
+  settings: {
+    ...sharedSettings,
+    ...groupRelativeSettings,
+    ...clipSettings,
+    aggregation: 'sequence-mean-token-mean',
+    klCoefficient: 1e-3,
+  },
+  profiles: {
+    paper: paperGroup,
+    verl: {
+      ...verlGroup,
+      aggregation: 'sequence-mean-token-mean',
+      klAggregation: 'loss',
+      entropyAggregation: 'loss',
+    },
+  },
+  choose: (settings) => ({ ...groupRelative(settings), surrogate: clipped(settings) }),
+});
