@@ -9,10 +9,10 @@ import { openMetricsLog } from '../metrics-log.ts';
 import { openParts } from '../parts.ts';
 import { wilsonInterval } from '../report/numbers.ts';
 import { checkpointsOf } from '../run-checkpoint.ts';
+import { readRunConfig } from '../run-config.ts';
 import { readState } from '../run-state.ts';
 import { validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { readRunConfig } from '../run-config.ts';
 import { openPython, wholeNumber } from './shared.ts';
 
 interface EvalFlags {

@@ -1,5 +1,6 @@
 /** The `saccade` command line. */
 import { Command, CommanderError } from 'commander';
+import { addCompare } from './compare.ts';
 import { addCurves } from './curves.ts';
 import { addDoctor } from './doctor.ts';
 import { addEval } from './eval.ts';
@@ -23,7 +24,8 @@ Begin with:
   saccade train smoke    every stage once, in about a minute
   saccade train          the main job: a small vision policy learns to look`,
     );
-  for (const add of [addTrain, addEval, addRecipes, addReport, addCurves, addDoctor]) add(program);
+  const commands = [addTrain, addCompare, addEval, addRecipes, addReport, addCurves, addDoctor];
+  for (const add of commands) add(program);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

@@ -13,6 +13,9 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** Exit status of a run that was asked to stop: not a failure, but not a finished run either. */
+export const INTERRUPTED = 130;
+
 /** A repeated option's values so far, with one more. */
 export function collect<T>(value: T, before: readonly T[]): readonly T[] {
   return [...before, value];

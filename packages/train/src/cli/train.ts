@@ -11,10 +11,7 @@ import { readRunConfig } from '../run-config.ts';
 import { applySettings, parseSetting, type Setting, validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { train } from '../trainer.ts';
-import { collect, openPython, wholeNumber } from './shared.ts';
-
-/** Exit status of a run that was asked to stop: not a failure, but not a finished run either. */
-const INTERRUPTED = 130;
+import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 
 interface TrainFlags {
   readonly set: readonly Setting[];
@@ -43,6 +40,7 @@ Examples:
   saccade train                                     the main job: a small policy learns to look
   saccade train smoke                               every stage once, in under a minute
   saccade train --seed 2 --steps 20                 another seed, fewer steps
+  saccade train --set algorithm=dapo                another algorithm; see docs/catalog.md
   saccade train --set rl.accumulativeCoefficient=0  without the bonus per tool call
   saccade train --resume runs/pyvision-image-nano-seed1
 

@@ -4,6 +4,9 @@ import type { Chart, Point, Series } from './charts.ts';
 import { boundaryOf, type Evaluation, evaluationsOf, numberIn, rowsOf } from './curves.ts';
 import { formatDifference, formatPercent, wilsonInterval } from './numbers.ts';
 
+/** With more runs than this, error bars hide what they belong to. */
+const MOST_WITH_BARS = 6;
+
 export interface ComparedRun {
   readonly label: string;
   readonly metrics: readonly MetricsRow[];
@@ -27,16 +30,17 @@ export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[]
       }));
       return { label, kind: 'line', colour: i + 1, points };
     });
+  const hasBars = runs.length <= MOST_WITH_BARS;
   return [
     {
       title: 'Accuracy on held-out tasks',
-      about: '95 % Wilson intervals.',
+      about: hasBars ? '95 % Wilson intervals.' : 'Without their intervals, for there are many.',
       xLabel: 'RL step',
       yRange: [0, 1],
       yFormat: (share) => formatPercent(share, 0),
       series: heldOut(({ accuracy, count }) => ({
         y: accuracy,
-        ...wilsonInterval(accuracy, count),
+        ...(hasBars && wilsonInterval(accuracy, count)),
       })),
     },
     {
@@ -53,10 +57,20 @@ export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[]
       yRange: [0, 0],
       series: training('reward'),
     },
+    {
+      title: 'Entropy in training',
+      about: 'Nats per token.',
+      xLabel: 'RL step',
+      yRange: [0, 0],
+      series: training('entropy'),
+    },
   ];
 }
 
-/** A Markdown table: accuracy and tool calls after the cold start and at the end. */
+/**
+ * A Markdown table: accuracy and tool calls after the cold start and at the end, and the mean reward
+ * of the last ten steps, which is steadier than one evaluation.
+ */
 export function comparisonTable(runs: readonly ComparedRun[]): string {
   const rows = runs.map(({ label, metrics }) => {
     const evaluations = evaluationsOf(metrics);
@@ -69,16 +83,25 @@ export function comparisonTable(runs: readonly ComparedRun[]): string {
       percent(after),
       Number.isFinite(gain) ? formatDifference(gain, 1) : '–',
       `${calls(before)} → ${calls(after)}`,
+      lastReward(metrics),
       String(rowsOf(metrics, 'rl').length),
     ];
   });
-  const head = ['run', 'after SFT', 'after RL', 'points', 'tool calls', 'RL steps'];
+  const head = ['run', 'after SFT', 'after RL', 'points', 'tool calls', 'last reward', 'RL steps'];
   const widths = head.map((title, i) =>
     Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)),
   );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+function lastReward(metrics: readonly MetricsRow[]): string {
+  const rewards = rowsOf(metrics, 'rl')
+    .slice(-10)
+    .map((row) => numberIn(row, 'reward'));
+  if (rewards.length === 0) return '–';
+  return (rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length).toFixed(3);
 }
 
 function percent(evaluation: Evaluation | undefined): string {

@@ -1,0 +1,93 @@
+/** `saccade compare`: one field, several values, one cold start; a table and a picture. */
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import type { Command } from 'commander';
+import { compare, planComparison } from '../compare.ts';
+import { listenForInterruption } from '../interruption.ts';
+import { recipes } from '../registry.ts';
+import { comparisonTable } from '../report/comparison.ts';
+import { drawComparison, MOST_RUNS } from '../report/comparison-picture.ts';
+import { applySettings, parseSetting, type Setting } from '../settings.ts';
+import { terminalProgress } from '../terminal-progress.ts';
+import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+
+interface CompareFlags {
+  readonly vary: string;
+  readonly from?: string;
+  readonly out: string;
+  readonly set: readonly Setting[];
+  readonly seed?: number;
+  readonly steps?: number;
+}
+
+export function addCompare(program: Command): void {
+  program
+    .command('compare')
+    .description('Train once for each value of a field, from one cold start; table and picture.')
+    .argument('[recipe]', 'what to train; see `saccade recipes`', 'pyvision-image-nano')
+    .requiredOption('--vary <field=values>', 'the field and its values, separated by commas')
+    .option('--from <directory>', 'a run whose cold start all take over (default: make one)')
+    .option('--out <directory>', 'the runs, table.md and curves.svg', 'runs/compare')
+    .option('--set <field=value>', 'change a field for all; may be repeated', addSetting, [])
+    .option('--seed <n>', 'seed of every random stream', wholeNumber)
+    .option('--steps <n>', 'reinforcement-learning steps of each run', wholeNumber)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade compare --steps 30 --vary algorithm=grpo,dapo,gspo,rloo,ppo
+  saccade compare --steps 30 --vary accumulativeCoefficient=0,0.1 --from runs/pyvision-image-nano-seed1
+
+All runs see the same tasks in the same order. Called again, it goes on where it was stopped.`,
+    )
+    .action((recipe: string, flags: CompareFlags) => run(recipe, flags));
+}
+
+function addSetting(text: string, before: readonly Setting[]): readonly Setting[] {
+  return collect(parseSetting(text), before);
+}
+
+async function run(name: string, flags: CompareFlags): Promise<void> {
+  const recipe = recipes.get(name);
+  const settings: Setting[] = [{ path: 'recipe', value: recipe.name }, ...flags.set];
+  if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
+  if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
+  const directory = resolve(flags.out);
+  const plan = planComparison({
+    vary: flags.vary,
+    base: applySettings(recipe.config, settings),
+    directory,
+    ...(flags.from !== undefined && { from: resolve(flags.from) }),
+  });
+  if (plan.variants.length > MOST_RUNS) {
+    throw new ConfigError(
+      'vary',
+      `A picture holds at most ${MOST_RUNS} runs, got ${plan.variants.length}. Make several.`,
+    );
+  }
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const python = await openPython(onEvent);
+  const interruption = listenForInterruption(onEvent);
+  try {
+    const runs = await compare(plan, {
+      python,
+      onEvent,
+      isStopRequested: interruption.isRequested,
+      onRun: (label, index, count) =>
+        console.error(index === 0 ? `\nCold start` : `\n${index}/${count} ${label}`),
+    });
+    if (runs.length < plan.variants.length) {
+      console.log('Stopped with a checkpoint. Call the same command to go on.');
+      process.exitCode = INTERRUPTED;
+      return;
+    }
+    const table = comparisonTable(runs);
+    const picture = join(directory, 'curves.svg');
+    writeFileSync(join(directory, 'table.md'), `${table}\n`);
+    writeFileSync(picture, drawComparison(runs));
+    console.log(`${table}\n\nCurves: ${picture}`);
+  } finally {
+    interruption.dispose();
+  }
+}

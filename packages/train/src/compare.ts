@@ -1,0 +1,142 @@
+/** Runs that differ in one field and share everything else: seed, tasks and cold start. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, type EventSink } from '@saccade/core';
+import type { PartialConfig, RunConfig } from './config.ts';
+import { readMetrics } from './metrics-log.ts';
+import { checkNames } from './parts.ts';
+import type { ComparedRun } from './report/comparison.ts';
+import { writeReport } from './report/write-report.ts';
+import { readRunConfig } from './run-config.ts';
+import { applySettings, parseSetting, type Setting, validateConfig } from './settings.ts';
+import { train } from './trainer.ts';
+
+/** One run of a comparison. */
+export interface Variant {
+  /** The value the field has in it. */
+  readonly label: string;
+  readonly directory: string;
+  readonly config: RunConfig;
+}
+
+export interface Comparison {
+  /** Has the cold start; another run's directory, or one that is made first. */
+  readonly coldStart: { readonly directory: string; readonly config?: RunConfig };
+  readonly variants: readonly Variant[];
+}
+
+export interface ComparisonOptions {
+  /** `field=value,value,…` */
+  readonly vary: string;
+  readonly base: PartialConfig;
+  readonly directory: string;
+  /** A run whose cold start all take over; without it one is made. */
+  readonly from?: string;
+}
+
+/**
+ * The runs of a comparison, every one checked before any begins.
+ *
+ * @throws ConfigError naming the value that does not fit
+ */
+export function planComparison({ vary, base, directory, from }: ComparisonOptions): Comparison {
+  const equals = vary.indexOf('=');
+  const [field, values] = [vary.slice(0, equals), vary.slice(equals + 1).split(',')];
+  if (equals <= 0 || values.includes('') || values.length < 2) {
+    throw new ConfigError(
+      'vary',
+      `--vary ${vary}: expected a field and two or more values. Write it like ` +
+        '--vary algorithm=grpo,dapo.',
+    );
+  }
+  if (new Set(values).size < values.length) {
+    throw new ConfigError('vary', `--vary ${vary}: a value stands twice. Give each once.`);
+  }
+  const coldStart = from ?? join(directory, 'cold-start');
+  const configure = (settings: readonly Setting[]): RunConfig => {
+    const config = validateConfig(applySettings(base, settings));
+    checkNames(config);
+    return config;
+  };
+  const variants = values.map((value) => {
+    const setting = parseSetting(`${field}=${value}`);
+    if (!setting.path.startsWith('rl.') && !setting.path.startsWith('rollout.')) {
+      throw new ConfigError(
+        'vary',
+        `--vary ${field}: only fields of rl and rollout can differ, since all runs share one ` +
+          'cold start. Make separate runs, and put them side by side with saccade curves.',
+      );
+    }
+    return {
+      label: value,
+      directory: join(directory, value.replaceAll(/[^\w.+-]/g, '-')),
+      config: configure([setting, { path: 'startFrom', value: coldStart }]),
+    };
+  });
+  return {
+    coldStart: {
+      directory: coldStart,
+      ...(from === undefined && { config: configure([{ path: 'rl.steps', value: 0 }]) }),
+    },
+    variants,
+  };
+}
+
+export interface CompareOptions {
+  readonly python: string;
+  readonly onEvent: EventSink;
+  readonly isStopRequested: () => boolean;
+  /** Called before each run with its name. */
+  readonly onRun: (name: string, index: number, count: number) => void;
+}
+
+/**
+ * Does what is still to do of a comparison: finished runs stay as they are, others go on.
+ *
+ * @returns the finished runs; fewer than planned if a person asked for a stop
+ * @throws ConfigError if a directory holds a run with another configuration
+ */
+export async function compare(
+  { coldStart, variants }: Comparison,
+  options: CompareOptions,
+): Promise<readonly ComparedRun[]> {
+  const { onRun } = options;
+  const { config } = coldStart;
+  if (config !== undefined) {
+    onRun('cold start', 0, variants.length);
+    if (!(await finish({ directory: coldStart.directory, config }, options))) return [];
+  }
+  const runs: ComparedRun[] = [];
+  for (const [i, variant] of variants.entries()) {
+    onRun(variant.label, i + 1, variants.length);
+    if (!(await finish(variant, options))) break;
+    const metrics = readMetrics(join(variant.directory, 'metrics.jsonl'));
+    runs.push({ label: variant.label, metrics });
+  }
+  return runs;
+}
+
+/** Runs or goes on with one run; false if it was stopped. */
+async function finish(
+  { directory, config }: Pick<Variant, 'directory' | 'config'>,
+  { python, onEvent, isStopRequested }: CompareOptions,
+): Promise<boolean> {
+  const resume = existsSync(join(directory, 'metrics.jsonl'));
+  if (resume && JSON.stringify(readRunConfig(directory)) !== JSON.stringify(config)) {
+    throw new ConfigError(
+      'out',
+      `${directory} holds a run with another configuration. Choose another --out, or remove it.`,
+    );
+  }
+  mkdirSync(directory, { recursive: true });
+  const { isFinished } = await train({
+    config,
+    directory,
+    python,
+    resume,
+    onEvent,
+    isStopRequested,
+  });
+  if (isFinished) await writeReport(directory);
+  return isFinished;
+}
