@@ -1,7 +1,8 @@
 /**
  * Builds the addon if its sources, the compiler or the build tool changed since the last time.
  *
- *   node native/build.mjs          silent when there is nothing to do
+ *   node native/build.mjs              silent when there is nothing to do
+ *   node native/build.mjs --emulator   and the CUDA kernels for the CPU, which only tests want
  *
  * What was built from is remembered as a hash beside the addon, so calling this often is cheap.
  */
@@ -37,38 +38,48 @@ export class BuildError extends Error {}
 /**
  * Makes sure the addon is there and up to date. Of several calls at once, one builds.
  *
- * @param options.onStart  called with one line if there is something to build
+ * @param options.onStart   called with one line if there is something to build
+ * @param options.emulator  whether the CUDA kernels are built for the CPU too
  * @returns {Promise<'fresh' | 'built'>}
  * @throws BuildError
  */
-export async function buildAddon({ onStart = () => {} } = {}) {
+export async function buildAddon({ onStart = () => {}, emulator = false } = {}) {
   const compiler = findCompiler();
   const tools = describeTools(compiler);
-  if (isFresh(hashSources(), tools)) return 'fresh';
+  if (isFresh({ sources: hashSources(), tools, emulator })) return 'fresh';
   expectTools(compiler);
   mkdirSync(buildFolder, { recursive: true });
   await takeLock();
   try {
     // Someone else may have built it while this call waited.
     const sources = hashSources();
-    if (isFresh(sources, tools)) return 'fresh';
-    onStart('Building the native kernels (two or three minutes, once) …');
-    await build(tools);
-    writeFileSync(stampPath, `${JSON.stringify({ sources, tools }, null, 2)}\n`);
+    if (isFresh({ sources, tools, emulator })) return 'fresh';
+    const isAddonFresh = isFresh({ sources, tools, emulator: false });
+    onStart(
+      isAddonFresh
+        ? 'Building the CUDA kernels for the CPU, to test them (a minute, once) …'
+        : `Building the native kernels (${durationOf(tools)}, once) …`,
+    );
+    await build(tools, emulator);
+    writeFileSync(stampPath, `${JSON.stringify({ sources, tools, emulator }, null, 2)}\n`);
     return 'built';
   } finally {
     rmSync(lockPath, { force: true });
   }
 }
 
-async function build(tools) {
+function durationOf(tools) {
+  return tools.includes(NO_CUDA) ? 'two or three minutes' : 'about ten minutes with those for CUDA';
+}
+
+async function build(tools, emulator) {
   // Another compiler's object files and CMake's cache are of no use.
   const isSameTools = readStamp()?.tools === tools;
   if (!isSameTools) rmSync(workFolder, { recursive: true, force: true });
-  let result = await compile();
+  let result = await compile(emulator);
   if (result.code !== 0 && isSameTools) {
     rmSync(workFolder, { recursive: true, force: true });
-    result = await compile();
+    result = await compile(emulator);
   }
   writeFileSync(logPath, result.output);
   const built = join(workFolder, 'Release', 'saccade.node');
@@ -79,6 +90,9 @@ async function build(tools) {
         'Correct what it names and run this again.',
     );
   }
+  const emulated = join(workFolder, 'Release', 'saccade-cuda-emulated.so');
+  // One of an earlier build belongs to other sources.
+  if (!emulator) rmSync(emulated, { force: true });
   // A rename: processes that have the old files open keep them.
   const folder = dirname(addonPath());
   mkdirSync(folder, { recursive: true });
@@ -88,7 +102,7 @@ async function build(tools) {
       copyFileSync(from, `${to}.new`);
       renameSync(`${to}.new`, to);
     } else {
-      // Without nvcc there is none for CUDA devices.
+      // Without nvcc there is none for CUDA devices, and the emulated one only if it was asked for.
       rmSync(to, { force: true });
     }
   }
@@ -126,9 +140,14 @@ function readText(path) {
   }
 }
 
-function isFresh(sources, tools) {
+function isFresh({ sources, tools, emulator }) {
   const built = readStamp();
-  return built?.tools === tools && built.sources === sources && existsSync(addonPath());
+  return (
+    built?.tools === tools &&
+    built.sources === sources &&
+    (built.emulator === true || !emulator) &&
+    existsSync(addonPath())
+  );
 }
 
 function readStamp() {
@@ -171,10 +190,12 @@ function describeTools(compiler) {
   ].join(', ');
 }
 
+const NO_CUDA = 'no kernels for CUDA devices';
+
 /** What builds for CUDA devices: nvcc where there is one, unless SACCADE_CUDA=OFF says not to. */
 function cudaCompiler() {
-  if (process.env.SACCADE_CUDA === 'OFF') return 'no kernels for CUDA devices';
-  return spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'no nvcc';
+  if (process.env.SACCADE_CUDA === 'OFF') return NO_CUDA;
+  return spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || NO_CUDA;
 }
 
 /** The compiler CMake will choose, and how it introduces itself. */
@@ -220,8 +241,16 @@ function expectTools(compiler) {
   }
 }
 
+/** Builds the addon, and what is asked for beside it. */
+async function compile(emulator) {
+  const addon = await runCmake([]);
+  if (addon.code !== 0 || !emulator) return addon;
+  const library = await runCmake(['--target', 'saccade-cuda-emulated']);
+  return { code: library.code, output: addon.output + library.output };
+}
+
 /** Runs cmake-js and collects what it says. */
-function compile() {
+function runCmake(options) {
   const require = createRequire(import.meta.url);
   const command = join(dirname(require.resolve('cmake-js/package.json')), 'bin', 'cmake-js');
   const args = [
@@ -232,6 +261,7 @@ function compile() {
     '--parallel',
     String(availableParallelism()),
     `--CDSACCADE_CUDA=${process.env.SACCADE_CUDA === 'OFF' ? 'OFF' : 'AUTO'}`,
+    ...options,
   ];
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -248,7 +278,10 @@ function compile() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    await buildAddon({ onStart: (line) => console.error(line) });
+    await buildAddon({
+      onStart: (line) => console.error(line),
+      emulator: process.argv.includes('--emulator'),
+    });
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
     console.error(error.message);

@@ -75,20 +75,23 @@ const logPath = join(folder, 'build.log');
 const log = openSync(logPath, 'w');
 const cmake = join(folderOf('cmake-js', native), 'bin', 'cmake-js');
 console.error(`Building with ${sanitizer.flags} (some minutes, the first time) …`);
-const built = spawnSync(
-  process.execPath,
-  [
-    cmake,
-    'build',
-    '--out',
-    folder,
-    `--CDSACCADE_SANITIZE=${sanitizer.flags}`,
-    '--parallel',
-    String(availableParallelism()),
-  ],
-  { cwd: native, stdio: ['ignore', log, log] },
-);
-if (built.status !== 0) fail(`The build failed; see ${logPath}.`);
+for (const target of [[], ['--target', 'saccade-cuda-emulated']]) {
+  const built = spawnSync(
+    process.execPath,
+    [
+      cmake,
+      'build',
+      '--out',
+      folder,
+      `--CDSACCADE_SANITIZE=${sanitizer.flags}`,
+      '--parallel',
+      String(availableParallelism()),
+      ...target,
+    ],
+    { cwd: native, stdio: ['ignore', log, log] },
+  );
+  if (built.status !== 0) fail(`The build failed; see ${logPath}.`);
+}
 
 const vitest = join(folderOf('vitest', root), 'vitest.mjs');
 const [command, ...args] = [

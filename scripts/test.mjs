@@ -10,6 +10,7 @@ const run = (command, args) => {
 };
 const given = process.argv.slice(2);
 if (given.length === 0) run(process.execPath, [join(root, 'scripts', 'check.mjs')]);
+run(process.execPath, [join(root, 'native', 'build.mjs'), '--emulator']);
 // A machine that reads results, not people, names a file for them here.
 const results = process.env.SACCADE_TEST_JSON;
 const reporters = results

@@ -49,8 +49,11 @@ export function probeCuda(options: ProbeCudaOptions = {}): CudaAvailable | CudaU
   if (!existsSync(path)) {
     return refuse(
       'not-built',
-      `No kernels were built for CUDA: ${path} does not exist. Install the CUDA toolkit ` +
-        '(nvcc 12 or newer must be on the PATH) and run `npm run build` at the root of the clone.',
+      emulated
+        ? `The CUDA kernels were not built for the CPU: ${path} does not exist. ` +
+            'Run `node native/build.mjs --emulator` at the root of the clone.'
+        : `No kernels were built for CUDA: ${path} does not exist. Install the CUDA toolkit ` +
+            '(nvcc 12 or newer must be on the PATH) and run `npm run build` at the root of the clone.',
     );
   }
   try {
