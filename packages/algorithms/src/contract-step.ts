@@ -18,6 +18,8 @@ export interface SampledStep extends Step {
   readonly sumSquaredProbs: Float64Array;
   /** [S] a component of the reward. */
   readonly accuracy: Float64Array;
+  /** [groups in order of their first sequence] reward of the greedy answer. */
+  readonly greedy: Float64Array;
   /** [N] now. */
   readonly logprobs: Float64Array;
   /** [N] now. */
@@ -64,6 +66,7 @@ export function randomStep(seed: number): SampledStep {
     lossMask: draw(() => (random.uniform() < 0.8 ? 1 : 0)),
     groups: Int32Array.of(0, 1, 0, 1, 1, 1),
     accuracy,
+    greedy: Float64Array.of(GREEDY_REWARD, GREEDY_REWARD),
     rewards: accuracy.map((right) => right + random.uniform()),
     sequenceAdvantages: new Float64Array(lengths.length),
     values,
@@ -84,7 +87,7 @@ export function randomStep(seed: number): SampledStep {
 export function withGroupAdvantages(algorithm: Algorithm, step: SampledStep): SampledStep {
   const sequenceAdvantages = new Float64Array(step.rewards.length);
   const lengths = trainedCounts(step.lossMask, step.sequenceOffsets);
-  for (const members of membersByGroup(step.groups)) {
+  for (const [index, members] of membersByGroup(step.groups).entries()) {
     const of = (values: Float64Array): Float64Array =>
       Float64Array.from(members, (s) => values[s] as number);
     const group: ScoredGroup = {
@@ -94,7 +97,7 @@ export function withGroupAdvantages(algorithm: Algorithm, step: SampledStep): Sa
         accuracy: of(step.accuracy),
         bonus: of(step.rewards.map((reward, s) => reward - (step.accuracy[s] as number))),
       },
-      greedyReward: GREEDY_REWARD,
+      greedyReward: step.greedy[index] ?? GREEDY_REWARD,
     };
     algorithm.groupAdvantages(group).forEach((advantage, i) => {
       sequenceAdvantages[members[i] as number] = advantage;

@@ -1,5 +1,12 @@
 /** The stages of a step, in their order, up to where a minibatch is split. */
-import type { Algorithm, Correction, GlobalCounts, Step, TokenBatch } from './algorithm.ts';
+import type {
+  Algorithm,
+  Correction,
+  GlobalCounts,
+  Step,
+  TokenAdvantages,
+  TokenBatch,
+} from './algorithm.ts';
 import { countGlobally } from './counts.ts';
 
 /** A step as `loss` takes it, but for the current log-probs. */
@@ -12,8 +19,8 @@ export interface PreparedStep {
 }
 
 /**
- * Runs `correct` and `tokenAdvantages` over a whole step. Advantages are those of the step as it was
- * sampled; what the correction rejects leaves only the loss and its denominators.
+ * Runs `correct`, then `tokenAdvantages` on what the correction has left, over a whole step: that is
+ * verl's order. If it has left nothing, all advantages are 0.
  *
  * @throws ConfigError naming an input of the step that the algorithm needs
  */
@@ -23,8 +30,11 @@ export function prepareStep(
 ): PreparedStep {
   const { sequenceOffsets, oldLogprobs, refLogprobs, rolloutLogprobs, values } = step;
   const correction: Correction | undefined = algorithm.correct?.(step);
-  const { advantages, returns } = algorithm.tokenAdvantages(step);
   const lossMask = correction?.lossMask ?? step.lossMask;
+  const isEmpty = correction?.lossMask.every((mask) => mask === 0) ?? false;
+  const { advantages, returns }: TokenAdvantages = isEmpty
+    ? { advantages: new Float64Array(lossMask.length) }
+    : algorithm.tokenAdvantages({ ...step, lossMask });
   return {
     batch: {
       oldLogprobs,
