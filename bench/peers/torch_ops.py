@@ -1,7 +1,8 @@
-"""Our ops in PyTorch on the CPU, timed on request: one JSON line in, one out.
+"""Our ops in PyTorch, timed on request: one JSON line in, one out.
 
 Driven by bench/src/peers/torch.ts, which interleaves it with Saccade. Needs torch and numpy.
-Each op is what a PyTorch user would write; arrays come as files of raw elements.
+Each op is what a PyTorch user would write, or one of the variants of torch_variants.py; arrays come
+as files of raw elements and stay on the device. Launches there are timed by CUDA's events.
 """
 import argparse
 import json
@@ -13,13 +14,16 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from torch_variants import VARIANTS, Missing
+
 parser = argparse.ArgumentParser()
 parser.add_argument("--threads", type=int, default=2)
-torch.set_num_threads(parser.parse_args().threads)
-
-
-class Missing(Exception):
-    """PyTorch has no such op, or not in this form."""
+parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+flags = parser.parse_args()
+torch.set_num_threads(flags.threads)
+if flags.device == "cuda" and not torch.cuda.is_available():
+    raise SystemExit(f"torch {torch.__version__} sees no CUDA device.")
+DEVICE = torch.device(flags.device)
 
 
 def heads_first(x):
@@ -128,30 +132,46 @@ def load(array, storage):
     # A copy: PyTorch must be free to write where an op works in place.
     tensor = torch.from_numpy(np.fromfile(array["path"], stored).reshape(array["shape"]))
     if array["dtype"] == "i32":
-        return tensor.long()
+        return tensor.to(DEVICE).long()
     if array["dtype"] == "bf16":
         tensor = tensor.view(torch.bfloat16)
-    return tensor.to({"f32": torch.float32, "bf16": torch.bfloat16}[storage])
+    return tensor.to(DEVICE, {"f32": torch.float32, "bf16": torch.bfloat16}[storage])
+
+
+def plain(op):
+    """An op on the task's own arrays, whose results are ours."""
+    return lambda i, given, dims, scalars: (lambda x: op(x, dims, scalars), i, given, lambda r: r)
+
+
+def recipe_of(name, variant):
+    """Makes of a task's arrays what is timed, what it takes, and how its results become ours."""
+    if variant is not None:
+        found = VARIANTS.get(name, {}).get(variant)
+    else:
+        found = plain(OPS[name]) if name in OPS else None
+    if found is None:
+        raise Missing("has no such op in one call")
+    return found
 
 
 def prepare(task):
-    """A function that does the task once, and the names of what it gives."""
-    op = OPS.get(task["op"])
-    if op is None:
-        raise Missing("has no such op in one call")
+    """What does the task once, what gives its results our names, and what to know of the peer."""
     inputs = {name: load(array, task["dtype"]) for name, array in task["inputs"].items()}
+    given = {name: load(array, task["dtype"]) for name, array in task["gradOutputs"].items()}
+    recipe = recipe_of(task["op"], task.get("variant"))
+    call, inputs, given, ours = recipe(inputs, given, task["dims"], task["scalars"])
+    note = getattr(call, "note", None)
     if task["pass"] == "forward":
 
         def forward():
             with torch.no_grad():
-                return op(inputs, task["dims"], task["scalars"])
+                return call(inputs)
 
-        return forward
+        return forward, ours, note
     constants = CONSTANTS.get(task["op"], ())
     names = [n for n, x in inputs.items() if x.is_floating_point() and n not in constants]
     for name in names:
         inputs[name].requires_grad_(True)
-    given = {name: load(array, task["dtype"]) for name, array in task["gradOutputs"].items()}
 
     def differentiate(outputs, keep):
         absent = [name for name in given if name not in outputs]
@@ -164,39 +184,65 @@ def prepare(task):
         return dict(zip(names, gradients))
 
     if task["pass"] == "both":
-        return lambda: differentiate(op(inputs, task["dims"], task["scalars"]), keep=False)
-    outputs = op(inputs, task["dims"], task["scalars"])
-    return lambda: differentiate(outputs, keep=True)
+        return lambda: differentiate(call(inputs), keep=False), ours, note
+    outputs = call(inputs)
+    return lambda: differentiate(outputs, keep=True), ours, note
 
 
 def save(folder, results):
     saved = {}
     for name, tensor in results.items():
         path = os.path.join(folder, f"result-{name}")
-        tensor.detach().float().contiguous().numpy().tofile(path)
+        tensor.detach().float().contiguous().cpu().numpy().tofile(path)
         saved[name] = {"path": path, "dtype": "f32", "shape": list(tensor.shape)}
     return saved
 
 
-def answer(question, state):
-    if question["do"] == "prepare":
-        state["run"] = None
-        try:
-            state["run"] = prepare(question)
-            return {"results": save(question["folder"], state["run"]())}
-        except Missing as reason:
-            return {"missing": str(reason)}
-    if question["do"] == "time":
-        run = state["run"]
-        start = time.perf_counter()
-        for _ in range(question["launches"]):
+def seconds_of(run, launches):
+    """Of one run, so many in a row."""
+    if DEVICE.type == "cuda":
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        first.record()
+        for _ in range(launches):
             run()
-        return {"seconds": (time.perf_counter() - start) / question["launches"]}
-    state["run"] = None
-    return {}
+        last.record()
+        last.synchronize()
+        return first.elapsed_time(last) / 1000 / launches
+    start = time.perf_counter()
+    for _ in range(launches):
+        run()
+    return (time.perf_counter() - start) / launches
 
 
-state = {}
-print(json.dumps({"version": torch.__version__}), flush=True)
+def answer(question, runs):
+    if question["do"] == "time":
+        return {"seconds": seconds_of(runs[question["run"]], question["launches"])}
+    if question["do"] == "drop":
+        del runs[question["run"]]
+        if DEVICE.type == "cuda":
+            torch.cuda.empty_cache()
+        return {}
+    try:
+        run, ours, note = prepare(question)
+        results = save(question["folder"], ours(run()))
+    except Missing as reason:
+        return {"missing": str(reason)}
+    except Exception as error:
+        # A backend that refuses, a device without room, a compiler that is not there: other peers
+        # still can.
+        lines = str(error).strip().splitlines() or [""]
+        return {"missing": f"fails: {type(error).__name__}: {lines[0]}"}
+    runs[question["run"]] = run
+    return {"results": results, "note": note}
+
+
+ready = {"version": torch.__version__}
+if DEVICE.type == "cuda":
+    ready["device"] = torch.cuda.get_device_name()
+    ready["cuda"] = torch.version.cuda
+    ready["cudnn"] = torch.backends.cudnn.version()
+print(json.dumps(ready), flush=True)
+runs = {}
 for line in sys.stdin:
-    print(json.dumps(answer(json.loads(line), state)), flush=True)
+    print(json.dumps(answer(json.loads(line), runs)), flush=True)

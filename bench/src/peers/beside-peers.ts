@@ -68,7 +68,7 @@ export async function runBesidePeers(
       const once = await ourTurn(1);
       if (first > LONG_SECONDS && first > FAR_BEHIND * once) {
         const [seconds, ratio] = [summarise([first]), pairedRatio([first], [once])];
-        found.push({ peer: peer.name, seconds, ratio, difference });
+        found.push({ peer: peer.name, seconds, ratio, difference, ...noteOf(run) });
         await run.dispose();
         continue;
       }
@@ -80,10 +80,10 @@ export async function runBesidePeers(
     if (running.length === 0) return { peers: inOrder() };
     const turns = [ourTurn, ...running.map(({ run }) => run.time.bind(run))];
     const [ours = [], ...theirs] = await takeTurns(turns, options);
-    running.forEach(({ peer, difference }, i) => {
+    running.forEach(({ peer, run, difference }, i) => {
       const times = theirs[i] ?? [];
-      const ratio = pairedRatio(times, ours);
-      found.push({ peer: peer.name, seconds: summarise(times), ratio, difference });
+      const [seconds, ratio] = [summarise(times), pairedRatio(times, ours)];
+      found.push({ peer: peer.name, seconds, ratio, difference, ...noteOf(run) });
     });
     return { ours: summarise(ours), peers: inOrder() };
   } finally {
@@ -132,14 +132,17 @@ async function resultsOf(
   return results;
 }
 
+const noteOf = ({ note }: PeerRun): Pick<PeerRun, 'note'> => (note === undefined ? {} : { note });
+
 /** The largest relative difference, or what is wrong: nobody is timed on a wrong answer. */
 function compare(
   { dtype }: PeerTask,
   { results }: PeerRun,
   expected: Readonly<Record<string, ArrayLike<number>>>,
 ): number | string {
-  let largest = 0;
-  for (const [name, got] of Object.entries(results)) {
+  const all = Object.entries(results);
+  let largest = all.length === 0 ? Number.NaN : 0;
+  for (const [name, got] of all) {
     const ours = expected[name];
     const difference = ours === undefined ? Number.POSITIVE_INFINITY : relativeError(got, ours);
     if (!(difference <= (MOST_DIFFERENCE[dtype] ?? 0))) {

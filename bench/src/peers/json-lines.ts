@@ -16,13 +16,15 @@ export interface JsonLinesProcess {
 /**
  * Starts the process and waits for its first line.
  *
- * @param needs  what must be installed there, for the error message
+ * @param needs         what must be installed there, for the error message
+ * @param limitSeconds  for an answer; a process that takes longer is ended
  * @throws MissingError if it ends instead of answering, with what it said
  */
 export async function startJsonLines(
   command: string,
   args: readonly string[],
   needs: string,
+  limitSeconds?: number,
 ): Promise<JsonLinesProcess> {
   // In a group of its own: Ctrl-C in a terminal is for us, who then end it by closing its input.
   const child: ChildProcessWithoutNullStreams = spawn(command, args, { detached: true });
@@ -38,7 +40,15 @@ export async function startJsonLines(
   child.stdin.on('error', () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<Answer> => {
+    let isLate = false;
+    const end = (): void => {
+      isLate = true;
+      child.kill('SIGKILL');
+    };
+    const timer = limitSeconds === undefined ? undefined : setTimeout(end, 1000 * limitSeconds);
     const line = await lines.next();
+    clearTimeout(timer);
+    if (isLate) errors += `\nNo answer came in ${limitSeconds} seconds.`;
     if (line.done === true) {
       await ended;
       throw new MissingError(

@@ -31,6 +31,8 @@ export interface PeerRun {
   readonly results: Readonly<Record<string, ArrayLike<number>>>;
   /** Of the run that gave the results, where that is known. */
   readonly firstSeconds?: number;
+  /** What to know of how the peer does it here. */
+  readonly note?: string;
   /** Runs it so many times in a row and gives the seconds of one. */
   time(launches: number): Promise<number>;
   dispose(): Promise<void>;
@@ -52,8 +54,9 @@ export type PeerResult =
       readonly seconds: Sample;
       /** Peer's time / ours, of turns next to each other: above 1 we are faster. */
       readonly ratio: Sample;
-      /** Largest relative difference of a result from ours. */
+      /** Largest relative difference of a result from ours; NaN where none can be compared. */
       readonly difference: number;
+      readonly note?: string;
       /** Where it and ours were measured, if not in this process, and our time there. */
       readonly where?: string;
       readonly ours?: Sample;

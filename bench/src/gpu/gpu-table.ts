@@ -1,0 +1,120 @@
+/** Measures the rows of the table, each beside its peers in turns. */
+import { messageOf } from '@saccade/core';
+import type { Device } from '@saccade/ops';
+import type { Peer } from '../peers/peer.ts';
+import type { TorchProcess } from '../peers/torch.ts';
+import { type OpResult, runJobs } from '../run-ops.ts';
+import { isLost } from './device-checks.ts';
+import type { GpuRow, RowPeer } from './gpu-rows.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface GpuRowResult {
+  readonly title: string;
+  /** One for each pass, in bf16. */
+  readonly results: readonly OpResult[];
+  readonly goals: Readonly<Record<string, RowPeer['goals']>>;
+  /** Why there are fewer results than passes, or no peers beside them. */
+  readonly failure?: string;
+}
+
+export interface TableOptions {
+  /** For the whole table; no row begins after it. */
+  readonly seconds: number;
+  /** For one pass beside its peers, about. */
+  readonly passSeconds: number;
+  readonly rounds: number;
+  /** Starts the process of the peers, or says why there is none. */
+  openTorch(): Promise<TorchProcess | string>;
+  readonly onStart?: (what: string) => void;
+  /** Called when all rows are measured, while the device is still warm. */
+  readonly onEnd?: () => void;
+}
+
+/** A row that takes longer hangs. */
+const LIMIT_SECONDS = 180;
+
+export const failedRow = (title: string, failure: string): GpuRowResult => ({
+  title,
+  results: [],
+  goals: {},
+  failure,
+});
+
+/**
+ * Measures those rows that the ledger does not have yet. A row that fails is a row with a failure; one
+ * whose peers fail is measured without them, and the next gets a new process of peers.
+ *
+ * @returns whether the ledger is complete; not where the device was lost
+ */
+export async function measureRows(
+  device: Device,
+  rows: readonly GpuRow[],
+  ledger: Ledger<GpuRowResult>,
+  options: TableOptions,
+): Promise<boolean> {
+  const end = performance.now() + 1000 * options.seconds;
+  const known = new Set(ledger.entries.map(({ title }) => title));
+  let torch: TorchProcess | string | undefined;
+  try {
+    for (const row of rows) {
+      if (known.has(row.title)) continue;
+      if (performance.now() > end) {
+        ledger.add(failedRow(row.title, 'no time was left for it'));
+        continue;
+      }
+      torch ??= await options.openTorch();
+      ledger.describe({ torch: typeof torch === 'string' ? { absent: torch } : torch.about });
+      const peers = typeof torch === 'string' ? undefined : torch;
+      const result = await ledger.run(row.title, LIMIT_SECONDS, () =>
+        measureRow(device, row, peers, options),
+      );
+      if (result.failure === undefined) continue;
+      if (await isLost(device)) return false;
+      await peers?.close();
+      torch = undefined;
+    }
+  } finally {
+    if (typeof torch === 'object') await torch.close();
+  }
+  options.onEnd?.();
+  ledger.finish();
+  return true;
+}
+
+async function measureRow(
+  device: Device,
+  { title, job, peers }: GpuRow,
+  torch: TorchProcess | undefined,
+  { passSeconds, rounds, onStart }: TableOptions,
+): Promise<GpuRowResult> {
+  const goals = Object.fromEntries(peers.map((peer) => [peer.name, peer.goals]));
+  const row = { title, goals };
+  const skipped: string[] = [];
+  const measure = (open: readonly Peer[]): Promise<readonly OpResult[]> =>
+    runJobs(device, [job], {
+      dtypes: ['bf16'],
+      peers: open,
+      rounds,
+      seconds: passSeconds,
+      onSkip: (_, why) => skipped.push(why),
+      ...(onStart && { onStart }),
+    });
+  const failure = (): Pick<GpuRowResult, 'failure'> =>
+    skipped.length === 0 ? {} : { failure: skipped.join('\n') };
+  const open = torch && peers.map(({ name, variant }) => torch.peer(name, variant));
+  try {
+    if (open !== undefined) {
+      const results = await measure(open);
+      return { ...row, results, ...failure() };
+    }
+  } catch (error) {
+    skipped.push(messageOf(error));
+  }
+  try {
+    const results = await measure([]);
+    return { ...row, results, ...failure() };
+  } catch (error) {
+    skipped.push(messageOf(error));
+    return { ...row, results: [], ...failure() };
+  }
+}

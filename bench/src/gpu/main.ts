@@ -1,0 +1,216 @@
+/** The program that runs on a GPU machine: all stages, or one of them. See bench/gpu/README.md. */
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type DType, messageOf } from '@saccade/core';
+import { Command } from 'commander';
+import { parseCount, parseSeconds } from '../commands/shared.ts';
+import { describeMachine } from '../machine.ts';
+import { startTorch, type TorchProcess } from '../peers/torch.ts';
+import {
+  CHECKED_TYPES,
+  deviceChecks,
+  failedCheck,
+  hasWords,
+  runDeviceChecks,
+} from './device-checks.ts';
+import { readDeviceFacts } from './device-facts.ts';
+import { collectReports, drawReport, isAllWell, type StageKind } from './gpu-report.ts';
+import { gpuRows, type RowSize } from './gpu-rows.ts';
+import { failedRow, measureRows } from './gpu-table.ts';
+import { Ledger, type LedgerState, removeLedger } from './ledger.ts';
+import { findCuda, openCuda } from './open-cuda.ts';
+import { failedRepeat, repeatRows } from './repeats.ts';
+import { describeRow } from './report-gpu.ts';
+import { runStages, type StageOutcome } from './run-stages.ts';
+import { planStages } from './stages.ts';
+
+/** What commander makes of the options that all commands have. */
+interface GpuFlags {
+  readonly out: string;
+  readonly python: string;
+  readonly seconds: number;
+  readonly emulated: boolean;
+  readonly dryRun: boolean;
+  readonly filter: string;
+}
+
+interface StageFlags extends GpuFlags {
+  readonly resume: boolean;
+}
+
+/** @param args  after the program's name */
+export async function main(args: readonly string[]): Promise<void> {
+  const program = new Command('run.sh').description(
+    'Checks and times the CUDA kernels on this machine, beside PyTorch.',
+  );
+  addCommon(program.command('all', { isDefault: true }), 560)
+    .description('every stage in processes of its own; writes report.txt, report.json, log.txt')
+    .option('--doctor <file>', 'the bundled program of `saccade doctor`')
+    .option('--commit <id>', 'what was packed', 'unknown')
+    .action(runAll);
+  addStage(program, 'checks', 150)
+    .description('the contract of kernels, memory and queue, in one storage type')
+    .option('--dtype <type>', CHECKED_TYPES.join(', '), 'f32')
+    .option('--fuzz <count>', 'random cases of every op beside its fixed ones', Number, 10)
+    .option('--part <name>', 'what the report calls it; default checks-<type>')
+    .action(checkDevice);
+  addStage(program, 'table', 220)
+    .description('the rows of the table beside their peers')
+    .action(timeRows);
+  addStage(program, 'repeats', 40)
+    .description('the rows at a medium size, over and over: the same bits every time')
+    .option('--times <count>', 'repeats', parseCount, 20)
+    .action(repeat);
+  await program.parseAsync(args, { from: 'user' });
+}
+
+function addCommon(command: Command, seconds: number): Command {
+  return command
+    .option('--out <folder>', 'where results go', process.env.OUT ?? 'out')
+    .option('--python <path>', 'an interpreter with torch', 'python3')
+    .option('--seconds <s>', 'for all of it, about', parseSeconds, seconds)
+    .option('--emulated', 'tiny shapes on the emulated library: to test this program', false)
+    .option('--dry-run', 'go to where a device is needed and say what would be done', false)
+    .option('--filter <words>', 'only checks and rows whose name holds all words', '');
+}
+
+function addStage(program: Command, name: string, seconds: number): Command {
+  const resume = 'go on where a process of this stage ended in the middle';
+  return addCommon(program.command(name), seconds).option('--resume', resume, false);
+}
+
+function openLedger<Entry>(
+  { out, resume }: StageFlags,
+  name: string,
+  kind: StageKind,
+  failed: (what: string, message: string) => Entry,
+): Ledger<Entry> {
+  mkdirSync(out, { recursive: true });
+  const ledger = new Ledger({ folder: out, name, resume, failed });
+  ledger.describe({ kind });
+  return ledger;
+}
+
+/** Says what a stage would do, where there is no device or none is wanted; true if so. */
+function isDry(flags: StageFlags, name: string, would: readonly string[]): boolean {
+  const cuda = findCuda(flags);
+  if (cuda.isThere && !flags.dryRun) return false;
+  const ledger = openLedger<string>(flags, name, 'would', (what) => what);
+  const state = cuda.isThere ? `device: ${cuda.description}` : `no device: ${cuda.reason}`;
+  for (const line of [state, ...would]) {
+    console.log(line);
+    ledger.add(line);
+  }
+  ledger.finish();
+  // Without a device it was asked for results that there are none of.
+  if (!flags.dryRun) process.exitCode = 1;
+  return true;
+}
+
+interface CheckFlags extends StageFlags {
+  readonly dtype: DType;
+  readonly fuzz: number;
+  readonly part?: string;
+}
+
+async function checkDevice(flags: CheckFlags): Promise<void> {
+  const { dtype, fuzz, part = `checks-${dtype}` } = flags;
+  const checks = deviceChecks({ ...flags, fuzzCount: fuzz });
+  const would = `would run ${checks.length} checks in ${dtype}, ${fuzz} random cases of every op`;
+  if (isDry(flags, part, [would])) return;
+  const ledger = openLedger(flags, part, 'checks', failedCheck);
+  const open = () => openCuda(flags, true);
+  const subject = { device: open(), open };
+  await runDeviceChecks(checks, subject, ledger, flags.seconds, (latest) => {
+    console.log(`${latest.outcome}: ${latest.name} (${latest.milliseconds} ms)`);
+    if (latest.outcome === 'failed') console.log(latest.message);
+  });
+  subject.device.dispose();
+  if (ledger.entries.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1;
+}
+
+const rowsOf = (flags: GpuFlags, size: RowSize): ReturnType<typeof gpuRows> =>
+  gpuRows(flags.emulated ? 'tiny' : size).filter(({ title }) => hasWords(title, flags.filter));
+
+async function timeRows(flags: StageFlags): Promise<void> {
+  const { python, emulated } = flags;
+  const rows = rowsOf(flags, 'full');
+  /** The process of the peers, or why there is none: ours are timed all the same. */
+  const openTorch = async (): Promise<TorchProcess | string> => {
+    try {
+      const device = emulated ? 'cpu' : 'cuda';
+      return await startTorch(python, { threads: 1, device, limitSeconds: 60 });
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  if (flags.dryRun || !findCuda(flags).isThere) {
+    const torch = await openTorch();
+    const found = typeof torch === 'string' ? `no torch: ${torch}` : JSON.stringify(torch.about);
+    if (typeof torch !== 'string') await torch.close();
+    const would = rows.map((row) => `would time ${describeRow(row)}`);
+    if (isDry(flags, 'table', [found, ...would])) return;
+  }
+  const ledger = openLedger(flags, 'table', 'table', failedRow);
+  const device = openCuda(flags);
+  ledger.describe({ backend: device.backend.description, before: readDeviceFacts() });
+  await measureRows(device, rows, ledger, {
+    seconds: flags.seconds,
+    passSeconds: emulated ? 0.01 : 5,
+    rounds: emulated ? 5 : 30,
+    openTorch,
+    onStart: (what) => console.log(what),
+    onEnd: () => ledger.describe({ after: readDeviceFacts() }),
+  });
+  device.dispose();
+  if (ledger.entries.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
+}
+
+async function repeat(flags: StageFlags & { readonly times: number }): Promise<void> {
+  const rows = rowsOf(flags, 'medium');
+  const would = rows.map(({ title }) => `would repeat ${title}, ${flags.times} times`);
+  if (isDry(flags, 'repeats', would)) return;
+  const ledger = openLedger(flags, 'repeats', 'repeats', failedRepeat);
+  const device = openCuda(flags, true);
+  await repeatRows(device, rows, ledger, flags.times);
+  device.dispose();
+  if (ledger.entries.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
+}
+
+interface AllFlags extends GpuFlags {
+  readonly doctor?: string;
+  readonly commit: string;
+}
+
+async function runAll(flags: AllFlags): Promise<void> {
+  const out = resolve(flags.out);
+  mkdirSync(out, { recursive: true });
+  const log = join(out, 'log.txt');
+  writeFileSync(log, '');
+  const { stages, notes } = planStages({ ...flags, out });
+  const head = {
+    commit: flags.commit,
+    date: new Date().toISOString(),
+    machine: describeMachine(),
+    device: readDeviceFacts(),
+    versions: { node: process.versions.node },
+    notes,
+  };
+  for (const { name } of stages.flatMap(({ commands }) => commands)) removeLedger(out, name);
+  const taken = new Map<string, LedgerState<unknown>>();
+  const report = (outcomes: readonly StageOutcome[]): string => {
+    const reports = collectReports(outcomes, out, taken);
+    const path = join(out, 'report.json');
+    writeFileSync(path, `${JSON.stringify({ ...head, stages: reports }, null, 1)}\n`);
+    const text = [...notes, '', drawReport(reports)].join('\n');
+    writeFileSync(join(out, 'report.txt'), text);
+    process.exitCode = isAllWell(reports) ? 0 : 1;
+    return text;
+  };
+  const hear = (text: string): void => {
+    process.stdout.write(text);
+    appendFileSync(log, text);
+  };
+  const outcomes = await runStages(stages, flags.seconds, hear, report);
+  console.log(`\n${'═'.repeat(72)}\n${report(outcomes)}\nResults: ${join(out, 'report.json')}`);
+}
