@@ -88,6 +88,8 @@ function stepOf(input: FixtureInput): SampledStep {
 
 function offsetsOf(lengths: readonly number[]): Int32Array {
   const offsets = Int32Array.from([0, ...lengths]);
-  for (let s = 1; s < offsets.length; s++) offsets[s] += offsets[s - 1];
+  for (let s = 1; s < offsets.length; s++) {
+    offsets[s] = (offsets[s] as number) + (offsets[s - 1] as number);
+  }
   return offsets;
 }
