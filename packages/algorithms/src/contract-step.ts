@@ -1,7 +1,7 @@
 /** Random steps for the contract: every input is there, and a step can be cut and reordered. */
 import { randomAt } from '@saccade/core';
 import type { Algorithm, GlobalCounts, ScoredGroup, Step, TokenBatch } from './algorithm.ts';
-import { prepareStep } from './pipeline.ts';
+import { prepareStep, selectTokens } from './pipeline.ts';
 import { membersByGroup, trainedCounts } from './sequences.ts';
 
 /** A step with every input, all in float64, and what the policy gives now. */
@@ -123,12 +123,8 @@ export function batchOf(
   const { batch, counts, metrics } = prepareStep(algorithm, withGroupAdvantages(algorithm, step));
   const { logprobs, entropy, currentValues } = step;
   const current = { ...batch, logprobs, entropy, values: currentValues };
-  const selection = algorithm.select?.(current);
-  return {
-    batch: { ...current, ...(selection && { marks: selection.marks }) } as Float64Batch,
-    counts: { ...counts, ...(selection && { selectedTokens: selection.selectedTokens }) },
-    metrics,
-  };
+  const selected = selectTokens(algorithm, current as Float64Batch, counts);
+  return { ...selected, metrics };
 }
 
 /** Sequences of a step, in the order given, as a step of their own. */

@@ -72,6 +72,13 @@ export type {
   SurrogateValues,
   TokenAdvantage,
 } from './choices.ts';
+export {
+  type AdaptiveEntropyOptions,
+  type AdaptiveEntropyState,
+  adaptiveEntropy,
+  adaptiveEntropyStart,
+} from './coefficients/adaptive-entropy.ts';
+export { type AdaptiveKlOptions, adaptiveKl } from './coefficients/adaptive-kl.ts';
 export { composeAlgorithm, groupsOfSize } from './compose.ts';
 export { type CorrectionOptions, correctionOf } from './corrections/correct.ts';
 export {
@@ -80,6 +87,13 @@ export {
 } from './corrections/importance-weights.ts';
 export { type RejectionOptions, rejectionMask, rejectionNames } from './corrections/rejection.ts';
 export { countGlobally } from './counts.ts';
+export {
+  type CurrentPolicy,
+  explainStep,
+  explanationRow,
+  type StepExplanation,
+  type TokenRow,
+} from './explain.ts';
 export {
   clipSettings,
   gradientOrClip,
@@ -93,7 +107,7 @@ export { k3, k3Bounded } from './kl/k3.ts';
 export { type Clip, clip, clipNames, type MaskCause, mark, maskCauses } from './marks.ts';
 export { finishMetrics } from './metrics.ts';
 export { type DemonstrationBatch, negativeLogLikelihood } from './negative-log-likelihood.ts';
-export { type PreparedStep, prepareStep } from './pipeline.ts';
+export { type PreparedStep, prepareStep, selectTokens } from './pipeline.ts';
 export {
   paperGroup,
   paperNumbers,
@@ -112,6 +126,7 @@ export {
 } from './ratios/sequence.ts';
 export { tokenRatio } from './ratios/token.ts';
 export { algorithms } from './registry.ts';
+export { type OverlongOptions, overlongPenalty } from './rewards/overlong.ts';
 export { clipCovariance } from './selectors/clip-covariance.ts';
 export { highestCovariance } from './selectors/highest-covariance.ts';
 export { topEntropy } from './selectors/top-entropy.ts';

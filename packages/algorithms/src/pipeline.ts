@@ -51,3 +51,18 @@ export function prepareStep(
     metrics: correction?.metrics ?? {},
   };
 }
+
+/**
+ * A minibatch with the marks of `select`, and its counts with theirs; both as they are where the
+ * algorithm selects nothing. To be called before the minibatch is split, at its current log-probs.
+ */
+export function selectTokens<Batch extends TokenBatch>(
+  algorithm: Algorithm,
+  minibatch: Batch,
+  counts: GlobalCounts,
+): { readonly batch: Batch; readonly counts: GlobalCounts } {
+  const selection = algorithm.select?.(minibatch);
+  if (selection === undefined) return { batch: minibatch, counts };
+  const { marks, selectedTokens } = selection;
+  return { batch: { ...minibatch, marks }, counts: { ...counts, selectedTokens } };
+}

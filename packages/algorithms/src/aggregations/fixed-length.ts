@@ -8,7 +8,7 @@ import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-su
  *
  *   weightₜ = maskₜ / (S · fixedLength)
  *
- * Dr. GRPO, arXiv:2503.20783, §3.2 and appendix A, where the constant is the generation budget;
+ * Dr. GRPO, arXiv:2503.20783, where the constant is the generation budget;
  * TRL's `dr_grpo` (S counts all sequences), verl's `seq-mean-token-sum-norm`.
  *
  * @throws ConfigError if fixedLength is not above 0

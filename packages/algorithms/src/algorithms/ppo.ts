@@ -11,7 +11,7 @@ import { gae } from '../token-advantages/gae.ts';
 /**
  * The loss has a value term; verl trains its critic with the same term by itself, which is the same
  * where policy and value function share no weights. The paper neither whitens nor clips values; its
- * γ = 0.99 and λ = 0.95 are those of its table 3.
+ * γ = 0.99 and λ = 0.95 are those of its experiments on control.
  */
 export const ppo: Algorithm = composeAlgorithm({
   name: 'ppo',

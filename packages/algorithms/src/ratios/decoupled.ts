@@ -15,7 +15,7 @@ export interface DecoupledOptions {
  *
  *   ρₜ = exp(logprobsₜ − oldLogprobsₜ);   weightₜ = exp(oldLogprobsₜ − rolloutLogprobsₜ)
  *
- * Hilton et al. 2021, arXiv:2110.00641; AReaL, arXiv:2505.24298, eq. 5, whose code drops tokens with
+ * Hilton et al. 2021, arXiv:2110.00641; AReaL, arXiv:2505.24298, whose code drops tokens with
  * a weight above a cap and keeps them in the denominator. Where rolloutLogprobs is NaN the weight
  * is 1.
  *

@@ -20,7 +20,7 @@ export interface GeometricMeanOptions {
  *   dₜ = logprobsₜ − oldLogprobsₜ;   cₜ = min(dₜ, clipHigh) if A > 0, max(dₜ, −clipLow) if A < 0
  *   ρₜ = exp(Σ_u mask_u·c_u / |y|)
  *
- * GMPO, arXiv:2507.20673, eq. 4. A token that is clipped has no gradient, the others of its sequence
+ * GMPO, arXiv:2507.20673. A token that is clipped has no gradient, the others of its sequence
  * keep theirs. The advantages must be constant within a sequence. Token weights become their
  * geometric mean over the sequence, with 1e-10 added to each as in verl.
  */

@@ -15,7 +15,7 @@ export interface SequenceRatioOptions {
  *   ρₜ = s = exp(Σ_u mask_u·(logprobs_u − oldLogprobs_u) / |y|),   |y| = Σ_u mask_u
  *   ∂L/∂logprobs_u = mask_u/|y| · s · Σₜ ∂L/∂ρₜ
  *
- * GSPO, arXiv:2507.18071, eq. 7; TRL's `importance_sampling_level: sequence`.
+ * GSPO, arXiv:2507.18071; TRL's `importance_sampling_level: sequence`.
  */
 export function sequenceRatio(options: SequenceRatioOptions = {}): Ratio {
   const { reduce = 'mean', maxLogRatio = 0 } = options;
@@ -70,7 +70,7 @@ export function sequenceRatioSum(): Ratio {
  *   ρₜ = sg(s)·exp(logprobsₜ − sg(logprobsₜ))
  *   ∂L/∂logprobsₜ = s · ∂L/∂ρₜ
  *
- * GSPO-token, arXiv:2507.18071, eq. 13–14, equal to GSPO where a sequence has one advantage; verl's
+ * GSPO-token, arXiv:2507.18071, equal to GSPO where a sequence has one advantage; verl's
  * `gspo`, which holds log s at most at 10.
  */
 export function sequenceRatioStraightThrough(options: { maxLogRatio?: number } = {}): Ratio {

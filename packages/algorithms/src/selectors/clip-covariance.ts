@@ -22,7 +22,7 @@ export interface ClipCovarianceOptions {
  *   candidates = { t : covarianceLow < covₜ < covarianceHigh, PPO does not clip t }
  *   detached = max(⌊covarianceShare·N⌋, 1) of them
  *
- * Clip-Cov of "The Entropy Mechanism", arXiv:2505.22617, §4.2; verl's `clip_cov`. verl draws in each
+ * Clip-Cov of "The Entropy Mechanism", arXiv:2505.22617; verl's `clip_cov`. verl draws in each
  * micro-batch anew; here it is decided once over the whole minibatch, so that splitting it changes
  * nothing. A token's place in the draw comes from the seed and its values, not from its position.
  */

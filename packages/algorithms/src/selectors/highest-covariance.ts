@@ -8,7 +8,7 @@ import { covarianceOf } from './covariance.ts';
  *
  *   penalised = the max(⌊covarianceShare·N⌋, 1) tokens of largest covₜ
  *
- * KL-Cov of "The Entropy Mechanism", arXiv:2505.22617, §4.2; verl's `kl_cov`, which decides in each
+ * KL-Cov of "The Entropy Mechanism", arXiv:2505.22617; verl's `kl_cov`, which decides in each
  * micro-batch; here it is decided once over the whole minibatch, so that splitting it changes
  * nothing.
  */

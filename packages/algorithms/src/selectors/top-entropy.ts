@@ -8,7 +8,7 @@ import { mark } from '../marks.ts';
  *
  *   kept = { t : entropyₜ ≥ quantile(entropy, 1 − topEntropyShare) }, the quantile interpolated
  *
- * "Beyond the 80/20 rule", arXiv:2506.01939, §4; TRL's `top_entropy_quantile`. The tokens left out
+ * "Beyond the 80/20 rule", arXiv:2506.01939; TRL's `top_entropy_quantile`. The tokens left out
  * have neither surrogate loss nor entropy bonus, but stay in the loss's denominator.
  *
  * @throws ConfigError if the minibatch has no entropy

@@ -16,7 +16,7 @@ export interface CispoOptions {
  *   relative:  ℓ = −sg(clip(ρ, 1−clipLow, 1+clipHigh))·A·logprob
  *   absolute:  ℓ = −sg(min(ρ, clipHigh))·A·logprob
  *
- * MiniMax-M1, arXiv:2506.13585, eq. 4–5, which in effect has no lower bound. `relative` is the
+ * MiniMax-M1, arXiv:2506.13585, which in effect has no lower bound. `relative` is the
  * paper's and verl's convention, `absolute` TRL's.
  *
  * @throws ConfigError if a bound is negative

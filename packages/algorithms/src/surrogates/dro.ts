@@ -6,8 +6,7 @@ import type { Surrogate } from '../choices.ts';
  *
  *   ℓ = −(A·logprob − ½·quadraticCoefficient·(logprob − oldLogprob)²)
  *
- * DRO, arXiv:2405.19107, in the token form of Kimi k1.5, arXiv:2501.12599, §2.3.2; verl's and
- * Tinker's `dro`.
+ * DRO, arXiv:2405.19107, token by token as in verl's and Tinker's `dro`.
  */
 export function droSurrogate(options: { quadraticCoefficient: number }): Surrogate {
   const { quadraticCoefficient: beta } = options;

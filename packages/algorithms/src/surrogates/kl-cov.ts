@@ -7,7 +7,7 @@ import { mark } from '../marks.ts';
  *
  *   ℓ = −ρ·A + covarianceCoefficient·|logprob − oldLogprob|·[marked]
  *
- * KL-Cov of "The Entropy Mechanism", arXiv:2505.22617, §4.2; verl's `kl_cov`. The marks come from
+ * KL-Cov of "The Entropy Mechanism", arXiv:2505.22617; verl's `kl_cov`. The marks come from
  * the selector `highestCovariance`.
  */
 export function klCovSurrogate(options: { covarianceCoefficient: number }): Surrogate {

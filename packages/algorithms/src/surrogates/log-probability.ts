@@ -7,7 +7,7 @@ import type { Surrogate } from '../choices.ts';
  *   ℓ = −A·logprob
  *
  * Williams 1992, "Simple statistical gradient-following algorithms", with a baseline in A; GPG,
- * arXiv:2504.02546, eq. 5, has the same.
+ * arXiv:2504.02546, has the same.
  */
 export function logProbability(): Surrogate {
   return ({ advantages, logprobs }) => {

@@ -15,7 +15,7 @@ export interface SapoOptions {
  *   ℓ = −A · (4/τ)·σ(τ·(ρ − 1)),   σ the logistic function
  *   ∂ℓ/∂ρ = −A · 4·σ·(1 − σ)
  *
- * SAPO, arXiv:2511.20347, eq. 5–6; both verl and TRL have it.
+ * SAPO, arXiv:2511.20347; both verl and TRL have it.
  *
  * @throws ConfigError if a temperature is not above 0
  */

@@ -9,7 +9,7 @@ import { combineWithTurns, turnInputsOf, turnReturns } from './turn-inputs.ts';
  *   G_k = r_k + turnDiscount·G_{k+1};   A_k = (G_k − mean(G)) / std(G);   last turn: A_k = 0
  *   Aₜ = A_sequence + turnWeight·A_k
  *
- * CodeDance, arXiv:2512.17312, §3.3 (turn-level reward of failed executions); weight 0.2, population
+ * CodeDance, arXiv:2512.17312, eq. 2 (turn-level reward of failed executions); weight 0.2, population
  * standard deviation and the last turn's 0 from its code. Mean and std are over all turns of the
  * step but each sequence's last; where they hardly differ (std ≤ 1e-8) the returns are taken as they
  * are. With rewards that only punish, every turn without a failure gets a positive advantage.

@@ -1,0 +1,1 @@
+export { overlongPenalty } from './overlong.ts';
