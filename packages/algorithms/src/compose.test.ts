@@ -213,6 +213,39 @@ describe('metrics', () => {
     expect(values['clip_ratio/region_mean']).toBeCloseTo(4 / 7, 14);
   });
 
+  it('have quantiles and an effective share of the sample, of all micro-batches together', () => {
+    const ratios = Array.from({ length: 101 }, (_, i) => Math.exp((i - 50) / 25));
+    const many = {
+      logprobs: Float64Array.from(ratios, (ratio) => Math.log(ratio) - 3),
+      oldLogprobs: new Float64Array(101).fill(-3),
+      advantages: new Float64Array(101).fill(1),
+      lossMask: new Float64Array(101).fill(1),
+      sequenceOffsets: Int32Array.of(0, 101),
+    };
+    const all = countGlobally([many]);
+    const cut = (from: number, to: number): TokenBatch => ({
+      logprobs: many.logprobs.slice(from, to),
+      oldLogprobs: many.oldLogprobs.slice(from, to),
+      advantages: many.advantages.slice(from, to),
+      lossMask: many.lossMask.slice(from, to),
+      sequenceOffsets: Int32Array.of(0, to - from),
+    });
+    const parts = [cut(0, 30), cut(30, 101)].map((part) => dapo.loss(part, all).metrics);
+    const values = finishMetrics(parts, all);
+    // The 6th, 51st and 96th of the sorted ratios, to half a percent.
+    for (const [name, rank] of [
+      ['ratio/p05', 5],
+      ['ratio/p50', 50],
+      ['ratio/p95', 95],
+    ] as const) {
+      expect(Math.abs(values[name] / ratios[rank] - 1)).toBeLessThan(0.006);
+    }
+    const sum = ratios.reduce((total, ratio) => total + ratio, 0);
+    const squares = ratios.reduce((total, ratio) => total + ratio * ratio, 0);
+    expect(values['ratio/ess']).toBeCloseTo((sum * sum) / (101 * squares), 13);
+    expect(Object.keys(values).some((name) => name.includes('bin'))).toBe(false);
+  });
+
   it('of a step without tokens are none', () => {
     expect(finishMetrics([{ entropy: 0 }], { tokens: 0, sequences: 0 })).toEqual({});
   });

@@ -20,9 +20,9 @@ export const rejectionNames = [
 
 export interface RejectionOptions {
   readonly statistic: (typeof rejectionNames)[number];
-  /** For k1 a ratio, 0 for 1/high; k2 and k3 have no lower bound. */
+  /** For k1 a ratio, sampler over trainer; 0 for 1/high. k2 and k3 have no lower bound. */
   readonly low: number;
-  /** For k1 a ratio; for k2 and k3 a divergence, nats. */
+  /** For k1 a ratio, sampler over trainer; for k2 and k3 a divergence, nats. */
   readonly high: number;
 }
 
