@@ -24,6 +24,14 @@ describe('settings', () => {
     expect(configure('rl.algorithmSettings.kl=k2').rl.algorithmSettings).toEqual({ kl: 'k2' });
   });
 
+  it('leaves the settings of one algorithm behind when another is chosen', () => {
+    const base = applySettings({}, ['algorithm=grpo', 'algorithm.clipHigh=0.3'].map(parseSetting));
+    const other = applySettings(base, ['algorithm.kl=k2', 'algorithm=dapo'].map(parseSetting));
+    expect(other.rl).toEqual({ algorithm: 'dapo', algorithmSettings: { kl: 'k2' } });
+    const same = applySettings(base, [parseSetting('algorithm=grpo')]);
+    expect(same.rl?.algorithmSettings).toEqual({ clipHigh: 0.3 });
+  });
+
   it.each([
     ['rl.stepz=3', /there is no field of this name.*Did you mean rl\.steps/s],
     ['updates.steps=3', /there is no field of this name/],

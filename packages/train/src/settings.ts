@@ -98,9 +98,17 @@ export function parseSetting(text: string): Setting {
   }
 }
 
-/** `base` with the settings put in; later ones win. */
+/**
+ * `base` with the settings put in; later ones win. Another algorithm starts from its own defaults:
+ * the profile and settings of the one before are not its own.
+ */
 export function applySettings(base: PartialConfig, settings: readonly Setting[]): PartialConfig {
   const out = structuredClone(base) as Record<string, unknown>;
+  const chosen = settings.findLast(({ path }) => path === 'rl.algorithm');
+  if (chosen !== undefined && chosen.value !== base.rl?.algorithm) {
+    const { profile: _, algorithmSettings: __, ...rl } = base.rl ?? {};
+    out.rl = rl;
+  }
   for (const { path, value } of settings) {
     const words = path.split('.');
     const last = words.pop() as string;
