@@ -49,6 +49,8 @@ def verl_case(
             total = loss(batch, advantages, mask, factors)
         else:
             losses = loss(batch, advantages, mask)
+            if losses is None:
+                return None
             losses = losses if factors is None else losses * factors
             total = verl.aggregate(losses, mask, aggregation, length)
         if kl:
@@ -59,7 +61,8 @@ def verl_case(
 
     extra = {}
     if kl:
-        extra |= {"klCoefficient": 0.1, "kl": kl}
+        # The profile's own estimate is left to the profile.
+        extra |= {"klCoefficient": 0.1, **({} if kl == "k3-bounded" else {"kl": kl})}
     if entropy:
         extra["entropyCoefficient"] = entropy
     if weights:
@@ -80,6 +83,7 @@ def verl_case(
         "even": False,
         "smallest_group": smallest_group,
         "holes": True,
+        "empty": True,
         "run": run,
     }
 
@@ -108,6 +112,9 @@ def verl_cases():
     sequence_mean = "seq-mean-token-mean"
     yield verl_case("grpo")
     yield verl_case("grpo", kl="k3-bounded", entropy=0.01, label="with KL and entropy")
+    # So wide that the clamp of log-ratios at 20 is what holds.
+    unheld = with_options(verl.vanilla, c=1e12)
+    yield verl_case("grpo", {"dualClip": 1e12}, loss=unheld, label="with a far dual clip")
     for ours, theirs in [
         ("sequence-mean-token-mean", sequence_mean),
         ("sequence-mean-token-sum", "seq-mean-token-sum"),
@@ -124,7 +131,10 @@ def verl_cases():
     yield verl_case("gspo", loss=verl.gspo, aggregation=sequence_mean, kl="k3-bounded")
     yield verl_case("gmpo", loss=verl.geo_mean_loss, entropy=0.01)
     tis = weights("token", "truncate", 0, 1.2)
+    yield verl_case("gspo", loss=verl.gspo, aggregation=sequence_mean, weights=tis, label="truncated")
     yield verl_case("gmpo", loss=verl.geo_mean_loss, weights=tis, label="truncated")
+    icepop = weights("token", "mask", 0.7, 1.3)
+    yield verl_case("gmpo", loss=verl.geo_mean_loss, weights=icepop, label="masked")
     yield verl_case("cispo", loss=verl.cispo)
     yield verl_case("sapo", loss=verl.sapo, aggregation=sequence_mean, kl="k3-bounded")
     yield verl_case("rloo", advantage=verl.rloo)
@@ -197,6 +207,8 @@ def trl_case(algorithm, options=None, settings=None, *, kind="grpo", per_term=Fa
         "even": True,
         "smallest_group": 1,
         "holes": kind != "rloo",
+        # TRL's GMPO adds −A of a sequence without tokens to its loss, which has no gradient.
+        "empty": kind != "gmpo",
         "run": lambda batch: trl_result(batch, kind, options or {}, per_term),
     }
 
