@@ -53,10 +53,14 @@ def verl_case(
                 return None
             losses = losses if factors is None else losses * factors
             total = verl.aggregate(losses, mask, aggregation, length)
+        # These take the configured aggregation, also where the loss has its own.
+        own = loss in (verl.gspo, verl.sapo, verl.geo_mean_loss)
+        configured = "token-mean" if own else aggregation
         if kl:
-            total = total + 0.1 * verl.aggregate(verl.kl_penalty(batch, kl), mask, "token-mean")
+            penalty = verl.kl_penalty(batch, kl)
+            total = total + 0.1 * verl.aggregate(penalty, mask, configured, length)
         if entropy:
-            total = total - entropy * verl.aggregate(batch.entropy, mask, "token-mean")
+            total = total - entropy * verl.aggregate(batch.entropy, mask, configured, length)
         return advantages, total
 
     extra = {}
@@ -120,6 +124,8 @@ def verl_cases():
         ("sequence-mean-token-sum", "seq-mean-token-sum"),
     ]:
         yield verl_case("grpo", {"aggregation": ours}, aggregation=theirs, label=ours)
+        with_terms = {"aggregation": theirs, "kl": "k3-bounded", "entropy": 0.01}
+        yield verl_case("grpo", {"aggregation": ours}, **with_terms, label=f"{ours}, KL, H")
     yield verl_case("dapo", {"clipHigh": 0.28}, loss=with_options(verl.vanilla, high=0.28))
     yield verl_case(
         "dr-grpo",
@@ -196,6 +202,7 @@ def verl_cases():
     wide = with_options(verl.vanilla, high=0.28, c=10.0)
     yield verl_case("codevision", {"klCoefficient": 0.1}, loss=wide, kl="k3-bounded")
     yield verl_case("tapo")
+    yield verl_case("vista-r1", aggregation=sequence_mean, kl="k3-bounded")
 
 
 def trl_case(algorithm, options=None, settings=None, *, kind="grpo", per_term=False, label=""):
