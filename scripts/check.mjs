@@ -1,11 +1,13 @@
 /**
- * All checks besides the tests: layers, catalogs, format and lint, types (tests included).
+ * All checks besides the tests: layers, catalogs, format and lint, types (tests included),
+ * the written catalog of algorithms.
  *
  *   npm run check
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkAlgorithmCatalog } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
 import { checkLayers } from './check-layers.mjs';
 
@@ -28,11 +30,13 @@ const checks = [
   ['format and lint', () => tool('biome', 'check', '--error-on-warnings', '.')],
   ['types', () => tool('tsc', '-b')],
   ['types of tests', () => tool('tsc', '-p', 'tsconfig.tests.json')],
+  // Reads what the step before compiled.
+  ['docs/catalog.md', () => checkAlgorithmCatalog(root)],
 ];
 
 let failures = 0;
 for (const [name, check] of checks) {
-  const problems = check();
+  const problems = await check();
   if (problems.length === 0) {
     console.log(`check: ${name}`);
     continue;

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkAlgorithmCatalog, commentOf } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
 import { checkLayers } from './check-layers.mjs';
 import { findMissing, isNodeRecentEnough } from './setup.mjs';
@@ -159,5 +160,41 @@ describe('setup', () => {
     expect(missing[1]).toContain('sudo apt-get install cmake');
     expect(findMissing(() => true)).toEqual([]);
     expect(findMissing((command) => command !== 'cmake')).toHaveLength(1);
+  });
+});
+
+describe('algorithm-catalog', () => {
+  const text = `/** A file. */
+import { x } from './x.ts';
+
+/**
+ * One sentence
+ * over two lines.
+ *
+ *   a = b + c
+ *   d = e
+ *
+ * A paper, arXiv:0000.00000.
+ *
+ * @returns [N]
+ */
+export function unit(): number {
+  return x;
+}
+`;
+
+  it('reads sentence, equation and paper from the comment of a unit', () => {
+    expect(commentOf(text, 'unit')).toEqual({
+      sentence: 'One sentence over two lines.',
+      equation: ['a = b + c', 'd = e'],
+      paper: 'A paper, arXiv:0000.00000.',
+    });
+    expect(commentOf(text, 'other')).toBeUndefined();
+  });
+
+  it('says what to do where the packages are not compiled', async () => {
+    expect(await checkAlgorithmCatalog(root)).toEqual([
+      'packages/algorithms is not compiled. Run npx tsc -b packages/algorithms first.',
+    ]);
   });
 });

@@ -49,17 +49,24 @@ def verl_case(
             total = loss(batch, advantages, mask, factors)
         else:
             losses = loss(batch, advantages, mask)
+            if losses is None:
+                return None
             losses = losses if factors is None else losses * factors
             total = verl.aggregate(losses, mask, aggregation, length)
+        # These take the configured aggregation, also where the loss has its own.
+        own = loss in (verl.gspo, verl.sapo, verl.geo_mean_loss)
+        configured = "token-mean" if own else aggregation
         if kl:
-            total = total + 0.1 * verl.aggregate(verl.kl_penalty(batch, kl), mask, "token-mean")
+            penalty = verl.kl_penalty(batch, kl)
+            total = total + 0.1 * verl.aggregate(penalty, mask, configured, length)
         if entropy:
-            total = total - entropy * verl.aggregate(batch.entropy, mask, "token-mean")
+            total = total - entropy * verl.aggregate(batch.entropy, mask, configured, length)
         return advantages, total
 
     extra = {}
     if kl:
-        extra |= {"klCoefficient": 0.1, "kl": kl}
+        # The profile's own estimate is left to the profile.
+        extra |= {"klCoefficient": 0.1, **({} if kl == "k3-bounded" else {"kl": kl})}
     if entropy:
         extra["entropyCoefficient"] = entropy
     if weights:
@@ -80,6 +87,7 @@ def verl_case(
         "even": False,
         "smallest_group": smallest_group,
         "holes": True,
+        "empty": True,
         "run": run,
     }
 
@@ -108,11 +116,16 @@ def verl_cases():
     sequence_mean = "seq-mean-token-mean"
     yield verl_case("grpo")
     yield verl_case("grpo", kl="k3-bounded", entropy=0.01, label="with KL and entropy")
+    # So wide that the clamp of log-ratios at 20 is what holds.
+    unheld = with_options(verl.vanilla, c=1e12)
+    yield verl_case("grpo", {"dualClip": 1e12}, loss=unheld, label="with a far dual clip")
     for ours, theirs in [
         ("sequence-mean-token-mean", sequence_mean),
         ("sequence-mean-token-sum", "seq-mean-token-sum"),
     ]:
         yield verl_case("grpo", {"aggregation": ours}, aggregation=theirs, label=ours)
+        with_terms = {"aggregation": theirs, "kl": "k3-bounded", "entropy": 0.01}
+        yield verl_case("grpo", {"aggregation": ours}, **with_terms, label=f"{ours}, KL, H")
     yield verl_case("dapo", {"clipHigh": 0.28}, loss=with_options(verl.vanilla, high=0.28))
     yield verl_case(
         "dr-grpo",
@@ -124,7 +137,10 @@ def verl_cases():
     yield verl_case("gspo", loss=verl.gspo, aggregation=sequence_mean, kl="k3-bounded")
     yield verl_case("gmpo", loss=verl.geo_mean_loss, entropy=0.01)
     tis = weights("token", "truncate", 0, 1.2)
+    yield verl_case("gspo", loss=verl.gspo, aggregation=sequence_mean, weights=tis, label="truncated")
     yield verl_case("gmpo", loss=verl.geo_mean_loss, weights=tis, label="truncated")
+    icepop = weights("token", "mask", 0.7, 1.3)
+    yield verl_case("gmpo", loss=verl.geo_mean_loss, weights=icepop, label="masked")
     yield verl_case("cispo", loss=verl.cispo)
     yield verl_case("sapo", loss=verl.sapo, aggregation=sequence_mean, kl="k3-bounded")
     yield verl_case("rloo", advantage=verl.rloo)
@@ -186,6 +202,7 @@ def verl_cases():
     wide = with_options(verl.vanilla, high=0.28, c=10.0)
     yield verl_case("codevision", {"klCoefficient": 0.1}, loss=wide, kl="k3-bounded")
     yield verl_case("tapo")
+    yield verl_case("vista-r1", aggregation=sequence_mean, kl="k3-bounded")
 
 
 def trl_case(algorithm, options=None, settings=None, *, kind="grpo", per_term=False, label=""):
@@ -197,6 +214,8 @@ def trl_case(algorithm, options=None, settings=None, *, kind="grpo", per_term=Fa
         "even": True,
         "smallest_group": 1,
         "holes": kind != "rloo",
+        # TRL's GMPO adds −A of a sequence without tokens to its loss, which has no gradient.
+        "empty": kind != "gmpo",
         "run": lambda batch: trl_result(batch, kind, options or {}, per_term),
     }
 

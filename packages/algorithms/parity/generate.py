@@ -30,11 +30,12 @@ def digits(value: float) -> float:
 
 
 def fixture(case: dict, index: int) -> dict | None:
-    """None where a case leaves nothing to compare, such as all tokens rejected."""
+    """None where a case leaves nothing to compare, such as all tokens rejected, or a tie."""
     given = random_input(
         f"{case['name']} {index}",
         even=case["even"],
         holes=case["holes"],
+        empty=case["empty"],
         smallest_group=case["smallest_group"],
     )
     batch = Batch(given)

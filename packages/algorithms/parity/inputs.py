@@ -28,7 +28,9 @@ def group_sizes(rng: random.Random, even: bool) -> list[int]:
     return rng.choice([[1, 3, 2], [4, 1], [2, 3, 1, 1], [3, 3], [5, 2]])
 
 
-def random_input(seed: str, *, even: bool, holes: bool = True, smallest_group: int = 1) -> dict:
+def random_input(
+    seed: str, *, even: bool, holes: bool = True, empty: bool = True, smallest_group: int = 1
+) -> dict:
     """One step; arrays of whole numbers in units of 1/256, `mask` a string of 0 and 1."""
     rng = random.Random(seed)
     sizes = group_sizes(rng, even)
@@ -42,6 +44,8 @@ def random_input(seed: str, *, even: bool, holes: bool = True, smallest_group: i
         # Now and then a sequence without a token that trains.
         if holes and rng.random() < 0.06:
             own = [0] * length
+        if not empty and not any(own):
+            own[-1] = 1
         masks.append(own)
     if not any(map(any, masks)):
         masks[0][-1] = 1
@@ -53,6 +57,9 @@ def random_input(seed: str, *, even: bool, holes: bool = True, smallest_group: i
 
     logprobs = near(old, 90)
     for t in range(n):
+        # Ratios around every clip, such as a dual clip of 3.
+        if rng.random() < 0.15:
+            logprobs[t] = min(old[t] + round(rng.gauss(0, 1.2 * UNIT)), -1)
         # Beyond every clamp there is: ratios of e^±6 and e^±25.
         if rng.random() < 0.05:
             gap = rng.choice([6, 25]) * UNIT
@@ -71,6 +78,9 @@ def random_input(seed: str, *, even: bool, holes: bool = True, smallest_group: i
     rollout = near(old, 60)
     turn_counts = [rng.randint(1, min(length, 3)) for length in lengths]
     values = [rng.randint(-UNIT, UNIT) for _ in range(n)]
+    steps = [round(rng.gauss(0, 150)) for _ in range(n)]
+    # Exactly at a clip of ½ there is no one derivative.
+    steps = [step + 1 if abs(step) == UNIT // 2 else step for step in steps]
     return {
         "lengths": lengths,
         "groups": groups,
@@ -92,7 +102,7 @@ def random_input(seed: str, *, even: bool, holes: bool = True, smallest_group: i
         "entropy": [rng.randint(1, UNIT) for _ in range(n)],
         "sumSquaredProbs": [rng.randint(1, UNIT) for _ in range(n)],
         "values": values,
-        "currentValues": [value + round(rng.gauss(0, 150)) for value in values],
+        "currentValues": [value + step for value, step in zip(values, steps)],
     }
 
 

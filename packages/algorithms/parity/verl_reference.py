@@ -277,13 +277,18 @@ def clip_cov(batch, advantages, mask, low, high):
 
 
 def kl_cov(batch, advantages, mask, share, coefficient=0.1):
+    """None where two tokens tie for the last place: torch.topk does not say which it takes."""
     difference = batch.logprobs - batch.oldLogprobs
     losses = -advantages * difference.exp()
     valid = mask > 0
     a, lp = advantages[valid], batch.logprobs.detach()[valid]
     cov = torch.full_like(losses, -math.inf)
     cov[valid] = (a - a.mean()) * (lp - lp.mean())
-    chosen = torch.topk(cov.flatten(), max(1, int(valid.sum() * share))).indices
+    count = max(1, int(valid.sum() * share))
+    ranked = cov[valid].sort(descending=True).values
+    if count < len(ranked) and ranked[count - 1] - ranked[count] < 1e-9:
+        return None
+    chosen = torch.topk(cov.flatten(), count).indices
     marks = torch.zeros(losses.numel(), dtype=torch.bool)
     marks[chosen] = True
     return torch.where(

@@ -115,6 +115,7 @@ export {
   trlNumbers,
   verlGroup,
   verlNumbers,
+  verlOwnAggregation,
 } from './profiles.ts';
 export { decoupledRatio } from './ratios/decoupled.ts';
 export { geometricMeanRatio } from './ratios/geometric-mean.ts';

@@ -13,8 +13,8 @@ export const paperNumbers: AlgorithmSettings = {
 };
 
 /**
- * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, KL and entropy as token means
- * whatever the surrogate does, a group of one keeps its reward.
+ * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, a group of one keeps its
+ * reward.
  */
 export const verlNumbers: AlgorithmSettings = {
   maxLogRatio: 20,
@@ -22,8 +22,8 @@ export const verlNumbers: AlgorithmSettings = {
   emptySequences: 'skip',
   kl: 'k3-bounded',
   klImportance: false,
-  klAggregation: 'token-mean',
-  entropyAggregation: 'token-mean',
+  klAggregation: 'loss',
+  entropyAggregation: 'loss',
   singleton: 'reward',
   correctionMaxLogRatio: 20,
   correctionLow: 0,
@@ -62,3 +62,14 @@ export const verlGroup: AlgorithmSettings = {
 
 /** TRL's group advantages. */
 export const trlGroup: AlgorithmSettings = { ...trlNumbers, stdEpsilon: 1e-4 };
+
+/**
+ * verl's losses that ignore the configured aggregation; KL and entropy still follow it, and it is
+ * `token-mean` by default.
+ */
+export const verlOwnAggregation: AlgorithmSettings = {
+  ...verlNumbers,
+  stdEpsilon: 1e-6,
+  klAggregation: 'token-mean',
+  entropyAggregation: 'token-mean',
+};

@@ -2,7 +2,7 @@
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
-import { paperGroup, trlGroup, verlNumbers } from '../profiles.ts';
+import { paperGroup, trlGroup, verlOwnAggregation } from '../profiles.ts';
 import { sharedSettings } from '../settings.ts';
 import { unclipped } from '../surrogates/unclipped.ts';
 
@@ -27,8 +27,7 @@ export const gmpo: Algorithm = composeAlgorithm({
   profiles: {
     paper: paperGroup,
     verl: {
-      ...verlNumbers,
-      stdEpsilon: 1e-6,
+      ...verlOwnAggregation,
       clipLow: 0.2,
       clipHigh: 0.2,
       emptySequences: 'count',

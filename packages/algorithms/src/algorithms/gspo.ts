@@ -2,7 +2,7 @@
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
-import { paperGroup, trlGroup, verlGroup } from '../profiles.ts';
+import { paperGroup, trlGroup, verlOwnAggregation } from '../profiles.ts';
 import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
@@ -28,7 +28,7 @@ export const gspo: Algorithm = composeAlgorithm({
   profiles: {
     paper: paperGroup,
     verl: {
-      ...verlGroup,
+      ...verlOwnAggregation,
       ratio: 'sequence-straight-through',
       maxLogRatio: 10,
       dualClip: 0,

@@ -2,7 +2,7 @@
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
-import { paperGroup, trlGroup, verlNumbers } from '../profiles.ts';
+import { paperGroup, trlGroup, verlOwnAggregation } from '../profiles.ts';
 import { sharedSettings } from '../settings.ts';
 import { sapoSurrogate } from '../surrogates/sapo.ts';
 
@@ -22,7 +22,7 @@ export const sapo: Algorithm = composeAlgorithm({
   },
   profiles: {
     paper: paperGroup,
-    verl: { ...verlNumbers, stdEpsilon: 1e-6 },
+    verl: verlOwnAggregation,
     trl: trlGroup,
   },
   choose: (settings) => ({

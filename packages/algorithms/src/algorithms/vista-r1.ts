@@ -23,12 +23,7 @@ export const vistaR1: Algorithm = composeAlgorithm({
   },
   profiles: {
     paper: paperGroup,
-    verl: {
-      ...verlGroup,
-      aggregation: 'sequence-mean-token-mean',
-      klAggregation: 'loss',
-      entropyAggregation: 'loss',
-    },
+    verl: { ...verlGroup, aggregation: 'sequence-mean-token-mean' },
   },
   choose: (settings) => ({ ...groupRelative(settings), surrogate: clipped(settings) }),
 });

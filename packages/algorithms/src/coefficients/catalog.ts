@@ -1,2 +1,2 @@
-export { adaptiveEntropy, adaptiveEntropyStart } from './adaptive-entropy.ts';
+export { adaptiveEntropy } from './adaptive-entropy.ts';
 export { adaptiveKl } from './adaptive-kl.ts';

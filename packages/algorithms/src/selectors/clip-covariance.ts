@@ -31,7 +31,8 @@ export function clipCovariance(options: ClipCovarianceOptions): Selector {
   return (minibatch, marks) => {
     const { covariances, count } = covarianceOf(minibatch, 1e-8);
     const { advantages, logprobs, oldLogprobs, lossMask } = minibatch;
-    const candidates: { t: number; draw: number }[] = [];
+    const candidates: number[] = [];
+    const draws = new Float64Array(covariances.length);
     for (let t = 0; t < covariances.length; t++) {
       if (lossMask[t] === 0) continue;
       const covariance = covariances[t] as number;
@@ -40,12 +41,11 @@ export function clipCovariance(options: ClipCovarianceOptions): Selector {
       const ratio = Math.exp((logprobs[t] as number) - (oldLogprobs[t] as number));
       if (advantage > 0 ? ratio > 1 + clipHigh : ratio < 1 - clipLow) continue;
       const key = `${logprobs[t]} ${oldLogprobs[t]} ${advantage}`;
-      candidates.push({ t, draw: randomAt(options.covarianceSeed, key).uniform() });
+      draws[t] = randomAt(options.covarianceSeed, key).uniform();
+      candidates.push(t);
     }
-    candidates.sort((a, b) => a.draw - b.draw || a.t - b.t);
+    candidates.sort((a, b) => (draws[a] as number) - (draws[b] as number) || a - b);
     const detached = Math.max(Math.floor(covarianceShare * count), 1);
-    for (const { t } of candidates.slice(0, detached)) {
-      marks[t] = (marks[t] as number) | mark.detached;
-    }
+    for (const t of candidates.slice(0, detached)) marks[t] = (marks[t] as number) | mark.detached;
   };
 }

@@ -1,0 +1,2 @@
+export { importanceWeights } from './importance-weights.ts';
+export { rejectionMask } from './rejection.ts';
