@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cudaBackend } from '@saccade/backend-native';
+import { MissingError } from '@saccade/core';
 import { formOf, openDevice, referenceBackend, shapeOf } from '@saccade/ops';
 import { drawInputs } from '@saccade/ops/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -176,7 +177,7 @@ describe('measureRows', () => {
         prepare: async () => Promise.reject(new Error('the process ended')),
         dispose: async () => {},
       });
-      return { about: { version: '1' }, peer, close: async () => {} };
+      return { about: { version: '1' }, peer, hasEnded: () => false, close: async () => {} };
     };
     expect(await measureRows(device, rows, ledger, { ...options, openTorch })).toBe(true);
     expect(starts).toBe(2);
@@ -190,6 +191,44 @@ describe('measureRows', () => {
     const none = async (): Promise<string> => Promise.reject(new Error('nothing is left to do'));
     expect(await measureRows(device, rows, resumed, { ...options, openTorch: none })).toBe(true);
     expect(resumed.entries.length).toBe(2);
+    device.dispose();
+  });
+
+  it('starts a process again that has ended, and one of its own for what is compiled', async () => {
+    const device = openDevice(cudaBackend({ emulated: true }));
+    const ledger = ledgerOf('ended');
+    const [first] = product?.peers ?? [];
+    if (product === undefined || first === undefined) throw new Error('no rows');
+    const compiled = { ...first, name: 'compiled', isCompiled: true } as const;
+    const rows = ['one', 'two'].map((title) => ({ ...product, title, peers: [first, compiled] }));
+    const started: { hasEnded: boolean; isClosed: boolean }[] = [];
+    const openTorch = async (): Promise<TorchProcess> => {
+      const state = { hasEnded: false, isClosed: false };
+      started.push(state);
+      const end = async (): Promise<never> => {
+        // The second process is that of the compiled peer: the first goes on.
+        state.hasEnded = started.indexOf(state) === 1;
+        throw new MissingError('python ended without an answer. It said:\nout of memory');
+      };
+      return {
+        about: {},
+        peer: (name) => ({ name, version: '1', prepare: end, dispose: async () => {} }),
+        hasEnded: () => state.hasEnded,
+        close: async () => {
+          state.isClosed = true;
+        },
+      };
+    };
+    expect(await measureRows(device, rows, ledger, { ...options, openTorch })).toBe(true);
+    expect(started.length).toBe(3);
+    expect(started.every(({ isClosed }) => isClosed)).toBe(true);
+    for (const { failure, results } of ledger.entries) {
+      expect(failure).toBeUndefined();
+      expect(results[0]?.peers).toEqual([
+        { peer: first.name, missing: 'out of memory' },
+        { peer: 'compiled', missing: 'out of memory' },
+      ]);
+    }
     device.dispose();
   });
 

@@ -54,7 +54,7 @@ export async function measureRows(
 ): Promise<boolean> {
   const end = performance.now() + 1000 * options.seconds;
   const known = new Set(ledger.entries.map(({ title }) => title));
-  let torch: TorchProcess | string | undefined;
+  const processes = new PeerProcesses(options.openTorch);
   try {
     for (const row of rows) {
       if (known.has(row.title)) continue;
@@ -62,19 +62,17 @@ export async function measureRows(
         ledger.add(failedRow(row.title, 'no time was left for it'));
         continue;
       }
-      torch ??= await options.openTorch();
-      ledger.describe({ torch: typeof torch === 'string' ? { absent: torch } : torch.about });
-      const peers = typeof torch === 'string' ? undefined : torch;
+      const peers = await processes.peersOf(row);
+      ledger.describe({ torch: processes.about });
       const result = await ledger.run(row.title, LIMIT_SECONDS, () =>
         measureRow(device, row, peers, options),
       );
       if (result.failure === undefined) continue;
       if (await isLost(device)) return false;
-      await peers?.close();
-      torch = undefined;
+      await processes.close();
     }
   } finally {
-    if (typeof torch === 'object') await torch.close();
+    await processes.close();
   }
   options.onEnd?.();
   ledger.finish();
@@ -84,16 +82,16 @@ export async function measureRows(
 async function measureRow(
   device: Device,
   { title, job, peers }: GpuRow,
-  torch: TorchProcess | undefined,
+  open: readonly Peer[],
   { passSeconds, rounds, onStart }: TableOptions,
 ): Promise<GpuRowResult> {
   const goals = Object.fromEntries(peers.map((peer) => [peer.name, peer.goals]));
   const row = { title, goals };
   const skipped: string[] = [];
-  const measure = (open: readonly Peer[]): Promise<readonly OpResult[]> =>
+  const measure = (beside: readonly Peer[]): Promise<readonly OpResult[]> =>
     runJobs(device, [job], {
       dtypes: ['bf16'],
-      peers: open,
+      peers: beside,
       rounds,
       seconds: passSeconds,
       onSkip: (_, why) => skipped.push(why),
@@ -101,20 +99,63 @@ async function measureRow(
     });
   const failure = (): Pick<GpuRowResult, 'failure'> =>
     skipped.length === 0 ? {} : { failure: skipped.join('\n') };
-  const open = torch && peers.map(({ name, variant }) => torch.peer(name, variant));
   try {
-    if (open !== undefined) {
-      const results = await measure(open);
-      return { ...row, results, ...failure() };
-    }
+    const results = await measure(open);
+    return { ...row, results, ...failure() };
   } catch (error) {
     skipped.push(messageOf(error));
   }
+  // Once more alone: what failed may have been a peer.
   try {
     const results = await measure([]);
     return { ...row, results, ...failure() };
   } catch (error) {
     skipped.push(messageOf(error));
     return { ...row, results: [], ...failure() };
+  }
+}
+
+/** The Python processes: one for all peers, and one for each that is compiled as it runs. */
+class PeerProcesses {
+  readonly #open: TableOptions['openTorch'];
+  readonly #running = new Map<string, TorchProcess>();
+  /** What the latest process said of itself, or why there is none. */
+  about: Readonly<Record<string, unknown>> = {};
+  #isAbsent = false;
+
+  constructor(open: TableOptions['openTorch']) {
+    this.#open = open;
+  }
+
+  /** A row's peers, none where Python or torch is not there; what has ended is started again. */
+  async peersOf({ peers }: GpuRow): Promise<readonly Peer[]> {
+    const found: Peer[] = [];
+    for (const { name, variant, isCompiled } of peers) {
+      const process = await this.#process(isCompiled ? name : '');
+      if (process !== undefined) found.push(process.peer(name, variant));
+    }
+    return found;
+  }
+
+  async #process(key: string): Promise<TorchProcess | undefined> {
+    const running = this.#running.get(key);
+    if (running !== undefined && !running.hasEnded()) return running;
+    await running?.close();
+    this.#running.delete(key);
+    // Asked once: where there is no torch, there will be none.
+    const process = this.#isAbsent ? undefined : await this.#open();
+    if (typeof process === 'string') {
+      this.#isAbsent = true;
+      this.about = { absent: process };
+    }
+    if (typeof process !== 'object') return undefined;
+    this.about = process.about;
+    this.#running.set(key, process);
+    return process;
+  }
+
+  async close(): Promise<void> {
+    for (const process of this.#running.values()) await process.close();
+    this.#running.clear();
   }
 }

@@ -139,7 +139,7 @@ async function timeRows(flags: StageFlags): Promise<void> {
   const openTorch = async (): Promise<TorchProcess | string> => {
     try {
       const device = emulated ? 'cpu' : 'cuda';
-      return await startTorch(python, { threads: 1, device, limitSeconds: 60 });
+      return await startTorch(python, { threads: 1, device, limitSeconds: 90 });
     } catch (error) {
       return messageOf(error);
     }

@@ -1,5 +1,5 @@
 /** Our launches and a peer's in turns, so that whatever else the machine does hits both. */
-import type { DType } from '@saccade/core';
+import { type DType, MissingError } from '@saccade/core';
 import {
   type Device,
   type DeviceArray,
@@ -53,7 +53,11 @@ export async function runBesidePeers(
   const running: { peer: Peer; run: PeerRun; difference: number }[] = [];
   try {
     for (const peer of peers) {
-      const run = await peer.prepare(task);
+      // One that ends instead of getting ready takes no other with it.
+      const run = await peer.prepare(task).catch((error: unknown) => {
+        if (!(error instanceof MissingError)) throw error;
+        return error.message.split('\n').at(-1) ?? error.message;
+      });
       if (typeof run === 'string') {
         found.push({ peer: peer.name, missing: run });
         continue;

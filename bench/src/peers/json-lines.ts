@@ -9,6 +9,8 @@ export interface JsonLinesProcess {
   /** What the process said first. */
   readonly ready: Answer;
   ask(question: Answer): Promise<Answer>;
+  /** Whether it answers no more. */
+  hasEnded(): boolean;
   /** Closes its input, which ends it, and waits. */
   close(): Promise<void>;
 }
@@ -64,6 +66,7 @@ export async function startJsonLines(
       child.stdin.write(`${JSON.stringify(question)}\n`);
       return await next();
     },
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async close() {
       child.stdin.end();
       await ended;

@@ -20,6 +20,7 @@ export interface TorchProcess {
   readonly about: Answer;
   /** @param variant  one of `bench/peers/torch_variants.py`; without one, what most people write */
   peer(name: string, variant?: string): Peer;
+  hasEnded(): boolean;
   close(): Promise<void>;
 }
 
@@ -79,6 +80,7 @@ export async function startTorch(
       prepare: (task) => prepare(task, variant),
       async dispose() {},
     }),
+    hasEnded: () => torch.hasEnded(),
     async close() {
       await torch.close();
       rmSync(folder, { recursive: true });

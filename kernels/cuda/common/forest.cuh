@@ -171,10 +171,10 @@ __device__ inline int64_t segmentOfTile(const Forest& forest, int32_t tile) {
 // The token of the path's logical key `position`, for a path that ends in segment s.
 __device__ __forceinline__ int32_t tokenOnPath(const Forest& forest, const Segment& last,
                                                int32_t position) {
-  if (position >= last.before) return last.start + position - last.before;
+  if (position >= last.before) return last.start + (position - last.before);
   int32_t s = last.parent;
   while (forest.segments[s].before > position) s = forest.segments[s].parent;
-  return forest.segments[s].start + position - forest.segments[s].before;
+  return forest.segments[s].start + (position - forest.segments[s].before);
 }
 
 }  // namespace saccade
