@@ -50,7 +50,8 @@ export interface MatrixUnit {
   readonly size: 8 | 16;
 }
 
-export type TileRows = 4 | 16 | 64;
+/** Rows that a tile is for, at most. */
+export type TileRows = 1 | 4 | 8 | 16 | 64;
 
 /** One launch, as a kernel sees it. */
 export interface KernelCall {

@@ -75,7 +75,7 @@ interface TileForm {
 
 const keyOf = ({ tile, isVector }: TileForm): string => `${tileKey(tile)} ${isVector}`;
 
-/** dz [rows, stride] = ∂L/∂z / temperature, 0 at the edges of the tiles. */
+/** dz [rows, stride] = ∂L/∂z / temperature; 0 beyond the entries, up to the edges of the tiles. */
 const logitShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
   return shader({
@@ -114,11 +114,9 @@ fn logit_gradient(z: vec4<f32>, entry: u32, wanted: i32, record: vec4<f32>) -> v
 }
 
 fn store(position: u32, count: u32, entry: u32, logits: vec4<f32>) {
-  var gradient: vec4<f32>;
-  if (position < count) {
-    let wanted = get_list(p.N + position) - i32(p.firstEntry);
-    gradient = logit_gradient(logits, entry, wanted, get_records(position));
-  }
+  if (position >= count) { return; }
+  let wanted = get_list(p.N + position) - i32(p.firstEntry);
+  let gradient = logit_gradient(logits, entry, wanted, get_records(position));
   put_dz((position * p.stride + entry) >> 2u, gradient);
 }
 
@@ -170,6 +168,11 @@ ${ROW_AT}
 ${rowLoader('hidden', { rows: 'p.N', width: 'p.D', isVector })}
 ${rowAdder('dWeight', { rows: 'p.entries', width: 'p.D', isVector })}
 
+// A tile of few rows leaves rows beyond the count unwritten.
+fn load_dz(position: u32, count: u32, entry: u32) -> vec4<f32> {
+  return select(vec4<f32>(), get_dz((position * p.stride + entry) >> 2u), position < count);
+}
+
 fn main(at: Place, group: vec3<u32>) {
   let count = u32(get_list(2u * p.N));
   let entry = group.x * ${tile.rows}u;
@@ -182,7 +185,7 @@ fn main(at: Place, group: vec3<u32>) {
     },
     rows: {
       along: 'width',
-      load: (i, block, k) => `get_dz(((${k} + ${i}u) * p.stride + entry + 4u * ${block}) >> 2u)`,
+      load: (i, block, k) => `load_dz(${k} + ${i}u, count, entry + 4u * ${block})`,
     },
     depth: 'count',
   })}

@@ -103,8 +103,10 @@ export const placedReader = (
   { places, first = '0u', factor }: PlacedHeads,
 ): string => `
 fn ${called}(i: u32, c: u32) -> vec4f {
-  if (${places}[i] == NONE) { return vec4f(); }
-  return head_${name}(${places}[i] - ${first}, c)${factor === undefined ? '' : ` * ${factor}`};
+  let place = ${places}[i];
+  let isThere = place != NONE;
+  let value = head_${name}(select(0u, place - ${first}, isThere), c);
+  return select(vec4f(), value${factor === undefined ? '' : ` * ${factor}`}, isThere);
 }`;
 
 /**

@@ -2,13 +2,14 @@
  * Matrix products in any storage order, [rows, columns] = Σ over the depth, in the tiles of
  * common/sum-tile.ts.
  *
- * A workgroup owns 64, 16 or 4 × 64 results, by how many rows there are. A sum runs over the depth in order, so its bits depend on the
- * depth and on how the depth is cut into slices, never on the number of rows. Arrays beyond the
- * binding limit are bound in slices of their outer axis.
+ * A workgroup owns from 1 to 64 × 64 results, by how many rows there are. A sum runs over the
+ * depth in order, so its bits depend on the depth and on how the depth is cut into slices, never on
+ * the number of rows. Arrays beyond the binding limit are bound in slices of their outer axis.
  */
 import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
 import { type ArrayKind, type Shader, shader } from '../shader.ts';
 import { foldGroups } from './fold-groups.ts';
+import { edgedLoad } from './row-access.ts';
 import {
   type SumTile,
   sumsOf,
@@ -240,25 +241,13 @@ function side(name: string, { isDepthInner }: SideForm, base: string): TileSide 
 }
 
 /** `load_<name>(outer, inner)`: four neighbours along the inner axis, 0 beyond the edges. */
-function loader(name: string, { isDepthInner, isVector, extent }: SideForm): string {
-  const [outerEnd, innerEnd] = isDepthInner ? [extent, 'depth'] : ['depth', extent];
-  const start = `outer * p.${name}Width + p.${name}First + inner`;
-  const body = isVector
-    ? `if (inner >= p.${innerEnd}) { return vec4<f32>(); }
-  return get_${name}((${start}) >> 2u);`
-    : `let start = ${start};
-  var values = vec4<f32>();
-  if (inner < p.${innerEnd}) { values.x = get_${name}(start); }
-  if (inner + 1u < p.${innerEnd}) { values.y = get_${name}(start + 1u); }
-  if (inner + 2u < p.${innerEnd}) { values.z = get_${name}(start + 2u); }
-  if (inner + 3u < p.${innerEnd}) { values.w = get_${name}(start + 3u); }
-  return values;`;
-  return `
-fn load_${name}(outer: u32, inner: u32) -> vec4<f32> {
-  if (outer >= p.${outerEnd}) { return vec4<f32>(); }
-  ${body}
-}`;
-}
+const loader = (name: string, { isDepthInner, isVector, extent }: SideForm): string =>
+  edgedLoad(name, {
+    arguments: ['outer', 'inner'],
+    ends: isDepthInner ? [`p.${extent}`, 'p.depth'] : ['p.depth', `p.${extent}`],
+    place: `outer * p.${name}Width + p.${name}First + inner`,
+    isVector,
+  });
 
 /** `store(row, column, values)`: four neighbours of the result, none beyond its edges. */
 function storer(isVector: boolean, hasBias: boolean, adds: boolean): string {

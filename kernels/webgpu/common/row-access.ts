@@ -1,32 +1,54 @@
 /** Rows of a matrix read and written four neighbours at a time, whatever its width and alignment. */
 const FOUR = [0, 1, 2, 3] as const;
 
+export interface EdgedLoad {
+  /** Arguments of `load_<name>`, outer axis first. */
+  readonly arguments: readonly [outer: string, inner: string];
+  /** WGSL of where each axis ends. */
+  readonly ends: readonly [outer: string, inner: string];
+  /** WGSL of where the first of four elements lies. */
+  readonly place: string;
+  /** The array is declared `vec4`, and what is inside one of its groups ends with it. */
+  readonly isVector: boolean;
+}
+
 /**
- * WGSL of `load_<name>(row, column) -> vec4`: four neighbours of a row-major array [rows, width],
- * 0 beyond the width and in rows from `rows` on.
- *
- * @param isVector  the width is a multiple of four and the array is declared `vec4`
+ * WGSL of `load_<name>(outer, inner) -> vec4`: four neighbours along the inner axis, 0 beyond the
+ * ends. Without branches: adapters that run on a CPU pay for one as for dozens of instructions.
  */
-export function rowLoader(
+export function edgedLoad(
   name: string,
-  { rows, width, isVector }: { rows: string; width: string; isVector: boolean },
+  { arguments: [outer, inner], ends: [outerEnd, innerEnd], place, isVector }: EdgedLoad,
 ): string {
   const body = isVector
-    ? `if (column >= ${width}) { return vec4<f32>(); }
-  return get_${name}(row * (${width} >> 2u) + (column >> 2u));`
-    : `let start = row * ${width} + column;
-  var values: vec4<f32>;
-  if (column < ${width}) { values.x = get_${name}(start); }
-  if (column + 1u < ${width}) { values.y = get_${name}(start + 1u); }
-  if (column + 2u < ${width}) { values.z = get_${name}(start + 2u); }
-  if (column + 3u < ${width}) { values.w = get_${name}(start + 3u); }
-  return values;`;
+    ? `let isIn = (${outer} < ${outerEnd}) & (${inner} < ${innerEnd});
+  return select(vec4<f32>(), get_${name}(select(0u, (${place}) >> 2u, isIn)), isIn);`
+    : `let start = ${place};
+  let isIn = vec4<bool>(${outer} < ${outerEnd}) &
+    (vec4<u32>(${inner}) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(${innerEnd}));
+  return select(vec4<f32>(), vec4<f32>(
+    ${FOUR.map((i) => `get_${name}(select(0u, start + ${i}u, isIn[${i}]))`).join(',\n    ')}), isIn);`;
   return `
-fn load_${name}(row: u32, column: u32) -> vec4<f32> {
-  if (row >= ${rows}) { return vec4<f32>(); }
+fn load_${name}(${outer}: u32, ${inner}: u32) -> vec4<f32> {
   ${body}
 }`;
 }
+
+/**
+ * {@link edgedLoad} of a row-major array [rows, width].
+ *
+ * @param isVector  the width is a multiple of four and the array is declared `vec4`
+ */
+export const rowLoader = (
+  name: string,
+  { rows, width, isVector }: { rows: string; width: string; isVector: boolean },
+): string =>
+  edgedLoad(name, {
+    arguments: ['row', 'column'],
+    ends: [rows, width],
+    place: `row * ${width} + column`,
+    isVector,
+  });
 
 /**
  * WGSL of `add_<name>(row, column, value, adds)`: writes four neighbours of a row-major array

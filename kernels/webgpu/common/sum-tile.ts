@@ -1,7 +1,8 @@
 /**
  * The register tile of products, as WGSL text: rows × columns sums of products over any depth.
  *
- * Both sides are staged in workgroup memory with the depth outside. Thread (x, y) owns groups of
+ * For GPUs both sides are staged in workgroup memory with the depth outside; for adapters that run
+ * on a CPU see common/direct-sums.ts. Thread (x, y) owns groups of
  * four columns, x and where it has two the one `across` further, and one row, or four rows 4y…4y+3,
  * and where it has more the four `4·down` further, and so on. A step of the depth is then, in the widest tile, four
  * vector reads for 16 vector fused multiply-adds. Groups lie turned by the quarter of the depth they
@@ -12,6 +13,7 @@
  */
 
 import type { MatrixUnit } from '../kernel.ts';
+import { directSums } from './direct-sums.ts';
 import { matrixMemory, matrixSums } from './matrix-tile.ts';
 
 /** What a tile is; see common/tiles.ts for those there are. */
@@ -19,11 +21,11 @@ export interface SumTile {
   readonly rows: number;
   /** A multiple of 32. */
   readonly columns: number;
-  /** Steps of the depth staged at once: 16 or 32. */
-  readonly depth: number;
-  readonly rowsPerThread: 1 | 4 | 8 | 16;
+  /** Steps of the depth staged at once; 0 where each thread reads its factors for itself. */
+  readonly depth: 0 | 16 | 32;
+  readonly rowsPerThread: 1 | 4 | 8;
   /** Groups of four columns. */
-  readonly groupsPerThread: 1 | 2;
+  readonly groupsPerThread: 1 | 2 | 4;
   /** Where the sums are made by matrix units; see common/matrix-tile.ts. */
   readonly unit?: MatrixUnit;
 }
@@ -31,13 +33,13 @@ export interface SumTile {
 /** Threads beside each other: x is below it. */
 export const across = ({ columns, groupsPerThread }: SumTile): number =>
   columns / 4 / groupsPerThread;
-const down = ({ rows, rowsPerThread }: SumTile): number => rows / rowsPerThread;
+export const down = ({ rows, rowsPerThread }: SumTile): number => rows / rowsPerThread;
 export const tileThreads = (tile: SumTile): number => across(tile) * down(tile);
 
 export interface TileSide {
   /**
    * WGSL of four values. `depth`: of column or row 4·`block` + `i`, from depth `k` on; `width`: of
-   * columns or rows 4·`block`… at depth `k` + `i`. What is beyond an edge must be 0.
+   * columns or rows 4·`block`… at depth `k` + `i`. What is beyond the depth must be 0.
    */
   readonly load: (i: number, block: string, k: string) => string;
   readonly along: 'depth' | 'width';
@@ -53,17 +55,16 @@ export interface TileSides {
 const FOUR = [0, 1, 2, 3] as const;
 
 /**
- * Declares `staging`, an array<vec4<f32>> of at least this many groups. It is free for other use
- * outside of {@link tileSums}.
+ * Declares `staging`, an array<vec4<f32>> of at least this many groups, if any. It is free for other
+ * use outside of {@link tileSums}.
  */
 export function tileMemory(tile: SumTile, groups = 0): string {
   if (tile.unit !== undefined) {
     const free = groups === 0 ? '' : `\nvar<workgroup> staging: array<vec4<f32>, ${groups}>;`;
     return matrixMemory(tile) + free;
   }
-  const staged = (tile.depth * (tile.columns + tile.rows)) / 4;
-  return `
-var<workgroup> staging: array<vec4<f32>, ${Math.max(staged, groups)}>;`;
+  const staged = Math.max((tile.depth * (tile.columns + tile.rows)) / 4, groups);
+  return staged === 0 ? '' : `\nvar<workgroup> staging: array<vec4<f32>, ${staged}>;`;
 }
 
 /** What a shader with this tile asks the device for. */
@@ -83,14 +84,14 @@ export interface TileSum {
   readonly value: string;
 }
 
-/** The sums of a thread. With `group`, those of its first or second group of columns alone. */
-export function sumsOf(tile: SumTile, group?: number): readonly TileSum[] {
+/** The sums of a thread. With `only`, those of some of its groups of columns. */
+export function sumsOf(tile: SumTile, only?: readonly number[]): readonly TileSum[] {
   const { rowsPerThread, groupsPerThread } = tile;
   const row = (r: number): string => {
     if (rowsPerThread === 1) return 'y';
     return `(4u * y + ${4 * down(tile) * Math.floor(r / 4) + (r % 4)}u)`;
   };
-  const groups = group === undefined ? FOUR.slice(0, groupsPerThread) : [group];
+  const groups = only ?? FOUR.slice(0, groupsPerThread);
   return Array.from({ length: rowsPerThread }, (_, r) =>
     groups.map((g) => ({
       row: row(r),
@@ -116,6 +117,7 @@ export function tileSums(tile: SumTile, { columns, rows, depth }: TileSides): st
   if (unit !== undefined) {
     return matrixSums({ ...tile, unit }, { columns, rows, depth }, tileThreads(tile), sumsOf(tile));
   }
+  if (tile.depth === 0) return directSums(tile, { columns, rows, depth });
   const wide = tile.columns / 4;
   const high = tile.rows / 4;
   const left: StagedSide = { ...columns, name: 'l', groups: wide, first: 0 };

@@ -88,6 +88,11 @@ export function forOutputs(
   );
 }
 
+/** A group of the head, `c` in scope, or the last: what is read there beyond the head is dropped. */
+const HEAD_GROUP = 'min(c, p.groups - 1u)';
+/** Without branches, which adapters that run on a CPU pay for as for dozens of instructions. */
+const headOrZero = (head: string): string => `select(vec4f(), ${head}, c < p.groups)`;
+
 export interface ProductOptions {
   readonly shape: TileShape;
   /** An `array<vec4f, rowsPerThread>` that the products are added to. */
@@ -109,20 +114,22 @@ export function product({ shape, into, a, b }: ProductOptions): string {
       let slot = i / ${width}u;
       let c = first + i % ${width}u;
       let row = ${row};
-      var value = vec4f();
-      if (c < p.groups) { value = ${head}; }
-      tile[${start}u + slot * ${stride}u + i % ${width}u] = value;
+      tile[${start}u + slot * ${stride}u + i % ${width}u] = ${headOrZero(head)};
     }`;
   const column = (i: number): string =>
     `tile[${bAt + i * quarter * stride}u + columnLane * ${stride}u + c]`;
-  const add = (i: number, lane: string): string =>
-    `${into}[${i}] = fma(vec4f(a.${lane}), b${lane}, ${into}[${i}]);`;
+  // One expression: adapters that run on a CPU store a variable with each assignment.
+  const chain = (sum: string): string =>
+    ['x', 'y', 'z', 'w'].reduce(
+      (before, lane) => `fma(vec4f(a.${lane}), b${lane}, ${before})`,
+      sum,
+    );
   // Columns 4·lane … 4·lane + 3 lie a quarter apart, so that lanes read neighbouring rows.
   return `
   for (var first = 0u; first < p.groups; first += ${width}u) {
     workgroupBarrier();
-    ${stage(shape.rows, 0, 'slot', a('row', 'c'))}
-    ${stage(shape.columns, bAt, `slot % ${quarter}u * 4u + slot / ${quarter}u`, b('row', 'c'))}
+    ${stage(shape.rows, 0, 'slot', a('row', HEAD_GROUP))}
+    ${stage(shape.columns, bAt, `slot % ${quarter}u * 4u + slot / ${quarter}u`, b('row', HEAD_GROUP))}
     workgroupBarrier();
     for (var c = 0u; c < ${width}u; c++) {
       let b0 = ${column(0)};
@@ -137,7 +144,7 @@ export function product({ shape, into, a, b }: ProductOptions): string {
         shape,
         (i, row) => `{
         let a = tile[${row} * ${stride}u + c];
-        ${['x', 'y', 'z', 'w'].map((lane) => add(i, lane)).join('\n        ')}
+        ${into}[${i}] = ${chain(`${into}[${i}]`)};
       }`,
       )}
     }
@@ -159,38 +166,37 @@ export function accumulate({ shape, steps, into, b }: AccumulateOptions): string
   const lanesAcross = columnLanes(shape);
   const { columns, depth, stepsAtOnce } = shape;
   const bAt = shape.rows * weightStride(shape);
-  const add = (row: string, sum: string): string => `{
-        let w = tile[${row} * ${weightStride(shape)}u + begin / 4u + j];
-        ${sum} = fma(vec4f(w.x), b0, ${sum});
-        ${sum} = fma(vec4f(w.y), b1, ${sum});
-        ${sum} = fma(vec4f(w.z), b2, ${sum});
-        ${sum} = fma(vec4f(w.w), b3, ${sum});
-      }`;
+  const chain = (sum: string, s: number): string =>
+    ['x', 'y', 'z', 'w'].reduce(
+      (before, lane, i) => `fma(vec4f(w.${lane}), b${s}_${i}, ${before})`,
+      sum,
+    );
   const take = (first: number): string => {
     const count = Math.min(stepsAtOnce, steps - first);
     const stride = lanesAcross * count;
     const staged = (row: number, s: number): string =>
       `tile[${bAt + row * stride + s * lanesAcross}u + j * ${4 * stride}u + columnLane]`;
-    const step = (_: unknown, s: number): string => `{
-      let b0 = ${staged(0, s)};
-      let b1 = ${staged(1, s)};
-      let b2 = ${staged(2, s)};
-      let b3 = ${staged(3, s)};
-      ${forRows(shape, (i, row) => add(row, `${into}[${i * steps + first + s}]`))}
-    }`;
+    const ofSteps = (piece: (s: number) => string): string =>
+      Array.from({ length: count }, (_, s) => piece(s)).join('\n      ');
+    const sumAt = (i: number, s: number): string => `${into}[${i * steps + first + s}]`;
     return `
   for (var begin = 0u; begin < ${columns}u; begin += ${depth}u) {
     workgroupBarrier();
     for (var i = index; i < ${depth * stride}u; i += ${threadsOf(shape)}u) {
       let column = begin + i / ${stride}u;
       let c = firstGroup + ${first * lanesAcross}u + i % ${stride}u;
-      var value = vec4f();
-      if (c < p.groups) { value = ${b('column', 'c')}; }
-      tile[${bAt}u + i] = value;
+      tile[${bAt}u + i] = ${headOrZero(b('column', HEAD_GROUP))};
     }
     workgroupBarrier();
     for (var j = 0u; j < ${depth / 4}u; j++) {
-      ${Array.from({ length: count }, step).join('\n      ')}
+      ${ofSteps((s) => [0, 1, 2, 3].map((i) => `let b${s}_${i} = ${staged(i, s)};`).join('\n      '))}
+      ${forRows(
+        shape,
+        (i, row) => `{
+        let w = tile[${row} * ${weightStride(shape)}u + begin / 4u + j];
+        ${ofSteps((s) => `${sumAt(i, s)} = ${chain(sumAt(i, s), s)};`)}
+      }`,
+      )}
     }
   }`;
   };

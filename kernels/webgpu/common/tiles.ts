@@ -3,10 +3,10 @@
  * choice never shows in the bits of a row: a sum is one chain of multiply-adds in any tile, but for
  * those of matrix units, which are used for all rows or for none.
  *
- * Software adapters run threads four at a time on a CPU and fetch each vector of workgroup memory
- * with four loads, so there fewer threads own more. Of the processor time that SwiftShader takes in
- * the tiles for GPUs, it then takes 0.6 for attention over 128 and 256 tokens of 4 heads of 64, 0.8
- * for a product of 256³, 0.7 for one row. 16 rows a thread were no better for 16 rows.
+ * Software adapters run threads four at a time on a CPU, where what is read costs more than what is
+ * computed, so there fewer threads own more. Of the processor time that SwiftShader takes in the
+ * tiles for GPUs, it then takes 0.6 for attention over 128 and 256 tokens of 4 heads of 64; products
+ * have a tile of their own there.
  */
 import type { KernelCall, KernelLimits, TileRows } from '../kernel.ts';
 import { type SumTile, tileThreads } from './sum-tile.ts';
@@ -21,14 +21,23 @@ const FEW: SumTile = { rows: 16, columns: 64, depth: 32, rowsPerThread: 4, group
 /** A GPU hides what it waits for behind threads: as many as for 16 rows. */
 const LEAST: SumTile = { rows: 4, columns: 64, depth: 32, rowsPerThread: 1, groupsPerThread: 1 };
 
-const MANY_SOFTWARE: SumTile = { ...MANY, rowsPerThread: 16 };
-const LEAST_SOFTWARE: SumTile = { ...LEAST, rowsPerThread: 4 };
+/**
+ * Of threads that read for themselves; see common/direct-sums.ts. With 16 rows a thread a product of
+ * 256³ took 0.85 of the time, its shader twice as long to compile.
+ */
+const onSoftware = (rows: TileRows): SumTile => ({
+  rows,
+  columns: 64,
+  depth: 0,
+  rowsPerThread: rows === 16 || rows === 64 ? 8 : rows,
+  groupsPerThread: 4,
+});
 
-/** Rows of the tiles there are, for who wants to force one. */
-export const TILE_ROWS: readonly TileRows[] = [4, 16, 64];
+/** Rows that tiles are for, for who wants to force one. */
+export const TILE_ROWS: readonly TileRows[] = [1, 4, 8, 16, 64];
 
 const rowsFor = (rows: number, { tileRows }: KernelLimits): TileRows =>
-  tileRows ?? (rows <= 4 ? 4 : rows <= 16 ? 16 : 64);
+  tileRows ?? TILE_ROWS.find((most) => rows <= most) ?? 64;
 
 /** By matrix units: 128 threads hold four subgroups of at most 32. */
 const UNITS: SumTile = { ...MANY, rowsPerThread: 4 };
@@ -46,20 +55,19 @@ export function tileFor(
   if (matrixUnit !== undefined && storage === 'f16' && factors === 'stored') {
     return { ...UNITS, unit: matrixUnit };
   }
-  switch (rowsFor(rows, limits)) {
+  const wanted = rowsFor(rows, limits);
+  if (isSoftware) return onSoftware(wanted);
+  switch (wanted) {
+    // What takes time is to read the weights, once in any tile.
+    case 1:
     case 4:
-      return isSoftware ? LEAST_SOFTWARE : LEAST;
+      return LEAST;
+    case 8:
     case 16:
       return FEW;
     case 64:
-      return isSoftware ? MANY_SOFTWARE : MANY;
+      return MANY;
   }
-}
-
-/** The same where each row also needs a thread of its own. */
-export function foldTileFor(rows: number, call: KernelCall): SumTile {
-  const tile = tileFor(rows, call);
-  return tileThreads(tile) < tile.rows ? MANY : tile;
 }
 
 /** Tells tiles apart. */
@@ -101,9 +109,12 @@ const DECODING: TileShape = {
 
 // All have a thread for each row and each column.
 
+/** Where reads cost most, a weight read is used for two steps. */
+const QUERIES_SOFTWARE: TileShape = { ...QUERIES, rowsPerThread: 8, depth: 16, stepsAtOnce: 2 };
+
 /** The tile of attention and of the gradient of its queries. */
 export const queryTile = ({ isSoftware }: KernelLimits): TileShape =>
-  isSoftware ? { ...QUERIES, rowsPerThread: 8 } : QUERIES;
+  isSoftware ? QUERIES_SOFTWARE : QUERIES;
 
 /** The tile of the gradients of keys and values. */
 export const keyTile = ({ isSoftware }: KernelLimits): TileShape =>

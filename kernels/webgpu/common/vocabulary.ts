@@ -3,11 +3,12 @@
  * linearLogprob and linearSample run the same shader here, so the log-probability recorded while
  * sampling has the bits of the one recomputed for training.
  *
- * The vocabulary is cut at multiples of FOLD. A workgroup owns a tile of rows (64, 16 or 4, by how
- * many there are) × one fold: it makes tiles of logits, 64 entries wide, hands them over in workgroup
- * memory, and thread r walks the entries of row r in order, 32 at a time. A fold gives m = max z, s = Σ e^(z−m) and t = Σ e^(z−m)·(z−m); one
- * workgroup per row merges the folds in an order that depends on their number alone. Then
- * lse = m + ln s and the entropy is ln s − t/s, which does not cancel.
+ * The vocabulary is cut at multiples of FOLD. A workgroup owns a tile of rows (from 1 to 64, by
+ * how many there are) × one fold: it makes tiles of logits, 64 entries wide, hands them over in
+ * workgroup memory, and each row has a thread that walks its entries in order, 32 at a time. A fold
+ * gives m = max z, s = Σ e^(z−m) and t = Σ e^(z−m)·(z−m); one workgroup per row merges the folds in
+ * an order that depends on their number alone. Then lse = m + ln s and the entropy is ln s − t/s,
+ * which does not cancel.
  *
  * Rows go in blocks of at most 4096, and 16 bytes per row and fold are kept, 24 when sampling: for a
  * vocabulary of 151 936 that is 37 MiB, a sixty-fourth of the block's logits.
@@ -27,7 +28,7 @@ import {
   tileSums,
   tileThreads,
 } from './sum-tile.ts';
-import { foldTileFor, tileKey } from './tiles.ts';
+import { tileFor, tileKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
 /** Entries of the vocabulary in one fold. */
@@ -100,21 +101,41 @@ const AT_ONCE = 32;
 
 function makeFoldShader({ tile, isVector }: FoldForm): Shader {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
+  const threads = tileThreads(tile);
+  const rowsEach = Math.ceil(tile.rows / threads);
+  const handedAtOnce = Math.max(1, AT_ONCE / 4 / across(tile));
+  const handedGroups = handedAtOnce * across(tile);
   // A row's logits lie side by side, rows an odd number of groups apart: they miss each other's banks.
-  const stride = across(tile) + 1;
-  const entriesHanded = 4 * across(tile);
-  const handOver = (group: number): string => `
-    ${sumsOf(tile, group)
-      .map(({ row, value }) => `staging[${row} * ${stride}u + x] = ${value} * p.inverse;`)
+  const stride = handedGroups + 1;
+  /** `piece` for each row of a thread, with `r` and its `index` in the tile in scope. */
+  const forEach = (piece: string): string =>
+    rowsEach === 1
+      ? `{ const r = 0u; let index = at.index; ${piece} }`
+      : `for (var r = 0u; r < ${rowsEach}u; r++) { let index = at.index + ${threads}u * r; ${piece} }`;
+  const forRows = (piece: string): string =>
+    forEach(`if (index < ${tile.rows}u && base + index < count) { ${piece} }`);
+  const handOver = (firstGroup: number): string => `
+    ${sumsOf(
+      tile,
+      Array.from({ length: handedAtOnce }, (_, i) => firstGroup + i),
+    )
+      .map(({ row, column, value }) => {
+        const group = `(${column} - ${4 * across(tile) * firstGroup}u) / 4u`;
+        return `staging[${row} * ${stride}u + ${group}] = ${value} * p.inverse;`;
+      })
       .join('\n    ')}
     workgroupBarrier();
-    if (at.index < ${tile.rows}u && position < count) {
-      for (var first = 0u; first < ${entriesHanded}u; first += ${AT_ONCE}u) {
-        fold_entries(&row, at.index * ${stride}u + first / 4u,
-          entry + ${entriesHanded * group}u + first);
-      }
-    }
+    ${forRows(`var row = rows[r];
+        for (var first = 0u; first < ${4 * handedGroups}u; first += ${AT_ONCE}u) {
+          fold_entries(&row, index * ${stride}u + first / 4u,
+            entry + ${4 * across(tile) * firstGroup}u + first);
+        }
+        rows[r] = row;`)}
     workgroupBarrier();`;
+  const firstGroups = Array.from(
+    { length: tile.groupsPerThread / handedAtOnce },
+    (_, i) => i * handedAtOnce,
+  );
   return shader({
     name: `fold of the vocabulary${vec4}`,
     arrays: {
@@ -134,7 +155,7 @@ function makeFoldShader({ tile, isVector }: FoldForm): Shader {
       mode: 'u32',
       inverse: 'f32',
     },
-    threads: [tileThreads(tile), 1, 1],
+    threads: [threads, 1, 1],
     ...tileFeatures(tile),
     body: `
 ${PHILOX}
@@ -228,22 +249,22 @@ fn main(at: Place, group: vec3<u32>) {
   let first = group.y * ${FOLD}u;
   let end = min(first + ${FOLD}u, p.entries);
   ${tilePlace(tile)}
-  if (at.index < ${tile.rows}u) { tile_rows[at.index] = row_at(base + at.index, count); }
+  var rows: array<Row, ${rowsEach}>;
+  ${forEach(`if (index < ${tile.rows}u) { tile_rows[index] = row_at(base + index, count); }`)}
   workgroupBarrier();
 
-  let position = base + at.index;
-  var row: Row;
-  row.part = EMPTY;
-  row.token = -1;
-  if (at.index < ${tile.rows}u && position < count) {
-    if (p.mode == ${FOLD_MODES.target}u) {
-      row.wanted = get_list(p.N + position);
-    } else {
-      let words = vec4<i32>(get_list(4u * position), get_list(4u * position + 1u),
-        get_list(4u * position + 2u), get_list(4u * position + 3u));
-      row.key = bitcast<vec4<u32>>(words);
-    }
-  }
+  ${forRows(`let position = base + index;
+        var row = Row();
+        row.part = EMPTY;
+        row.token = -1;
+        if (p.mode == ${FOLD_MODES.target}u) {
+          row.wanted = get_list(p.N + position);
+        } else {
+          let words = vec4<i32>(get_list(4u * position), get_list(4u * position + 1u),
+            get_list(4u * position + 2u), get_list(4u * position + 3u));
+          row.key = bitcast<vec4<u32>>(words);
+        }
+        rows[r] = row;`)}
   for (var entry = first; entry < end; entry += ${tile.columns}u) {
     ${tileSums(tile, {
       columns: {
@@ -256,15 +277,15 @@ fn main(at: Place, group: vec3<u32>) {
       },
       depth: 'p.D',
     })}
-    ${Array.from({ length: tile.groupsPerThread }, (_, group) => handOver(group)).join('')}
+    ${firstGroups.map(handOver).join('')}
   }
-  if (at.index >= ${tile.rows}u || position >= count) { return; }
-  let out = position * p.folds + p.firstFold + group.y;
-  put_parts(out, vec4<f32>(row.part, row.logit));
-  if (p.mode != ${FOLD_MODES.target}u) {
-    put_draws(2u * out, bitcast<i32>(row.score));
-    put_draws(2u * out + 1u, row.token);
-  }
+  ${forRows(`let row = rows[r];
+        let out = (base + index) * p.folds + p.firstFold + group.y;
+        put_parts(out, vec4<f32>(row.part, row.logit));
+        if (p.mode != ${FOLD_MODES.target}u) {
+          put_draws(2u * out, bitcast<i32>(row.score));
+          put_draws(2u * out + 1u, row.token);
+        }`)}
 }`,
   });
 }
@@ -303,7 +324,7 @@ export function foldPasses(
   { mode, hidden, list, rows, parts, draws, inverse }: FoldOptions,
 ): readonly Pass[] {
   const { D, V } = call.dims;
-  const tile = foldTileFor(rows, call);
+  const tile = tileFor(rows, call);
   const made = foldShader({ tile, isVector: isVectorized(call, [hidden, weight]) });
   const step = Math.min(
     rowsPerBinding(call, Math.max(1, D * bytesOfStored(call)), FOLD),
