@@ -143,12 +143,12 @@ function evaluate(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): Ev
     oldLogprobs,
     ...(marks && { marks }),
   });
-  const factors =
-    parts.ratio.weights?.(batch) ??
-    Float64Array.from(lossMask, (mask, t) => (mask === 0 ? 0 : (tokenWeights?.[t] ?? 1)));
-  marks?.forEach((bits, t) => {
-    if (bits & (mark.lowEntropy | mark.detached)) factors[t] = 0;
-  });
+  const factors = parts.ratio.weights?.(batch) ?? new Float64Array(ratios.length);
+  for (let t = 0; t < factors.length; t++) {
+    const bits = marks?.[t] ?? 0;
+    if (lossMask[t] === 0 || bits & (mark.lowEntropy | mark.detached)) factors[t] = 0;
+    else if (!parts.ratio.weights) factors[t] = tokenWeights?.[t] ?? 1;
+  }
   const clips = parts.ratio.clips?.(batch) ?? surrogate.clips;
   return { shares, factors, ratios, surrogate, clips };
 }

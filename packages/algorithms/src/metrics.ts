@@ -21,13 +21,13 @@
  * corrections/correct.ts.
  */
 import type { GlobalCounts, TokenBatch } from './algorithm.ts';
-import { k1 } from './kl/k1.ts';
-import { k3 } from './kl/k3.ts';
 import { clip } from './marks.ts';
 import { forEachSequence } from './sequences.ts';
 
 /** Ratios are counted in bins of this width in log space: their quantiles then add up. */
 const BIN = 0.01;
+/** On each side of 1: ratios beyond e^±30 are counted as that. */
+const BINS = 3000;
 const BIN_PREFIX = 'ratio/bin/';
 const WEIGHT_SUM = 'ratio/weights';
 const WEIGHT_SQUARES = 'ratio/weights_squared';
@@ -47,7 +47,7 @@ export function sumMetrics(
   klSum?: number,
 ): Record<string, number> {
   const clipped = new Float64Array(Object.keys(clip).length);
-  const bins = new Map<number, number>();
+  const bins = new Int32Array(2 * BINS + 1);
   let [k1Sum, k3Sum, ratioSum, entropySum, weightSum, weightSquares] = [0, 0, 0, 0, 0, 0];
   let [smallest, largest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let t = 0; t < ratios.length; t++) {
@@ -57,8 +57,9 @@ export function sumMetrics(
     const oldLogprob = batch.oldLogprobs[t] as number;
     const code = clips[t] as number;
     clipped[code] = (clipped[code] as number) + 1;
-    k1Sum += k1(oldLogprob, logprob).value;
-    k3Sum += k3(oldLogprob, logprob).value;
+    const difference = logprob - oldLogprob;
+    k1Sum -= difference;
+    k3Sum += Math.expm1(difference) - difference;
     ratioSum += ratio;
     smallest = Math.min(smallest, ratio);
     largest = Math.max(largest, ratio);
@@ -66,8 +67,8 @@ export function sumMetrics(
     const weight = ratio * (factors[t] as number);
     weightSum += weight;
     weightSquares += weight * weight;
-    const bin = Math.round(Math.log(Math.max(ratio, 1e-300)) / BIN);
-    bins.set(bin, (bins.get(bin) ?? 0) + 1);
+    const bin = Math.max(-BINS, Math.min(BINS, Math.round(Math.log(ratio) / BIN)));
+    bins[bin + BINS] = (bins[bin + BINS] as number) + 1;
   }
   const [, low = 0, high = 0, dual = 0, region = 0] = clipped;
   return {
@@ -85,8 +86,17 @@ export function sumMetrics(
     [WEIGHT_SQUARES]: weightSquares,
     ...(batch.entropy && { entropy: entropySum }),
     ...(klSum !== undefined && { kl: klSum }),
-    ...Object.fromEntries([...bins].map(([bin, count]) => [`${BIN_PREFIX}${bin}`, count])),
+    ...filledBins(bins),
   };
+}
+
+/** The bins that hold something, by name. */
+function filledBins(bins: Int32Array): Record<string, number> {
+  const filled: Record<string, number> = {};
+  bins.forEach((count, place) => {
+    if (count > 0) filled[`${BIN_PREFIX}${place - BINS}`] = count;
+  });
+  return filled;
 }
 
 /** Least share of tokens clipped low, greatest share clipped high, of any sequence. */

@@ -37,3 +37,13 @@ export function membersByGroup(groups: Int32Array): readonly (readonly number[])
   });
   return [...members.values()];
 }
+
+/** [N] mask / divisor, 0 where the mask is 0 whatever the divisor. */
+export function maskOver(lossMask: FloatArray, divisor: number): Float64Array {
+  const weights = new Float64Array(lossMask.length);
+  for (let t = 0; t < weights.length; t++) {
+    const mask = lossMask[t] as number;
+    if (mask !== 0) weights[t] = mask / divisor;
+  }
+  return weights;
+}

@@ -73,7 +73,9 @@ describe('train', () => {
     expect(withoutClocks(await eventsOf({ preset: short, seed: 2 }))).not.toEqual(one);
   });
 
-  it.each(algorithmNames())('runs with %s', async (algorithm) => {
+  // One of each kind of ratio and surrogate; the algorithms' own contract covers the rest.
+  it.each(['dapo', 'gmpo', 'gspo', 'reinforce'])('runs with %s', async (algorithm) => {
+    expect(algorithmNames()).toContain(algorithm);
     const events = await eventsOf({ preset: short, algorithm });
     for (const { values } of stepsOf(events, 'reinforcement')) {
       expect(Number.isFinite(values.loss)).toBe(true);

@@ -1,6 +1,7 @@
 /** A constant instead of the length, so that length has no say. */
 import { ConfigError } from '@saccade/core';
 import type { Aggregation } from '../choices.ts';
+import { maskOver } from '../sequences.ts';
 import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-sum.ts';
 
 /**
@@ -22,8 +23,5 @@ export function fixedLength(options: SequenceOptions & { fixedLength: number }):
         'Set it to the most tokens a trajectory may have.',
     );
   }
-  return (lossMask, _, counts) => {
-    const divisor = sequencesCounted(counts, options) * length;
-    return Float64Array.from(lossMask, (mask) => (mask === 0 ? 0 : mask / divisor));
-  };
+  return (lossMask, _, counts) => maskOver(lossMask, sequencesCounted(counts, options) * length);
 }

@@ -1,6 +1,7 @@
 /** Every token weighs the same, and longer sequences more. */
 import type { GlobalCounts } from '../algorithm.ts';
 import type { Aggregation } from '../choices.ts';
+import { maskOver } from '../sequences.ts';
 
 export interface SequenceOptions {
   /** Whether sequences without a token that trains are counted in S. Default false. */
@@ -20,8 +21,5 @@ export function sequencesCounted(counts: GlobalCounts, options: SequenceOptions)
  * The policy gradient of REINFORCE for a trajectory, Williams 1992; verl's `seq-mean-token-sum`.
  */
 export function sequenceMeanTokenSum(options: SequenceOptions = {}): Aggregation {
-  return (lossMask, _, counts) => {
-    const sequences = sequencesCounted(counts, options);
-    return Float64Array.from(lossMask, (mask) => (mask === 0 ? 0 : mask / sequences));
-  };
+  return (lossMask, _, counts) => maskOver(lossMask, sequencesCounted(counts, options));
 }

@@ -1,5 +1,6 @@
 /** Every token weighs the same. */
 import type { Aggregation } from '../choices.ts';
+import { maskOver } from '../sequences.ts';
 
 /**
  * Mean over all tokens of the step that train.
@@ -9,6 +10,5 @@ import type { Aggregation } from '../choices.ts';
  * DAPO, arXiv:2503.14476, eq. 12 (token-level loss).
  */
 export function tokenMean(): Aggregation {
-  return (lossMask, _, counts) =>
-    Float64Array.from(lossMask, (mask) => (mask === 0 ? 0 : mask / counts.tokens));
+  return (lossMask, _, counts) => maskOver(lossMask, counts.tokens);
 }
