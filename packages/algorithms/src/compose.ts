@@ -21,7 +21,7 @@ import type {
   Selector,
   Widened,
 } from './choices.ts';
-import { correctionOf } from './corrections/correct.ts';
+import { correctionOf } from './correction.ts';
 import type { RejectionOptions } from './corrections/rejection.ts';
 import * as klCatalog from './kl/catalog.ts';
 import { withKlInReward } from './kl-reward.ts';

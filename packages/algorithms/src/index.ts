@@ -80,7 +80,7 @@ export {
 } from './coefficients/adaptive-entropy.ts';
 export { type AdaptiveKlOptions, adaptiveKl } from './coefficients/adaptive-kl.ts';
 export { composeAlgorithm, groupsOfSize } from './compose.ts';
-export { type CorrectionOptions, correctionOf } from './corrections/correct.ts';
+export { type CorrectionOptions, correctionOf } from './correction.ts';
 export {
   type ImportanceWeightOptions,
   importanceWeights,

@@ -18,7 +18,7 @@
  *
  * `clip_ratio/*` (all but dual), `entropy` and `kl` are TRL's names. Where the ratio is one per
  * sequence TRL counts sequences, we count its tokens. Metrics of the correction are defined in
- * corrections/correct.ts.
+ * correction.ts.
  */
 import type { GlobalCounts, TokenBatch } from './algorithm.ts';
 import { clip } from './marks.ts';

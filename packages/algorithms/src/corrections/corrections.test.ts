@@ -1,7 +1,7 @@
 import { ConfigError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
+import { correctionOf } from '../correction.ts';
 import { numbers, smallStep } from '../step.fixture.ts';
-import { correctionOf } from './correct.ts';
 import { type ImportanceWeightOptions, importanceWeights } from './importance-weights.ts';
 import { type RejectionOptions, rejectionMask } from './rejection.ts';
 

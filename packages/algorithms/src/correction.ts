@@ -1,8 +1,11 @@
 /** What the difference between the sampling engine and the trainer changes in a step. */
 import { ConfigError, expectLength } from '@saccade/core';
-import type { Correction, Step } from '../algorithm.ts';
-import { type ImportanceWeightOptions, importanceWeights } from './importance-weights.ts';
-import { type RejectionOptions, rejectionMask } from './rejection.ts';
+import type { Correction, Step } from './algorithm.ts';
+import {
+  type ImportanceWeightOptions,
+  importanceWeights,
+} from './corrections/importance-weights.ts';
+import { type RejectionOptions, rejectionMask } from './corrections/rejection.ts';
 
 export interface CorrectionOptions {
   /** Left out: all weights are 1. */
