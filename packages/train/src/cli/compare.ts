@@ -1,7 +1,7 @@
 /** `saccade compare`: one field, several values, one cold start; a table and a picture. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError } from '@saccade/core';
+import { ConfigError, type EventSink } from '@saccade/core';
 import type { Command } from 'commander';
 import { compare, planComparison } from '../compare.ts';
 import { listenForInterruption } from '../interruption.ts';
@@ -66,7 +66,9 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
       `A picture holds at most ${MOST_RUNS} runs, got ${plan.variants.length}. Make several.`,
     );
   }
-  const onEvent = terminalProgress({ stream: process.stderr });
+  // Each run has clocks of its own: what is left of one says nothing about the next.
+  let progress = terminalProgress({ stream: process.stderr });
+  const onEvent: EventSink = (event) => progress(event);
   const python = await openPython(onEvent);
   const interruption = listenForInterruption(onEvent);
   try {
@@ -74,8 +76,10 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
       python,
       onEvent,
       isStopRequested: interruption.isRequested,
-      onRun: (label, index, count) =>
-        console.error(index === 0 ? `\nCold start` : `\n${index}/${count} ${label}`),
+      onRun: (label, index, count) => {
+        console.error(index === 0 ? '\nCold start' : `\n${index}/${count} ${label}`);
+        progress = terminalProgress({ stream: process.stderr });
+      },
     });
     if (runs.length < plan.variants.length) {
       console.log('Stopped with a checkpoint. Call the same command to go on.');
