@@ -36,8 +36,11 @@ const onSoftware = (rows: TileRows): SumTile => ({
 /** Rows that tiles are for, for who wants to force one. */
 export const TILE_ROWS: readonly TileRows[] = [1, 4, 8, 16, 64];
 
-const rowsFor = (rows: number, { tileRows }: KernelLimits): TileRows =>
-  tileRows ?? TILE_ROWS.find((most) => rows <= most) ?? 64;
+/** The tile of one row is for one row alone: four rows that lie side by side are read at once. */
+function rowsFor(rows: number, { tileRows }: KernelLimits): TileRows {
+  if (tileRows === 1) return rows === 1 ? 1 : 4;
+  return tileRows ?? TILE_ROWS.find((most) => rows <= most) ?? 64;
+}
 
 /** By matrix units: 128 threads hold four subgroups of at most 32. */
 const UNITS: SumTile = { ...MANY, rowsPerThread: 4 };

@@ -27,7 +27,7 @@ const FORCED: readonly Forced[] = [
 interface TileCase {
   readonly op: Op;
   readonly opCase: OpCase;
-  /** Rows of the tiles it is for. Default: all. */
+  /** Rows of the tiles it is run in. Default: all for more than one row. */
   readonly gpu?: readonly TileRows[];
   readonly software?: readonly TileRows[];
 }
@@ -41,13 +41,11 @@ const CASES: readonly TileCase[] = [
     op: linearSample,
     opCase: { dims: { N: 18, D: 40, V: 300, Q: 4 }, scalars: { temperature: 1 } },
   },
-  // Rows read one number at a time: other shaders all, but for what reads them with the same tiles.
-  {
-    op: linearLogprob,
-    opCase: { dims: { N: 2, D: 37, V: 300 } },
-    gpu: [16],
-    software: [8],
-  },
+  // One row, in the shaders of the cases above but for the tile of one row.
+  { op: gemm, opCase: { dims: { M: 1, K: 44, N: 36 } }, software: TILE_ROWS },
+  { op: linearLogprob, opCase: { dims: { N: 1, D: 40, V: 300 } }, software: TILE_ROWS },
+  // Numbers that are read one by one: the tiles are those above, so two of them tell enough.
+  { op: linearLogprob, opCase: { dims: { N: 2, D: 37, V: 300 } }, gpu: [16], software: [8] },
   // Attention has tiles for the two kinds of adapters only.
   ...[
     { op: attention, opCase: { dims: { T: 70, H: 4, G: 2, D: 40, S: 3, P: 3 } } },
@@ -63,7 +61,9 @@ const CASES: readonly TileCase[] = [
 ];
 
 const casesOf = ({ tileRows, isSoftware }: Forced): readonly TileCase[] =>
-  CASES.filter(({ gpu, software }) => (isSoftware ? software : gpu)?.includes(tileRows) ?? true);
+  CASES.filter(({ gpu, software }) =>
+    ((isSoftware ? software : gpu) ?? TILE_ROWS.slice(1)).includes(tileRows),
+  );
 
 /** All results of a case, forward and backward. */
 async function resultsOf(device: Device, op: Op, { dims, scalars }: OpCase) {
