@@ -13,6 +13,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -127,12 +128,14 @@ const megabytes = (path) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
 
 function makeArchive(folder) {
   const archive = `${folder}.tar.gz`;
-  const args = ['-czf', archive, '-C', dirname(folder), basename(folder)];
+  // Renamed when it is whole: half an archive unpacks to something.
+  const args = ['-czf', `${archive}.new`, '-C', dirname(folder), basename(folder)];
   const { status, stderr } = spawnSync('tar', args, {
     encoding: 'utf8',
     env: { ...process.env, GZIP: '-9' },
   });
   if (status !== 0) throw new PackError(`tar ended with ${status}: ${stderr}`);
+  renameSync(`${archive}.new`, archive);
   return archive;
 }
 

@@ -17,9 +17,6 @@ import type { Ledger } from './ledger.ts';
 
 /** Storage types, each a process of its own: the float64 oracles take the time. */
 export const CHECKED_TYPES: readonly DType[] = ['f32', 'bf16', 'f16'];
-/** A check that takes longer hangs. */
-const LIMIT_SECONDS = 60;
-
 export interface CheckSelection {
   readonly dtype: DType;
   /** Random cases of every op beside its fixed ones. */
@@ -60,6 +57,13 @@ export const failedCheck = (name: string, message: string): CheckResult => ({
   milliseconds: 0,
 });
 
+export interface CheckLimits {
+  /** For all; no check begins after it. */
+  readonly seconds: number;
+  /** A check that takes longer hangs. */
+  readonly limitSeconds: number;
+}
+
 /**
  * Runs those checks that the ledger does not have yet, until the time is up.
  *
@@ -70,7 +74,7 @@ export async function runDeviceChecks(
   checks: readonly DeviceCheck[],
   subject: Subject,
   ledger: Ledger<CheckResult>,
-  seconds: number,
+  { seconds, limitSeconds }: CheckLimits,
   onResult: (latest: CheckResult) => void = () => {},
 ): Promise<boolean> {
   const end = performance.now() + 1000 * seconds;
@@ -83,7 +87,7 @@ export async function runDeviceChecks(
       continue;
     }
     const run = (): Promise<CheckResult> => runOne(check, subject);
-    const result = await ledger.run(check.name, LIMIT_SECONDS, run);
+    const result = await ledger.run(check.name, limitSeconds, run);
     onResult(result);
     if (result.outcome === 'failed' && (await isLost(subject.device))) return false;
   }

@@ -13,6 +13,7 @@ import { runStages } from './run-stages.ts';
 import { planStages } from './stages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
+const limits = { seconds: 60, limitSeconds: 60 };
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'saccade-gpu-'));
@@ -99,15 +100,15 @@ it('writes every check down, leaves out what is known, and what there is no time
   const ledgerOf = (name: string, resume: boolean): Ledger<CheckResult> =>
     new Ledger({ folder, name, resume, failed: failedCheck });
   const first = ledgerOf('checks', false);
-  expect(await runDeviceChecks(checks.slice(0, 1), subject, first, 60)).toBe(true);
+  expect(await runDeviceChecks(checks.slice(0, 1), subject, first, limits)).toBe(true);
   const seen: string[] = [];
   const rest = ledgerOf('checks', true);
-  await runDeviceChecks(checks, subject, rest, 60, ({ name }) => seen.push(name));
+  await runDeviceChecks(checks, subject, rest, limits, ({ name }) => seen.push(name));
   expect(seen).toEqual(checks.slice(1).map(({ name }) => name));
   expect(rest.entries.map(({ outcome }) => outcome)).toEqual(checks.map(() => 'passed'));
   expect(readLedger(folder, 'checks')?.isDone).toBe(true);
   const late = ledgerOf('late', false);
-  await runDeviceChecks(checks, subject, late, -1);
+  await runDeviceChecks(checks, subject, late, { ...limits, seconds: -1 });
   expect(late.entries).toEqual(
     checks.map(({ name }) => expect.objectContaining({ name, outcome: 'skipped' })),
   );
@@ -129,7 +130,7 @@ it('opens a lost device again in another process, and goes on behind the check t
     const checks = deviceChecks({ dtype: 'f32', fuzzCount: 0, emulated: true, filter: 'add f32' });
     const folder = ${JSON.stringify(folder)};
     const ledger = new Ledger({ folder, name: 'lost', resume, failed: failedCheck });
-    console.log(await runDeviceChecks(checks, subject, ledger, 60));
+    console.log(await runDeviceChecks(checks, subject, ledger, { seconds: 60, limitSeconds: 60 }));
     subject.device.dispose();`;
   const progress = (): number | 'done' => {
     const state = readLedger(folder, 'lost');
