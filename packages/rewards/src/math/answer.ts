@@ -28,7 +28,8 @@ function wordsOf(text: string): Expression {
     .replace(/\\[a-z]+\s*\{([^{}]*)\}/g, '$1')
     .replace(/\s+/g, ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/^\((.*)\)$/, '$1');
   return { kind: 'text', text: /^no (?:real )?solutions?$/.test(plain) ? '∅' : plain };
 }
 
@@ -83,12 +84,18 @@ function readOne(part: string): Expression {
   return readMeasured(part) ?? parseMath(part);
 }
 
+/** A number with its unit is shorter. */
+const maxMeasuredCharacters = 200;
+/** Beginnings of a unit that are tried. */
+const maxSuffixes = 8;
+
 const textSuffix =
   /^(.*?[^\s\\].*?)((?:\\(?:text\w*|mbox|mathrm|mathbf|rm)\s*\{[^{}]*\}\s*(?:\^\s*\{?\s*-?\d\s*\}?)?\s*\/?\s*)+)$/s;
 const plainSuffix = /(?<=[\d)}%]|\s)[A-Za-z°][A-Za-z°\s/^{}\d*.-]*$/;
 
 /** `5 cm`, `\frac{1}{2}\text{ apples}`, `30 km/h`: a number and its unit. */
 function readMeasured(part: string): Expression | undefined {
+  if (part.length > maxMeasuredCharacters) return undefined;
   const worded = textSuffix.exec(part);
   if (worded !== null) {
     const [, before = '', words = ''] = worded;
@@ -101,7 +108,8 @@ function readMeasured(part: string): Expression | undefined {
   }
   // From the longest suffix of letters to the shortest.
   const numeric = /^[-+\s\d.,/%()\\{}^*a-z]*?[\d)}%]\s*(?=[A-Za-z°])/.exec(part);
-  for (let at = numeric?.[0].length ?? -1; at > 0 && at < part.length; ) {
+  let at = numeric?.[0].length ?? -1;
+  for (let tries = 0; tries < maxSuffixes && at > 0 && at < part.length; tries++) {
     const suffix = part.slice(at);
     if (!plainSuffix.test(part)) return undefined;
     const isUnit = parseUnit(suffix) !== undefined || isCountedThing(suffix);

@@ -1,13 +1,14 @@
 /** Whether two mathematical answers say the same. */
 import type { Budget } from './evaluate.ts';
-import { contains, type Expression } from './expression.ts';
+import { contains, type Expression, mapChildren } from './expression.ts';
 import { areEqualSets, realSetOf } from './real-sets.ts';
 import { resolveRelations } from './relations.ts';
 import { areEqualScalars } from './scalars.ts';
 import { parseUnit } from './units.ts';
 
 /** Parts of expressions that one comparison may evaluate; some tens of milliseconds. */
-const evaluationBudget = 60_000;
+const evaluationBudget = 30_000;
+const comparisonCost = 20;
 
 /** What an answer is compared as: `expected` decides how `answer` is read. */
 export function areEquivalent(answer: Expression, expected: Expression): boolean {
@@ -15,6 +16,8 @@ export function areEquivalent(answer: Expression, expected: Expression): boolean
 }
 
 function compare(answer: Expression, expected: Expression, budget: Budget): boolean {
+  // Comparing costs work too, which also bounds how deep it goes.
+  budget.left -= comparisonCost;
   if (budget.left < 0) return false;
   if (answer.kind === 'measured' || expected.kind === 'measured') {
     return compareMeasured(answer, expected, budget);
@@ -53,10 +56,10 @@ function compareMeasured(answer: Expression, expected: Expression, budget: Budge
 
 function compareText(answer: Expression, expected: Expression): boolean {
   const textOf = (one: Expression): string | undefined => {
-    if (one.kind === 'text') return one.text.trim().toLowerCase();
+    if (one.kind === 'text') return one.text.toLowerCase().replace(/^\((.*)\)$/, '$1');
     if (one.kind === 'symbol') return one.name.toLowerCase();
     if (one.kind === 'set' && one.items.length === 0) return '∅';
-    return one.kind === 'constant' && one.name !== 'infinity' ? one.name[0] : undefined;
+    return one.kind === 'constant' && one.name.length === 1 ? one.name : undefined;
   };
   const text = textOf(answer);
   return text !== undefined && text !== '' && text === textOf(expected);
@@ -78,31 +81,10 @@ function bothSigns(expression: Expression): readonly Expression[] {
 
 function withSign(expression: Expression, isPlus: boolean): Expression {
   const inner = (part: Expression): Expression => withSign(part, isPlus);
-  switch (expression.kind) {
-    case 'plusMinus': {
-      const right = inner(expression.right);
-      const signed: Expression = isPlus ? right : { kind: 'negate', of: right };
-      return { kind: 'sum', terms: [inner(expression.left), signed] };
-    }
-    case 'sum':
-      return { ...expression, terms: expression.terms.map(inner) };
-    case 'product':
-      return { ...expression, factors: expression.factors.map(inner) };
-    case 'negate':
-      return { ...expression, of: inner(expression.of) };
-    case 'quotient':
-      return { ...expression, above: inner(expression.above), below: inner(expression.below) };
-    case 'power':
-      return { ...expression, base: inner(expression.base), exponent: inner(expression.exponent) };
-    case 'call':
-      return { ...expression, args: expression.args.map(inner) };
-    case 'relation':
-      return { ...expression, sides: expression.sides.map(inner) };
-    case 'bracketed':
-      return { ...expression, items: expression.items.map(inner) };
-    default:
-      return expression;
-  }
+  if (expression.kind !== 'plusMinus') return mapChildren(expression, inner);
+  const right = inner(expression.right);
+  const signed: Expression = isPlus ? right : { kind: 'negate', of: right };
+  return { kind: 'sum', terms: [inner(expression.left), signed] };
 }
 
 /** Several answers: the same ones in any order. A tuple's may be written without its brackets. */

@@ -96,6 +96,48 @@ export function childrenOf(expression: Expression): readonly Expression[] {
   }
 }
 
+/** The same expression with each of its parts replaced. */
+export function mapChildren(
+  expression: Expression,
+  replace: (part: Expression) => Expression,
+): Expression {
+  switch (expression.kind) {
+    case 'sum':
+      return { ...expression, terms: expression.terms.map(replace) };
+    case 'product':
+      return { ...expression, factors: expression.factors.map(replace) };
+    case 'negate':
+      return { ...expression, of: replace(expression.of) };
+    case 'plusMinus':
+    case 'setOperation':
+      return { ...expression, left: replace(expression.left), right: replace(expression.right) };
+    case 'quotient':
+      return { ...expression, above: replace(expression.above), below: replace(expression.below) };
+    case 'power': {
+      const { base, exponent } = expression;
+      return { ...expression, base: replace(base), exponent: replace(exponent) };
+    }
+    case 'call':
+      return { ...expression, args: expression.args.map(replace) };
+    case 'series': {
+      const { from, to, term } = expression;
+      return { ...expression, from: replace(from), to: replace(to), term: replace(term) };
+    }
+    case 'bracketed':
+    case 'set':
+    case 'several':
+      return { ...expression, items: expression.items.map(replace) };
+    case 'matrix':
+      return { ...expression, rows: expression.rows.map((row) => row.map(replace)) };
+    case 'relation':
+      return { ...expression, sides: expression.sides.map(replace) };
+    case 'measured':
+      return { ...expression, value: replace(expression.value) };
+    default:
+      return expression;
+  }
+}
+
 /** Whether `test` holds anywhere in an expression. */
 export function contains(expression: Expression, test: (part: Expression) => boolean): boolean {
   return test(expression) || childrenOf(expression).some((child) => contains(child, test));

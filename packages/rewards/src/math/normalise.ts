@@ -1,7 +1,7 @@
 /** Takes styling, delimiters and Unicode out of LaTeX, so that one notation is left to parse. */
 
 /** Longest answer that is parsed; a longer one is only compared as text. */
-export const maxMathCharacters = 2000;
+export const maxMathCharacters = 1000;
 
 const characters: Readonly<Record<string, string>> = {
   '−': '-',
@@ -96,11 +96,20 @@ export function mathPartOf(text: string): string {
     ...text.matchAll(/\$\$([^$]+)\$\$|\$([^$]+)\$|\\\(([\s\S]+?)\\\)|\\\[([\s\S]+?)\\\]/g),
   ];
   const last = spans.at(-1);
-  if (last === undefined) return text;
-  // Prose around it, and not merely a unit or a second answer.
+  if (last === undefined) return afterAnswerIs(text);
+  // Words around it, and not merely a unit or what joins two answers.
   const outside = text.replaceAll(/\$[^$]*\$|\\\([\s\S]*?\\\)|\\\[[\s\S]*?\\\]/g, ' ');
-  const isProse = (outside.match(/[A-Za-z]{2,}/g) ?? []).length >= 3;
-  return isProse ? (last[1] ?? last[2] ?? last[3] ?? last[4] ?? text) : text;
+  const words = (outside.match(/[A-Za-z]{3,}/g) ?? []).filter((word) => !/^and$/i.test(word));
+  if (words.length === 0) return text;
+  return last[1] ?? last[2] ?? last[3] ?? last[4] ?? text;
+}
+
+/** What follows the last `the answer is`, up to the end of the sentence. */
+function afterAnswerIs(text: string): string {
+  const stated = [...text.matchAll(/\banswer\s*(?:is\s*:?|:)\s*/gi)].at(-1);
+  if (stated === undefined) return text;
+  const rest = text.slice(stated.index + stated[0].length);
+  return rest.replace(/\n[\s\S]*$|(?<=\S)\.(?=\s|$)[\s\S]*$/, '');
 }
 
 function lastBraced(text: string, opening: string): string | undefined {
@@ -118,6 +127,10 @@ function lastBraced(text: string, opening: string): string | undefined {
 /** One notation for what can be written in many; see the tests of `math`. */
 export function normaliseMath(text: string): string {
   let plain = mathPartOf(text.normalize('NFC'));
+  // Escaped once too often, as in JSON; in a matrix \\\\ ends a row.
+  if (!plain.includes('\\begin')) plain = plain.replace(/\\\\(?=[a-zA-Z])/g, '\\');
+  // Rounded once more at the end: 70/9 ≈ 7.78.
+  plain = plain.replace(/(=.*?)(?:\\approx|≈).*$/s, '$1');
   plain = plain.replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (digits) => `^{${digitsOf(digits, superscripts)}}`);
   plain = plain.replace(/[₀₁₂₃₄₅₆₇₈₉]+/g, (digits) => `_{${digitsOf(digits, subscripts)}}`);
   plain = plain.replace(/[^\p{ASCII}]/gu, (character) => characters[character] ?? character);
@@ -135,7 +148,7 @@ export function normaliseMath(text: string): string {
     .replace(/(\d)\s*\{\s*,\s*\}\s*(\d)/g, '$1$2')
     .replace(/(\d)\\[,;:! ](?=\d{3}(?!\d))/g, '$1')
     .replace(/\\\\\s*\[[^\]]*\]/g, '\\\\')
-    .replace(/,\\!/g, ',')
+    .replace(/,\\!\s*/g, ',')
     .replace(/\\[,;:!>]/g, ' ')
     .replace(/\\(?:quad|qquad|hspace\{[^}]*\}|space)(?![a-zA-Z])/g, ' ')
     .replace(/(?<!\\)\\ /g, ' ')

@@ -29,9 +29,22 @@ export function resolveRelations(a: Expression, e: Expression, budget: Budget): 
     return isSameName && areEqualSets(solvedA, solvedE);
   }
   if (a.kind === 'relation' && e.kind === 'relation') return compareBoth(a, e, budget);
+  // An equation that is asked for is not its right side: 0 is no answer to x + y = 0.
+  if (e.kind === 'relation' && !isDefinition(e)) return false;
   const stated = a.kind === 'relation' ? statedBy(a, budget) : statedBy(e, budget);
   if (stated === undefined) return false;
   return a.kind === 'relation' ? { answer: stated, expected: e } : { answer: a, expected: stated };
+}
+
+/** `x = …`, `f(x) = …`, `(x, y) = …`, or constants alone. */
+function isDefinition({ sides }: RelationExpression): boolean {
+  const isName = (side: Expression): boolean =>
+    side.kind === 'symbol' ||
+    (side.kind === 'product' &&
+      side.factors.length === 2 &&
+      side.factors.every(({ kind }) => kind === 'symbol')) ||
+    (side.kind === 'bracketed' && side.items.every(isName));
+  return sides.some(isName) || symbolsOf(...sides).length === 0;
 }
 
 /** The set of `x ∈ S`, else the expression itself. */

@@ -20,6 +20,7 @@ export const math: Verifier = {
   paper: 'github.com/huggingface/Math-Verify; numeric probing after doi:10.1145/322217.322225',
   verify(answer, expected) {
     if (answer.trim() === '' || expected.trim() === '') return 0;
+    if (answer.trim() === expected.trim()) return 1;
     const [a, e] = [readAnswer(answer), readAnswer(expected)];
     if (areEquivalent(a, e)) return 1;
     if ((a.kind === 'text') === (e.kind === 'text')) return 0;
