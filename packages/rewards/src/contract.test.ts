@@ -13,7 +13,7 @@ describe.each(verifiers.entries())('verifier %s', (_, verifier) => {
 
 describe('the contracts', () => {
   const [range, purity] = rewardContract;
-  const [, itself, others] = verifierContract;
+  const [, , itself, others] = verifierContract;
 
   it('catch a reward outside of its range, and one that changes', () => {
     expect(() => range?.check({ ...accumulativeTool, range: [0, 3] })).toThrow(/gave 4, outside/);

@@ -30,8 +30,12 @@ export const rewardContract: readonly RewardCheck[] = [
 
 export const verifierContract: readonly VerifierCheck[] = [
   { name: 'gives a number from 0 to 1 for any text', check: checkVerifierRange },
-  { name: 'accepts a number as the answer to itself, with space around it', check: checkItself },
-  { name: 'refuses another number, and an empty answer', check: checkOthers },
+  { name: 'says where its definition comes from', check: checkDefinition },
+  {
+    name: 'accepts what it reads as the answer to itself, with space around it',
+    check: checkItself,
+  },
+  { name: 'refuses another answer, and an empty one', check: checkOthers },
 ];
 
 const code: Action = { kind: 'code', code: 'look()' };
@@ -160,12 +164,23 @@ function checkVerifierRange(verifier: Verifier): void {
   }
 }
 
+function checkDefinition(verifier: Verifier): void {
+  if ((verifier.paper ?? '').trim() === '') throw new Error(`${verifier.name} names no source.`);
+}
+
 function checkItself(verifier: Verifier): void {
-  for (const [answer, expected] of [
-    ['7', '7'],
-    [' 7\n', '7'],
-    ['42', ' 42'],
-  ] as const) {
+  const pairs =
+    verifier.example === undefined
+      ? [
+          ['7', '7'],
+          [' 7\n', '7'],
+          ['42', ' 42'],
+        ]
+      : [
+          [verifier.example, verifier.example],
+          [` ${verifier.example}\n`, verifier.example],
+        ];
+  for (const [answer = '', expected = ''] of pairs) {
     if (verifier.verify(answer, expected) !== 1) {
       throw new Error(`${verifier.name} does not accept "${answer}" for "${expected}".`);
     }
@@ -173,9 +188,10 @@ function checkItself(verifier: Verifier): void {
 }
 
 function checkOthers(verifier: Verifier): void {
+  const { example = '7' } = verifier;
   for (const answer of ['1', '77', '', ' ', '-7']) {
-    if (verifier.verify(answer, '7') >= 0.5) {
-      throw new Error(`${verifier.name} accepts "${answer}" for "7".`);
+    if (verifier.verify(answer, example) >= 0.5) {
+      throw new Error(`${verifier.name} accepts "${answer}" for "${example}".`);
     }
   }
 }

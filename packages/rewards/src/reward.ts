@@ -41,5 +41,9 @@ export interface GroupReward {
 /** Decides whether an answer is right: 0 wrong, 1 right, between for graded metrics. */
 export interface Verifier {
   readonly name: string;
+  /** Where its definition comes from. */
+  readonly paper?: string;
+  /** An answer of the kind it reads, for the contract, where that is not a number. */
+  readonly example?: string;
   verify(answer: string, expected: string): number;
 }

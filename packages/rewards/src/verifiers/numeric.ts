@@ -7,8 +7,9 @@ import type { Verifier } from '../reward.ts';
  */
 export const numeric: Verifier = {
   name: 'numeric',
+  paper: 'equality to six figures, ours',
   verify(answer, expected) {
-    const [a, b] = [numberIn(answer), numberIn(expected)];
+    const [a, b] = [plainNumberIn(answer), plainNumberIn(expected)];
     if (a === undefined || b === undefined) return 0;
     return Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b)) ? 1 : 0;
   },
@@ -16,7 +17,8 @@ export const numeric: Verifier = {
 
 const plainNumber = /^[+-]?(\d+|\d{1,3}(,\d{3})+)?(\.\d*)?(e[+-]?\d+)?$/i;
 
-function numberIn(text: string): number | undefined {
+/** The number a text is; undefined for anything besides. */
+export function plainNumberIn(text: string): number | undefined {
   const trimmed = text.trim().replace('\u2212', '-');
   if (!/\d/.test(trimmed) || !plainNumber.test(trimmed)) return undefined;
   const value = Number(trimmed.replaceAll(',', ''));

@@ -1,0 +1,18 @@
+/** Why a model gave no reply. */
+import { SaccadeError } from '@saccade/core';
+
+export class ChatError extends SaccadeError {
+  /** Whether the same call may succeed later. */
+  readonly isTransient: boolean;
+  /** What the server asked to wait, milliseconds. */
+  readonly retryAfterMs?: number;
+
+  constructor(
+    message: string,
+    options: { isTransient: boolean; retryAfterMs?: number; cause?: unknown },
+  ) {
+    super('chat', message, { cause: options.cause });
+    this.isTransient = options.isTransient;
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+  }
+}

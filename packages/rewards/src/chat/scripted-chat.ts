@@ -1,0 +1,28 @@
+/** A model whose replies are given: for trying a judge out, and for tests of what uses one. */
+import type { ChatMessage, ChatModel } from './chat-model.ts';
+
+export type Script = (messages: readonly ChatMessage[], call: number) => string | Promise<string>;
+
+export interface ScriptedChat extends ChatModel {
+  /** What it was asked, in order. */
+  readonly asked: readonly (readonly ChatMessage[])[];
+}
+
+export function scriptedChat(script: Script, name = 'scripted'): ScriptedChat {
+  const asked: (readonly ChatMessage[])[] = [];
+  return {
+    name,
+    asked,
+    async reply(messages) {
+      asked.push(messages);
+      return script(messages, asked.length - 1);
+    },
+  };
+}
+
+/** All text of some messages, for looking at. */
+export function textOf(messages: readonly ChatMessage[]): string {
+  return messages
+    .flatMap(({ parts }) => parts.map((part) => (part.kind === 'text' ? part.text : '[picture]')))
+    .join('\n');
+}

@@ -1,0 +1,88 @@
+/** Lets judges take part in scoring, which is synchronous: what they say is asked for before. */
+import type { Group, Trajectory } from '@saccade/trajectory';
+import type { Ask } from './ask-judge.ts';
+import type { AnswerInput } from './judges/answer-judge.ts';
+import type { CropInput } from './judges/crop-judge.ts';
+import type { Verifier } from './reward.ts';
+import { RewardError, type ScoringTask } from './score.ts';
+import { judge, type VerdictOptions } from './verdict.ts';
+
+export interface JudgedOptions {
+  readonly question: string;
+  /** Decides first; what it accepts needs no judge. */
+  readonly verifier: Verifier;
+  readonly ask: Ask<AnswerInput>;
+  readonly verdict?: VerdictOptions;
+}
+
+/**
+ * A verifier that knows what the judge says about every answer of a group: rules first, then the
+ * model. Give it to `scoreGroup` in place of the rules.
+ *
+ * Equal answers are asked once. An answer on which the judge failed makes the verifier throw the
+ * judge's RewardError, so that its trajectories fail at the boundary `reward` and are not scored 0.
+ * Answers that are refused (see `Refusal`) are never put before the judge.
+ */
+export async function judgedVerifier(
+  group: Group,
+  task: ScoringTask,
+  options: JudgedOptions,
+): Promise<Verifier> {
+  const { question, verifier, ask, verdict } = options;
+  const scores = new Map<string, number | RewardError>();
+  await Promise.all(
+    group.trajectories.map(async (trajectory) => {
+      if (trajectory.stopReason === 'failed') return;
+      const { answer, score } = judge(trajectory, task.answer, verifier, verdict);
+      if (answer === undefined || scores.has(answer)) return;
+      scores.set(answer, score);
+      if (score >= 0.5 || answer.trim() === '') return;
+      const grade = await ask({ question, answer, expected: task.answer }).catch(asRewardError);
+      scores.set(answer, grade);
+    }),
+  );
+  return {
+    ...verifier,
+    name: `${verifier.name}, then a judge`,
+    verify(answer, expected) {
+      const score = expected === task.answer ? scores.get(answer) : undefined;
+      if (score instanceof RewardError) throw score;
+      return score ?? verifier.verify(answer, expected);
+    },
+  };
+}
+
+/**
+ * The crop judge's grade of every tool turn of a trajectory: the best of the pictures it brought,
+ * undefined for turns without. With it comes nothing that the model wrote.
+ *
+ * @throws RewardError if the judge failed
+ */
+export async function gradeCrops(
+  trajectory: Trajectory,
+  question: string,
+  ask: Ask<CropInput>,
+): Promise<readonly (number | undefined)[]> {
+  return Promise.all(
+    trajectory.turns.map(async (turn) => {
+      const seen = trajectory.segments[turn.segment + 1];
+      if (turn.action.kind !== 'code' || seen?.kind !== 'observation') return undefined;
+      const grades = await Promise.all(
+        seen.images.map(({ png, width, height, origin }) => {
+          const [scaleX, left, scaleY, top] = origin?.map ?? [];
+          const place =
+            scaleX === undefined || left === undefined || scaleY === undefined || top === undefined
+              ? {}
+              : { left, top, right: left + scaleX * width, bottom: top + scaleY * height };
+          return ask({ question, png, metadata: { width, height, ...place } });
+        }),
+      );
+      return grades.length === 0 ? undefined : Math.max(...grades);
+    }),
+  );
+}
+
+function asRewardError(error: unknown): RewardError {
+  if (error instanceof RewardError) return error;
+  return new RewardError(`The answer judge broke: ${String(error)}`, { cause: error });
+}

@@ -1,0 +1,2 @@
+export { answerJudge } from './answer-judge.ts';
+export { cropJudge } from './crop-judge.ts';

@@ -1,0 +1,45 @@
+/** Answers that are a box in a picture. */
+import type { Verifier } from '../reward.ts';
+
+/** [left, top, right, bottom], pixels or any one unit. */
+type Box = readonly [number, number, number, number];
+
+/**
+ * Overlap of two boxes over what they cover together.
+ *
+ *   IoU = |A ∩ B| / |A ∪ B|
+ *
+ * Everingham et al. 2010 (PASCAL VOC), doi:10.1007/s11263-009-0275-4, §4.2. Reads the first four
+ * numbers of `[x1, y1, x2, y2]`, `{"bbox_2d": […]}` or `(x1,y1),(x2,y2)`; a text with other than four
+ * numbers, or a box without area, scores 0.
+ */
+export const boxIou: Verifier = {
+  name: 'box-iou',
+  paper: 'doi:10.1007/s11263-009-0275-4, §4.2',
+  example: '[0, 0, 10, 10]',
+  verify(answer, expected) {
+    const [a, e] = [boxIn(answer), boxIn(expected)];
+    return a === undefined || e === undefined ? 0 : overlap(a, e);
+  },
+};
+
+function boxIn(text: string): Box | undefined {
+  const plain = text.slice(0, 1000).replace(/bbox_?2d/gi, 'box');
+  const found = plain.match(/-?(?:\d+(?:\.\d+)?|\.\d+)/g) ?? [];
+  const [left, top, right, bottom] = found.map(Number);
+  if (left === undefined || top === undefined || right === undefined || bottom === undefined) {
+    return undefined;
+  }
+  const isBox = found.length === 4 && right > left && bottom > top;
+  return isBox && Number.isFinite((right - left) * (bottom - top))
+    ? [left, top, right, bottom]
+    : undefined;
+}
+
+function overlap([x1, y1, x2, y2]: Box, [u1, v1, u2, v2]: Box): number {
+  const width = Math.min(x2, u2) - Math.max(x1, u1);
+  const height = Math.min(y2, v2) - Math.max(y1, v1);
+  if (width <= 0 || height <= 0) return 0;
+  const shared = width * height;
+  return Math.min(1, shared / ((x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - shared));
+}
