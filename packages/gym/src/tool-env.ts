@@ -100,6 +100,7 @@ function resultOf(outcome: Outcome): ToolResult {
     ...(outcome.error && {
       errorType: outcome.error.type,
       errorMessage: outcome.error.message,
+      ...(outcome.error.line !== undefined && { errorLine: outcome.error.line }),
     }),
     imageCount: outcome.images.length,
     wallMs: outcome.wallMs,

@@ -1,6 +1,6 @@
 /** What must hold of every trajectory, whoever made it. */
 import { DataError } from '@saccade/core';
-import type { Segment, Trajectory } from './trajectory.ts';
+import type { ScoredTrajectory, Segment, Trajectory } from './trajectory.ts';
 
 /**
  * Everything that is wrong with a trajectory, one sentence each; empty if it keeps its invariants:
@@ -9,7 +9,8 @@ import type { Segment, Trajectory } from './trajectory.ts';
  *   observation;
  * - model segments, and only they, have log-probs, one finite number per token;
  * - pictures lie in prompts and observations, their placeholders fit, their names are unique;
- * - turn k was made by the k-th model segment; a tool result answers code;
+ * - turn k was made by the k-th model segment; a tool result answers code; turn rewards, where there
+ *   are any, are one for each turn;
  * - an answer exists exactly if the trajectory was answered, a failure exactly if it failed.
  */
 export function trajectoryViolations(trajectory: Trajectory): readonly string[] {
@@ -99,6 +100,10 @@ function checkTurns(trajectory: Trajectory, violations: string[]): void {
   const unfinished = stopReason === 'failed' ? 1 : 0;
   if (turns.length > modelSegments || turns.length < modelSegments - unfinished) {
     violations.push(`it has ${modelSegments} model segments and ${turns.length} turns`);
+  }
+  const { turnRewards } = trajectory as Partial<ScoredTrajectory>;
+  if (turnRewards !== undefined && turnRewards.length !== turns.length) {
+    violations.push(`it has ${turns.length} turns and ${turnRewards.length} turn rewards`);
   }
 }
 

@@ -48,6 +48,7 @@ function trajectory(logprobs: readonly number[], png: Uint8Array, sampleIndex = 
       stderr: 'x',
       errorType: 'E',
       errorMessage: 'm',
+      errorLine: 1,
       imageCount: 0,
       wallMs: 1.5,
     },
@@ -88,8 +89,11 @@ describe('trajectory files', () => {
       ...trajectory([-1], png),
       reward: 1.2,
       rewardTerms: { accuracy: 1, 'accumulative-tool': 0.2 },
+      turnRewards: [-0.5],
       isCorrect: true,
     };
+    const unfit = { ...scored, turnRewards: [-0.5, 0] };
+    await expect(writeTrajectory(path, unfit)).rejects.toThrow(/1 turns and 2 turn rewards/);
     await writeTrajectory(path, scored);
     const [stored] = await readAll();
     expect(stored?.trajectory).toEqual(scored);

@@ -63,6 +63,7 @@ export function formatTrajectoryLine(
     ? {
         reward: trajectory.reward,
         rewardTerms: trajectory.rewardTerms,
+        turnRewards: trajectory.turnRewards,
         isCorrect: trajectory.isCorrect,
       }
     : {};
@@ -143,11 +144,12 @@ function parseTrajectory(record: JsonFields, files: Files): Trajectory | ScoredT
 
 function parseScores(
   record: JsonFields,
-): Pick<ScoredTrajectory, 'reward' | 'rewardTerms' | 'isCorrect'> {
+): Pick<ScoredTrajectory, 'reward' | 'rewardTerms' | 'turnRewards' | 'isCorrect'> {
   const terms = record.object('rewardTerms');
   return {
     reward: record.number('reward'),
     rewardTerms: byName(terms, (name) => terms.number(name)),
+    ...(record.has('turnRewards') && { turnRewards: record.numbers('turnRewards') }),
     isCorrect: record.boolean('isCorrect'),
   };
 }
@@ -214,6 +216,7 @@ function parseResult(record: JsonFields): ToolResult {
     stderr: record.text('stderr'),
     ...(record.has('errorType') && { errorType: record.text('errorType') }),
     ...(record.has('errorMessage') && { errorMessage: record.text('errorMessage') }),
+    ...(record.has('errorLine') && { errorLine: record.integer('errorLine') }),
     imageCount: record.integer('imageCount'),
     wallMs: record.number('wallMs'),
   };

@@ -54,6 +54,8 @@ export interface ToolResult {
   readonly stderr: string;
   readonly errorType?: string;
   readonly errorMessage?: string;
+  /** Line of the code, counted from 1, that raised. */
+  readonly errorLine?: number;
   readonly imageCount: number;
   readonly wallMs: number;
 }
@@ -117,6 +119,8 @@ export interface ScoredTrajectory extends Trajectory {
   readonly reward: number;
   /** Weighted terms by name; they sum to `reward`. */
   readonly rewardTerms: Readonly<Record<string, number>>;
+  /** [K] reward of each turn, apart from `reward`; absent if nothing rewards turns. */
+  readonly turnRewards?: readonly number[];
   /** Whether the final answer was judged right. */
   readonly isCorrect: boolean;
 }

@@ -1,0 +1,195 @@
+/** From the code of a trajectory to what it did with pictures, turn by turn. */
+import type { ToolResult, Trajectory } from '@saccade/trajectory';
+import { type Affine, identity } from './geometry.ts';
+import { Interpreter } from './interpreter/execute.ts';
+import { Session } from './interpreter/session.ts';
+import { type PictureValue, StepLimit, type Value } from './interpreter/values.ts';
+import type { TurnToolUse } from './operation.ts';
+import type { Statement } from './syntax/ast.ts';
+import { parsePython } from './syntax/parse.ts';
+
+/** A picture that the code finds in a variable. */
+export interface InputPicture {
+  /** The variable, e.g. `image_clue_0`; also its id in operations. */
+  readonly name: string;
+  /** Pixels of the picture the code gets, not of the one the model saw. */
+  readonly width: number;
+  readonly height: number;
+  /** From its frame to the canonical one; the identity by default. */
+  readonly toCanonical?: Affine;
+}
+
+/** One execution. */
+export interface TurnCode {
+  /** Index of the turn in its trajectory. */
+  readonly turn: number;
+  readonly code: string;
+  /** How it ended; without it, as far as the code tells. */
+  readonly result?: Pick<ToolResult, 'kind' | 'errorLine'>;
+}
+
+export interface AnalysisOptions {
+  /** Whether variables stay from turn to turn. Default true. */
+  readonly isPersistent?: boolean;
+  /** Modules that are bound before the code runs. Default the sandbox's. */
+  readonly prelude?: Readonly<Record<string, string>>;
+  /** Other names of the first input, such as `image` and `img`. */
+  readonly aliases?: readonly string[];
+  /** What else is shown besides pictures that the code shows itself. Default nothing. */
+  readonly shows?: {
+    /** A picture that is the value of the last statement. */
+    readonly lastExpression?: boolean;
+    /** Pictures that the turn saved to files. */
+    readonly savedFiles?: boolean;
+    /** The first of these names that holds a picture. */
+    readonly results?: readonly string[];
+  };
+}
+
+const sandboxPrelude: Readonly<Record<string, string>> = {
+  np: 'numpy',
+  plt: 'matplotlib.pyplot',
+  Image: 'PIL.Image',
+  io: 'io',
+  base64: 'base64',
+  math: 'math',
+};
+
+/**
+ * Follows executions in order and gives what each did.
+ *
+ * The code is parsed and followed statement by statement with the values that are known, never run:
+ * branches whose condition is known, loops over what is known, calls into functions, names of
+ * earlier turns. What is behind a condition that is not known has `isCertain: false`.
+ */
+export function analyseCode(
+  turns: readonly TurnCode[],
+  inputs: readonly InputPicture[],
+  options: AnalysisOptions = {},
+): readonly TurnToolUse[] {
+  const { isPersistent = true } = options;
+  const session = new Session();
+  let interpreter = new Interpreter(session);
+  bindNames(interpreter, session, inputs, options);
+  return turns.map(({ turn, code, result }) => {
+    session.begin(turn);
+    if (!isPersistent) {
+      interpreter = new Interpreter(session);
+      bindNames(interpreter, session, inputs, options);
+    }
+    const { statements, errorLine } = parsePython(code);
+    const isRefused = errorLine !== undefined || result?.kind === 'forbidden';
+    let isIncomplete = false;
+    let raises: string | undefined = errorLine === undefined ? undefined : 'SyntaxError';
+    if (!isRefused) {
+      try {
+        raises = interpreter.run(statements, result?.errorLine);
+        if (raises === undefined) showMore(interpreter, session, statements, options);
+      } catch (error) {
+        if (!(error instanceof StepLimit)) throw error;
+        isIncomplete = true;
+      }
+    }
+    const { operations, shown } = session;
+    const isParsed = errorLine === undefined;
+    const isCommentOnly = isParsed && statements.every(isIdle);
+    const isNothing = operations.every(({ isNoOp, family }) => isNoOp || family === 'io');
+    return {
+      turn,
+      operations,
+      shown,
+      isCommentOnly,
+      isNoOp: isCommentOnly || (operations.length > 0 && isNothing),
+      isPrintOnly: isParsed && !isCommentOnly && statements.every(isIdleOrPrint),
+      hasSyntaxError: errorLine !== undefined,
+      ...(raises !== undefined && { raises }),
+      isIncomplete,
+    };
+  });
+}
+
+function bindNames(
+  { module }: Interpreter,
+  session: Session,
+  inputs: readonly InputPicture[],
+  { prelude = sandboxPrelude, aliases = [] }: AnalysisOptions,
+): void {
+  for (const [name, path] of Object.entries(prelude)) {
+    module.variables.set(name, { kind: 'path', path });
+  }
+  const pictures = inputs.map(({ name, width, height, toCanonical = identity }): PictureValue => {
+    const picture = { id: name, form: 'pillow', width, height, source: name, toCanonical } as const;
+    return { kind: 'picture', picture };
+  });
+  session.inputs = pictures;
+  for (const value of pictures) module.variables.set(value.picture.id, value);
+  const [first] = pictures;
+  if (first === undefined) return;
+  for (const alias of aliases) module.variables.set(alias, session.alias(first));
+}
+
+function showMore(
+  interpreter: Interpreter,
+  session: Session,
+  statements: readonly Statement[],
+  { shows = {} }: AnalysisOptions,
+): void {
+  if (shows.savedFiles) {
+    const saved = new Set(
+      session.operations.filter(({ kind }) => kind === 'save').map(({ input }) => input),
+    );
+    for (const file of session.files.values()) if (saved.has(file.picture.id)) session.show(file);
+  }
+  const last = statements.at(-1);
+  if (shows.lastExpression && last?.kind === 'expression') {
+    showIfPicture(session, interpreter.lastValue);
+  }
+  for (const name of shows.results ?? []) {
+    const value = interpreter.module.variables.get(name);
+    if (value?.kind !== 'picture') continue;
+    showIfPicture(session, value);
+    break;
+  }
+}
+
+function showIfPicture(session: Session, value: Value | undefined): void {
+  if (value?.kind === 'picture') session.show(value);
+}
+
+/** A statement that does nothing: `pass`, a string or a number on its own. */
+function isIdle(statement: Statement): boolean {
+  if (statement.kind === 'pass') return true;
+  return (
+    statement.kind === 'expression' &&
+    ['text', 'number', 'none', 'ellipsis'].includes(statement.value.kind)
+  );
+}
+
+/** The same, and printing texts and numbers as they are written. */
+function isIdleOrPrint(statement: Statement): boolean {
+  if (isIdle(statement)) return true;
+  if (statement.kind !== 'expression' || statement.value.kind !== 'call') return false;
+  const { callee, arguments: given } = statement.value;
+  const isLiteral = given.every(({ value }) => ['text', 'number', 'boolean'].includes(value.kind));
+  return callee.kind === 'name' && callee.name === 'print' && isLiteral;
+}
+
+/**
+ * What the code of a trajectory did.
+ *
+ * @param options.inputs default: the pictures of the prompt, each its own canonical frame
+ */
+export function analyseTrajectory(
+  trajectory: Trajectory,
+  options: AnalysisOptions & { readonly inputs?: readonly InputPicture[] } = {},
+): readonly TurnToolUse[] {
+  const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] =>
+    action.kind === 'code' ? [{ turn, code: action.code, ...(result && { result }) }] : [],
+  );
+  return analyseCode(turns, options.inputs ?? promptPictures(trajectory), options);
+}
+
+function promptPictures({ segments }: Trajectory): readonly InputPicture[] {
+  const prompt = segments.find(({ kind }) => kind === 'prompt');
+  return (prompt?.images ?? []).map(({ name, width, height }) => ({ name, width, height }));
+}

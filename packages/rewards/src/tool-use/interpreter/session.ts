@@ -1,0 +1,181 @@
+/** What a session accumulates while code is followed: pictures, operations, what was shown. */
+import {
+  type Affine,
+  areaOf,
+  type Box,
+  boxIou,
+  composeAffine,
+  identity,
+  intersection,
+  mapBox,
+} from '../geometry.ts';
+import type {
+  BoxProblem,
+  NoOpReason,
+  Operation,
+  OperationKind,
+  ShownPicture,
+} from '../operation.ts';
+import { familyOf } from '../operation.ts';
+import {
+  type Arguments,
+  type Picture,
+  type PictureValue,
+  StepLimit,
+  type Value,
+} from './values.ts';
+
+/** A crop of at least this share of its picture changes nothing worth a look. */
+export const WHOLE_SHARE: number = 0.9;
+/** A crop this like an earlier one shows nothing new. */
+export const REPEATED_IOU: number = 0.95;
+
+const MAX_STEPS = 200_000;
+
+/** How an operation changes a picture; what is left out stays, `size: 'unknown'` loses track. */
+export interface Change {
+  readonly size?: readonly [width: number, height: number] | 'unknown';
+  /** From the output's frame to the input's; `lost` where no such map exists or it is not known. */
+  readonly toInput?: Affine | 'lost';
+  readonly form?: Picture['form'];
+}
+
+export interface Record {
+  readonly kind: OperationKind;
+  readonly call: string;
+  readonly line: number;
+  readonly input: PictureValue;
+  readonly output?: PictureValue;
+  readonly numbers?: readonly (number | undefined)[];
+  readonly box?: Box;
+  readonly boxProblem?: BoxProblem;
+  readonly isIdentity?: boolean;
+}
+
+/** Functions of the code call back into the interpreter through this. */
+export type CallFunction = (callee: Value, args: Arguments, line: number) => Value;
+
+export class Session {
+  operations: Operation[] = [];
+  shown: ShownPicture[] = [];
+  /** Pictures that axes of the current figure hold. */
+  plotted: PictureValue[] = [];
+  /** What `save` wrote, by path. */
+  readonly files: Map<string, PictureValue> = new Map();
+  /** Pictures a path may open: names of the task's inputs in order. */
+  inputs: readonly PictureValue[] = [];
+  /** Conditions not decided around what is being followed now. */
+  doubts: number = 0;
+  turn: number = 0;
+  #made = 0;
+  #steps = 0;
+  readonly #crops: { readonly source: string; readonly box: Box }[] = [];
+
+  begin(turn: number): void {
+    this.turn = turn;
+    this.operations = [];
+    this.shown = [];
+    this.doubts = 0;
+    this.#made = 0;
+    this.#steps = 0;
+  }
+
+  /** Counts one step. @throws StepLimit beyond the most that one turn may take */
+  step(): void {
+    if (++this.#steps > MAX_STEPS) throw new StepLimit();
+  }
+
+  /** A picture of nobody's pixels: drawn, blank, read from a file that is not known. */
+  blank(form: Picture['form'], width?: number, height?: number): PictureValue {
+    return this.#picture({
+      form,
+      ...(width !== undefined && height !== undefined && { width, height }),
+    });
+  }
+
+  /** A picture made from another. */
+  derive(input: PictureValue, change: Change = {}): PictureValue {
+    const { width, height, source, toCanonical, form } = input.picture;
+    const { size = 'same', toInput = identity } = change;
+    const sides =
+      size === 'same'
+        ? width !== undefined && height !== undefined && { width, height }
+        : size !== 'unknown' && { width: size[0], height: size[1] };
+    const map =
+      toInput === 'lost' || toCanonical === undefined
+        ? undefined
+        : composeAffine(toCanonical, toInput);
+    return this.#picture({
+      form: change.form ?? form,
+      ...sides,
+      ...(source !== undefined && { source }),
+      ...(map !== undefined && { toCanonical: map }),
+    });
+  }
+
+  /** The same picture in another form: a conversion, a copy, what a file gives back. */
+  alias({ picture }: PictureValue, form: Picture['form'] = picture.form): PictureValue {
+    return { kind: 'picture', picture: { ...picture, form } };
+  }
+
+  #picture(picture: Omit<Picture, 'id'>): PictureValue {
+    this.#made++;
+    return { kind: 'picture', picture: { id: `t${this.turn}.${this.#made}`, ...picture } };
+  }
+
+  record(done: Record): void {
+    const { kind, call, line, input, output, box } = done;
+    const { toCanonical, source } = input.picture;
+    const canonicalBox =
+      box !== undefined && toCanonical !== undefined ? mapBox(toCanonical, box) : undefined;
+    const reason = done.isIdentity ? 'identity' : this.#noOpOfCrop(done, canonicalBox);
+    this.operations.push({
+      kind,
+      family: familyOf(kind),
+      line,
+      call,
+      input: input.picture.id,
+      ...(output && { output: output.picture.id }),
+      numbers: (done.numbers ?? []).filter((item): item is number => item !== undefined),
+      ...(box && { box }),
+      ...(canonicalBox && { canonicalBox }),
+      ...(source !== undefined && { source }),
+      ...(done.boxProblem && { boxProblem: done.boxProblem }),
+      isNoOp: reason !== undefined,
+      ...(reason && { noOpReason: reason }),
+      isCertain: this.doubts === 0,
+    });
+  }
+
+  #noOpOfCrop(
+    { kind, box, boxProblem, input, output }: Record,
+    canonicalBox: Box | undefined,
+  ): NoOpReason | undefined {
+    if (kind !== 'crop' || box === undefined || output === undefined) return undefined;
+    const { width, height, source = '' } = input.picture;
+    if (width !== undefined && height !== undefined && width * height > 0) {
+      const inside = areaOf(intersection(box, [0, 0, width, height]));
+      if (inside >= WHOLE_SHARE * width * height) return 'whole';
+    }
+    if (canonicalBox === undefined || boxProblem === 'empty') return undefined;
+    const isRepeated = this.#crops.some(
+      (crop) => crop.source === source && boxIou(crop.box, canonicalBox) >= REPEATED_IOU,
+    );
+    this.#crops.push({ source, box: canonicalBox });
+    return isRepeated ? 'repeated' : undefined;
+  }
+
+  /** The model gets to see a picture. */
+  show({ picture }: PictureValue): void {
+    const { id, width, height, source, toCanonical } = picture;
+    const isKnown = width !== undefined && height !== undefined && toCanonical !== undefined;
+    this.shown.push({
+      id,
+      ...(width !== undefined && { width }),
+      ...(height !== undefined && { height }),
+      ...(source !== undefined && { source }),
+      ...(toCanonical && { toCanonical }),
+      ...(isKnown && { canonicalBox: mapBox(toCanonical, [0, 0, width, height]) }),
+    });
+  }
+}
