@@ -7,13 +7,15 @@ import {
   type ToolResult,
   type Trajectory,
   TrajectoryBuilder,
+  type TrajectoryImage,
 } from '@saccade/trajectory';
-import type { GroupReward, Reward, RewardContext, TurnReward, Verifier } from './reward.ts';
+import type { AnyReward, RewardContext, Verifier } from './reward.ts';
+import { analyseTrajectory } from './tool-use/analyse.ts';
 
 export interface RewardCheck {
   /** The sentence it proves. */
   readonly name: string;
-  check(reward: Reward | TurnReward | GroupReward): void;
+  check(reward: AnyReward): void;
 }
 
 export interface VerifierCheck {
@@ -38,7 +40,19 @@ export const verifierContract: readonly VerifierCheck[] = [
   { name: 'refuses another answer, and an empty one', check: checkOthers },
 ];
 
-const code: Action = { kind: 'code', code: 'look()' };
+const code: Action = {
+  kind: 'code',
+  code: 'turned = image_clue_0.rotate(90, expand=True)\nturned.crop((10, 10, 60, 60)).show()',
+};
+const picture: TrajectoryImage = {
+  name: 'image_clue_0',
+  png: new Uint8Array(0),
+  width: 100,
+  height: 80,
+  modelWidth: 28,
+  modelHeight: 28,
+  tokenCount: 1,
+};
 const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 0, wallMs: 1 };
 const raised: ToolResult = { ...ran, kind: 'exception', errorType: 'ValueError' };
 
@@ -52,7 +66,7 @@ function trajectoryOf(
     taskId: 'contract',
     sampleIndex: index,
   });
-  made.prompt({ tokens: Int32Array.of(1), images: [], text: 'question' });
+  made.prompt({ tokens: Int32Array.of(1), images: [picture], text: 'question' });
   turns.forEach(([action, result], turn) => {
     if (turn > 0) made.observation({ tokens: Int32Array.of(2), images: [], text: 'seen' });
     const text = action.kind === 'answer' ? `<answer>${action.answer}</answer>` : 'code';
@@ -83,37 +97,56 @@ export function contractTrajectories(): readonly Trajectory[] {
   return shapes.map(trajectoryOf);
 }
 
-function contexts(): readonly RewardContext[] {
-  return [true, false].map((isCorrect) => ({ answer: '7', metadata: {}, isCorrect }));
+/** Right and wrong, with and without facts about the task; judges have spoken. */
+function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
+  const facts: readonly RewardContext['metadata'][] = [
+    {},
+    { requiredTools: [], needsSearch: false },
+    { requiredTools: ['rotate_90', 'crop'], box: [10, 10, 60, 60] },
+  ];
+  const calls = trajectory.turns.filter(({ action }) => action.kind === 'code');
+  return [true, false].flatMap((isCorrect) =>
+    facts.map(
+      (metadata): RewardContext => ({
+        answer: '7',
+        metadata,
+        isCorrect,
+        verdictScore: isCorrect ? 1 : 0,
+        toolUses: analyseTrajectory(trajectory),
+        stepScores: calls.map((_, step) => (step % 2 === 0 ? 1 : 0.25)),
+        judgeScores: { process: 0.75, consistency: 0.5 },
+      }),
+    ),
+  );
 }
 
 /** Everything a reward gives for the contract's trajectories. */
-function valuesOf(reward: Reward | TurnReward | GroupReward): readonly number[] {
+function valuesOf(reward: AnyReward): readonly number[] {
   const trajectories = contractTrajectories();
-  return contexts().flatMap((context): readonly number[] => {
-    if (reward.scope === 'trajectory') return trajectories.map((one) => reward.score(one, context));
-    if (reward.scope === 'group') {
-      const group = { taskId: 'contract', trajectories };
-      const values = reward.score(
-        group,
-        trajectories.map(() => context),
-      );
+  if (reward.scope === 'group') {
+    const all = trajectories.map(contextsFor);
+    return (all[0] ?? []).flatMap((_, which) => {
+      const contexts = all.map((own) => own[which] as RewardContext);
+      const values = reward.score({ taskId: 'contract', trajectories }, contexts);
       expectCount(reward.name, values.length, trajectories.length, 'trajectories');
       return values;
-    }
-    return trajectories.flatMap((one) => {
+    });
+  }
+  return trajectories.flatMap((one) =>
+    contextsFor(one).flatMap((context): readonly number[] => {
+      if (reward.scope === 'trajectory') return [reward.score(one, context)];
       const values = reward.score(one, context);
       expectCount(reward.name, values.length, one.turns.length, 'turns');
       return values;
-    });
-  });
+    }),
+  );
 }
 
 function expectCount(name: string, got: number, expected: number, what: string): void {
   if (got !== expected) throw new Error(`${name} gave ${got} numbers for ${expected} ${what}.`);
 }
 
-function checkRange(reward: Reward | TurnReward | GroupReward): void {
+function checkRange(reward: AnyReward): void {
   const [low, high] = reward.range;
   if (!(low < high)) throw new Error(`${reward.name} has the empty range [${low}, ${high}].`);
   for (const value of valuesOf(reward)) {
@@ -123,19 +156,19 @@ function checkRange(reward: Reward | TurnReward | GroupReward): void {
   }
 }
 
-function checkPurity(reward: Reward | TurnReward | GroupReward): void {
+function checkPurity(reward: AnyReward): void {
   const [first, second] = [valuesOf(reward), valuesOf(reward)];
   if (first.join() !== second.join()) throw new Error(`${reward.name} changes from call to call.`);
   if (reward.scope !== 'trajectory') return;
   for (const trajectory of contractTrajectories()) {
     const before = JSON.stringify(trajectory);
-    for (const context of contexts()) reward.score(trajectory, context);
+    for (const context of contextsFor(trajectory)) reward.score(trajectory, context);
     if (JSON.stringify(trajectory) !== before)
       throw new Error(`${reward.name} changes a trajectory.`);
   }
 }
 
-function checkProvenance(reward: Reward | TurnReward | GroupReward): void {
+function checkProvenance(reward: AnyReward): void {
   if (reward.paper.trim() === '') throw new Error(`${reward.name} names no paper.`);
 }
 

@@ -4,26 +4,99 @@ export type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat/chat-
 export { type OpenAiChatOptions, openAiChat } from './chat/openai-chat.ts';
 export { type Script, type ScriptedChat, scriptedChat, textOf } from './chat/scripted-chat.ts';
 export { type SteadyOptions, steadyChat } from './chat/steady-chat.ts';
+export type { Judged, ScoringTask } from './context.ts';
+export {
+  type ContextOptions,
+  makeContext,
+} from './context.ts';
 export type { Judge, Untrusted } from './judge.ts';
 export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';
 export { type AnswerInput, answerJudge } from './judges/answer-judge.ts';
 export { type CropInput, cropJudge } from './judges/crop-judge.ts';
 export { fenced, gradeIn, replyRule } from './judges/fence.ts';
-export { pyvisionRlTerms } from './presets/pyvision-rl.ts';
-export { judges, rewards, verifiers } from './registry.ts';
+export {
+  type PresetTerm,
+  type PresetVariant,
+  type RewardPreset,
+  term,
+  termsOf,
+} from './preset.ts';
+export {
+  type Constant,
+  type Constants,
+  type Provenance,
+  type Sourced,
+  sourced,
+  type Variants,
+  valuesOf,
+} from './provenance.ts';
+export {
+  judges,
+  presetNamed,
+  presets,
+  presetTerms,
+  rewards,
+  verifiers,
+} from './registry.ts';
 export { answerIn } from './response.ts';
-export type { GroupReward, Reward, RewardContext, TurnReward, Verifier } from './reward.ts';
+export type {
+  AnyReward,
+  GroupReward,
+  Reward,
+  RewardContext,
+  TurnReward,
+  Verifier,
+} from './reward.ts';
 export { accumulativeTool } from './rewards/accumulative-tool.ts';
 export { accuracy } from './rewards/accuracy.ts';
+export {
+  type BalancedToolCallOptions,
+  balancedToolCall,
+  balancedToolCallVariants,
+  balancedToolCallWith,
+  toolCallIncentive,
+} from './rewards/balanced-tool-call.ts';
+export { measureRepetition, type Repetition } from './rewards/measure-repetition.ts';
+export { type OverlongOptions, softOverlong } from './rewards/overlong.ts';
+export { overlongCapped, overlongCappedWith } from './rewards/overlong-capped.ts';
+export { overlongUncapped, overlongUncappedWith } from './rewards/overlong-uncapped.ts';
+export { type Redline, redlinesOf } from './rewards/redlines.ts';
 export {
   RewardError,
   type RewardTerm,
   type ScoredGroupResult,
   type Scoring,
-  type ScoringTask,
   scoreGroup,
   scoreTrajectory,
 } from './score.ts';
+export { type TaskFacts, taskFacts } from './task-facts.ts';
+export {
+  type AnalysisOptions,
+  analyseCode,
+  analyseTrajectory,
+  type InputPicture,
+  promptPictures,
+  type TurnCode,
+} from './tool-use/analyse.ts';
+export {
+  type Affine,
+  applyAffine,
+  type Box,
+  composeAffine,
+  intersectionOverUnion,
+  invertAffine,
+  mapBox,
+} from './tool-use/geometry.ts';
+export {
+  type BoxProblem,
+  familyOf,
+  type NoOpReason,
+  type Operation,
+  type OperationFamily,
+  type OperationKind,
+  type ShownPicture,
+  type TurnToolUse,
+} from './tool-use/operation.ts';
 export {
   boxedContent,
   judge,

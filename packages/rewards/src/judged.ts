@@ -1,10 +1,11 @@
 /** Lets judges take part in scoring, which is synchronous: what they say is asked for before. */
 import type { Group, Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
+import type { ScoringTask } from './context.ts';
 import type { AnswerInput } from './judges/answer-judge.ts';
 import type { CropInput } from './judges/crop-judge.ts';
 import type { Verifier } from './reward.ts';
-import { RewardError, type ScoringTask } from './score.ts';
+import { RewardError } from './score.ts';
 import { judge, type VerdictOptions } from './verdict.ts';
 
 export interface JudgedOptions {

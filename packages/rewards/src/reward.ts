@@ -1,42 +1,57 @@
 /** Rewards come in three scopes, three types: a trajectory, its turns, its group. */
 import type { Group, Trajectory } from '@saccade/trajectory';
+import type { Constants } from './provenance.ts';
+import type { TurnToolUse } from './tool-use/operation.ts';
 
 /** What a reward may know of the task besides the trajectory. */
 export interface RewardContext {
   readonly answer: string;
+  /** The task's; `taskFacts` reads what rewards want of it. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Whether the final answer is right, decided once by the verifier. */
   readonly isCorrect: boolean;
+  /** What the verifier gave, from 0 to 1; 0 for an answer that was refused. */
+  readonly verdictScore: number;
+  /** What the code of each turn did, in order; worked out when it is first asked for. */
+  readonly toolUses: readonly TurnToolUse[];
+  /** [turns with code] a judge's score of what each execution showed; undefined where it gave none. */
+  readonly stepScores?: readonly (number | undefined)[];
+  /** Scores that judges gave the whole trajectory, by the judge's name. */
+  readonly judgeScores?: Readonly<Record<string, number>>;
 }
 
-/** trajectory → number. */
-export interface Reward {
+interface Described {
   readonly name: string;
-  readonly scope: 'trajectory';
   /** Where it comes from. */
   readonly paper: string;
   /** Smallest and largest value it can give. */
   readonly range: readonly [number, number];
+  /** What judges must have given before it can score. */
+  readonly needs?: readonly ('stepScores' | 'judgeScores')[];
+  /** Its numbers, and where each comes from. */
+  readonly constants?: Constants;
+}
+
+/** trajectory → number. */
+export interface Reward extends Described {
+  readonly scope: 'trajectory';
   score(trajectory: Trajectory, context: RewardContext): number;
 }
 
 /** trajectory → one number per turn. */
-export interface TurnReward {
-  readonly name: string;
+export interface TurnReward extends Described {
   readonly scope: 'turn';
-  readonly paper: string;
-  readonly range: readonly [number, number];
   score(trajectory: Trajectory, context: RewardContext): readonly number[];
 }
 
 /** group → one number per trajectory. */
-export interface GroupReward {
-  readonly name: string;
+export interface GroupReward extends Described {
   readonly scope: 'group';
-  readonly paper: string;
-  readonly range: readonly [number, number];
   score(group: Group, contexts: readonly RewardContext[]): readonly number[];
 }
+
+/** A reward of any scope. */
+export type AnyReward = Reward | TurnReward | GroupReward;
 
 /** Decides whether an answer is right: 0 wrong, 1 right, between for graded metrics. */
 export interface Verifier {

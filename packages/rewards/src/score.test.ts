@@ -1,7 +1,7 @@
 import { ConfigError } from '@saccade/core';
 import { type ToolResult, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
-import { pyvisionRlTerms } from './presets/pyvision-rl.ts';
+import { presetTerms } from './registry.ts';
 import type { Reward } from './reward.ts';
 import { accuracy } from './rewards/accuracy.ts';
 import { RewardError, type Scoring, scoreGroup, scoreTrajectory } from './score.ts';
@@ -11,7 +11,7 @@ import { numeric } from './verifiers/numeric.ts';
 
 const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 1, wallMs: 1 };
 const task = { answer: '7', metadata: {} };
-const scoring: Scoring = { verifier: exact, terms: pyvisionRlTerms() };
+const scoring: Scoring = { verifier: exact, terms: presetTerms('pyvision') };
 
 function trajectory(
   toolTurns: number,
@@ -56,7 +56,7 @@ describe('scoreTrajectory with the terms of PyVision-RL', () => {
     const scored = scoreTrajectory(trajectory(3, '7'), task, scoring);
     expect(scored.rewardTerms.accuracy).toBe(1);
     expect(scored.rewardTerms['accumulative-tool']).toBeCloseTo(0.3, 14);
-    const terms = pyvisionRlTerms({ toolCoefficient: 0 });
+    const terms = presetTerms('pyvision', { 'accumulative-tool': 0 });
     expect(scoreTrajectory(trajectory(3, '7'), task, { ...scoring, terms }).reward).toBe(1);
   });
 

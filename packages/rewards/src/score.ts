@@ -1,26 +1,18 @@
 /** Adds rewards to trajectories: a weighted sum whose terms are kept by name. */
 import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
 import type { Group, ScoredTrajectory, Trajectory } from '@saccade/trajectory';
-import type { Reward, RewardContext, Verifier } from './reward.ts';
-import { judge, type VerdictOptions } from './verdict.ts';
+import { type ContextOptions, type Judged, makeContext, type ScoringTask } from './context.ts';
+import type { AnyReward, GroupReward, RewardContext } from './reward.ts';
 
 /** A reward and what it weighs in the sum. */
 export interface RewardTerm {
-  readonly reward: Reward;
+  readonly reward: AnyReward;
   readonly weight: number;
 }
 
 /** How trajectories are scored. */
-export interface Scoring {
-  readonly verifier: Verifier;
+export interface Scoring extends ContextOptions {
   readonly terms: readonly RewardTerm[];
-  readonly verdict?: VerdictOptions;
-}
-
-/** What scoring needs of a task. */
-export interface ScoringTask {
-  readonly answer: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** A group after scoring. Nothing in `failed` has a reward: errors are not rewards. */
@@ -40,47 +32,43 @@ export class RewardError extends SaccadeError {
 /**
  * A trajectory with its reward.
  *
- *   R = Σ weight_i · reward_i(trajectory)
+ *   R = Σ weight_i · reward_i(trajectory);   turnRewards_k = Σ weight_j · turnReward_j(trajectory)_k
  *
- * @throws ConfigError if two terms have one name
+ * @throws ConfigError if two terms have one name, or one needs the group: use `scoreGroup`
  * @throws RewardError if the verifier or a reward breaks, or the trajectory has failed
  */
 export function scoreTrajectory(
   trajectory: Trajectory,
   task: ScoringTask,
   scoring: Scoring,
+  judged?: Judged,
 ): ScoredTrajectory {
   checkNames(scoring.terms);
-  if (trajectory.stopReason === 'failed') {
-    throw new RewardError(
-      `Trajectory ${trajectory.id} failed (${trajectory.failure?.message}) and cannot be scored. ` +
-        'Roll it out again or leave it out.',
+  const ofGroup = scoring.terms.find(({ reward }) => reward.scope === 'group');
+  if (ofGroup !== undefined) {
+    throw new ConfigError(
+      'reward.terms',
+      `"${ofGroup.reward.name}" compares the trajectories of a group. Score with scoreGroup.`,
     );
   }
-  const { isCorrect } = guarded(scoring.verifier.name, trajectory, () =>
-    judge(trajectory, task.answer, scoring.verifier, scoring.verdict),
-  );
-  const context: RewardContext = { answer: task.answer, metadata: task.metadata, isCorrect };
-  const rewardTerms: Record<string, number> = {};
-  let sum = 0;
-  for (const { reward, weight } of scoring.terms) {
-    const value = guarded(reward.name, trajectory, () => reward.score(trajectory, context));
-    if (!Number.isFinite(value)) {
-      throw new RewardError(`${reward.name} gave ${value} for trajectory ${trajectory.id}.`);
-    }
-    const term = weight * value;
-    rewardTerms[reward.name] = term;
-    sum += term;
-  }
-  return { ...trajectory, reward: sum, rewardTerms, isCorrect };
+  return finish(scoreAlone(trajectory, task, scoring, judged), scoring.terms, new Map());
 }
 
 /**
  * A group with its rewards. A trajectory whose scoring breaks becomes a failure of the boundary
- * `reward`; those that had failed before stay what they are. Neither is scored.
+ * `reward`; those that had failed before stay what they are. Neither is scored, nor seen by rewards
+ * that compare the group.
+ *
+ * @param judged what was found out before, by the trajectory's id
  */
-export function scoreGroup(group: Group, task: ScoringTask, scoring: Scoring): ScoredGroupResult {
-  const trajectories: ScoredTrajectory[] = [];
+export function scoreGroup(
+  group: Group,
+  task: ScoringTask,
+  scoring: Scoring,
+  judged: ReadonlyMap<string, Judged> = new Map(),
+): ScoredGroupResult {
+  checkNames(scoring.terms);
+  const alone: Alone[] = [];
   const failed: Trajectory[] = [];
   for (const trajectory of group.trajectories) {
     if (trajectory.stopReason === 'failed') {
@@ -88,25 +76,134 @@ export function scoreGroup(group: Group, task: ScoringTask, scoring: Scoring): S
       continue;
     }
     try {
-      trajectories.push(scoreTrajectory(trajectory, task, scoring));
+      alone.push(scoreAlone(trajectory, task, scoring, judged.get(trajectory.id)));
     } catch (error) {
-      if (!(error instanceof RewardError)) throw error;
-      const { answer: _, ...rest } = trajectory;
-      const failure = { boundary: 'reward', message: error.message } as const;
-      failed.push({ ...rest, stopReason: 'failed', failure });
+      failed.push(asFailure(trajectory, error));
     }
   }
-  return { scored: { taskId: group.taskId, trajectories }, failed };
+  try {
+    const compared = compareGroup(group.taskId, alone, scoring.terms);
+    const trajectories = alone.map((own, index) => {
+      const values = new Map([...compared].map(([name, all]) => [name, all[index] as number]));
+      return finish(own, scoring.terms, values);
+    });
+    return { scored: { taskId: group.taskId, trajectories }, failed };
+  } catch (error) {
+    const broken = alone.map(({ trajectory }) => asFailure(trajectory, error));
+    return { scored: { taskId: group.taskId, trajectories: [] }, failed: [...failed, ...broken] };
+  }
 }
 
-function guarded<Value>(name: string, trajectory: Trajectory, run: () => Value): Value {
+/** What a trajectory has of its own, before it is compared. */
+interface Alone {
+  readonly trajectory: Trajectory;
+  readonly context: RewardContext;
+  readonly values: ReadonlyMap<string, number>;
+  readonly turnRewards?: readonly number[];
+}
+
+function scoreAlone(
+  trajectory: Trajectory,
+  task: ScoringTask,
+  scoring: Scoring,
+  judged: Judged | undefined,
+): Alone {
+  if (trajectory.stopReason === 'failed') {
+    throw new RewardError(
+      `Trajectory ${trajectory.id} failed (${trajectory.failure?.message}) and cannot be scored. ` +
+        'Roll it out again or leave it out.',
+    );
+  }
+  const where = `trajectory ${trajectory.id}`;
+  const context = guarded(scoring.verifier.name, where, () =>
+    makeContext(trajectory, task, scoring, judged),
+  );
+  const values = new Map<string, number>();
+  let turnRewards: number[] | undefined;
+  for (const { reward, weight } of scoring.terms) {
+    if (reward.scope === 'trajectory') {
+      const value = guarded(reward.name, where, () => reward.score(trajectory, context));
+      values.set(reward.name, expectFinite(reward.name, where, value));
+    } else if (reward.scope === 'turn') {
+      const given = guarded(reward.name, where, () => reward.score(trajectory, context));
+      const count = trajectory.turns.length;
+      expectCount(reward.name, where, given.length, count, 'turns');
+      turnRewards ??= Array.from({ length: count }, () => 0);
+      for (const [turn, value] of given.entries()) {
+        const sum = turnRewards[turn] as number;
+        turnRewards[turn] = sum + weight * expectFinite(reward.name, where, value);
+      }
+    }
+  }
+  return { trajectory, context, values, ...(turnRewards && { turnRewards }) };
+}
+
+/** What the terms of the group give, one number per trajectory, by name. */
+function compareGroup(
+  taskId: string,
+  alone: readonly Alone[],
+  terms: readonly RewardTerm[],
+): ReadonlyMap<string, readonly number[]> {
+  const group = { taskId, trajectories: alone.map(({ trajectory }) => trajectory) };
+  const contexts = alone.map(({ context }) => context);
+  const where = `the group of task ${taskId}`;
+  const ofGroup = terms.map(({ reward }) => reward).filter((reward) => reward.scope === 'group');
+  return new Map(
+    (ofGroup as readonly GroupReward[]).map((reward) => {
+      const values = guarded(reward.name, where, () => reward.score(group, contexts));
+      expectCount(reward.name, where, values.length, alone.length, 'trajectories');
+      for (const value of values) expectFinite(reward.name, where, value);
+      return [reward.name, values] as const;
+    }),
+  );
+}
+
+function finish(
+  { trajectory, context, values, turnRewards }: Alone,
+  terms: readonly RewardTerm[],
+  compared: ReadonlyMap<string, number>,
+): ScoredTrajectory {
+  const rewardTerms: Record<string, number> = {};
+  let sum = 0;
+  for (const { reward, weight } of terms) {
+    const value = values.get(reward.name) ?? compared.get(reward.name);
+    if (value === undefined) continue;
+    rewardTerms[reward.name] = weight * value;
+    sum += weight * value;
+  }
+  const { isCorrect } = context;
+  return {
+    ...trajectory,
+    reward: sum,
+    rewardTerms,
+    ...(turnRewards && { turnRewards }),
+    isCorrect,
+  };
+}
+
+function asFailure(trajectory: Trajectory, error: unknown): Trajectory {
+  if (!(error instanceof RewardError)) throw error;
+  const { answer: _, ...rest } = trajectory;
+  const failure = { boundary: 'reward', message: error.message } as const;
+  return { ...rest, stopReason: 'failed', failure };
+}
+
+function guarded<Value>(name: string, where: string, run: () => Value): Value {
   try {
     return run();
   } catch (error) {
-    throw new RewardError(`${name} broke on trajectory ${trajectory.id}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new RewardError(`${name} broke on ${where}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+function expectFinite(name: string, where: string, value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw new RewardError(`${name} gave ${value} for ${where}.`);
+}
+
+function expectCount(name: string, where: string, got: number, count: number, of: string): void {
+  if (got === count) return;
+  throw new RewardError(`${name} gave ${got} numbers for the ${count} ${of} of ${where}.`);
 }
 
 function checkNames(terms: readonly RewardTerm[]): void {

@@ -159,7 +159,11 @@ const rl = z.strictObject({
     'name',
     'Which tasks are rolled out and which trajectories are trained on.',
   ),
-  reward: name('pyvision-rl', 'name', 'Reward preset: the terms, their weights and the verifier.'),
+  reward: name(
+    'pyvision',
+    'name',
+    'Reward preset, as its paper has it; codevision/code for what its public code has.',
+  ),
   batchSize: count({
     min: 1,
     max: 65_536,

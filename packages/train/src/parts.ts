@@ -19,7 +19,7 @@ import {
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
-import { exact, pyvisionRlTerms, type Scoring } from '@saccade/rewards';
+import { exact, presetTerms, type RewardTerm, type Scoring } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
@@ -67,12 +67,29 @@ export function checkNames(config: RunConfig): void {
   if (config.policy !== 'nano') {
     throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
   }
-  if (config.rl.reward !== 'pyvision-rl') {
+  rewardTermsOf(config);
+}
+
+/**
+ * The terms of a run's reward preset.
+ *
+ * @throws ConfigError for an unknown preset, and for one that needs a judge, as the loop has none
+ */
+function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
+  const terms = presetTerms(rl.reward);
+  const judged = terms.find(({ reward }) => (reward.needs ?? []).length > 0);
+  if (judged !== undefined) {
     throw new ConfigError(
       'rl.reward',
-      `There is no reward preset "${config.rl.reward}". Known: pyvision-rl.`,
+      `${rl.reward} needs ${judged.reward.needs?.join(', ')} of a judge for ` +
+        `"${judged.reward.name}", which this loop does not give. Choose another preset.`,
     );
   }
+  return terms.map(({ reward, weight }) =>
+    reward.name === 'accumulative-tool'
+      ? { reward, weight: rl.accumulativeCoefficient }
+      : { reward, weight },
+  );
 }
 
 /** What the loop can give an algorithm beside rewards, log-probs and advantages. */
@@ -82,6 +99,8 @@ const GIVEN = [
   'rolloutLogprobs',
   'terms',
   'tokenCounts',
+  'turnOffsets',
+  'turnRewards',
   'turns',
   'values',
 ];
@@ -146,7 +165,7 @@ export async function openParts(
       makeEnv: () => createToolEnv({ protocol, sandbox, budgets }),
       scoring: {
         verifier: exact,
-        terms: pyvisionRlTerms({ toolCoefficient: config.rl.accumulativeCoefficient }),
+        terms: rewardTermsOf(config),
       },
       algorithm,
       scheduler: makeScheduler(config, algorithm),

@@ -16,6 +16,8 @@ type StepTokens = Required<
     | 'sequenceAdvantages'
     | 'rewards'
     | 'turns'
+    | 'turnOffsets'
+    | 'turnRewards'
     | 'rolloutLogprobs'
   >
 >;
@@ -23,7 +25,8 @@ type StepTokens = Required<
 /**
  * The model's tokens of S trajectories, one after another; masked trajectories have none.
  *
- * `rolloutLogprobs` are the sampler's, in nats; `turns` counts a trajectory's model segments from 0.
+ * `rolloutLogprobs` are the sampler's, in nats; `turns` counts a trajectory's model segments from 0;
+ * `turnRewards` are 0 where nothing rewarded turns.
  */
 export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens {
   const segments = trained.map(({ trajectory, isMasked }) =>
@@ -46,6 +49,13 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
       at += tokens.length;
     });
   });
+  const turnOffsets = new Int32Array(trained.length + 1);
+  segments.forEach((own, s) => {
+    turnOffsets[s + 1] = (turnOffsets[s] as number) + own.length;
+  });
+  const turnRewards = segments.flatMap((own, s) =>
+    own.map((_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0),
+  );
   const taskIds = [...new Set(trained.map(({ trajectory }) => trajectory.taskId))];
   return {
     sequenceOffsets,
@@ -54,6 +64,8 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
     sequenceAdvantages: Float64Array.from(trained, ({ advantage }) => advantage),
     rewards: Float64Array.from(trained, ({ trajectory }) => trajectory.reward),
     turns,
+    turnOffsets,
+    turnRewards: Float64Array.from(turnRewards),
     rolloutLogprobs,
   };
 }

@@ -10,7 +10,7 @@ import {
   nanoConfig,
   QwenProcessor,
 } from '@saccade/policy';
-import { accuracy, exact, pyvisionRlTerms, type Scoring } from '@saccade/rewards';
+import { accuracy, exact, presetTerms, type Scoring } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { oversampleFilterRank, type Scheduler } from '@saccade/schedulers';
 import { createLookingEnv } from '../environment/looking-env.ts';
@@ -59,7 +59,7 @@ export function makeParts(device: Device, settings: Settings): Parts {
     makeEnv: () => createLookingEnv({ toolCalls }),
     scoring: {
       verifier: exact,
-      terms: hasToolBonus ? pyvisionRlTerms() : [{ reward: accuracy, weight: 1 }],
+      terms: hasToolBonus ? presetTerms('pyvision') : [{ reward: accuracy, weight: 1 }],
     },
     algorithm,
     scheduler: oversampleFilterRank.create({

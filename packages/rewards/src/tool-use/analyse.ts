@@ -189,7 +189,8 @@ export function analyseTrajectory(
   return analyseCode(turns, options.inputs ?? promptPictures(trajectory), options);
 }
 
-function promptPictures({ segments }: Trajectory): readonly InputPicture[] {
+/** The pictures of the prompt, each its own canonical frame. */
+export function promptPictures({ segments }: Trajectory): readonly InputPicture[] {
   const prompt = segments.find(({ kind }) => kind === 'prompt');
   return (prompt?.images ?? []).map(({ name, width, height }) => ({ name, width, height }));
 }

@@ -68,7 +68,7 @@ export function intersection(a: Box, b: Box): Box {
  *
  *   IoU(A, B) = |A ∩ B| / |A ∪ B|
  */
-export function boxIou(a: Box, b: Box): number {
+export function intersectionOverUnion(a: Box, b: Box): number {
   const common = areaOf(intersection(a, b));
   const union = areaOf(a) + areaOf(b) - common;
   return common > 0 ? Math.min(1, common / union) : 0;

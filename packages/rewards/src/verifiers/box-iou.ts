@@ -1,8 +1,6 @@
 /** Answers that are a box in a picture. */
 import type { Verifier } from '../reward.ts';
-
-/** [left, top, right, bottom], pixels or any one unit. */
-type Box = readonly [number, number, number, number];
+import { type Box, intersectionOverUnion } from '../tool-use/geometry.ts';
 
 /**
  * Overlap of two boxes over what they cover together.
@@ -19,7 +17,7 @@ export const boxIou: Verifier = {
   example: '[0, 0, 10, 10]',
   verify(answer, expected) {
     const [a, e] = [boxIn(answer), boxIn(expected)];
-    return a === undefined || e === undefined ? 0 : overlap(a, e);
+    return a === undefined || e === undefined ? 0 : intersectionOverUnion(a, e);
   },
 };
 
@@ -34,12 +32,4 @@ function boxIn(text: string): Box | undefined {
   return isBox && Number.isFinite((right - left) * (bottom - top))
     ? [left, top, right, bottom]
     : undefined;
-}
-
-function overlap([x1, y1, x2, y2]: Box, [u1, v1, u2, v2]: Box): number {
-  const width = Math.min(x2, u2) - Math.max(x1, u1);
-  const height = Math.min(y2, v2) - Math.max(y1, v1);
-  if (width <= 0 || height <= 0) return 0;
-  const shared = width * height;
-  return Math.min(1, shared / ((x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - shared));
 }

@@ -36,7 +36,7 @@ export const pyvisionImageNano: Recipe = {
       steps: 40,
       algorithm: 'pyvision-rl',
       scheduler: 'oversample-filter-rank',
-      reward: 'pyvision-rl',
+      reward: 'pyvision',
       batchSize: 16,
       oversample: 2,
       groupSize: 8,

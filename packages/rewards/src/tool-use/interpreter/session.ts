@@ -3,10 +3,10 @@ import {
   type Affine,
   areaOf,
   type Box,
-  boxIou,
   composeAffine,
   identity,
   intersection,
+  intersectionOverUnion,
   mapBox,
 } from '../geometry.ts';
 import type {
@@ -159,7 +159,8 @@ export class Session {
     }
     if (canonicalBox === undefined || boxProblem === 'empty') return undefined;
     const isRepeated = this.#crops.some(
-      (crop) => crop.source === source && boxIou(crop.box, canonicalBox) >= REPEATED_IOU,
+      (crop) =>
+        crop.source === source && intersectionOverUnion(crop.box, canonicalBox) >= REPEATED_IOU,
     );
     this.#crops.push({ source, box: canonicalBox });
     return isRepeated ? 'repeated' : undefined;

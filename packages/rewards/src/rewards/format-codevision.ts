@@ -1,0 +1,29 @@
+/** CodeVision's format reward. */
+import type { Reward } from '../reward.ts';
+import { countOf, isBalanced, modelTexts } from './model-text.ts';
+
+/**
+ * 1 if the text starts with a thought, thoughts are balanced, and one answer stands at the end and
+ * outside of them, else 0.
+ *
+ *   r_fmt ∈ {0, 1}
+ *
+ * CodeVision, arXiv:2512.03746, §3.3.2, weight 0.1; the rules from its code.
+ */
+export const formatCodevision: Reward = {
+  name: 'format-codevision',
+  scope: 'trajectory',
+  paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
+  range: [0, 1],
+  score(trajectory) {
+    const text = modelTexts(trajectory).join('\n').trim();
+    const hasThoughts = text.startsWith('<think>') && isBalanced(text, 'think');
+    const hasAnswer =
+      countOf(text, '<answer>') === 1 &&
+      countOf(text, '</answer>') === 1 &&
+      text.endsWith('</answer>');
+    const thoughts = [...text.matchAll(/<think>([\s\S]*?)<\/think>/g)].map(([, inner]) => inner);
+    const isOutside = !thoughts.some((inner) => inner?.includes('<answer>'));
+    return hasThoughts && hasAnswer && isOutside ? 1 : 0;
+  },
+};

@@ -1,0 +1,51 @@
+/** What rewards read of a task's metadata. */
+import { DataError } from '@saccade/core';
+import type { RewardContext } from './reward.ts';
+import { type Affine, type Box, isBox } from './tool-use/geometry.ts';
+
+/** All optional: a task set gives what it knows. */
+export interface TaskFacts {
+  /** `requiredTools`: operations the task cannot be solved without, in order; empty for none. */
+  readonly requiredTools?: readonly string[];
+  /** `box`: where what is asked about lies, [left, top, right, bottom] in the canonical frame. */
+  readonly box?: Box;
+  /** `needsSearch`: whether it takes a look at a part of the picture. */
+  readonly needsSearch?: boolean;
+  /**
+   * `toCanonical`: from the frame of the first picture to the canonical one, six numbers, for a task
+   * whose picture was turned or flipped before it was given.
+   */
+  readonly toCanonical?: Affine;
+}
+
+/** @throws DataError if one of the facts is there but is not what it should be */
+export function taskFacts({ metadata }: Pick<RewardContext, 'metadata'>): TaskFacts {
+  const { requiredTools, box, needsSearch, toCanonical } = metadata;
+  const refuse = (name: string, expected: string): never => {
+    throw new DataError(`metadata.${name} must be ${expected}. Correct the task set.`);
+  };
+  if (requiredTools !== undefined && !isTextList(requiredTools)) {
+    return refuse('requiredTools', 'a list of operations');
+  }
+  if (box !== undefined && !isBox(box)) return refuse('box', 'four numbers');
+  if (needsSearch !== undefined && typeof needsSearch !== 'boolean') {
+    return refuse('needsSearch', 'true or false');
+  }
+  if (toCanonical !== undefined && !isAffine(toCanonical)) {
+    return refuse('toCanonical', 'six numbers');
+  }
+  return {
+    ...(requiredTools !== undefined && { requiredTools }),
+    ...(box !== undefined && { box }),
+    ...(needsSearch !== undefined && { needsSearch }),
+    ...(toCanonical !== undefined && { toCanonical }),
+  };
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isAffine(value: unknown): value is Affine {
+  return Array.isArray(value) && value.length === 6 && value.every(Number.isFinite);
+}

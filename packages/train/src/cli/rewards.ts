@@ -1,0 +1,74 @@
+/** `saccade rewards`: the reward presets, term by term, with where every number comes from. */
+import { type Constants, presetNamed, presets, rewards } from '@saccade/rewards';
+import type { Command } from 'commander';
+
+export function addRewards(program: Command): void {
+  const command = program
+    .command('rewards')
+    .description('List the reward presets, or show one’s terms.');
+  command
+    .command('list', { isDefault: true })
+    .description('List the reward presets and all rewards.')
+    .action(() => {
+      for (const [name, { description, paper }] of presets.entries()) {
+        console.log(`${name}\n  ${description}\n  ${paper}`);
+      }
+      console.log('\nRewards:');
+      printTable([
+        ['name', 'scope', 'from'],
+        ...rewards.entries().map(([name, { scope, paper }]) => [name, scope, paper]),
+      ]);
+      console.log('\nShow a preset with: saccade rewards show <name>, or <name>/code.');
+    });
+  command
+    .command('show')
+    .description('Show a preset: terms, scopes, weights, constants, and where each comes from.')
+    .argument('<name>', 'a preset, e.g. codevision; codevision/code for its public code alone')
+    .action((name: string) => {
+      for (const line of describePreset(name)) console.log(line);
+    });
+}
+
+/** What `saccade rewards show` prints: both variants, or the one that the name asks for. */
+export function describePreset(name: string): readonly string[] {
+  const { preset, variant } = presetNamed(name);
+  const shown = name.includes('/') ? [variant] : (['paper', 'code'] as const);
+  const lines = [`${preset.name}: ${preset.description}`, preset.paper];
+  for (const each of shown) {
+    lines.push('', `${preset.name}/${each}`);
+    const rows = preset.variants[each].flatMap(({ reward, weight }): readonly string[][] => {
+      const constants = rowsOf(reward.constants ?? {});
+      const [first = '', ...rest] = constants;
+      const own = [reward.name, reward.scope, `${weight.value} (${weight.from})`, first];
+      return [[...own, reward.paper], ...rest.map((constant) => ['', '', '', constant, ''])];
+    });
+    lines.push(...formatTable([['component', 'scope', 'weight', 'constants', 'from'], ...rows]));
+  }
+  if (preset.notes.length > 0) lines.push('', ...preset.notes.map((note) => `- ${note}`));
+  lines.push('', 'Origins: paper, code (public), note (quoted by others), reconstructed (by us).');
+  return lines;
+}
+
+function rowsOf(constants: Constants): readonly string[] {
+  return Object.entries(constants).map(([name, { value, from }]) => {
+    const shown = typeof value === 'number' ? Number(value.toPrecision(6)) : value;
+    return `${name} = ${shown} (${from})`;
+  });
+}
+
+function printTable(rows: readonly (readonly string[])[]): void {
+  for (const line of formatTable(rows)) console.log(line);
+}
+
+/** Columns as wide as their widest cell; the last is not padded. */
+function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
