@@ -7,6 +7,7 @@ import { addEval } from './eval.ts';
 import { explainError } from './explain-error.ts';
 import { addRecipes } from './recipes.ts';
 import { addReport } from './report.ts';
+import { addServe } from './serve.ts';
 import { addTrain } from './train.ts';
 
 /** Runs one command; errors become one message and an exit code: 2 for usage, 1 for the rest. */
@@ -24,7 +25,16 @@ Begin with:
   saccade train smoke    every stage once, in about a minute
   saccade train          the main job: a small vision policy learns to look`,
     );
-  const commands = [addTrain, addCompare, addEval, addRecipes, addReport, addCurves, addDoctor];
+  const commands = [
+    addTrain,
+    addCompare,
+    addEval,
+    addRecipes,
+    addReport,
+    addCurves,
+    addServe,
+    addDoctor,
+  ];
   for (const add of commands) add(program);
   try {
     await program.parseAsync([...argv]);
