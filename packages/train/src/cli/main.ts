@@ -8,6 +8,7 @@ import { explainError } from './explain-error.ts';
 import { addRecipes } from './recipes.ts';
 import { addReport } from './report.ts';
 import { addRewards } from './rewards.ts';
+import { addServe } from './serve.ts';
 import { addTrain } from './train.ts';
 
 /** Runs one command; errors become one message and an exit code: 2 for usage, 1 for the rest. */
@@ -33,6 +34,7 @@ Begin with:
     addRewards,
     addReport,
     addCurves,
+    addServe,
     addDoctor,
   ];
   for (const add of commands) add(program);

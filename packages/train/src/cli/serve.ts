@@ -1,0 +1,107 @@
+/** `saccade serve rewards`: scores what other trainers' models say, over HTTP. */
+import { serve } from '@hono/node-server';
+import { ConfigError } from '@saccade/core';
+import {
+  type AnswerInput,
+  type Ask,
+  answerJudge,
+  askWith,
+  openAiChat,
+  steadyChat,
+  verifiers,
+} from '@saccade/rewards';
+import { fileCache } from '@saccade/rewards/file-cache';
+import type { Command } from 'commander';
+import { rewardService } from '../serve/reward-service.ts';
+import { openScoreAnswer } from '../serve/score-answer.ts';
+import { wholeNumber } from './shared.ts';
+
+interface ServeFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly verifier: string;
+  readonly judgeUrl?: string;
+  readonly judgeModel?: string;
+  readonly judgeKeyVariable: string;
+  readonly judgeCache?: string;
+  readonly judgeConcurrency: number;
+}
+
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('Serve a part of Saccade over HTTP.')
+    .command('rewards')
+    .description('Score responses for OpenRLHF, slime, TRL, verl and others.')
+    .option(
+      '--host <address>',
+      'address to listen on; any but the loopback has no access control',
+      '127.0.0.1',
+    )
+    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8700)
+    .option('--verifier <name>', `one of ${verifiers.names.join(', ')}`, 'math')
+    .option('--judge-url <url>', 'OpenAI-compatible server for answers that the rules refuse')
+    .option('--judge-model <name>', 'its model')
+    .option(
+      '--judge-key-variable <name>',
+      'environment variable that holds its key',
+      'SACCADE_JUDGE_KEY',
+    )
+    .option('--judge-cache <file>', 'file that remembers grades (JSON Lines)')
+    .option('--judge-concurrency <n>', 'calls of the judge at a time', wholeNumber, 16)
+    .addHelpText(
+      'after',
+      `
+Endpoints:
+  POST /score      {"items":[{"response","expected","question"?,"verifier"?,"options"?}]}
+  POST /openrlhf   OpenRLHF --remote_rm_url
+  POST /slime      slime --rm-type remote_rm --rm-url
+  GET  /health
+
+Examples:
+  saccade serve rewards
+  saccade serve rewards --judge-url http://127.0.0.1:8000/v1 --judge-model Qwen2.5-72B-Instruct`,
+    )
+    .action((flags: ServeFlags) => run(flags));
+}
+
+async function run(flags: ServeFlags): Promise<void> {
+  const ask = openJudge(flags);
+  const score = openScoreAnswer({ verifier: flags.verifier, ...(ask && { ask }) });
+  const about = { verifier: flags.verifier, judge: flags.judgeModel ?? 'none' };
+  const app = rewardService({ score, about });
+  await new Promise<void>((resolve, reject) => {
+    const server = serve(
+      { fetch: app.fetch, hostname: flags.host, port: flags.port },
+      (address) => {
+        console.log(`Rewards at http://${flags.host}:${address.port} (${flags.verifier})`);
+      },
+    );
+    server.on('error', (error: NodeJS.ErrnoException) => reject(listenError(error, flags)));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => server.close(() => resolve()));
+    }
+  });
+}
+
+function openJudge(flags: ServeFlags): Ask<AnswerInput> | undefined {
+  const { judgeUrl, judgeModel, judgeCache } = flags;
+  if (judgeUrl === undefined && judgeModel === undefined) return undefined;
+  if (judgeUrl === undefined || judgeModel === undefined) {
+    throw new ConfigError('judge', 'A judge needs --judge-url and --judge-model; one is missing.');
+  }
+  const apiKey = process.env[flags.judgeKeyVariable];
+  const chat = openAiChat({
+    baseUrl: judgeUrl,
+    model: judgeModel,
+    ...(apiKey !== undefined && { apiKey }),
+  });
+  return askWith(answerJudge, steadyChat(chat, { maxConcurrent: flags.judgeConcurrency }), {
+    ...(judgeCache !== undefined && { cache: fileCache(judgeCache) }),
+  });
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: ServeFlags): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new ConfigError('port', `Port ${port} of ${host} is taken. Choose another with --port.`);
+}

@@ -1,0 +1,170 @@
+/**
+ * Rewards over HTTP, in the words of other trainers: OpenRLHF's remote reward model, slime's
+ * `remote_rm`, and a plain batch that TRL and verl reach with a few lines (`examples/rewards`).
+ */
+import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+import type { ScoreAnswer, Scored } from './score-answer.ts';
+
+export interface ServiceOptions {
+  readonly score: ScoreAnswer;
+  /** What `/health` says about how it scores. */
+  readonly about: Readonly<Record<string, string>>;
+  /** Larger requests are refused. Default 32 MiB. */
+  readonly maxBytes?: number;
+}
+
+const texts = z.array(z.string()).min(1);
+
+const openRlhfRequest = z
+  .object({ query: texts, prompts: texts, labels: texts })
+  .refine(
+    ({ query, prompts, labels }) =>
+      new Set([query, prompts, labels].map((l) => l.length)).size === 1,
+    {
+      message: 'query, prompts and labels must have one length',
+    },
+  );
+
+const slimeRequest = z.object({
+  prompt: z.unknown().optional(),
+  response: z.string(),
+  label: z.union([z.string(), z.number()]),
+});
+
+const batchRequest = z.object({
+  items: z
+    .array(
+      z.object({
+        response: z.string(),
+        expected: z.union([z.string(), z.number()]).transform(String),
+        question: z.string().optional(),
+        verifier: z.string().optional(),
+        options: z.array(z.string()).min(1).max(26).optional(),
+      }),
+    )
+    .min(1),
+});
+
+/** A refusal: what is wrong, and what to do about it. */
+class Refusal extends SaccadeError {
+  readonly status: ContentfulStatusCode;
+  readonly remedy: string;
+
+  constructor(status: ContentfulStatusCode, fact: string, remedy: string) {
+    super('refusal', fact);
+    this.status = status;
+    this.remedy = remedy;
+  }
+}
+
+const routes = 'GET /health, POST /score, POST /openrlhf, POST /slime';
+
+/**
+ * The service as a handler of web requests.
+ *
+ * A response that cannot be scored is no zero: in a batch its reward is null and its error a
+ * sentence; OpenRLHF and slime, which expect a number, get status 503 and try again.
+ */
+export function rewardService({ score, about, maxBytes = 32 * 2 ** 20 }: ServiceOptions): Hono {
+  const started = Date.now();
+  const counts = { scored: 0, failed: 0 };
+  const app = new Hono();
+
+  const scoreOne = async (item: Scored): Promise<{ reward: number } | { error: string }> => {
+    try {
+      const reward = await score(item);
+      counts.scored++;
+      return { reward };
+    } catch (error) {
+      if (error instanceof ConfigError) throw badRequest(error.message);
+      counts.failed++;
+      return { error: messageOf(error) };
+    }
+  };
+  const scoreOrRefuse = async (item: Scored): Promise<number> => {
+    const result = await scoreOne(item);
+    if ('reward' in result) return result.reward;
+    throw new Refusal(503, `This response could not be scored: ${result.error}`, 'Try again.');
+  };
+
+  app.use(
+    bodyLimit({
+      maxSize: maxBytes,
+      onError: () => {
+        throw new Refusal(
+          413,
+          `The request has more than ${maxBytes} bytes.`,
+          'Send less at a time.',
+        );
+      },
+    }),
+  );
+  app.get('/health', (context) => {
+    const uptimeSeconds = Math.round((Date.now() - started) / 1000);
+    return context.json({ status: 'healthy', ...about, ...counts, uptimeSeconds });
+  });
+  app.post('/score', async (context) => {
+    const { items } = await bodyOf(context, batchRequest);
+    const results = await Promise.all(items.map((item) => scoreOne(item as Scored)));
+    return context.json({
+      rewards: results.map((one) => ('reward' in one ? one.reward : null)),
+      errors: results.map((one) => ('error' in one ? one.error : null)),
+    });
+  });
+  app.post('/openrlhf', async (context) => {
+    const { query, prompts, labels } = await bodyOf(context, openRlhfRequest);
+    const rewards = await Promise.all(
+      query.map((text, index) => {
+        const prompt = prompts[index] ?? '';
+        const response = text.startsWith(prompt) ? text.slice(prompt.length) : text;
+        return scoreOrRefuse({ response, question: prompt, expected: labels[index] ?? '' });
+      }),
+    );
+    const isCorrect = rewards.map((reward) => (reward >= 0.5 ? 1 : 0));
+    return context.json({ rewards, scores: rewards, extra_logs: { accuracy: isCorrect } });
+  });
+  app.post('/slime', async (context) => {
+    const { prompt, response, label } = await bodyOf(context, slimeRequest);
+    const question = typeof prompt === 'string' ? prompt : JSON.stringify(prompt ?? '');
+    return context.json(await scoreOrRefuse({ response, question, expected: String(label) }));
+  });
+  app.notFound((context) => {
+    const fact = `There is no ${context.req.method} ${context.req.path}.`;
+    return context.json({ error: { fact, remedy: `Use one of: ${routes}.` } }, 404);
+  });
+  app.onError((error, context) => {
+    if (error instanceof Refusal) {
+      return context.json({ error: { fact: error.message, remedy: error.remedy } }, error.status);
+    }
+    const remedy = 'This is a fault of the service; its log has the stack.';
+    console.error(error);
+    return context.json({ error: { fact: messageOf(error), remedy } }, 500);
+  });
+  return app;
+}
+
+function badRequest(fact: string): Refusal {
+  return new Refusal(400, fact, 'Send a body of the form that the README of the service shows.');
+}
+
+async function bodyOf<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  let body: unknown;
+  try {
+    body = await context.req.json();
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw badRequest('The body is no JSON.');
+  }
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.map(String).join('.') ?? '';
+  throw badRequest(`${place === '' ? 'The body' : `"${place}"`} does not fit: ${issue?.message}.`);
+}
