@@ -1,3 +1,4 @@
+/** The libraries that code is followed through, in the order in which they are asked. */
 import type { Library } from '../interpreter/runtime.ts';
 import { analysis } from './analysis.ts';
 import { numpy } from './numpy.ts';
@@ -7,7 +8,7 @@ import { pillowParts } from './pillow-parts.ts';
 import { plotting } from './plotting.ts';
 import { standard } from './standard.ts';
 
-/** Asked in this order; `analysis` takes whatever gets a picture and is not known. */
+/** `analysis` comes last: it takes whatever gets a picture and is not known. */
 export const libraries: readonly Library[] = [
   pillow,
   pillowParts,
