@@ -89,7 +89,8 @@ export function balancedToolCallWith(constants: Sourced<BalancedToolCallOptions>
       return trajectories.map((trajectory, index) => {
         const context = contexts[index] as RewardContext;
         const weight = context.isCorrect ? rightWeight : wrongWeight;
-        return weight * incentive * successShare(trajectory, context, options.countsIdleCode);
+        const share = successShare(trajectory, context, options.countsIdleCode);
+        return share === 0 ? 0 : weight * incentive * share;
       });
     },
   };

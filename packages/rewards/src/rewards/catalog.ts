@@ -19,6 +19,7 @@ export { overlongCapped } from './overlong-capped.ts';
 export { overlongUncapped } from './overlong-uncapped.ts';
 export { poorReasoningPenalty } from './poor-reasoning-penalty.ts';
 export { repetition } from './repetition.ts';
+export { signedAccuracy } from './signed-accuracy.ts';
 export { suggestedTool } from './suggested-tool.ts';
 export { turnLimitPenalty } from './turn-limit-penalty.ts';
 export { vistaCorrectness } from './vista-correctness.ts';

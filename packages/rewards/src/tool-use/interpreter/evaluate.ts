@@ -1,5 +1,5 @@
 /** Evaluates expressions as far as their values are known. */
-import { libraries } from '../libraries.ts';
+import { libraries } from '../libraries/libraries.ts';
 import type { Argument, Expression } from '../syntax/ast.ts';
 import { callBuiltin, callPlainMethod, textOf } from './builtins.ts';
 import { bind, bindArguments, lookUp, mergeValues } from './names.ts';

@@ -1,6 +1,6 @@
 /** Follows statements: branches that are known, loops over what is known, calls into functions. */
 
-import { libraries } from '../libraries.ts';
+import { libraries } from '../libraries/libraries.ts';
 import type { Handler, Statement } from '../syntax/ast.ts';
 import { Evaluator } from './evaluate.ts';
 import { bind, lookUp, mergeValues } from './names.ts';
