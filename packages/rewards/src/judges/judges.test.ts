@@ -47,9 +47,7 @@ describe('text that nobody vouches for', () => {
       if (body.includes(boundary) || /[<>\r\0\u2028\u202e]|\[\/?INST/i.test(body)) {
         throw new Error(`left in: ${JSON.stringify(body)}`);
       }
-      const encoded = new TextEncoder().encode(body);
-      if (body !== new TextDecoder().decode(encoded))
-        throw new Error('half a surrogate pair is left');
+      if (/\p{Cs}/u.test(body)) throw new Error('half a surrogate pair is left');
       // A reply that merely quotes the material grades nothing, unless it is a bare grade.
       const quoted = gradeIn(`The answer reads: ${body}`, boundary, [0, 1]);
       if (quoted !== undefined) throw new Error(`graded ${quoted} by ${JSON.stringify(body)}`);

@@ -2,7 +2,7 @@
 import type { Expression } from './expression.ts';
 import { symbolsOf } from './expression.ts';
 import { functionNames, greek } from './names.ts';
-import { maxMathCharacters, normaliseMath } from './normalise.ts';
+import { mathPartOf, maxMathCharacters, normaliseMath } from './normalise.ts';
 import { parseMath } from './parser.ts';
 import { parseUnit } from './units.ts';
 
@@ -11,8 +11,9 @@ import { parseUnit } from './units.ts';
  * mathematics by LaTeX, or `isFormula` says that they are a product: `xy`.
  */
 export function readAnswer(text: string, options: { isFormula?: boolean } = {}): Expression {
-  if (text.length > maxMathCharacters) return wordsOf(text.trim());
-  const plain = normaliseMath(text);
+  const part = mathPartOf(text.slice(-maxSearchedCharacters));
+  if (part.length > maxMathCharacters) return wordsOf(text.trim());
+  const plain = normaliseMath(part);
   const isMarkedMath = options.isFormula === true || (/[\\$]/.test(text) && !/\\text/.test(text));
   if (!isMarkedMath && isWords(plain)) return wordsOf(plain);
   try {
@@ -84,6 +85,8 @@ function readOne(part: string): Expression {
   return readMeasured(part) ?? parseMath(part);
 }
 
+/** The end of a text, where its answer is looked for. */
+const maxSearchedCharacters = 8000;
 /** A number with its unit is shorter. */
 const maxMeasuredCharacters = 200;
 /** Beginnings of a unit that are tried. */
