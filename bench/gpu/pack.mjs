@@ -130,10 +130,7 @@ function makeArchive(folder) {
   const archive = `${folder}.tar.gz`;
   // Renamed when it is whole: half an archive unpacks to something.
   const args = ['-czf', `${archive}.new`, '-C', dirname(folder), basename(folder)];
-  const { status, stderr } = spawnSync('tar', args, {
-    encoding: 'utf8',
-    env: { ...process.env, GZIP: '-9' },
-  });
+  const { status, stderr } = spawnSync('tar', args, { encoding: 'utf8' });
   if (status !== 0) throw new PackError(`tar ended with ${status}: ${stderr}`);
   renameSync(`${archive}.new`, archive);
   return archive;
