@@ -38,7 +38,11 @@ it('has a kernel for every op, and no kernel without an op', () => {
 describe.each(targets)('on $label', (target) => {
   for (const dtype of ['f32', 'bf16', 'f16'] as const) {
     const options = { dtype, fuzzCount: FUZZ[target.label] };
-    enrol([...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)], target);
+    const checks = [...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)];
+    // f16 differs from bf16 in how numbers are stored and in nothing else: on emulated threads,
+    // which take minutes, its results are compared with the oracle and its repeats are not made.
+    const isBrief = target.label === 'emulated' && dtype === 'f16';
+    enrol(isBrief ? checks.filter(({ name }) => name.endsWith('oracle')) : checks, target);
   }
   enrol([...memoryChecks, ...queueChecks(BUSY[target.label])], target);
 });
