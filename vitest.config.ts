@@ -1,4 +1,31 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files of a minute and more, longest first: begun last, one would keep a whole processor waiting. */
+const LONG = [
+  'backend-native/src/cuda-kernels',
+  'backend-webgpu/src/tiles',
+  'backend-webgpu/src/kernels',
+  'scripts/browser',
+  'backend-webgpu/src/variants',
+  'train/src/webgpu',
+  'backend-native/src/invariance',
+  'browser/src/page/page',
+  'policy/src/webgpu',
+  'backend-native/src/kernels',
+  'sandbox/src/local-sandbox',
+  'train/src/resume',
+];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = LONG.findIndex((path) => moduleId.endsWith(`${path}.test.ts`));
+      return at < 0 ? LONG.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   resolve: { conditions: ['@saccade/source'] },
@@ -15,5 +42,6 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 120_000,
+    sequence: { sequencer: LongFirst },
   },
 });
