@@ -40,7 +40,8 @@ export default defineConfig({
     ],
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the least machine has processors: tests wait for sandboxes, browsers and children.
+    maxWorkers: 3,
     testTimeout: 120_000,
     sequence: { sequencer: LongFirst },
   },
