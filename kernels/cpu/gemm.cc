@@ -27,7 +27,7 @@ int forward(const SaccadeLaunch* launch) {
   const Stored* w = stored<Stored>(*launch, 1);
   Product<Stored, Stored> p{M, N, K, {x, K, 1}, {w, K, 1}, stored<Stored>(*launch, 3), N};
   p.bias = asFloats(*launch, stored<Stored>(*launch, 2), N);
-  product(*launch, productSpace(*launch, packingOf(p).words), p);
+  product(*launch, productSpace<Stored>(*launch, packingOf(p).words), p);
   return 0;
 }
 
@@ -67,7 +67,7 @@ int backward(const SaccadeLaunch* launch) {
   const Product<Stored, Stored> ofX{M, K, N, {dy, N, 1}, {w, 1, K}, dx, K};
   const Product<Stored, float> ofW{N, K, M, {dy, 1, N}, {x, 1, K}, dw, K};
   const int64_t words = larger(packingOf(ofX).words, packingOf(ofW).words);
-  const ProductSpace space = productSpace(*launch, words);
+  const ProductSpace space = productSpace<Stored>(*launch, words);
   if (dx) product(*launch, space, ofX);
   if (dw) product(*launch, space, ofW);
   if (db) sumRows(*launch, dy, db, M, N);

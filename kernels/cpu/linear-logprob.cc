@@ -54,9 +54,11 @@ int forward(const SaccadeLaunch* launch) {
 
 constexpr int64_t ROWS = 1024;
 // One block of depth for ∂hidden, so that it needs no memory for sums of several.
-constexpr int64_t ENTRIES = DEPTH_BLOCK;
-// Columns of ∂hidden a thread owns at a time; it packs 384 × 32 floats of the head, 48 KiB.
-constexpr int64_t HIDDEN_COLUMNS = 32;
+template <Words WORDS>
+constexpr int64_t ENTRIES_OF = DEPTH_OF<WORDS>;
+// Columns of ∂hidden a thread owns at a time at most; it packs 384 × 128 words of the head, 192 KiB.
+// Four lines of each of its rows: single ones, pages apart, come too slowly.
+constexpr int64_t HIDDEN_COLUMNS = 4 * PANEL;
 
 // What the gradient of a logit needs of its row, with lanes over rows; 0 in rows left out.
 struct RowGradients {
@@ -92,6 +94,43 @@ struct LogitGradient<Words::pairs> {
   using Type = Bf16;
 };
 
+// ∂z with the rows side by side, as words along the vocabulary for ∂hidden: where a word is one entry,
+// ∂z as it lies. Pairs have a layout of their own, in blocks of ROW_BLOCK rows.
+template <Words WORDS>
+struct LogitWords {
+  const float* dz;
+  int64_t stride;
+
+  static int64_t words(int64_t) { return 0; }
+  void write(float*, const float*, int64_t, int64_t, int64_t, int64_t) const {}
+  RowsOfA at(const float*, int64_t row) const { return {dz + row, stride, true}; }
+};
+template <>
+struct LogitWords<Words::pairs> {
+  const Bf16* dz;
+  int64_t stride;
+
+  static constexpr int64_t BLOCK = ENTRIES_OF<Words::pairs> / 2 * ACROSS_STRIDE;
+  static int64_t words(int64_t rows) { return divideUp(rows, ROW_BLOCK) * BLOCK; }
+  // Entries [first, first + count) from z[entry · zStride + row]; `first` is even.
+  void write(float* to, const float* z, int64_t zStride, int64_t first, int64_t count,
+             int64_t rows) const {
+    for (int64_t row = 0; row < rows; row += ROW_BLOCK) {
+      float* block = to + row / ROW_BLOCK * BLOCK + first / 2 * ACROSS_STRIDE;
+      for (int64_t j = 0; j < count; j += 2, block += ACROSS_STRIDE) {
+        const float* own = z + j * zStride + row;
+        forLanes(smaller(ROW_BLOCK, rows - row), [&](int64_t n, int64_t width) {
+          const Vec next = j + 1 < count ? loadWidth(own + zStride + n, width) : Vec{};
+          store(block + n, pairOf(loadWidth(own + n, width), next));
+        });
+      }
+    }
+  }
+  RowsOfA at(const float* words, int64_t row) const {
+    return {words + row / ROW_BLOCK * BLOCK, ACROSS_STRIDE, true};
+  }
+};
+
 // Float32 values of all rows, from what gives that of one.
 template <class ValueOf>
 const float* perRow(const SaccadeLaunch& launch, int64_t N, ValueOf valueOf) {
@@ -104,6 +143,7 @@ const float* perRow(const SaccadeLaunch& launch, int64_t N, ValueOf valueOf) {
 template <class Stored>
 int backward(const SaccadeLaunch* launch) {
   constexpr Words WORDS = Vocabulary<Stored>::WORDS;
+  constexpr int64_t ENTRIES = ENTRIES_OF<WORDS>;
   using Logit = typename LogitGradient<WORDS>::Type;
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2];
   const float* dLogprobs = floats(*launch, 0);
@@ -136,12 +176,17 @@ int backward(const SaccadeLaunch* launch) {
   float* hiddenPanels = scratchFloats(*launch, depthPanels * PANEL * wordsIn<WORDS>(mostRows));
   float* copies = scratchFloats(*launch, threads * ROW_COPY);
   // A product of no more than one block of depth needs none.
-  const int64_t sumFloats = mostRows > DEPTH_BLOCK ? ROW_BLOCK * SUM_STRIDE : 0;
+  const int64_t sumFloats = mostRows > DEPTH_OF<WORDS> ? ITEM_SUMS<WORDS> : 0;
   float* sums = scratchFloats(*launch, threads * sumFloats);
+  // Columns of ∂hidden of an item, so many that no thread is without.
+  const int64_t share = roundUp(divideUp(D, threads), PANEL);
+  const int64_t hiddenColumns = smaller(HIDDEN_COLUMNS, larger(PANEL, share));
   // Turned logits of an item, then the head's columns that an item packs.
-  const int64_t spareWords = larger(ROW_BLOCK * stride, HIDDEN_COLUMNS * wordsIn<WORDS>(ENTRIES));
+  const int64_t spareWords = larger(ROW_BLOCK * stride, hiddenColumns * wordsIn<WORDS>(ENTRIES));
   float* spare = scratchFloats(*launch, threads * spareWords);
   Logit* dz = scratchArray<Logit>(*launch, ENTRIES * stride);
+  const LogitWords<WORDS> words{dz, stride};
+  float* dzWords = scratchFloats(*launch, words.words(mostRows));
 
   for (int64_t row = 0; row < N; row += ROWS) {
     const int64_t rows = smaller(ROWS, N - row);
@@ -162,7 +207,7 @@ int backward(const SaccadeLaunch* launch) {
       const double flops = 2.0 * (double)rows * (double)(columns * D);
       // Blocks of about the same height, for all threads.
       const int64_t blocks = roundUp(divideUp(columns, ROW_BLOCK), threads);
-      const int64_t each = divideUp(columns, blocks);
+      const int64_t each = roundUp(divideUp(columns, blocks), 2);
       parallelFor(*launch, divideUp(columns, each), nanosecondsOf(2 * flops),
                   [&](int64_t item, int32_t worker) {
         const int64_t first = item * each, count = smaller(each, columns - first);
@@ -180,25 +225,28 @@ int backward(const SaccadeLaunch* launch) {
         for (int64_t j = 0; j < count; j++) {
           convertRun(dz + (first + j) * stride, z + j * stride, rows);
         }
+        if (dHidden) words.write(dzWords, z, stride, first, count, rows);
         if (!dWeight) return;
         Product<Logit, float> ofWeight{columns, D, rows, {dz, stride, 1}, {}, dWeight + column * D, D};
         ofWeight.accumulate = row > 0;
-        for (int64_t d = 0; d < D; d += COLUMN_BLOCK) {
-          multiplyItem(ofWeight, first, count, d, smaller(COLUMN_BLOCK, D - d), 0, rows,
+        ofWeight.isPast = N <= ROWS;
+        constexpr int64_t COLUMNS = COLUMNS_OF<WORDS>;
+        for (int64_t d = 0; d < D; d += COLUMNS) {
+          multiplyItem(ofWeight, first, count, d, smaller(COLUMNS, D - d), 0, rows,
                        hiddenPanels + d / PANEL * panelWords, copy, sums + worker * sumFloats);
         }
       });
       if (!dHidden) continue;
-      Product<Logit, float> ofHidden{rows, D, columns, {dz, 1, stride}, {}, hiddenSums + row * D, D};
-      ofHidden.accumulate = column > 0;
-      parallelFor(*launch, divideUp(D, HIDDEN_COLUMNS), nanosecondsOf(flops),
+      parallelFor(*launch, divideUp(D, hiddenColumns), nanosecondsOf(flops),
                   [&](int64_t item, int32_t worker) {
-        const int64_t d = item * HIDDEN_COLUMNS, width = smaller(HIDDEN_COLUMNS, D - d);
+        const int64_t d = item * hiddenColumns, width = smaller(hiddenColumns, D - d);
         float* panels = spare + worker * spareWords;
         packPanels<WORDS>(panels, Source<Stored>{weight, 1, D}, d, width, column, columns);
+        const int64_t depth = wordsIn<WORDS>(columns);
         for (int64_t n = 0; n < rows; n += ROW_BLOCK) {
-          multiplyItem(ofHidden, n, smaller(ROW_BLOCK, rows - n), d, width, 0, columns, panels,
-                       copies + worker * ROW_COPY, sums + worker * ROW_BLOCK * SUM_STRIDE);
+          multiplyRows<WORDS>(words.at(dzWords, n), smaller(ROW_BLOCK, rows - n), width, depth,
+                              {panels, depth * PANEL, PANEL}, hiddenSums + (row + n) * D + d, D,
+                              column > 0 ? Into::add : Into::overwrite);
         }
       });
     }

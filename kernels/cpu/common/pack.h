@@ -134,10 +134,15 @@ template <Words WORDS, class Stored>
 static inline void packPanelsByRows(float* panels, int64_t panelWords, const Stored* source,
                                     int64_t stride, int64_t columns, int64_t depth) {
   constexpr int64_t STEP = WORDS == Words::pairs ? 2 : 1;
+  // Rows that are asked for while others are copied.
+  constexpr int64_t AHEAD = 16;
   const int64_t vecs = divideUp(columns, PANEL) * TILE_VECS;
   for (int64_t k = 0; k < depth; k += STEP, panels += PANEL) {
     const Stored* row = source + k * stride;
     const bool hasNext = k + 1 < depth;
+    for (int64_t i = k + AHEAD; i < smaller(k + AHEAD + STEP, depth); i++) {
+      prefetchRun(source + i * stride, columns);
+    }
     for (int64_t v = 0; v < vecs; v++) {
       const int64_t first = smaller(v * LANES, columns);
       const Stored* next = hasNext ? row + stride + first : nullptr;

@@ -1,6 +1,6 @@
 // C[M,N] = A[M,K] · B[K,N] for any storage order and type of A and B, on all threads.
 //
-// The order of additions is part of the contract: depth is cut at multiples of DEPTH_BLOCK, each
+// The order of additions is part of the contract: depth is cut at multiples of DEPTH_BLOCK words, each
 // block is one fused chain from zero (tile.h), blocks are added in order, in float32 results those
 // of a stretch before the stretch to what came before, the bias last. It depends on K alone, not on
 // M, N, threads or tiles, so an output row has the same bits alone and in any batch.
@@ -21,14 +21,19 @@ namespace saccade {
 namespace SACCADE_ISA {
 
 constexpr int64_t DEPTH_BLOCK = 384;
-// Depth that is packed at once; a multiple of DEPTH_BLOCK.
-constexpr int64_t DEPTH_STRETCH = 6 * DEPTH_BLOCK;
+// The same in elements, of which a word of pairs holds two.
+template <Words WORDS>
+constexpr int64_t DEPTH_OF = WORDS == Words::pairs ? 2 * DEPTH_BLOCK : DEPTH_BLOCK;
+// Blocks of depth that are packed at once.
+constexpr int64_t STRETCH_BLOCKS = 6;
 // Words of B packed at once, if one panel is not more: 8 MiB.
 constexpr int64_t PACKED_WORDS = int64_t{2} << 20;
 // Rows of A one item works on: 112 × 384 words are 168 KiB, a part of L2.
 constexpr int64_t ROW_BLOCK = TILE_ROWS * (112 / TILE_ROWS);
-// Columns of C one item works on at most: 112 × 512 floats are 224 KiB.
-constexpr int64_t COLUMN_BLOCK = 512;
+// Columns of C one item works on at most. 112 × 512 sums are 224 KiB, and leave room in 1 MiB of L2 for
+// what streams by; of pairs they are gone through half as often, and 1024 columns copy A half as often.
+template <Words WORDS>
+constexpr int64_t COLUMNS_OF = WORDS == Words::pairs ? 1024 : 512;
 
 // A matrix in memory: element (row or column i, depth k) at data[i·stride + k·depthStride]; one of
 // the two strides is 1.
@@ -48,6 +53,8 @@ struct Product {
   const float* bias = nullptr;
   // C += A·B instead of C = A·B.
   bool accumulate = false;
+  // C is large and not read soon: where it is whole vectors, it goes past the caches.
+  bool isPast = false;
 };
 
 // Packs columns [first, first + count) of B at depths [from, from + depth) into panels of the whole
@@ -85,6 +92,17 @@ struct RowsOfA {
 SACCADE_INLINE const float* inPlace(const float* values) { return values; }
 SACCADE_INLINE const float* inPlace(const Bf16*) { return nullptr; }
 
+// Rows with neighbours along the depth side by side, if they are words as they lie; null if not.
+template <Words WORDS>
+SACCADE_INLINE const float* rowsInPlace(const float* values, int64_t, int64_t) { return values; }
+template <Words WORDS>
+SACCADE_INLINE const float* rowsInPlace(const Bf16* values, int64_t stride, int64_t depth) {
+  // Of an odd depth, what follows would be half of the last word.
+  const bool areWords = WORDS == Words::pairs && stride % 2 == 0 && depth % 2 == 0 &&
+                        (uintptr_t)values % sizeof(float) == 0;
+  return areWords ? (const float*)(const void*)values : nullptr;
+}
+
 // `rows` rows from `source` on, copied unless they can be read where they are.
 template <Words WORDS, class Stored>
 static inline RowsOfA rowsOfA(const Source<Stored>& a, const Stored* source, int64_t rows,
@@ -95,8 +113,9 @@ static inline RowsOfA rowsOfA(const Source<Stored>& a, const Stored* source, int
     copyAcross<WORDS>(copy, ACROSS_STRIDE, source, a.depthStride, rows, depth);
     return {copy, ACROSS_STRIDE, true};
   }
-  const float* words = inPlace(source);
-  if (words && (!collides(a.stride) || rows <= 4)) return {words, a.stride, false};
+  const float* words = rowsInPlace<WORDS>(source, a.stride, depth);
+  const int64_t stride = wordsIn<WORDS>(a.stride);
+  if (words && (!collides(stride) || rows <= 4)) return {words, stride, false};
   copyRows<WORDS>(copy, COPY_STRIDE, source, a.stride, rows, depth);
   return {copy, COPY_STRIDE, false};
 }
@@ -128,7 +147,11 @@ struct ProductSpace {
   float* sums;
 };
 
-constexpr int64_t SUM_STRIDE = COLUMN_BLOCK + LANES;
+// Floats of one row of an item's sums, and of all of them.
+template <Words WORDS>
+constexpr int64_t SUM_STRIDE = COLUMNS_OF<WORDS> + LANES;
+template <Words WORDS>
+constexpr int64_t ITEM_SUMS = ROW_BLOCK * SUM_STRIDE<WORDS>;
 
 // How much of B a product packs at once.
 struct Packing {
@@ -139,19 +162,22 @@ struct Packing {
 
 template <class Stored, class StoredC>
 static inline Packing packingOf(const Product<Stored, StoredC>& p) {
+  constexpr Words WORDS = WordsOf<Stored>::value;
   // A result in bf16 is rounded once, so its whole depth is packed.
-  const int64_t depth = floatsOf(p.c) ? smaller(DEPTH_STRETCH, p.depth) : p.depth;
-  const int64_t deep = larger(1, wordsIn<WordsOf<Stored>::value>(depth));
+  const int64_t depth =
+      floatsOf(p.c) ? smaller(STRETCH_BLOCKS * DEPTH_OF<WORDS>, p.depth) : p.depth;
+  const int64_t deep = larger(1, wordsIn<WORDS>(depth));
   const int64_t most = larger(PANEL, PACKED_WORDS / deep / PANEL * PANEL);
   const int64_t columns = smaller(most, roundUp(p.columns, PANEL));
   return {depth, columns, columns * deep};
 }
 
 // For products that pack at most `words`.
+template <class Stored>
 static inline ProductSpace productSpace(const SaccadeLaunch& launch, int64_t words) {
   const int64_t threads = launch.runtime->threads;
   return {scratchFloats(launch, words), scratchFloats(launch, threads * ROW_COPY),
-          scratchFloats(launch, threads * ROW_BLOCK * SUM_STRIDE)};
+          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>)};
 }
 
 // Brings the part [done, toDo) / all of a block of A to L2 that is copied next: its runs are so short
@@ -179,18 +205,21 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   StoredC* c = p.c + row * p.cStride + column;
   const bool isLast = from + depth == p.depth;
   const float* bias = isLast && p.bias ? p.bias + column : nullptr;
+  constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
   // One block can go to C at once; more are added up first.
-  const bool isDirect = floatsOf(c) && depth <= DEPTH_BLOCK;
+  const bool isDirect = floatsOf(c) && depth <= BLOCK;
   const bool adds = from > 0 || p.accumulate;
   float* out = isDirect ? floatsOf(c) : sums;
-  const int64_t outStride = isDirect ? p.cStride : SUM_STRIDE;
-  for (int64_t k = 0; k < depth; k += DEPTH_BLOCK) {
-    const int64_t block = smaller(DEPTH_BLOCK, depth - k);
+  const int64_t outStride = isDirect ? p.cStride : SUM_STRIDE<WORDS>;
+  const bool isAligned = (uintptr_t)out % (LANES * sizeof(float)) == 0 && outStride % LANES == 0;
+  const Into first = isDirect && p.isPast && isAligned ? Into::stream : Into::overwrite;
+  for (int64_t k = 0; k < depth; k += BLOCK) {
+    const int64_t block = smaller(BLOCK, depth - k);
     const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
     const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy);
     const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
-    const Into into = k > 0 || (isDirect && adds) ? Into::add : Into::overwrite;
-    const int64_t ahead = smaller(DEPTH_BLOCK, depth - k - block);
+    const Into into = k > 0 || (isDirect && adds) ? Into::add : first;
+    const int64_t ahead = smaller(BLOCK, depth - k - block);
     for (int64_t j = 0; j < columns; j += PANEL) {
       fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, smaller(j + PANEL, columns),
                 columns);
@@ -199,9 +228,12 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
                           into, isDirect && bias ? bias + j : nullptr);
     }
   }
-  if (isDirect) return;
+  if (isDirect) {
+    if (p.isPast) finishStores();
+    return;
+  }
   for (int64_t i = 0; i < rows; i++) {
-    const float* sum = sums + i * SUM_STRIDE;
+    const float* sum = sums + i * SUM_STRIDE<WORDS>;
     StoredC* to = c + i * p.cStride;
     forLanes(columns, [&](int64_t j, int64_t width) {
       Vec value = load(sum + j);
@@ -237,7 +269,7 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
     const int64_t columns = smaller(most, p.columns - column);
     const int64_t panels = divideUp(columns, PANEL);
     // Enough items for the threads to even out.
-    const int64_t pieces = larger(divideUp(columns, COLUMN_BLOCK), divideUp(threads * 4, rowItems));
+    const int64_t pieces = larger(divideUp(columns, COLUMNS_OF<WORDS>), divideUp(threads * 4, rowItems));
     const int64_t panelsEach = divideUp(panels, smaller(panels, pieces));
     const int64_t columnItems = divideUp(panels, panelsEach);
     for (int64_t from = 0; from < p.depth; from += stretch) {
@@ -261,7 +293,7 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
                                  smaller(panelsEach * PANEL, columns - j), from, depth,
                                  space.panels + panel * panelWords,
                                  space.copies + worker * ROW_COPY,
-                                 space.sums + worker * ROW_BLOCK * SUM_STRIDE);
+                                 space.sums + worker * ITEM_SUMS<WORDS>);
                   });
     }
   }

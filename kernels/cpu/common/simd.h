@@ -73,8 +73,15 @@ SACCADE_INLINE void storeFirst(float* p, Vec v, int64_t n) {
   _mm512_mask_storeu_ps(p, firstLanes(n), v);
 }
 
+// Past the caches to aligned memory that nobody reads soon; lines are not fetched to be overwritten.
+// finishStores comes before others are told.
+SACCADE_INLINE void storePast(float* p, Vec v) { _mm512_stream_ps(p, v); }
+SACCADE_INLINE void finishStores() { _mm_sfence(); }
+
 #elif defined(__AVX2__)
 
+SACCADE_INLINE void storePast(float* p, Vec v) { _mm256_stream_ps(p, v); }
+SACCADE_INLINE void finishStores() { _mm_sfence(); }
 SACCADE_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
 SACCADE_INLINE Vec squareRoot(Vec a) { return _mm256_sqrt_ps(a); }
 SACCADE_INLINE Vec selectGreater(Vec a, Vec b, Vec x, Vec y) {
@@ -92,6 +99,8 @@ SACCADE_INLINE void storeFirst(float* p, Vec v, int64_t n) {
 
 #else
 
+SACCADE_INLINE void storePast(float* p, Vec v) { store(p, v); }
+SACCADE_INLINE void finishStores() {}
 #if defined(__aarch64__)
 SACCADE_INLINE Vec fma(Vec a, Vec b, Vec c) {
   return (Vec)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);

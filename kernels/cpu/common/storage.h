@@ -141,6 +141,11 @@ SACCADE_INLINE Vec multiplyAdd(Vec a, Vec b, Vec sum) {
 #endif
 }
 
+// Words of two float32 vectors rounded to bf16, `first` in the lower halves.
+SACCADE_INLINE Vec pairOf(Vec first, Vec second) {
+  return (Vec)(roundedHalves(first) | (roundedHalves(second) << 16));
+}
+
 // multiplyAdd with the word at p in every lane of a. AVX-512 loads it in the same instruction if the
 // address is one register and a constant; the compiler would load it once for all tile columns.
 template <Words WORDS>

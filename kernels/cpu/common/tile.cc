@@ -99,7 +99,8 @@ void registerTile(int64_t depth, const float* a, int64_t stride, const float* b,
       Vec value = sum[i][v];
       if (into == Into::add) value = loadWidth(out, lanes) + value;
       if (bias) value = value + loadWidth(bias + v * LANES, lanes);
-      storeWidth(out, value, lanes);
+      if (into == Into::stream && lanes == LANES) storePast(out, value);
+      else storeWidth(out, value, lanes);
     }
   }
 }

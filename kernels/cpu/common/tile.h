@@ -28,7 +28,8 @@ constexpr int PANEL = TILE_VECS * LANES;
 enum class Into {
   overwrite,  // C = A·B
   add,        // C = C + A·B, the product summed first
-  chain       // C = C + A·B, the chain starting from C
+  chain,      // C = C + A·B, the chain starting from C
+  stream      // C = A·B past the caches, where whole vectors of C are aligned: nobody reads it soon
 };
 
 // A is read as broadcasts: element (i, k) at a[i * rowStride + k * depthStride]. Either stride

@@ -108,19 +108,24 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
                                 int64_t rows, int64_t first, int64_t count, float* copy, float* z,
                                 int64_t zStride) {
   constexpr Words WORDS = Vocabulary<Stored>::WORDS;
+  constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
   const Source<Stored> head{p.weight, p.D, 1};
   const float* columns = panels + row / PANEL * p.panelWords();
   int64_t blocks = divideUp(count, ROW_BLOCK);
   for (int64_t entry = 0, entries; entry < count; entry += entries, blocks--) {
     entries = divideUp(count - entry, blocks);
-    for (int64_t k = 0; k == 0 || k < p.D; k += DEPTH_BLOCK) {
-      const int64_t depth = smaller(DEPTH_BLOCK, p.D - k);
+    for (int64_t k = 0; k == 0 || k < p.D; k += BLOCK) {
+      const int64_t depth = smaller(BLOCK, p.D - k);
       const Stored* source = p.weight + (first + entry) * p.D + k;
       const RowsOfA a = rowsOfA<WORDS>(head, source, entries, depth, copy);
       const float* block = columns + wordsIn<WORDS>(k) * PANEL;
-      const int64_t ahead = smaller(DEPTH_BLOCK, p.D - k - depth);
+      // What is copied next: the depths that follow, or the first ones of the entries that do.
+      const bool isLast = k + depth >= p.D;
+      const int64_t ahead = isLast ? smaller(BLOCK, p.D) : smaller(BLOCK, p.D - k - depth);
+      const int64_t next = isLast ? smaller(entries, p.V - first - entry - entries) : entries;
+      const Stored* following = isLast ? p.weight + (first + entry + entries) * p.D : source + depth;
       for (int64_t j = 0; j < rows; j += PANEL) {
-        fetchPart(head, source + depth, entries, ahead, j, smaller(j + PANEL, rows), rows);
+        fetchPart(head, following, next, ahead, j, smaller(j + PANEL, rows), rows);
         multiplyRows<WORDS>(a, entries, smaller(PANEL, rows - j), wordsIn<WORDS>(depth),
                             {block + j / PANEL * p.panelWords(), p.panelWords(), PANEL},
                             z + entry * zStride + j, zStride,

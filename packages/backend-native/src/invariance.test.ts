@@ -50,7 +50,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 110, K: 800, N: 70 } },
     { dims: { M: 110, K: 512, N: 40 } },
     { dims: { M: 20, K: 40, N: 1100 } },
-    { dims: { M: 3, K: 2500, N: 40 } },
+    { dims: { M: 3, K: 2501, N: 40 } },
     { dims: { M: 2500, K: 20, N: 30 } },
     { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
   ],
@@ -59,6 +59,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 60, D: 8, V: 2100 } },
     { dims: { N: 30, D: 400, V: 300 } },
     { dims: { N: 21, D: 600, V: 900 } },
+    { dims: { N: 130, D: 64, V: 801 } },
     { dims: { N: 1100, D: 5, V: 520 }, scalars: { temperature: 0.8 } },
   ],
   linearSample: [
