@@ -1,9 +1,10 @@
 /** Evaluates expressions as far as their values are known. */
 import { libraries } from '../libraries/libraries.ts';
 import type { Argument, Expression } from '../syntax/ast.ts';
+import { assign } from './assign.ts';
 import { GiveUp, MAX_TEXT } from './budget.ts';
 import { callBuiltin, callPlainMethod, extend, textOf } from './builtins.ts';
-import { bind, bindArguments, lookUp, mergeValues } from './names.ts';
+import { bindArguments, lookUp, mergeValues } from './names.ts';
 import { applyBinary, applyUnary, compare, indexPlain, itemsOf } from './operators.ts';
 import type { Session } from './session.ts';
 import {
@@ -14,7 +15,6 @@ import {
   list,
   none,
   number,
-  numberOf,
   PythonError,
   type Scope,
   text,
@@ -261,58 +261,9 @@ export class Evaluator {
     return isKnown;
   }
 
-  /** Binds names, unpacks sequences; what is stored inside of objects is followed for lists only. */
+  /** Binds names, unpacks sequences. */
   assign(target: Expression, value: Value, scope: Scope): void {
-    switch (target.kind) {
-      case 'name':
-        bind(target.name, value, scope);
-        break;
-      case 'list': {
-        const items = itemsOf(value);
-        const stars = target.items.findIndex(({ kind }) => kind === 'star');
-        const count = target.items.length;
-        if (items !== undefined && stars < 0 && items.length !== count) {
-          const isShape = value.kind === 'sequence' && value.isShape && count === 2;
-          if (!isShape) throw new PythonError('ValueError', 'wrong number of values to unpack');
-        }
-        target.items.forEach((item, index) => {
-          if (item.kind === 'star') {
-            const after = count - index - 1;
-            const part = items?.slice(index, items.length - after);
-            this.assign(item.operand, part === undefined ? unknown : list([...part]), scope);
-            return;
-          }
-          const at = stars >= 0 && index > stars ? index - count : index;
-          this.assign(item, items?.at(at) ?? unknown, scope);
-        });
-        break;
-      }
-      case 'subscript': {
-        const object = this.evaluate(target.object, scope);
-        const indices = target.indices.map((part) => this.evaluate(part, scope));
-        const [only = unknown] = indices;
-        if (object.kind === 'dictionary') {
-          const key = keyOf(only);
-          if (key !== undefined) object.entries.set(key, value);
-        } else if (object.kind === 'sequence' && indices.length > 1) {
-          const row = indexPlain(object, only);
-          const at = numberOf(indices[1]);
-          if (row.kind === 'sequence' && at !== undefined) storeAt(row.items, at, value);
-        } else if (object.kind === 'sequence' && indices.length === 1) {
-          const at = only.kind === 'number' ? only.value : undefined;
-          if (at === undefined) object.items.fill(unknown);
-          else storeAt(object.items, at, value);
-        }
-        break;
-      }
-      case 'attribute': {
-        const object = this.evaluate(target.object, scope);
-        if (object.kind === 'object') object.fields.set(target.name, value);
-        break;
-      }
-      default:
-        break;
-    }
+    assign(target, value, scope, (expression) => this.evaluate(expression, scope));
   }
 
   attribute(self: Value, name: string, line: number): Value {
@@ -428,12 +379,3 @@ export class Evaluator {
 
 /** Methods of lists and dictionaries that take no longer on a long one. */
 const constantMethods: ReadonlySet<string> = new Set(['append', 'pop', 'get']);
-
-/** @throws PythonError for a place that the list does not have */
-function storeAt(items: Value[], at: number, value: Value): void {
-  const place = at < 0 ? at + items.length : at;
-  if (!Number.isInteger(place) || place < 0 || place >= items.length) {
-    throw new PythonError(Number.isInteger(place) ? 'IndexError' : 'TypeError');
-  }
-  items[place] = value;
-}
