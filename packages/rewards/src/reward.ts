@@ -30,6 +30,8 @@ interface Described {
   readonly needs?: readonly ('stepScores' | 'judgeScores')[];
   /** Its numbers, and where each comes from. */
   readonly constants?: Constants;
+  /** The reward with other constants; those left out stay. Checked by `changeTerms`. */
+  readonly with?: (constants: Constants) => AnyReward;
 }
 
 /** trajectory → number. */

@@ -90,6 +90,8 @@ export async function keep(
         question: task?.question ?? '',
         answer: task?.answer ?? '',
         box: (task?.metadata.box as readonly number[] | undefined)?.join(',') ?? '',
+        // So that they can be audited and scored again without the task set.
+        metadata: JSON.stringify(task?.metadata ?? {}),
       });
     }
   } finally {

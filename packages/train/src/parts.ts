@@ -75,7 +75,7 @@ export function checkNames(config: RunConfig): void {
  *
  * @throws ConfigError for an unknown preset, and for one that needs a judge, as the loop has none
  */
-function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
+export function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
   const terms = presetTerms(rl.reward);
   const judged = terms.find(({ reward }) => (reward.needs ?? []).length > 0);
   if (judged !== undefined) {

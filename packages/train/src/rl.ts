@@ -1,9 +1,10 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
-import { scoreGroup } from '@saccade/rewards';
+import { auditedGroup, type ScoredGroupResult, scoreGroup } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
-import { countDrops, type ScheduleCommand, type ScoredGroup } from '@saccade/schedulers';
+import { countDrops, type ScheduleCommand } from '@saccade/schedulers';
+import { auditMetrics } from './audit-metrics.ts';
 import { evaluate, keep } from './evaluate.ts';
 import { learn } from './learn.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
@@ -42,7 +43,8 @@ async function step(run: Run): Promise<Record<string, number>> {
   const first = demonstrations + tours + state.tasksTaken;
   const indices = Array.from({ length: count }, (_, i) => first + i);
   const tasks = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
-  const [groups, rolloutSeconds] = await timed(() => rollOut(run, tasks));
+  const [results, rolloutSeconds] = await timed(() => rollOut(run, tasks));
+  const groups = results.map(({ scored }) => scored);
 
   const all: ScheduleCommand[] = [...commands];
   for (const [i, group] of groups.entries()) {
@@ -71,8 +73,12 @@ async function step(run: Run): Promise<Record<string, number>> {
     [`filter/${reason}/groups`, dropped.groups],
     [`filter/${reason}/trajectories`, dropped.trajectories],
   ]);
+  const [audited, auditSeconds] = await timed(async () =>
+    auditMetrics(run, results.map(auditedGroup)),
+  );
   const values: Record<string, number> = {
     ...rolloutMetrics(groups),
+    ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
     trained_trajectories: trained.length,
@@ -82,12 +88,13 @@ async function step(run: Run): Promise<Record<string, number>> {
     num_tokens: run.state.tokens,
     'time/rollout': rolloutSeconds,
     'time/learn': learnSeconds,
+    'time/audit': auditSeconds,
   };
   return values;
 }
 
 /** A scored group per task, in order; what failed around the model is left out of its group. */
-async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroup[]> {
+async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroupResult[]> {
   const { config, parts, state } = run;
   const { groups, failures } = await runRollouts(parts.policy, parts.makeEnv, tasks, {
     groupSize: config.rl.groupSize,
@@ -108,5 +115,5 @@ async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly Score
         `${message} Check the machine with \`saccade doctor\`, then go on with --resume.`,
     );
   }
-  return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored);
+  return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring));
 }
