@@ -11,10 +11,7 @@ export const imageIndex: z.ZodOptional<z.ZodInt> = z
 const coordinate = z.number().min(-1e6).max(1e6);
 
 export type PointSchema = z.ZodTuple<[z.ZodNumber, z.ZodNumber], null>;
-export type BoxSchema = z.ZodTuple<
-  [z.ZodNumber, z.ZodNumber, z.ZodNumber, z.ZodNumber],
-  null
->;
+export type BoxSchema = z.ZodTuple<[z.ZodNumber, z.ZodNumber, z.ZodNumber, z.ZodNumber], null>;
 
 /** [x, y] in pixels of the picture at its original size. */
 export const point: PointSchema = z

@@ -54,10 +54,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   /** Every argument; others are refused. */
   readonly parameters: Shape;
   readonly example: GivenArguments;
-  run(
-    given: z.infer<z.ZodObject<Shape, z.core.$strict>>,
-    context: ToolContext,
-  ): Promise<Outcome>;
+  run(given: z.infer<z.ZodObject<Shape, z.core.$strict>>, context: ToolContext): Promise<Outcome>;
 }
 
 /** A tool whose arguments are checked before it runs. */

@@ -104,7 +104,12 @@ describe('picture tools', () => {
     ['UnknownArgument', 'image_zoom_in_tool', { bbox: [0, 0, 9, 9] }, /no argument bbox/],
     ['BadArgument', 'image_zoom_in_tool', { bbox_2d: '0,0,9,9' }, /bbox_2d does not fit/],
     ['BadArgument', 'image_zoom_in_tool', { bbox_2d: [9, 9, 9, 9] }, /holds nothing/],
-    ['BadArgument', 'image_zoom_in_tool', { bbox_2d: [0, 0, 9, 9], image_index: 1 }, /Write 0 to 0/],
+    [
+      'BadArgument',
+      'image_zoom_in_tool',
+      { bbox_2d: [0, 0, 9, 9], image_index: 1 },
+      /Write 0 to 0/,
+    ],
     ['BadArgument', 'image_flip_tool', { direction: 'sideways' }, /direction does not fit/],
   ])('answer %s for %s %j', async (type, name, given, message) => {
     const outcome = await call(name, given);
@@ -122,7 +127,11 @@ describe('code_image_tool', () => {
     ['the first of several', 'output = image.crop((1, 1, 9, 9)); result = image', [1, 1]],
     ['img', 'img = img.crop((7, 8, 47, 48))', [7, 8]],
     ['the picture as it is', 'x = 1', [0, 0]],
-    ['what a function made', 'def cut(b):\n  return image.crop(b)\nresult = cut((2, 3, 42, 43))', [2, 3]],
+    [
+      'what a function made',
+      'def cut(b):\n  return image.crop(b)\nresult = cut((2, 3, 42, 43))',
+      [2, 3],
+    ],
   ])('gives %s', async (_, code, corner) => {
     const outcome = await run(code);
     expect(outcome.error).toBeUndefined();

@@ -12,7 +12,10 @@ export const imageDrawBoxTool: Tool = defineTool({
   async run({ bbox_2d, ...stroke }, context) {
     const [left, top, right, bottom] = bbox_2d;
     if (left > right || top > bottom) {
-      return refused('BadArgument', 'Sides of the box are swapped. Write left, top, right, bottom.');
+      return refused(
+        'BadArgument',
+        'Sides of the box are swapped. Write left, top, right, bottom.',
+      );
     }
     return drawShape(context, 'rectangle', bbox_2d, stroke);
   },
