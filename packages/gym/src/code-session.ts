@@ -36,11 +36,12 @@ export class CodeSession {
     // Sessions open on first use: an answer without a look costs no process.
     this.#session ??= this.#open(abort);
     const session = await this.#session;
-    let outcome = await session.execute(rewrite?.(code) ?? code, abort);
+    const script = rewrite?.(code) ?? code;
+    let outcome = asWritten(await session.execute(script, abort), code, script);
     if (outcome.kind === 'ok') {
-      const script = collect?.(outcome, this.#names());
-      if (script !== undefined) {
-        outcome = joinOutcomes(outcome, await session.execute(script, abort));
+      const showing = collect?.(outcome, this.#names());
+      if (showing !== undefined) {
+        outcome = joinOutcomes(outcome, await session.execute(showing, abort));
       }
     }
     const hasFailed = outcome.kind !== 'ok';
@@ -81,4 +82,18 @@ export class CodeSession {
     }
     return session;
   }
+}
+
+/** The outcome with a traceback that quotes the model's lines, not those that were run for them. */
+function asWritten(outcome: Outcome, code: string, script: string): Outcome {
+  const { error } = outcome;
+  if (error === undefined || script === code) return outcome;
+  const lines = code.split('\n');
+  let { traceback } = error;
+  script.split('\n').forEach((line, i) => {
+    const written = lines[i];
+    if (written === undefined || written === line) return;
+    traceback = traceback.replaceAll(line.trim(), () => written.trim());
+  });
+  return { ...outcome, error: { ...error, traceback } };
 }

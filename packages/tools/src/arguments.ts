@@ -8,7 +8,7 @@ export const imageIndex: z.ZodOptional<z.ZodInt> = z
   .optional()
   .describe('Which picture to work on, counted from 0; the first by default.');
 
-const coordinate = z.number().min(-1e6).max(1e6);
+const coordinate = z.number();
 
 export type PointSchema = z.ZodTuple<[z.ZodNumber, z.ZodNumber], null>;
 export type BoxSchema = z.ZodTuple<[z.ZodNumber, z.ZodNumber, z.ZodNumber, z.ZodNumber], null>;

@@ -123,12 +123,14 @@ function observe(
   const parts: MessagePart[] = [textPart('<tool_response>\n')];
   const [stdout, stderr] = [outcome.stdout, outcome.stderr].map((text) => escaped(text.trim()));
   if (outcome.kind === 'ok') {
-    parts.push(textPart(`Code execution successful, output:\n${stdout}\n`));
+    parts.push(textPart('Code execution successful, output:\n'));
+    if (stdout !== '') parts.push(textPart(`${stdout}\n`));
     if (stderr !== '') parts.push(textPart(`Stderr output:\n${stderr}\n`));
   } else {
     const { type = outcome.kind, message = '', traceback = '' } = outcome.error ?? {};
     if (stdout !== '') parts.push(textPart(`Output before error:\n${stdout}\n`));
-    const trace = escaped(traceback.trim() || message);
+    // The sandbox calls the code's file as the tag is called.
+    const trace = escaped((traceback.trim() || message).replaceAll('"<code>"', '"<string>"'));
     parts.push(textPart(`--- Execution Error (${escaped(type)}) ---\n${trace}\n`));
     if (stderr !== '') parts.push(textPart(`Stderr output:\n${stderr}\n`));
   }

@@ -154,6 +154,7 @@ function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly M
     const said = [printed, shown === '' ? '' : `Picture: ${shown}`].filter((text) => text !== '');
     parts.push(textPart(toolText(said.join('\n'))));
   }
+  if (outcome.images.length > 0) parts.push(textPart('\n'));
   outcome.images.forEach(({ png, width, height, origin }, i) => {
     const name = `image_${imageIndex + i}`;
     parts.push({ kind: 'image', name, png, width, height, ...(origin && { origin }) });
