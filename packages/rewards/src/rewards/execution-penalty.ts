@@ -29,10 +29,7 @@ export function executionPenaltyWith(constants: Sourced<ExecutionPenaltyOptions>
     range: [penalty, 0],
     constants: { ...constants },
     score: ({ turns }) =>
-      turns.map(({ action, result }) => {
-        const hasFailed = action.kind === 'code' && result !== undefined && result.kind !== 'ok';
-        return hasFailed ? penalty : 0;
-      }),
+      turns.map(({ result }) => (result !== undefined && result.kind !== 'ok' ? penalty : 0)),
   };
 }
 
