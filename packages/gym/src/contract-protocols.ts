@@ -198,7 +198,7 @@ function countTags(
   outcome: Outcome,
   place: Parameters<Protocol['observe']>[1],
 ): number {
-  const tag = new RegExp(`<\\s*/?\\s*(?:${protocol.tags.join('|')})\\b`, 'gi');
+  const tag = new RegExp(`<\\s*(?:/\\s*)?(?:${protocol.tags.join('|')})\\b`, 'gi');
   return [...textOf(protocol.observe(outcome, place)).matchAll(tag)].length;
 }
 

@@ -152,7 +152,8 @@ function runtimeWith(keepsVariables: boolean): CodeRuntime {
     keepsVariables,
     afterFailure: 'keep',
     mostImages: MOST_IMAGES,
-    setUp: (names) => names.map((name) => `${name}.save("${fileOf(name)}")`).join('\n'),
+    setUp: (names) =>
+      names.map((name) => `${name}.save("${fileOf(name)}", compress_level=1)`).join('\n'),
     // A path that was made up becomes the file's name: "/mnt/data/12.jpg" is "12.jpg".
     rewrite: (code) =>
       code.replace(/(["'])[^"'\n]*\/([^"'/\n]+\.(?:png|jpe?g|webp|bmp))\1/gi, '$1$2$1'),

@@ -41,7 +41,7 @@ export function fenced(code: string): string {
  * @param tags as of a protocol: regular expressions without the brackets
  */
 export function tagEscaper(tags: readonly string[]): (text: string) => string {
-  const found = new RegExp(`<(?=\\s*/?\\s*(?:${tags.join('|')})\\b)`, 'gi');
+  const found = new RegExp(`<(?=\\s*(?:/\\s*)?(?:${tags.join('|')})\\b)`, 'gi');
   return (text) => text.replace(found, '&lt;');
 }
 
