@@ -28,7 +28,8 @@ export function needleCorpus(protocol: Protocol): readonly string[] {
   });
   const texts: string[] = [];
   for (let i = 0; i < 64; i++) {
-    texts.push(...turnTexts(prompt.user), ...turnTexts(protocol.observe(outcome, 1 + (i % 4))));
+    const place = { imageIndex: 1 + (i % 4), callsLeft: 1 };
+    texts.push(...turnTexts(prompt.user), ...turnTexts(protocol.observe(outcome, place)));
     const left = 10 * random.integer(60);
     const top = 10 * random.integer(60);
     texts.push(lookText([left, top, left + 28, top + 28]), answerText(String(i % 10)));

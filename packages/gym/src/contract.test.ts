@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { protocolContract, taskSetContract } from './contract.ts';
+import type { Protocol } from './protocol.ts';
 import { pyvisionImage } from './protocols/pyvision-image.ts';
 import { protocols, taskSets } from './registry.ts';
 import type { Task, TaskSet } from './task.ts';
@@ -41,18 +42,50 @@ describe('the contract', () => {
     expect((await failures(wide))[0]).toMatch(/must be a PNG file of 1×448, got 448×448/);
   });
 
-  it('catches a protocol that forgets a picture, or gives two the same name', () => {
-    const [prompt, , observation] = protocolContract;
-    const blind = {
-      ...pyvisionImage,
-      prompt: (task: Task) => pyvisionImage.prompt({ ...task, images: [] }),
-    };
-    expect(() => prompt?.check(blind)).toThrow(/shows \[\]/);
-    const forgetful = {
-      ...pyvisionImage,
-      observe: (outcome: Parameters<typeof pyvisionImage.observe>[0]) =>
-        pyvisionImage.observe(outcome, 1),
-    };
-    expect(() => observation?.check(forgetful)).toThrow(/calls two pictures image_clue_1/);
+  it.each<[string, RegExp, Partial<Protocol>]>([
+    [
+      'forgets a picture',
+      /shows \[\]/,
+      { prompt: (task) => pyvisionImage.prompt({ ...task, images: [] }) },
+    ],
+    [
+      'gives two pictures the same name',
+      /calls two pictures image_clue_1/,
+      {
+        observe: (outcome, place) => pyvisionImage.observe(outcome, { ...place, imageIndex: 1 }),
+      },
+    ],
+    ['names no paper', /names no paper/, { paper: 'ours' }],
+    ['has no budget', /budget of 0/, { budgets: { toolTurns: 0, images: 1 } }],
+    ['throws at a text', /Unexpected|JSON/, { parse: (text) => JSON.parse(text) }],
+    [
+      'reads one text in two ways',
+      /in two ways/,
+      { parse: () => ({ kind: 'answer', answer: String(counted++) }) },
+    ],
+    [
+      'cannot read what it writes',
+      /it was written for/,
+      { write: () => '<code>\n```python\nother\n```\n</code>' },
+    ],
+    [
+      'shows a tag that was printed',
+      /tags after ok/,
+      { observe: (outcome) => [{ kind: 'text', text: outcome.stdout }] },
+    ],
+    ['never goes on', /ends with toolError/, { endsOn: () => 'toolError' }],
+  ])('catches a protocol that %s', (_, message, change) => {
+    const broken = { ...pyvisionImage, ...change };
+    const messages = protocolContract.map(({ check }) => {
+      try {
+        check(broken);
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+    expect(messages.join('\n')).toMatch(message);
   });
 });
+
+let counted = 0;

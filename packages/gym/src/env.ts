@@ -3,14 +3,6 @@ import type { Action, StopReason, ToolResult } from '@saccade/trajectory';
 import type { MessagePart } from './protocol.ts';
 import type { Task } from './task.ts';
 
-/** Budgets of one trajectory. */
-export interface Budgets {
-  /** Executions allowed; the answer turn comes on top. */
-  readonly toolTurns: number;
-  /** Pictures allowed in the context. */
-  readonly images: number;
-}
-
 export interface EnvReset {
   readonly system?: string;
   readonly user: readonly MessagePart[];

@@ -1,13 +1,25 @@
-export type { Budgets, Env, EnvReset, EnvStep } from './env.ts';
+export type { Budgets } from './budgets.ts';
+export type { CodeRuntime } from './code-runtime.ts';
+export type { Env, EnvReset, EnvStep } from './env.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';
-export type { MessagePart, Protocol } from './protocol.ts';
+export type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
+export { type CodedanceOptions, codedance, codedanceWith } from './protocols/codedance.ts';
+export { type CodevOptions, codev, codevWith } from './protocols/codev.ts';
+export { codevision } from './protocols/codevision.ts';
 export {
+  type PyvisionImageOptions,
   pyvisionImage,
   pyvisionImageShort,
   pyvisionImageWith,
 } from './protocols/pyvision-image.ts';
+export {
+  type PyvisionVideoOptions,
+  pyvisionVideo,
+  pyvisionVideoWith,
+} from './protocols/pyvision-video.ts';
+export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
 export { protocols, taskSets } from './registry.ts';
-export type { Split, Task, TaskImage, TaskSet } from './task.ts';
+export type { Split, Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
 export { type Box, CARD_SIZE, drawDecoy, drawLook } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,

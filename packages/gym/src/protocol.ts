@@ -1,7 +1,10 @@
 /** How a model talks to its tools: the prompt, what stops it, how its text is read and answered. */
 
 import type { Outcome } from '@saccade/sandbox';
+import type { Tool } from '@saccade/tools';
 import type { Action, StopReason } from '@saccade/trajectory';
+import type { Budgets } from './budgets.ts';
+import type { CodeRuntime } from './code-runtime.ts';
 import type { Task } from './task.ts';
 
 /** Content before it is tokenised; pictures are PNG bytes with the name the protocol gives them. */
@@ -19,19 +22,55 @@ export type MessagePart =
       };
     };
 
+/** Where in its trajectory an observation stands. */
+export interface ObservationPlace {
+  /** Index of the first new picture in this trajectory. */
+  readonly imageIndex: number;
+  /** Tool turns that are left after this one; with none left, only an answer counts. */
+  readonly callsLeft: number;
+}
+
 export interface Protocol {
   readonly name: string;
+  /** Where it is published: paper and section. */
+  readonly paper: string;
   /** Generation stops at these; they stay in the text. */
   readonly stop: readonly string[];
-  /** The one user turn that opens a trajectory, and the system text if the protocol has one. */
+  /**
+   * Names of its tags, as regular expressions without the brackets, e.g. `answer`. Where a program
+   * prints one, the observation has it escaped: only the protocol and the model write tags.
+   */
+  readonly tags: readonly string[];
+  /** As published for training; what an environment keeps to unless it is told otherwise. */
+  readonly budgets: Budgets;
+  /** As published for evaluation, where that differs. */
+  readonly evaluationBudgets?: Budgets;
+  /** Whether a tool turn beyond the budget still runs, though nobody gets to see what it gave. */
+  readonly runsBeyondBudget: boolean;
+  /** What code finds in its session and leaves there; without it, just the prompt's pictures. */
+  readonly runtime?: CodeRuntime;
+  /** What tool calls may name. */
+  readonly tools?: readonly Tool[];
+  /** False where what programs print is not shown to the model. Default true. */
+  readonly showsOutput?: boolean;
+  /**
+   * The one user turn that opens a trajectory, and the system text if the protocol has one. Its
+   * pictures are those the runtime has, by the names they are given here.
+   */
   prompt(task: Task): { readonly system?: string; readonly user: readonly MessagePart[] };
-  /** Reads one model turn. */
+  /** Reads one model turn, and nothing else: observations are never parsed. Never throws. */
   parse(text: string): Action;
   /**
-   * The user turn that answers an execution.
-   * @param imageIndex index of the first new picture in this trajectory
+   * Writes a turn that `parse` reads as this action and the format rewards accept.
+   *
+   * @param thought what the model says before it acts
+   * @throws DataError if the protocol has no words for such an action
    */
-  observe(outcome: Outcome, imageIndex: number): readonly MessagePart[];
+  write(action: Action, thought?: string): string;
+  /** The user turn that answers an execution or a tool call. */
+  observe(outcome: Outcome, place: ObservationPlace): readonly MessagePart[];
+  /** The user turn that answers a turn that could not be parsed; without one, it ends there. */
+  observeInvalid?(reason: string, place: ObservationPlace): readonly MessagePart[] | undefined;
   /** Whether the trajectory ends after this outcome, and why; undefined to go on. */
   endsOn(outcome: Outcome): StopReason | undefined;
 }

@@ -9,11 +9,24 @@ export interface TaskImage {
   readonly height: number;
 }
 
+/** A video that the runtime opens; the model gets to see only the frames it asks for. */
+export interface TaskVideo {
+  /** Name in the runtime, e.g. `video_clue_0`. */
+  readonly name: string;
+  /** Path of the file, as the runtime finds it. */
+  readonly path: string;
+  readonly width: number;
+  readonly height: number;
+  readonly framesPerSecond: number;
+  readonly frameCount: number;
+}
+
 export interface Task {
   /** Unique and stable: the same id is the same task in every run. */
   readonly id: string;
   readonly question: string;
   readonly images: readonly TaskImage[];
+  readonly videos?: readonly TaskVideo[];
   readonly answer: string;
   /** Facts for verifiers, demonstrations and reports, e.g. the box of the thing asked about. */
   readonly metadata: Readonly<Record<string, unknown>>;

@@ -10,6 +10,7 @@ import {
 } from '@saccade/sandbox';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CodeRuntime } from './code-runtime.ts';
 import type { Env, EnvStep } from './env.ts';
 import { pyvisionImageShort, pyvisionImageWith } from './protocols/pyvision-image.ts';
 import type { Task } from './task.ts';
@@ -22,6 +23,7 @@ const code = (body: string): string => `<code>\n\`\`\`python\n${body}\n\`\`\`\n<
 const names = (step: EnvStep): readonly string[] =>
   (step.observation ?? []).flatMap((part) => (part.kind === 'image' ? [part.name] : []));
 const budgets = { toolTurns: 4, images: 8 };
+const runtime: CodeRuntime = { keepsVariables: true, afterFailure: 'keep' };
 const look = code('image_clue_0.crop((0, 0, 56, 56)).show()');
 
 describe('a tool environment on the real sandbox', () => {
@@ -111,6 +113,55 @@ describe('a tool environment on the real sandbox', () => {
     expect(step.stopReason).toBeUndefined();
     expect(JSON.stringify(step.observation)).toContain('ZeroDivisionError');
     expect((await lenient.step(look)).result?.kind).toBe('ok');
+  });
+
+  it('keeps to the budgets of its protocol unless it is told others', async () => {
+    const env = createToolEnv({ protocol: pyvisionImageShort, sandbox, budgets: { images: 9 } });
+    envs.push(env);
+    await env.reset(task);
+    for (let turn = 0; turn < 4; turn++) {
+      expect((await env.step(look)).stopReason).toBeUndefined();
+    }
+    expect((await env.step(look)).stopReason).toBe('turnLimit');
+  });
+
+  it('leaves out an origin that code has forged', async () => {
+    const env = await make();
+    const forge = (name: string, scale: number): string =>
+      code(
+        `part = image_clue_0.crop((0, 0, 56, 56))\npart._saccade_origin = ("${name}", ${scale}, 0.0, 1.0, 0.0)\npart.show()`,
+      );
+    for (const turn of [forge('nowhere', 1), forge('image_clue_0', 0)]) {
+      const { observation = [] } = await env.step(turn);
+      const shown = observation.find((part) => part.kind === 'image');
+      expect(shown).toMatchObject({ width: 56 });
+      expect(shown).not.toHaveProperty('origin');
+    }
+  });
+
+  it('opens a new session for the next code where one was killed', async () => {
+    const patient = pyvisionImageWith('patient', { prompt: 'short', onError: 'continue' });
+    const env = await make({ protocol: patient });
+    await env.step(code('kept = 1\nprint(kept)'));
+    const dead = await env.step(code('import os, signal\nos._exit(3)'));
+    expect([dead.result?.kind, dead.stopReason]).toEqual(['crashed', undefined]);
+    const next = await env.step(code('print("kept" in globals(), image_clue_0.size)'));
+    expect(next.result?.stdout.trim()).toBe('False (448, 448)');
+  });
+
+  it('makes code that sets a session up and fails a fault of the sandbox', async () => {
+    const broken = { ...pyvisionImageShort, runtime: { ...runtime, setUp: () => '1 / 0' } };
+    const env = await make({ protocol: broken });
+    const failure = await env.step(look).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SandboxError);
+    expect((failure as Error).message).toMatch(/set up: ZeroDivisionError/);
+  });
+
+  it('refuses a task with videos that nothing opens', async () => {
+    const env = await make();
+    const facts = { width: 8, height: 8, framesPerSecond: 1, frameCount: 1 };
+    const film = { ...task, videos: [{ name: 'video_clue_0', path: 'film.mp4', ...facts }] };
+    await expect(env.reset(film)).rejects.toThrow(/has 1 videos.*Give createToolEnv openVideos/);
   });
 
   it('ends at a turn that is neither code nor answer', async () => {

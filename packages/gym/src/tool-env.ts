@@ -1,15 +1,21 @@
 /** The environment of a tool-using agent: protocol, sandbox session and budgets. */
-import { StateError } from '@saccade/core';
-import { type Outcome, type Sandbox, SandboxError, type Session } from '@saccade/sandbox';
+import { StateError, UnsupportedError } from '@saccade/core';
+import { type CapturedImage, type Outcome, type Sandbox, SandboxError } from '@saccade/sandbox';
+import { callTool, type ToolPicture } from '@saccade/tools';
 import type { StopReason, ToolResult } from '@saccade/trajectory';
-import type { Budgets, Env, EnvReset, EnvStep } from './env.ts';
-import type { Protocol } from './protocol.ts';
-import type { Task } from './task.ts';
+import type { Budgets } from './budgets.ts';
+import { CodeSession } from './code-session.ts';
+import type { Env, EnvReset, EnvStep } from './env.ts';
+import type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
+import type { Task, TaskVideo } from './task.ts';
 
 export interface ToolEnvOptions {
   readonly protocol: Protocol;
   readonly sandbox: Sandbox;
-  readonly budgets: Budgets;
+  /** Default: those of the protocol, as published for training. */
+  readonly budgets?: Partial<Budgets>;
+  /** Python that opens a task's videos under their names, run when a session starts. */
+  readonly openVideos?: (videos: readonly TaskVideo[]) => string;
 }
 
 /** An environment for one trajectory at a time; `dispose` ends its session. */
@@ -17,40 +23,63 @@ export function createToolEnv(options: ToolEnvOptions): Env {
   return new ToolEnv(options);
 }
 
+type ImagePart = MessagePart & { readonly kind: 'image' };
+
 class ToolEnv implements Env {
   readonly #options: ToolEnvOptions;
-  #session: Promise<Session> | undefined;
+  readonly #budgets: Budgets;
   #task: Task | undefined;
+  #session: CodeSession | undefined;
+  #pictures: ToolPicture[] = [];
   #toolTurns = 0;
-  #imageCount = 0;
 
   constructor(options: ToolEnvOptions) {
     this.#options = options;
+    this.#budgets = { ...options.protocol.budgets, ...options.budgets };
   }
 
+  /** @throws UnsupportedError if the task has videos and nothing here opens them */
   async reset(task: Task, options: { signal?: AbortSignal } = {}): Promise<EnvReset> {
     await this.dispose();
     options.signal?.throwIfAborted();
+    const { protocol, sandbox } = this.#options;
+    const opening = this.#openingVideos(task);
+    const prompt = protocol.prompt(task);
     this.#task = task;
     this.#toolTurns = 0;
-    this.#imageCount = task.images.length;
-    const { protocol } = this.#options;
-    return { ...protocol.prompt(task), stop: protocol.stop };
+    this.#pictures = [];
+    this.#note(prompt.user);
+    this.#session = new CodeSession(sandbox, [...this.#pictures], protocol.runtime, opening);
+    return { ...prompt, stop: protocol.stop };
   }
 
   async step(modelText: string, options: { signal?: AbortSignal } = {}): Promise<EnvStep> {
     if (this.#task === undefined) throw new StateError('step() before reset(). Call reset(task).');
-    const { protocol, budgets } = this.#options;
+    const { protocol } = this.#options;
     const action = protocol.parse(modelText);
     if (action.kind === 'answer') return { action, stopReason: 'answered' };
-    if (action.kind === 'invalid') return { action, stopReason: 'invalidAction' };
-    const outcome = await this.#execute(this.#task, action.code, options.signal);
     this.#toolTurns++;
+    const isBeyond = this.#toolTurns > this.#budgets.toolTurns;
+    if (action.kind === 'invalid') {
+      const observation = protocol.observeInvalid?.(action.reason, this.#place());
+      if (observation === undefined) return { action, stopReason: 'invalidAction' };
+      return isBeyond ? { action, stopReason: 'turnLimit' } : { action, observation };
+    }
+    if (isBeyond && !protocol.runsBeyondBudget) return { action, stopReason: 'turnLimit' };
+    const outcome = this.#known(
+      action.kind === 'code'
+        ? await this.#execute(action.code, options.signal)
+        : await callTool(protocol.tools ?? [], action, {
+            pictures: this.#pictures,
+            sandbox: this.#options.sandbox,
+            ...(options.signal !== undefined && { signal: options.signal }),
+          }),
+    );
     const result = resultOf(outcome);
-    const stopReason = this.#stopReason(protocol.endsOn(outcome), outcome, budgets);
+    const stopReason = protocol.endsOn(outcome) ?? this.#limit(outcome, isBeyond);
     if (stopReason !== undefined) return { action, result, stopReason };
-    const observation = protocol.observe(outcome, this.#imageCount);
-    this.#imageCount += outcome.images.length;
+    const observation = protocol.observe(outcome, this.#place());
+    this.#note(observation);
     return { action, result, observation };
   }
 
@@ -58,38 +87,61 @@ class ToolEnv implements Env {
     const session = this.#session;
     this.#session = undefined;
     this.#task = undefined;
-    // A session that never opened has reported its failure where it was opened.
-    await session?.then((opened) => opened.dispose()).catch(() => undefined);
+    await session?.dispose();
   }
 
-  /** Sessions open on first use: an answer without a look costs no process. */
-  async #execute(task: Task, code: string, signal?: AbortSignal): Promise<Outcome> {
-    const given = signal === undefined ? {} : { signal };
-    this.#session ??= this.#options.sandbox.open({
-      images: task.images.map(({ name, png }) => ({ name, encoded: png })),
-      ...given,
-    });
-    const session = await this.#session;
-    const outcome = await session.execute(code, given);
+  #openingVideos({ id, videos = [] }: Task): string | undefined {
+    if (videos.length === 0) return undefined;
+    const { openVideos } = this.#options;
+    if (openVideos !== undefined) return openVideos(videos);
+    throw new UnsupportedError(
+      `Task ${id} has ${videos.length} videos, which this environment cannot open. ` +
+        'Give createToolEnv openVideos.',
+    );
+  }
+
+  async #execute(code: string, signal?: AbortSignal): Promise<Outcome> {
+    if (this.#session === undefined) throw new StateError('step() after dispose().');
+    return await this.#session.execute(code, signal);
+  }
+
+  #place(): ObservationPlace {
+    const callsLeft = Math.max(0, this.#budgets.toolTurns - this.#toolTurns);
+    return { imageIndex: this.#pictures.length, callsLeft };
+  }
+
+  /** Keeps in mind the pictures that the model is shown. */
+  #note(parts: readonly MessagePart[]): void {
+    this.#pictures.push(...parts.filter((part): part is ImagePart => part.kind === 'image'));
+  }
+
+  /**
+   * The outcome, with origins that name a picture the model has seen: code can forge them.
+   *
+   * @throws SandboxError if the sandbox failed
+   */
+  #known(outcome: Outcome): Outcome {
     if (outcome.kind === 'infraError') {
-      throw new SandboxError(
-        `The sandbox failed under the code of ${task.id}: ${outcome.error?.message ?? 'no reason given'}.`,
-      );
+      const reason = outcome.error?.message ?? 'no reason given';
+      throw new SandboxError(`The sandbox failed under the code of ${this.#task?.id}: ${reason}.`);
     }
-    return outcome;
+    const names = new Set(this.#pictures.map(({ name }) => name));
+    return { ...outcome, images: outcome.images.map((image) => withKnownOrigin(image, names)) };
   }
 
-  #stopReason(
-    ends: StopReason | undefined,
-    outcome: Outcome,
-    budgets: Budgets,
-  ): StopReason | undefined {
-    if (ends !== undefined) return ends;
+  #limit(outcome: Outcome, isBeyond: boolean): StopReason | undefined {
     // As published: code beyond the budget runs, but nobody gets to see what it gave.
-    if (this.#toolTurns > budgets.toolTurns) return 'turnLimit';
-    if (this.#imageCount + outcome.images.length > budgets.images) return 'imageLimit';
-    return undefined;
+    if (isBeyond) return 'turnLimit';
+    const imageCount = this.#pictures.length + outcome.images.length;
+    return imageCount > this.#budgets.images ? 'imageLimit' : undefined;
   }
+}
+
+function withKnownOrigin(image: CapturedImage, names: ReadonlySet<string>): CapturedImage {
+  const { origin, ...rest } = image;
+  if (origin === undefined) return image;
+  const [scaleX, , scaleY] = origin.map;
+  return names.has(origin.image) && scaleX !== 0 && scaleY !== 0 ? image : rest;
 }
 
 function resultOf(outcome: Outcome): ToolResult {

@@ -29,6 +29,8 @@ export interface Processor {
   decode(tokens: Int32Array): string;
   /** The token that ends a turn. */
   readonly endOfTurn: number;
+  /** The token that stands in a picture's place, once per visual feature. */
+  readonly imageToken?: number;
 }
 
 export interface SampleRequest {

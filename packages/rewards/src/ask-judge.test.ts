@@ -202,7 +202,8 @@ function answered(sampleIndex: number, answer: string): Trajectory {
   };
   const speak = (text: string): void =>
     made.model({ tokens: Int32Array.of(2), logprobs: Float32Array.of(-1), text, policyVersion: 0 });
-  made.prompt({ tokens: Int32Array.of(1), images: [], text: 'which colour' });
+  const { origin: _, ...photo } = { ...image, name: 'image_clue_0' };
+  made.prompt({ tokens: Int32Array.of(1), images: [photo], text: 'which colour' });
   speak('<code>crop()  # surely the evidence</code>');
   const ran = {
     kind: 'ok',

@@ -4,6 +4,7 @@
  */
 import {
   type Action,
+  isToolUse,
   type ToolResult,
   type Trajectory,
   TrajectoryBuilder,
@@ -119,7 +120,7 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
     { requiredTools: [], needsSearch: false },
     { requiredTools: ['rotate_90', 'crop'], box: [10, 10, 60, 60] },
   ];
-  const calls = trajectory.turns.filter(({ action }) => action.kind === 'code');
+  const calls = trajectory.turns.filter(({ action }) => isToolUse(action));
   const toolUses = analyseTrajectory(trajectory);
   return [true, false].flatMap((isCorrect) =>
     facts.map(

@@ -1,5 +1,5 @@
 /** Lets judges take part in scoring, which is synchronous: what they say is asked for before. */
-import type { Group, Trajectory } from '@saccade/trajectory';
+import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
 import type { ScoringTask } from './context.ts';
 import type { AnswerInput } from './judges/answer-judge.ts';
@@ -67,7 +67,7 @@ export async function gradeCrops(
   return Promise.all(
     trajectory.turns.map(async (turn) => {
       const seen = trajectory.segments[turn.segment + 1];
-      if (turn.action.kind !== 'code' || seen?.kind !== 'observation') return undefined;
+      if (!isToolUse(turn.action) || seen?.kind !== 'observation') return undefined;
       const grades = await Promise.all(
         seen.images.map(({ png, width, height, origin }) => {
           const [scaleX, left, scaleY, top] = origin?.map ?? [];

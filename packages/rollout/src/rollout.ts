@@ -3,7 +3,7 @@ import { ConfigError, randomAt, StateError } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
 import type { ModelImage, SampleResult, Sampler } from '@saccade/policy';
 import { type Failure, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
-import { type EncodedMessage, encodeMessage } from './content.ts';
+import { encodeMessage } from './content.ts';
 import { failureOf } from './failures.ts';
 import { ModelImages } from './model-images.ts';
 
@@ -51,11 +51,19 @@ export async function rollout(
   options: RolloutOptions,
 ): Promise<Trajectory> {
   checkBudgets(options);
-  const { stream, sampleIndex = 0 } = options;
+  const { stream, sampleIndex = 0, maxContextTokens: maxTokens } = options;
   const id = [...(stream ? [stream] : []), task.id, sampleIndex].join('/');
   const run = new Run(policy, env, id, options);
+  const { imageToken } = policy.processor;
+  const builder = new TrajectoryBuilder({
+    id,
+    taskId: task.id,
+    sampleIndex,
+    maxTokens,
+    ...(imageToken !== undefined && { imageToken }),
+  });
   try {
-    return await run.roll(task, new TrajectoryBuilder({ id, taskId: task.id, sampleIndex }));
+    return await run.roll(task, builder);
   } finally {
     policy.release(id);
   }
@@ -110,18 +118,19 @@ class Run {
   }
 
   async #loop(task: Task, builder: TrajectoryBuilder): Promise<Trajectory> {
-    const { maxContextTokens, sampleIndex = 0, stream = '' } = this.#options;
+    const { sampleIndex = 0, stream = '' } = this.#options;
     const { processor } = this.#policy;
     const start = await this.#guard('env', () => this.#env.reset(task, this.#abort));
-    const prompt = await this.#guard('policy', () =>
-      encodeMessage(start.user, this.#images, processor, (content) =>
+    const prompt = await this.#guard('policy', async () => {
+      const message = await encodeMessage(start.user, this.#images, processor, (content) =>
         processor.encodePrompt(content, start.system),
-      ),
-    );
-    builder.prompt(prompt);
+      );
+      builder.prompt(message);
+      return message;
+    });
     this.#modelImages.push(...prompt.modelImages);
     this.#promptLength = prompt.tokens.length;
-    if (builder.tokenCount + 1 > maxContextTokens) return builder.finish('lengthLimit');
+    if (builder.room === 0) return builder.finish('lengthLimit');
 
     for (;;) {
       const address = randomAt(
@@ -147,12 +156,7 @@ class Run {
         const isCut = sampled.finish === 'length' && step.stopReason === 'invalidAction';
         return this.#end(builder, isCut ? 'lengthLimit' : step.stopReason);
       }
-      const observation = await this.#observe(step, sampled);
-      if (builder.tokenCount + observation.tokens.length + 1 > maxContextTokens) {
-        return builder.finish('lengthLimit');
-      }
-      builder.observation(observation);
-      this.#modelImages.push(...observation.modelImages);
+      if (!(await this.#observe(builder, step, sampled))) return builder.finish('lengthLimit');
     }
   }
 
@@ -161,11 +165,11 @@ class Run {
     start: EnvReset,
     seed: readonly [number, number],
   ): Promise<SampleResult> {
-    const { maxTokensPerTurn, maxContextTokens, temperature = 1, sharedPrefixKey } = this.#options;
+    const { maxTokensPerTurn, temperature = 1, sharedPrefixKey } = this.#options;
     return this.#policy.sample({
       tokens: builder.contextTokens(),
       images: [...this.#modelImages],
-      maxTokens: Math.min(maxTokensPerTurn, maxContextTokens - builder.tokenCount),
+      maxTokens: Math.min(maxTokensPerTurn, builder.room),
       stop: start.stop,
       temperature,
       seed,
@@ -177,18 +181,22 @@ class Run {
     });
   }
 
-  #observe(step: EnvStep, sampled: SampleResult): Promise<EncodedMessage> {
+  /** Appends the observation; gives whether there was room for it. */
+  #observe(builder: TrajectoryBuilder, step: EnvStep, sampled: SampleResult): Promise<boolean> {
     const { observation } = step;
     if (observation === undefined) {
       const message = 'The environment gave neither an observation nor a stop reason.';
       throw new Broken({ boundary: 'env', message });
     }
     const { processor } = this.#policy;
-    return this.#guard('policy', () =>
-      encodeMessage(observation, this.#images, processor, (content) =>
+    return this.#guard('policy', async () => {
+      const message = await encodeMessage(observation, this.#images, processor, (content) =>
         processor.encodeObservation(content, sampled.finish === 'endOfTurn'),
-      ),
-    );
+      );
+      if (!builder.observation(message)) return false;
+      this.#modelImages.push(...message.modelImages);
+      return true;
+    });
   }
 
   #end(builder: TrajectoryBuilder, stopReason: Trajectory['stopReason']): Trajectory {

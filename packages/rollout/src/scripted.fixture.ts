@@ -16,6 +16,7 @@ const endOfTurn = 2;
 /** One token per character; a picture of n bytes takes n tokens. */
 export class CharacterProcessor implements Processor {
   readonly endOfTurn = endOfTurn;
+  readonly imageToken = imageToken;
   prepared = 0;
   async prepareImage(encoded: Uint8Array): Promise<ModelImage> {
     this.prepared++;

@@ -250,14 +250,14 @@ const rollout = z.strictObject({
     max: 1000,
     preset: 4,
     unit: 'turns',
-    about: 'Code executions allowed in a trajectory; the answer turn comes on top.',
+    about: 'Code executions allowed in a trajectory, the answer on top; unset, the protocol’s.',
   }),
   maxImages: count({
     min: 1,
     max: 1000,
     preset: 8,
     unit: 'pictures',
-    about: 'Pictures allowed in a trajectory’s context, the first ones included.',
+    about: 'Pictures allowed in a context, the first ones included; unset, the protocol’s.',
   }),
   maxTurnTokens: count({
     min: 1,

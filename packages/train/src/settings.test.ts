@@ -17,6 +17,17 @@ describe('settings', () => {
     expect(config.rl.groupSize).toBe(8);
   });
 
+  it('takes the budgets of the protocol where none are set', () => {
+    const budgets = (values: object) => {
+      const { maxToolTurns, maxImages } = validateConfig(values).rollout;
+      return [maxToolTurns, maxImages];
+    };
+    expect(budgets({})).toEqual([4, 31]);
+    expect(budgets({ protocol: 'codevision', rollout: {} })).toEqual([11, 1000]);
+    expect(budgets({ protocol: 'vista', rollout: { maxToolTurns: 2 } })).toEqual([2, 1000]);
+    expect(budgets(recipes.get('pyvision-image-nano').config)).toEqual([4, 8]);
+  });
+
   it('takes a field by its last word, and settings of the algorithm by theirs', () => {
     const { rl } = configure('algorithm=dapo', 'algorithm.clipHigh=0.3', 'groupSize=4');
     expect(rl).toMatchObject({ algorithm: 'dapo', groupSize: 4 });
@@ -49,7 +60,7 @@ describe('settings', () => {
 
   it.each([
     ['taskSet=haystack', /no task set "haystack"\. Known: needle/],
-    ['protocol=shouting', /no protocol "shouting"\. Known: pyvision-image/],
+    ['protocol=shouting', /no protocol "shouting"\. Known: .*pyvision-image/],
     ['rl.algorithm=magic', /no algorithm "magic"\. Known: .*grpo/],
     ['algorithm=magic', /no algorithm "magic"/],
     ['algorithm.clipWide=1', /pyvision-rl has no setting "clipWide"\. Known: .*clipLow/],

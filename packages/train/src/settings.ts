@@ -1,5 +1,6 @@
 /** From text to a configuration: `--set a.b=v`, a recipe's numbers, a run's config.json. */
 import { ConfigError } from '@saccade/core';
+import { protocols } from '@saccade/gym';
 import type { PartialConfig, RunConfig } from './config.ts';
 import { type ConfigField, listConfigFields } from './config-fields.ts';
 import { runConfigSchema } from './config-schema.ts';
@@ -128,7 +129,7 @@ export function applySettings(base: PartialConfig, settings: readonly Setting[])
  * @throws ConfigError naming the field, what came, what was expected and the nearest known field
  */
 export function validateConfig(values: unknown): RunConfig {
-  const parsed = runConfigSchema.safeParse(values);
+  const parsed = runConfigSchema.safeParse(withProtocolBudgets(values));
   if (parsed.success) {
     checkTogether(parsed.data);
     return parsed.data;
@@ -150,6 +151,24 @@ export function validateConfig(values: unknown): RunConfig {
     where,
     `${where}: expected ${expected}, got ${describeValue(value)}.${remedy}`,
   );
+}
+
+/** Pictures in a context at most, where a protocol has no limit of its own. */
+const MOST_IMAGES = 1000;
+
+/** Budgets that are not set are the protocol's, as it was published. */
+function withProtocolBudgets(values: unknown): unknown {
+  if (!isRecord(values)) return values;
+  const preset = listConfigFields().find(({ path }) => path === 'protocol')?.preset;
+  const { protocol = preset, rollout = {} } = values;
+  if (typeof protocol !== 'string' || !protocols.has(protocol) || !isRecord(rollout)) return values;
+  const { toolTurns, images } = protocols.get(protocol).budgets;
+  const budgets = { maxToolTurns: toolTurns, maxImages: Math.min(images, MOST_IMAGES) };
+  return { ...values, rollout: { ...budgets, ...rollout } };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Constraints between fields. */

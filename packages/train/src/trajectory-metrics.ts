@@ -1,7 +1,7 @@
 /** Numbers about trajectories that are logged and shown. */
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { isBroken } from '@saccade/schedulers';
-import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
+import { isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
 
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -12,9 +12,9 @@ function std(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)));
 }
 
-/** Code executions of a trajectory, whatever came of them. */
+/** Code executions and tool calls of a trajectory, whatever came of them. */
 export function countLooks({ turns }: Trajectory): number {
-  return turns.filter(({ action }) => action.kind === 'code').length;
+  return turns.filter(({ action }) => isToolUse(action)).length;
 }
 
 /** Tokens the model wrote. */

@@ -1,5 +1,6 @@
 /** Grows a trajectory by appending; what would break the ledger's order is refused. */
-import { ShapeError, StateError } from '@saccade/core';
+import { DataError, ShapeError, StateError } from '@saccade/core';
+import { segmentViolations } from './check.ts';
 import type {
   Action,
   Failure,
@@ -30,30 +31,56 @@ export interface ModelTokens {
   readonly policyVersion: number;
 }
 
+/** Whose trajectory it is, and what its context may hold. */
+export interface TrajectoryIdentity {
+  readonly id: string;
+  readonly taskId: string;
+  readonly sampleIndex: number;
+  /** Tokens of the whole context, placeholders of pictures included. Default: no limit. */
+  readonly maxTokens?: number;
+  /** The token that stands in a picture's place; with it, placeholders are checked one by one. */
+  readonly imageToken?: number;
+}
+
 /**
  * Builds one trajectory: `prompt`, then `model`, `turn`, `observation`, `model`, `turn`, …, then
- * `finish` or `fail`. An observation's tokens and pictures are committed together, and an
- * observation that no model segment follows is left out, so no trajectory ends with one.
+ * `finish` or `fail`.
+ *
+ * The ledger is append-only: what is in it is a copy, and nothing changes or removes it. A segment
+ * goes in whole, tokens and pictures together, or not at all: where the context ends, an observation
+ * is refused rather than cut, so that no picture loses placeholders. One that no model segment
+ * follows is left out at the end, so no trajectory ends with an observation.
  */
 export class TrajectoryBuilder {
   readonly id: string;
   readonly taskId: string;
   readonly sampleIndex: number;
+  readonly #maxTokens: number;
+  readonly #imageToken: { readonly imageToken?: number };
   readonly #segments: Segment[] = [];
   readonly #turns: Turn[] = [];
+  readonly #imageNames = new Set<string>();
   #policyVersion = Number.POSITIVE_INFINITY;
   #tokenCount = 0;
   #isFinished = false;
 
-  constructor(identity: { id: string; taskId: string; sampleIndex: number }) {
-    this.id = identity.id;
-    this.taskId = identity.taskId;
-    this.sampleIndex = identity.sampleIndex;
+  constructor(identity: TrajectoryIdentity) {
+    const { id, taskId, sampleIndex, maxTokens, imageToken } = identity;
+    this.id = id;
+    this.taskId = taskId;
+    this.sampleIndex = sampleIndex;
+    this.#maxTokens = maxTokens ?? Number.POSITIVE_INFINITY;
+    this.#imageToken = imageToken === undefined ? {} : { imageToken };
   }
 
   /** Tokens of the context so far, placeholders of pictures included. */
   get tokenCount(): number {
     return this.#tokenCount;
+  }
+
+  /** Tokens the model may still write; 0 where the prompt alone fills the context. */
+  get room(): number {
+    return Math.max(0, this.#maxTokens - this.#tokenCount);
   }
 
   /** The whole context so far, one array. */
@@ -67,11 +94,20 @@ export class TrajectoryBuilder {
     return context;
   }
 
+  /**
+   * A prompt that leaves no `room` is recorded all the same: it says why nothing came of it.
+   *
+   * @throws DataError if it breaks the ledger's rules, e.g. a picture lacks placeholders
+   */
   prompt(given: GivenTokens): void {
     this.#expectOpen('prompt', this.#segments.length === 0);
-    this.#append({ kind: 'prompt', ...given });
+    this.#append(givenSegment('prompt', given));
   }
 
+  /**
+   * @throws ShapeError if there is not one log-prob per token, or there are more tokens than room
+   * @throws DataError if it breaks the ledger's rules, e.g. a log-prob is not finite
+   */
   model(sampled: ModelTokens): void {
     const last = this.#segments.at(-1)?.kind;
     this.#expectOpen('model', last === 'prompt' || last === 'observation');
@@ -81,8 +117,14 @@ export class TrajectoryBuilder {
           `${sampled.tokens.length} tokens. Pass what the sampler gave.`,
       );
     }
-    const { tokens, logprobs, text } = sampled;
-    this.#append({ kind: 'model', tokens, logprobs, images: [], text });
+    if (sampled.tokens.length > this.room) {
+      throw new ShapeError(
+        `The context has room for ${this.room} tokens, the model wrote ${sampled.tokens.length}. ` +
+          'Ask the sampler for no more than `room`.',
+      );
+    }
+    const [tokens, logprobs] = [sampled.tokens.slice(), sampled.logprobs.slice()];
+    this.#append({ kind: 'model', tokens, logprobs, images: [], text: sampled.text });
     this.#policyVersion = Math.min(this.#policyVersion, sampled.policyVersion);
   }
 
@@ -93,10 +135,18 @@ export class TrajectoryBuilder {
     this.#turns.push(result === undefined ? { action, segment } : { action, result, segment });
   }
 
-  observation(given: GivenTokens): void {
+  /**
+   * Appends an observation with its pictures, if one more token fits after it.
+   *
+   * @returns whether it was appended; if not, nothing was, and the context is full
+   * @throws DataError if it breaks the ledger's rules, e.g. a picture lacks placeholders
+   */
+  observation(given: GivenTokens): boolean {
     const isReady = this.#segments.at(-1)?.kind === 'model' && !this.#isTurnDue();
     this.#expectOpen('observation', isReady);
-    this.#append({ kind: 'observation', ...given });
+    if (given.tokens.length + 1 > this.room) return false;
+    this.#append(givenSegment('observation', given));
+    return true;
   }
 
   /** Ends the trajectory for a reason of its own. */
@@ -123,9 +173,14 @@ export class TrajectoryBuilder {
   }
 
   #append(segment: Segment): void {
-    if (segment.tokens.length === 0) {
-      throw new ShapeError(`A ${segment.kind} segment must have at least one token.`);
+    const names = new Set(this.#imageNames);
+    const violations = segmentViolations(segment, segment.kind, names, this.#imageToken);
+    if (violations.length > 0) {
+      throw new DataError(
+        `A segment breaks the ledger's rules: ${violations.join('; ')}. Nothing was appended.`,
+      );
     }
+    for (const { name } of segment.images) this.#imageNames.add(name);
     this.#segments.push(segment);
     this.#tokenCount += segment.tokens.length;
   }
@@ -156,4 +211,10 @@ export class TrajectoryBuilder {
         'The order is prompt, then model, turn, observation, model, turn, …',
     );
   }
+}
+
+/** A copy: what the caller does with its arrays afterwards does not reach the ledger. */
+function givenSegment(kind: 'prompt' | 'observation', given: GivenTokens): Segment {
+  const { tokens, images, text } = given;
+  return { kind, tokens: tokens.slice(), images: images.map((image) => ({ ...image })), text };
 }

@@ -1,6 +1,18 @@
 /** What must hold of every trajectory, whoever made it. */
 import { DataError } from '@saccade/core';
-import type { ScoredTrajectory, Segment, Trajectory } from './trajectory.ts';
+import { imageViolations } from './check-images.ts';
+import {
+  isToolUse,
+  type ScoredTrajectory,
+  type Segment,
+  stopReasons,
+  type Trajectory,
+} from './trajectory.ts';
+
+export interface CheckOptions {
+  /** The token that stands in a picture's place: with it, every placeholder is looked at. */
+  readonly imageToken?: number;
+}
 
 /**
  * Everything that is wrong with a trajectory, one sentence each; empty if it keeps its invariants:
@@ -8,17 +20,23 @@ import type { ScoredTrajectory, Segment, Trajectory } from './trajectory.ts';
  * - the segments are one prompt, then model and observation in turn; the last is never an
  *   observation;
  * - model segments, and only they, have log-probs, one finite number per token;
- * - pictures lie in prompts and observations, their placeholders fit, their names are unique;
- * - turn k was made by the k-th model segment; a tool result answers code; turn rewards, where there
- *   are any, are one for each turn;
- * - an answer exists exactly if the trajectory was answered, a failure exactly if it failed.
+ * - pictures lie in prompts and observations, have two sizes and a name of their own, come from
+ *   earlier pictures, and their placeholders are there whole;
+ * - turn k was made by the k-th model segment; a tool result answers code or a tool call; turn
+ *   rewards, where there are any, are one for each turn;
+ * - it ended for one of the known reasons; an answer exists exactly if it was answered, a failure
+ *   exactly if it failed.
  */
-export function trajectoryViolations(trajectory: Trajectory): readonly string[] {
+export function trajectoryViolations(
+  trajectory: Trajectory,
+  options: CheckOptions = {},
+): readonly string[] {
   const violations: string[] = [];
   checkOrder(trajectory, violations);
   const imageNames = new Set<string>();
   trajectory.segments.forEach((segment, index) => {
-    checkSegment(segment, `segment ${index} (${segment.kind})`, imageNames, violations);
+    const where = `segment ${index} (${segment.kind})`;
+    violations.push(...segmentViolations(segment, where, imageNames, options));
   });
   checkTurns(trajectory, violations);
   checkEnd(trajectory, violations);
@@ -26,8 +44,8 @@ export function trajectoryViolations(trajectory: Trajectory): readonly string[] 
 }
 
 /** @throws DataError naming the trajectory and everything that is wrong with it */
-export function checkTrajectory(trajectory: Trajectory): void {
-  const violations = trajectoryViolations(trajectory);
+export function checkTrajectory(trajectory: Trajectory, options: CheckOptions = {}): void {
+  const violations = trajectoryViolations(trajectory, options);
   if (violations.length === 0) return;
   throw new DataError(
     `Trajectory ${trajectory.id} breaks the ledger's rules: ${violations.join('; ')}. ` +
@@ -50,39 +68,31 @@ function checkOrder(trajectory: Trajectory, violations: string[]): void {
   if (segments.at(-1)?.kind === 'observation') violations.push('it ends with an observation');
 }
 
-function checkSegment(
+/**
+ * Everything that is wrong with one segment of a ledger.
+ *
+ * @param imageNames names of all earlier pictures; those of this segment are added
+ */
+export function segmentViolations(
   segment: Segment,
   where: string,
   imageNames: Set<string>,
-  violations: string[],
-): void {
-  if (segment.tokens.length === 0) violations.push(`${where} has no tokens`);
-  if (segment.kind === 'model') {
-    if (segment.logprobs === undefined) {
-      violations.push(`${where} has no logprobs`);
-    } else if (segment.logprobs.length !== segment.tokens.length) {
-      violations.push(
-        `${where} has ${segment.tokens.length} tokens and ${segment.logprobs.length} logprobs`,
-      );
-    } else if (!segment.logprobs.every(Number.isFinite)) {
-      violations.push(`${where} has a logprob that is not finite`);
-    }
-    if (segment.images.length > 0) violations.push(`${where} has pictures`);
-  } else if (segment.logprobs !== undefined) {
-    violations.push(`${where} has logprobs`);
+  { imageToken }: CheckOptions = {},
+): readonly string[] {
+  const violations: string[] = [];
+  const { tokens, logprobs } = segment;
+  if (tokens.length === 0) violations.push(`${where} has no tokens`);
+  if (tokens.some((token) => token < 0)) violations.push(`${where} has a token below 0`);
+  if (segment.kind !== 'model') {
+    if (logprobs !== undefined) violations.push(`${where} has logprobs`);
+  } else if (logprobs === undefined) {
+    violations.push(`${where} has no logprobs`);
+  } else if (logprobs.length !== tokens.length) {
+    violations.push(`${where} has ${tokens.length} tokens and ${logprobs.length} logprobs`);
+  } else if (!logprobs.every(Number.isFinite)) {
+    violations.push(`${where} has a logprob that is not finite`);
   }
-  let placeholders = 0;
-  for (const image of segment.images) {
-    placeholders += image.tokenCount;
-    if (imageNames.has(image.name)) violations.push(`two pictures are called ${image.name}`);
-    imageNames.add(image.name);
-    if (image.tokenCount < 1) violations.push(`picture ${image.name} has no placeholder tokens`);
-  }
-  if (placeholders > segment.tokens.length) {
-    violations.push(
-      `${where} has ${segment.tokens.length} tokens, its pictures need ${placeholders}`,
-    );
-  }
+  return [...violations, ...imageViolations(segment, where, imageNames, imageToken)];
 }
 
 function checkTurns(trajectory: Trajectory, violations: string[]): void {
@@ -91,7 +101,7 @@ function checkTurns(trajectory: Trajectory, violations: string[]): void {
     if (segments[turn.segment]?.kind !== 'model' || turn.segment !== 2 * index + 1) {
       violations.push(`turn ${index} points at segment ${turn.segment}, not at ${2 * index + 1}`);
     }
-    if (turn.result !== undefined && turn.action.kind !== 'code') {
+    if (turn.result !== undefined && !isToolUse(turn.action)) {
       violations.push(`turn ${index} has a tool result but its action is ${turn.action.kind}`);
     }
   });
@@ -109,6 +119,9 @@ function checkTurns(trajectory: Trajectory, violations: string[]): void {
 
 function checkEnd(trajectory: Trajectory, violations: string[]): void {
   const { answer, failure, stopReason, turns } = trajectory;
+  if (!stopReasons.includes(stopReason)) {
+    violations.push(`it ended as ${stopReason}, which is none of ${stopReasons.join(', ')}`);
+  }
   const last = turns.at(-1)?.action;
   if ((answer !== undefined) !== (stopReason === 'answered')) {
     violations.push(`it ${answer === undefined ? 'has no' : 'has an'} answer but is ${stopReason}`);

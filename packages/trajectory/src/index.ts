@@ -1,5 +1,10 @@
-export { type GivenTokens, type ModelTokens, TrajectoryBuilder } from './builder.ts';
-export { checkTrajectory, trajectoryViolations } from './check.ts';
+export {
+  type GivenTokens,
+  type ModelTokens,
+  TrajectoryBuilder,
+  type TrajectoryIdentity,
+} from './builder.ts';
+export { type CheckOptions, checkTrajectory, trajectoryViolations } from './check.ts';
 export {
   formatTrajectoryLine,
   isScored,
@@ -12,15 +17,22 @@ export {
 export {
   type Action,
   type AffineMap,
+  boundaries,
+  codeOf,
   countToolCalls,
   type Failure,
   type Group,
+  isToolUse,
+  MAX_ARGUMENT_DEPTH,
   type ScoredTrajectory,
   type Segment,
   type SegmentKind,
   type StopReason,
+  segmentKinds,
+  stopReasons,
   type ToolResult,
   type Trajectory,
   type TrajectoryImage,
   type Turn,
+  toolResultKinds,
 } from './trajectory.ts';

@@ -5,18 +5,20 @@
 import { DataError, messageOf } from '@saccade/core';
 import { checkTrajectory } from './check.ts';
 import { JsonFields } from './json-fields.ts';
-import type {
-  Action,
-  AffineMap,
-  Failure,
-  ScoredTrajectory,
-  Segment,
-  SegmentKind,
-  StopReason,
-  ToolResult,
-  Trajectory,
-  TrajectoryImage,
-  Turn,
+import {
+  type Action,
+  type AffineMap,
+  boundaries,
+  type Failure,
+  type ScoredTrajectory,
+  type Segment,
+  segmentKinds,
+  stopReasons,
+  type ToolResult,
+  type Trajectory,
+  type TrajectoryImage,
+  type Turn,
+  toolResultKinds,
 } from './trajectory.ts';
 
 /** Facts a writer wants beside a trajectory, e.g. `{ step: 12, split: 'train' }`. */
@@ -203,15 +205,18 @@ function parseTurn(record: JsonFields): Turn {
 }
 
 function parseAction(record: JsonFields): Action {
-  const kind = record.oneOf('kind', ['code', 'answer', 'invalid']);
+  const kind = record.oneOf('kind', ['code', 'toolCall', 'answer', 'invalid']);
   if (kind === 'code') return { kind, code: record.text('code') };
+  if (kind === 'toolCall') {
+    return { kind, name: record.text('name'), arguments: record.object('arguments').record };
+  }
   if (kind === 'answer') return { kind, answer: record.text('answer') };
   return { kind, reason: record.text('reason') };
 }
 
 function parseResult(record: JsonFields): ToolResult {
   return {
-    kind: record.oneOf('kind', resultKinds),
+    kind: record.oneOf('kind', toolResultKinds),
     stdout: record.text('stdout'),
     stderr: record.text('stderr'),
     ...(record.has('errorType') && { errorType: record.text('errorType') }),
@@ -228,27 +233,3 @@ function byName<Value>(
 ): Readonly<Record<string, Value>> {
   return Object.fromEntries(record.names().map((name) => [name, read(name)]));
 }
-
-const segmentKinds: readonly SegmentKind[] = ['prompt', 'model', 'observation'];
-
-const boundaries: readonly Failure['boundary'][] = ['policy', 'tool', 'sandbox', 'env', 'reward'];
-
-const stopReasons: readonly StopReason[] = [
-  'answered',
-  'turnLimit',
-  'lengthLimit',
-  'imageLimit',
-  'toolError',
-  'invalidAction',
-  'failed',
-];
-
-const resultKinds: readonly ToolResult['kind'][] = [
-  'ok',
-  'exception',
-  'timeout',
-  'memory',
-  'forbidden',
-  'crashed',
-  'infraError',
-];

@@ -21,11 +21,13 @@ export interface TrajectoryImage {
   readonly modelHeight: number;
   /** Placeholder tokens in the context; equals the number of visual features. */
   readonly tokenCount: number;
-  /** Where its pixels come from: an input picture and the map into that picture's frame. */
+  /** Where its pixels come from: an earlier picture (or itself) and the map into its frame. */
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
-export type SegmentKind = 'prompt' | 'model' | 'observation';
+export const segmentKinds = ['prompt', 'model', 'observation'] as const;
+
+export type SegmentKind = (typeof segmentKinds)[number];
 
 /** A stretch of tokens by one author. `logprobs` exist exactly for `model` segments. */
 export interface Segment {
@@ -43,13 +45,52 @@ export interface Segment {
 /** What the model asked for in one turn. */
 export type Action =
   | { readonly kind: 'code'; readonly code: string }
+  /**
+   * A typed call. Whether there is such a tool and whether the arguments fit it is not known yet:
+   * what came of it says so. A tool that runs code takes it as the argument `code`, see `codeOf`.
+   */
+  | {
+      readonly kind: 'toolCall';
+      readonly name: string;
+      /** JSON: no number in it is infinite, nothing is nested deeper than `MAX_ARGUMENT_DEPTH`. */
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
   | { readonly kind: 'answer'; readonly answer: string }
-  /** Neither could be parsed; `reason` is a stable word such as `noCodeNorAnswer`. */
+  /** None of them could be parsed; `reason` is a stable word such as `noCodeNorAnswer`. */
   | { readonly kind: 'invalid'; readonly reason: string };
+
+/** Nested deeper, arguments are no call: what writes and reads JSON recurses. */
+export const MAX_ARGUMENT_DEPTH = 32;
+
+/** Whether an action used a tool: ran code or called one. Only these have a tool result. */
+export function isToolUse(
+  action: Action,
+): action is Extract<Action, { kind: 'code' | 'toolCall' }> {
+  return action.kind === 'code' || action.kind === 'toolCall';
+}
+
+/** The code of an action: its own, or what it calls a tool with; undefined if there is none. */
+export function codeOf(action: Action): string | undefined {
+  if (action.kind === 'code') return action.code;
+  if (action.kind !== 'toolCall') return undefined;
+  const { code } = action.arguments;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** How a tool's work ended; a closed set, that of the sandbox. */
+export const toolResultKinds = [
+  'ok',
+  'exception',
+  'timeout',
+  'memory',
+  'forbidden',
+  'crashed',
+  'infraError',
+] as const;
 
 /** What a tool gave back, without its pictures (they are in the observation segment). */
 export interface ToolResult {
-  readonly kind: 'ok' | 'exception' | 'timeout' | 'memory' | 'forbidden' | 'crashed' | 'infraError';
+  readonly kind: (typeof toolResultKinds)[number];
   readonly stdout: string;
   readonly stderr: string;
   readonly errorType?: string;
@@ -78,18 +119,24 @@ export interface Turn {
  * - `invalidAction` neither code nor answer could be parsed;
  * - `failed` infrastructure broke: see `failure`.
  */
-export type StopReason =
-  | 'answered'
-  | 'turnLimit'
-  | 'lengthLimit'
-  | 'imageLimit'
-  | 'toolError'
-  | 'invalidAction'
-  | 'failed';
+export const stopReasons = [
+  'answered',
+  'turnLimit',
+  'lengthLimit',
+  'imageLimit',
+  'toolError',
+  'invalidAction',
+  'failed',
+] as const;
+
+export type StopReason = (typeof stopReasons)[number];
+
+/** Where infrastructure can fail. */
+export const boundaries = ['policy', 'tool', 'sandbox', 'env', 'reward'] as const;
 
 /** An infrastructure failure, named after the boundary it crossed. Never scored. */
 export interface Failure {
-  readonly boundary: 'policy' | 'tool' | 'sandbox' | 'env' | 'reward';
+  readonly boundary: (typeof boundaries)[number];
   readonly message: string;
 }
 
@@ -129,7 +176,7 @@ export interface ScoredTrajectory extends Trajectory {
 export function countToolCalls(trajectory: Trajectory): number {
   let count = 0;
   trajectory.turns.forEach((turn, index) => {
-    if (turn.action.kind !== 'code' || turn.result?.kind !== 'ok') return;
+    if (!isToolUse(turn.action) || turn.result?.kind !== 'ok') return;
     if (index + 1 < trajectory.turns.length) count++;
   });
   return count;

@@ -59,7 +59,7 @@ class LookingEnv implements Env {
       const action = { kind: 'invalid', reason: 'noCallNorAnswer' } as const;
       return { action, stopReason: 'invalidAction' };
     }
-    // The ledger knows one kind of call, code; a typed call is its JSON.
+    // The ledger keeps the call as it was written, since it may be no sound JSON.
     const action = { kind: 'code', code: turn.json } as const;
     const { result, observation } = this.#call(task, turn.json);
     this.#calls++;

@@ -1,5 +1,10 @@
 /** The newest trajectories, turn by turn, with the looks drawn on the picture they were cut from. */
-import type { ScoredTrajectory, TrajectoryImage, Turn } from '@saccade/trajectory';
+import {
+  codeOf,
+  type ScoredTrajectory,
+  type TrajectoryImage,
+  type Turn,
+} from '@saccade/trajectory';
 import { factsOf } from '../task/cards.ts';
 import type { Box } from '../task/picture.ts';
 import type { ShownGroup } from '../training/run.ts';
@@ -172,7 +177,7 @@ export class Gallery {
     return element(
       'li',
       {},
-      element('code', {}, action.code),
+      element('code', {}, codeOf(action) ?? segments[segment]?.text ?? ''),
       result?.kind === 'exception' &&
         element('p', { class: 'failed' }, `${result.errorType}: ${result.errorMessage}`),
       ...seen.map((image) =>

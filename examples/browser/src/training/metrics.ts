@@ -1,5 +1,5 @@
 /** Numbers about trajectories, as the page plots them. */
-import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
+import { isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
 
 export interface RolloutNumbers {
   readonly reward: number;
@@ -29,5 +29,5 @@ export function rolloutNumbers(trajectories: readonly ScoredTrajectory[]): Rollo
 }
 
 function countCalls({ turns }: Trajectory): number {
-  return turns.filter(({ action }) => action.kind === 'code').length;
+  return turns.filter(({ action }) => isToolUse(action)).length;
 }

@@ -76,7 +76,7 @@ describe('pyvision-image', () => {
 
   it('writes observations to the letter, and numbers pictures on', () => {
     const outcome = { ...ran, stdout: '  42\n', images: [crop, { ...crop, width: 9 }] };
-    const parts = pyvisionImage.observe(outcome, 3);
+    const parts = pyvisionImage.observe(outcome, { imageIndex: 3, callsLeft: 1 });
     expect(flat(parts)).toBe(
       '<tool_response>\n<interpreter>Text Result:\n42\nImage Result:\n' +
         '<image_clue_3>[image_clue_3]</image_clue_3><image_clue_4>[image_clue_4]</image_clue_4>' +
@@ -108,7 +108,9 @@ describe('pyvision-image', () => {
       const patient = pyvisionImageWith('patient', { prompt: 'short', onError: 'continue' });
       expect(pyvisionImage.endsOn(failed)).toBe('toolError');
       expect(patient.endsOn(failed)).toBeUndefined();
-      expect(flat(patient.observe(failed, 1))).toMatch(/before.*ValueError: too wide/s);
+      expect(flat(patient.observe(failed, { imageIndex: 1, callsLeft: 1 }))).toMatch(
+        /before.*ValueError: too wide/s,
+      );
     },
   );
 

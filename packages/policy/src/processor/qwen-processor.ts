@@ -7,6 +7,7 @@ import { TextCodec } from './text-codec.ts';
 
 export class QwenProcessor implements Processor {
   readonly endOfTurn: number;
+  readonly imageToken: number;
   readonly codec: TextCodec;
   readonly images: ImageProcessorConfig;
   /** The contents of `tokenizer.json`, kept to be written again. */
@@ -26,6 +27,7 @@ export class QwenProcessor implements Processor {
       visionStartToken: this.codec.markup('<|vision_start|>'),
       visionEndToken: this.codec.markup('<|vision_end|>'),
     };
+    this.imageToken = this.tokens.imageToken;
   }
 
   prepareImage(encoded: Uint8Array): Promise<ModelImage> {

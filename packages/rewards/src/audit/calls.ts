@@ -1,4 +1,5 @@
 /** The calls of a trajectory as detectors count them, with what the analysis of code says. */
+import { codeOf } from '@saccade/trajectory';
 import type { Audited } from '../audit.ts';
 import type { TurnToolUse } from '../tool-use/operation.ts';
 
@@ -11,7 +12,8 @@ export interface AuditedCall {
 export function callsOf({ trajectory, context }: Audited): readonly AuditedCall[] {
   return context.toolUses.flatMap((use): readonly AuditedCall[] => {
     const action = trajectory.turns[use.turn]?.action;
-    return action?.kind === 'code' ? [{ code: action.code, use }] : [];
+    const code = action && codeOf(action);
+    return code === undefined ? [] : [{ code, use }];
   });
 }
 

@@ -1,4 +1,5 @@
 /** Flags trajectories that are paid for being long. */
+import { isToolUse } from '@saccade/trajectory';
 import {
   type Audited,
   type AuditedStep,
@@ -80,7 +81,7 @@ function strataOf(groups: readonly (readonly Audited[])[]): readonly (readonly A
     const strata = new Map<string, Audited[]>();
     for (const audited of group) {
       const { isCorrect, turns } = audited.trajectory;
-      const calls = turns.filter(({ action }) => action.kind === 'code').length;
+      const calls = turns.filter(({ action }) => isToolUse(action)).length;
       const key = `${isCorrect} ${calls}`;
       const own = strata.get(key);
       if (own === undefined) strata.set(key, [audited]);

@@ -1,5 +1,5 @@
 /** CodeDance's reward for tool calls that shrinks, and turns, as the group gets better. */
-import type { Trajectory } from '@saccade/trajectory';
+import { isToolUse, type Trajectory } from '@saccade/trajectory';
 import { type Sourced, sourced, type Variants, valuesOf } from '../provenance.ts';
 import type { GroupReward, RewardContext } from '../reward.ts';
 
@@ -104,7 +104,7 @@ function successShare(
   countsIdleCode: boolean,
 ): number {
   const calls = turns.flatMap(({ action, result }, turn) =>
-    action.kind === 'code' ? [{ turn, result }] : [],
+    isToolUse(action) ? [{ turn, result }] : [],
   );
   if (calls.length === 0) return 0;
   const idle = countsIdleCode

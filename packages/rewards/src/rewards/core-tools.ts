@@ -1,5 +1,5 @@
 /** CodeVision's core tools in a trajectory: which were used, in which order, how well a crop hit. */
-import type { Trajectory } from '@saccade/trajectory';
+import { isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { RewardContext } from '../reward.ts';
 import { type TaskFacts, taskFacts } from '../task-facts.ts';
 import { intersectionOverUnion } from '../tool-use/geometry.ts';
@@ -41,7 +41,7 @@ export function isCore(kind: string): boolean {
 }
 
 export function toolRecord({ turns }: Trajectory, context: RewardContext): ToolRecord {
-  const calls = turns.filter(({ action }) => action.kind === 'code');
+  const calls = turns.filter(({ action }) => isToolUse(action));
   const ran = new Set(turns.flatMap(({ result }, turn) => (result?.kind === 'ok' ? [turn] : [])));
   const operations = context.toolUses
     .filter(({ turn }) => ran.has(turn))

@@ -31,10 +31,7 @@ export function executionPenaltyWith(constants: Sourced<ExecutionPenaltyOptions>
     with: (changed) =>
       executionPenaltyWith({ ...constants, ...changed } as Sourced<ExecutionPenaltyOptions>),
     score: ({ turns }) =>
-      turns.map(({ action, result }) => {
-        const hasFailed = action.kind === 'code' && result !== undefined && result.kind !== 'ok';
-        return hasFailed ? penalty : 0;
-      }),
+      turns.map(({ result }) => (result !== undefined && result.kind !== 'ok' ? penalty : 0)),
   };
 }
 

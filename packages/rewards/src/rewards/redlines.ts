@@ -1,5 +1,5 @@
 /** Misuse of tools that needs no judge to be seen. */
-import type { Trajectory } from '@saccade/trajectory';
+import { isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { RewardContext } from '../reward.ts';
 import type { TurnToolUse } from '../tool-use/operation.ts';
 
@@ -24,7 +24,7 @@ export function redlinesOf(
   const useOf = new Map(toolUses.map((use) => [use.turn, use]));
   const met = new Set<string>();
   return turns.flatMap(({ action, result }, turn) => {
-    if (action.kind !== 'code') return [];
+    if (!isToolUse(action)) return [];
     const lines = new Set<Redline>(useLines(useOf.get(turn)));
     if (result !== undefined && result.kind !== 'ok') {
       const error = result.errorType ?? result.kind;

@@ -1,5 +1,5 @@
 /** From the code of a trajectory to what it did with pictures, turn by turn. */
-import type { ToolResult, Trajectory } from '@saccade/trajectory';
+import { codeOf, type ToolResult, type Trajectory } from '@saccade/trajectory';
 import { type Affine, identity } from './geometry.ts';
 import { GiveUp, type GiveUpReason } from './interpreter/budget.ts';
 import { Interpreter } from './interpreter/execute.ts';
@@ -172,9 +172,10 @@ export function analyseTrajectory(
   trajectory: Trajectory,
   options: AnalysisOptions & { readonly inputs?: readonly InputPicture[] } = {},
 ): readonly TurnToolUse[] {
-  const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] =>
-    action.kind === 'code' ? [{ turn, code: action.code, ...(result && { result }) }] : [],
-  );
+  const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] => {
+    const code = codeOf(action);
+    return code === undefined ? [] : [{ turn, code, ...(result && { result }) }];
+  });
   return analyseCode(turns, options.inputs ?? promptPictures(trajectory), options);
 }
 

@@ -49,7 +49,7 @@ export const pyvisionImageNano: Recipe = {
       algorithmSettings: { clipLow: 0.2, clipHigh: 0.2 },
       accumulativeCoefficient: 0.1,
     },
-    rollout: { maxToolTurns: 4 },
+    rollout: { maxToolTurns: 4, maxImages: 8 },
     evaluation: { count: 200, temperature: 1, everySteps: 10 },
     checkpoint: { everySftUpdates: 200, everyRlSteps: 10, keep: 3 },
   },

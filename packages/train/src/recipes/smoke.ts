@@ -28,7 +28,7 @@ export const smoke: Recipe = {
       learningRate: 3e-3,
     },
     rl: { steps: 3, batchSize: 2, oversample: 2, groupSize: 8, learningRate: 1e-4 },
-    rollout: { maxToolTurns: 2, maxTurnTokens: 48 },
+    rollout: { maxToolTurns: 2, maxImages: 8, maxTurnTokens: 48 },
     evaluation: { count: 8, keepTrajectories: 8 },
     checkpoint: { everySftUpdates: 5, everyRlSteps: 1, keep: 2 },
     keepTrajectoriesEverySteps: 1,

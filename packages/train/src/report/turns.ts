@@ -1,5 +1,12 @@
 /** The turns of a trajectory: what the model wrote, what came back, what it ended with. */
-import type { Segment, ToolResult, Trajectory, TrajectoryImage, Turn } from '@saccade/trajectory';
+import {
+  codeOf,
+  type Segment,
+  type ToolResult,
+  type Trajectory,
+  type TrajectoryImage,
+  type Turn,
+} from '@saccade/trajectory';
 import { type Html, html } from './html.ts';
 import { dataUri } from './picture.ts';
 
@@ -54,7 +61,7 @@ ${pictures.length > 0 && html`<div class="looks">${pictures}</div>`}
 
 /** What the model wrote before its code or answer. */
 function drawThought(written: Segment | undefined): Html | undefined {
-  const thought = written?.text.split(/<code>|<answer>|```/, 1)[0]?.trim();
+  const thought = written?.text.split(/<code>|<answer>|<tool_call>|```/, 1)[0]?.trim();
   if (!written || thought === undefined || thought === '' || thought === written.text.trim()) {
     return undefined;
   }
@@ -64,6 +71,10 @@ function drawThought(written: Segment | undefined): Html | undefined {
 function drawAction({ action }: Turn, written: Segment | undefined): Html {
   if (action.kind === 'code') {
     return html`<p class="what">Runs code</p><pre><code>${action.code.trim()}</code></pre>`;
+  }
+  if (action.kind === 'toolCall') {
+    const given = JSON.stringify(action.arguments, undefined, 2);
+    return html`<p class="what">Calls <code>${action.name}</code></p><pre><code>${codeOf(action) ?? given}</code></pre>`;
   }
   if (action.kind === 'answer') {
     return html`<p class="what">Answers <strong class="answer">${plainAnswer(action.answer)}</strong></p>`;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Audited, Finding } from '@saccade/rewards';
+import { codeOf, isToolUse } from '@saccade/trajectory';
 import type { RunAudit } from '../audit-run.ts';
 import { type Chart, drawChart } from './charts.ts';
 import { type Html, html, rawHtml } from './html.ts';
@@ -184,8 +185,9 @@ function drawExample({ trajectory }: Audited): Html {
   return html`<h4><code>${id}</code></h4>
 <p class="note">${isCorrect ? 'right' : 'wrong'}, reward ${formatDifference(reward, 2)}: ${terms}</p>
 ${turns.map(({ action, result }) => {
-  if (action.kind === 'code') {
-    return html`<pre>${action.code}</pre><p class="note">${result?.kind ?? 'not run'}</p>`;
+  if (isToolUse(action)) {
+    const call = codeOf(action) ?? JSON.stringify(action, undefined, 2);
+    return html`<pre>${call}</pre><p class="note">${result?.kind ?? 'not run'}</p>`;
   }
   return html`<p class="note">${action.kind === 'answer' ? `answers ${action.answer}` : action.reason}</p>`;
 })}`;

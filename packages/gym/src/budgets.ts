@@ -1,0 +1,8 @@
+/** What one trajectory may use. */
+
+export interface Budgets {
+  /** Turns with code or a tool call; the answer turn comes on top. */
+  readonly toolTurns: number;
+  /** Pictures allowed in the context, those of the prompt included; Infinity for no limit. */
+  readonly images: number;
+}

@@ -1,0 +1,99 @@
+/** Runs the code of one trajectory as its protocol has it: what is set up, kept and collected. */
+import { type Outcome, type Sandbox, SandboxError, type Session } from '@saccade/sandbox';
+import { joinOutcomes, type ToolPicture } from '@saccade/tools';
+import type { CodeRuntime } from './code-runtime.ts';
+
+const plain: CodeRuntime = { keepsVariables: true, afterFailure: 'keep' };
+
+/** Kinds after which a session runs no more code. */
+const deadly: readonly Outcome['kind'][] = ['timeout', 'memory', 'crashed', 'infraError'];
+
+export class CodeSession {
+  readonly #sandbox: Sandbox;
+  readonly #pictures: readonly ToolPicture[];
+  readonly #runtime: CodeRuntime;
+  readonly #opening: string | undefined;
+  #session: Promise<Session> | undefined;
+
+  /** @param opening Python run in every new session before the runtime's own set-up */
+  constructor(
+    sandbox: Sandbox,
+    pictures: readonly ToolPicture[],
+    runtime: CodeRuntime = plain,
+    opening?: string,
+  ) {
+    this.#sandbox = sandbox;
+    this.#pictures = pictures;
+    this.#runtime = runtime;
+    this.#opening = opening;
+  }
+
+  /** @throws SandboxError if no session can be opened or set up */
+  async execute(code: string, signal?: AbortSignal): Promise<Outcome> {
+    const abort = signal === undefined ? {} : { signal };
+    const { rewrite, collect, keepsVariables, afterFailure, mostImages } = this.#runtime;
+    if (!keepsVariables) await this.dispose();
+    // Sessions open on first use: an answer without a look costs no process.
+    this.#session ??= this.#open(abort);
+    const session = await this.#session;
+    const script = rewrite?.(code) ?? code;
+    let outcome = asWritten(await session.execute(script, abort), code, script);
+    if (outcome.kind === 'ok') {
+      const showing = collect?.(outcome, this.#names());
+      if (showing !== undefined) {
+        outcome = joinOutcomes(outcome, await session.execute(showing, abort));
+      }
+    }
+    const hasFailed = outcome.kind !== 'ok';
+    if (deadly.includes(outcome.kind) || (hasFailed && afterFailure === 'reset')) {
+      await this.dispose();
+    }
+    if (mostImages === undefined || outcome.images.length <= mostImages) return outcome;
+    const truncated = [...new Set([...outcome.truncated, 'images' as const])];
+    return { ...outcome, images: outcome.images.slice(0, mostImages), truncated };
+  }
+
+  async dispose(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    // A session that never opened has reported its failure where it was opened.
+    await session?.then((opened) => opened.dispose()).catch(() => undefined);
+  }
+
+  #names(): readonly string[] {
+    return this.#pictures.map(({ name }) => name);
+  }
+
+  async #open(abort: { signal?: AbortSignal }): Promise<Session> {
+    const images = this.#pictures.map(({ name, png }) => ({ name, encoded: png }));
+    const session = await this.#sandbox.open({ images, ...abort });
+    const scripts = [this.#opening, this.#runtime.setUp?.(this.#names())];
+    try {
+      for (const script of scripts) {
+        if (script === undefined || script === '') continue;
+        const { kind, error } = await session.execute(script, abort);
+        if (kind === 'ok') continue;
+        const reason = error === undefined ? kind : `${error.type}: ${error.message}`;
+        throw new SandboxError(`A session could not be set up: ${reason}.`);
+      }
+    } catch (error) {
+      await session.dispose();
+      throw error;
+    }
+    return session;
+  }
+}
+
+/** The outcome with a traceback that quotes the model's lines, not those that were run for them. */
+function asWritten(outcome: Outcome, code: string, script: string): Outcome {
+  const { error } = outcome;
+  if (error === undefined || script === code) return outcome;
+  const lines = code.split('\n');
+  let { traceback } = error;
+  script.split('\n').forEach((line, i) => {
+    const written = lines[i];
+    if (written === undefined || written === line) return;
+    traceback = traceback.replaceAll(line.trim(), () => written.trim());
+  });
+  return { ...outcome, error: { ...error, traceback } };
+}

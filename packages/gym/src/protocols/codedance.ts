@@ -1,0 +1,185 @@
+/**
+ * CodeDance (arXiv:2512.17312, §7.2, Table 10): thoughts in `<think>`, code in `<code>`, answers in
+ * `<answer>`; what code gives comes back as a `<tool_response>`. Turns end by themselves.
+ */
+import { DataError } from '@saccade/core';
+import type { Outcome } from '@saccade/sandbox';
+import type { Action } from '@saccade/trajectory';
+import type { CodeRuntime } from '../code-runtime.ts';
+import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
+import type { Task } from '../task.ts';
+import { callTexts, readHermesCall } from './calls.ts';
+import { showingLastExpression } from './last-expression.ts';
+import {
+  allBetween,
+  fenced,
+  firstFence,
+  joinTexts,
+  lastBetween,
+  tagEscaper,
+  textPart,
+} from './markup.ts';
+
+export interface CodedanceOptions {
+  /**
+   * Which fence is code. The public code takes the first one, wherever it stands; `tagged` takes the
+   * first one inside `<code>`, which is where the prompt asks for it.
+   */
+  readonly code: 'first' | 'tagged';
+  /**
+   * What becomes of variables after a failure. The paper (§6.2) goes back to the last success, which
+   * no sandbox here can; its code forgets everything.
+   */
+  readonly afterFailure: CodeRuntime['afterFailure'];
+}
+
+/** The tool that the public code's other form of a call names. */
+const TOOL = 'execute_python_code';
+
+const tags = ['think', 'code', 'answer', 'tool_call', 'tool_response'];
+const escaped = tagEscaper(tags);
+
+export function codedanceWith(name: string, options: CodedanceOptions): Protocol {
+  return {
+    name,
+    paper: 'CodeDance, arXiv:2512.17312, §7.2, Table 10',
+    stop: [],
+    tags,
+    // Six assistant turns in the training scripts, ten in the paper's evaluation; the last answers.
+    budgets: { toolTurns: 5, images: Number.POSITIVE_INFINITY },
+    evaluationBudgets: { toolTurns: 9, images: Number.POSITIVE_INFINITY },
+    runsBeyondBudget: false,
+    runtime: runtimeWith(options.afterFailure),
+    prompt,
+    parse: (text) => parse(text, options.code),
+    write,
+    observe,
+    endsOn: () => undefined,
+  };
+}
+
+/** Prompt pictures are variables and files: `input_image`, then `input_image_1`, … */
+function pictures(task: Task): readonly (MessagePart & { kind: 'image' })[] {
+  return task.images.map((image, i) => {
+    return { kind: 'image', ...image, name: i === 0 ? 'input_image' : `input_image_${i}` };
+  });
+}
+
+/** Our wording, in the order of Table 10; variable and file from the code's system prompt. */
+function prompt(task: Task): { system: string; user: readonly MessagePart[] } {
+  const shown = pictures(task);
+  const names = shown.map(({ name }) => `\`${name}\` (file \`${name}.jpg\`)`).join(', ');
+  const system = `You answer questions about pictures. You can write Python to inspect them; it is run for you, and variables stay from one run to the next.
+The picture is at hand as a PIL image and as a file: ${names}.`;
+  const text = `
+Question: ${task.question}
+
+Think step by step inside <think></think>. Where it helps you reason, write Python code; each piece is a complete script with its imports, in this form:
+<code>
+\`\`\`python
+# your code
+\`\`\`
+</code>
+Give the final answer inside <answer></answer>.`;
+  return { system, user: [...shown, textPart(text)] };
+}
+
+/**
+ * A tool call in Hermes' form comes first, then the first fenced block, then the last answer; code
+ * goes before an answer in the same turn, as the public loop looks for calls alone.
+ */
+function parse(text: string, which: CodedanceOptions['code']): Action {
+  for (const json of callTexts(text)) {
+    const call = readHermesCall(json);
+    if (call === undefined) continue;
+    const { code } = call.arguments;
+    if (call.name === TOOL && typeof code === 'string') return { kind: 'code', code };
+    return { kind: 'toolCall', ...call };
+  }
+  const places = which === 'tagged' ? allBetween(text, '<code>', '</code>') : [text];
+  const code = places.map(firstFence).find((fence) => fence !== undefined);
+  if (code !== undefined) return { kind: 'code', code };
+  const answer = lastBetween(text, '<answer>', '</answer>');
+  if (answer !== undefined) return { kind: 'answer', answer: answer.trim() };
+  return { kind: 'invalid', reason: 'noCodeNorAnswer' };
+}
+
+function write(action: Action, thought = ''): string {
+  const before = `<think>${thought}</think>\n`;
+  if (action.kind === 'code') return `${before}<code>\n${fenced(action.code)}\n</code>`;
+  if (action.kind === 'answer') return `${before}<answer>${action.answer}</answer>`;
+  throw new DataError(`CodeDance has no words for ${action.kind}. Give it code or an answer.`);
+}
+
+/** Asks for what the published text after every result asks for, in our words. */
+const goOn =
+  '\nThink about this result. If it answers the question, answer; if it does not, try something else with new code.';
+const lastTurn = '\nNo more code can be run. Answer now.';
+
+function observe(
+  outcome: Outcome,
+  { imageIndex, callsLeft }: ObservationPlace,
+): readonly MessagePart[] {
+  const parts: MessagePart[] = [textPart('<tool_response>\n')];
+  const [stdout, stderr] = [outcome.stdout, outcome.stderr].map((text) => escaped(text.trim()));
+  if (outcome.kind === 'ok') {
+    parts.push(textPart('Code execution successful, output:\n'));
+    if (stdout !== '') parts.push(textPart(`${stdout}\n`));
+    if (stderr !== '') parts.push(textPart(`Stderr output:\n${stderr}\n`));
+  } else {
+    const { type = outcome.kind, message = '', traceback = '' } = outcome.error ?? {};
+    if (stdout !== '') parts.push(textPart(`Output before error:\n${stdout}\n`));
+    // The sandbox calls the code's file as the tag is called.
+    const trace = escaped((traceback.trim() || message).replaceAll('"<code>"', '"<string>"'));
+    parts.push(textPart(`--- Execution Error (${escaped(type)}) ---\n${trace}\n`));
+    if (stderr !== '') parts.push(textPart(`Stderr output:\n${stderr}\n`));
+  }
+  if (outcome.images.length > 0) parts.push(textPart('Output image:\n'));
+  outcome.images.forEach(({ png, width, height, origin }, i) => {
+    const name = `output_image_${imageIndex + i}`;
+    parts.push({ kind: 'image', name, png, width, height, ...(origin && { origin }) });
+  });
+  parts.push(textPart(`${callsLeft > 0 ? goOn : lastTurn}\n</tool_response>`));
+  return joinTexts(parts);
+}
+
+const SHOW = '_show_last_value';
+
+/** The last expression's value is shown: pictures and arrays as pictures, the rest printed. */
+const showLastValue = `import numpy as _numpy
+def ${SHOW}(value):
+    if value is None:
+        return
+    if isinstance(value, _numpy.ndarray) and value.ndim in (2, 3) and value.size > 1:
+        if value.dtype != _numpy.uint8:
+            if _numpy.issubdtype(value.dtype, _numpy.floating):
+                value = value.clip(0, 1) * 255
+            value = value.astype(_numpy.uint8)
+        value = Image.fromarray(value)
+    if isinstance(value, (Image.Image, plt.Figure)):
+        display(value)
+    else:
+        print(value)`;
+
+/**
+ * §6.2 and the code's `code_tool`: one namespace for a trajectory, the picture as variable and file,
+ * the last expression shown. Arrays are taken as RGB: there is no OpenCV here to make BGR ones.
+ */
+function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
+  return {
+    keepsVariables: true,
+    afterFailure,
+    setUp: (names) =>
+      [
+        ...names.map((name) => `${name}.convert("RGB").save("${name}.jpg", quality=95)`),
+        showLastValue,
+      ].join('\n'),
+    rewrite: (code) => showingLastExpression(code, SHOW),
+  };
+}
+
+/** The published protocol, as its code has it. */
+export const codedance: Protocol = codedanceWith('codedance', {
+  code: 'first',
+  afterFailure: 'reset',
+});

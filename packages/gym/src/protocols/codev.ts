@@ -1,0 +1,173 @@
+/**
+ * CodeV (arXiv:2511.19661, §4.2 and Template 13.1): code between `<code>` tags saves pictures to
+ * files and prints their names; what it printed and saved comes back as `<sandbox_output>`.
+ */
+import { DataError } from '@saccade/core';
+import type { Outcome } from '@saccade/sandbox';
+import type { Action } from '@saccade/trajectory';
+import type { CodeRuntime } from '../code-runtime.ts';
+import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
+import type { Task } from '../task.ts';
+import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
+
+export interface CodevOptions {
+  /** The paper (§12) keeps variables from run to run; its code starts every run anew. */
+  readonly variables: 'kept' | 'fresh';
+}
+
+const tags = ['think', 'code', 'answer', 'sandbox_output'];
+const escaped = tagEscaper(tags);
+
+export function codevWith(name: string, options: CodevOptions): Protocol {
+  return {
+    name,
+    paper: 'CodeV, arXiv:2511.19661, §4.2, §12, Template 13.1',
+    stop: ['</code>'],
+    tags,
+    // max_turns 10 in the training script, the last of which answers.
+    budgets: { toolTurns: 9, images: Number.POSITIVE_INFINITY },
+    runsBeyondBudget: true,
+    runtime: runtimeWith(options.variables === 'kept'),
+    prompt,
+    parse,
+    write,
+    observe,
+    // Neither code nor an answer: nothing comes back, and the conversation goes on.
+    observeInvalid: () => [],
+    endsOn: () => undefined,
+  };
+}
+
+const fileOf = (name: string): string => `${name}.png`;
+
+/** Our wording, in the order of Template 13.1. */
+function prompt(task: Task): { system: string; user: readonly MessagePart[] } {
+  const system = `You are a helpful assistant.
+
+Goal:
+- Answer the user's question about the picture.
+- You may write Python code to look at the picture more closely, or to calculate, before you answer.
+Rules for Python:
+- A sandbox outside of you runs it. What it gives comes back as <sandbox_output>...</sandbox_output>.
+- Read that output, then answer or run another piece of code.
+- For pictures: load the file, work on it (crop, resize, turn, contrast), save the result and print the name of its file.
+- For calculations: define every variable and print the result.
+- Code stands in this block:
+<code>
+\`\`\`python
+# your code
+\`\`\`
+</code>`;
+  const facts = task.images
+    .map(
+      ({ name, width, height }) =>
+        `### User Image Path: "${fileOf(name)}"\n### User Image Size: "${width}x${height}"\n`,
+    )
+    .join('');
+  const text = `
+Question: ${task.question}
+${facts}### Output Format (keep to it):
+<think>Your reasoning, with <code></code> where you run some.</think>
+<answer>Your answer.</answer>`;
+  const shown = task.images.map((image) => ({ kind: 'image' as const, ...image }));
+  return { system, user: [...shown, textPart(text)] };
+}
+
+/** An answer ends it, wherever it stands; else all pieces of code together, as one script. */
+function parse(text: string): Action {
+  const answer = lastBetween(text, '<answer>', '</answer>');
+  if (answer !== undefined) return { kind: 'answer', answer: answer.trim() };
+  const pieces = allBetween(text, '<code>', '</code>');
+  if (pieces.length === 0) return { kind: 'invalid', reason: 'noCodeNorAnswer' };
+  const code = pieces.map((piece) => piece.replaceAll('```python', '').replaceAll('```', ''));
+  return { kind: 'code', code: code.map((piece) => piece.trim()).join('\n') };
+}
+
+function write(action: Action, thought = ''): string {
+  const before = `<think>${thought}</think>\n`;
+  if (action.kind === 'code') return `${before}<code>\n${fenced(action.code)}\n</code>`;
+  if (action.kind === 'answer') return `${before}<answer>${action.answer}</answer>`;
+  throw new DataError(`CodeV has no words for ${action.kind}. Give it code or an answer.`);
+}
+
+const thinkOn =
+  'Look at this output. Then answer with <answer></answer>, or run more code with <code></code>.';
+
+function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly MessagePart[] {
+  if (outcome.kind !== 'ok') {
+    const text = `<sandbox_output>${escaped(errorText(outcome))}</sandbox_output>`;
+    return [textPart(text)];
+  }
+  const { images } = outcome;
+  const printed = images.length > 0 ? withoutFileNames(outcome.stdout) : outcome.stdout;
+  if (images.length === 0 && printed.trim() === '') {
+    const text =
+      'Nothing was printed. Print values to see them; save a picture and print the name of its file.';
+    return [textPart(`<sandbox_output>${text}</sandbox_output>`)];
+  }
+  const parts: MessagePart[] = [textPart('<sandbox_output>')];
+  if (printed.trim() !== '') parts.push(textPart(`${escaped(printed.trim())}\n`));
+  images.forEach(({ png, width, height, origin }, i) => {
+    const name = `sandbox_image_${imageIndex + i}`;
+    parts.push({ kind: 'image', name, png, width, height, ...(origin && { origin }) });
+  });
+  parts.push(textPart(`</sandbox_output>${thinkOn}`));
+  return joinTexts(parts);
+}
+
+/** The last line of the traceback and no more, with what to do about it. */
+function errorText({ kind, error }: Outcome): string {
+  if (kind === 'timeout')
+    return 'Error: the code ran too long and was stopped. Do less in one run.';
+  const { type = kind, message = '' } = error ?? {};
+  if (type === 'FileNotFoundError') {
+    return 'FileNotFoundError: load the picture from the path that the user gives, by its file name alone.';
+  }
+  return `Error: ${type}: ${message}. Repair the code, then answer.`;
+}
+
+const isFileName = /^[\w.-]+\.(?:png|jpe?g|webp|bmp)$/i;
+
+function withoutFileNames(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !isFileName.test(line.trim().replace(/^\.\//, '')))
+    .join('\n');
+}
+
+/** Pictures of one run at most, as the code has it. */
+const MOST_IMAGES = 5;
+
+/** Files that the text names, each once, in order, without those of the prompt. */
+function printedFiles(text: string, given: readonly string[]): readonly string[] {
+  const inputs = new Set(given.map(fileOf));
+  const words = text.split(/[\s"'`(),:;=<>[\]]+/);
+  const names = words.map((word) => word.slice(word.lastIndexOf('/') + 1).replace(/\.$/, ''));
+  return [...new Set(names)].filter((name) => isFileName.test(name) && !inputs.has(name));
+}
+
+/** §12: the picture as a file, paths made plain, and new files shown whose names are printed. */
+function runtimeWith(keepsVariables: boolean): CodeRuntime {
+  return {
+    keepsVariables,
+    afterFailure: 'keep',
+    mostImages: MOST_IMAGES,
+    setUp: (names) =>
+      names.map((name) => `${name}.save("${fileOf(name)}", compress_level=1)`).join('\n'),
+    // A path that was made up becomes the file's name: "/mnt/data/12.jpg" is "12.jpg".
+    rewrite: (code) =>
+      code.replace(/(["'])[^"'\n]*\/([^"'/\n]+\.(?:png|jpe?g|webp|bmp))\1/gi, '$1$2$1'),
+    collect(outcome, names) {
+      const files = printedFiles(outcome.stdout, names).slice(0, MOST_IMAGES);
+      if (files.length === 0) return undefined;
+      return `for _name in ${JSON.stringify(files)}:
+    try:
+        Image.open(_name).show()
+    except Exception:
+        pass`;
+    },
+  };
+}
+
+/** The published protocol. */
+export const codev: Protocol = codevWith('codev', { variables: 'kept' });

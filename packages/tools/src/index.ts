@@ -1,0 +1,22 @@
+export { callTool, type ToolCall } from './call-tool.ts';
+export { type RefusalType, refused } from './refused.ts';
+export { pictureTools, tools } from './registry.ts';
+export { composeMaps, joinOutcomes, runOnPicture } from './run-on-picture.ts';
+export {
+  defineTool,
+  type GivenArguments,
+  type JsonSchema,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolPicture,
+} from './tool.ts';
+export { codeImageTool } from './tools/code-image-tool.ts';
+export { imageAdjustTool } from './tools/image-adjust-tool.ts';
+export { imageDrawBoxTool } from './tools/image-draw-box-tool.ts';
+export { imageDrawLineTool } from './tools/image-draw-line-tool.ts';
+export { imageDrawPointTool } from './tools/image-draw-point-tool.ts';
+export { imageFlipTool } from './tools/image-flip-tool.ts';
+export { imageResizeTool } from './tools/image-resize-tool.ts';
+export { imageRotateTool } from './tools/image-rotate-tool.ts';
+export { imageZoomInTool } from './tools/image-zoom-in-tool.ts';

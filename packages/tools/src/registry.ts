@@ -1,0 +1,11 @@
+/** The tools of this package, by name. */
+import { defineRegistry, type Registry } from '@saccade/core';
+import type { Tool } from './tool.ts';
+import * as catalog from './tools/catalog.ts';
+
+export const tools: Registry<Tool> = defineRegistry<Tool>('tool', catalog);
+
+/** The tools that do one thing to a picture each, and need no code of the model's. */
+export const pictureTools: readonly Tool[] = Object.values<Tool>(catalog).filter(
+  ({ name }) => name !== catalog.codeImageTool.name,
+);

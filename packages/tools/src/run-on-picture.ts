@@ -1,0 +1,71 @@
+/** Runs Python on one picture, in a session of its own: nothing stays for the next call. */
+import type { CapturedImage, Outcome } from '@saccade/sandbox';
+import type { AffineMap } from '@saccade/trajectory';
+import { refused } from './refused.ts';
+import type { ToolContext, ToolPicture } from './tool.ts';
+
+/** The picture's variable in the session. */
+export const pictureVariable = 'image';
+
+/**
+ * Runs the scripts one after another, as long as they end without error, with the picture in the
+ * variable `image`. What they print and show is one outcome.
+ *
+ * @param index of the picture among the context's
+ */
+export async function runOnPicture(
+  context: ToolContext,
+  index: number,
+  scripts: readonly string[],
+): Promise<Outcome> {
+  const picture = context.pictures[index];
+  if (picture === undefined) {
+    const last = context.pictures.length - 1;
+    return refused('BadArgument', `There is no picture ${index}. Write 0 to ${last}.`);
+  }
+  const abort = context.signal === undefined ? {} : { signal: context.signal };
+  const images = [{ name: pictureVariable, encoded: picture.png }];
+  const session = await context.sandbox.open({ images, ...abort });
+  try {
+    let outcome: Outcome | undefined;
+    for (const script of scripts) {
+      const next = await session.execute(script, abort);
+      outcome = outcome === undefined ? next : joinOutcomes(outcome, next);
+      if (next.kind !== 'ok') break;
+    }
+    if (outcome === undefined) return refused('BadArgument', 'There is nothing to run.');
+    return { ...outcome, images: outcome.images.map((image) => inFrameOf(picture, image)) };
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** Two executions of one call as one outcome: how it ended is how the second did. */
+export function joinOutcomes(first: Outcome, second: Outcome): Outcome {
+  return {
+    ...second,
+    stdout: first.stdout + second.stdout,
+    stderr: first.stderr + second.stderr,
+    images: [...first.images, ...second.images],
+    truncated: [...new Set([...first.truncated, ...second.truncated])],
+    wallMs: first.wallMs + second.wallMs,
+    cpuMs: first.cpuMs + second.cpuMs,
+    maxRssKb: Math.max(first.maxRssKb, second.maxRssKb),
+  };
+}
+
+/** Says where a shown picture comes from in terms of the trajectory instead of the session. */
+function inFrameOf(picture: ToolPicture, image: CapturedImage): CapturedImage {
+  const { origin, ...rest } = image;
+  if (origin === undefined || origin.image !== pictureVariable) return rest;
+  if (picture.origin === undefined) return { ...rest, origin: { ...origin, image: picture.name } };
+  const map = composeMaps(picture.origin.map, origin.map);
+  return { ...rest, origin: { image: picture.origin.image, map } };
+}
+
+/** The map that applies `inner` first: x' = a·(a'·x + c') + c, and the same for y. */
+export function composeMaps(outer: AffineMap, inner: AffineMap): AffineMap {
+  const [a, c, e, f] = outer;
+  const [innerA, innerC, innerE, innerF] = inner;
+  return [a * innerA, a * innerC + c, e * innerE, e * innerF + f];
+}

@@ -1,0 +1,9 @@
+export { codeImageTool } from './code-image-tool.ts';
+export { imageAdjustTool } from './image-adjust-tool.ts';
+export { imageDrawBoxTool } from './image-draw-box-tool.ts';
+export { imageDrawLineTool } from './image-draw-line-tool.ts';
+export { imageDrawPointTool } from './image-draw-point-tool.ts';
+export { imageFlipTool } from './image-flip-tool.ts';
+export { imageResizeTool } from './image-resize-tool.ts';
+export { imageRotateTool } from './image-rotate-tool.ts';
+export { imageZoomInTool } from './image-zoom-in-tool.ts';

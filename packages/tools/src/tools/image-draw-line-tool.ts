@@ -1,0 +1,19 @@
+import { colour, imageIndex, point, strokeWidth } from '../arguments.ts';
+import { drawShape } from '../draw.ts';
+import { defineTool, type Tool } from '../tool.ts';
+
+/** Draws a straight line onto a picture. */
+export const imageDrawLineTool: Tool = defineTool({
+  name: 'image_draw_line_tool',
+  description: 'Draws a straight line onto a picture.',
+  parameters: {
+    start: point,
+    end: point,
+    color: colour,
+    width: strokeWidth,
+    image_index: imageIndex,
+  },
+  example: { start: [10, 10], end: [60, 50] },
+  run: ({ start, end, ...stroke }, context) =>
+    drawShape(context, 'line', [...start, ...end], stroke),
+});

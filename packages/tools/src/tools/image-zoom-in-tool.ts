@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { box, imageIndex } from '../arguments.ts';
+import { pythonValue } from '../python.ts';
+import { refused } from '../refused.ts';
+import { runOnPicture } from '../run-on-picture.ts';
+import { defineTool, type Tool } from '../tool.ts';
+
+/** A smaller box is widened around its centre: one patch of the vision tower and no less. */
+const LEAST_SIDE = 28;
+
+/**
+ * Cuts a box out of a picture. The box is clamped to the picture; a side under 28 pixels is widened
+ * around the centre.
+ *
+ * DeepEyes' tool of the same name, which VISTA-Gym carries (its `deepeyes` handler); clamping and
+ * widening as there.
+ */
+export const imageZoomInTool: Tool = defineTool({
+  name: 'image_zoom_in_tool',
+  description: 'Cuts a box out of a picture, to look at it closely.',
+  parameters: {
+    bbox_2d: box,
+    label: z.string().max(200).optional().describe('What is in the box.'),
+    image_index: imageIndex,
+  },
+  example: { bbox_2d: [10, 10, 60, 50] },
+  async run({ bbox_2d, image_index = 0 }, context) {
+    const picture = context.pictures[image_index];
+    if (picture === undefined) return runOnPicture(context, image_index, []);
+    const [left, right] = span(bbox_2d[0], bbox_2d[2], picture.width);
+    const [top, bottom] = span(bbox_2d[1], bbox_2d[3], picture.height);
+    if (left >= right || top >= bottom) {
+      const size = `${picture.width}×${picture.height}`;
+      return refused('BadArgument', `The box holds nothing of the picture, which is ${size}.`);
+    }
+    const script = `image.crop(tuple(${pythonValue([left, top, right, bottom])})).show()`;
+    return runOnPicture(context, image_index, [script]);
+  },
+});
+
+/** Both ends of a side in whole pixels, inside of the picture and not too near to each other. */
+function span(from: number, to: number, size: number): readonly [number, number] {
+  const [start, end] = [Math.max(0, Math.floor(from)), Math.min(size, Math.ceil(to))];
+  const least = Math.min(LEAST_SIDE, size);
+  if (start >= end || end - start >= least) return [start, end];
+  const widened = Math.floor((start + end - least) / 2);
+  const inside = Math.max(0, Math.min(size - least, widened));
+  return [inside, inside + least];
+}

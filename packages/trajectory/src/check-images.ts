@@ -1,0 +1,77 @@
+/** What must hold of the pictures of a segment: sizes, names, origins, and their placeholders. */
+import type { Segment, TrajectoryImage } from './trajectory.ts';
+
+/**
+ * Everything that is wrong with a segment's pictures, one sentence each.
+ *
+ * @param names names of all earlier pictures of the ledger; those of this segment are added
+ * @param imageToken the token that stands in a picture's place, if it is known: then the segment
+ *   must hold exactly the placeholders of its pictures, none of them cut
+ */
+export function imageViolations(
+  segment: Segment,
+  where: string,
+  names: Set<string>,
+  imageToken?: number,
+): readonly string[] {
+  const { images, tokens, kind } = segment;
+  if (kind === 'model') return images.length > 0 ? [`${where} has pictures`] : [];
+  const violations: string[] = [];
+  for (const image of images) {
+    if (names.has(image.name)) violations.push(`two pictures are called ${image.name}`);
+    names.add(image.name);
+    violations.push(...ownViolations(image, names));
+  }
+  const needed = images.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  if (needed > tokens.length) {
+    violations.push(`${where} has ${tokens.length} tokens, its pictures need ${needed}`);
+  } else if (imageToken !== undefined) {
+    const found = tokens.reduce((count, token) => count + (token === imageToken ? 1 : 0), 0);
+    if (found !== needed) {
+      violations.push(`${where} has ${found} placeholders, its pictures need ${needed}`);
+    } else if (!arePlacedWhole(tokens, images, imageToken)) {
+      violations.push(`${where} has a picture whose placeholders are cut`);
+    }
+  }
+  return violations;
+}
+
+function ownViolations(image: TrajectoryImage, known: ReadonlySet<string>): readonly string[] {
+  const { name, tokenCount, origin } = image;
+  const violations: string[] = [];
+  for (const side of ['width', 'height', 'modelWidth', 'modelHeight'] as const) {
+    if (Number.isInteger(image[side]) && image[side] >= 1) continue;
+    violations.push(`${side} of picture ${name} must be a whole number from 1, is ${image[side]}`);
+  }
+  if (!Number.isInteger(tokenCount) || tokenCount < 1) {
+    violations.push(`picture ${name} has no placeholder tokens`);
+  }
+  if (origin === undefined) return violations;
+  const [scaleX, , scaleY] = origin.map;
+  if (!origin.map.every(Number.isFinite) || scaleX === 0 || scaleY === 0) {
+    violations.push(`the map of picture ${name} is [${origin.map.join(', ')}], not invertible`);
+  }
+  if (!known.has(origin.image)) {
+    violations.push(`picture ${name} comes from ${origin.image}, which is no earlier picture`);
+  }
+  return violations;
+}
+
+/** Whether every run of placeholders is made of whole pictures, in order. */
+function arePlacedWhole(
+  tokens: Int32Array,
+  images: readonly TrajectoryImage[],
+  imageToken: number,
+): boolean {
+  let next = 0;
+  for (let start = 0; start < tokens.length; start++) {
+    if (tokens[start] !== imageToken) continue;
+    let end = start;
+    while (tokens[end] === imageToken) end++;
+    let filled = start;
+    while (filled < end && next < images.length) filled += images[next++]?.tokenCount ?? 0;
+    if (filled !== end) return false;
+    start = end;
+  }
+  return next === images.length;
+}
