@@ -77,7 +77,7 @@ function checkPrompt(protocol: Protocol): void {
 }
 
 function checkFacts({ name, paper, budgets, evaluationBudgets, stop, tags }: Protocol): void {
-  if (!/arXiv:\d{4}\.\d{5}/.test(paper)) throw new Error(`${name} names no paper: "${paper}".`);
+  if (paper.trim() === '') throw new Error(`${name} does not say where it is published.`);
   for (const { toolTurns, images } of [budgets, evaluationBudgets ?? budgets]) {
     for (const count of [toolTurns, images]) {
       if (count >= 1 && (Number.isInteger(count) || count === Number.POSITIVE_INFINITY)) continue;

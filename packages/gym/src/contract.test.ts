@@ -55,7 +55,7 @@ describe('the contract', () => {
         observe: (outcome, place) => pyvisionImage.observe(outcome, { ...place, imageIndex: 1 }),
       },
     ],
-    ['names no paper', /names no paper/, { paper: 'ours' }],
+    ['does not say where it is from', /where it is published/, { paper: ' ' }],
     ['has no budget', /budget of 0/, { budgets: { toolTurns: 0, images: 1 } }],
     ['throws at a text', /Unexpected|JSON/, { parse: (text) => JSON.parse(text) }],
     [

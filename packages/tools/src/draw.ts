@@ -10,9 +10,7 @@ export interface Stroke {
   readonly image_index?: number | undefined;
 }
 
-/**
- * Draws on a copy and shows it: one of ImageDraw's methods with a list of coordinates.
- */
+/** Draws on a copy and shows it; a point is a disc whose radius is the stroke's width. */
 export function drawShape(
   context: ToolContext,
   shape: 'rectangle' | 'line' | 'point',

@@ -200,6 +200,8 @@ describe('the builder', () => {
     // Room for 6 tokens, one of them the model's: a picture of 5 between two texts has 7.
     expect(builder.observation(given([5], () => 'image_1'))).toBe(false);
     expect([...builder.contextTokens()]).toEqual(before);
+    // Six tokens fill the context to the last: the model could say nothing about them.
+    expect(builder.observation(given([4], () => 'image_1'))).toBe(false);
     expect(builder.observation(given([3], () => 'image_1'))).toBe(true);
     expect(builder.room).toBe(1);
     const tokens = Int32Array.of(5, 5);
