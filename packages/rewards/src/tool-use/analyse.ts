@@ -164,7 +164,8 @@ function showIfPicture(session: Session, value: Value | undefined): void {
 }
 
 /**
- * What the code of a trajectory did.
+ * What the code of a trajectory did. Code that is an argument of typed calls starts anew on the
+ * picture each call names, as CodeVision's tool has it; then the options' names do not apply.
  *
  * @param options.inputs default: the pictures of the prompt, each its own canonical frame
  */
@@ -172,11 +173,52 @@ export function analyseTrajectory(
   trajectory: Trajectory,
   options: AnalysisOptions & { readonly inputs?: readonly InputPicture[] } = {},
 ): readonly TurnToolUse[] {
-  const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] => {
+  const { inputs = promptPictures(trajectory) } = options;
+  if (trajectory.turns.some(({ action }) => action.kind === 'toolCall' && codeOf(action))) {
+    return analyseCalls(trajectory, inputs);
+  }
+  const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] =>
+    action.kind === 'code' ? [{ turn, code: action.code, ...(result && { result }) }] : [],
+  );
+  return analyseCode(turns, inputs, options);
+}
+
+/** What the code of a call finds, and in which names its result is looked for. */
+const callOptions: AnalysisOptions = {
+  isPersistent: false,
+  prelude: {
+    ...sandboxPrelude,
+    numpy: 'numpy',
+    ...Object.fromEntries(
+      ['Chops', 'Draw', 'Enhance', 'Filter', 'Ops'].map((name) => [
+        `Image${name}`,
+        `PIL.Image${name}`,
+      ]),
+    ),
+  },
+  aliases: ['img'],
+  shows: { results: ['result', 'output', 'processed_image', 'img', 'image'] },
+};
+
+/** Every call by itself, on the picture of its `image_index`: those given, then those it made. */
+function analyseCalls(
+  { turns, segments }: Trajectory,
+  inputs: readonly InputPicture[],
+): readonly TurnToolUse[] {
+  const pictures: InputPicture[] = [...inputs];
+  return turns.flatMap(({ action, result, segment }, turn) => {
     const code = codeOf(action);
-    return code === undefined ? [] : [{ turn, code, ...(result && { result }) }];
+    if (action.kind !== 'toolCall' || code === undefined) return [];
+    const { image_index: index = 0 } = action.arguments;
+    const picture = typeof index === 'number' ? pictures[index] : undefined;
+    const given = picture === undefined ? [] : [{ ...picture, name: 'image' }];
+    const uses = analyseCode([{ turn, code, ...(result && { result }) }], given, callOptions);
+    const toCanonical = uses[0]?.shown.at(-1)?.toCanonical;
+    for (const { name, width, height } of segments[segment + 1]?.images ?? []) {
+      pictures.push({ name, width, height, ...(toCanonical && { toCanonical }) });
+    }
+    return uses;
   });
-  return analyseCode(turns, options.inputs ?? promptPictures(trajectory), options);
 }
 
 /** The pictures of the prompt, each its own canonical frame. */
