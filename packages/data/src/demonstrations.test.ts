@@ -18,6 +18,7 @@ import { needleCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
 import { answerText, lookText } from './model-text.ts';
 import { readingExamples } from './reading.ts';
+import { needleScript } from './script.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 const [imageToken, endOfTurn] = [1, 2];
@@ -135,9 +136,9 @@ describe('demonstrate, in the real sandbox', () => {
     });
   const run = (count: number, concurrency: number, change = {}): Promise<Trajectory[]> => {
     const images = new ModelImages(processor);
-    const mix = defaultMix;
+    const script = needleScript(defaultMix);
     const taskSet = needle;
-    const own = { taskSet, makeEnv, processor, mix, seed: 3, count, concurrency, images };
+    const own = { taskSet, makeEnv, processor, script, seed: 3, count, concurrency, images };
     return demonstrate({ ...own, ...change });
   };
 
@@ -206,7 +207,7 @@ describe('demonstrate, in the real sandbox', () => {
         sandbox,
         budgets: { toolTurns: 0, images: 8 },
       });
-    const broken = run(2, 1, { makeEnv: tight, mix: always });
+    const broken = run(2, 1, { makeEnv: tight, script: needleScript(always) });
     await expect(broken).rejects.toThrow(DataError);
     await expect(broken).rejects.toThrow(/ended with turnLimit instead of an answer/);
   });

@@ -8,7 +8,7 @@ export {
 } from './protocols/pyvision-image.ts';
 export { protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet } from './task.ts';
-export { type Box, CARD_SIZE, drawDecoy, drawLook } from './tasksets/draw-needle.ts';
+export { type Box, CARD_SIZE, drawDecoy, drawLook, drawPrint } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,
   encodePicture,
@@ -19,4 +19,10 @@ export {
   needleQuestion,
   needleWith,
 } from './tasksets/needle.ts';
+export { composeTurn, inverseTurn, type TurnTool, turnBox, turnTools } from './tasksets/turn.ts';
+export {
+  type TurnedNeedleFacts,
+  type TurnedNeedleOptions,
+  turnedNeedleWith,
+} from './tasksets/turned-needle.ts';
 export { createToolEnv, type ToolEnvOptions } from './tool-env.ts';

@@ -56,6 +56,13 @@ export {
   balancedToolCallWith,
   toolCallIncentive,
 } from './rewards/balanced-tool-call.ts';
+export {
+  cropIous,
+  type Frame,
+  orientationTools,
+  type ToolRecord,
+  toolRecord,
+} from './rewards/core-tools.ts';
 export { measureRepetition, type Repetition } from './rewards/measure-repetition.ts';
 export { type OverlongOptions, softOverlong } from './rewards/overlong.ts';
 export { overlongCapped, overlongCappedWith } from './rewards/overlong-capped.ts';

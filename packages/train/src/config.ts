@@ -4,6 +4,7 @@
  */
 
 export interface SftConfig {
+  readonly examples: string;
   readonly demonstrations: number;
   readonly tours: number;
   readonly tourCards: number;
@@ -18,6 +19,10 @@ export interface SftConfig {
   readonly lookAtNothing: number;
   readonly answerAfterSeeing: number;
   readonly answerAfterMissing: number;
+  readonly answerEasyAtOnce: number;
+  readonly leaveTurned: number;
+  readonly tryAnother: number;
+  readonly turnUpright: number;
   readonly learningRate: number;
   readonly warmupFraction: number;
   readonly finalFraction: number;
@@ -32,6 +37,7 @@ export interface RlConfig {
   readonly algorithmSettings: Readonly<Record<string, number | string | boolean>>;
   readonly scheduler: string;
   readonly reward: string;
+  readonly rewardWeights: Readonly<Record<string, number>>;
   readonly batchSize: number;
   readonly oversample: number;
   readonly groupSize: number;

@@ -6,6 +6,7 @@ import { runRollouts } from '@saccade/rollout';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { openTrajectoryWriter } from '@saccade/trajectory/files';
 import { logRow, type Run, timed, totalSteps } from './run.ts';
+import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean } from './trajectory-metrics.ts';
 
 export interface Evaluation {
@@ -34,9 +35,10 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
       concurrency: config.rollout.concurrency,
     }),
   );
-  const scored = groups.flatMap(
-    (group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored.trajectories,
+  const scoredGroups = groups.map(
+    (group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored,
   );
+  const scored = scoredGroups.flatMap(({ trajectories }) => trajectories);
   const result: Evaluation = {
     accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),
     toolCalls: mean(scored.map(countLooks)),
@@ -51,6 +53,12 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
     'eval/tool_calls/mean': result.toolCalls,
     'eval/turns/mean': result.turns,
     'eval/count': result.count,
+    ...Object.fromEntries(
+      Object.entries(taskMetrics(scoredGroups, tasks, parts.scoring)).map(([name, value]) => [
+        `eval/${name}`,
+        value,
+      ]),
+    ),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,
   });

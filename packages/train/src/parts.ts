@@ -7,7 +7,6 @@ import {
 import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
-import { needleCorpus } from '@saccade/data';
 import { createToolEnv, type Protocol, protocols, type TaskSet, taskSets } from '@saccade/gym';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import {
@@ -23,7 +22,9 @@ import { exact, presetTerms, type RewardTerm, type Scoring } from '@saccade/rewa
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
+import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
+import { coldStarts } from './registry.ts';
 
 export interface Parts {
   readonly device: Device;
@@ -32,6 +33,7 @@ export interface Parts {
   readonly sandbox: LocalSandbox;
   readonly taskSet: TaskSet;
   readonly protocol: Protocol;
+  readonly coldStart: ColdStart;
   readonly makeEnv: MakeEnv;
   readonly scoring: Scoring;
   readonly algorithm: Algorithm;
@@ -62,6 +64,7 @@ export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>
 export function checkNames(config: RunConfig): void {
   taskSets.get(config.taskSet);
   protocols.get(config.protocol);
+  coldStarts.get(config.sft.examples);
   algorithmOf(config);
   schedulers.get(config.rl.scheduler);
   if (config.policy !== 'nano') {
@@ -76,7 +79,7 @@ export function checkNames(config: RunConfig): void {
  * @throws ConfigError for an unknown preset, and for one that needs a judge, as the loop has none
  */
 function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
-  const terms = presetTerms(rl.reward);
+  const terms = presetTerms(rl.reward, rl.rewardWeights);
   const judged = terms.find(({ reward }) => (reward.needs ?? []).length > 0);
   if (judged !== undefined) {
     throw new ConfigError(
@@ -86,7 +89,7 @@ function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
     );
   }
   return terms.map(({ reward, weight }) =>
-    reward.name === 'accumulative-tool'
+    reward.name === 'accumulative-tool' && rl.rewardWeights[reward.name] === undefined
       ? { reward, weight: rl.accumulativeCoefficient }
       : { reward, weight },
   );
@@ -133,6 +136,7 @@ export async function openParts(
   checkNames(config);
   const taskSet = taskSets.get(config.taskSet);
   const protocol = protocols.get(config.protocol);
+  const coldStart = coldStarts.get(config.sft.examples);
   const algorithm = algorithmOf(config);
   const device = await openBackend(config);
   try {
@@ -141,10 +145,13 @@ export async function openParts(
       onEvent,
       limits: { wallSeconds: config.rollout.sandboxWallSeconds },
     });
-    const processor = new QwenProcessor(trainTokenizer(needleCorpus(protocol), NANO_VOCABULARY), {
-      ...qwenImageProcessor,
-      ...NANO_PIXELS,
-    });
+    const processor = new QwenProcessor(
+      trainTokenizer(coldStart.corpus(protocol), NANO_VOCABULARY),
+      {
+        ...qwenImageProcessor,
+        ...NANO_PIXELS,
+      },
+    );
     const modelConfig = nanoConfig(processor.codec.vocabSize, processor.tokens);
     const policy = createLocalPolicy({
       device,
@@ -162,6 +169,7 @@ export async function openParts(
       sandbox,
       taskSet,
       protocol,
+      coldStart,
       makeEnv: () => createToolEnv({ protocol, sandbox, budgets }),
       scoring: {
         verifier: exact,

@@ -8,6 +8,7 @@ import { evaluate, keep } from './evaluate.ts';
 import { learn } from './learn.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
+import { taskMetrics } from './task-metrics.ts';
 import { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
 
 /** Runs the steps that are still to do. */
@@ -73,6 +74,7 @@ async function step(run: Run): Promise<Record<string, number>> {
   ]);
   const values: Record<string, number> = {
     ...rolloutMetrics(groups),
+    ...taskMetrics(groups, tasks, parts.scoring),
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
     trained_trajectories: trained.length,

@@ -1,1 +1,3 @@
+export { gradedNeedle } from './graded-needle.ts';
 export { needle } from './needle.ts';
+export { turnedNeedle } from './turned-needle.ts';
