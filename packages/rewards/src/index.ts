@@ -10,10 +10,13 @@ export {
   makeContext,
 } from './context.ts';
 export type { Judge, Untrusted } from './judge.ts';
+export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';
 export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';
 export { type AnswerInput, answerJudge } from './judges/answer-judge.ts';
+export { type ConsistencyInput, consistencyJudge } from './judges/consistency-judge.ts';
 export { type CropInput, cropJudge } from './judges/crop-judge.ts';
 export { fenced, gradeIn, replyRule } from './judges/fence.ts';
+export { type ProcessInput, processJudge } from './judges/process-judge.ts';
 export {
   type PresetTerm,
   type PresetVariant,
@@ -42,6 +45,7 @@ export { answerIn } from './response.ts';
 export type {
   AnyReward,
   GroupReward,
+  JudgedInput,
   Reward,
   RewardContext,
   TurnReward,

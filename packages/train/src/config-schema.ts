@@ -4,6 +4,49 @@ import type { RunConfig } from './config.ts';
 import { choice, count, flag, name, quantity, settings, weights } from './config-kinds.ts';
 import { sft } from './sft-schema.ts';
 
+const judge = z.strictObject({
+  baseUrl: name(
+    'none',
+    'URL',
+    'OpenAI-compatible server whose model judges, up to /v1; none for no judge.',
+  ),
+  model: name('none', 'name', 'The model that judges, as the server calls it.'),
+  keyVariable: name(
+    'none',
+    'name',
+    'Environment variable with the server’s API key; none for none.',
+  ),
+  judgesAnswers: flag(false, 'Put answers that the verifier refuses before the judge as well.'),
+  maxConcurrent: count({
+    min: 1,
+    max: 4096,
+    preset: 16,
+    unit: 'calls',
+    about: 'Calls of the judge at a time.',
+  }),
+  timeoutSeconds: quantity({
+    min: 0.1,
+    max: 3600,
+    preset: 60,
+    unit: 'seconds',
+    about: 'Time of one call of the judge.',
+  }),
+  retries: count({
+    min: 0,
+    max: 100,
+    preset: 3,
+    unit: 'tries',
+    about: 'Tries after the first before the judge has failed; then the trajectory has no reward.',
+  }),
+  maxTokens: count({
+    min: 1,
+    max: 100_000,
+    preset: 512,
+    unit: 'tokens',
+    about: 'Longest reply of the judge.',
+  }),
+});
+
 const rl = z.strictObject({
   steps: count({
     min: 0,
@@ -108,6 +151,7 @@ const rl = z.strictObject({
     unit: 'reward per tool call',
     about: 'Bonus per tool call of a trajectory whose answer is right; 0 rewards accuracy alone.',
   }),
+  judge: judge.prefault({}),
 });
 
 const rollout = z.strictObject({

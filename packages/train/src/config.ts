@@ -30,6 +30,17 @@ export interface SftConfig {
   readonly maxGradNorm: number;
 }
 
+export interface JudgeConfig {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly keyVariable: string;
+  readonly judgesAnswers: boolean;
+  readonly maxConcurrent: number;
+  readonly timeoutSeconds: number;
+  readonly retries: number;
+  readonly maxTokens: number;
+}
+
 export interface RlConfig {
   readonly steps: number;
   readonly algorithm: string;
@@ -50,6 +61,7 @@ export interface RlConfig {
   readonly weightDecay: number;
   readonly maxGradNorm: number;
   readonly accumulativeCoefficient: number;
+  readonly judge: JudgeConfig;
 }
 
 export interface RolloutConfig {
@@ -96,6 +108,10 @@ export interface RunConfig {
 /** Any part of a configuration; what is left out keeps its default. */
 export type PartialConfig = {
   readonly [Key in keyof RunConfig]?: RunConfig[Key] extends object
-    ? Partial<RunConfig[Key]>
+    ? PartialGroup<RunConfig[Key]>
     : RunConfig[Key];
+};
+
+type PartialGroup<Group> = {
+  readonly [Key in keyof Group]?: Group[Key] extends JudgeConfig ? Partial<Group[Key]> : Group[Key];
 };

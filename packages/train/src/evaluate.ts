@@ -1,11 +1,11 @@
 /** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
 import { join } from 'node:path';
 import type { Task } from '@saccade/gym';
-import { scoreGroup } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { openTrajectoryWriter } from '@saccade/trajectory/files';
 import { logRow, type Run, timed, totalSteps } from './run.ts';
+import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean } from './trajectory-metrics.ts';
 
@@ -35,9 +35,8 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
       concurrency: config.rollout.concurrency,
     }),
   );
-  const scoredGroups = groups.map(
-    (group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored,
-  );
+  const results = await scoreRollouts(parts, groups, tasks);
+  const scoredGroups = results.map(({ scored }) => scored);
   const scored = scoredGroups.flatMap(({ trajectories }) => trajectories);
   const result: Evaluation = {
     accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),

@@ -18,12 +18,20 @@ import {
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
-import { exact, presetTerms, type RewardTerm, type Scoring } from '@saccade/rewards';
+import {
+  exact,
+  type GroupJudges,
+  judgedInputs,
+  presetTerms,
+  type RewardTerm,
+  type Scoring,
+} from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
 import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
+import { checkJudge, hasJudge, openJudges } from './judges.ts';
 import { coldStarts } from './registry.ts';
 
 export interface Parts {
@@ -36,6 +44,8 @@ export interface Parts {
   readonly coldStart: ColdStart;
   readonly makeEnv: MakeEnv;
   readonly scoring: Scoring;
+  /** Absent where the configuration has no judge. */
+  readonly judges?: GroupJudges;
   readonly algorithm: Algorithm;
   readonly scheduler: Scheduler;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
@@ -76,16 +86,17 @@ export function checkNames(config: RunConfig): void {
 /**
  * The terms of a run's reward preset.
  *
- * @throws ConfigError for an unknown preset, and for one that needs a judge, as the loop has none
+ * @throws ConfigError for an unknown preset, and for one that needs a judge where none is configured
  */
 function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
   const terms = presetTerms(rl.reward, rl.rewardWeights);
-  const judged = terms.find(({ reward }) => (reward.needs ?? []).length > 0);
-  if (judged !== undefined) {
+  checkJudge(rl.judge);
+  const needed = [...judgedInputs(terms)];
+  if (needed.length > 0 && !hasJudge(rl.judge)) {
     throw new ConfigError(
       'rl.reward',
-      `${rl.reward} needs ${judged.reward.needs?.join(', ')} of a judge for ` +
-        `"${judged.reward.name}", which this loop does not give. Choose another preset.`,
+      `${rl.reward} needs ${needed.join(', ')} of a judge, and there is none. Set rl.judge.baseUrl ` +
+        'and rl.judge.model, or choose another preset.',
     );
   }
   return terms.map(({ reward, weight }) =>
@@ -127,11 +138,12 @@ function algorithmOf({ rl }: RunConfig): Algorithm {
   );
 }
 
-/** Opens all parts of a run; dispose of them when it is over. */
+/** Opens all parts of a run in its directory; dispose of them when it is over. */
 export async function openParts(
   config: RunConfig,
   python: string,
   onEvent: EventSink,
+  directory: string,
 ): Promise<Parts> {
   checkNames(config);
   const taskSet = taskSets.get(config.taskSet);
@@ -161,6 +173,7 @@ export async function openParts(
       valueHead: algorithm.needs.includes('values'),
     });
     let reference: Promise<LocalPolicy> | undefined;
+    const judges = openJudges(config.rl.judge, directory);
     const budgets = { toolTurns: config.rollout.maxToolTurns, images: config.rollout.maxImages };
     return {
       device,
@@ -175,6 +188,7 @@ export async function openParts(
         verifier: exact,
         terms: rewardTermsOf(config),
       },
+      ...(judges && { judges }),
       algorithm,
       scheduler: makeScheduler(config, algorithm),
       openReference(directory) {

@@ -1,13 +1,14 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
-import { scoreGroup } from '@saccade/rewards';
+import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import { countDrops, type ScheduleCommand, type ScoredGroup } from '@saccade/schedulers';
 import { evaluate, keep } from './evaluate.ts';
 import { learn } from './learn.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
+import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
 
@@ -43,7 +44,8 @@ async function step(run: Run): Promise<Record<string, number>> {
   const first = demonstrations + tours + state.tasksTaken;
   const indices = Array.from({ length: count }, (_, i) => first + i);
   const tasks = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
-  const [groups, rolloutSeconds] = await timed(() => rollOut(run, tasks));
+  const [results, rolloutSeconds] = await timed(() => rollOut(run, tasks));
+  const groups: readonly ScoredGroup[] = results.map(({ scored }) => scored);
 
   const all: ScheduleCommand[] = [...commands];
   for (const [i, group] of groups.entries()) {
@@ -80,6 +82,7 @@ async function step(run: Run): Promise<Record<string, number>> {
     trained_trajectories: trained.length,
     'failed/ratio':
       1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
+    ...failureCounts(results),
     ...learned,
     num_tokens: run.state.tokens,
     'time/rollout': rolloutSeconds,
@@ -88,8 +91,18 @@ async function step(run: Run): Promise<Record<string, number>> {
   return values;
 }
 
-/** A scored group per task, in order; what failed around the model is left out of its group. */
-async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroup[]> {
+/** Trajectories without a reward by the boundary they failed at; absent where none did. */
+function failureCounts(results: readonly ScoredGroupResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { failure } of results.flatMap(({ failed }) => failed)) {
+    const name = `failed/${failure?.boundary ?? 'env'}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A scored group per task, in order, with what failed around the model or could not be scored. */
+async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroupResult[]> {
   const { config, parts, state } = run;
   const { groups, failures } = await runRollouts(parts.policy, parts.makeEnv, tasks, {
     groupSize: config.rl.groupSize,
@@ -110,5 +123,13 @@ async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly Score
         `${message} Check the machine with \`saccade doctor\`, then go on with --resume.`,
     );
   }
-  return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored);
+  const results = await scoreRollouts(parts, groups, tasks);
+  if (results.every(({ scored }) => scored.trajectories.length === 0)) {
+    const { boundary, message } = results[0]?.failed[0]?.failure ?? {};
+    throw new StateError(
+      `No trajectory of step ${state.rlSteps} could be scored; the first failed at the boundary ` +
+        `"${boundary}": ${message} Remedy that, then go on with --resume.`,
+    );
+  }
+  return results;
 }

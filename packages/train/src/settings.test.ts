@@ -48,7 +48,7 @@ describe('settings', () => {
   });
 
   it.each([
-    ['taskSet=haystack', /no task set "haystack"\. Known: needle/],
+    ['taskSet=haystack', /no task set "haystack"\. Known: .*needle/],
     ['protocol=shouting', /no protocol "shouting"\. Known: pyvision-image/],
     ['rl.algorithm=magic', /no algorithm "magic"\. Known: .*grpo/],
     ['algorithm=magic', /no algorithm "magic"/],
@@ -59,7 +59,14 @@ describe('settings', () => {
     ['rl.scheduler=later', /no scheduler "later"\. Known: /],
     ['rl.reward=praise', /no reward preset "praise"\. Known: .*codevision/],
     ['rl.reward=codevision/book', /Known: codevision\/paper, codevision\/code/],
-    ['rl.reward=codev', /codev needs stepScores of a judge for "evidence"/],
+    [
+      'rl.reward=codev',
+      /codev needs stepScores of a judge, and there is none\. Set rl\.judge\.baseUrl/,
+    ],
+    ['rl.judge.baseUrl=localhost', /expected an address like .*got "localhost"/],
+    ['judge.baseUrl=http://127.0.0.1:1/v1', /needs the name of a model/],
+    ['sft.examples=none', /no cold start "none"\. Known: needle, turned-needle/],
+    ['reward.praise=1', /pyvision has no term "praise"\. Known: accuracy/],
     ['policy=giant', /no policy size "giant"\. Known: nano/],
   ])('names the known units for %s, before anything is opened', (setting, message) => {
     expect(() => checkNames(configure(setting))).toThrow(message);
