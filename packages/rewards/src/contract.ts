@@ -1,5 +1,5 @@
 /**
- * What every reward and every verifier must keep, as plain checks: each throws an Error that says
+ * What every reward, verifier and detector must keep, as plain checks: each throws an Error that says
  * what broke.
  */
 import {
@@ -9,6 +9,7 @@ import {
   TrajectoryBuilder,
   type TrajectoryImage,
 } from '@saccade/trajectory';
+import type { Audited, Detector, Finding } from './audit.ts';
 import type { AnyReward, RewardContext, Verifier } from './reward.ts';
 import { analyseTrajectory } from './tool-use/analyse.ts';
 
@@ -22,6 +23,12 @@ export interface VerifierCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(verifier: Verifier): void;
+}
+
+export interface DetectorCheck {
+  /** The sentence it proves. */
+  readonly name: string;
+  check(detector: Detector): void;
 }
 
 export const rewardContract: readonly RewardCheck[] = [
@@ -38,6 +45,13 @@ export const verifierContract: readonly VerifierCheck[] = [
     check: checkItself,
   },
   { name: 'refuses another answer, and an empty one', check: checkOthers },
+];
+
+export const detectorContract: readonly DetectorCheck[] = [
+  { name: 'flags only what it was given, and says so in a sentence', check: checkFindings },
+  { name: 'finds the same again, in any order of groups, and changes nothing', check: checkPure },
+  { name: 'says where it comes from and when it is an alarm', check: checkSources },
+  { name: 'takes other thresholds, and none that it does not know', check: checkThresholds },
 ];
 
 const code: Action = {
@@ -105,6 +119,7 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
     { requiredTools: ['rotate_90', 'crop'], box: [10, 10, 60, 60] },
   ];
   const calls = trajectory.turns.filter(({ action }) => action.kind === 'code');
+  const toolUses = analyseTrajectory(trajectory);
   return [true, false].flatMap((isCorrect) =>
     facts.map(
       (metadata): RewardContext => ({
@@ -112,7 +127,7 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
         metadata,
         isCorrect,
         verdictScore: isCorrect ? 1 : 0,
-        toolUses: analyseTrajectory(trajectory),
+        toolUses,
         stepScores: calls.map((_, step) => (step % 2 === 0 ? 1 : 0.25)),
         judgeScores: { process: 0.75, consistency: 0.5 },
       }),
@@ -226,5 +241,94 @@ function checkOthers(verifier: Verifier): void {
     if (verifier.verify(answer, example) >= 0.5) {
       throw new Error(`${verifier.name} accepts "${answer}" for "${example}".`);
     }
+  }
+}
+
+/** The contract's trajectories, scored in several ways, one group each; and no group at all. */
+function auditInputs(): readonly (readonly (readonly Audited[])[])[] {
+  const terms = [
+    { accuracy: 1, 'format-own': 0.1 },
+    { accuracy: 0, 'format-own': 0.1, dead: 0 },
+    { accuracy: 0, penalty: -1 },
+  ];
+  const known = contractTrajectories().map((one) => [one, contextsFor(one)] as const);
+  const groups = terms.map((rewardTerms): readonly Audited[] =>
+    known.flatMap(([trajectory, contexts]) =>
+      contexts.map((context, index): Audited => {
+        const { isCorrect } = context;
+        const reward = Object.values(rewardTerms).reduce((sum, value) => sum + value, index / 8);
+        const all = { ...rewardTerms, own: index / 8 };
+        const id = `${trajectory.id}/${index}/${Object.keys(rewardTerms).join()}`;
+        return { trajectory: { ...trajectory, id, reward, rewardTerms: all, isCorrect }, context };
+      }),
+    ),
+  );
+  return [groups, groups.slice(0, 1), [[]], []];
+}
+
+function checkFindings(detector: Detector): void {
+  for (const groups of auditInputs()) {
+    const { share, flagged, message, detector: name, isAlarm } = detector.examine({ groups });
+    const ids = new Set(groups.flat().map(({ trajectory }) => trajectory.id));
+    const stranger = flagged.find((id) => !ids.has(id));
+    if (stranger !== undefined) throw new Error(`${detector.name} flags ${stranger}, not given.`);
+    if (new Set(flagged).size < flagged.length) throw new Error(`${detector.name} flags twice.`);
+    const expected = ids.size === 0 ? 0 : flagged.length / ids.size;
+    if (Math.abs(share - expected) > 1e-12) {
+      throw new Error(
+        `${detector.name} gives a share of ${share}, of which ${expected} is flagged.`,
+      );
+    }
+    if (ids.size === 0 && isAlarm) throw new Error(`${detector.name} alarms about nothing.`);
+    if (name !== detector.name) throw new Error(`${detector.name} calls itself ${name}.`);
+    if (!/^[A-Z"\d][^\n]+\.$/.test(message)) throw new Error(`"${message}" is no sentence.`);
+  }
+}
+
+function checkPure(detector: Detector): void {
+  const written = ({ flagged, ...finding }: Finding): string =>
+    JSON.stringify({ ...finding, flagged: [...flagged].sort() });
+  for (const groups of auditInputs()) {
+    const before = JSON.stringify(groups);
+    const first = written(detector.examine({ groups }));
+    if (written(detector.examine({ groups })) !== first) {
+      throw new Error(`${detector.name} changes from call to call.`);
+    }
+    const turned = [...groups].reverse();
+    const { flagged } = detector.examine({ groups: turned });
+    if ([...flagged].sort().join() !== [...detector.examine({ groups }).flagged].sort().join()) {
+      throw new Error(`${detector.name} depends on the order of groups.`);
+    }
+    if (JSON.stringify(groups) !== before) {
+      throw new Error(`${detector.name} changes a trajectory.`);
+    }
+  }
+}
+
+function checkSources({ name, paper, description, alarm, constants }: Detector): void {
+  for (const [what, text] of Object.entries({ paper, description, alarm })) {
+    if (text.trim() === '') throw new Error(`${name} has no ${what}.`);
+  }
+  if (!/^[a-z]+(-[a-z]+)*$/.test(name)) throw new Error(`${name} is not in kebab-case.`);
+  for (const [key, { value }] of Object.entries(constants)) {
+    if (typeof value !== 'number') throw new Error(`${name}.${key} is no number.`);
+  }
+}
+
+function checkThresholds(detector: Detector): void {
+  const { constants } = detector;
+  for (const key of Object.keys(constants)) {
+    if (detector.with({ [key]: 0.125 }).constants[key]?.value !== 0.125) {
+      throw new Error(`${detector.name} does not take ${key}.`);
+    }
+  }
+  for (const given of [{ noSuchThreshold: 1 }, { [Object.keys(constants)[0] ?? '']: Number.NaN }]) {
+    let isRefused = false;
+    try {
+      detector.with(given);
+    } catch {
+      isRefused = true;
+    }
+    if (!isRefused) throw new Error(`${detector.name} takes ${JSON.stringify(given)}.`);
   }
 }

@@ -1,4 +1,16 @@
 export { type Ask, type AskOptions, askWith, type GradeCache, memoryCache } from './ask-judge.ts';
+export {
+  type Audited,
+  type AuditedStep,
+  type AuditInput,
+  allAudited,
+  type Detector,
+  type DetectorDefinition,
+  defineDetector,
+  type Examination,
+  type Finding,
+} from './audit.ts';
+export { type AuditReport, auditedGroup, auditRewards } from './audit-rewards.ts';
 export { ChatError } from './chat/chat-error.ts';
 export type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat/chat-model.ts';
 export { type OpenAiChatOptions, openAiChat } from './chat/openai-chat.ts';
@@ -9,6 +21,7 @@ export {
   type ContextOptions,
   makeContext,
 } from './context.ts';
+export { pearson, spearman } from './correlation.ts';
 export type { Judge, Untrusted } from './judge.ts';
 export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';
 export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';
@@ -34,6 +47,7 @@ export {
   valuesOf,
 } from './provenance.ts';
 export {
+  detectors,
   judges,
   presetNamed,
   presets,
@@ -81,6 +95,12 @@ export {
   scoreTrajectory,
 } from './score.ts';
 export { type TaskFacts, taskFacts } from './task-facts.ts';
+export {
+  batchCorrelations,
+  type StepCorrelation,
+  stepCorrelations,
+  type TermMeans,
+} from './term-correlations.ts';
 export {
   type AnalysisOptions,
   analyseCode,

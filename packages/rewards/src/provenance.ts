@@ -4,9 +4,10 @@
  * - `paper` stands in the paper's text;
  * - `code` was read in the system's public code;
  * - `note` a third party quotes it;
- * - `reconstructed` none prints it: chosen here so that what the paper says of it holds.
+ * - `reconstructed` none prints it: chosen here so that what the paper says of it holds;
+ * - `ours` no paper speaks of it.
  */
-export type Provenance = 'paper' | 'code' | 'note' | 'reconstructed';
+export type Provenance = 'paper' | 'code' | 'note' | 'reconstructed' | 'ours';
 
 export interface Constant<Value = number | string | boolean> {
   readonly value: Value;

@@ -1,5 +1,7 @@
-/** All rewards, verifiers, judges and presets by name. */
+/** All rewards, verifiers, judges, presets and detectors by name. */
 import { ConfigError, defineRegistry, type Registry } from '@saccade/core';
+import * as detectorCatalog from './audit/catalog.ts';
+import type { Detector } from './audit.ts';
 import type { Judge } from './judge.ts';
 import * as judgeCatalog from './judges/catalog.ts';
 import { type PresetTerm, type PresetVariant, type RewardPreset, termsOf } from './preset.ts';
@@ -19,6 +21,8 @@ export const presets: Registry<RewardPreset> = defineRegistry<RewardPreset>(
   'reward preset',
   presetCatalog,
 );
+
+export const detectors: Registry<Detector> = defineRegistry<Detector>('detector', detectorCatalog);
 
 /** The name of the whole system, which its algorithm has too. */
 const otherNames: Readonly<Record<string, string>> = { 'pyvision-rl': 'pyvision' };

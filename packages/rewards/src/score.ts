@@ -18,6 +18,8 @@ export interface Scoring extends ContextOptions {
 /** A group after scoring. Nothing in `failed` has a reward: errors are not rewards. */
 export interface ScoredGroupResult {
   readonly scored: Group<ScoredTrajectory>;
+  /** What each of them was scored with, in order; their code has been analysed at most once. */
+  readonly contexts: readonly RewardContext[];
   /** Trajectories that had failed, or whose reward failed now. */
   readonly failed: readonly Trajectory[];
 }
@@ -90,10 +92,12 @@ export function scoreGroup(
       const values = new Map([...compared].map(([name, all]) => [name, all[index] as number]));
       return finish(own, scoring.terms, values);
     });
-    return { scored: { taskId: group.taskId, trajectories }, failed };
+    const contexts = alone.map(({ context }) => context);
+    return { scored: { taskId: group.taskId, trajectories }, contexts, failed };
   } catch (error) {
     const broken = alone.map(({ trajectory }) => asFailure(trajectory, error));
-    return { scored: { taskId: group.taskId, trajectories: [] }, failed: [...failed, ...broken] };
+    const scored = { taskId: group.taskId, trajectories: [] };
+    return { scored, contexts: [], failed: [...failed, ...broken] };
   }
 }
 

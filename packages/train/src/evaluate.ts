@@ -36,8 +36,7 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
     }),
   );
   const results = await scoreRollouts(parts, groups, tasks);
-  const scoredGroups = results.map(({ scored }) => scored);
-  const scored = scoredGroups.flatMap(({ trajectories }) => trajectories);
+  const scored = results.flatMap(({ scored: { trajectories } }) => trajectories);
   const result: Evaluation = {
     accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),
     toolCalls: mean(scored.map(countLooks)),
@@ -53,10 +52,7 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
     'eval/turns/mean': result.turns,
     'eval/count': result.count,
     ...Object.fromEntries(
-      Object.entries(taskMetrics(scoredGroups, tasks, parts.scoring)).map(([name, value]) => [
-        `eval/${name}`,
-        value,
-      ]),
+      Object.entries(taskMetrics(results, tasks)).map(([name, value]) => [`eval/${name}`, value]),
     ),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,
@@ -97,6 +93,8 @@ export async function keep(
         question: task?.question ?? '',
         answer: task?.answer ?? '',
         box: (task?.metadata.box as readonly number[] | undefined)?.join(',') ?? '',
+        // So that they can be audited and scored again without the task set.
+        metadata: JSON.stringify(task?.metadata ?? {}),
       });
     }
   } finally {

@@ -1,9 +1,10 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
-import type { ScoredGroupResult } from '@saccade/rewards';
+import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
-import { countDrops, type ScheduleCommand, type ScoredGroup } from '@saccade/schedulers';
+import { countDrops, type ScheduleCommand } from '@saccade/schedulers';
+import { auditMetrics } from './audit-metrics.ts';
 import { evaluate, keep } from './evaluate.ts';
 import { learn } from './learn.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
@@ -45,7 +46,7 @@ async function step(run: Run): Promise<Record<string, number>> {
   const indices = Array.from({ length: count }, (_, i) => first + i);
   const tasks = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
   const [results, rolloutSeconds] = await timed(() => rollOut(run, tasks));
-  const groups: readonly ScoredGroup[] = results.map(({ scored }) => scored);
+  const groups = results.map(({ scored }) => scored);
 
   const all: ScheduleCommand[] = [...commands];
   for (const [i, group] of groups.entries()) {
@@ -74,9 +75,13 @@ async function step(run: Run): Promise<Record<string, number>> {
     [`filter/${reason}/groups`, dropped.groups],
     [`filter/${reason}/trajectories`, dropped.trajectories],
   ]);
+  const [audited, auditSeconds] = await timed(async () =>
+    auditMetrics(run, results.map(auditedGroup)),
+  );
   const values: Record<string, number> = {
     ...rolloutMetrics(groups),
-    ...taskMetrics(groups, tasks, parts.scoring),
+    ...taskMetrics(results, tasks),
+    ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
     trained_trajectories: trained.length,
@@ -87,6 +92,7 @@ async function step(run: Run): Promise<Record<string, number>> {
     num_tokens: run.state.tokens,
     'time/rollout': rolloutSeconds,
     'time/learn': learnSeconds,
+    'time/audit': auditSeconds,
   };
   return values;
 }

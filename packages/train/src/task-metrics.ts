@@ -1,10 +1,10 @@
 /** Numbers of a step by what its tasks call for: tools that are required, easy tasks and hard ones. */
 import type { Task } from '@saccade/gym';
 import {
-  type ContextOptions,
   cropIous,
-  makeContext,
   orientationTools,
+  type RewardContext,
+  type ScoredGroupResult,
   type ToolRecord,
   toolRecord,
 } from '@saccade/rewards';
@@ -16,6 +16,7 @@ const HIT_IOU = 0.5;
 
 interface Entry {
   readonly trajectory: ScoredTrajectory;
+  readonly context: RewardContext;
   readonly task: Task;
 }
 
@@ -31,30 +32,26 @@ interface Entry {
  * `tool_calls/<difficulty>/mean`. What no task says is absent.
  */
 export function taskMetrics(
-  groups: readonly {
-    readonly taskId: string;
-    readonly trajectories: readonly ScoredTrajectory[];
-  }[],
+  results: readonly ScoredGroupResult[],
   tasks: readonly Task[],
-  scoring: ContextOptions,
 ): Record<string, number> {
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  const entries = groups.flatMap(({ taskId, trajectories }): Entry[] => {
-    const task = byId.get(taskId);
-    return task === undefined ? [] : trajectories.map((trajectory) => ({ trajectory, task }));
+  const entries = results.flatMap(({ scored, contexts }): Entry[] => {
+    const task = byId.get(scored.taskId);
+    if (task === undefined) return [];
+    return scored.trajectories.map((trajectory, i) => ({
+      trajectory,
+      context: contexts[i] as RewardContext,
+      task,
+    }));
   });
-  return { ...requiredMetrics(entries, scoring), ...difficultyMetrics(entries) };
+  return { ...requiredMetrics(entries), ...difficultyMetrics(entries) };
 }
 
-function requiredMetrics(
-  entries: readonly Entry[],
-  scoring: ContextOptions,
-): Record<string, number> {
+function requiredMetrics(entries: readonly Entry[]): Record<string, number> {
   const records = entries
     .filter(({ task }) => task.metadata.requiredTools !== undefined)
-    .map(({ trajectory, task }) =>
-      usesOf(toolRecord(trajectory, makeContext(trajectory, task, scoring))),
-    );
+    .map(({ trajectory, context }) => usesOf(toolRecord(trajectory, context)));
   const share = (name: string, values: readonly (boolean | undefined)[]) =>
     meanOf(
       name,

@@ -7,6 +7,7 @@ import { type PictureValue, StepLimit, type Value } from './interpreter/values.t
 import type { TurnToolUse } from './operation.ts';
 import type { Statement } from './syntax/ast.ts';
 import { parsePython } from './syntax/parse.ts';
+import { isIdle, onlyPrints } from './talk.ts';
 
 /** A picture that the code finds in a variable. */
 export interface InputPicture {
@@ -100,7 +101,7 @@ export function analyseCode(
       shown,
       isCommentOnly,
       isNoOp: isCommentOnly || (operations.length > 0 && isNothing),
-      isPrintOnly: isParsed && !isCommentOnly && statements.every(isIdleOrPrint),
+      isPrintOnly: isParsed && onlyPrints(statements),
       hasSyntaxError: errorLine !== undefined,
       ...(raises !== undefined && { raises }),
       isIncomplete,
@@ -154,24 +155,6 @@ function showMore(
 
 function showIfPicture(session: Session, value: Value | undefined): void {
   if (value?.kind === 'picture') session.show(value);
-}
-
-/** A statement that does nothing: `pass`, a string or a number on its own. */
-function isIdle(statement: Statement): boolean {
-  if (statement.kind === 'pass') return true;
-  return (
-    statement.kind === 'expression' &&
-    ['text', 'number', 'none', 'ellipsis'].includes(statement.value.kind)
-  );
-}
-
-/** The same, and printing texts and numbers as they are written. */
-function isIdleOrPrint(statement: Statement): boolean {
-  if (isIdle(statement)) return true;
-  if (statement.kind !== 'expression' || statement.value.kind !== 'call') return false;
-  const { callee, arguments: given } = statement.value;
-  const isLiteral = given.every(({ value }) => ['text', 'number', 'boolean'].includes(value.kind));
-  return callee.kind === 'name' && callee.name === 'print' && isLiteral;
 }
 
 /**

@@ -189,7 +189,7 @@ export interface TurnToolUse {
   readonly isCommentOnly: boolean;
   /** It handles pictures, but nothing comes of it: only loads, saves, shows and no-ops. */
   readonly isNoOp: boolean;
-  /** It does nothing but print what it was written with. */
+  /** It does nothing but print what it was written with: its own texts and numbers. */
   readonly isPrintOnly: boolean;
   /** The code does not parse. */
   readonly hasSyntaxError: boolean;

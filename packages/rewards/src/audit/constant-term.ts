@@ -1,0 +1,101 @@
+/** Flags terms of the reward that do not vary where the reward does. */
+import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import { sourced } from '../provenance.ts';
+import type { RewardTerm } from '../score.ts';
+
+/**
+ * A term that is the same for all trajectories of a group whose rewards differ teaches nothing in
+ * it; one that is the same for the whole batch teaches nothing at all.
+ *
+ *   share = max over terms of |trajectories in groups that differ where the term does not| / |all|
+ *
+ * Pixel-Reasoner trained whole runs with two terms that stayed at 0, unnoticed
+ * (github.com/TIGER-AI-Lab/Pixel-Reasoner/issues/39). Definition ours.
+ */
+export const constantTerm: Detector = defineDetector({
+  name: 'constant-term',
+  paper: 'Pixel-Reasoner issue 39; definition ours',
+  description: 'a term of the reward is the same for all of a group whose rewards differ',
+  thresholds: {
+    /** Share of the differing groups' trajectories for which a term is constant. */
+    alarmShare: sourced(0.9, 'ours'),
+    leastTrajectories: sourced(8, 'ours'),
+  },
+  alarm: ({ alarmShare }) =>
+    `a term is the same for the whole batch, or for ${alarmShare} of the trajectories in groups ` +
+    'that differ: what decides next to nothing could be left out, or is broken',
+  examine(input, { alarmShare, leastTrajectories }) {
+    const all = allAudited(input);
+    const names = namesOf(all).filter((name) => isExpectedToVary(name, all, input.terms ?? []));
+    const differing = input.groups.filter((group) => spread(group, rewardOf) > 0);
+    const trajectories = differing.flat();
+    const found = names.map((name) => {
+      const isConstant = all.length > 1 && spread(all, termOf(name)) === 0;
+      const groups = differing.filter((group) => spread(group, termOf(name)) === 0);
+      const flagged = differing.length === 0 && isConstant ? all : groups.flat();
+      return { name, isConstant, groups, flagged };
+    });
+    found.sort((a, b) => b.flagged.length - a.flagged.length);
+    const [worst] = found;
+    const isEnough = all.length >= leastTrajectories;
+    const dead = found.filter(({ isConstant }) => isConstant).map(({ name }) => name);
+    if (dead.length > 0) {
+      return {
+        flagged: worst?.flagged ?? [],
+        isAlarm: isEnough,
+        message:
+          `${quoted(dead)} ${dead.length === 1 ? 'is' : 'are'} the same for all ${all.length} ` +
+          'trajectories and teach nothing: check what they need to be earned, or drop them.',
+      };
+    }
+    if (worst === undefined || worst.flagged.length === 0) {
+      return { flagged: [], isAlarm: false, message: 'Every term varies where the reward does.' };
+    }
+    const share = worst.flagged.length / trajectories.length;
+    return {
+      flagged: worst.flagged,
+      isAlarm: isEnough && share >= alarmShare,
+      message:
+        `"${worst.name}" is constant in ${portion(worst.groups.length, differing.length, 'groups')} ` +
+        'whose rewards differ: there only the other terms decide; see that they may.',
+    };
+  },
+});
+
+const rewardOf = ({ trajectory }: Audited): number => trajectory.reward;
+
+function termOf(name: string): (audited: Audited) => number {
+  return ({ trajectory }) => trajectory.rewardTerms[name] ?? 0;
+}
+
+/** Largest less smallest; sums of equal terms may differ by their rounding. */
+function spread(group: readonly Audited[], of: (audited: Audited) => number): number {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const audited of group) {
+    const value = of(audited);
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return group.length === 0 || most - least < 1e-9 ? 0 : most - least;
+}
+
+function namesOf(all: readonly Audited[]): readonly string[] {
+  return [...new Set(all.flatMap(({ trajectory }) => Object.keys(trajectory.rewardTerms)))];
+}
+
+/** Not: what weighs nothing, and a penalty that nobody has earned. */
+function isExpectedToVary(
+  name: string,
+  all: readonly Audited[],
+  terms: readonly RewardTerm[],
+): boolean {
+  const known = terms.find(({ reward }) => reward.name === name);
+  if (known === undefined) return true;
+  if (known.weight === 0) return false;
+  const isPenalty = known.reward.range[1] <= 0;
+  return !isPenalty || all.some((audited) => termOf(name)(audited) !== 0);
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}

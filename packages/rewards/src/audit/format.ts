@@ -1,0 +1,53 @@
+/** Flags wrong trajectories that are paid for their format. */
+import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import { sourced } from '../provenance.ts';
+
+/**
+ * A wrong answer whose format terms sum to more than 0. Format terms are those with `format` in
+ * their name, as of CodeDance, CodeV, CodeVision, Thyme and VISTA-R1. Definition ours.
+ *
+ *   paid share = Σ_wrong max(0, format) / Σ_all Σ_terms max(0, term)
+ */
+export const format: Detector = defineDetector({
+  name: 'format',
+  paper: 'ours',
+  description: 'wrong, and paid for its format',
+  thresholds: {
+    /** Of all that is paid, what wrong answers get for their format. */
+    alarmPaidShare: sourced(0.25, 'ours'),
+    leastTrajectories: sourced(8, 'ours'),
+  },
+  alarm: ({ alarmPaidShare }) =>
+    `${alarmPaidShare} of everything paid goes to the format of wrong answers: then form pays ` +
+    'about as well as being right',
+  examine(input, { alarmPaidShare, leastTrajectories }) {
+    const all = allAudited(input);
+    const flagged = all.filter((one) => !one.trajectory.isCorrect && formatOf(one) > 1e-9);
+    const paid = all.reduce((sum, one) => sum + paidFor(one), 0);
+    const toFormat = flagged.reduce((sum, one) => sum + formatOf(one), 0);
+    const paidShare = paid === 0 ? 0 : toFormat / paid;
+    if (flagged.length === 0) {
+      return { flagged, isAlarm: false, message: 'No wrong answer is paid for its format.' };
+    }
+    return {
+      flagged,
+      isAlarm: all.length >= leastTrajectories && paidShare >= alarmPaidShare,
+      message:
+        `${portion(flagged.length, all.length)} are wrong and paid for their format, ` +
+        `${(100 * paidShare).toFixed(1)} % of all that is paid: weigh format less, or pay it only ` +
+        'beside a right answer.',
+    };
+  },
+});
+
+function formatOf({ trajectory }: Audited): number {
+  let sum = 0;
+  for (const [name, value] of Object.entries(trajectory.rewardTerms)) {
+    if (name.includes('format')) sum += value;
+  }
+  return sum;
+}
+
+function paidFor({ trajectory }: Audited): number {
+  return Object.values(trajectory.rewardTerms).reduce((sum, term) => sum + Math.max(0, term), 0);
+}
