@@ -228,6 +228,8 @@ describe('turnedScript, in the real sandbox', () => {
     tryAnother: 0,
     turnUpright: 0,
     turnBack: 0,
+    tryInTheDark: 0,
+    mostTries: 0,
   };
   const shared = () => {
     return { makeEnv, processor, seed: 3, count: 24, images: new ModelImages(processor) };

@@ -27,6 +27,10 @@ export interface TurnedMix extends DemonstrationMix {
   readonly turnUpright: number;
   /** Probability, after that, of turning it back. */
   readonly turnBack: number;
+  /** Probability, in the dark, of a tool, and after it of another. */
+  readonly tryInTheDark: number;
+  /** Tools that are tried in the dark at most. */
+  readonly mostTries: number;
 }
 
 /** A step of a script, and which of them it is. */
@@ -43,7 +47,9 @@ export function planTurned(
 ): readonly TurnedStep[] {
   if (facts.difficulty === 'easy' && random.uniform() < mix.answerEasyAtOnce) return [];
   if (facts.difficulty !== 'easy' && random.uniform() < mix.answerWithoutLooking) return [];
-  const tools = planTurns(facts.turn, mix, random);
+  const tools = facts.isLit
+    ? planTurns(facts.turn, mix, random)
+    : planTries(facts.turn, mix, random);
   const rest = tools.reduce<TurnTool | undefined>(remainder, facts.turn);
   const looks = planLooks(facts, { ...mix, answerWithoutLooking: 0 }, random);
   const back = rest === undefined ? undefined : inverseTurn(rest);
@@ -70,8 +76,25 @@ function planTurns(
   return last === undefined ? [other] : [other, last];
 }
 
+/** Nothing shows what helps, nor whether it did. */
+function planTries(
+  turn: TurnTool | undefined,
+  { tryInTheDark, mostTries }: TurnedMix,
+  random: Random,
+): readonly TurnTool[] {
+  const tools: TurnTool[] = [];
+  let rest = turn;
+  while (tools.length < mostTries && random.uniform() < tryInTheDark) {
+    const needed = rest;
+    const tool = random.pick(turnTools.filter((one) => isOneStep(needed, one)));
+    tools.push(tool);
+    rest = remainder(needed, tool);
+  }
+  return tools;
+}
+
 /** Whether one tool makes the picture upright after another was tried. */
-function isOneStep(turn: TurnTool, tried: TurnTool): boolean {
+function isOneStep(turn: TurnTool | undefined, tried: TurnTool): boolean {
   return composeTurn(turn, inverseTurn(tried)) !== 'other';
 }
 

@@ -99,7 +99,9 @@ function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
         'and rl.judge.model, or choose another preset.',
     );
   }
-  return terms.map(({ reward, weight }) =>
+  // A term that a person weighs 0 is left out: it would be a constant among the terms.
+  const weighed = terms.filter(({ reward }) => rl.rewardWeights[reward.name] !== 0);
+  return weighed.map(({ reward, weight }) =>
     reward.name === 'accumulative-tool' && rl.rewardWeights[reward.name] === undefined
       ? { reward, weight: rl.accumulativeCoefficient }
       : { reward, weight },

@@ -88,15 +88,16 @@ export function drawPrint(ink: Uint8Array): Picture {
   return picture;
 }
 
-/** The table without cards: coloured light, a block texture, a few scratches. */
-export function drawTable(size: number, texture: number, random: Random): Picture {
+/** The table without cards: coloured light unless it is dark, a block texture, a few scratches. */
+export function drawTable(size: number, texture: number, random: Random, isLit: boolean): Picture {
+  const wash = isLit ? WASH : 0;
   const pixels = new Uint8Array(size * size * 3);
   for (let top = 0; top < size; top += BLOCK) {
     const start = top * size * 3;
     for (let left = 0; left < size; left += BLOCK) {
       const light = TABLE + texture * (random.uniform() * 2 - 1);
-      const red = Math.round(light + (WASH * left) / size);
-      const green = Math.round(light + (WASH * top) / size);
+      const red = Math.round(light + (wash * left) / size);
+      const green = Math.round(light + (wash * top) / size);
       const blue = Math.round(light);
       for (let x = left; x < Math.min(left + BLOCK, size); x++) {
         const at = start + x * 3;

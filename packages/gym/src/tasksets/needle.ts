@@ -31,6 +31,8 @@ export interface NeedleOptions {
   readonly cards: number;
   /** Brightness of the texture of table and cards, grey levels up and down. */
   readonly texture: number;
+  /** Whether coloured light falls on the table; it shows places, and how the picture lies. */
+  readonly isLit: boolean;
 }
 
 export const needleQuestion = 'Which digit is hidden in the picture?';
@@ -53,6 +55,7 @@ export const defaultNeedle: NeedleOptions = {
   pitch: 112,
   cards: 2,
   texture: 12,
+  isLit: true,
 };
 
 /** The task set with options that differ from the defaults. */
@@ -130,7 +133,7 @@ export function drawNeedle(options: NeedleOptions, split: Split, index: number):
   const random = randomAt(options.seed, 'needle', split, index);
   const digits = mnist(split);
   const { texture } = options;
-  const picture = drawTable(options.cells * options.pitch, texture, random);
+  const picture = drawTable(options.cells * options.pitch, texture, random, options.isLit);
   const ink = digits.pixels(digit);
   putCard(picture, facts.box, ink, texture, random);
   for (const box of facts.decoys) putCard(picture, box, drawDecoy(digits, random), texture, random);

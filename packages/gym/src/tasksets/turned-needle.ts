@@ -42,6 +42,8 @@ export interface TurnedNeedleFacts extends NeedleFacts {
   readonly requiredTools: readonly string[];
   /** Whether a part of the picture has to be looked at. */
   readonly needsSearch: boolean;
+  /** Whether the light shows how the picture lies. */
+  readonly isLit: boolean;
   /** From the given picture to the upright one. */
   readonly toCanonical: TurnMap;
   /** The tool that makes it stand upright; none where it does. */
@@ -92,6 +94,7 @@ async function makeTask(options: TurnedNeedleOptions, split: Split, index: numbe
     difficulty: isEasy ? 'easy' : isTurned ? 'turned' : 'hard',
     requiredTools: turn === undefined ? look : [turn, ...look],
     needsSearch: !isEasy,
+    isLit: options.isLit,
     toCanonical: turnMap(turn, picture.width),
     ...(turn !== undefined && { turn }),
     ...(print !== undefined && { print }),

@@ -1,4 +1,4 @@
-/** The cold start for `turned-needle` and `graded-needle`: to turn a picture back, look and read. */
+/** The cold start for turned, dark and graded tables: to turn a picture back, look and read. */
 import {
   captions,
   demonstrate,
@@ -10,23 +10,31 @@ import {
   turnedScript,
 } from '@saccade/data';
 import { taskSets, turnedNeedleWith } from '@saccade/gym';
+import type { Trajectory } from '@saccade/trajectory';
 import type { ColdStart, GatherOptions, Mixture } from '../cold-start.ts';
 
 /** Demonstrations are made this many at a time. */
 const CONCURRENCY = 64;
-/** Of the demonstrations, those of tables that may be turned; the others are of upright ones. */
-const TURNED_SHARE = 0.6;
+/** Of which tables demonstrations are, and in which shares. */
+const SHARES = [
+  ['turned-needle', 0.5],
+  ['graded-needle', 0.3],
+  ['dark-needle', 0.2],
+] as const;
+/** Of the tours, those in the dark. */
+const DARK_TOURS = 0.2;
 /** Of the captions, those of large prints. */
 const PRINT_SHARE = 0.3;
 
 /** Tours do what helps, and look on after it half of the time. */
-const tours: Omit<TurnedMix, 'maxLooks'> = {
+const tours: Omit<TurnedMix, 'maxLooks' | 'mostTries'> = {
   answerWithoutLooking: 0,
   answerEasyAtOnce: 0.7,
   leaveTurned: 0,
   tryAnother: 0,
   turnUpright: 0,
   turnBack: 1,
+  tryInTheDark: 0.5,
   lookAtNothing: 0,
   answerAfterSeeing: 0.6,
   answerAfterMissing: 0,
@@ -45,31 +53,44 @@ async function gather(options: GatherOptions): Promise<readonly Mixture[]> {
   const { sft, seed, rollout } = config;
   const concurrency = Math.min(CONCURRENCY, rollout.concurrency);
   const shared = { makeEnv, processor, images, seed, concurrency, onEvent };
-  // A script must end in its answer: two turns may come before the looks.
-  const maxLooks = Math.max(1, rollout.maxToolTurns - 2);
-  const toured = await demonstrate({
-    ...shared,
-    stage: 'tours',
-    taskSet: turnedNeedleWith({ cards: sft.tourCards, turnedShare: 0.7, easyShare: 0.6 }),
-    script: turnedScript({ ...tours, maxLooks }),
-    firstTask: 0,
-    count: sft.tours,
-  });
-  const script = turnedScript({ ...sft, turnBack: 0.5, beginsAgain: false, maxLooks });
-  const turnedCount = Math.round(TURNED_SHARE * sft.demonstrations);
-  const show = (name: string, firstTask: number, count: number) =>
+  // A script must end in its answer: what is turned and what is looked at share the budget.
+  const most = rollout.maxToolTurns;
+  const turnsAndLooks = (mostTries: number) => {
+    return { mostTries, maxLooks: Math.max(1, most - mostTries) };
+  };
+  const darkTours = Math.round(DARK_TOURS * sft.tours);
+  const tour = (isLit: boolean, firstTask: number, count: number) =>
     demonstrate({
       ...shared,
-      stage: `demonstrations of ${name}`,
-      taskSet: taskSets.get(name),
-      script,
+      stage: isLit ? 'tours' : 'tours in the dark',
+      taskSet: turnedNeedleWith({
+        cards: sft.tourCards,
+        turnedShare: 0.7,
+        easyShare: isLit ? 0.6 : 0,
+        isLit,
+      }),
+      script: turnedScript({ ...tours, ...turnsAndLooks(2) }),
       firstTask,
       count,
     });
-  const demonstrations = [
-    ...(await show('turned-needle', sft.tours, turnedCount)),
-    ...(await show('graded-needle', sft.tours + turnedCount, sft.demonstrations - turnedCount)),
+  const toured = [
+    ...(await tour(true, 0, sft.tours - darkTours)),
+    ...(await tour(false, sft.tours - darkTours, darkTours)),
   ];
+  const mix = { ...sft, turnBack: 0.5, tryInTheDark: 0.6, beginsAgain: false };
+  const demonstrations: Trajectory[] = [];
+  for (const [name, share] of SHARES) {
+    demonstrations.push(
+      ...(await demonstrate({
+        ...shared,
+        stage: `demonstrations of ${name}`,
+        taskSet: taskSets.get(name),
+        script: turnedScript({ ...mix, ...turnsAndLooks(name === 'dark-needle' ? 4 : 2) }),
+        firstTask: sft.tours + demonstrations.length,
+        count: Math.round(share * sft.demonstrations),
+      })),
+    );
+  }
   const readings = await readingExamples({
     protocol,
     processor,

@@ -1,10 +1,46 @@
-import type { Experiment, ExperimentCurve } from '../experiment.ts';
+import type { Experiment, ExperimentCurve, ExperimentVariant } from '../experiment.ts';
 
 const accuracy: ExperimentCurve = {
   metric: 'accuracy',
   title: 'Right answers',
   about: 'Share of the trajectories of a step.',
   unit: 'share',
+};
+
+const toolCalls: ExperimentCurve = {
+  metric: 'tool_calls/mean',
+  title: 'Tool calls',
+  about: 'Per trajectory.',
+  unit: 'number',
+};
+
+const turned: ExperimentCurve = {
+  metric: 'must_use/turn/ratio',
+  title: 'Turned as required',
+  about: 'Of the trajectories on turned tables, those that used the tool that undoes it.',
+  unit: 'share',
+};
+
+const codevision: ExperimentVariant = {
+  label: 'CodeVision',
+  about: 'The reward of the paper.',
+  settings: [],
+};
+
+const withoutPenalties: ExperimentVariant = {
+  label: 'without penalties',
+  about: 'The same, its three penalties left out.',
+  settings: [
+    'reward.turn-limit-penalty=0',
+    'reward.poor-reasoning-penalty=0',
+    'reward.inappropriate-tool-penalty=0',
+  ],
+};
+
+const accuracyAlone: ExperimentVariant = {
+  label: 'accuracy alone',
+  about: '1 for a right answer, with the same algorithm.',
+  settings: ['rl.reward=pyvision', 'reward.accumulative-tool=0'],
 };
 
 function audited(detector: string, title: string, about: string): ExperimentCurve {
@@ -23,35 +59,14 @@ export const rewardShaping: Experiment = {
       title: 'CodeVision: tools that are required',
       about:
         'Three of five tables are turned or flipped and have to be turned back before the crop; one ' +
-        'takes a crop alone, one nothing. The reward pays for required tools and punishes superfluous ' +
-        'ones. Without the penalties nothing stands against tools that are tried at random.',
+        'takes a crop alone, one nothing. The light shows how a table lies. The reward pays for required ' +
+        'tools and punishes superfluous ones; accuracy alone has to find out that tools help.',
       from: 'cold-start',
       recipe: 'codevision-nano',
       settings: [],
-      variants: [
-        { label: 'CodeVision', about: 'The reward of the paper.', settings: [] },
-        {
-          label: 'without penalties',
-          about: 'The same, the weights of its three penalties 0.',
-          settings: [
-            'reward.turn-limit-penalty=0',
-            'reward.poor-reasoning-penalty=0',
-            'reward.inappropriate-tool-penalty=0',
-          ],
-        },
-        {
-          label: 'accuracy alone',
-          about: '1 for a right answer, with the same algorithm.',
-          settings: ['rl.reward=pyvision', 'reward.accumulative-tool=0'],
-        },
-      ],
+      variants: [codevision, withoutPenalties, accuracyAlone],
       curves: [
-        {
-          metric: 'must_use/turn/ratio',
-          title: 'Turned as required',
-          about: 'Of the trajectories on turned tables, those that used the tool that undoes it.',
-          unit: 'share',
-        },
+        turned,
         {
           metric: 'must_use/crop/ratio',
           title: 'Cropped as required',
@@ -65,24 +80,44 @@ export const rewardShaping: Experiment = {
           about: 'There a look without the turn shows a turned digit.',
           unit: 'share',
         },
-        {
-          metric: 'tool_calls/mean',
-          title: 'Tool calls',
-          about: 'Per trajectory.',
-          unit: 'number',
-        },
+        toolCalls,
         {
           metric: 'needless_turns/ratio',
           title: 'Needless turns',
-          about:
-            'Of the trajectories on upright tables, those that turned or flipped all the same.',
+          about: 'Of the trajectories on upright tables, those that turned or flipped.',
           unit: 'share',
         },
-        audited('tool-spam', 'Audit: tool spam', 'Share with calls that add nothing.'),
+      ],
+    },
+    {
+      name: 'dark',
+      title: 'CodeVision in the dark: what is paid for trying',
+      about:
+        'The same tables without the light: nothing shows which tool is required, so that a reward for ' +
+        'the required one is earned by trying all. The penalties are what stands against it.',
+      from: 'cold-start',
+      recipe: 'codevision-nano',
+      settings: ['taskSet=dark-needle'],
+      variants: [codevision, withoutPenalties],
+      curves: [
+        toolCalls,
+        turned,
+        {
+          metric: 'rewards/must-use-tools/mean',
+          title: 'Reward for required tools',
+          about: 'Mean of the term.',
+          unit: 'number',
+        },
+        accuracy,
         audited(
-          'identical-crops',
-          'Audit: identical crops',
-          'Share that cropped the same box again and again.',
+          'needless-turns',
+          'Audit: needless turns',
+          'Share that turned where none is required, or forth and back.',
+        ),
+        audited(
+          'tool-spam',
+          'Audit: tool spam',
+          'Share with many calls of which half add nothing.',
         ),
       ],
     },
@@ -97,11 +132,7 @@ export const rewardShaping: Experiment = {
       settings: [],
       variants: [
         { label: 'CodeDance', about: 'Reward and objective of the paper.', settings: [] },
-        {
-          label: 'accuracy alone',
-          about: '1 for a right answer, with the same algorithm.',
-          settings: ['rl.reward=pyvision', 'reward.accumulative-tool=0'],
-        },
+        accuracyAlone,
         {
           label: 'bonus per call',
           about: 'PyVision-RL’s: 0.1 for every call of a right trajectory.',
