@@ -4,6 +4,7 @@ import type { Task } from '@saccade/gym';
 import { runRollouts } from '@saccade/rollout';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { openTrajectoryWriter } from '@saccade/trajectory/files';
+import { boxInPicture } from './box-in-picture.ts';
 import { logRow, type Run, timed, totalSteps } from './run.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
@@ -92,7 +93,7 @@ export async function keep(
       await writer.write(trajectory, {
         question: task?.question ?? '',
         answer: task?.answer ?? '',
-        box: (task?.metadata.box as readonly number[] | undefined)?.join(',') ?? '',
+        box: (task && boxInPicture(task))?.join(',') ?? '',
         // So that they can be audited and scored again without the task set.
         metadata: JSON.stringify(task?.metadata ?? {}),
       });
