@@ -35,6 +35,7 @@ export const rewardContract: readonly RewardCheck[] = [
   { name: 'stays within its range', check: checkRange },
   { name: 'gives the same for the same trajectory, and does not change it', check: checkPurity },
   { name: 'says where it comes from', check: checkProvenance },
+  { name: 'can be made with other constants, if it has any', check: checkConstants },
 ];
 
 export const verifierContract: readonly VerifierCheck[] = [
@@ -185,6 +186,16 @@ function checkPurity(reward: AnyReward): void {
 
 function checkProvenance(reward: AnyReward): void {
   if (reward.paper.trim() === '') throw new Error(`${reward.name} names no paper.`);
+}
+
+function checkConstants(reward: AnyReward): void {
+  const { constants, name } = reward;
+  if (constants === undefined || Object.keys(constants).length === 0) return;
+  if (reward.with === undefined) throw new Error(`${name} has constants, but no with().`);
+  const same = reward.with({});
+  if (JSON.stringify(same.constants) !== JSON.stringify(constants) || same.name !== name) {
+    throw new Error(`${name} is another reward with its own constants.`);
+  }
 }
 
 const anyText = [

@@ -11,6 +11,7 @@ export {
   type Finding,
 } from './audit.ts';
 export { type AuditReport, auditedGroup, auditRewards } from './audit-rewards.ts';
+export { changeTerms, type TermChange } from './change-terms.ts';
 export { ChatError } from './chat/chat-error.ts';
 export type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat/chat-model.ts';
 export { type OpenAiChatOptions, openAiChat } from './chat/openai-chat.ts';

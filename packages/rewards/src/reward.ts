@@ -33,6 +33,8 @@ interface Described {
   readonly needs?: readonly JudgedInput[];
   /** Its numbers, and where each comes from. */
   readonly constants?: Constants;
+  /** The reward with other constants; those left out stay. Checked by `changeTerms`. */
+  readonly with?: (constants: Constants) => AnyReward;
 }
 
 /** trajectory → number. */

@@ -80,31 +80,35 @@ export function checkNames(config: RunConfig): void {
   if (config.policy !== 'nano') {
     throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
   }
-  rewardTermsOf(config);
+  checkJudging(config);
 }
 
 /**
- * The terms of a run's reward preset.
+ * The terms of a run's reward preset. One that a person weighs 0 is left out: it would be a constant
+ * among the terms.
  *
- * @throws ConfigError for an unknown preset, and for one that needs a judge where none is configured
+ * @throws ConfigError for an unknown preset, and for a weight of a term that it does not have
  */
-function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
+export function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
   const terms = presetTerms(rl.reward, rl.rewardWeights);
-  checkJudge(rl.judge);
-  const needed = [...judgedInputs(terms)];
-  if (needed.length > 0 && !hasJudge(rl.judge)) {
-    throw new ConfigError(
-      'rl.reward',
-      `${rl.reward} needs ${needed.join(', ')} of a judge, and there is none. Set rl.judge.baseUrl ` +
-        'and rl.judge.model, or choose another preset.',
-    );
-  }
-  // A term that a person weighs 0 is left out: it would be a constant among the terms.
   const weighed = terms.filter(({ reward }) => rl.rewardWeights[reward.name] !== 0);
   return weighed.map(({ reward, weight }) =>
     reward.name === 'accumulative-tool' && rl.rewardWeights[reward.name] === undefined
       ? { reward, weight: rl.accumulativeCoefficient }
       : { reward, weight },
+  );
+}
+
+/** @throws ConfigError for a judge that cannot be asked, and for none where the reward needs one */
+function checkJudging(config: RunConfig): void {
+  const { judge, reward } = config.rl;
+  checkJudge(judge);
+  const needed = [...judgedInputs(rewardTermsOf(config))];
+  if (needed.length === 0 || hasJudge(judge)) return;
+  throw new ConfigError(
+    'rl.reward',
+    `${reward} needs ${needed.join(', ')} of a judge, and there is none. Set rl.judge.baseUrl ` +
+      'and rl.judge.model, or choose another preset.',
   );
 }
 

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomAt } from '@saccade/core';
+import { detectors } from '@saccade/rewards';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isTiming, readMetrics } from './metrics-log.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
+const audits = detectors.names.map((name) => `audit/${name}`);
 const root = mkdtempSync(join(tmpdir(), 'saccade-resume-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -66,6 +68,8 @@ describe('a run', () => {
     expect(rowsOf(killed)).toEqual(rowsOf(whole));
     expect(rowsOf(whole)).toHaveLength(16 + 1 + 3 + 1);
     expect(weightsOf(killed)).toBe(weightsOf(whole));
+    const steps = rowsOf(whole).filter(({ stage }) => stage === 'rl');
+    for (const row of steps) expect(Object.keys(row)).toEqual(expect.arrayContaining(audits));
     // Otherwise the steps were resumed without anything at stake.
     const norms = rowsOf(whole).map(({ stage, grad_norm }) => stage === 'rl' && Number(grad_norm));
     expect(Math.max(...norms.map(Number))).toBeGreaterThan(0);

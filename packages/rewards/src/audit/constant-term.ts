@@ -44,8 +44,11 @@ export const constantTerm: Detector = defineDetector({
         flagged: worst?.flagged ?? [],
         isAlarm: isEnough,
         message:
-          `${quoted(dead)} ${dead.length === 1 ? 'is' : 'are'} the same for all ${all.length} ` +
-          'trajectories and teach nothing: check what they need to be earned, or drop them.',
+          dead.length === 1
+            ? `${quoted(dead)} is the same for all ${all.length} trajectories and teaches nothing: ` +
+              'check what it takes to earn it, or drop it.'
+            : `${quoted(dead)} are the same for all ${all.length} trajectories and teach nothing: ` +
+              'check what it takes to earn them, or drop them.',
       };
     }
     if (worst === undefined || worst.flagged.length === 0) {

@@ -83,6 +83,8 @@ export function balancedToolCallWith(constants: Sourced<BalancedToolCallOptions>
         constants.gamma.from,
       ),
     },
+    with: (changed) =>
+      balancedToolCallWith({ ...constants, ...changed } as Sourced<BalancedToolCallOptions>),
     score({ trajectories }, contexts) {
       const right = contexts.filter(({ isCorrect }) => isCorrect).length;
       const incentive = toolCallIncentive(right / Math.max(1, contexts.length), options);

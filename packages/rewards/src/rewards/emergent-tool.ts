@@ -27,6 +27,8 @@ export function emergentToolWith(constants: Sourced<EmergentToolOptions>): Rewar
     paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
     range: [0, 1],
     constants: { ...constants },
+    with: (changed) =>
+      emergentToolWith({ ...constants, ...changed } as Sourced<EmergentToolOptions>),
     score(trajectory, context) {
       if (!context.isCorrect) return 0;
       return usesOptionalTool(toolRecord(trajectory, context), countsCrop) ? 1 : 0;

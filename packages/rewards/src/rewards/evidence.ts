@@ -42,6 +42,7 @@ export function evidenceWith(constants: Sourced<EvidenceOptions>): Reward {
     range: [Math.min(0, redlineScore), 1],
     needs: ['stepScores'],
     constants: { ...constants },
+    with: (changed) => evidenceWith({ ...constants, ...changed } as Sourced<EvidenceOptions>),
     score(trajectory, context) {
       const redlines = redlinesOf(trajectory, context);
       if (redlines.length === 0) return 0;

@@ -39,6 +39,7 @@ export function exactOrderWith(constants: Sourced<ExactOrderOptions>): Reward {
     paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
     range: [0, 1],
     constants: { ...constants },
+    with: (changed) => exactOrderWith({ ...constants, ...changed } as Sourced<ExactOrderOptions>),
     score(trajectory, context) {
       const record = toolRecord(trajectory, context);
       const required = record.facts.requiredTools ?? [];

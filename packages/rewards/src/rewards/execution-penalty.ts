@@ -28,6 +28,8 @@ export function executionPenaltyWith(constants: Sourced<ExecutionPenaltyOptions>
     paper: 'CodeDance, arXiv:2512.17312, eq. 2',
     range: [penalty, 0],
     constants: { ...constants },
+    with: (changed) =>
+      executionPenaltyWith({ ...constants, ...changed } as Sourced<ExecutionPenaltyOptions>),
     score: ({ turns }) =>
       turns.map(({ action, result }) => {
         const hasFailed = action.kind === 'code' && result !== undefined && result.kind !== 'ok';

@@ -28,6 +28,8 @@ export function groundedAccuracyWith(constants: Sourced<GroundedAccuracyOptions>
     paper: 'CodeVision, arXiv:2512.03746, public code',
     range: [0, 1],
     constants: { ...constants },
+    with: (changed) =>
+      groundedAccuracyWith({ ...constants, ...changed } as Sourced<GroundedAccuracyOptions>),
     score(trajectory, context) {
       if (!context.isCorrect) return 0;
       const record = toolRecord(trajectory, context);

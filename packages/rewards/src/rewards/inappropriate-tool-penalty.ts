@@ -33,6 +33,11 @@ export function inappropriateToolPenaltyWith(
     paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
     range: [isCounted ? -orientationTools.size : -1, 0],
     constants: { ...constants },
+    with: (changed) =>
+      inappropriateToolPenaltyWith({
+        ...constants,
+        ...changed,
+      } as Sourced<InappropriateToolPenaltyOptions>),
     score(trajectory, context) {
       const { facts, core } = toolRecord(trajectory, context);
       const { requiredTools } = facts;

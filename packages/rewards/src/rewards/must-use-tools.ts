@@ -31,6 +31,8 @@ export function mustUseToolsWith(constants: Sourced<MustUseToolsOptions>): Rewar
     paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
     range: [0, 1],
     constants: { ...constants },
+    with: (changed) =>
+      mustUseToolsWith({ ...constants, ...changed } as Sourced<MustUseToolsOptions>),
     score: (trajectory, context) => mandatoryShare(toolRecord(trajectory, context), frame),
   };
 }

@@ -23,6 +23,7 @@ export function overlongCappedWith(constants: Sourced<OverlongOptions>): Reward 
     paper: 'DAPO, arXiv:2503.14476, eq. 13; TRL',
     range: [-1, 0],
     constants: { ...constants },
+    with: (changed) => overlongCappedWith({ ...constants, ...changed } as Sourced<OverlongOptions>),
     score: (trajectory) => Math.max(-1, softOverlong(modelTokenCount(trajectory), options)),
   };
 }

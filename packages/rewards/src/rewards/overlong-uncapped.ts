@@ -24,6 +24,8 @@ export function overlongUncappedWith(constants: Sourced<OverlongOptions>): Rewar
     paper: 'DAPO, arXiv:2503.14476, eq. 13; verl',
     range: [Number.NEGATIVE_INFINITY, 0],
     constants: { ...constants },
+    with: (changed) =>
+      overlongUncappedWith({ ...constants, ...changed } as Sourced<OverlongOptions>),
     score: (trajectory) => softOverlong(modelTokenCount(trajectory), options),
   };
 }

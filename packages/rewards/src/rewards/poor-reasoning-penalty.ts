@@ -28,6 +28,11 @@ export function poorReasoningPenaltyWith(constants: Sourced<PoorReasoningPenalty
     paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
     range: [-1, 0],
     constants: { ...constants },
+    with: (changed) =>
+      poorReasoningPenaltyWith({
+        ...constants,
+        ...changed,
+      } as Sourced<PoorReasoningPenaltyOptions>),
     score(trajectory, context) {
       const ious = cropIous(toolRecord(trajectory, context), frame);
       if (!context.isCorrect || ious.length === 0) return 0;

@@ -72,6 +72,7 @@ export function repetitionWith(constants: Sourced<RepetitionOptions>): Reward {
     paper: 'VISTA-R1, arXiv:2511.19773, §5.2',
     range: [options.extreme, 0],
     constants: { ...constants },
+    with: (changed) => repetitionWith({ ...constants, ...changed } as Sourced<RepetitionOptions>),
     score: (trajectory) =>
       Math.min(0, ...modelTexts(trajectory).map((text) => severityOf(text, options))),
   };

@@ -48,6 +48,8 @@ export function suggestedToolWith(constants: Sourced<SuggestedToolOptions>): Gro
     paper: 'CodeVision, arXiv:2512.03746, eq. 3',
     range: [0, 1],
     constants: { ...constants },
+    with: (changed) =>
+      suggestedToolWith({ ...constants, ...changed } as Sourced<SuggestedToolOptions>),
     score({ trajectories }, contexts) {
       const uses = trajectories.map((trajectory, index) => {
         const record = toolRecord(trajectory, contexts[index] as RewardContext);

@@ -41,6 +41,8 @@ export function turnLimitPenaltyWith(constants: Sourced<TurnLimitPenaltyOptions>
     paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
     range: [isLinear ? Number.NEGATIVE_INFINITY : -1, 0],
     constants: { ...constants },
+    with: (changed) =>
+      turnLimitPenaltyWith({ ...constants, ...changed } as Sourced<TurnLimitPenaltyOptions>),
     score(trajectory, context) {
       const { facts, callCount } = toolRecord(trajectory, context);
       if (facts.requiredTools === undefined) return 0;

@@ -1,5 +1,6 @@
 /** The `saccade` command line. */
 import { Command, CommanderError } from 'commander';
+import { addAudit } from './audit.ts';
 import { addCompare } from './compare.ts';
 import { addCurves } from './curves.ts';
 import { addDoctor } from './doctor.ts';
@@ -8,6 +9,7 @@ import { addExperiment } from './experiment.ts';
 import { explainError } from './explain-error.ts';
 import { addRecipes } from './recipes.ts';
 import { addReport } from './report.ts';
+import { addRescore } from './rescore.ts';
 import { addRewards } from './rewards.ts';
 import { addServe } from './serve.ts';
 import { addTrain } from './train.ts';
@@ -35,6 +37,8 @@ Begin with:
     addRecipes,
     addRewards,
     addReport,
+    addAudit,
+    addRescore,
     addCurves,
     addServe,
     addDoctor,

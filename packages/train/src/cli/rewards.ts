@@ -1,6 +1,7 @@
 /** `saccade rewards`: the reward presets, term by term, with where every number comes from. */
 import { type Constants, presetNamed, presets, rewards } from '@saccade/rewards';
 import type { Command } from 'commander';
+import { formatTable, printTable } from './table.ts';
 
 export function addRewards(program: Command): void {
   const command = program
@@ -54,21 +55,4 @@ function rowsOf(constants: Constants): readonly string[] {
     const shown = typeof value === 'number' ? Number(value.toPrecision(6)) : value;
     return `${name} = ${shown} (${from})`;
   });
-}
-
-function printTable(rows: readonly (readonly string[])[]): void {
-  for (const line of formatTable(rows)) console.log(line);
-}
-
-/** Columns as wide as their widest cell; the last is not padded. */
-function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

@@ -21,6 +21,11 @@ export function collect<T>(value: T, before: readonly T[]): readonly T[] {
   return [...before, value];
 }
 
+/** The same for texts, of an option that is not there by default. */
+export function more(text: string, before?: readonly string[]): readonly string[] {
+  return collect(text, before ?? []);
+}
+
 /** Where the sandbox's Python environment lives: beside the packages, in the clone's cache. */
 export const pythonDirectory: string = fileURLToPath(
   new URL('../../../../.cache/sandbox-venv', import.meta.url),

@@ -120,6 +120,10 @@ th { font-weight: 500; }
 thead th { color: var(--quiet); }
 td.n, th.n { text-align: right; white-space: nowrap; }
 .scroll { overflow-x: auto; padding: 0 1rem .9rem; }
+.card { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: .6rem 0 0; }
+.audit td:nth-child(4) { min-width: 20rem; }
+.audit td:nth-child(5) { min-width: 14rem; font-size: .8rem; }
+.fold h4 { margin-top: .9rem; }
 .outcomes { width: auto; margin-bottom: 1.1rem; }
 .fold { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; margin-bottom: .75rem; }
 .fold > summary { padding: .7rem 1rem; cursor: pointer; font-weight: 600; }
