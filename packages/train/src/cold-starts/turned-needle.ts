@@ -17,12 +17,10 @@ import type { ColdStart, GatherOptions, Mixture } from '../cold-start.ts';
 const CONCURRENCY = 64;
 /** Of which tables demonstrations are, and in which shares. */
 const SHARES = [
-  ['turned-needle', 0.5],
+  ['turned-needle', 0.55],
   ['graded-needle', 0.3],
-  ['dark-needle', 0.2],
+  ['dark-needle', 0.15],
 ] as const;
-/** Of the tours, those in the dark. */
-const DARK_TOURS = 0.2;
 /** Of the captions, those of large prints. */
 const PRINT_SHARE = 0.3;
 
@@ -34,7 +32,7 @@ const tours: Omit<TurnedMix, 'maxLooks' | 'mostTries'> = {
   tryAnother: 0,
   turnUpright: 0,
   turnBack: 1,
-  tryInTheDark: 0.5,
+  tryInTheDark: 0,
   lookAtNothing: 0,
   answerAfterSeeing: 0.6,
   answerAfterMissing: 0,
@@ -58,25 +56,15 @@ async function gather(options: GatherOptions): Promise<readonly Mixture[]> {
   const turnsAndLooks = (mostTries: number) => {
     return { mostTries, maxLooks: Math.max(1, most - mostTries) };
   };
-  const darkTours = Math.round(DARK_TOURS * sft.tours);
-  const tour = (isLit: boolean, firstTask: number, count: number) =>
-    demonstrate({
-      ...shared,
-      stage: isLit ? 'tours' : 'tours in the dark',
-      taskSet: turnedNeedleWith({
-        cards: sft.tourCards,
-        turnedShare: 0.7,
-        easyShare: isLit ? 0.6 : 0,
-        isLit,
-      }),
-      script: turnedScript({ ...tours, ...turnsAndLooks(2) }),
-      firstTask,
-      count,
-    });
-  const toured = [
-    ...(await tour(true, 0, sft.tours - darkTours)),
-    ...(await tour(false, sft.tours - darkTours, darkTours)),
-  ];
+  // None in the dark: tools that cannot be told there would teach that light tells nothing.
+  const toured = await demonstrate({
+    ...shared,
+    stage: 'tours',
+    taskSet: turnedNeedleWith({ cards: sft.tourCards, turnedShare: 0.75, easyShare: 0.6 }),
+    script: turnedScript({ ...tours, ...turnsAndLooks(2) }),
+    firstTask: 0,
+    count: sft.tours,
+  });
   const mix = { ...sft, turnBack: 0.5, tryInTheDark: 0.6, beginsAgain: false };
   const demonstrations: Trajectory[] = [];
   for (const [name, share] of SHARES) {

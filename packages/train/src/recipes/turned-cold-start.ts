@@ -12,7 +12,7 @@ export const turnedColdStart: PartialConfig = {
     tourCards: 4,
     readings: 8192,
     captions: 16384,
-    updates: 680,
+    updates: 760,
     batchSize: 12,
     tourBatchSize: 18,
     readingBatchSize: 12,

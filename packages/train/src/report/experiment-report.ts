@@ -34,7 +34,7 @@ export function drawExperimentPage(
   results: readonly PartResult[],
   command: string,
 ): string {
-  const sheet = styleSheet + MORE_COLOURS;
+  const sheet = styleSheet + MORE_STYLE;
   const style = createHash('sha256').update(sheet).digest('base64');
   const policy = `default-src 'none'; img-src data:; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
@@ -124,8 +124,10 @@ export function endsOf(
   return `${format(mean(values.slice(0, ENDS)))} → ${format(mean(values.slice(-ENDS)))}`;
 }
 
-/** Colours of more runs than a report has. */
-const MORE_COLOURS = `
+/** Colours of more runs than a report has, and room around lists and headings. */
+const MORE_STYLE = `
+.part > ul { margin: 0 0 .8rem 1.2rem; font-size: .9rem; }
+.part > h3 { margin: 1.4rem 0 .4rem; }
 :root { --three: #17803d; --four: #8e3b9e; --five: #a3232b; --six: #5d6168; }
 @media (prefers-color-scheme: dark) {
   :root { --three: #6fd192; --four: #d69be4; --five: #ff9d98; --six: #a2a6ad; }
