@@ -1,5 +1,5 @@
 import { ConfigError } from '@saccade/core';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { DIGIT_SIZE } from '../mnist.ts';
 import type { Task } from '../task.ts';
@@ -13,7 +13,7 @@ const factsOf = ({ metadata }: Task) => metadata as unknown as TurnedNeedleFacts
 const pngOf = ({ images }: Task) => images[0]?.png ?? new Uint8Array();
 
 /** What each tool does, by sharp: it turns clockwise, `flip` is upside down, `flop` left to right. */
-const bySharp: Readonly<Record<TurnTool, (picture: sharp.Sharp) => sharp.Sharp>> = {
+const bySharp: Readonly<Record<TurnTool, (picture: Sharp) => Sharp>> = {
   rotate_90: (picture) => picture.rotate(270),
   rotate_180: (picture) => picture.rotate(180),
   rotate_270: (picture) => picture.rotate(90),
