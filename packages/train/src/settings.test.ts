@@ -1,7 +1,7 @@
 import { ConfigError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { listConfigFields } from './config-fields.ts';
-import { checkNames } from './parts.ts';
+import { checkNames, rewardTermsOf } from './parts.ts';
 import { recipes } from './registry.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 
@@ -30,6 +30,20 @@ describe('settings', () => {
     expect(other.rl).toEqual({ algorithm: 'dapo', algorithmSettings: { kl: 'k2' } });
     const same = applySettings(base, [parseSetting('algorithm=grpo')]);
     expect(same.rl?.algorithmSettings).toEqual({ clipHigh: 0.3 });
+  });
+
+  it('weighs the terms of a reward, leaves out those of weight 0, and forgets both for another', () => {
+    const weights = ['reward=codevision', 'reward.accuracy=2', 'reward.turn-limit-penalty=0'];
+    const config = configure(...weights);
+    expect(config.rl.rewardWeights).toEqual({ accuracy: 2, 'turn-limit-penalty': 0 });
+    const terms = rewardTermsOf(config).map(({ reward, weight }) => [reward.name, weight]);
+    expect(terms).toContainEqual(['accuracy', 2]);
+    expect(terms).toContainEqual(['must-use-tools', 1]);
+    expect(terms.map(([name]) => name)).not.toContain('turn-limit-penalty');
+    const base = applySettings({}, weights.map(parseSetting));
+    expect(applySettings(base, [parseSetting('rl.reward=vista')]).rl).toEqual({ reward: 'vista' });
+    const bonus = configure('reward=pyvision', 'accumulativeCoefficient=0.3');
+    expect(rewardTermsOf(bonus).map(({ weight }) => weight)).toEqual([1, 0.3]);
   });
 
   it.each([
