@@ -101,6 +101,13 @@ describe('constant-term', () => {
     expect(message).toContain('"accumulative-tool" is the same for all 8');
   });
 
+  it('alarms where a term varies in hardly any group that differs, unless there are few', () => {
+    const bonus = (count: number) => times(count, () => groupOf([{}, right]));
+    const uniform = groupOf([wrong, wrong]);
+    expect(findingOf('constant-term', [...bonus(6), uniform]).isAlarm).toBe(true);
+    expect(findingOf('constant-term', [...bonus(3), uniform, uniform]).isAlarm).toBe(false);
+  });
+
   it('names a term that is constant where the group differs, without alarm if it varies elsewhere', () => {
     const bonus = times(2, () => groupOf([{}, right]));
     const both = times(6, () => groupOf([right, wrong]));

@@ -129,8 +129,12 @@ function countAudited({ groups }: AuditInput): number {
   return groups.reduce((sum, group) => sum + group.length, 0);
 }
 
-/** `12 of 80 trajectories (15.0 %)`. */
+/** `15.3 %`, `10 %`. */
+export function percent(share: number): string {
+  return `${Number((100 * share).toFixed(1))} %`;
+}
+
+/** `12 of 80 trajectories (15 %)`. */
 export function portion(count: number, total: number, noun = 'trajectories'): string {
-  const percent = total === 0 ? 0 : (100 * count) / total;
-  return `${count} of ${total} ${noun} (${percent.toFixed(1)} %)`;
+  return `${count} of ${total} ${noun} (${percent(total === 0 ? 0 : count / total)})`;
 }

@@ -89,11 +89,16 @@ export async function auditRun(
 
 /** The groups of stored trajectories as audits take them. */
 export function auditedGroups({ sets }: Pick<StoredRun, 'sets'>): readonly (readonly Audited[])[] {
-  return sets.flatMap(({ groups }: StoredSet) => groups.map(auditedOf));
+  // Evaluations repeat their tasks: only with the file's name are their ids different.
+  const isUnique = sets.length === 1 || sets.every(({ step }) => step !== undefined);
+  return sets.flatMap(({ name, groups }: StoredSet) =>
+    groups.map((group) => auditedOf(group, isUnique ? '' : `${name}: `)),
+  );
 }
 
-function auditedOf({ trajectories, task }: StoredGroup): readonly Audited[] {
-  return trajectories.map((trajectory) => {
+function auditedOf({ trajectories, task }: StoredGroup, prefix: string): readonly Audited[] {
+  return trajectories.map((stored) => {
+    const trajectory = { ...stored, id: `${prefix}${stored.id}` };
     const { isCorrect } = trajectory;
     // Its verdict stands: nothing is judged again.
     const verdict = { isCorrect, score: isCorrect ? 1 : 0 };

@@ -1,5 +1,12 @@
 /** Flags terms of the reward that do not vary where the reward does. */
-import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import {
+  type Audited,
+  allAudited,
+  type Detector,
+  defineDetector,
+  percent,
+  portion,
+} from '../audit.ts';
 import { sourced } from '../provenance.ts';
 import type { RewardTerm } from '../score.ts';
 
@@ -19,12 +26,14 @@ export const constantTerm: Detector = defineDetector({
   thresholds: {
     /** Share of the differing groups' trajectories for which a term is constant. */
     alarmShare: sourced(0.9, 'ours'),
+    /** Groups that differ, for that share to say anything. */
+    leastGroups: sourced(4, 'ours'),
     leastTrajectories: sourced(8, 'ours'),
   },
   alarm: ({ alarmShare }) =>
-    `a term is the same for the whole batch, or for ${alarmShare} of the trajectories in groups ` +
+    `a term is the same for the whole batch, or for ${percent(alarmShare)} of the trajectories in groups ` +
     'that differ: what decides next to nothing could be left out, or is broken',
-  examine(input, { alarmShare, leastTrajectories }) {
+  examine(input, { alarmShare, leastGroups, leastTrajectories }) {
     const all = allAudited(input);
     const names = namesOf(all).filter((name) => isExpectedToVary(name, all, input.terms ?? []));
     const differing = input.groups.filter((group) => spread(group, rewardOf) > 0);
@@ -57,7 +66,7 @@ export const constantTerm: Detector = defineDetector({
     const share = worst.flagged.length / trajectories.length;
     return {
       flagged: worst.flagged,
-      isAlarm: isEnough && share >= alarmShare,
+      isAlarm: isEnough && differing.length >= leastGroups && share >= alarmShare,
       message:
         `"${worst.name}" is constant in ${portion(worst.groups.length, differing.length, 'groups')} ` +
         'whose rewards differ: there only the other terms decide; see that they may.',

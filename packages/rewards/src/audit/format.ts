@@ -1,5 +1,12 @@
 /** Flags wrong trajectories that are paid for their format. */
-import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import {
+  type Audited,
+  allAudited,
+  type Detector,
+  defineDetector,
+  percent,
+  portion,
+} from '../audit.ts';
 import { sourced } from '../provenance.ts';
 
 /**
@@ -18,7 +25,7 @@ export const format: Detector = defineDetector({
     leastTrajectories: sourced(8, 'ours'),
   },
   alarm: ({ alarmPaidShare }) =>
-    `${alarmPaidShare} of everything paid goes to the format of wrong answers: then form pays ` +
+    `${percent(alarmPaidShare)} of everything paid goes to the format of wrong answers: then form pays ` +
     'about as well as being right',
   examine(input, { alarmPaidShare, leastTrajectories }) {
     const all = allAudited(input);
@@ -34,7 +41,7 @@ export const format: Detector = defineDetector({
       isAlarm: all.length >= leastTrajectories && paidShare >= alarmPaidShare,
       message:
         `${portion(flagged.length, all.length)} are wrong and paid for their format, ` +
-        `${(100 * paidShare).toFixed(1)} % of all that is paid: weigh format less, or pay it only ` +
+        `${percent(paidShare)} of all that is paid: weigh format less, or pay it only ` +
         'beside a right answer.',
     };
   },

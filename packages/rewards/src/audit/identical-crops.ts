@@ -1,5 +1,12 @@
 /** Flags trajectories that crop the same box again and again, or the same box as everybody. */
-import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import {
+  type Audited,
+  allAudited,
+  type Detector,
+  defineDetector,
+  percent,
+  portion,
+} from '../audit.ts';
 import { sourced } from '../provenance.ts';
 import { promptPictures } from '../tool-use/analyse.ts';
 import type { Operation } from '../tool-use/operation.ts';
@@ -23,7 +30,7 @@ export const identicalCrops: Detector = defineDetector({
     leastTrajectories: sourced(8, 'ours'),
   },
   alarm: ({ alarmShare, constantShare }) =>
-    `${alarmShare} of the trajectories repeat a box: more than slips; or ${constantShare} of those ` +
+    `${percent(alarmShare)} of the trajectories repeat a box: more than slips; or ${percent(constantShare)} of those ` +
     'that crop share one box over many tasks: they do not look where the picture tells them to',
   examine(input, thresholds) {
     const { leastRepeats, constantShare, leastTasks, alarmShare, leastTrajectories } = thresholds;

@@ -1,5 +1,12 @@
 /** Flags trajectories that turn or flip pictures for nothing. */
-import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import {
+  type Audited,
+  allAudited,
+  type Detector,
+  defineDetector,
+  percent,
+  portion,
+} from '../audit.ts';
 import { sourced } from '../provenance.ts';
 import { taskFacts } from '../task-facts.ts';
 import { identity } from '../tool-use/geometry.ts';
@@ -20,7 +27,7 @@ export const needlessTurns: Detector = defineDetector({
     leastTrajectories: sourced(8, 'ours'),
   },
   alarm: ({ alarmShare }) =>
-    `${alarmShare} of the trajectories: a turn that is not needed costs a call and, shown to the ` +
+    `${percent(alarmShare)} of the trajectories: a turn that is not needed costs a call and, shown to the ` +
     'model, makes the picture harder to read',
   examine(input, { alarmShare, leastTrajectories }) {
     const all = allAudited(input);

@@ -1,5 +1,5 @@
 /** Flags trajectories whose code only talks. */
-import { allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import { allAudited, type Detector, defineDetector, percent, portion } from '../audit.ts';
 import { sourced } from '../provenance.ts';
 import { callsOf, isTalk } from './calls.ts';
 
@@ -19,7 +19,7 @@ export const printOnly: Detector = defineDetector({
     leastTrajectories: sourced(8, 'ours'),
   },
   alarm: ({ alarmShare }) =>
-    `${alarmShare} of the trajectories: such code has no use at all, and is learned from a bonus ` +
+    `${percent(alarmShare)} of the trajectories: such code has no use at all, and is learned from a bonus ` +
     'per call only',
   examine(input, { callShare, alarmShare, leastTrajectories }) {
     const all = allAudited(input);

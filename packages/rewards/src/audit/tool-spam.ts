@@ -1,5 +1,12 @@
 /** Flags trajectories with many calls of which half or more add nothing. */
-import { type Audited, allAudited, type Detector, defineDetector, portion } from '../audit.ts';
+import {
+  type Audited,
+  allAudited,
+  type Detector,
+  defineDetector,
+  percent,
+  portion,
+} from '../audit.ts';
 import { sourced } from '../provenance.ts';
 import { callsOf, isTalk } from './calls.ts';
 
@@ -21,7 +28,7 @@ export const toolSpam: Detector = defineDetector({
     leastTrajectories: sourced(8, 'ours'),
   },
   alarm: ({ alarmShare }) =>
-    `${alarmShare} of the trajectories: below that it is noise of sampling, above it a habit that ` +
+    `${percent(alarmShare)} of the trajectories: below that it is noise of sampling, above it a habit that ` +
     'is paid',
   examine(input, { leastCalls, idleShare, alarmShare, leastTrajectories }) {
     const all = allAudited(input);
@@ -38,7 +45,7 @@ export const toolSpam: Detector = defineDetector({
       isAlarm,
       message:
         `${portion(flagged.length, all.length)} make ${leastCalls} or more calls of which ` +
-        `${100 * idleShare} % or more add nothing: pay for calls that show something new, or ` +
+        `${percent(idleShare)} or more add nothing: pay for calls that show something new, or ` +
         'take back a bonus per call.',
     };
   },

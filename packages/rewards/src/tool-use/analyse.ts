@@ -1,9 +1,10 @@
 /** From the code of a trajectory to what it did with pictures, turn by turn. */
 import type { ToolResult, Trajectory } from '@saccade/trajectory';
 import { type Affine, identity } from './geometry.ts';
+import { GiveUp, type GiveUpReason } from './interpreter/budget.ts';
 import { Interpreter } from './interpreter/execute.ts';
 import { Session } from './interpreter/session.ts';
-import { type PictureValue, StepLimit, type Value } from './interpreter/values.ts';
+import type { PictureValue, Value } from './interpreter/values.ts';
 import type { TurnToolUse } from './operation.ts';
 import type { Statement } from './syntax/ast.ts';
 import { parsePython } from './syntax/parse.ts';
@@ -62,6 +63,9 @@ const sandboxPrelude: Readonly<Record<string, string>> = {
  * The code is parsed and followed statement by statement with the values that are known, never run:
  * branches whose condition is known, loops over what is known, calls into functions, names of
  * earlier turns. What is behind a condition that is not known has `isCertain: false`.
+ *
+ * It never throws, whatever the code, and its work is bounded by counting it (`budget.ts`): what is
+ * too long, too deep or does too much is given up, and `gaveUp` says why.
  */
 export function analyseCode(
   turns: readonly TurnCode[],
@@ -78,21 +82,22 @@ export function analyseCode(
       interpreter = new Interpreter(session);
       bindNames(interpreter, session, inputs, options);
     }
-    const { statements, errorLine } = parsePython(code);
+    const { statements, errorLine, gaveUp: unread } = parsePython(code);
     const isRefused = errorLine !== undefined || result?.kind === 'forbidden';
-    let isIncomplete = false;
+    let gaveUp: GiveUpReason | undefined = unread;
     let raises: string | undefined = errorLine === undefined ? undefined : 'SyntaxError';
-    if (!isRefused) {
+    if (!isRefused && unread === undefined) {
       try {
         raises = interpreter.run(statements, result?.errorLine);
         if (raises === undefined) showMore(interpreter, session, statements, options);
       } catch (error) {
-        if (!(error instanceof StepLimit)) throw error;
-        isIncomplete = true;
+        if (!(error instanceof GiveUp)) throw error;
+        gaveUp = error.reason;
       }
     }
+    if (gaveUp !== undefined && isPersistent) session.lose();
     const { operations, shown } = session;
-    const isParsed = errorLine === undefined;
+    const isParsed = errorLine === undefined && unread === undefined;
     const isCommentOnly = isParsed && statements.every(isIdle);
     const isNothing = operations.every(({ isNoOp, family }) => isNoOp || family === 'io');
     return {
@@ -104,7 +109,8 @@ export function analyseCode(
       isPrintOnly: isParsed && onlyPrints(statements),
       hasSyntaxError: errorLine !== undefined,
       ...(raises !== undefined && { raises }),
-      isIncomplete,
+      isIncomplete: gaveUp !== undefined,
+      ...(gaveUp !== undefined && { gaveUp }),
     };
   });
 }

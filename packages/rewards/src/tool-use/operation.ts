@@ -1,5 +1,6 @@
 /** What code did to pictures: operations in order, each with its boxes. */
 import type { Affine, Box } from './geometry.ts';
+import type { GiveUpReason } from './interpreter/budget.ts';
 
 /**
  * Families of operations. `orientation`, `crop`, `scale` move pixels; `enhance`, `analysis`
@@ -195,6 +196,8 @@ export interface TurnToolUse {
   readonly hasSyntaxError: boolean;
   /** The class of the error that the code ends with as far as it can be told from the code. */
   readonly raises?: string;
-  /** The analysis stopped at its step limit: operations may be missing. */
+  /** The analysis gave up before the end of the code: operations may be missing. */
   readonly isIncomplete: boolean;
+  /** Why it did; what a later turn does is then not certain. */
+  readonly gaveUp?: GiveUpReason;
 }

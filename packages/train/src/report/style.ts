@@ -31,7 +31,7 @@ section.part { margin-top: 2.75rem; }
 .lead { margin-top: .35rem; }
 .about { font-size: .9rem; margin-bottom: 1rem; max-width: 46rem; }
 .note, .nothing { color: var(--quiet); font-size: .875rem; }
-.headline + .note { margin-top: .6rem; }
+.headline + .note, .charts + .note { margin-top: .6rem; }
 .nothing { padding: 2rem 0; text-align: center; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .gaps { margin-top: 1.25rem; padding: .75rem 1rem; border-left: 4px solid var(--two); background: var(--card); font-size: .9rem; }
@@ -121,6 +121,8 @@ thead th { color: var(--quiet); }
 td.n, th.n { text-align: right; white-space: nowrap; }
 .scroll { overflow-x: auto; padding: 0 1rem .9rem; }
 .card { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: .6rem 0 0; }
+.audit .badge { white-space: nowrap; overflow-wrap: normal; }
+.audit td:nth-child(2) { overflow-wrap: normal; }
 .audit td:nth-child(4) { min-width: 20rem; }
 .audit td:nth-child(5) { min-width: 14rem; font-size: .8rem; }
 .fold h4 { margin-top: .9rem; }

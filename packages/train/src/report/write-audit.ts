@@ -101,9 +101,14 @@ function state({ isAlarm, flagged }: Finding): Html {
 }
 
 function drawCurves({ steps, report, detectors }: RunAudit): Html {
+  const quiet: string[] = [];
   const charts = report.findings.flatMap(({ detector }): readonly Chart[] => {
     const points = steps[detector];
     if (points === undefined) return [];
+    if (points.every(({ share }) => share === 0)) {
+      quiet.push(detector);
+      return [];
+    }
     const about = detectors.find(({ name }) => name === detector)?.description ?? '';
     return [
       {
@@ -123,10 +128,11 @@ function drawCurves({ steps, report, detectors }: RunAudit): Html {
       },
     ];
   });
-  if (charts.length === 0) {
+  if (charts.length + quiet.length === 0) {
     return html`<p class="nothing">The steps of this run logged no audits.</p>`;
   }
-  return html`<div class="charts">${charts.map(drawChart)}</div>`;
+  return html`<div class="charts">${charts.map(drawChart)}</div>
+${quiet.length > 0 && html`<p class="note">Nothing in any step: ${quiet.join(', ')}.</p>`}`;
 }
 
 function drawCorrelations({ report, overSteps, overEvaluations }: RunAudit): Html {

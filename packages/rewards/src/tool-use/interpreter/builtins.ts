@@ -1,8 +1,10 @@
 /** Python's own functions, and the methods of its own types. */
+import { GiveUp } from './budget.ts';
 import { itemsOf, pythonRound, rangeOf } from './operators.ts';
 import {
   type Arguments,
   boolean,
+  isFollowed,
   isSame,
   keyOf,
   list,
@@ -56,7 +58,10 @@ export function callBuiltin(name: string, args: Arguments, call: Call): Value {
       const digits = numberOf(second);
       if (value === undefined) return unknown;
       if (digits === undefined) return number(pythonRound(value), true);
-      return number(Number(value.toFixed(Math.max(0, digits))), false);
+      // Beyond 15 digits there is nothing to round.
+      return digits > 15
+        ? number(value, false)
+        : number(Number(value.toFixed(Math.max(0, Math.trunc(digits)))), false);
     }
     case 'abs':
       if (value === undefined) return unknown;
@@ -89,6 +94,7 @@ export function callBuiltin(name: string, args: Arguments, call: Call): Value {
       if (columns.includes(undefined)) return unknown;
       const known = columns as (readonly Value[])[];
       const count = known.length === 0 ? 0 : Math.min(...known.map(({ length }) => length));
+      if (!isFollowed(count * known.length)) return unknown;
       const row = (index: number): Value => tuple(known.map((column) => column[index] ?? unknown));
       return list(Array.from({ length: count }, (_, index) => row(index)));
     }
@@ -115,7 +121,7 @@ export function callBuiltin(name: string, args: Arguments, call: Call): Value {
     case 'frozenset':
       if (first === undefined) return list([]);
       if (items === undefined) return unknown;
-      return list(items.filter((item, at) => items.findIndex((own) => isSame(own, item)) === at));
+      return list(distinct(items));
     case 'reversed':
       return items === undefined ? unknown : list([...items].reverse());
     case 'sorted': {
@@ -170,6 +176,17 @@ export function callBuiltin(name: string, args: Arguments, call: Call): Value {
   }
 }
 
+/** The first of each, as far as they can be told apart. */
+function distinct(items: readonly Value[]): Value[] {
+  const seen = new Set<Value | string>();
+  return items.filter((item) => {
+    const key = keyOf(item) ?? item;
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}
+
 function parsed(written: string, isInteger: boolean): Value {
   const value = Number(written.trim());
   const isRead = written.trim() !== '' && !Number.isNaN(value);
@@ -212,14 +229,21 @@ export function textOf(value: Value): Value | undefined {
   return undefined;
 }
 
+/** Adds to a list in place. @throws GiveUp where it becomes larger than lists are followed */
+export function extend(items: Value[], added: readonly Value[]): void {
+  if (!isFollowed(items.length + added.length + 1)) throw new GiveUp('size');
+  items.push(...added);
+}
+
 /** Methods of lists, dictionaries and texts. */
 export function callPlainMethod(self: Value, name: string, args: Arguments): Value {
   const [first, second] = args.positional;
   if (self.kind === 'sequence' && !self.isTuple) {
     const { items } = self;
-    if (name === 'append' && first !== undefined) items.push(first);
-    else if (name === 'extend') items.push(...((first && itemsOf(first)) ?? [unknown]));
+    if (name === 'append' && first !== undefined) extend(items, [first]);
+    else if (name === 'extend') extend(items, (first && itemsOf(first)) ?? [unknown]);
     else if (name === 'insert' && second !== undefined) {
+      extend(items, []);
       items.splice(numberOf(first) ?? 0, 0, second);
     } else if (name === 'pop') return items.splice(numberOf(first) ?? -1, 1)[0] ?? unknown;
     else if (name === 'reverse') items.reverse();

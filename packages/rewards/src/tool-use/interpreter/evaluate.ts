@@ -1,18 +1,20 @@
 /** Evaluates expressions as far as their values are known. */
 import { libraries } from '../libraries/libraries.ts';
 import type { Argument, Expression } from '../syntax/ast.ts';
-import { callBuiltin, callPlainMethod, textOf } from './builtins.ts';
-import { bind, bindArguments, lookUp, mergeValues } from './names.ts';
+import { assign } from './assign.ts';
+import { GiveUp, MAX_TEXT } from './budget.ts';
+import { callBuiltin, callPlainMethod, extend, textOf } from './builtins.ts';
+import { bindArguments, lookUp, mergeValues } from './names.ts';
 import { applyBinary, applyUnary, compare, indexPlain, itemsOf } from './operators.ts';
 import type { Session } from './session.ts';
 import {
   Arguments,
   type FunctionValue,
+  isFollowed,
   keyOf,
   list,
   none,
   number,
-  numberOf,
   PythonError,
   type Scope,
   text,
@@ -20,12 +22,17 @@ import {
   tuple,
   unknown,
   type Value,
+  weightOf,
 } from './values.ts';
 
 /** Runs the body of a function; given by the interpreter, as bodies are statements. */
 export type RunBody = (callee: FunctionValue, scope: Scope) => Value;
 
 const MAX_DEPTH = 24;
+/** Steps that a call takes besides those of its body. */
+const CALLED = 8;
+/** `for` clauses of one comprehension. */
+const MAX_CLAUSES = 16;
 
 export class Evaluator {
   readonly session: Session;
@@ -38,7 +45,12 @@ export class Evaluator {
   }
 
   evaluate(expression: Expression, scope: Scope): Value {
-    this.session.step();
+    const { budget } = this.session;
+    budget.spend();
+    return budget.inside(() => this.#evaluate(expression, scope));
+  }
+
+  #evaluate(expression: Expression, scope: Scope): Value {
     const read = (part: Expression): Value => this.evaluate(part, scope);
     switch (expression.kind) {
       case 'name':
@@ -56,7 +68,9 @@ export class Evaluator {
       case 'format': {
         const parts = expression.parts.map((part) => textOf(read(part)));
         if (parts.includes(undefined)) return unknown;
-        return text(parts.map((part) => (part?.kind === 'text' ? part.value : '')).join(''));
+        const texts = parts.map((part) => (part?.kind === 'text' ? part.value : ''));
+        const length = texts.reduce((sum, part) => sum + part.length, 0);
+        return length > MAX_TEXT ? unknown : text(texts.join(''));
       }
       case 'list': {
         const items = this.#items(expression.items, scope);
@@ -101,6 +115,8 @@ export class Evaluator {
       case 'subscript': {
         const object = read(expression.object);
         const indices = expression.indices.map(read);
+        const isWhole = object.kind === 'text' || indices.some(({ kind }) => kind === 'slice');
+        if (isWhole) this.session.budget.spend(weightOf(object));
         return this.index(object, indices, expression.isTuple, expression.line);
       }
       case 'slice': {
@@ -144,8 +160,9 @@ export class Evaluator {
       if (item.kind !== 'star') values.push(this.evaluate(item, scope));
       else {
         const inner = itemsOf(this.evaluate(item.operand, scope));
-        if (inner === undefined) isKnown = false;
+        if (inner === undefined || !isFollowed(values.length + inner.length)) isKnown = false;
         else values.push(...inner);
+        this.session.budget.spend(inner === undefined ? 0 : inner.length);
       }
     }
     return isKnown ? values : undefined;
@@ -162,6 +179,7 @@ export class Evaluator {
       return unknown;
     }
     const right = this.evaluate(expression.right, scope);
+    this.session.budget.spend(weightOf(left) + weightOf(right));
     const plain = applyBinary(operator, left, right);
     if (plain.kind !== 'unknown') return plain;
     const args = new Arguments([left, right]);
@@ -182,6 +200,8 @@ export class Evaluator {
     for (const [index, operator] of operators.entries()) {
       const operand = operands[index + 1];
       const right = operand === undefined ? unknown : this.evaluate(operand, scope);
+      // Each item is compared by all its parts.
+      this.session.budget.spend(8 * (weightOf(left) + weightOf(right)));
       const truth = truthOf(compare(operator, left, right));
       if (truth === false) return { kind: 'boolean', value: false };
       if (truth === undefined) isUnknown = true;
@@ -215,9 +235,10 @@ export class Evaluator {
   ): boolean {
     const clause = expression.clauses[depth];
     if (clause === undefined) {
-      items.push(this.evaluate(expression.element, scope));
+      extend(items, [this.evaluate(expression.element, scope)]);
       return true;
     }
+    if (depth >= MAX_CLAUSES) throw new GiveUp('nesting');
     const values = itemsOf(this.evaluate(clause.iterable, scope));
     if (values === undefined) {
       this.#doubt(() => {
@@ -240,58 +261,9 @@ export class Evaluator {
     return isKnown;
   }
 
-  /** Binds names, unpacks sequences; what is stored inside of objects is followed for lists only. */
+  /** Binds names, unpacks sequences. */
   assign(target: Expression, value: Value, scope: Scope): void {
-    switch (target.kind) {
-      case 'name':
-        bind(target.name, value, scope);
-        break;
-      case 'list': {
-        const items = itemsOf(value);
-        const stars = target.items.findIndex(({ kind }) => kind === 'star');
-        const count = target.items.length;
-        if (items !== undefined && stars < 0 && items.length !== count) {
-          const isShape = value.kind === 'sequence' && value.isShape && count === 2;
-          if (!isShape) throw new PythonError('ValueError', 'wrong number of values to unpack');
-        }
-        target.items.forEach((item, index) => {
-          if (item.kind === 'star') {
-            const after = count - index - 1;
-            const part = items?.slice(index, items.length - after);
-            this.assign(item.operand, part === undefined ? unknown : list([...part]), scope);
-            return;
-          }
-          const at = stars >= 0 && index > stars ? index - count : index;
-          this.assign(item, items?.at(at) ?? unknown, scope);
-        });
-        break;
-      }
-      case 'subscript': {
-        const object = this.evaluate(target.object, scope);
-        const indices = target.indices.map((part) => this.evaluate(part, scope));
-        const [only = unknown] = indices;
-        if (object.kind === 'dictionary') {
-          const key = keyOf(only);
-          if (key !== undefined) object.entries.set(key, value);
-        } else if (object.kind === 'sequence' && indices.length > 1) {
-          const row = indexPlain(object, only);
-          const at = numberOf(indices[1]);
-          if (row.kind === 'sequence' && at !== undefined) row.items[at] = value;
-        } else if (object.kind === 'sequence' && indices.length === 1) {
-          const at = only.kind === 'number' ? only.value : undefined;
-          if (at === undefined) object.items.fill(unknown);
-          else object.items[at < 0 ? at + object.items.length : at] = value;
-        }
-        break;
-      }
-      case 'attribute': {
-        const object = this.evaluate(target.object, scope);
-        if (object.kind === 'object') object.fields.set(target.name, value);
-        break;
-      }
-      default:
-        break;
-    }
+    assign(target, value, scope, (expression) => this.evaluate(expression, scope));
   }
 
   attribute(self: Value, name: string, line: number): Value {
@@ -340,9 +312,13 @@ export class Evaluator {
     const named = new Map<string, Value>();
     for (const { name, stars, value } of given) {
       const evaluated = this.evaluate(value, scope);
-      if (stars === 1) positional.push(...(itemsOf(evaluated) ?? [unknown]));
-      else if (stars === 2) {
+      if (stars === 1) {
+        const items = itemsOf(evaluated) ?? [unknown];
+        this.session.budget.spend(items.length);
+        positional.push(...items);
+      } else if (stars === 2) {
         if (evaluated.kind !== 'dictionary') continue;
+        this.session.budget.spend(evaluated.entries.size);
         for (const [key, item] of evaluated.entries) {
           if (key.startsWith("'")) named.set(key.slice(1), item);
         }
@@ -360,8 +336,10 @@ export class Evaluator {
 
   call(callee: Value, args: Arguments, line: number): Value {
     const call = { session: this.session, args, line };
+    this.session.budget.spend(args.all().reduce((sum, value) => sum + weightOf(value), 0));
     if (callee.kind === 'function') return this.#callFunction(callee, args);
     if (callee.kind === 'method') {
+      if (!constantMethods.has(callee.name)) this.session.budget.spend(weightOf(callee.self));
       for (const library of libraries) {
         const value = library.callMethod?.(callee.self, callee.name, call);
         if (value !== undefined) return value;
@@ -388,6 +366,7 @@ export class Evaluator {
 
   #callFunction(callee: FunctionValue, args: Arguments): Value {
     if (this.#depth >= MAX_DEPTH) return unknown;
+    this.session.budget.spend(CALLED);
     const scope = bindArguments(callee, args);
     this.#depth++;
     try {
@@ -397,3 +376,6 @@ export class Evaluator {
     }
   }
 }
+
+/** Methods of lists and dictionaries that take no longer on a long one. */
+const constantMethods: ReadonlySet<string> = new Set(['append', 'pop', 'get']);

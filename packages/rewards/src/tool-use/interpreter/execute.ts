@@ -2,6 +2,8 @@
 
 import { libraries } from '../libraries/libraries.ts';
 import type { Handler, Statement } from '../syntax/ast.ts';
+import { GiveUp } from './budget.ts';
+import { extend } from './builtins.ts';
 import { Evaluator } from './evaluate.ts';
 import { bind, lookUp, mergeValues } from './names.ts';
 import { applyBinary, itemsOf } from './operators.ts';
@@ -12,10 +14,10 @@ import {
   none,
   PythonError,
   type Scope,
-  StepLimit,
   truthOf,
   unknown,
   type Value,
+  weightOf,
 } from './values.ts';
 
 /** How a list of statements was left. */
@@ -27,6 +29,7 @@ type Completion =
 
 const next: Completion = { kind: 'next' };
 const MAX_ITERATIONS = 512;
+const THROWN = 80;
 
 export class Interpreter {
   readonly session: Session;
@@ -99,7 +102,12 @@ export class Interpreter {
   }
 
   #statement(statement: Statement, scope: Scope): Completion {
-    this.session.step();
+    const { budget } = this.session;
+    budget.spend();
+    return budget.inside(() => this.#follow(statement, scope));
+  }
+
+  #follow(statement: Statement, scope: Scope): Completion {
     const evaluate = (expression: Parameters<Evaluator['evaluate']>[0]): Value =>
       this.#evaluator.evaluate(expression, scope);
     switch (statement.kind) {
@@ -197,7 +205,8 @@ export class Interpreter {
 
   #update(current: Value, operator: string, value: Value, line: number): Value {
     if (current.kind === 'sequence' && !current.isTuple && operator === '+') {
-      current.items.push(...(itemsOf(value) ?? [unknown]));
+      this.session.budget.spend(weightOf(value));
+      extend(current.items, itemsOf(value) ?? [unknown]);
       return current;
     }
     const plain = applyBinary(operator, current, value);
@@ -218,6 +227,7 @@ export class Interpreter {
     this.session.doubts++;
     try {
       for (const body of bodies) {
+        this.session.budget.spend(before.size >> 3);
         scope.variables = new Map(before);
         try {
           const completion = this.#block(body, scope);
@@ -239,6 +249,7 @@ export class Interpreter {
     for (const { variables } of others) {
       for (const name of new Set([...merged.keys(), ...variables.keys()])) {
         const [a, b] = [merged.get(name), variables.get(name)];
+        if (a !== b) this.session.budget.spend(1 + weightOf(a) + weightOf(b));
         merged.set(
           name,
           a === undefined || b === undefined ? (a ?? b ?? unknown) : mergeValues(a, b),
@@ -289,7 +300,7 @@ export class Interpreter {
       if (completion.kind === 'return') return completion;
       if (completion.kind === 'break') return next;
     }
-    throw new StepLimit();
+    throw new GiveUp('steps');
   }
 
   #try(statement: Statement & { kind: 'try' }, scope: Scope): Completion {
@@ -299,6 +310,8 @@ export class Interpreter {
       if (completion.kind === 'next') completion = this.#block(statement.otherwise, scope);
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
+      // Throwing takes as long as many steps.
+      this.session.budget.spend(THROWN);
       const handler = statement.handlers.find((own) => this.#catches(own, error, scope));
       if (handler === undefined) {
         this.#block(statement.last, scope);

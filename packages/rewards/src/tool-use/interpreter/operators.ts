@@ -1,6 +1,7 @@
 /** Operators, indices and comparisons of Python on values that are known. */
 import {
   boolean,
+  isFollowed,
   isSame,
   list,
   number,
@@ -45,6 +46,7 @@ export function applyBinary(operator: string, left: Value, right: Value): Value 
     return text(left.value + right.value);
   }
   if (left.kind === 'sequence' && right.kind === 'sequence' && operator === '+') {
+    if (!isFollowed(left.items.length + right.items.length)) return unknown;
     return { ...left, items: [...left.items, ...right.items] };
   }
   if (operator === '*') {
@@ -55,7 +57,9 @@ export function applyBinary(operator: string, left: Value, right: Value): Value 
 }
 
 function repeated(sequence: SequenceValue, count: number): Value {
-  if (!Number.isInteger(count) || count * sequence.items.length > 10_000) return unknown;
+  if (!Number.isInteger(count) || !isFollowed(count * Math.max(1, sequence.items.length))) {
+    return unknown;
+  }
   const items = Array.from({ length: Math.max(0, count) }, () => sequence.items).flat();
   return { ...sequence, items };
 }
@@ -124,9 +128,15 @@ export function compare(operator: string, left: Value, right: Value): Value {
   return boolean(operator === '!=');
 }
 
+/** Comparisons of characters that a search may take. */
+const MAX_SEARCHED = 65_536;
+
 function contains(container: Value, item: Value): boolean | undefined {
-  if (container.kind === 'text' && item.kind === 'text')
-    return container.value.includes(item.value);
+  if (container.kind === 'text' && item.kind === 'text') {
+    // A search takes their product at worst.
+    const isShort = container.value.length * item.value.length <= MAX_SEARCHED;
+    return isShort ? container.value.includes(item.value) : undefined;
+  }
   if (container.kind !== 'sequence' || item.kind === 'unknown') return undefined;
   if (container.items.some((own) => isSame(own, item))) return true;
   return container.items.some(({ kind }) => kind === 'unknown') ? undefined : false;
@@ -183,7 +193,7 @@ export function indexPlain(container: Value, index: Value): Value {
   return unknown;
 }
 
-/** The items a loop goes over, where they are known; at most 10,000. */
+/** The items a loop goes over, where they are known. */
 export function itemsOf(value: Value): readonly Value[] | undefined {
   if (value.kind === 'sequence') return value.items;
   if (value.kind === 'text') return [...value.value].map(text);
@@ -194,6 +204,6 @@ export function itemsOf(value: Value): readonly Value[] | undefined {
 export function rangeOf(start: number, end: number, step: number): Value {
   if (step === 0) throw new PythonError('ValueError', 'range() arg 3 must not be zero');
   const count = Math.max(0, Math.ceil((end - start) / step));
-  if (!Number.isFinite(count) || count > 10_000) return unknown;
+  if (!isFollowed(count)) return unknown;
   return list(Array.from({ length: count }, (_, index) => number(start + index * step, true)));
 }

@@ -17,20 +17,16 @@ import type {
   ShownPicture,
 } from '../operation.ts';
 import { familyOf } from '../operation.ts';
-import {
-  type Arguments,
-  type Picture,
-  type PictureValue,
-  StepLimit,
-  type Value,
-} from './values.ts';
+import { Budget, GiveUp, MAX_OPERATIONS } from './budget.ts';
+import type { Arguments, Picture, PictureValue, Value } from './values.ts';
 
 /** A crop of at least this share of its picture changes nothing worth a look. */
 export const WHOLE_SHARE: number = 0.9;
 /** A crop this like an earlier one shows nothing new. */
 export const REPEATED_IOU: number = 0.95;
 
-const MAX_STEPS = 200_000;
+/** Steps that an operation takes besides those of its code. */
+const RECORDED = 10;
 
 /** How an operation changes a picture; what is left out stays, `size: 'unknown'` loses track. */
 export interface Change {
@@ -67,22 +63,25 @@ export class Session {
   /** Conditions not decided around what is being followed now. */
   doubts: number = 0;
   turn: number = 0;
+  /** What is left of the work for this turn. */
+  budget: Budget = new Budget();
   #made = 0;
-  #steps = 0;
+  /** An earlier turn was not followed to its end: what it left behind is not known. */
+  #isLost = false;
   readonly #crops: { readonly source: string; readonly box: Box }[] = [];
 
   begin(turn: number): void {
     this.turn = turn;
     this.operations = [];
     this.shown = [];
-    this.doubts = 0;
+    this.doubts = this.#isLost ? 1 : 0;
     this.#made = 0;
-    this.#steps = 0;
+    this.budget = new Budget();
   }
 
-  /** Counts one step. @throws StepLimit beyond the most that one turn may take */
-  step(): void {
-    if (++this.#steps > MAX_STEPS) throw new StepLimit();
+  /** This turn is not followed to its end: nothing that comes after it is certain. */
+  lose(): void {
+    this.#isLost = true;
   }
 
   /** A picture of nobody's pixels: drawn, blank, read from a file that is not known. */
@@ -129,6 +128,8 @@ export class Session {
     const canonicalBox =
       box !== undefined && toCanonical !== undefined ? mapBox(toCanonical, box) : undefined;
     const reason = done.isIdentity ? 'identity' : this.#noOpOfCrop(done, canonicalBox);
+    this.budget.spend(RECORDED);
+    if (this.operations.length >= MAX_OPERATIONS) throw new GiveUp('size');
     this.operations.push({
       kind,
       family: familyOf(kind),
@@ -158,6 +159,7 @@ export class Session {
       if (inside >= WHOLE_SHARE * width * height) return 'whole';
     }
     if (canonicalBox === undefined || boxProblem === 'empty') return undefined;
+    this.budget.spend(this.#crops.length >> 2);
     const isRepeated = this.#crops.some(
       (crop) =>
         crop.source === source && intersectionOverUnion(crop.box, canonicalBox) >= REPEATED_IOU,

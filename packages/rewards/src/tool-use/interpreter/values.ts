@@ -1,6 +1,7 @@
 /** What an expression may be, as far as it is known without running it. */
 import type { Affine } from '../geometry.ts';
 import type { Expression, Parameter, Statement } from '../syntax/ast.ts';
+import { MAX_COMPARED, MAX_ITEMS, MAX_TEXT } from './budget.ts';
 
 /** A picture in memory, as Pillow or as an array; in-place methods replace what it holds. */
 export interface Picture {
@@ -79,8 +80,9 @@ export function number(value: number, isInteger: boolean = Number.isInteger(valu
   return Number.isFinite(value) ? { kind: 'number', value, isInteger } : unknown;
 }
 
+/** A text; unknown where it is longer than texts are followed. */
 export function text(value: string): Value {
-  return { kind: 'text', value };
+  return value.length > MAX_TEXT ? unknown : { kind: 'text', value };
 }
 
 export function boolean(value: boolean): Value {
@@ -140,27 +142,52 @@ export function truthOf(value: Value): boolean | undefined {
   }
 }
 
-/** How a dictionary tells keys apart; undefined for a key that is not known. */
-export function keyOf(value: Value): string | undefined {
+/** Parts that may still be looked at: a list may hold itself, or the same list many times. */
+interface Looks {
+  left: number;
+}
+
+/** How a dictionary tells keys apart; undefined for a key that is not known, or of many parts. */
+export function keyOf(value: Value, looks: Looks = { left: MAX_COMPARED }): string | undefined {
+  if (--looks.left < 0) return undefined;
   if (value.kind === 'text') return `'${value.value}`;
   const scalar = numberOf(value);
   if (scalar !== undefined) return String(scalar);
-  const parts = value.kind === 'sequence' ? value.items.map(keyOf) : [undefined];
-  return parts.includes(undefined) ? undefined : `(${parts.join()})`;
+  if (value.kind !== 'sequence') return undefined;
+  const parts: string[] = [];
+  for (const item of value.items) {
+    const part = keyOf(item, looks);
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  return `(${parts.join()})`;
 }
 
-/** Whether two values are known to be the same. */
-export function isSame(a: Value, b: Value): boolean {
+/** Whether two values are known to be the same; of those of many parts it is not. */
+export function isSame(a: Value, b: Value, looks: Looks = { left: MAX_COMPARED }): boolean {
+  if (--looks.left < 0) return false;
   if (a === b) return a.kind !== 'unknown';
   if (a.kind === 'picture' && b.kind === 'picture') return a.picture.id === b.picture.id;
   if (a.kind === 'none' && b.kind === 'none') return true;
   if (a.kind === 'path' && b.kind === 'path') return a.path === b.path;
   if (a.kind === 'sequence' && b.kind === 'sequence') {
     if (a.items.length !== b.items.length || a.isTuple !== b.isTuple) return false;
-    return a.items.every((item, index) => isSame(item, b.items[index] ?? unknown));
+    return a.items.every((item, index) => isSame(item, b.items[index] ?? unknown, looks));
   }
-  const [left, right] = [keyOf(a), keyOf(b)];
+  const [left, right] = [keyOf(a, looks), keyOf(b, looks)];
   return left !== undefined && left === right;
+}
+
+/** Whether a list of so many items is followed. */
+export function isFollowed(count: number): boolean {
+  return count <= MAX_ITEMS;
+}
+
+/** Steps that it takes to go through a value once. */
+export function weightOf(value: Value | undefined): number {
+  if (value?.kind === 'sequence') return value.items.length >> 3;
+  if (value?.kind === 'dictionary') return value.entries.size >> 3;
+  return value?.kind === 'text' ? value.value.length >> 6 : 0;
 }
 
 /** An error that the code raises for certain. */
@@ -172,9 +199,6 @@ export class PythonError extends Error {
     this.type = type;
   }
 }
-
-/** The analysis has done as many steps as it may. */
-export class StepLimit extends Error {}
 
 /** Arguments of a call. */
 export class Arguments {

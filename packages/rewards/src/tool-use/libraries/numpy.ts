@@ -4,6 +4,7 @@ import { indexPlain, settleSlice } from '../interpreter/operators.ts';
 import type { Call, Library } from '../interpreter/runtime.ts';
 import type { Session } from '../interpreter/session.ts';
 import {
+  isFollowed,
   list,
   none,
   number,
@@ -71,6 +72,11 @@ export const numpy: Library = {
 };
 
 function flat(sequence: SequenceValue): Value {
+  const count = sequence.items.reduce(
+    (sum, item) => sum + (item.kind === 'sequence' ? item.items.length : 1),
+    0,
+  );
+  if (!isFollowed(count)) return unknown;
   return list(sequence.items.flatMap((item) => (item.kind === 'sequence' ? item.items : [item])));
 }
 

@@ -1,7 +1,8 @@
 /** OpenCV in Python: pictures are arrays, turns are clockwise by name, points have x first. */
-import { type Affine, composeAffine, invertAffine } from '../geometry.ts';
+import { type Affine, composeAffine, fromScale, invertAffine } from '../geometry.ts';
 import { pythonRound } from '../interpreter/operators.ts';
 import type { Call, Library } from '../interpreter/runtime.ts';
+import type { Session } from '../interpreter/session.ts';
 import {
   list,
   none,
@@ -196,12 +197,12 @@ function move(
         return resize(session, site, image, undefined);
       }
       const scaled = [pythonRound(size[0] * fx), pythonRound(size[1] * fy)] as const;
-      return resize(session, site, image, scaled);
+      // The factors hold for positions, not what rounding the sides makes of them.
+      return resize(session, site, image, scaled, [0, 0, scaled[0] / fx, scaled[1] / fy]);
     }
     case 'pyrUp':
-      return resize(session, site, image, size && [size[0] * 2, size[1] * 2]);
     case 'pyrDown':
-      return resize(session, site, image, size && [(size[0] + 1) >> 1, (size[1] + 1) >> 1]);
+      return pyramid(name, image, session, site);
     case 'warpAffine': {
       const sides = readSides(args.get(2, 'dsize'));
       const toInput = backOf(args.get(1, 'M'));
@@ -230,6 +231,21 @@ function move(
     default:
       return undefined;
   }
+}
+
+/** Every second pixel stays where it is, pixel 0 first: centres move by a quarter or a half. */
+function pyramid(
+  name: 'pyrUp' | 'pyrDown',
+  image: PictureValue,
+  session: Session,
+  site: CallSite,
+): Value {
+  const size = sizeOf(image);
+  if (size === undefined) return resize(session, site, image, undefined);
+  const isUp = name === 'pyrUp';
+  const sides = size.map((side) => (isUp ? side * 2 : (side + 1) >> 1)) as [number, number];
+  const toInput = isUp ? fromScale(0.5, 0.5, 0.25, 0.25) : fromScale(2, 2, -0.5, -0.5);
+  return operate(session, site, 'resize', image, { size: sides, toInput }, sides);
 }
 
 function pad(image: PictureValue, { session, args }: Call, site: CallSite): Value {

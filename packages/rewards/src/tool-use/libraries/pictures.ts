@@ -69,7 +69,8 @@ export function crop(
     throw new PythonError('ValueError', 'the box of crop has swapped sides');
   }
   const output = session.derive(input, {
-    size: [Math.max(0, right - left), Math.max(0, bottom - top)],
+    // Whole, also where a box is around a centre between pixels.
+    size: [Math.max(0, Math.round(right - left)), Math.max(0, Math.round(bottom - top))],
     toInput: fromCrop(left, top),
   });
   const problem = boxProblem === undefined ? {} : { boxProblem };

@@ -1,10 +1,17 @@
 /**
  * Python source to statements, with Lezer's grammar: plain JavaScript, synchronous and without set-up
- * in Node and in browsers, as a reward has to be. It repairs errors instead of stopping; code that
- * needed a repair does not compile in Python either and has no statements here.
+ * in Node and in browsers, as a reward has to be. Code with an error does not compile in Python either
+ * and has no statements here.
  */
-import type { SyntaxNode } from '@lezer/common';
+import type { SyntaxNode, Tree } from '@lezer/common';
 import { parser } from '@lezer/python';
+import {
+  type GiveUpReason,
+  MAX_CHARACTERS,
+  MAX_LINE,
+  MAX_NESTING,
+  MAX_NODES,
+} from '../interpreter/budget.ts';
 import type { Expression, Handler, ImportedName, Statement } from './ast.ts';
 import { readExpression, readExpressions, readParameters } from './expressions.ts';
 import { childrenOf, Source, splitAt } from './source.ts';
@@ -13,30 +20,85 @@ export interface ParsedCode {
   readonly statements: readonly Statement[];
   /** Line of the first error, from 1; undefined for code that parses. */
   readonly errorLine?: number;
+  /** Why the code was not read; it has neither statements nor an error then. */
+  readonly gaveUp?: GiveUpReason;
 }
 
 export function parsePython(code: string): ParsedCode {
+  if (code.length > MAX_CHARACTERS) return { statements: [], gaveUp: 'code' };
   const source = new Source(code.replaceAll('\r\n', '\n'));
-  const tree = parser.parse(source.text);
+  if (bracketDepth(source.text) > MAX_NESTING) return { statements: [], gaveUp: 'nesting' };
+  const tree = parseBounded(source.text);
+  if (tree === undefined) return { statements: [], gaveUp: 'code' };
+  if (typeof tree === 'number') {
+    // Beyond some thousand operands in a row the parser sees errors where there are none.
+    if (source.lineLengthAt(tree) > MAX_LINE) return { statements: [], gaveUp: 'code' };
+    return { statements: [], errorLine: source.lineAt(tree) };
+  }
   let errorAt: number | undefined;
+  let gaveUp: GiveUpReason | undefined;
+  let [nodes, depth] = [0, 0];
   tree.iterate({
     enter: (node) => {
+      if (++nodes > MAX_NODES) gaveUp ??= 'code';
+      if (++depth > MAX_NESTING) gaveUp ??= 'nesting';
       if (node.type.isError) errorAt ??= node.from;
-      if (node.name === 'Script' || node.name === 'Body')
-        errorAt ??= misindented(source, node.node);
-      return errorAt === undefined;
+      if (errorAt === undefined && (node.name === 'Script' || node.name === 'Body')) {
+        errorAt = misindented(source, node.node);
+      }
+      // To the end even behind an error: in code too deep for it the parser sees errors.
+      if (gaveUp === undefined) return true;
+      depth--;
+      return false;
+    },
+    leave: () => {
+      depth--;
     },
   });
+  if (gaveUp !== undefined) return { statements: [], gaveUp };
   if (errorAt !== undefined) return { statements: [], errorLine: source.lineAt(errorAt) };
   return { statements: readStatements(source, childrenOf(tree.topNode)) };
+}
+
+/** How deep brackets go at most, those in texts and comments counted too: the parser is slow there. */
+function bracketDepth(text: string): number {
+  let [depth, most] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '(' || character === '[' || character === '{') {
+      if (++depth > most) most = depth;
+    } else if (character === ')' || character === ']' || character === '}') {
+      if (depth > 0) depth--;
+    }
+  }
+  return most;
+}
+
+/** Stops at the first error, where repairing it takes long and helps nobody. */
+const strict = parser.configure({ strict: true });
+/** Moves of the parser for a character; code that parses takes at most one. */
+const MOVES_PER_CHARACTER = 2;
+
+/** The tree, the place of the first error, or neither where it takes too long. */
+function parseBounded(text: string): Tree | number | undefined {
+  const parse = strict.startParse(text);
+  try {
+    for (let move = MOVES_PER_CHARACTER * text.length + 100; move > 0; move--) {
+      const tree = parse.advance();
+      if (tree !== null) return tree;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return Math.min(parse.parsedPos, text.length);
+    throw error;
+  }
 }
 
 /** Where a statement of a block is indented otherwise than the first, which Lezer lets pass. */
 function misindented(source: Source, block: SyntaxNode): number | undefined {
   let expected = block.name === 'Script' ? '' : undefined;
   for (const statement of childrenOf(block)) {
-    const lineStart = source.text.lastIndexOf('\n', statement.from - 1) + 1;
-    const before = source.text.slice(lineStart, statement.from);
+    const before = source.text.slice(source.lineStartOf(statement), statement.from);
     // A statement behind a colon or a semicolon has no indentation of its own.
     if (before.trim() !== '' || statement.name === ':' || statement.from === statement.to) continue;
     expected ??= before;

@@ -27,6 +27,18 @@ export class Source {
     return low + 1;
   }
 
+  /** Characters of the line of an offset. */
+  lineLengthAt(offset: number): number {
+    const line = this.lineAt(offset);
+    const start = this.#lineStarts[line - 1] ?? 0;
+    return (this.#lineStarts[line] ?? this.text.length) - start;
+  }
+
+  /** Offset at which the line of a node starts. */
+  lineStartOf(node: SyntaxNode): number {
+    return this.#lineStarts[this.lineAt(node.from) - 1] ?? 0;
+  }
+
   lineOf(node: SyntaxNode): number {
     return this.lineAt(node.from);
   }
