@@ -93,8 +93,9 @@ export const rewardShaping: Experiment = {
       name: 'dark',
       title: 'CodeVision in the dark: what is paid for trying',
       about:
-        'The same tables without the light: nothing shows which tool is required, so that a reward for ' +
-        'the required one is earned by trying all. The penalties are what stands against it.',
+        'The same tables without the light: nothing shows which tool is required, nor, to a policy that ' +
+        'knows places by it, where cards lie. A reward for the required tool is then earned by trying ' +
+        'all. The penalties are what stands against it.',
       from: 'cold-start',
       recipe: 'codevision-nano',
       settings: ['taskSet=dark-needle'],

@@ -12,12 +12,15 @@ const MARGIN = 16;
 const GAP = 20;
 /** Charts side by side. */
 const COLUMNS = 2;
-/** Height of a section's heading, of a row of its legend, and of a chart's title. */
-const HEADING = 34;
+/** Height of a section's heading with room above it, of a row of its legend, and of a chart's title. */
+const HEADING = 50;
 const LEGEND = 26;
 const TITLE = 46;
 /** Width of a letter of the legend, about. */
 const LETTER = 7;
+/** Letters of a chart's sentence that fit into a line, and the height of each line more. */
+const LINE_LETTERS = 62;
+const LINE = 15;
 
 /** Charts with one legend; a series has the colour of its label's place. */
 export interface PictureSection {
@@ -50,15 +53,32 @@ function drawSection({ heading, labels, charts }: PictureSection, start: number,
   const legend = drawLegend(labels, width, top);
   const first = top + legend.height;
   const rows = Math.ceil(charts.length / COLUMNS);
-  const picture = html`${heading !== undefined && html`<text class="heading" x="${MARGIN}" y="${start + 18}">${heading}</text>`}
+  const abouts = charts.map(({ about }) => linesOf(about));
+  const lines = Math.max(1, ...abouts.map(({ length }) => length));
+  const title = TITLE + (lines - 1) * LINE;
+  const picture = html`${heading !== undefined && html`<text class="heading" x="${MARGIN}" y="${start + 34}">${heading}</text>`}
 ${legend.picture}
 ${charts.map((chart, i) => {
   const x = MARGIN + (i % COLUMNS) * (WIDTH + GAP);
-  const y = first + TITLE + Math.floor(i / COLUMNS) * (TITLE + HEIGHT);
-  return html`<text class="title" x="${x}" y="${y - 24}">${chart.title}</text><text class="about" x="${x}" y="${y - 9}">${chart.about}</text>
+  const y = first + title + Math.floor(i / COLUMNS) * (title + HEIGHT);
+  const about = y - 9 - (lines - 1) * LINE;
+  return html`<text class="title" x="${x}" y="${about - 15}">${chart.title}</text>${(
+    abouts[i] ?? []
+  ).map((line, row) => html`<text class="about" x="${x}" y="${about + row * LINE}">${line}</text>`)}
 ${drawPlot(chart, { x, y }) ?? html`<text class="about" x="${x}" y="${y + HEIGHT / 2}">No values were recorded.</text>`}`;
 })}`;
-  return { picture, bottom: first + rows * (TITLE + HEIGHT) };
+  return { picture, bottom: first + rows * (title + HEIGHT) };
+}
+
+/** A sentence in lines that fit over a chart. */
+function linesOf(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > LINE_LETTERS) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }
 
 /** Names beside their lines, in as many rows as they need. */
