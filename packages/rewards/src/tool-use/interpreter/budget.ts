@@ -4,7 +4,7 @@
  */
 
 /** Characters of code that are read at all. */
-export const MAX_CHARACTERS = 12_000;
+export const MAX_CHARACTERS = 8000;
 /** Characters of a line with an error, for the error to be believed. */
 export const MAX_LINE = 2000;
 /** Nodes of the syntax tree. */
