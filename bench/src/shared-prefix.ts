@@ -7,7 +7,7 @@
  * gradient norm, which is checked. Figures are medians; the first round warms up and is left out.
  */
 import { nativeBackend } from '@saccade/backend-native';
-import { demonstrate, needleCorpus, tourMix } from '@saccade/data';
+import { demonstrate, needleCorpus, needleScript, tourMix } from '@saccade/data';
 import { createToolEnv, protocols, taskSets } from '@saccade/gym';
 import { openDevice } from '@saccade/ops';
 import {
@@ -113,7 +113,7 @@ async function makeItems(
         taskSet: taskSets.get('needle'),
         makeEnv: () => createToolEnv({ protocol, sandbox, budgets: { toolTurns: 4, images: 16 } }),
         processor,
-        mix: tourMix,
+        script: needleScript(tourMix),
         seed,
         count: prompts,
         images,

@@ -3,7 +3,7 @@
  * fraction of what a conversation costs, as vision-language models learn it from captioned pictures.
  */
 import { type EventSink, randomAt } from '@saccade/core';
-import { defaultNeedle, drawLook, encodePicture, mnist } from '@saccade/gym';
+import { defaultNeedle, drawLook, drawPrint, encodePicture, mnist } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
@@ -14,6 +14,8 @@ export interface CaptionOptions {
   readonly images: ModelImages;
   readonly seed: number;
   readonly count: number;
+  /** Share of large prints instead of looks. Default 0. */
+  readonly printShare?: number;
   readonly onEvent?: EventSink;
 }
 
@@ -23,12 +25,15 @@ export function captions(options: CaptionOptions): Promise<Trajectory[]> {
 }
 
 async function caption(options: CaptionOptions, index: number): Promise<Trajectory> {
-  const { processor, images, seed } = options;
+  const { processor, images, seed, printShare = 0 } = options;
   const random = randomAt(seed, 'caption', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
-  const { width, height, ...look } = drawLook(digits.pixels(digit), defaultNeedle.texture, random);
-  const png = await encodePicture({ width, height, ...look });
+  const isPrint = printShare > 0 && random.uniform() < printShare;
+  const ink = digits.pixels(digit);
+  const picture = isPrint ? drawPrint(ink) : drawLook(ink, defaultNeedle.texture, random);
+  const { width, height } = picture;
+  const png = await encodePicture(picture);
   const image = await images.prepare(png);
   const { tokens } = processor.encodeContent([{ kind: 'image', image }]);
   const id = `caption-${String(index).padStart(6, '0')}`;

@@ -1,7 +1,7 @@
 /** Texts to train a nano policy's tokenizer on: what its contexts are made of. */
 import { randomAt } from '@saccade/core';
-import { type MessagePart, needleQuestion, type Protocol } from '@saccade/gym';
-import { answerText, lookText } from './model-text.ts';
+import { type MessagePart, needleQuestion, type Protocol, turnTools } from '@saccade/gym';
+import { answerText, lookText, turnText } from './model-text.ts';
 
 /** Prompt, looks, observations and answers of `needle` under a protocol. */
 export function needleCorpus(protocol: Protocol): readonly string[] {
@@ -36,6 +36,12 @@ export function needleCorpus(protocol: Protocol): readonly string[] {
     texts.push('assistant\n', '\n');
   }
   return texts;
+}
+
+/** The texts of `turned-needle`: those of `needle`, and turns. */
+export function turnedCorpus(protocol: Protocol): readonly string[] {
+  const turns = Array.from({ length: 12 }, () => turnTools.map(turnText)).flat();
+  return [...needleCorpus(protocol), ...turns];
 }
 
 /** The texts of a user turn as they are tokenised: the first one follows the role's name. */

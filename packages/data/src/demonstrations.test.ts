@@ -6,6 +6,7 @@ import {
   type NeedleFacts,
   needle,
   pyvisionImageShort,
+  turnedNeedleWith,
 } from '@saccade/gym';
 import type { ContentPart, EncodedContent, ModelImage, Processor } from '@saccade/policy';
 import { ModelImages, packTrajectories } from '@saccade/rollout';
@@ -14,10 +15,13 @@ import { countToolCalls, type Trajectory, trajectoryViolations } from '@saccade/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemonstrationMix, defaultMix, planLooks } from './behaviour.ts';
 import { captions } from './caption.ts';
-import { needleCorpus } from './corpus.ts';
+import { needleCorpus, turnedCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
-import { answerText, lookText } from './model-text.ts';
+import { guide, turnedDecisions } from './guided.ts';
+import { answerText, lookText, turnText } from './model-text.ts';
 import { readingExamples } from './reading.ts';
+import { needleScript, turnedScript } from './script.ts';
+import type { TurnedMix } from './turned-behaviour.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 const [imageToken, endOfTurn] = [1, 2];
@@ -135,9 +139,9 @@ describe('demonstrate, in the real sandbox', () => {
     });
   const run = (count: number, concurrency: number, change = {}): Promise<Trajectory[]> => {
     const images = new ModelImages(processor);
-    const mix = defaultMix;
+    const script = needleScript(defaultMix);
     const taskSet = needle;
-    const own = { taskSet, makeEnv, processor, mix, seed: 3, count, concurrency, images };
+    const own = { taskSet, makeEnv, processor, script, seed: 3, count, concurrency, images };
     return demonstrate({ ...own, ...change });
   };
 
@@ -206,9 +210,90 @@ describe('demonstrate, in the real sandbox', () => {
         sandbox,
         budgets: { toolTurns: 0, images: 8 },
       });
-    const broken = run(2, 1, { makeEnv: tight, mix: always });
+    const broken = run(2, 1, { makeEnv: tight, script: needleScript(always) });
     await expect(broken).rejects.toThrow(DataError);
     await expect(broken).rejects.toThrow(/ended with turnLimit instead of an answer/);
+  });
+});
+
+describe('turnedScript, in the real sandbox', () => {
+  const processor = new CharacterProcessor();
+  let sandbox: LocalSandbox;
+  const makeEnv = (): Env =>
+    createToolEnv({ protocol: pyvisionImageShort, sandbox, budgets: { toolTurns: 6, images: 8 } });
+  const mix: TurnedMix = {
+    ...always,
+    answerEasyAtOnce: 1,
+    leaveTurned: 0,
+    tryAnother: 0,
+    turnUpright: 0,
+    turnBack: 0,
+    tryInTheDark: 0,
+    mostTries: 0,
+  };
+  const shared = () => {
+    return { makeEnv, processor, seed: 3, count: 24, images: new ModelImages(processor) };
+  };
+  const run = (change: Partial<TurnedMix>, turnedShare: number) =>
+    demonstrate({
+      ...shared(),
+      taskSet: turnedNeedleWith({ turnedShare, easyShare: 0 }),
+      script: turnedScript({ ...mix, ...change }),
+    });
+  const codesOf = ({ turns }: Trajectory) =>
+    turns.flatMap(({ action }) => (action.kind === 'code' ? [action.code] : []));
+  const isTurn = (code: string) => code.startsWith('image_clue_0 = ');
+  const lastLookOf = ({ segments }: Trajectory): Buffer =>
+    Buffer.from(segments.flatMap(({ images }) => images).at(-1)?.png ?? []);
+  let truth: readonly Buffer[] = [];
+  /** The last look shows what the same look shows of the table that was never turned. */
+  const expectLastLooksUpright = (made: readonly Trajectory[]): void => {
+    expect(made.map((one, i) => lastLookOf(one).equals(truth[i] as Buffer))).toEqual(
+      made.map(() => true),
+    );
+  };
+
+  beforeAll(async () => {
+    const { python } = await ensurePython(environment);
+    sandbox = await openSandbox({ python });
+    const upright = await demonstrate({
+      ...shared(),
+      taskSet: needle,
+      script: needleScript(always),
+    });
+    truth = upright.map(lastLookOf);
+  }, 300_000);
+  afterAll(() => sandbox.dispose());
+
+  it('turns each picture upright before it looks at the digit', async () => {
+    const made = await run({}, 1);
+    for (const trajectory of made) {
+      const [first, ...others] = codesOf(trajectory).map(isTurn);
+      expect([first, ...new Set(others)]).toEqual([true, false]);
+    }
+    expectLastLooksUpright(made);
+  });
+
+  it('reaches the same where another tool was tried first, or an upright picture turned', async () => {
+    const fumbled = await run({ tryAnother: 1 }, 1);
+    expect(fumbled.every((one) => codesOf(one).filter(isTurn).length === 2)).toBe(true);
+    expectLastLooksUpright(fumbled);
+    const needless = await run({ turnUpright: 1, turnBack: 1 }, 0);
+    expect(needless.every((one) => codesOf(one).filter(isTurn).length === 2)).toBe(true);
+    expectLastLooksUpright(needless);
+  });
+
+  it('leaves turned pictures as they are where the mix says so, and guides what is decided', async () => {
+    const made = await run({ leaveTurned: 0.5 }, 1);
+    const turned = made.filter((one) => codesOf(one).some(isTurn)).length;
+    expect(turned).toBeGreaterThan(4);
+    expect(turned).toBeLessThan(20);
+    for (const trajectory of made) {
+      const said = guide(trajectory, processor, turnedDecisions).segments.filter(
+        ({ kind }) => kind === 'model',
+      );
+      for (const { text } of said) expect(text).toMatch(/^(rotate|transpose|\(|\n\\boxed)/);
+    }
   });
 });
 
@@ -297,5 +382,8 @@ describe('needleCorpus', () => {
     const [look] = lookText([1, 2, 3, 4]).split('1,2');
     expect(corpus.filter((text) => text.startsWith(look ?? '')).length).toBe(64);
     expect(needleCorpus(pyvisionImageShort)).toEqual(corpus);
+    expect(turnedCorpus(pyvisionImageShort)).toEqual(
+      expect.arrayContaining([...corpus, turnText('rotate_90')]),
+    );
   });
 });

@@ -1,18 +1,18 @@
 /** Demonstrations for the cold start: scripted trajectories, executed in the real sandbox. */
 import { DataError, type EventSink, randomAt } from '@saccade/core';
-import type { NeedleFacts, Task, TaskSet } from '@saccade/gym';
+import type { Task, TaskSet } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import { type MakeEnv, type ModelImages, runRollouts } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
-import { type DemonstrationMix, planLooks } from './behaviour.ts';
 import { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
-import { answerText, lookText } from './model-text.ts';
+import { answerText } from './model-text.ts';
+import type { Script } from './script.ts';
 
 export interface DemonstrateOptions {
   readonly taskSet: TaskSet;
   readonly makeEnv: MakeEnv;
   readonly processor: Processor;
-  readonly mix: DemonstrationMix;
+  readonly script: Script;
   readonly seed: number;
   /** Demonstrations wanted; each of another task. */
   readonly count: number;
@@ -56,14 +56,12 @@ async function demonstrateTasks(
   tasks: readonly Task[],
   options: DemonstrateOptions,
 ): Promise<Trajectory[]> {
-  const { processor, mix, seed, makeEnv, images, concurrency, signal } = options;
+  const { processor, script, seed, makeEnv, images, concurrency, signal } = options;
   const stream = 'demonstrations';
   const scripts = new Map<string, ScriptedTurn[]>(
     tasks.map((task) => {
       const random = randomAt(seed, stream, task.id);
-      const facts = task.metadata as unknown as NeedleFacts;
-      const looks = planLooks(facts, mix, random);
-      const turns: ScriptedTurn[] = looks.map((box) => ({ text: lookText(box), ends: false }));
+      const turns: ScriptedTurn[] = script(task, random).map((text) => ({ text, ends: false }));
       turns.push({ text: answerText(task.answer), ends: true });
       return [`${stream}/${task.id}/0`, turns] as const;
     }),

@@ -20,7 +20,7 @@ export {
 export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
 export { protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
-export { type Box, CARD_SIZE, drawDecoy, drawLook } from './tasksets/draw-needle.ts';
+export { type Box, CARD_SIZE, drawDecoy, drawLook, drawPrint } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,
   encodePicture,
@@ -31,4 +31,10 @@ export {
   needleQuestion,
   needleWith,
 } from './tasksets/needle.ts';
+export { composeTurn, inverseTurn, type TurnTool, turnBox, turnTools } from './tasksets/turn.ts';
+export {
+  type TurnedNeedleFacts,
+  type TurnedNeedleOptions,
+  turnedNeedleWith,
+} from './tasksets/turned-needle.ts';
 export { createToolEnv, type ToolEnvOptions } from './tool-env.ts';

@@ -10,6 +10,8 @@ import { judge, type Verdict, type VerdictOptions } from './verdict.ts';
 export interface ScoringTask {
   readonly answer: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What was asked, for judges; rewards do not see it. */
+  readonly question?: string;
 }
 
 /** What was found out about a trajectory before it is scored, such as by a model that judges. */

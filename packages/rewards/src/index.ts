@@ -24,10 +24,13 @@ export {
 } from './context.ts';
 export { pearson, spearman } from './correlation.ts';
 export type { Judge, Untrusted } from './judge.ts';
+export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';
 export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';
 export { type AnswerInput, answerJudge } from './judges/answer-judge.ts';
+export { type ConsistencyInput, consistencyJudge } from './judges/consistency-judge.ts';
 export { type CropInput, cropJudge } from './judges/crop-judge.ts';
 export { fenced, gradeIn, replyRule } from './judges/fence.ts';
+export { type ProcessInput, processJudge } from './judges/process-judge.ts';
 export {
   type PresetTerm,
   type PresetVariant,
@@ -57,6 +60,7 @@ export { answerIn } from './response.ts';
 export type {
   AnyReward,
   GroupReward,
+  JudgedInput,
   Reward,
   RewardContext,
   TurnReward,
@@ -71,6 +75,13 @@ export {
   balancedToolCallWith,
   toolCallIncentive,
 } from './rewards/balanced-tool-call.ts';
+export {
+  cropIous,
+  type Frame,
+  orientationTools,
+  type ToolRecord,
+  toolRecord,
+} from './rewards/core-tools.ts';
 export { measureRepetition, type Repetition } from './rewards/measure-repetition.ts';
 export { type OverlongOptions, softOverlong } from './rewards/overlong.ts';
 export { overlongCapped, overlongCappedWith } from './rewards/overlong-capped.ts';

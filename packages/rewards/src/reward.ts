@@ -20,6 +20,9 @@ export interface RewardContext {
   readonly judgeScores?: Readonly<Record<string, number>>;
 }
 
+/** What judges can be asked for beside the verdict, named as in the context. */
+export type JudgedInput = 'stepScores' | 'judgeScores.process' | 'judgeScores.consistency';
+
 interface Described {
   readonly name: string;
   /** Where it comes from. */
@@ -27,7 +30,7 @@ interface Described {
   /** Smallest and largest value it can give. */
   readonly range: readonly [number, number];
   /** What judges must have given before it can score. */
-  readonly needs?: readonly ('stepScores' | 'judgeScores')[];
+  readonly needs?: readonly JudgedInput[];
   /** Its numbers, and where each comes from. */
   readonly constants?: Constants;
   /** The reward with other constants; those left out stay. Checked by `changeTerms`. */

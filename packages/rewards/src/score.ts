@@ -61,13 +61,14 @@ export function scoreTrajectory(
  * `reward`; those that had failed before stay what they are. Neither is scored, nor seen by rewards
  * that compare the group.
  *
- * @param judged what was found out before, by the trajectory's id
+ * @param judged what was found out before, by the trajectory's id, or why it could not be: then that
+ *   trajectory fails
  */
 export function scoreGroup(
   group: Group,
   task: ScoringTask,
   scoring: Scoring,
-  judged: ReadonlyMap<string, Judged> = new Map(),
+  judged: ReadonlyMap<string, Judged | RewardError> = new Map(),
 ): ScoredGroupResult {
   checkNames(scoring.terms);
   const alone: Alone[] = [];
@@ -78,7 +79,9 @@ export function scoreGroup(
       continue;
     }
     try {
-      alone.push(scoreAlone(trajectory, task, scoring, judged.get(trajectory.id)));
+      const found = judged.get(trajectory.id);
+      if (found instanceof RewardError) throw found;
+      alone.push(scoreAlone(trajectory, task, scoring, found));
     } catch (error) {
       failed.push(asFailure(trajectory, error));
     }

@@ -88,6 +88,8 @@ export interface CompareOptions {
   readonly isStopRequested: () => boolean;
   /** Called before each run with its name. */
   readonly onRun: (name: string, index: number, count: number) => void;
+  /** Called after each run that has ended, with its index from 0. */
+  readonly onEnd?: (run: ComparedRun, index: number) => void;
 }
 
 /**
@@ -111,7 +113,9 @@ export async function compare(
     onRun(variant.label, i + 1, variants.length);
     if (!(await finish(variant, options))) break;
     const metrics = readMetrics(join(variant.directory, 'metrics.jsonl'));
-    runs.push({ label: variant.label, metrics });
+    const run = { label: variant.label, metrics };
+    runs.push(run);
+    options.onEnd?.(run, i);
   }
   return runs;
 }

@@ -50,3 +50,11 @@ export function settings(about: string): SettingsKind {
 export function flag(preset: boolean, about: string): z.ZodDefault<z.ZodBoolean> {
   return z.boolean().default(preset).meta({ unit: 'true or false', description: about });
 }
+
+/** Numbers by name. */
+export function weights(about: string): z.ZodDefault<z.ZodRecord<z.ZodString, z.ZodNumber>> {
+  return z
+    .record(z.string(), z.number().min(-1e3).max(1e3))
+    .default({})
+    .meta({ unit: 'name=number', description: about });
+}

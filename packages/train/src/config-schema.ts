@@ -1,141 +1,49 @@
 /** Unit, range, default and one sentence for every field of a run's configuration. */
 import { z } from 'zod';
 import type { RunConfig } from './config.ts';
-import { choice, count, flag, name, quantity, settings } from './config-kinds.ts';
+import { choice, count, flag, name, quantity, settings, weights } from './config-kinds.ts';
+import { sft } from './sft-schema.ts';
 
-const sft = z.strictObject({
-  demonstrations: count({
-    min: 0,
-    max: 1_000_000,
-    preset: 1024,
-    unit: 'trajectories',
-    about: 'Programmatic demonstrations executed in the sandbox for the cold start.',
-  }),
-  tours: count({
-    min: 0,
-    max: 1_000_000,
-    preset: 1024,
-    unit: 'trajectories',
-    about: 'Executed demonstrations that visit the cards; they teach where to look and to read.',
-  }),
-  tourCards: count({
+const judge = z.strictObject({
+  baseUrl: name(
+    'none',
+    'URL',
+    'OpenAI-compatible server whose model judges, up to /v1; none for no judge.',
+  ),
+  model: name('none', 'name', 'The model that judges, as the server calls it.'),
+  keyVariable: name(
+    'none',
+    'name',
+    'Environment variable with the server’s API key; none for none.',
+  ),
+  judgesAnswers: flag(false, 'Put answers that the verifier refuses before the judge as well.'),
+  maxConcurrent: count({
     min: 1,
-    max: 15,
-    preset: 4,
-    unit: 'cards',
-    about: 'Cards on the table of a tour at most: more show more places in one picture.',
+    max: 4096,
+    preset: 16,
+    unit: 'calls',
+    about: 'Calls of the judge at a time.',
   }),
-  readings: count({
+  timeoutSeconds: quantity({
+    min: 0.1,
+    max: 3600,
+    preset: 60,
+    unit: 'seconds',
+    about: 'Time of one call of the judge.',
+  }),
+  retries: count({
     min: 0,
-    max: 1_000_000,
-    preset: 2048,
-    unit: 'examples',
-    about: 'One-turn examples with a card in the context: reading, without the sandbox.',
+    max: 100,
+    preset: 3,
+    unit: 'tries',
+    about: 'Tries after the first before the judge has failed; then the trajectory has no reward.',
   }),
-  captions: count({
-    min: 0,
-    max: 1_000_000,
-    preset: 4096,
-    unit: 'examples',
-    about: 'Looks at a digit followed by which one it is: seeing, at little cost.',
-  }),
-  updates: count({
-    min: 0,
-    max: 1_000_000,
-    preset: 400,
-    unit: 'updates',
-    about: 'Optimizer updates of the cold start; 0 skips it.',
-  }),
-  batchSize: count({
+  maxTokens: count({
     min: 1,
-    max: 65_536,
-    preset: 16,
-    unit: 'trajectories',
-    about: 'Demonstrations per optimizer update.',
-  }),
-  tourBatchSize: count({
-    min: 0,
-    max: 65_536,
-    preset: 16,
-    unit: 'examples',
-    about: 'Tours per update: demonstrations whose decisions are given, not learned.',
-  }),
-  readingBatchSize: count({
-    min: 0,
-    max: 65_536,
-    preset: 32,
-    unit: 'examples',
-    about: 'Reading examples per update.',
-  }),
-  captionBatchSize: count({
-    min: 0,
-    max: 65_536,
-    preset: 64,
-    unit: 'examples',
-    about: 'Captions per update.',
-  }),
-  answerWithoutLooking: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.3,
-    unit: 'probability',
-    about: 'Demonstrations that answer before any look.',
-  }),
-  lookAtNothing: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.1,
-    unit: 'probability',
-    about: 'Demonstrated looks that go to a random place instead of the next card.',
-  }),
-  answerAfterSeeing: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.8,
-    unit: 'probability',
-    about: 'Demonstrations that answer once the digit was seen, rather than look on.',
-  }),
-  answerAfterMissing: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.4,
-    unit: 'probability',
-    about: 'Demonstrations that answer after a look that did not show the digit.',
-  }),
-  learningRate: quantity({
-    min: 0,
-    max: 1,
-    preset: 1e-3,
-    unit: 'per update',
-    about: 'Peak learning rate of AdamW in the cold start.',
-  }),
-  warmupFraction: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.05,
-    unit: 'fraction of updates',
-    about: 'Share of the updates over which the learning rate rises linearly from 0.',
-  }),
-  finalFraction: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.1,
-    unit: 'fraction of peak',
-    about: 'Where the cosine decay of the learning rate ends; 1 keeps it constant.',
-  }),
-  weightDecay: quantity({
-    min: 0,
-    max: 1,
-    preset: 0.01,
-    unit: 'per update',
-    about: 'Decoupled weight decay in the cold start.',
-  }),
-  maxGradNorm: quantity({
-    min: 0,
-    max: 1e6,
-    preset: 1,
-    unit: 'L2 norm',
-    about: 'The global gradient norm is clipped to this; 0 for no clipping.',
+    max: 100_000,
+    preset: 512,
+    unit: 'tokens',
+    about: 'Longest reply of the judge.',
   }),
 });
 
@@ -164,6 +72,7 @@ const rl = z.strictObject({
     'name',
     'Reward preset, as its paper has it; codevision/code for what its public code has.',
   ),
+  rewardWeights: weights('Weights of reward terms that are not the preset’s; 0 leaves a term out.'),
   batchSize: count({
     min: 1,
     max: 65_536,
@@ -242,6 +151,7 @@ const rl = z.strictObject({
     unit: 'reward per tool call',
     about: 'Bonus per tool call of a trajectory whose answer is right; 0 rewards accuracy alone.',
   }),
+  judge: judge.prefault({}),
 });
 
 const rollout = z.strictObject({

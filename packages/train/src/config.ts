@@ -4,6 +4,7 @@
  */
 
 export interface SftConfig {
+  readonly examples: string;
   readonly demonstrations: number;
   readonly tours: number;
   readonly tourCards: number;
@@ -18,11 +19,26 @@ export interface SftConfig {
   readonly lookAtNothing: number;
   readonly answerAfterSeeing: number;
   readonly answerAfterMissing: number;
+  readonly answerEasyAtOnce: number;
+  readonly leaveTurned: number;
+  readonly tryAnother: number;
+  readonly turnUpright: number;
   readonly learningRate: number;
   readonly warmupFraction: number;
   readonly finalFraction: number;
   readonly weightDecay: number;
   readonly maxGradNorm: number;
+}
+
+export interface JudgeConfig {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly keyVariable: string;
+  readonly judgesAnswers: boolean;
+  readonly maxConcurrent: number;
+  readonly timeoutSeconds: number;
+  readonly retries: number;
+  readonly maxTokens: number;
 }
 
 export interface RlConfig {
@@ -32,6 +48,7 @@ export interface RlConfig {
   readonly algorithmSettings: Readonly<Record<string, number | string | boolean>>;
   readonly scheduler: string;
   readonly reward: string;
+  readonly rewardWeights: Readonly<Record<string, number>>;
   readonly batchSize: number;
   readonly oversample: number;
   readonly groupSize: number;
@@ -44,6 +61,7 @@ export interface RlConfig {
   readonly weightDecay: number;
   readonly maxGradNorm: number;
   readonly accumulativeCoefficient: number;
+  readonly judge: JudgeConfig;
 }
 
 export interface RolloutConfig {
@@ -90,6 +108,10 @@ export interface RunConfig {
 /** Any part of a configuration; what is left out keeps its default. */
 export type PartialConfig = {
   readonly [Key in keyof RunConfig]?: RunConfig[Key] extends object
-    ? Partial<RunConfig[Key]>
+    ? PartialGroup<RunConfig[Key]>
     : RunConfig[Key];
+};
+
+type PartialGroup<Group> = {
+  readonly [Key in keyof Group]?: Group[Key] extends JudgeConfig ? Partial<Group[Key]> : Group[Key];
 };

@@ -1,11 +1,13 @@
 /** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
 import { join } from 'node:path';
 import type { Task } from '@saccade/gym';
-import { scoreGroup } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { openTrajectoryWriter } from '@saccade/trajectory/files';
+import { boxInPicture } from './box-in-picture.ts';
 import { logRow, type Run, timed, totalSteps } from './run.ts';
+import { scoreRollouts } from './score-rollouts.ts';
+import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean } from './trajectory-metrics.ts';
 
 export interface Evaluation {
@@ -34,9 +36,8 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
       concurrency: config.rollout.concurrency,
     }),
   );
-  const scored = groups.flatMap(
-    (group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring).scored.trajectories,
-  );
+  const results = await scoreRollouts(parts, groups, tasks);
+  const scored = results.flatMap(({ scored: { trajectories } }) => trajectories);
   const result: Evaluation = {
     accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),
     toolCalls: mean(scored.map(countLooks)),
@@ -51,6 +52,9 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
     'eval/tool_calls/mean': result.toolCalls,
     'eval/turns/mean': result.turns,
     'eval/count': result.count,
+    ...Object.fromEntries(
+      Object.entries(taskMetrics(results, tasks)).map(([name, value]) => [`eval/${name}`, value]),
+    ),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,
   });
@@ -89,7 +93,7 @@ export async function keep(
       await writer.write(trajectory, {
         question: task?.question ?? '',
         answer: task?.answer ?? '',
-        box: (task?.metadata.box as readonly number[] | undefined)?.join(',') ?? '',
+        box: (task && boxInPicture(task))?.join(',') ?? '',
         // So that they can be audited and scored again without the task set.
         metadata: JSON.stringify(task?.metadata ?? {}),
       });

@@ -7,7 +7,6 @@ import {
 import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
-import { needleCorpus } from '@saccade/data';
 import { createToolEnv, type Protocol, protocols, type TaskSet, taskSets } from '@saccade/gym';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import {
@@ -19,11 +18,21 @@ import {
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
-import { exact, presetTerms, type RewardTerm, type Scoring } from '@saccade/rewards';
+import {
+  exact,
+  type GroupJudges,
+  judgedInputs,
+  presetTerms,
+  type RewardTerm,
+  type Scoring,
+} from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
 import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
+import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
+import { checkJudge, hasJudge, openJudges } from './judges.ts';
+import { coldStarts } from './registry.ts';
 
 export interface Parts {
   readonly device: Device;
@@ -32,8 +41,11 @@ export interface Parts {
   readonly sandbox: LocalSandbox;
   readonly taskSet: TaskSet;
   readonly protocol: Protocol;
+  readonly coldStart: ColdStart;
   readonly makeEnv: MakeEnv;
   readonly scoring: Scoring;
+  /** Absent where the configuration has no judge. */
+  readonly judges?: GroupJudges;
   readonly algorithm: Algorithm;
   readonly scheduler: Scheduler;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
@@ -62,33 +74,41 @@ export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>
 export function checkNames(config: RunConfig): void {
   taskSets.get(config.taskSet);
   protocols.get(config.protocol);
+  coldStarts.get(config.sft.examples);
   algorithmOf(config);
   schedulers.get(config.rl.scheduler);
   if (config.policy !== 'nano') {
     throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
   }
-  rewardTermsOf(config);
+  checkJudging(config);
 }
 
 /**
- * The terms of a run's reward preset.
+ * The terms of a run's reward preset. One that a person weighs 0 is left out: it would be a constant
+ * among the terms.
  *
- * @throws ConfigError for an unknown preset, and for one that needs a judge, as the loop has none
+ * @throws ConfigError for an unknown preset, and for a weight of a term that it does not have
  */
 export function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
-  const terms = presetTerms(rl.reward);
-  const judged = terms.find(({ reward }) => (reward.needs ?? []).length > 0);
-  if (judged !== undefined) {
-    throw new ConfigError(
-      'rl.reward',
-      `${rl.reward} needs ${judged.reward.needs?.join(', ')} of a judge for ` +
-        `"${judged.reward.name}", which this loop does not give. Choose another preset.`,
-    );
-  }
-  return terms.map(({ reward, weight }) =>
-    reward.name === 'accumulative-tool'
+  const terms = presetTerms(rl.reward, rl.rewardWeights);
+  const weighed = terms.filter(({ reward }) => rl.rewardWeights[reward.name] !== 0);
+  return weighed.map(({ reward, weight }) =>
+    reward.name === 'accumulative-tool' && rl.rewardWeights[reward.name] === undefined
       ? { reward, weight: rl.accumulativeCoefficient }
       : { reward, weight },
+  );
+}
+
+/** @throws ConfigError for a judge that cannot be asked, and for none where the reward needs one */
+function checkJudging(config: RunConfig): void {
+  const { judge, reward } = config.rl;
+  checkJudge(judge);
+  const needed = [...judgedInputs(rewardTermsOf(config))];
+  if (needed.length === 0 || hasJudge(judge)) return;
+  throw new ConfigError(
+    'rl.reward',
+    `${reward} needs ${needed.join(', ')} of a judge, and there is none. Set rl.judge.baseUrl ` +
+      'and rl.judge.model, or choose another preset.',
   );
 }
 
@@ -124,15 +144,17 @@ function algorithmOf({ rl }: RunConfig): Algorithm {
   );
 }
 
-/** Opens all parts of a run; dispose of them when it is over. */
+/** Opens all parts of a run in its directory; dispose of them when it is over. */
 export async function openParts(
   config: RunConfig,
   python: string,
   onEvent: EventSink,
+  directory: string,
 ): Promise<Parts> {
   checkNames(config);
   const taskSet = taskSets.get(config.taskSet);
   const protocol = protocols.get(config.protocol);
+  const coldStart = coldStarts.get(config.sft.examples);
   const algorithm = algorithmOf(config);
   const device = await openBackend(config);
   try {
@@ -141,10 +163,13 @@ export async function openParts(
       onEvent,
       limits: { wallSeconds: config.rollout.sandboxWallSeconds },
     });
-    const processor = new QwenProcessor(trainTokenizer(needleCorpus(protocol), NANO_VOCABULARY), {
-      ...qwenImageProcessor,
-      ...NANO_PIXELS,
-    });
+    const processor = new QwenProcessor(
+      trainTokenizer(coldStart.corpus(protocol), NANO_VOCABULARY),
+      {
+        ...qwenImageProcessor,
+        ...NANO_PIXELS,
+      },
+    );
     const modelConfig = nanoConfig(processor.codec.vocabSize, processor.tokens);
     const policy = createLocalPolicy({
       device,
@@ -154,6 +179,7 @@ export async function openParts(
       valueHead: algorithm.needs.includes('values'),
     });
     let reference: Promise<LocalPolicy> | undefined;
+    const judges = openJudges(config.rl.judge, directory);
     const budgets = { toolTurns: config.rollout.maxToolTurns, images: config.rollout.maxImages };
     return {
       device,
@@ -162,11 +188,13 @@ export async function openParts(
       sandbox,
       taskSet,
       protocol,
+      coldStart,
       makeEnv: () => createToolEnv({ protocol, sandbox, budgets }),
       scoring: {
         verifier: exact,
         terms: rewardTermsOf(config),
       },
+      ...(judges && { judges }),
       algorithm,
       scheduler: makeScheduler(config, algorithm),
       openReference(directory) {

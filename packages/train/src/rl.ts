@@ -1,7 +1,7 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
-import { auditedGroup, type ScoredGroupResult, scoreGroup } from '@saccade/rewards';
+import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import { countDrops, type ScheduleCommand } from '@saccade/schedulers';
 import { auditMetrics } from './audit-metrics.ts';
@@ -9,6 +9,8 @@ import { evaluate, keep } from './evaluate.ts';
 import { learn } from './learn.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
+import { scoreRollouts } from './score-rollouts.ts';
+import { taskMetrics } from './task-metrics.ts';
 import { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
 
 /** Runs the steps that are still to do. */
@@ -78,12 +80,14 @@ async function step(run: Run): Promise<Record<string, number>> {
   );
   const values: Record<string, number> = {
     ...rolloutMetrics(groups),
+    ...taskMetrics(results, tasks),
     ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
     trained_trajectories: trained.length,
     'failed/ratio':
       1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
+    ...failureCounts(results),
     ...learned,
     num_tokens: run.state.tokens,
     'time/rollout': rolloutSeconds,
@@ -93,7 +97,17 @@ async function step(run: Run): Promise<Record<string, number>> {
   return values;
 }
 
-/** A scored group per task, in order; what failed around the model is left out of its group. */
+/** Trajectories without a reward by the boundary they failed at; absent where none did. */
+function failureCounts(results: readonly ScoredGroupResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { failure } of results.flatMap(({ failed }) => failed)) {
+    const name = `failed/${failure?.boundary ?? 'env'}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A scored group per task, in order, with what failed around the model or could not be scored. */
 async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroupResult[]> {
   const { config, parts, state } = run;
   const { groups, failures } = await runRollouts(parts.policy, parts.makeEnv, tasks, {
@@ -115,5 +129,13 @@ async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly Score
         `${message} Check the machine with \`saccade doctor\`, then go on with --resume.`,
     );
   }
-  return groups.map((group, i) => scoreGroup(group, tasks[i] as Task, parts.scoring));
+  const results = await scoreRollouts(parts, groups, tasks);
+  if (results.every(({ scored }) => scored.trajectories.length === 0)) {
+    const { boundary, message } = results[0]?.failed[0]?.failure ?? {};
+    throw new StateError(
+      `No trajectory of step ${state.rlSteps} could be scored; the first failed at the boundary ` +
+        `"${boundary}": ${message} Remedy that, then go on with --resume.`,
+    );
+  }
+  return results;
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { listConfigFields } from './config-fields.ts';
-import { checkNames } from './parts.ts';
+import { checkNames, rewardTermsOf } from './parts.ts';
 import { recipes } from './registry.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 
@@ -43,6 +43,20 @@ describe('settings', () => {
     expect(same.rl?.algorithmSettings).toEqual({ clipHigh: 0.3 });
   });
 
+  it('weighs the terms of a reward, leaves out those of weight 0, and forgets both for another', () => {
+    const weights = ['reward=codevision', 'reward.accuracy=2', 'reward.turn-limit-penalty=0'];
+    const config = configure(...weights);
+    expect(config.rl.rewardWeights).toEqual({ accuracy: 2, 'turn-limit-penalty': 0 });
+    const terms = rewardTermsOf(config).map(({ reward, weight }) => [reward.name, weight]);
+    expect(terms).toContainEqual(['accuracy', 2]);
+    expect(terms).toContainEqual(['must-use-tools', 1]);
+    expect(terms.map(([name]) => name)).not.toContain('turn-limit-penalty');
+    const base = applySettings({}, weights.map(parseSetting));
+    expect(applySettings(base, [parseSetting('rl.reward=vista')]).rl).toEqual({ reward: 'vista' });
+    const bonus = configure('reward=pyvision', 'accumulativeCoefficient=0.3');
+    expect(rewardTermsOf(bonus).map(({ weight }) => weight)).toEqual([1, 0.3]);
+  });
+
   it.each([
     ['rl.stepz=3', /there is no field of this name.*Did you mean rl\.steps/s],
     ['updates.steps=3', /there is no field of this name/],
@@ -59,7 +73,7 @@ describe('settings', () => {
   });
 
   it.each([
-    ['taskSet=haystack', /no task set "haystack"\. Known: needle/],
+    ['taskSet=haystack', /no task set "haystack"\. Known: .*needle/],
     ['protocol=shouting', /no protocol "shouting"\. Known: .*pyvision-image/],
     ['rl.algorithm=magic', /no algorithm "magic"\. Known: .*grpo/],
     ['algorithm=magic', /no algorithm "magic"/],
@@ -70,7 +84,14 @@ describe('settings', () => {
     ['rl.scheduler=later', /no scheduler "later"\. Known: /],
     ['rl.reward=praise', /no reward preset "praise"\. Known: .*codevision/],
     ['rl.reward=codevision/book', /Known: codevision\/paper, codevision\/code/],
-    ['rl.reward=codev', /codev needs stepScores of a judge for "evidence"/],
+    [
+      'rl.reward=codev',
+      /codev needs stepScores of a judge, and there is none\. Set rl\.judge\.baseUrl/,
+    ],
+    ['rl.judge.baseUrl=localhost', /expected an address like .*got "localhost"/],
+    ['judge.baseUrl=http://127.0.0.1:1/v1', /needs the name of a model/],
+    ['sft.examples=none', /no cold start "none"\. Known: needle, turned-needle/],
+    ['reward.praise=1', /pyvision has no term "praise"\. Known: accuracy/],
     ['policy=giant', /no policy size "giant"\. Known: nano/],
   ])('names the known units for %s, before anything is opened', (setting, message) => {
     expect(() => checkNames(configure(setting))).toThrow(message);

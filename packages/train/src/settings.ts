@@ -65,12 +65,14 @@ function unknownField(path: string, fields: readonly ConfigField[]): ConfigError
 
 /**
  * The whole path of a field that may be written short: its last word where no other field ends so,
- * and `algorithm.<setting>` for a setting of the algorithm.
+ * `algorithm.<setting>` for a setting of the algorithm, `reward.<term>` for a term's weight.
  */
 function resolvePath(path: string): string {
   const fields = listConfigFields();
   const setting = /^(?:rl\.)?algorithm(?:Settings)?\.(\w+)$/.exec(path)?.[1];
   if (setting !== undefined) return `rl.algorithmSettings.${setting}`;
+  const term = /^(?:rl\.)?reward(?:Weights)?\.([\w-]+)$/.exec(path)?.[1];
+  if (term !== undefined) return `rl.rewardWeights.${term}`;
   if (fields.some((field) => field.path === path)) return path;
   const [found, another] = fields.filter((field) => field.path.endsWith(`.${path}`));
   if (found === undefined || another !== undefined) throw unknownField(path, fields);
@@ -101,13 +103,18 @@ export function parseSetting(text: string): Setting {
 
 /**
  * `base` with the settings put in; later ones win. Another algorithm starts from its own defaults:
- * the profile and settings of the one before are not its own.
+ * the profile and settings of the one before are not its own. So does another reward.
  */
 export function applySettings(base: PartialConfig, settings: readonly Setting[]): PartialConfig {
   const out = structuredClone(base) as Record<string, unknown>;
   const chosen = settings.findLast(({ path }) => path === 'rl.algorithm');
   if (chosen !== undefined && chosen.value !== base.rl?.algorithm) {
     const { profile: _, algorithmSettings: __, ...rl } = base.rl ?? {};
+    out.rl = rl;
+  }
+  const reward = settings.findLast(({ path }) => path === 'rl.reward');
+  if (reward !== undefined && reward.value !== base.rl?.reward) {
+    const { rewardWeights: _, ...rl } = (out.rl ?? {}) as NonNullable<PartialConfig['rl']>;
     out.rl = rl;
   }
   for (const { path, value } of settings) {

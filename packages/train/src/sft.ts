@@ -1,30 +1,15 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
 import { negativeLogLikelihood } from '@saccade/algorithms';
 import { randomAt } from '@saccade/core';
-import {
-  captions,
-  type DemonstrateOptions,
-  demonstrate,
-  guide,
-  readingExamples,
-  tourMix,
-} from '@saccade/data';
-import { needleWith } from '@saccade/gym';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
+import type { Mixture } from './cold-start.ts';
 import { learningRateAt } from './learning-rate.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
 
 /** Second-moment decay of AdamW in the cold start: short, for its few hundred updates. */
 const BETA2 = 0.98;
-
-/** Examples by kind, and how many of each go into an update. */
-interface Mixture {
-  readonly kind: string;
-  readonly examples: readonly Trajectory[];
-  readonly perUpdate: number;
-}
 
 /** Runs the updates of the cold start that are still to do. */
 export async function coldStart(run: Run): Promise<void> {
@@ -45,63 +30,20 @@ export async function coldStart(run: Run): Promise<void> {
   }
 }
 
-/** Demonstrations and the examples beside them; the same for every run of a configuration. */
-async function gather(run: Run): Promise<readonly Mixture[]> {
-  const { config, parts, onEvent } = run;
-  const { sft, seed } = config;
-  const { taskSet, makeEnv, images, protocol, policy } = parts;
+/** The examples of the run's cold start that go into its updates. */
+async function gather({ config, parts, onEvent }: Run): Promise<readonly Mixture[]> {
+  const { coldStart: kind, taskSet, makeEnv, images, protocol, policy } = parts;
   const { processor } = policy;
-  const show = (
-    stage: string,
-    examples: Pick<DemonstrateOptions, 'taskSet' | 'mix' | 'firstTask' | 'count'>,
-  ) =>
-    demonstrate({
-      ...examples,
-      makeEnv,
-      processor,
-      images,
-      seed,
-      concurrency: Math.min(64, config.rollout.concurrency),
-      onEvent,
-      stage,
-    });
-  const maxLooks = config.rollout.maxToolTurns;
-  const tours = await show('tours', {
-    taskSet: needleWith({ cards: sft.tourCards }),
-    mix: { ...tourMix, maxLooks },
-    firstTask: 0,
-    count: sft.tours,
-  });
-  const { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing } = sft;
-  const demonstrations = await show('demonstrations', {
-    taskSet,
-    mix: {
-      answerWithoutLooking,
-      lookAtNothing,
-      answerAfterSeeing,
-      answerAfterMissing,
-      beginsAgain: false,
-      maxLooks,
-    },
-    firstTask: sft.tours,
-    count: sft.demonstrations,
-  });
-  const readings = await readingExamples({
-    protocol,
+  const all = await kind.gather({
+    config,
     processor,
+    taskSet,
+    makeEnv,
     images,
-    seed,
-    count: sft.readings,
+    protocol,
     onEvent,
   });
-  const captioned = await captions({ processor, images, seed, count: sft.captions, onEvent });
-  const guided = tours.map((tour) => guide(tour, processor));
-  return [
-    { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
-    { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },
-    { kind: 'captions', examples: captioned, perUpdate: sft.captionBatchSize },
-    { kind: 'reading', examples: readings, perUpdate: sft.readingBatchSize },
-  ].filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
+  return all.filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
 }
 
 /**

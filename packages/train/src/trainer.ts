@@ -47,7 +47,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   let parts: Parts | undefined;
   let log: Run['log'] | undefined;
   try {
-    parts = await openParts(config, options.python, onEvent);
+    parts = await openParts(config, options.python, onEvent, directory);
     const state = await startingState(options, parts);
     writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
     recordAttempt(directory, parts, { python: options.python, fromStep: totalSteps(state) });

@@ -7,6 +7,11 @@ export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** A mean over what may be nothing: absent then, as 0 would be a claim. */
+export function meanOf(name: string, values: readonly number[]): Record<string, number> {
+  return values.length === 0 ? {} : { [name]: mean(values) };
+}
+
 function std(values: readonly number[]): number {
   const centre = mean(values);
   return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)));

@@ -1,1 +1,4 @@
+export { darkNeedle } from './dark-needle.ts';
+export { gradedNeedle } from './graded-needle.ts';
 export { needle } from './needle.ts';
+export { turnedNeedle } from './turned-needle.ts';

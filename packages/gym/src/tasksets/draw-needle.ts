@@ -60,15 +60,44 @@ export function drawLook(ink: Uint8Array, texture: number, random: Random): Pict
   return picture;
 }
 
-/** The table without cards: coloured light, a block texture, a few scratches. */
-export function drawTable(size: number, texture: number, random: Random): Picture {
+/**
+ * Prints a digit over a cell of the table: plain ink, as large as the cell, so that the overview, in
+ * which a cell becomes a digit's size, shows it.
+ */
+export function printLarge({ pixels, width }: Picture, cell: Box, ink: Uint8Array): void {
+  const [left, top, right, bottom] = cell;
+  const scale = (right - left) / DIGIT_SIZE;
+  const [red, green, blue] = PAPER;
+  for (let y = top; y < bottom; y++) {
+    const row = Math.floor((y - top) / scale) * DIGIT_SIZE;
+    for (let x = left; x < right; x++) {
+      const coverage = (ink[row + Math.floor((x - left) / scale)] as number) / 255;
+      const at = (y * width + x) * 3;
+      pixels[at] = red - INK * coverage;
+      pixels[at + 1] = green - INK * coverage;
+      pixels[at + 2] = blue;
+    }
+  }
+}
+
+/** A large print alone, at the size the overview gives it. */
+export function drawPrint(ink: Uint8Array): Picture {
+  const [width, height] = [DIGIT_SIZE, DIGIT_SIZE];
+  const picture = { width, height, pixels: new Uint8Array(width * height * 3) };
+  printLarge(picture, [0, 0, width, height], ink);
+  return picture;
+}
+
+/** The table without cards: coloured light unless it is dark, a block texture, a few scratches. */
+export function drawTable(size: number, texture: number, random: Random, isLit: boolean): Picture {
+  const wash = isLit ? WASH : 0;
   const pixels = new Uint8Array(size * size * 3);
   for (let top = 0; top < size; top += BLOCK) {
     const start = top * size * 3;
     for (let left = 0; left < size; left += BLOCK) {
       const light = TABLE + texture * (random.uniform() * 2 - 1);
-      const red = Math.round(light + (WASH * left) / size);
-      const green = Math.round(light + (WASH * top) / size);
+      const red = Math.round(light + (wash * left) / size);
+      const green = Math.round(light + (wash * top) / size);
       const blue = Math.round(light);
       for (let x = left; x < Math.min(left + BLOCK, size); x++) {
         const at = start + x * 3;

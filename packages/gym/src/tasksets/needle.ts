@@ -31,6 +31,8 @@ export interface NeedleOptions {
   readonly cards: number;
   /** Brightness of the texture of table and cards, grey levels up and down. */
   readonly texture: number;
+  /** Whether coloured light falls on the table; it shows places, and how the picture lies. */
+  readonly isLit: boolean;
 }
 
 export const needleQuestion = 'Which digit is hidden in the picture?';
@@ -53,6 +55,7 @@ export const defaultNeedle: NeedleOptions = {
   pitch: 112,
   cards: 2,
   texture: 12,
+  isLit: true,
 };
 
 /** The task set with options that differ from the defaults. */
@@ -115,24 +118,53 @@ function layOut({ seed, cells, pitch, cards }: NeedleOptions, split: Split, inde
   return { facts: { box, decoys, places }, digit: random.integer(mnist(split).count) };
 }
 
-async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
+/** The table of a task with its cards, before anything else is done to it. */
+export interface NeedleTable {
+  readonly picture: Picture;
+  readonly facts: NeedleFacts;
+  /** [28·28] ink of the digit. */
+  readonly ink: Uint8Array;
+  readonly answer: string;
+}
+
+/** Draws a table of the task set; task sets that add to it begin here. */
+export function drawNeedle(options: NeedleOptions, split: Split, index: number): NeedleTable {
   const { facts, digit } = layOut(options, split, index);
   const random = randomAt(options.seed, 'needle', split, index);
   const digits = mnist(split);
   const { texture } = options;
-  const size = options.cells * options.pitch;
-  const picture = drawTable(size, texture, random);
-  putCard(picture, facts.box, digits.pixels(digit), texture, random);
+  const picture = drawTable(options.cells * options.pitch, texture, random, options.isLit);
+  const ink = digits.pixels(digit);
+  putCard(picture, facts.box, ink, texture, random);
   for (const box of facts.decoys) putCard(picture, box, drawDecoy(digits, random), texture, random);
+  return { picture, facts, ink, answer: String(digits.label(digit)) };
+}
+
+/** The task that asks about a picture. */
+export async function needleTask(
+  id: string,
+  picture: Picture,
+  answer: string,
+  metadata: Task['metadata'],
+): Promise<Task> {
+  const { width, height } = picture;
+  const png = await encodePicture(picture);
   return {
-    id: `needle-${split}-${String(index).padStart(6, '0')}`,
+    id,
     question: needleQuestion,
-    images: [
-      { name: 'image_clue_0', png: await encodePicture(picture), width: size, height: size },
-    ],
-    answer: String(digits.label(digit)),
-    metadata: { ...facts },
+    images: [{ name: 'image_clue_0', png, width, height }],
+    answer,
+    metadata,
   };
+}
+
+async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
+  const { picture, facts, answer } = drawNeedle(options, split, index);
+  return needleTask(taskId('needle', split, index), picture, answer, { ...facts });
+}
+
+export function taskId(taskSet: string, split: Split, index: number): string {
+  return `${taskSet}-${split}-${String(index).padStart(6, '0')}`;
 }
 
 /**

@@ -1,2 +1,4 @@
 export { answerJudge } from './answer-judge.ts';
+export { consistencyJudge } from './consistency-judge.ts';
 export { cropJudge } from './crop-judge.ts';
+export { processJudge } from './process-judge.ts';

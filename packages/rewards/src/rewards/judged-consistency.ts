@@ -14,6 +14,6 @@ export const judgedConsistency: Reward = {
   scope: 'trajectory',
   paper: 'Thyme, arXiv:2508.11630',
   range: [0, 1],
-  needs: ['judgeScores'],
+  needs: ['judgeScores.consistency'],
   score: (_, { judgeScores }) => judgeScore(judgeScores, 'consistency'),
 };

@@ -16,7 +16,7 @@ export const judgedProcess: Reward = {
   scope: 'trajectory',
   paper: 'CodeV, arXiv:2511.19661, public code',
   range: [0, 1],
-  needs: ['judgeScores'],
+  needs: ['judgeScores.process'],
   score: (_, { judgeScores }) => judgeScore(judgeScores, 'process'),
 };
 

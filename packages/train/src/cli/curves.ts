@@ -5,7 +5,8 @@ import { ConfigError, DataError } from '@saccade/core';
 import type { Command } from 'commander';
 import { readMetrics } from '../metrics-log.ts';
 import { type ComparedRun, comparisonTable } from '../report/comparison.ts';
-import { drawComparison, MOST_RUNS } from '../report/comparison-picture.ts';
+import { drawComparison } from '../report/comparison-picture.ts';
+import { MOST_RUNS } from '../report/picture-of-charts.ts';
 import { collect } from './shared.ts';
 
 interface CurvesOptions {

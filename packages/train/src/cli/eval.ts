@@ -58,7 +58,7 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   });
   const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
   mkdirSync(join(directory, 'trajectories'), { recursive: true });
-  const parts = await openParts(config, await openPython(onEvent), onEvent);
+  const parts = await openParts(config, await openPython(onEvent), onEvent, directory);
   const log = openMetricsLog(join(directory, 'metrics.jsonl'));
   try {
     await parts.policy.load(join(checkpoint.directory, 'policy'));

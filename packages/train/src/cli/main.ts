@@ -5,6 +5,7 @@ import { addCompare } from './compare.ts';
 import { addCurves } from './curves.ts';
 import { addDoctor } from './doctor.ts';
 import { addEval } from './eval.ts';
+import { addExperiment } from './experiment.ts';
 import { explainError } from './explain-error.ts';
 import { addRecipes } from './recipes.ts';
 import { addReport } from './report.ts';
@@ -31,6 +32,7 @@ Begin with:
   const commands = [
     addTrain,
     addCompare,
+    addExperiment,
     addEval,
     addRecipes,
     addRewards,

@@ -26,12 +26,12 @@ function show(name: string): void {
   const recipe = recipes.get(name);
   const config = validateConfig(
     applySettings(recipe.config, [{ path: 'recipe', value: recipe.name }]),
-  ) as unknown as Record<string, unknown>;
+  );
   console.log(`${recipe.name}: ${recipe.description}\n${recipe.paper}\n`);
   for (const field of listConfigFields()) {
-    const [group, leaf] = field.path.split('.') as [string, string | undefined];
-    const value =
-      leaf === undefined ? config[group] : (config[group] as Record<string, unknown>)[leaf];
+    const value = field.path
+      .split('.')
+      .reduce<unknown>((part, word) => (part as Record<string, unknown>)[word], config);
     const mark = JSON.stringify(value) === JSON.stringify(field.preset) ? ' ' : '*';
     console.log(
       `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,

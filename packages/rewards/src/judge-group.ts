@@ -1,0 +1,92 @@
+/** Asks judges everything that a group's rewards want to know of them, before it is scored. */
+import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
+import type { Ask } from './ask-judge.ts';
+import type { Judged, ScoringTask } from './context.ts';
+import { gradeCrops, judgedVerifier } from './judged.ts';
+import type { AnswerInput } from './judges/answer-judge.ts';
+import type { ConsistencyInput } from './judges/consistency-judge.ts';
+import type { CropInput } from './judges/crop-judge.ts';
+import type { ProcessInput } from './judges/process-judge.ts';
+import type { JudgedInput, Verifier } from './reward.ts';
+import { modelTexts } from './rewards/model-text.ts';
+import { RewardError, type RewardTerm, type Scoring } from './score.ts';
+
+/** Judges that can be asked. */
+export interface GroupJudges {
+  /** About answers that the verifier does not accept; without it the verifier decides alone. */
+  readonly answer?: Ask<AnswerInput>;
+  readonly crop: Ask<CropInput>;
+  readonly process: Ask<ProcessInput>;
+  readonly consistency: Ask<ConsistencyInput>;
+}
+
+/** What `scoreGroup` is given. */
+export interface JudgedGroup {
+  /** The rules, then what the answer judge said. */
+  readonly verifier: Verifier;
+  /** By the trajectory's id: what judges found, or why they failed. */
+  readonly judged: ReadonlyMap<string, Judged | RewardError>;
+}
+
+/** What the terms of a reward want of judges. */
+export function judgedInputs(terms: readonly RewardTerm[]): ReadonlySet<JudgedInput> {
+  return new Set(terms.flatMap(({ reward }) => reward.needs ?? []));
+}
+
+/**
+ * Asks the judges that the terms need, for every trajectory that has not failed. A judge that fails
+ * fails the trajectory it was asked about, and no other.
+ */
+export async function judgeGroup(
+  group: Group,
+  task: ScoringTask,
+  { verifier, verdict, terms }: Scoring,
+  judges: GroupJudges,
+): Promise<JudgedGroup> {
+  const { question = '' } = task;
+  const needs = judgedInputs(terms);
+  const { answer: ask } = judges;
+  const [decided, ...found] = await Promise.all([
+    ask === undefined
+      ? verifier
+      : judgedVerifier(group, task, { question, verifier, ask, ...(verdict && { verdict }) }),
+    ...group.trajectories
+      .filter(({ stopReason }) => stopReason !== 'failed')
+      .map(async (trajectory) => {
+        const judged = await judgeTrajectory(trajectory, question, needs, judges).catch(asFailure);
+        return [trajectory.id, judged] as const;
+      }),
+  ]);
+  return { verifier: decided, judged: new Map(found) };
+}
+
+async function judgeTrajectory(
+  trajectory: Trajectory,
+  question: string,
+  needs: ReadonlySet<JudgedInput>,
+  { crop, process, consistency }: GroupJudges,
+): Promise<Judged> {
+  const scores: Record<string, number> = {};
+  const response = modelTexts(trajectory).join('\n');
+  if (needs.has('judgeScores.process')) {
+    const pictures = trajectory.segments.flatMap(({ images }) => images.map(({ png }) => png));
+    scores.process = await process({ question, response, pictures });
+  }
+  if (needs.has('judgeScores.consistency')) {
+    const [, thought = ''] = [...response.matchAll(/<think>([\s\S]*?)<\/think>/g)].at(-1) ?? [];
+    scores.consistency = await consistency({ thought, answer: trajectory.answer ?? '' });
+  }
+  if (!needs.has('stepScores')) return { judgeScores: scores };
+  const grades = await gradeCrops(trajectory, question, crop);
+  // What an execution without a picture shows of the object asked about is nothing: less than a
+  // picture of something else, which the judge gives 0.25.
+  const stepScores = trajectory.turns.flatMap(({ action }, turn) =>
+    isToolUse(action) ? [grades[turn] ?? 0] : [],
+  );
+  return { judgeScores: scores, stepScores };
+}
+
+function asFailure(error: unknown): RewardError {
+  if (error instanceof RewardError) return error;
+  throw error;
+}

@@ -1,0 +1,2 @@
+export { needle } from './needle.ts';
+export { turnedNeedle } from './turned-needle.ts';

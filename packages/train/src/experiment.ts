@@ -1,0 +1,55 @@
+/**
+ * An experiment: runs that share a cold start and differ in a few settings, and the curves that show
+ * what the difference does.
+ */
+
+/** A cold start that parts share. */
+export interface ExperimentStart {
+  readonly name: string;
+  readonly recipe: string;
+  /** `field=value`, as for `--set`. */
+  readonly settings: readonly string[];
+}
+
+/** One run of a part. */
+export interface ExperimentVariant {
+  readonly label: string;
+  /** What it differs in, in one sentence. */
+  readonly about: string;
+  /** `field=value`, as for `--set`; fields of `rl` and `rollout` only. */
+  readonly settings: readonly string[];
+}
+
+/** A metric over steps of reinforcement learning, a curve per variant. */
+export interface ExperimentCurve {
+  /** Its name in `metrics.jsonl`. */
+  readonly metric: string;
+  readonly title: string;
+  /** What it counts, and over what. */
+  readonly about: string;
+  readonly unit: 'share' | 'number';
+}
+
+/** Variants that are compared with one another. */
+export interface ExperimentPart {
+  /** Kebab-case: the folder of its runs. */
+  readonly name: string;
+  readonly title: string;
+  /** The question, and what would answer it. */
+  readonly about: string;
+  /** Name of the cold start. */
+  readonly from: string;
+  readonly recipe: string;
+  readonly settings: readonly string[];
+  readonly variants: readonly ExperimentVariant[];
+  readonly curves: readonly ExperimentCurve[];
+}
+
+export interface Experiment {
+  readonly name: string;
+  readonly title: string;
+  /** One sentence for people. */
+  readonly description: string;
+  readonly coldStarts: readonly ExperimentStart[];
+  readonly parts: readonly ExperimentPart[];
+}

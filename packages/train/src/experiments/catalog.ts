@@ -1,0 +1,1 @@
+export { rewardShaping } from './reward-shaping.ts';

@@ -1,0 +1,136 @@
+/** A reward that needs a judge, trained with: the real loop, and a real server that judges. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensurePython } from '@saccade/sandbox';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pythonDirectory } from './cli/shared.ts';
+import { readMetrics } from './metrics-log.ts';
+import { recipes } from './registry.ts';
+import { applySettings, parseSetting, validateConfig } from './settings.ts';
+import { train } from './trainer.ts';
+
+interface Asked {
+  readonly text: string;
+  readonly picture: string;
+}
+
+interface Body {
+  readonly model: string;
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: readonly {
+      readonly type: string;
+      readonly text?: string;
+      readonly image_url?: { readonly url: string };
+    }[];
+  }[];
+}
+
+/** The grade of a picture; of some it makes out nothing and never says one. */
+function gradeOf(picture: string): number | undefined {
+  const [byte = 0] = createHash('sha256').update(picture).digest();
+  return [1, 0.5, 0.25, undefined][byte % 4];
+}
+
+describe('a reward that needs a judge', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'saccade-judge-'));
+  const asked: Asked[] = [];
+  let server: Server;
+  let baseUrl = '';
+
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as Body;
+      const parts = messages.flatMap(({ content }) => content);
+      const text = parts.map((part) => part.text ?? '').join('\n');
+      const picture = parts.map((part) => part.image_url?.url ?? '').join('');
+      asked.push({ text, picture });
+      const grade = gradeOf(picture);
+      const [, boundary] = /GRADE (\w+) <grade>/.exec(text) ?? [];
+      const content = grade === undefined ? 'Hard to tell.' : `Well.\nGRADE ${boundary} ${grade}`;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    rmSync(directory, { recursive: true });
+  });
+
+  it('is trained with for three steps; what the judge failed on has none, and is counted', async () => {
+    const settings = [
+      'rl.reward=codev',
+      `judge.baseUrl=${baseUrl}`,
+      'judge.model=test',
+      'judge.retries=0',
+      // Long enough for looks that run: without pictures there is nothing to judge.
+      'sft.updates=56',
+      'sft.answerWithoutLooking=0.1',
+      'rl.steps=3',
+      'rl.batchSize=4',
+      'rl.oversample=1',
+      'rl.scheduler=synchronous',
+      'evaluation.count=2',
+      'evaluation.keepTrajectories=0',
+    ];
+    const config = validateConfig(
+      applySettings(recipes.get('smoke').config, settings.map(parseSetting)),
+    );
+    const { python } = await ensurePython(pythonDirectory);
+    const onEvent = () => {};
+    const { isFinished } = await train({ config, directory, python, resume: false, onEvent });
+    expect(isFinished).toBe(true);
+
+    const rows = readMetrics(join(directory, 'metrics.jsonl')).filter(
+      ({ stage }) => stage === 'rl',
+    );
+    expect(rows).toHaveLength(3);
+    let failed = 0;
+    for (const row of rows) {
+      const count = (row['failed/reward'] ?? 0) as number;
+      failed += count;
+      expect(row['failed/ratio']).toBeCloseTo(count / 32);
+      expect(row.trained_trajectories).toBe(32 - count);
+    }
+    const steps = [1, 2, 3].map((step) =>
+      readFileSync(join(directory, 'trajectories', `step-00000${step}.jsonl`), 'utf8'),
+    );
+    const kept = steps.flatMap((text) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Kept),
+    );
+    expect(kept, 'the first group of every step').toHaveLength(24);
+
+    // Every picture that code brought went to the judge, with the question, and nothing else did.
+    const pictures = [...new Set(asked.map(({ picture }) => picture))];
+    expect(pictures.length, 'pictures judged').toBeGreaterThan(2);
+    expect(failed, 'trajectories the judge failed on').toBeGreaterThan(0);
+    for (const { text, picture } of asked) {
+      expect(text).toContain('Which digit is hidden in the picture?');
+      expect(text).not.toMatch(/image_clue|crop\(|boxed/);
+      expect(picture).toMatch(/^data:image\/png;base64,/);
+    }
+    const evidence = kept.map(({ rewardTerms }) => rewardTerms.evidence ?? Number.NaN);
+    expect(evidence.some((value) => value > 0)).toBe(true);
+    expect(evidence.every((value) => value >= -0.25 && value <= 0.5)).toBe(true);
+
+    const grades = readFileSync(join(directory, 'grades.jsonl'), 'utf8').trim().split('\n');
+    const readable = pictures.filter((picture) => gradeOf(picture) !== undefined);
+    expect(grades).toHaveLength(readable.length);
+  }, 240_000);
+});
+
+interface Kept {
+  readonly rewardTerms: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,33 @@
+import type { Recipe } from '../recipe.ts';
+import { turnedColdStart } from './turned-cold-start.ts';
+
+/**
+ * CodeVision at nano size: turn a picture back, crop to the card, read it.
+ *
+ * The reward is the paper's, arXiv:2512.03746, eq. 2, on tasks as its benchmark has them: an
+ * orientation tool and a crop required, one of them, or none. Its format term is left out, as it wants
+ * thoughts, which a policy of a million parameters does not have. Group size, clips and KL are those of
+ * its script; counts and learning rates are fitted to the size.
+ */
+export const codevisionNano: Recipe = {
+  name: 'codevision-nano',
+  description: 'A small vision policy learns to turn pictures back: CodeVision’s must-use tools.',
+  paper: 'CodeVision, arXiv:2512.03746',
+  config: {
+    ...turnedColdStart,
+    taskSet: 'turned-needle',
+    rl: {
+      steps: 25,
+      algorithm: 'codevision',
+      scheduler: 'synchronous',
+      reward: 'codevision',
+      rewardWeights: { 'format-codevision': 0 },
+      batchSize: 16,
+      groupSize: 8,
+      minibatches: 2,
+      temperature: 1,
+      learningRate: 1e-4,
+      finalFraction: 0.1,
+    },
+  },
+};
