@@ -23,6 +23,12 @@ export {
   makeContext,
 } from './context.ts';
 export { pearson, spearman } from './correlation.ts';
+export {
+  type Faithfulness,
+  type FaithfulnessSample,
+  faithfulness,
+  faithfulnessSample,
+} from './faithfulness.ts';
 export type { Judge, Untrusted } from './judge.ts';
 export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';
 export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';

@@ -1,0 +1,72 @@
+/** Whether tools were used for what was asked about, measured apart from whether answers are right. */
+import { DataError } from '@saccade/core';
+import { isToolUse, type ScoredTrajectory } from '@saccade/trajectory';
+
+/** What is known of one trajectory. */
+export interface FaithfulnessSample {
+  readonly isCorrect: boolean;
+  readonly usedTool: boolean;
+  /** Whether any picture that a tool made shows what the question asks about. */
+  readonly hasEvidence: boolean;
+}
+
+/** Shares from 0 to 1; those of no samples are absent. */
+export interface Faithfulness {
+  readonly count: number;
+  /** Right, with evidence, of all samples. Algorithm 1, line 13, and table 5. */
+  readonly rate?: number;
+  /** With evidence, of the samples that are right. Figure 2. */
+  readonly rateOfCorrect?: number;
+  /** With evidence, with tools but without evidence, without tools: together 1. Figure 5. */
+  readonly classes?: {
+    readonly faithful: number;
+    readonly unfaithful: number;
+    readonly noTool: number;
+  };
+}
+
+/**
+ * Faithfulness of tool use (CodeV, arXiv:2511.19661, §3 and algorithm 1). The paper divides by three
+ * different numbers and calls all of the quotients by one name; each has its own here.
+ *
+ * @throws DataError for a sample with evidence but no tool: only a tool brings some
+ */
+export function faithfulness(samples: readonly FaithfulnessSample[]): Faithfulness {
+  const impossible = samples.findIndex(({ usedTool, hasEvidence }) => hasEvidence && !usedTool);
+  if (impossible >= 0) {
+    throw new DataError(
+      `Sample ${impossible} has evidence but used no tool. Evidence is in pictures of tools alone.`,
+    );
+  }
+  const count = samples.length;
+  if (count === 0) return { count };
+  const share = (is: (sample: FaithfulnessSample) => boolean, of = samples): number =>
+    of.filter(is).length / of.length;
+  const correct = samples.filter(({ isCorrect }) => isCorrect);
+  const faithful = share(({ hasEvidence }) => hasEvidence);
+  const noTool = share(({ usedTool }) => !usedTool);
+  return {
+    count,
+    rate: share(({ isCorrect, hasEvidence }) => isCorrect && hasEvidence),
+    ...(correct.length > 0 && {
+      rateOfCorrect: share(({ hasEvidence }) => hasEvidence, correct),
+    }),
+    classes: { faithful, unfaithful: 1 - faithful - noTool, noTool },
+  };
+}
+
+/**
+ * A scored trajectory as a sample.
+ *
+ * @param grades of its turns, as `gradeCrops` gives them
+ * @param least  the grade from which on a picture is evidence. Default 1: the paper's yes or no asks
+ *   whether an object is there and clearly visible
+ */
+export function faithfulnessSample(
+  { isCorrect, turns }: Pick<ScoredTrajectory, 'isCorrect' | 'turns'>,
+  grades: readonly (number | undefined)[],
+  least = 1,
+): FaithfulnessSample {
+  const usedTool = turns.some(({ action }) => isToolUse(action));
+  return { isCorrect, usedTool, hasEvidence: grades.some((grade = 0) => grade >= least) };
+}
