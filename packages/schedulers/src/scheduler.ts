@@ -1,36 +1,85 @@
 /**
- * Decides what to roll out and what to train on. Pure: same events, same commands.
+ * Decides what to roll out and what to train on. Pure: same events, same commands. A state is plain
+ * data: `formatState` and `parseState` take it to JSON and back at any point.
  *
- * A driver sends `stepStarted`, rolls out as many tasks as it is told, and sends one `groupScored`
- * or `groupFailed` for each of them; the events of a step go in the order its tasks were taken, so
- * that timing decides nothing. The answer to the last of them holds the one `trainOn` of the step.
+ * A driver of steps sends `stepStarted`, rolls out as many tasks as it is told, sends one
+ * `groupScored`, `groupFailed` or `groupCancelled` for each of them, and goes on doing what it is
+ * told until it is told `trainOn`, once per step. The events of a round go in the order its tasks
+ * were taken, so that timing decides nothing.
+ *
+ * A driver that streams says more: `taskStarted` and `trajectoryEnded` as they happen, the `clock`,
+ * and `weightsPublished` after each optimizer step. Schedulers of kinds with `isStreaming` need
+ * these; so do limits on what is in flight. A task's id is in flight once at a time.
  */
 import type { Group, ScoredTrajectory } from '@saccade/trajectory';
 
 export type ScoredGroup = Group<ScoredTrajectory>;
 
+/** Why a task was stopped before its time. */
+export type CancelReason = 'deadline' | 'tooStale' | 'runEnded' | 'cancelled';
+
 export type ScheduleEvent =
-  /** A training step may begin. */
+  /** A training step may begin: the weights of the one before are published. */
   | { readonly kind: 'stepStarted'; readonly step: number }
+  /** A task that `rollOut` or `rollOutAgain` asked for has begun. */
+  | { readonly kind: 'taskStarted'; readonly taskId: string }
+  /** One trajectory of a task has ended, however: what it held in memory is free. */
+  | { readonly kind: 'trajectoryEnded'; readonly taskId: string }
   /** All trajectories of a task have ended and been scored. Failed ones are already left out. */
   | { readonly kind: 'groupScored'; readonly group: ScoredGroup }
   /** A task could not be rolled out at all. */
-  | { readonly kind: 'groupFailed'; readonly taskId: string };
+  | { readonly kind: 'groupFailed'; readonly taskId: string }
+  /** A task was stopped before any of its trajectories ended; nothing further comes of it. */
+  | { readonly kind: 'groupCancelled'; readonly taskId: string; readonly reason: CancelReason }
+  /** The sampler has the weights of so many optimizer steps. */
+  | { readonly kind: 'weightsPublished'; readonly version: number }
+  /** Seconds of the driver's clock, which never goes back; as often as deadlines are to be kept. */
+  | { readonly kind: 'clock'; readonly seconds: number }
+  /** Nothing will be trained on any more. The driver stops what runs and answers for it as ever. */
+  | { readonly kind: 'runEnded' };
 
 /**
  * Why something is not trained on; a closed set of stable words:
  *
  * - `groupFailed` no trajectory of the group could be rolled out and scored;
+ * - `cancelled` `deadline` `runEnded` it was stopped: from outside, by its deadline, at the end;
+ * - `tooStale` the policy has moved on too far since it was sampled;
  * - `allBroken` every trajectory of the group is broken;
- * - `uniformGroup` all rewards of the group are equal: it teaches nothing;
+ * - `uniformGroup` all rewards of the group are equal, or all its answers right, or all wrong: it
+ *   teaches nothing;
+ * - `tooEasy` `tooHard` the task's pass rate is above, or below, what is trained on;
+ * - `probed` it only measured the pass rate of a task, which is trained on afterwards;
  * - `broken` this trajectory is broken and broken ones are dropped;
+ * - `noImage` `tooLong` `badEnd` this trajectory looked at nothing; has too many tokens; ended for
+ *   a reason that is not trained on;
  * - `rankedOut` the batch was full before it.
  */
-export type DropReason = 'groupFailed' | 'allBroken' | 'uniformGroup' | 'broken' | 'rankedOut';
+export type DropReason =
+  | CancelReason
+  | 'groupFailed'
+  | 'allBroken'
+  | 'uniformGroup'
+  | 'tooEasy'
+  | 'tooHard'
+  | 'probed'
+  | 'broken'
+  | 'noImage'
+  | 'tooLong'
+  | 'badEnd'
+  | 'rankedOut';
 
 export type ScheduleCommand =
   /** Roll out the next `count` tasks of the training split. */
   | { readonly kind: 'rollOut'; readonly count: number }
+  /** Roll out tasks that were rolled out before: new draws of the same questions. */
+  | { readonly kind: 'rollOutAgain'; readonly taskIds: readonly string[] }
+  /**
+   * Stop what still runs of a task. If any of its trajectories has ended, the answer is
+   * `groupScored` with those that have, else `groupCancelled` with this reason.
+   */
+  | { readonly kind: 'cancel'; readonly taskId: string; readonly reason: CancelReason }
+  /** Begin the unfinished trajectories of a task anew from their prompt, on the newest weights. */
+  | { readonly kind: 'restart'; readonly taskId: string }
   /** A trajectory or a whole group is not trained on, and why. */
   | {
       readonly kind: 'drop';
@@ -38,6 +87,14 @@ export type ScheduleCommand =
       /** Absent where the whole group is dropped. */
       readonly sampleIndex?: number;
       readonly reason: DropReason;
+    }
+  /** No more is rolled out for this step, although the batch is not full; `trainOn` comes next. */
+  | {
+      readonly kind: 'exhausted';
+      readonly rounds: number;
+      /** Groups, or places of groups, that are filled; and how many were to be. */
+      readonly filled: number;
+      readonly wanted: number;
     }
   /**
    * The batch is ready. Advantages were fixed on the full group before any trajectory was dropped.
@@ -56,6 +113,8 @@ export interface AdvantagedTrajectory {
 
 export interface Scheduler<State = unknown> {
   readonly name: string;
+  /** Most optimizer steps between sampling and training; 0 where it trains on-policy. */
+  readonly maxStaleness: number;
   init(): State;
   next(state: State, event: ScheduleEvent): readonly [State, readonly ScheduleCommand[]];
 }
@@ -68,6 +127,20 @@ export interface SchedulerOptions {
   readonly groupSize: number;
   /** A full group → [G] advantages: the algorithm's. */
   readonly advantages: (group: ScoredGroup) => Float64Array;
+  /** What may be in flight, and for how long. Default: anything. Needs a driver that streams. */
+  readonly inFlight?: InFlightLimits;
+}
+
+/** Admission: tasks that do not fit wait until others have let go. */
+export interface InFlightLimits {
+  /** Most trajectories in flight; at least G. */
+  readonly maxTrajectories?: number;
+  /** Most tokens that all of them may come to hold; at least G · tokensPerTrajectory. */
+  readonly maxTokens?: number;
+  /** Tokens reserved for a trajectory: the longest context it may have. Needed with maxTokens. */
+  readonly tokensPerTrajectory?: number;
+  /** Seconds after which a task is cancelled; what has ended of it is kept. */
+  readonly deadlineSeconds?: number;
 }
 
 /** A kind of scheduler: what the registry holds. Further options have defaults. */
@@ -77,6 +150,10 @@ export interface SchedulerKind {
   readonly paper: string;
   /** One sentence for people. */
   readonly description: string;
+  /** Whether its driver has to stream: see the top of this file. Default false. */
+  readonly isStreaming?: boolean;
+  /** Options of its own, beside the defaults, that the contract runs it with. */
+  readonly variants?: readonly Readonly<Record<string, unknown>>[];
   /** @throws ConfigError for an option out of range */
   create(options: SchedulerOptions): Scheduler;
 }

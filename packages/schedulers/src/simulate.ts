@@ -1,17 +1,17 @@
-/** Drives a scheduler through a made-up run on a fake clock, and keeps the books. */
+/**
+ * A driver, its workers and its trainer on a fake clock: rolls out what a scheduler asks for, in
+ * made-up times, with slow tools, failures at every boundary, cancellations and crashes.
+ */
 import { type Random, randomAt } from '@saccade/core';
-import { type ScoredTrajectory, TrajectoryBuilder } from '@saccade/trajectory';
-import type { ScheduleCommand, ScheduleEvent, Scheduler } from './scheduler.ts';
-
-export interface SimulationOptions {
-  readonly steps: number;
-  readonly groupSize: number;
-  readonly seed: number;
-  /** Share of groups that fail altogether. Default 0.1. */
-  readonly failureRate?: number;
-  /** Share of single trajectories that are lost. Default 0.1. */
-  readonly lossRate?: number;
-}
+import type { ScoredTrajectory } from '@saccade/trajectory';
+import type {
+  AdvantagedTrajectory,
+  ScheduleCommand,
+  ScheduleEvent,
+  Scheduler,
+} from './scheduler.ts';
+import { drawAttempt, type SimulationOptions, trajectoryOf } from './simulated-task.ts';
+import { formatState, parseState } from './state-json.ts';
 
 /** One event and the commands that answered it. */
 export interface LogEntry {
@@ -23,77 +23,344 @@ export interface LogEntry {
 
 export interface Simulation {
   readonly log: readonly LogEntry[];
-  /** Tasks the scheduler asked for, in order. */
+  /** Tasks the scheduler asked for, in order, each once. */
   readonly taskIds: readonly string[];
+  /** Seconds of the fake clock at the end. */
+  readonly seconds: number;
+  /** Optimizer steps; fewer than steps where batches were empty. */
+  readonly optimizerSteps: number;
+  /** Most trajectories in flight at a time. */
+  readonly mostInFlight: number;
+  /** Staleness of every trajectory trained on, in optimizer steps: how many have each. */
+  readonly staleness: readonly number[];
+  /** Seconds the workers were at it, all of them together. */
+  readonly workSeconds: number;
+  /** Attempts that broke, by boundary. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** Times the process crashed and went on from the state it had written. */
+  readonly crashes: number;
+}
+
+const MOST_CRASHES = 3;
+
+interface Rollout {
+  readonly sampleIndex: number;
+  attempt: number;
+  /** Raised where what was planned is void: cancelled, restarted, crashed. */
+  epoch: number;
+  version: number;
+  startedAt: number;
+  state: 'queued' | 'running' | 'ended';
+  scored?: ScoredTrajectory;
+}
+
+interface Job {
+  readonly taskId: string;
+  /** Times the task was rolled out before. */
+  readonly visit: number;
+  readonly rollouts: readonly Rollout[];
+  isOver: boolean;
 }
 
 /**
- * Runs a scheduler for some steps. Groups take random times and are reported in the order they
- * end, so a scheduler that only works for one order is found out.
+ * Runs a scheduler for some steps, then ends the run. Groups are reported in the order they end, so
+ * a scheduler that only works for one order is found out.
  *
- * @throws Error if a step never gets its batch, or gets a second one
+ * @throws Error if a step never gets its batch, or gets one nobody asked for
  */
 export function simulate(scheduler: Scheduler, options: SimulationOptions): Simulation {
-  const random = randomAt(options.seed, 'simulate');
-  const log: LogEntry[] = [];
-  const taskIds: string[] = [];
-  let state = scheduler.init();
-  let time = 0;
-  for (let step = 0; step < options.steps; step++) {
-    const queue: { time: number; event: ScheduleEvent }[] = [
-      { time, event: { kind: 'stepStarted', step } },
-    ];
-    let batches = 0;
-    while (queue.length > 0) {
-      queue.sort((a, b) => a.time - b.time);
-      const next = queue.shift();
-      if (next === undefined) break;
-      time = next.time;
-      const [after, commands] = scheduler.next(state, next.event);
-      state = after;
-      log.push({ time, event: next.event, commands });
-      for (const command of commands) {
-        if (command.kind === 'trainOn') batches++;
-        if (command.kind !== 'rollOut') continue;
+  return new Driver(scheduler, options).run();
+}
+
+class Driver {
+  readonly #scheduler: Scheduler;
+  readonly #options: SimulationOptions;
+  readonly #random: Random;
+  readonly #log: LogEntry[] = [];
+  readonly #taskIds: string[] = [];
+  readonly #visits = new Map<string, number>();
+  readonly #jobs = new Map<string, Job>();
+  readonly #slots: (() => void)[] = [];
+  readonly #agenda: { time: number; run: () => void }[] = [];
+  readonly #inbox: ScheduleEvent[] = [];
+  readonly #store = new Map<string, ScoredTrajectory>();
+  readonly #staleness: number[] = [];
+  readonly #failures: Record<string, number> = {};
+  #state: unknown;
+  #time = 0;
+  #version = 0;
+  #steps = 0;
+  #isAsked = false;
+  #isEnded = false;
+  #busy = 0;
+  #inFlight = 0;
+  #mostInFlight = 0;
+  #workSeconds = 0;
+  #crashes = 0;
+
+  constructor(scheduler: Scheduler, options: SimulationOptions) {
+    this.#scheduler = scheduler;
+    this.#options = options;
+    this.#random = randomAt(options.seed, 'simulate');
+    this.#state = scheduler.init();
+  }
+
+  run(): Simulation {
+    const { tickSeconds = 0, crashSeconds = 0, endSeconds } = this.#options;
+    if (endSeconds !== undefined) this.#at(endSeconds, () => this.#end());
+    if (tickSeconds > 0) this.#at(tickSeconds, () => this.#tick(tickSeconds));
+    if (crashSeconds > 0) this.#at(this.#wait(crashSeconds), () => this.#crash(crashSeconds));
+    this.#beginStep();
+    this.#deliver();
+    while (!this.#isDone()) {
+      const next = this.#agenda.shift();
+      if (next === undefined) {
+        throw new Error(`${this.#scheduler.name}: step ${this.#steps} never gets its batch.`);
+      }
+      this.#time = next.time;
+      next.run();
+      this.#deliver();
+      // A tick goes on for ever: what never ends is found by its length.
+      if (this.#log.length > 100_000) throw new Error(`${this.#scheduler.name} never ends.`);
+    }
+    return {
+      log: this.#log,
+      taskIds: this.#taskIds,
+      seconds: this.#time,
+      optimizerSteps: this.#version,
+      mostInFlight: this.#mostInFlight,
+      staleness: this.#staleness,
+      workSeconds: this.#workSeconds,
+      failures: this.#failures,
+      crashes: this.#crashes,
+    };
+  }
+
+  #isDone(): boolean {
+    return this.#isEnded && this.#jobs.size === 0;
+  }
+
+  #at(time: number, run: () => void): void {
+    let place = this.#agenda.length;
+    while (place > 0 && (this.#agenda[place - 1]?.time ?? 0) > time) place--;
+    this.#agenda.splice(place, 0, { time, run });
+  }
+
+  #wait(mean: number): number {
+    return this.#time - mean * Math.log(this.#random.uniform());
+  }
+
+  #tick(seconds: number): void {
+    this.#inbox.push({ kind: 'clock', seconds: this.#time });
+    this.#at(this.#time + seconds, () => this.#tick(seconds));
+  }
+
+  /** The process of the rollouts dies: what was written survives, what ran begins again. */
+  #crash(mean: number): void {
+    this.#crashes++;
+    const { json, trajectories } = formatState(this.#state);
+    for (const one of trajectories) this.#store.set(one.id, one);
+    this.#state = parseState(json, (id) => this.#store.get(id));
+    for (const job of this.#jobs.values()) this.#beginAgain(job);
+    // A rollout longer than the time between two crashes would never end.
+    if (this.#crashes < MOST_CRASHES) this.#at(this.#wait(mean), () => this.#crash(mean));
+  }
+
+  #beginStep(): void {
+    this.#isAsked = true;
+    this.#inbox.push({ kind: 'stepStarted', step: this.#steps });
+  }
+
+  #deliver(): void {
+    for (let event = this.#inbox.shift(); event !== undefined; event = this.#inbox.shift()) {
+      const [after, commands] = this.#scheduler.next(this.#state, event);
+      this.#state = after;
+      this.#log.push({ time: this.#time, event, commands });
+      for (const command of commands) this.#obey(command);
+    }
+  }
+
+  #obey(command: ScheduleCommand): void {
+    switch (command.kind) {
+      case 'rollOut':
         for (let i = 0; i < command.count; i++) {
-          const taskId = `task-${taskIds.length}`;
-          taskIds.push(taskId);
-          const seconds = -Math.log(random.uniform());
-          queue.push({ time: time + seconds, event: groupEvent(taskId, random, options) });
+          const taskId = `task-${this.#taskIds.length}`;
+          this.#taskIds.push(taskId);
+          this.#begin(taskId);
+        }
+        break;
+      case 'rollOutAgain':
+        for (const taskId of command.taskIds) this.#begin(taskId);
+        break;
+      case 'cancel':
+        this.#cancel(this.#jobs.get(command.taskId), command.reason);
+        break;
+      case 'restart':
+        this.#beginAgain(this.#jobs.get(command.taskId));
+        break;
+      case 'trainOn':
+        this.#train(command.trajectories);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #train(batch: readonly AdvantagedTrajectory[]): void {
+    if (!this.#isAsked) throw new Error(`${this.#scheduler.name} gives a batch nobody asked for.`);
+    this.#isAsked = false;
+    for (const { trajectory } of batch) {
+      const stale = this.#version - trajectory.policyVersion;
+      this.#staleness[stale] = (this.#staleness[stale] ?? 0) + 1;
+    }
+    const { steps, trainSeconds = 1 } = this.#options;
+    this.#at(this.#time + (batch.length > 0 ? trainSeconds : 0), () => {
+      if (batch.length > 0) {
+        this.#version++;
+        this.#inbox.push({ kind: 'weightsPublished', version: this.#version });
+      }
+      this.#steps++;
+      if (this.#isEnded) return;
+      if (this.#steps < steps) this.#beginStep();
+      else this.#end();
+    });
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#deliver();
+    this.#isEnded = true;
+    this.#inbox.push({ kind: 'runEnded' });
+    this.#deliver();
+    for (const job of this.#jobs.values()) this.#cancel(job, 'runEnded');
+  }
+
+  #begin(taskId: string): void {
+    if (this.#isEnded) throw new Error(`${this.#scheduler.name} asks for more after the end.`);
+    const visit = this.#visits.get(taskId) ?? 0;
+    this.#visits.set(taskId, visit + 1);
+    if (this.#jobs.has(taskId)) throw new Error(`${taskId} was asked for while it runs.`);
+    const rollouts = Array.from({ length: this.#options.groupSize }, (_, sampleIndex) => ({
+      sampleIndex,
+      attempt: 0,
+      epoch: 0,
+      version: this.#version,
+      startedAt: this.#time,
+      state: 'queued' as const,
+    }));
+    const job: Job = { taskId, visit, rollouts, isOver: false };
+    this.#jobs.set(taskId, job);
+    this.#inFlight += rollouts.length;
+    this.#mostInFlight = Math.max(this.#mostInFlight, this.#inFlight);
+    this.#inbox.push({ kind: 'taskStarted', taskId });
+    for (const rollout of rollouts) this.#queue(job, rollout);
+    const { cancelRate = 0 } = this.#options;
+    if (cancelRate > 0 && this.#random.uniform() < cancelRate) {
+      this.#at(this.#wait(1), () => this.#cancel(job, 'cancelled'));
+    }
+  }
+
+  /** Takes a worker, or waits for one. */
+  #queue(job: Job, rollout: Rollout): void {
+    rollout.state = 'queued';
+    const { epoch } = rollout;
+    const take = (): void => {
+      if (rollout.epoch === epoch && !job.isOver) this.#start(job, rollout);
+      else this.#freeSlot();
+    };
+    if (this.#busy < (this.#options.workers ?? Number.POSITIVE_INFINITY)) {
+      this.#busy++;
+      take();
+    } else {
+      this.#slots.push(take);
+    }
+  }
+
+  /** Hands a worker to whoever waits. */
+  #freeSlot(): void {
+    const next = this.#slots.shift();
+    if (next !== undefined) next();
+    else this.#busy--;
+  }
+
+  #start(job: Job, rollout: Rollout): void {
+    rollout.state = 'running';
+    rollout.version = this.#version;
+    rollout.startedAt = this.#time;
+    const { epoch } = rollout;
+    const { seconds, boundary } = drawAttempt(this.#options, job, rollout);
+    this.#at(this.#time + seconds, () => {
+      if (rollout.epoch !== epoch || job.isOver) return;
+      this.#workSeconds += seconds;
+      if (boundary !== undefined) {
+        this.#failures[boundary] = (this.#failures[boundary] ?? 0) + 1;
+        rollout.attempt++;
+        if (rollout.attempt <= (this.#options.retries ?? 1)) {
+          this.#start(job, rollout);
+          return;
         }
       }
+      rollout.state = 'ended';
+      this.#inFlight--;
+      if (boundary === undefined) {
+        rollout.scored = trajectoryOf(this.#options, job, rollout, this.#version);
+      }
+      this.#inbox.push({ kind: 'trajectoryEnded', taskId: job.taskId });
+      if (job.rollouts.every(({ state }) => state === 'ended')) this.#report(job);
+      this.#freeSlot();
+    });
+  }
+
+  /** Unfinished rollouts start over, under the weights of the moment. */
+  #beginAgain(job: Job | undefined): void {
+    for (const rollout of job?.rollouts ?? []) {
+      if (job === undefined || rollout.state === 'ended') continue;
+      const wasRunning = rollout.state === 'running';
+      rollout.epoch++;
+      if (wasRunning) {
+        this.#workSeconds += this.#time - rollout.startedAt;
+        this.#start(job, rollout);
+      } else {
+        this.#queue(job, rollout);
+      }
     }
-    if (batches !== 1) throw new Error(`${scheduler.name}: step ${step} got ${batches} batches.`);
   }
-  return { log, taskIds };
-}
 
-function groupEvent(taskId: string, random: Random, options: SimulationOptions): ScheduleEvent {
-  if (random.uniform() < (options.failureRate ?? 0.1)) return { kind: 'groupFailed', taskId };
-  const rate = random.uniform();
-  const trajectories: ScoredTrajectory[] = [];
-  for (let sampleIndex = 0; sampleIndex < options.groupSize; sampleIndex++) {
-    const isBroken = random.uniform() < 0.2;
-    const isCorrect = !isBroken && random.uniform() < rate;
-    const reward = isCorrect ? 1 + 0.1 * random.integer(5) : 0;
-    if (random.uniform() < (options.lossRate ?? 0.1)) continue;
-    trajectories.push(simulatedTrajectory(taskId, sampleIndex, { reward, isCorrect, isBroken }));
+  #cancel(job: Job | undefined, reason: 'deadline' | 'tooStale' | 'runEnded' | 'cancelled'): void {
+    if (job === undefined || job.isOver) return;
+    for (const rollout of job.rollouts) {
+      if (rollout.state === 'ended') continue;
+      rollout.epoch++;
+      this.#inFlight--;
+      if (rollout.state === 'running') {
+        this.#workSeconds += this.#time - rollout.startedAt;
+        rollout.state = 'ended';
+        this.#freeSlot();
+      }
+      rollout.state = 'ended';
+    }
+    const isEmpty = job.rollouts.every(({ scored }) => scored === undefined);
+    if (!isEmpty) {
+      this.#report(job);
+      return;
+    }
+    this.#close(job);
+    this.#inbox.push({ kind: 'groupCancelled', taskId: job.taskId, reason });
   }
-  return { kind: 'groupScored', group: { taskId, trajectories } };
-}
 
-/** A scored trajectory of one turn, for simulations and tests. */
-export function simulatedTrajectory(
-  taskId: string,
-  sampleIndex: number,
-  end: { reward: number; isCorrect?: boolean; isBroken?: boolean },
-): ScoredTrajectory {
-  const made = new TrajectoryBuilder({ id: `${taskId}/${sampleIndex}`, taskId, sampleIndex });
-  made.prompt({ tokens: Int32Array.of(1), images: [], text: 'question' });
-  const logprobs = Float32Array.of(-1);
-  made.model({ tokens: Int32Array.of(2), logprobs, text: 'turn', policyVersion: 0 });
-  made.turn(end.isBroken ? { kind: 'code', code: 'x' } : { kind: 'answer', answer: '7' });
-  const trajectory = made.finish(end.isBroken ? 'toolError' : 'answered');
-  const { reward, isCorrect = reward > 0 } = end;
-  return { ...trajectory, reward, rewardTerms: { reward }, isCorrect };
+  #report(job: Job): void {
+    this.#close(job);
+    const { taskId } = job;
+    const trajectories = job.rollouts.flatMap(({ scored }) => (scored ? [scored] : []));
+    this.#inbox.push(
+      trajectories.length > 0
+        ? { kind: 'groupScored', group: { taskId, trajectories } }
+        : { kind: 'groupFailed', taskId },
+    );
+  }
+
+  #close(job: Job): void {
+    job.isOver = true;
+    this.#jobs.delete(job.taskId);
+  }
 }

@@ -95,6 +95,13 @@ const rl = z.strictObject({
     about: 'G: trajectories sampled per task.',
   }),
   ranking: flag(true, 'Keep the trajectories of the groups with the largest reward spread first.'),
+  maxRounds: count({
+    min: 1,
+    max: 1000,
+    preset: 10,
+    unit: 'rounds',
+    about: 'Rounds of rolling out in a step at most, where a scheduler fills its batch.',
+  }),
   minibatches: count({
     min: 1,
     max: 1024,

@@ -53,6 +53,7 @@ export interface RlConfig {
   readonly oversample: number;
   readonly groupSize: number;
   readonly ranking: boolean;
+  readonly maxRounds: number;
   readonly minibatches: number;
   readonly temperature: number;
   readonly learningRate: number;

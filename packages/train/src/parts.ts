@@ -76,11 +76,29 @@ export function checkNames(config: RunConfig): void {
   protocols.get(config.protocol);
   coldStarts.get(config.sft.examples);
   algorithmOf(config);
-  schedulers.get(config.rl.scheduler);
+  checkScheduler(config);
   if (config.policy !== 'nano') {
     throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
   }
   checkJudging(config);
+}
+
+/** Schedulers that roll tasks out a second time, which the loop does not remember how to. */
+const CURRICULA = ['difficulty-prefilter', 'tail-patch'];
+
+/** @throws ConfigError for an unknown scheduler, and for one the loop cannot drive */
+function checkScheduler({ rl }: RunConfig): void {
+  const kind = schedulers.get(rl.scheduler);
+  const isCurriculum = CURRICULA.includes(kind.name);
+  if (!kind.isStreaming && !isCurriculum) return;
+  const wants = isCurriculum
+    ? 'trains on tasks it has measured before, and this loop takes every task once'
+    : 'rolls out while it trains, and this loop does one after the other';
+  throw new ConfigError(
+    'rl.scheduler',
+    `${kind.name} ${wants}. Choose synchronous, oversample-filter-rank or dynamic-sampling, or ` +
+      'drive it from a loop of your own.',
+  );
 }
 
 /**
@@ -221,6 +239,7 @@ function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
     advantages: ({ trajectories }: ScoredGroup) => algorithm.groupAdvantages(scored(trajectories)),
     oversample: rl.oversample,
     ranking: rl.ranking,
+    maxRounds: rl.maxRounds,
   };
   return schedulers.get(rl.scheduler).create(options);
 }

@@ -33,37 +33,18 @@ export async function reinforce(run: Run): Promise<void> {
 }
 
 async function step(run: Run): Promise<Record<string, number>> {
-  const { config, parts, state } = run;
-  const { scheduler } = parts;
-  let [schedule, commands] = scheduler.next(scheduler.init(), {
-    kind: 'stepStarted',
-    step: state.rlSteps,
-  });
-  const count = commands.reduce((sum, c) => sum + (c.kind === 'rollOut' ? c.count : 0), 0);
-  // Tasks the cold start has not shown.
-  const { demonstrations, tours } = config.sft;
-  const first = demonstrations + tours + state.tasksTaken;
-  const indices = Array.from({ length: count }, (_, i) => first + i);
-  const tasks = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
-  const [results, rolloutSeconds] = await timed(() => rollOut(run, tasks));
+  const { config, state } = run;
+  const [{ commands: all, results, tasks, rounds }, rolloutSeconds] = await timed(() =>
+    schedule(run),
+  );
   const groups = results.map(({ scored }) => scored);
-
-  const all: ScheduleCommand[] = [...commands];
-  for (const [i, group] of groups.entries()) {
-    const event =
-      group.trajectories.length === 0
-        ? ({ kind: 'groupFailed', taskId: tasks[i]?.id ?? '' } as const)
-        : ({ kind: 'groupScored', group } as const);
-    [schedule, commands] = scheduler.next(schedule, event);
-    all.push(...commands);
-  }
   const trained = all.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
   const [learned, learnSeconds] = await timed(() => learn(run, trained));
 
   run.state = {
     ...run.state,
     rlSteps: state.rlSteps + 1,
-    tasksTaken: state.tasksTaken + count,
+    tasksTaken: state.tasksTaken + tasks.length,
   };
   const every = config.keepTrajectoriesEverySteps;
   if (every > 0 && run.state.rlSteps % every === 0) {
@@ -78,6 +59,14 @@ async function step(run: Run): Promise<Record<string, number>> {
   const [audited, auditSeconds] = await timed(async () =>
     auditMetrics(run, results.map(auditedGroup)),
   );
+  const exhausted = all.find((command) => command.kind === 'exhausted');
+  if (exhausted?.kind === 'exhausted') {
+    const { filled, wanted } = exhausted;
+    const message =
+      `Step ${run.state.rlSteps}: after ${exhausted.rounds} rounds ${filled} of ${wanted} groups ` +
+      'teach something; it trained on those.';
+    run.onEvent({ kind: 'warning', message });
+  }
   const values: Record<string, number> = {
     ...rolloutMetrics(groups),
     ...taskMetrics(results, tasks),
@@ -85,6 +74,8 @@ async function step(run: Run): Promise<Record<string, number>> {
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
     trained_trajectories: trained.length,
+    ...(rounds > 1 && { 'schedule/rounds': rounds }),
+    ...(exhausted !== undefined && { 'schedule/exhausted': 1 }),
     'failed/ratio':
       1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
     ...failureCounts(results),
@@ -105,6 +96,59 @@ function failureCounts(results: readonly ScoredGroupResult[]): Record<string, nu
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
+}
+
+/** What a step rolled out and what the scheduler said of it. */
+interface Scheduled {
+  readonly commands: readonly ScheduleCommand[];
+  readonly results: readonly ScoredGroupResult[];
+  readonly tasks: readonly Task[];
+  readonly rounds: number;
+}
+
+/** Does what the scheduler tells, round by round, until it says what to train on. */
+async function schedule(run: Run): Promise<Scheduled> {
+  const { config, parts, state } = run;
+  const { scheduler } = parts;
+  let [schedulerState, commands] = scheduler.next(scheduler.init(), {
+    kind: 'stepStarted',
+    step: state.rlSteps,
+  });
+  // Tasks the cold start has not shown.
+  const { demonstrations, tours } = config.sft;
+  const first = demonstrations + tours + state.tasksTaken;
+  const all: ScheduleCommand[] = [...commands];
+  const results: ScoredGroupResult[] = [];
+  const tasks: Task[] = [];
+  let rounds = 0;
+  const isDecided = () => all.some(({ kind }) => kind === 'trainOn');
+  while (!isDecided()) {
+    const count = commands.reduce((sum, c) => sum + (c.kind === 'rollOut' ? c.count : 0), 0);
+    if (count === 0) {
+      throw new StateError(
+        `The scheduler ${scheduler.name} neither rolls out nor trains in step ${state.rlSteps}.`,
+      );
+    }
+    rounds++;
+    const indices = Array.from({ length: count }, (_, i) => first + tasks.length + i);
+    const next = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
+    const scored = await rollOut(run, next);
+    tasks.push(...next);
+    results.push(...scored);
+    const told: ScheduleCommand[] = [];
+    for (const [i, { scored: group }] of scored.entries()) {
+      const event =
+        group.trajectories.length === 0
+          ? ({ kind: 'groupFailed', taskId: next[i]?.id ?? '' } as const)
+          : ({ kind: 'groupScored', group } as const);
+      const [after, answer] = scheduler.next(schedulerState, event);
+      schedulerState = after;
+      told.push(...answer);
+    }
+    commands = told;
+    all.push(...told);
+  }
+  return { commands: all, results, tasks, rounds };
 }
 
 /** A scored group per task, in order, with what failed around the model or could not be scored. */

@@ -60,6 +60,8 @@ export class TrajectoryBuilder {
   readonly #segments: Segment[] = [];
   readonly #turns: Turn[] = [];
   readonly #imageNames = new Set<string>();
+  /** Of every model segment, by its index. */
+  readonly #versions = new Map<number, number>();
   #policyVersion = Number.POSITIVE_INFINITY;
   #tokenCount = 0;
   #isFinished = false;
@@ -125,6 +127,7 @@ export class TrajectoryBuilder {
     }
     const [tokens, logprobs] = [sampled.tokens.slice(), sampled.logprobs.slice()];
     this.#append({ kind: 'model', tokens, logprobs, images: [], text: sampled.text });
+    this.#versions.set(this.#segments.length - 1, sampled.policyVersion);
     this.#policyVersion = Math.min(this.#policyVersion, sampled.policyVersion);
   }
 
@@ -188,13 +191,18 @@ export class TrajectoryBuilder {
   #close(end: Pick<Trajectory, 'stopReason' | 'answer' | 'failure'>): Trajectory {
     this.#isFinished = true;
     const isDangling = this.#segments.at(-1)?.kind === 'observation';
+    const oldest = this.#policyVersion;
+    const segments = this.#segments.map((segment, index) => {
+      const policyVersion = this.#versions.get(index) ?? oldest;
+      return policyVersion > oldest ? { ...segment, policyVersion } : segment;
+    });
     return {
       id: this.id,
       taskId: this.taskId,
       sampleIndex: this.sampleIndex,
-      segments: isDangling ? this.#segments.slice(0, -1) : [...this.#segments],
+      segments: isDangling ? segments.slice(0, -1) : segments,
       turns: [...this.#turns],
-      policyVersion: Number.isFinite(this.#policyVersion) ? this.#policyVersion : 0,
+      policyVersion: Number.isFinite(oldest) ? oldest : 0,
       ...end,
     };
   }

@@ -20,6 +20,7 @@ export interface CheckOptions {
  * - the segments are one prompt, then model and observation in turn; the last is never an
  *   observation;
  * - model segments, and only they, have log-probs, one finite number per token;
+ * - a model segment's policy version, where it has one, is newer than the trajectory's;
  * - pictures lie in prompts and observations, have two sizes and a name of their own, come from
  *   earlier pictures, and their placeholders are there whole;
  * - turn k was made by the k-th model segment; a tool result answers code or a tool call; turn
@@ -37,6 +38,12 @@ export function trajectoryViolations(
   trajectory.segments.forEach((segment, index) => {
     const where = `segment ${index} (${segment.kind})`;
     violations.push(...segmentViolations(segment, where, imageNames, options));
+    const { policyVersion = Number.POSITIVE_INFINITY } = segment;
+    if (policyVersion <= trajectory.policyVersion) {
+      violations.push(`${where} has policyVersion ${policyVersion}, not above the trajectory's`);
+    } else if (segment.policyVersion !== undefined && segment.kind !== 'model') {
+      violations.push(`${where} has a policyVersion, but nobody sampled it`);
+    }
   });
   checkTurns(trajectory, violations);
   checkEnd(trajectory, violations);

@@ -21,6 +21,7 @@ export {
   codeOf,
   countToolCalls,
   type Failure,
+  failureCauses,
   type Group,
   isToolUse,
   MAX_ARGUMENT_DEPTH,

@@ -10,6 +10,7 @@ import {
   type AffineMap,
   boundaries,
   type Failure,
+  failureCauses,
   type ScoredTrajectory,
   type Segment,
   segmentKinds,
@@ -59,6 +60,7 @@ export function formatTrajectoryLine(
     tokens: Array.from(segment.tokens),
     ...(segment.logprobs && { logprobs: Array.from(segment.logprobs, shortest) }),
     images: segment.images.map((image) => ({ ...image, png: undefined, file: fileOf(image) })),
+    policyVersion: segment.policyVersion,
   }));
   const { id, taskId, sampleIndex, stopReason, failure, policyVersion, answer, turns } = trajectory;
   const scores = isScored(trajectory)
@@ -160,6 +162,7 @@ function parseFailure(record: JsonFields): Failure {
   return {
     boundary: record.oneOf('boundary', boundaries),
     message: record.text('message'),
+    ...(record.has('cause') && { cause: record.oneOf('cause', failureCauses) }),
   };
 }
 
@@ -170,6 +173,7 @@ function parseSegment(record: JsonFields, files: Files): Segment {
     ...(record.has('logprobs') && { logprobs: Float32Array.from(record.numbers('logprobs')) }),
     images: record.objects('images').map((image) => parseImage(image, files)),
     text: record.text('text'),
+    ...(record.has('policyVersion') && { policyVersion: record.integer('policyVersion') }),
   };
 }
 

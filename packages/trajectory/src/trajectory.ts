@@ -40,6 +40,11 @@ export interface Segment {
   readonly images: readonly TrajectoryImage[];
   /** The tokens as text, for people. */
   readonly text: string;
+  /**
+   * Optimizer steps of the policy that sampled them, where they are more than the trajectory's: new
+   * weights came while it was rolled out. Model segments only.
+   */
+  readonly policyVersion?: number;
 }
 
 /** What the model asked for in one turn. */
@@ -134,10 +139,15 @@ export type StopReason = (typeof stopReasons)[number];
 /** Where infrastructure can fail. */
 export const boundaries = ['policy', 'tool', 'sandbox', 'env', 'reward'] as const;
 
+/** What made a trajectory fail: something broke, its time was up, or somebody stopped it. */
+export const failureCauses = ['error', 'deadline', 'cancelled'] as const;
+
 /** An infrastructure failure, named after the boundary it crossed. Never scored. */
 export interface Failure {
   readonly boundary: (typeof boundaries)[number];
   readonly message: string;
+  /** Default `error`. */
+  readonly cause?: (typeof failureCauses)[number];
 }
 
 export interface Trajectory {
@@ -149,7 +159,7 @@ export interface Trajectory {
   readonly turns: readonly Turn[];
   readonly stopReason: StopReason;
   readonly failure?: Failure;
-  /** Optimizer steps of the policy that sampled it. */
+  /** Optimizer steps of the policy that sampled it; of its oldest segment if they differ. */
   readonly policyVersion: number;
   /** The final answer as parsed, absent if none was given. */
   readonly answer?: string;

@@ -2,6 +2,7 @@
 import type { AdvantagedGroup } from '../advantaged-group.ts';
 import type { DropReason } from '../scheduler.ts';
 import { isBroken } from './broken.ts';
+import { passRate } from './pass-rate.ts';
 
 /** Why to drop a group; undefined to keep it. */
 export type GroupFilter = (group: AdvantagedGroup) => DropReason | undefined;
@@ -26,4 +27,10 @@ export function firstReason(
     if (reason !== undefined) return reason;
   }
   return undefined;
+}
+
+/** Drops a group whose answers are all right or all wrong, whatever else is rewarded. */
+export function dropUnanimous(group: AdvantagedGroup): DropReason | undefined {
+  const rate = passRate(group);
+  return rate === 0 || rate === 1 ? 'uniformGroup' : undefined;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { populationStd } from '../advantaged-group.ts';
 import { countDrops } from '../drop-counts.ts';
 import type { ScheduleCommand, ScoredGroup } from '../scheduler.ts';
-import { simulatedTrajectory } from '../simulate.ts';
+import { simulatedTrajectory } from '../simulated-task.ts';
 import { type OversampleOptions, oversampleFilterRank } from './oversample-filter-rank.ts';
 
 function groupMean({ trajectories }: ScoredGroup): Float64Array {

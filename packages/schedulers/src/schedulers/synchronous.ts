@@ -1,19 +1,16 @@
 /** The plain scheduler: roll out B groups, train on all of them. */
-import { advantaged, collectThenSelect, expectCount } from '../collect.ts';
+import { allOf, collectThenSelect } from '../collect.ts';
 import type { Scheduler, SchedulerKind, SchedulerOptions } from '../scheduler.ts';
 
+/** GRPO's loop: all groups of a step are rolled out, then all are trained on. */
 export const synchronous: SchedulerKind = {
   name: 'synchronous',
   paper: 'arXiv:2402.03300, Alg. 1',
   description: 'Rolls out the groups of a step and trains on all of them.',
   create(options: SchedulerOptions): Scheduler {
-    expectCount('promptsPerStep', options.promptsPerStep);
-    expectCount('groupSize', options.groupSize);
     return collectThenSelect('synchronous', options.promptsPerStep, options, (groups) => ({
-      trajectories: groups.flatMap((group) =>
-        group.trajectories.map((_, index) => advantaged(group, index)),
-      ),
+      trajectories: allOf(groups),
       drops: [],
-    })) as Scheduler;
+    }));
   },
 };
