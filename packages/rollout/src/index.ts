@@ -10,6 +10,7 @@ export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts
 export {
   type GroupOptions,
   type MakeEnv,
+  type RetryBudgets,
   type RunOptions,
   type RunResult,
   rolloutGroup,

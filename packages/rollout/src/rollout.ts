@@ -4,7 +4,7 @@ import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
 import type { ModelImage, SampleResult, Sampler } from '@saccade/policy';
 import { type Failure, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { encodeMessage } from './content.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, Stopped, untilStopped } from './failures.ts';
 import { ModelImages } from './model-images.ts';
 
 /** How to sample; the same for all trajectories of a call. */
@@ -31,6 +31,8 @@ export interface RolloutOptions extends SamplingOptions {
   readonly sampleIndex?: number;
   /** Trajectories with the same key share their prompt's computation; whoever names it releases it. */
   readonly sharedPrefixKey?: string;
+  /** Stops this trajectory alone: it ends as `failed`, its failure's cause `deadline` or `cancelled`. */
+  readonly stop?: AbortSignal;
 }
 
 /**
@@ -105,7 +107,12 @@ class Run {
     this.#conversation = conversation;
     this.#options = options;
     this.#images = options.images ?? new ModelImages(policy.processor);
-    this.#abort = options.signal === undefined ? {} : { signal: options.signal };
+    const signals = [options.signal, options.stop].filter((signal) => signal !== undefined);
+    const [signal] = signals;
+    this.#abort =
+      signal === undefined
+        ? {}
+        : { signal: signals.length > 1 ? AbortSignal.any(signals) : signal };
   }
 
   async roll(task: Task, builder: TrajectoryBuilder): Promise<Trajectory> {
@@ -213,11 +220,16 @@ class Run {
 
   /** Runs one call across a boundary; what it throws becomes that boundary's failure. */
   async #guard<Value>(boundary: Failure['boundary'], call: () => Promise<Value>): Promise<Value> {
-    this.#abort.signal?.throwIfAborted();
+    const { signal, stop } = this.#options;
+    signal?.throwIfAborted();
     try {
-      return await call();
+      return await (stop === undefined ? call() : untilStopped(call, this.#abort.signal ?? stop));
     } catch (error) {
-      this.#abort.signal?.throwIfAborted();
+      signal?.throwIfAborted();
+      if (stop?.aborted) {
+        const cause = stop.reason instanceof Stopped ? stop.reason.why : 'cancelled';
+        throw new Broken({ ...failureOf(stop.reason, boundary), cause });
+      }
       throw error instanceof Broken ? error : new Broken(failureOf(error, boundary));
     }
   }

@@ -95,6 +95,63 @@ describe('runRollouts', () => {
     expect(result.groups[0]?.trajectories.every((one) => one.stopReason === 'answered')).toBe(true);
   });
 
+  it('keeps a budget of tries for each boundary', async () => {
+    const policy = new ScriptedPolicy((request) =>
+      request.conversation.startsWith('b/') ? new Error('gone') : 'x',
+    );
+    const result = await runRollouts(policy, () => new LookEnv(), tasks.slice(0, 2), {
+      ...run,
+      retries: { policy: 2 },
+    });
+    expect(result.failures).toEqual({ policy: 4, sandbox: 4 });
+    expect(result.retries).toBe(8);
+  });
+
+  it('gives up a trajectory whose tool hangs at its deadline, and no other', async () => {
+    const before = LookEnv.open;
+    const makeEnv = (): Env => {
+      const env = new LookEnv();
+      const step = env.step.bind(env);
+      // Deaf to signals, as the worst of tools are.
+      env.step = (text) => (text === 'ahang' ? new Promise(() => {}) : step(text));
+      return env;
+    };
+    const policy = new ScriptedPolicy(({ conversation }) =>
+      conversation === 'a/1' ? 'ahang' : 'a7',
+    );
+    const options = { ...run, deadlineSeconds: 0.5 };
+    const { groups, retries, failures, stopped } = await runRollouts(
+      policy,
+      makeEnv,
+      tasks.slice(0, 1),
+      options,
+    );
+    const ends = groups[0]?.trajectories.map(({ stopReason }) => stopReason);
+    expect(ends).toEqual(['answered', 'failed', 'answered', 'answered']);
+    expect(groups[0]?.trajectories[1]?.failure).toMatchObject({
+      boundary: 'env',
+      cause: 'deadline',
+    });
+    expect([retries, failures, stopped]).toEqual([0, { env: 1 }, { deadline: 1, cancelled: 0 }]);
+    expect(LookEnv.open).toBe(before);
+    for (const one of groups[0]?.trajectories ?? []) checkTrajectory(one);
+  });
+
+  it('cancels one trajectory alone', async () => {
+    const controller = new AbortController();
+    const policy = new ScriptedPolicy(({ conversation }) => {
+      if (conversation === 'a/2') controller.abort();
+      return 'a7';
+    });
+    const { groups, stopped } = await runRollouts(policy, () => new LookEnv(), tasks.slice(0, 1), {
+      ...run,
+      stopOf: (_, sampleIndex) => (sampleIndex === 2 ? controller.signal : undefined),
+    });
+    const ends = groups[0]?.trajectories.map(({ stopReason }) => stopReason);
+    expect(ends).toEqual(['answered', 'answered', 'failed', 'answered']);
+    expect(stopped).toEqual({ deadline: 0, cancelled: 1 });
+  });
+
   it('stops on abort, lets everything go and throws the reason', async () => {
     const controller = new AbortController();
     const before = LookEnv.open;
@@ -132,7 +189,12 @@ describe('runRollouts', () => {
   });
 
   it('refuses numbers out of range', async () => {
-    for (const wrong of [{ groupSize: 0 }, { concurrency: 0 }, { retries: -1 }]) {
+    for (const wrong of [
+      { groupSize: 0 },
+      { concurrency: 0 },
+      { retries: -1 },
+      { retries: { tool: -1 } },
+    ]) {
       const call = runRollouts(random(), () => new LookEnv(), tasks, { ...run, ...wrong });
       await expect(call).rejects.toThrow(/must be a whole number of at least/);
     }

@@ -3,20 +3,30 @@ import { ConfigError, type EventSink, messageOf } from '@saccade/core';
 import type { Env, Task } from '@saccade/gym';
 import type { Sampler } from '@saccade/policy';
 import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
-import { failureOf } from './failures.ts';
+import { failureOf, Stopped } from './failures.ts';
 import { ModelImages } from './model-images.ts';
 import { checkBudgets, rollout, type SamplingOptions } from './rollout.ts';
 
 /** Makes a fresh environment for one trajectory. */
 export type MakeEnv = () => Env | Promise<Env>;
 
+/** Times a trajectory is tried again after a failure at each boundary. */
+export type RetryBudgets = Readonly<Partial<Record<Failure['boundary'], number>>>;
+
 export interface GroupOptions extends SamplingOptions {
   /** G: trajectories per task. */
   readonly groupSize: number;
   /** Whether a group's prompt is computed once in the policy. Default true. */
   readonly sharedPrefix?: boolean;
-  /** Times a trajectory is tried again after a failure, with the same random address. Default 2. */
-  readonly retries?: number;
+  /**
+   * Times a trajectory is tried again after a failure, with the same random address: one number for
+   * all of them together, or a budget for each boundary, 0 where none is given. Default 2.
+   */
+  readonly retries?: number | RetryBudgets;
+  /** Seconds a trajectory may take with all its tries; then it fails. Default: no limit. */
+  readonly deadlineSeconds?: number;
+  /** A signal that stops one trajectory alone: it ends as failed and is not tried again. */
+  readonly stopOf?: (taskId: string, sampleIndex: number) => AbortSignal | undefined;
   /** Hears of progress, and of environments that could not be disposed. */
   readonly events?: EventSink;
 }
@@ -33,6 +43,8 @@ export interface RunResult {
   readonly retries: number;
   /** Trajectories that stayed failed after all retries, by boundary. */
   readonly failures: Readonly<Partial<Record<Failure['boundary'], number>>>;
+  /** Of those failures, the trajectories whose deadline passed, and those that were cancelled. */
+  readonly stopped: { readonly deadline: number; readonly cancelled: number };
 }
 
 /** One trajectory to roll out. */
@@ -62,7 +74,16 @@ export async function runRollouts(
   checkBudgets(options);
   expectWhole('groupSize', groupSize, 1);
   expectWhole('concurrency', concurrency, 1);
-  expectWhole('retries', retries, 0);
+  for (const budget of typeof retries === 'number' ? [retries] : Object.values(retries)) {
+    expectWhole('retries', budget, 0);
+  }
+  const { deadlineSeconds = 1 } = options;
+  if (!(deadlineSeconds > 0)) {
+    throw new ConfigError(
+      'rollout.deadlineSeconds',
+      `deadlineSeconds must be above 0, is ${deadlineSeconds}. Leave it out for no limit.`,
+    );
+  }
   const run = new GroupRun(policy, makeEnv, tasks, options);
   const workers = Array.from({ length: Math.min(concurrency, run.total) }, () => run.work());
   const ended = await Promise.allSettled(workers);
@@ -98,6 +119,7 @@ class GroupRun {
   /** Trajectories of each task that have not ended. */
   readonly #open: number[];
   readonly #failures: Partial<Record<Failure['boundary'], number>> = {};
+  readonly #stopped = { deadline: 0, cancelled: 0 };
   #next = 0;
   #done = 0;
   #retries = 0;
@@ -134,7 +156,8 @@ class GroupRun {
       taskId: task.id,
       trajectories: this.#trajectories[index] ?? [],
     }));
-    return { groups, retries: this.#retries, failures: this.#failures };
+    const stopped = { ...this.#stopped };
+    return { groups, retries: this.#retries, failures: this.#failures, stopped };
   }
 
   /** Lets the policy forget the prompts of groups that were stopped half-way. */
@@ -148,7 +171,8 @@ class GroupRun {
   async #complete(job: Job): Promise<void> {
     try {
       const trajectory = await this.#tryOften(job);
-      const boundary = trajectory.failure?.boundary;
+      const { boundary, cause } = trajectory.failure ?? {};
+      if (cause === 'deadline' || cause === 'cancelled') this.#stopped[cause]++;
       if (boundary) this.#failures[boundary] = (this.#failures[boundary] ?? 0) + 1;
       const group = this.#trajectories[job.taskIndex];
       if (group) group[job.sampleIndex] = trajectory;
@@ -164,14 +188,25 @@ class GroupRun {
 
   async #tryOften(job: Job): Promise<Trajectory> {
     const { retries = 2 } = this.#options;
-    for (let attempt = 0; ; attempt++) {
-      const trajectory = await this.#tryOnce(job);
-      if (trajectory.stopReason !== 'failed' || attempt >= retries) return trajectory;
-      this.#retries++;
+    const tried: Partial<Record<Failure['boundary'], number>> = {};
+    const stop = stopFor(job, this.#options);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        const trajectory = await this.#tryOnce(job, stop?.signal);
+        const { failure } = trajectory;
+        if (failure === undefined || (failure.cause ?? 'error') !== 'error') return trajectory;
+        const spent = typeof retries === 'number' ? attempt : (tried[failure.boundary] ?? 0);
+        const budget = typeof retries === 'number' ? retries : (retries[failure.boundary] ?? 0);
+        if (spent >= budget) return trajectory;
+        tried[failure.boundary] = spent + 1;
+        this.#retries++;
+      }
+    } finally {
+      stop?.release();
     }
   }
 
-  async #tryOnce(job: Job): Promise<Trajectory> {
+  async #tryOnce(job: Job, stop: AbortSignal | undefined): Promise<Trajectory> {
     const { signal } = this.#options;
     const { stream, sampleIndex, task } = job;
     signal?.throwIfAborted();
@@ -190,6 +225,7 @@ class GroupRun {
         stream,
         sampleIndex,
         images: this.#images,
+        ...(stop !== undefined && { stop }),
         ...(this.#isShared() && { sharedPrefixKey: job.sharedPrefixKey }),
       });
     } finally {
@@ -203,6 +239,30 @@ class GroupRun {
   #isShared(): boolean {
     return (this.#options.sharedPrefix ?? true) && this.#options.groupSize > 1;
   }
+}
+
+/** What stops one trajectory: its deadline, or whoever cancels it; undefined if nothing does. */
+function stopFor(
+  { task, sampleIndex }: Job,
+  { deadlineSeconds, stopOf }: RunOptions,
+): { readonly signal: AbortSignal; release(): void } | undefined {
+  const cancelled = stopOf?.(task.id, sampleIndex);
+  if (deadlineSeconds === undefined && cancelled === undefined) return undefined;
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort(new Stopped('cancelled', 'It was cancelled.'));
+  if (cancelled?.aborted) cancel();
+  cancelled?.addEventListener('abort', cancel, { once: true });
+  const message = `Its deadline of ${deadlineSeconds} s passed.`;
+  const expire = (): void => controller.abort(new Stopped('deadline', message));
+  const timer =
+    deadlineSeconds === undefined ? undefined : setTimeout(expire, 1000 * deadlineSeconds);
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      cancelled?.removeEventListener('abort', cancel);
+    },
+  };
 }
 
 function jobsOf(tasks: readonly Task[], options: RunOptions): readonly Job[] {

@@ -11,6 +11,7 @@ import { formatState, parseState } from './state-json.ts';
 export { drawScenario, type Scenario } from './scenarios.ts';
 export { type LogEntry, type Simulation, simulate } from './simulate.ts';
 export { type SimulationOptions, simulatedTrajectory } from './simulated-task.ts';
+export { compareThroughput, type Throughput, type ThroughputOptions } from './throughput.ts';
 
 export interface SchedulerCheck {
   /** The sentence it proves. */

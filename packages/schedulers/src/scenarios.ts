@@ -36,7 +36,7 @@ export function drawScenario(kind: SchedulerKind, seed: number): Scenario {
       ...variant,
     },
     simulation: {
-      steps: 1 + random.integer(3),
+      steps: 1 + random.integer(2),
       groupSize,
       seed,
       failureRate: random.pick([0, 0.1, 0.5]),

@@ -254,9 +254,11 @@ class Rules {
 
   /** Gives the trainer its batch if there is one, and asks for what there is room for. */
   proceed(from: State, before: readonly ScheduleCommand[]): Answer {
-    const { promptsPerStep, maxStaleness } = this.#options;
+    const { promptsPerStep, maxStaleness, maxRounds } = this.#options;
     const [state, batch] = this.#serve(from);
-    if (state.isEnded) return [state, [...before, ...batch]];
+    // Past its last round a step waits for what runs, and asks for no more: it could go on for ever.
+    const isOver = state.isAsked && state.lost >= maxRounds * promptsPerStep;
+    if (state.isEnded || isOver) return [state, [...before, ...batch]];
     const { requested, running, ready, training } = state;
     const untrained = requested + running.length + ready.length + training;
     const count = (maxStaleness + 1) * promptsPerStep - untrained;

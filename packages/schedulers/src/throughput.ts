@@ -1,0 +1,81 @@
+/** How much faster training goes on where rolling out and training overlap, by simulation. */
+import type { SchedulerOptions } from './scheduler.ts';
+import { asynchronous } from './schedulers/asynchronous.ts';
+import { synchronous } from './schedulers/synchronous.ts';
+import { type Simulation, simulate } from './simulate.ts';
+import type { SimulationOptions } from './simulated-task.ts';
+
+export interface ThroughputOptions {
+  readonly promptsPerStep: number;
+  readonly groupSize: number;
+  readonly steps: number;
+  readonly maxStaleness: number;
+  /** Rollouts that run at a time. */
+  readonly workers: number;
+  /** Seconds of an optimizer step; a rollout takes one second on average, a slow one ten. */
+  readonly trainSeconds: number;
+  readonly slowRate: number;
+  readonly seed: number;
+}
+
+export interface Throughput {
+  /** Seconds per step. */
+  readonly synchronous: number;
+  readonly waiting: number;
+  readonly dropping: number;
+  /** The least any schedule could take with what was drawn: see `compareThroughput`. */
+  readonly ideal: number;
+  /** Trajectories trained on, of those rolled out to the end by the dropping one. */
+  readonly droppedShare: number;
+  /** Mean staleness of what the two trained on, optimizer steps. */
+  readonly waitingStaleness: number;
+  readonly droppingStaleness: number;
+}
+
+/**
+ * Seconds per step of synchronous training and of asynchronous training, waiting for what would be
+ * too stale or dropping it, with the same made-up rollouts.
+ *
+ *   t_synchronous = E[makespan of B·G rollouts on W workers] + t_train
+ *   t_ideal       = max(B·G·E[seconds of a rollout] / W, t_train)
+ *
+ * No schedule beats the ideal while it trains on every rollout; one that drops slow rollouts can,
+ * by training on less of them. Weights are published at no cost, and a rollout's time depends
+ * neither on how many run beside it nor on the trainer: on shared hardware the gain is smaller.
+ */
+export function compareThroughput(options: ThroughputOptions): Throughput {
+  const { promptsPerStep, groupSize, steps, maxStaleness, trainSeconds } = options;
+  const common: SchedulerOptions = {
+    promptsPerStep,
+    groupSize,
+    advantages: ({ trajectories }) => new Float64Array(trajectories.length),
+  };
+  const settings: SimulationOptions = {
+    ...options,
+    failureRate: 0,
+    slowFactor: 10,
+  };
+  const run = (tooStale: 'wait' | 'drop'): Simulation =>
+    simulate(asynchronous.create({ ...common, maxStaleness, tooStale } as typeof common), settings);
+  const [waiting, dropping] = [run('wait'), run('drop')];
+  const plain = simulate(synchronous.create(common), settings);
+  const rollOutSeconds = plain.workSeconds / (steps * options.workers);
+  const drops = dropping.log
+    .flatMap(({ commands }) => commands)
+    .filter((command) => command.kind === 'drop' && command.reason === 'tooStale').length;
+  return {
+    synchronous: plain.seconds / steps,
+    waiting: waiting.seconds / steps,
+    dropping: dropping.seconds / steps,
+    ideal: Math.max(rollOutSeconds, trainSeconds),
+    droppedShare: drops / (drops + steps * promptsPerStep),
+    waitingStaleness: meanStaleness(waiting),
+    droppingStaleness: meanStaleness(dropping),
+  };
+}
+
+function meanStaleness({ staleness }: Simulation): number {
+  const counts = Array.from(staleness, (count = 0) => count);
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  return counts.reduce((sum, count, steps) => sum + steps * count, 0) / Math.max(all, 1);
+}
