@@ -2,6 +2,7 @@ import { StateError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { TrajectoryBuilder } from './builder.ts';
 import { checkTrajectory, trajectoryViolations } from './check.ts';
+import { formatTrajectoryLine, parseTrajectoryLine } from './json.ts';
 import { countToolCalls, type ToolResult, type Trajectory } from './trajectory.ts';
 
 const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 0, wallMs: 1 };
@@ -73,7 +74,22 @@ describe('TrajectoryBuilder', () => {
     observe(made);
     speak(made, 4);
     made.turn({ kind: 'invalid', reason: 'noCodeNorAnswer' });
-    expect(made.finish('invalidAction').policyVersion).toBe(3);
+    const trajectory = made.finish('invalidAction');
+    expect(trajectory.policyVersion).toBe(3);
+    // Only what newer weights sampled says so.
+    expect(trajectory.segments.map((one) => one.policyVersion)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      4,
+    ]);
+    expect(trajectoryViolations(trajectory)).toEqual([]);
+    const line = formatTrajectoryLine(trajectory, ({ name }) => name);
+    expect(parseTrajectoryLine(line).trajectory).toEqual(trajectory);
+    const older = { ...trajectory, policyVersion: 4 };
+    expect(trajectoryViolations(older)).toEqual([
+      "segment 3 (model) has policyVersion 4, not above the trajectory's",
+    ]);
   });
 
   it('refuses what would break the order, and anything after the end', () => {
