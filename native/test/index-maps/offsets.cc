@@ -1,16 +1,20 @@
 // Kernels on arrays of more than 2^32 elements: what they make of the last rows has the bits of the
 // same rows alone. Of their grids only the blocks at the end run, and of the memory only those pages
 // exist.
-#include "checks.h"
-#include "launches.h"
+#include "arrays.h"
 
 #include <algorithm>
 
 #include "../../../kernels/cuda/common/sorted-indices.cuh"
 
 using namespace saccade;
+using maps::BF16;
 using maps::Draw;
 using maps::expect;
+using maps::expectRan;
+using maps::expectSame;
+using maps::fill;
+using maps::HUGE_COUNT;
 using maps::Launch;
 using maps::Launches;
 using maps::Sparse;
@@ -19,29 +23,6 @@ extern "C" {
 extern const SaccadeDeviceKernel saccade_cuda_add, saccade_cuda_attentionDecode,
     saccade_cuda_gatherRows, saccade_cuda_rmsNorm, saccade_cuda_rotary, saccade_cuda_scatterRows;
 }
-
-namespace {
-
-constexpr int BF16 = 1;
-constexpr int64_t HUGE_COUNT = (int64_t)1 << 32;
-
-void fill(uint16_t* to, int64_t count, uint64_t seed) {
-  Draw draw(seed);
-  for (int64_t i = 0; i < count; i++) to[i] = rounded<Bf16>((float)(draw.below(257) - 128) / 64).bits;
-}
-
-void expectRan(int refused, const Launch& launch) {
-  expect(refused == 0, "it is refused: %s", launch.error());
-  expect(launch.fault().launch == 0, "index %ld is reported", (long)launch.fault().index);
-}
-
-void expectSame(const char* what, const uint16_t* got, const uint16_t* wanted, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    expect(got[i] == wanted[i], "%s: element %ld is %x, expected %x", what, (long)i, got[i], wanted[i]);
-  }
-}
-
-}  // namespace
 
 CHECK("offsets: sums of more than 2^32 elements end where the arrays end") {
   constexpr int64_t D = 64, N = HUGE_COUNT / D + 3, ROWS = 2, COUNT = ROWS * D;
