@@ -53,35 +53,8 @@ struct Inputs {
   AttentionShape shape;
 };
 
-// Tiles that change while the block works are held twice, the next one arriving, where that fits.
-template <class T>
-constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
-
 template <class T, int HEAD>
 constexpr size_t QUERY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD>;
-
-// Calls begin(i, stage) for tile after tile and work(i, stage) once it is there.
-template <class T, class Begin, class Work>
-__device__ __forceinline__ void forTiles(int32_t from, int32_t to, const Begin& begin,
-                                         const Work& work) {
-  if (from < to) begin(from, from % STAGES<T>);
-  commitCopies();
-  for (int32_t i = from; i < to; i++) {
-    if constexpr (STAGES<T> == 2) {
-      if (i + 1 < to) begin(i + 1, (i + 1) % 2);
-      commitCopies();
-    }
-    waitCopies<STAGES<T> - 1>();
-    syncBlock();
-    work(i, i % STAGES<T>);
-    syncBlock();
-    if constexpr (STAGES<T> == 1) {
-      if (i + 1 < to) begin(i + 1, 0);
-      commitCopies();
-    }
-  }
-  waitCopies<0>();
-}
 
 template <class T, int HEAD>
 __global__ void __launch_bounds__(ATTEND_THREADS, 2) queryGradients(Inputs<T> in, T* dq) {
