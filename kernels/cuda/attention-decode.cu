@@ -4,67 +4,16 @@
 // owns one row's query heads of one key head, 16 at a time, and walks the row's keys 128 at a time: each
 // of its four warps computes the weights of 32 keys, then adds up a quarter of the head over all 128. So
 // four warps share the work while each sum is the chain that attention's forward has, bit for bit.
-// Rows that share a prompt read it each by themselves, out of the second-level cache at best.
-#include "common/attend.cuh"
+// Neighbouring rows that begin with the same slots meet those together first (common/attend-prefix.cuh),
+// and each goes on from there: the chain over a row's logical keys is the same in both ways. With a
+// window rows lose keys of the prompt at different steps, so they go alone.
+#include "common/attend-prefix.cuh"
 
 namespace saccade {
 namespace {
 
 constexpr int HEADS = 16;
 constexpr int WARPS = ATTEND_THREADS / 32;
-// Keys of a turn.
-constexpr int TURN = WARPS * PART;
-template <class T>
-constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
-
-struct Spans {
-  const int32_t *spans, *offsets;
-  int64_t rows, count, slots;
-  int spansOperand, offsetsOperand;
-  Refusal refusal;
-};
-
-// A row's spans and how many slots they have, of which those before `from` are outside the window.
-struct RowSpans {
-  const int32_t* first;
-  int32_t count, keys, from;
-
-  // The slot of logical key `i`.
-  __device__ __forceinline__ int64_t slotOf(int32_t i) const {
-    const int32_t* span = first;
-    while (i >= span[1] - span[0]) {
-      i -= span[1] - span[0];
-      span += 2;
-    }
-    return span[0] + i;
-  }
-};
-
-// Reads and checks a row's spans; a row with one out of range sees nothing.
-__device__ inline RowSpans readSpans(const Spans& spans, int64_t n, int32_t window) {
-  const Refusal& refusal = spans.refusal;
-  const int64_t first = spans.offsets[n], end = spans.offsets[n + 1];
-  RowSpans row = {spans.spans, 0, 0, 0};
-  bool isSound = expectIndex(refusal, spans.offsetsOperand, n, first, 0, spans.count + 1) == first;
-  isSound = isSound &&
-            expectIndex(refusal, spans.offsetsOperand, n + 1, end, first, spans.count + 1) == end;
-  if (!isSound) return row;
-  int64_t keys = 0;
-  for (int64_t r = first; r < end; r++) {
-    const int64_t from = spans.spans[2 * r], to = spans.spans[2 * r + 1];
-    if (expectIndex(refusal, spans.spansOperand, 2 * r, from, 0, spans.slots + 1) != from ||
-        expectIndex(refusal, spans.spansOperand, 2 * r + 1, to, from, spans.slots + 1) != to) {
-      return row;
-    }
-    keys += to - from;
-  }
-  row.first = spans.spans + 2 * first;
-  row.count = (int32_t)(end - first);
-  row.keys = (int32_t)keys;
-  row.from = window > 0 && keys > window + 1 ? (int32_t)(keys - window - 1) : 0;
-  return row;
-}
-
 template <class T, int HEAD>
 struct Shared {
   static constexpr int QUERIES = HEAD_TILE_BYTES<T, HEADS, HEAD>;
@@ -82,8 +31,8 @@ struct Exchange {
 
 template <class T, int HEAD>
 __global__ void __launch_bounds__(ATTEND_THREADS)
-    attendDecode(Matrix<T> q, Matrix<T> k, Matrix<T> v, Spans spans, AttentionShape shape, T* out,
-                 float* lse) {
+    attendDecode(Matrix<T> q, Matrix<T> k, Matrix<T> v, Spans spans, const int32_t* prefixKeys,
+                 ChainStates states, AttentionShape shape, T* out, float* lse) {
   using Space = Shared<T, HEAD>;
   constexpr int COLUMNS = HEAD / WARPS;
   const int thread = (int)threadIdx.x, lane = laneOf(thread), warp = thread / 32;
@@ -116,7 +65,24 @@ __global__ void __launch_bounds__(ATTEND_THREADS)
   };
   float sums[COLUMNS / 8][4] = {};
   RowSum totals[2] = {{UNSEEN, 0.0f}, {UNSEEN, 0.0f}};
-  const int32_t first = row.from / TURN;
+  const int32_t prefix = prefixKeys ? prefixKeys[n] : 0;
+  if (prefix > 0) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const int64_t at = headAt(lane / 4 + 8 * half);
+      if (at < 0) continue;
+      totals[half] = {states.largest[at], states.totals[4 * at + lane % 4]};
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 8; j++) {
+#pragma unroll
+        for (int p = 0; p < 2; p++) {
+          const int column = warp * COLUMNS + 8 * j + lane % 4 * 2 + p;
+          sums[j][2 * half + p] = states.sums[at * HEAD + column];
+        }
+      }
+    }
+  }
+  const int32_t first = (prefix > 0 ? prefix : row.from) / TURN;
   begin(first, first % STAGES<T>);
   for (int32_t turn = first; turn * TURN < row.keys; turn++) {
     const int stage = turn % STAGES<T>;
@@ -199,14 +165,30 @@ __global__ void __launch_bounds__(ATTEND_THREADS)
 
 template <class T, int HEAD>
 int decode(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, const Spans& spans) {
-  const int64_t D = shape.D, slots = spans.slots * shape.G;
+  const int64_t D = shape.D, slots = spans.slots * shape.G, heads = shape.T * shape.H;
+  const Matrix<T> q = matrixOf(stored<T>(launch, 0), D, heads, D);
+  const Matrix<T> k = matrixOf(stored<T>(launch, 1), D, slots, D);
+  const Matrix<T> v = matrixOf(stored<T>(launch, 2), D, slots, D);
+  const int32_t mostRows = PREFIX_ROWS / shape.ratio;
+  const bool isGrouped =
+      shape.window == 0 && shape.T > 1 && mostRows > 1 && spans.slots >= TURN && spans.count > 1;
+  Prefixes prefixes = {};
+  ChainStates states = {};
+  if (isGrouped) {
+    states = {scratchArray<float>(launch, heads * HEAD), scratchArray<float>(launch, heads * 4),
+              scratchArray<float>(launch, heads)};
+    if (!states.sums || !states.totals || !states.largest) return outOfScratch(launch);
+    if (planCommon(launch, spans, mostRows, &prefixes)) return 1;
+    const dim3 grid((unsigned)(shape.T / 2), (unsigned)shape.G);
+    if (launchKernel(launch, attendPrefix<T, HEAD>, grid, dim3(ATTEND_THREADS),
+                     PREFIX_SHARED<T, HEAD>, q, k, v, spans, prefixes, shape, states)) {
+      return 1;
+    }
+  }
   const dim3 grid((unsigned)shape.T, (unsigned)shape.G, (unsigned)divideUp(shape.ratio, HEADS));
   return launchKernel(launch, attendDecode<T, HEAD>, grid, dim3(ATTEND_THREADS),
-                      Shared<T, HEAD>::QUERIES + Shared<T, HEAD>::TILES + sizeof(Exchange),
-                      matrixOf(stored<T>(launch, 0), D, shape.T * shape.H, D),
-                      matrixOf(stored<T>(launch, 1), D, slots, D),
-                      matrixOf(stored<T>(launch, 2), D, slots, D), spans, shape,
-                      stored<T>(launch, 5), floats(launch, 6));
+                      Shared<T, HEAD>::QUERIES + Shared<T, HEAD>::TILES + sizeof(Exchange), q, k, v,
+                      spans, prefixes.keys, states, shape, stored<T>(launch, 5), floats(launch, 6));
 }
 
 // Dims: N H D C G R U2 O.

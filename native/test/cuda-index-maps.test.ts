@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -15,7 +15,10 @@ const here = fileURLToPath(new URL('index-maps/', import.meta.url));
 const kernels = fileURLToPath(new URL('../../kernels/', import.meta.url));
 const emulator = join(kernels, 'cuda/emulator');
 /** Kernels that are run on arrays too large to fill. */
-const RUN = ['add', 'attention-decode', 'gather-rows', 'rms-norm', 'rotary', 'scatter-rows'];
+const RUN = [
+  ...['add', 'attention', 'attention-decode', 'common/attention-backward', 'gather-rows'],
+  ...['linear-logprob', 'linear-sample', 'rms-norm', 'rotary', 'scatter-rows'],
+];
 
 const FLAGS = [
   ...['-std=gnu++17', '-O1', '-fexceptions', '-Wno-unknown-pragmas', '-I', emulator],
@@ -81,7 +84,7 @@ async function program(): Promise<string> {
   const path = join(folder, 'index-maps');
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  const object = (name: string): string => join(folder, `${name}-${process.pid}.o`);
+  const object = (name: string): string => join(folder, `${basename(name)}-${process.pid}.o`);
   const own = readdirSync(here).filter((name) => name.endsWith('.cc'));
   const commands = [
     // Its runGrid becomes the one that launches.cc calls for the blocks that are wanted.
@@ -115,7 +118,10 @@ describe.skipIf(obstacle !== undefined)('index maps of CUDA kernels', async () =
     expect(lines.at(-1)).toBe('done');
     const parts = new Set(lines.flatMap((line) => /^(?:not )?ok (\w+):/.exec(line)?.[1] ?? []));
     expect([...parts].sort()).toEqual(
-      ['chunk', 'fold', 'forest', 'fragment', 'offsets', 'panel', 'product', 'sort', 'tile'].sort(),
+      [
+        ...['chunk', 'fold', 'forest', 'fragment', 'offsets', 'panel', 'parts', 'prefix'],
+        ...['product', 'sort', 'tile'],
+      ].sort(),
     );
   });
 

@@ -46,7 +46,8 @@ inline int readShape(const SaccadeDeviceLaunch& launch, int64_t T, int64_t H, in
     return fail(launch, "%lld heads of %lld elements; this device takes up to 65535 of 1 to 128. "
                 "Use the CPU.", (long long)H, (long long)D);
   }
-  if (T >= INT32_MAX / (H / G)) {
+  // Rows are counted to the end of their last tile.
+  if (T > (INT32_MAX - 128) / (H / G)) {
     return fail(launch, "%lld tokens of %lld heads to a key head do not fit int32. Use smaller batches.",
                 (long long)T, (long long)(H / G));
   }
@@ -179,6 +180,33 @@ __device__ __forceinline__ float join(RowSum* row, float largest, float sum) {
   const float keep = powerOfTwo(row->largest - shiftOf(most));
   *row = {most, row->total * keep + sum};
   return keep;
+}
+
+// Tiles that change while the block works are held twice, the next one arriving, where that fits.
+template <class T>
+constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
+
+// Calls begin(i, stage) for tile after tile and work(i, stage) once it is there.
+template <class T, class Begin, class Work>
+__device__ __forceinline__ void forTiles(int32_t from, int32_t to, const Begin& begin,
+                                         const Work& work) {
+  if (from < to) begin(from, from % STAGES<T>);
+  commitCopies();
+  for (int32_t i = from; i < to; i++) {
+    if constexpr (STAGES<T> == 2) {
+      if (i + 1 < to) begin(i + 1, (i + 1) % 2);
+      commitCopies();
+    }
+    waitCopies<STAGES<T> - 1>();
+    syncBlock();
+    work(i, i % STAGES<T>);
+    syncBlock();
+    if constexpr (STAGES<T> == 1) {
+      if (i + 1 < to) begin(i + 1, 0);
+      commitCopies();
+    }
+  }
+  waitCopies<0>();
 }
 
 // Rows of one segment and key head that a block works on.

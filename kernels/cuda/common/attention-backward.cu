@@ -7,7 +7,8 @@
 // For dq a block owns 64 rows (token, head) and walks the logical keys on their path as the forward
 // does. For dk and dv it owns 64 keys of a segment and walks the rows that may see them: those of the
 // segment and of all its descendants, which follow it. The scores are computed as sᵀ = k·qᵀ there, so
-// that pᵀ and dsᵀ are left operands as they stand in registers.
+// that pᵀ and dsᵀ are left operands as they stand in registers. The rows that see a shared prompt are
+// many, and its keys few: up to four blocks share them, and their sums are added in order.
 #include "attention-backward.cuh"
 
 namespace saccade {
@@ -53,35 +54,8 @@ struct Inputs {
   AttentionShape shape;
 };
 
-// Tiles that change while the block works are held twice, the next one arriving, where that fits.
-template <class T>
-constexpr int STAGES = sizeof(T) == 2 ? 2 : 1;
-
 template <class T, int HEAD>
 constexpr size_t QUERY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD>;
-
-// Calls begin(i, stage) for tile after tile and work(i, stage) once it is there.
-template <class T, class Begin, class Work>
-__device__ __forceinline__ void forTiles(int32_t from, int32_t to, const Begin& begin,
-                                         const Work& work) {
-  if (from < to) begin(from, from % STAGES<T>);
-  commitCopies();
-  for (int32_t i = from; i < to; i++) {
-    if constexpr (STAGES<T> == 2) {
-      if (i + 1 < to) begin(i + 1, (i + 1) % 2);
-      commitCopies();
-    }
-    waitCopies<STAGES<T> - 1>();
-    syncBlock();
-    work(i, i % STAGES<T>);
-    syncBlock();
-    if constexpr (STAGES<T> == 1) {
-      if (i + 1 < to) begin(i + 1, 0);
-      commitCopies();
-    }
-  }
-  waitCopies<0>();
-}
 
 template <class T, int HEAD>
 __global__ void __launch_bounds__(ATTEND_THREADS, 2) queryGradients(Inputs<T> in, T* dq) {
@@ -169,19 +143,59 @@ template <class T, int HEAD>
 constexpr size_t KEY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD> +
                               STAGES<T> * ROWS * sizeof(RowFacts);
 
+constexpr int32_t MOST_PARTS = 4;
+// Tiles of rows that are not cut: what a block takes for them is much more than for a part's sums.
+constexpr int32_t LEAST_TILES = 64;
+
+// A tile of keys of a segment, and the rows of which some may see them.
+struct KeyTile {
+  Segment segment;
+  int32_t firstKey;
+  // The first row's token, and how many rows and tiles of them there are.
+  int32_t from, rows, rowTiles;
+  // How many parts the tiles are cut into, and how many a part has. It hangs on the segment and its
+  // descendants alone, so what else is in the batch changes no bit.
+  int32_t parts, partTiles;
+};
+__device__ inline KeyTile findKeyTile(const Forest& forest, const AttentionShape& shape,
+                                      int32_t index) {
+  KeyTile tile = {};
+  tile.segment = forest.segments[segmentOfTile<&Segment::firstKeyTile>(forest, index)];
+  tile.firstKey = tile.segment.start + (index - tile.segment.firstKeyTile) * KEYS;
+  tile.from = shape.isCausal ? tile.firstKey : tile.segment.start;
+  tile.rows = (tile.segment.subtreeEnd - tile.from) * shape.ratio;
+  tile.rowTiles = (tile.rows + ROWS - 1) / ROWS;
+  const bool isShared = tile.segment.subtreeEnd > tile.segment.end;
+  const int32_t wanted = isShared ? (tile.rowTiles + LEAST_TILES - 1) / LEAST_TILES : 1;
+  tile.parts = wanted < MOST_PARTS ? wanted : MOST_PARTS;
+  tile.partTiles = (tile.rowTiles + tile.parts - 1) / tile.parts;
+  return tile;
+}
+
+// Sums of a part of a tile's rows, of ∂k and then of ∂v, [KEYS,HEAD] each; by tile, key head, part.
+template <int HEAD>
+constexpr int64_t PART_FLOATS = 2 * KEYS * HEAD;
+template <int HEAD>
+__device__ __forceinline__ float* partOf(float* sums, int32_t tile, int32_t keyHead, int32_t heads,
+                                         int32_t part) {
+  return sums + (((int64_t)tile * heads + keyHead) * MOST_PARTS + part) * PART_FLOATS<HEAD>;
+}
+
+// `partSums`: for the tiles that are cut; null if none can be. blockIdx.z is the part.
 template <class T, int HEAD>
-__global__ void __launch_bounds__(ATTEND_THREADS, 2) keyGradients(Inputs<T> in, T* dk, T* dv) {
+__global__ void __launch_bounds__(ATTEND_THREADS, 2)
+    keyGradients(Inputs<T> in, T* dk, T* dv, float* partSums) {
   constexpr int TILE_BYTES = HEAD_TILE_BYTES<T, ROWS, HEAD>;
   const AttentionShape& shape = in.shape;
-  const int32_t tile = (int32_t)blockIdx.x;
-  if (tile >= in.forest.tiles[1]) return;
-  const Segment segment =
-      in.forest.segments[segmentOfTile<&Segment::firstKeyTile>(in.forest, tile)];
+  if ((int32_t)blockIdx.x >= in.forest.tiles[1]) return;
+  const KeyTile tile = findKeyTile(in.forest, shape, (int32_t)blockIdx.x);
+  if ((int32_t)blockIdx.z >= tile.parts) return;
+  const Segment& segment = tile.segment;
   const int32_t keyHead = (int32_t)blockIdx.y;
-  // The tile's keys, and the tokens of which some may see them.
-  const int32_t firstKey = segment.start + (tile - segment.firstKeyTile) * KEYS;
-  const int32_t from = shape.isCausal ? firstKey : segment.start;
-  const int32_t rowCount = (segment.subtreeEnd - from) * shape.ratio;
+  const int32_t firstKey = tile.firstKey, from = tile.from, rowCount = tile.rows;
+  const int32_t firstTile = (int32_t)blockIdx.z * tile.partTiles;
+  const int32_t endTile = firstTile + tile.partTiles < tile.rowTiles ? firstTile + tile.partTiles
+                                                                     : tile.rowTiles;
   const int thread = (int)threadIdx.x, lane = laneOf(thread), warpKey = thread / 32 * 16;
   uint8_t* keys = sharedMemory();
   uint8_t* values = keys + TILE_BYTES;
@@ -198,7 +212,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2) keyGradients(Inputs<T> in, 
   const int32_t ownKey = firstKey + warpKey + lane / 4;
   float keySums[HEAD / 8][4] = {}, valueSums[HEAD / 8][4] = {};
   forTiles<T>(
-      0, (rowCount + ROWS - 1) / ROWS,
+      firstTile, endTile,
       [&](int32_t i, int stage) {
         const auto headAt = [&](int r) -> int64_t {
           const int32_t row = i * ROWS + r;
@@ -247,18 +261,50 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2) keyGradients(Inputs<T> in, 
       });
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const int64_t at = keyAt(warpKey + lane / 4 + 8 * half);
+    const int32_t key = warpKey + lane / 4 + 8 * half;
+    const int64_t at = keyAt(key);
     if (at < 0) continue;
+    float* part = tile.parts == 1 ? nullptr
+                                  : partOf<HEAD>(partSums, (int32_t)blockIdx.x, keyHead, shape.G,
+                                                 (int32_t)blockIdx.z) + key * HEAD;
 #pragma unroll
     for (int j = 0; j < HEAD / 8; j++) {
 #pragma unroll
       for (int p = 0; p < 2; p++) {
         const int column = 8 * j + lane % 4 * 2 + p;
+        if (part) {
+          part[column] = keySums[j][2 * half + p];
+          part[KEYS * HEAD + column] = valueSums[j][2 * half + p];
+          continue;
+        }
         if (column >= shape.D) continue;
         if (dk) dk[at * shape.D + column] = rounded<T>(keySums[j][2 * half + p] * shape.scale);
         if (dv) dv[at * shape.D + column] = rounded<T>(valueSums[j][2 * half + p]);
       }
     }
+  }
+}
+
+// The sums of tiles that were cut, part after part.
+template <class T, int HEAD>
+__global__ void __launch_bounds__(256)
+    addKeyParts(Forest forest, AttentionShape shape, float* partSums, T* dk, T* dv) {
+  if ((int32_t)blockIdx.x >= forest.tiles[1]) return;
+  const KeyTile tile = findKeyTile(forest, shape, (int32_t)blockIdx.x);
+  if (tile.parts == 1) return;
+  const int32_t keyHead = (int32_t)blockIdx.y;
+  const float* first = partOf<HEAD>(partSums, (int32_t)blockIdx.x, keyHead, shape.G, 0);
+  for (int i = (int)threadIdx.x; i < KEYS * HEAD; i += 256) {
+    const int32_t token = tile.firstKey + i / HEAD, column = i % HEAD;
+    if (token >= tile.segment.end || column >= shape.D) continue;
+    float keySum = 0.0f, valueSum = 0.0f;
+    for (int32_t part = 0; part < tile.parts; part++) {
+      keySum += first[part * PART_FLOATS<HEAD> + i];
+      valueSum += first[part * PART_FLOATS<HEAD> + KEYS * HEAD + i];
+    }
+    const int64_t at = ((int64_t)token * shape.G + keyHead) * shape.D + column;
+    if (dk) dk[at] = rounded<T>(keySum * shape.scale);
+    if (dv) dv[at] = rounded<T>(valueSum);
   }
 }
 
@@ -296,9 +342,22 @@ int backwardOf(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, i
     }
   }
   if (!dk && !dv) return 0;
-  const unsigned tiles = (unsigned)mostTiles(shape.T, KEYS, S);
-  return launchKernel(launch, keyGradients<T, HEAD>, dim3(tiles, (unsigned)shape.G),
-                      dim3(ATTEND_THREADS), KEY_SHARED<T, HEAD>, inputs, dk, dv);
+  const int64_t tiles = mostTiles(shape.T, KEYS, S);
+  // One segment has no descendants, and few rows are not cut.
+  const bool isCut = S > 1 && divideUp(shape.T * shape.ratio, ROWS) > LEAST_TILES;
+  float* partSums = nullptr;
+  if (isCut) {
+    partSums = scratchArray<float>(launch, tiles * shape.G * MOST_PARTS * PART_FLOATS<HEAD>);
+    if (!partSums) return outOfScratch(launch);
+  }
+  const dim3 grid((unsigned)tiles, (unsigned)shape.G, isCut ? MOST_PARTS : 1);
+  if (launchKernel(launch, keyGradients<T, HEAD>, grid, dim3(ATTEND_THREADS), KEY_SHARED<T, HEAD>,
+                   inputs, dk, dv, partSums)) {
+    return 1;
+  }
+  if (!isCut) return 0;
+  return launchKernel(launch, addKeyParts<T, HEAD>, dim3(grid.x, grid.y), dim3(256), 0, forest,
+                      shape, partSums, dk, dv);
 }
 
 }  // namespace

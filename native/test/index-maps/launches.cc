@@ -62,10 +62,11 @@ Launch::~Launch() = default;
 
 void* Launch::scratch(void* self, int64_t bytes) {
   auto& workspaces = static_cast<Launch*>(self)->workspaces_;
+  workspaces.push_back(std::make_unique<Sparse>(bytes));
+  void* memory = workspaces.back()->as<void>();
   // NaN, as whatever was there before.
-  workspaces.emplace_back(static_cast<size_t>(bytes) + 256, 0xff);
-  const uintptr_t base = reinterpret_cast<uintptr_t>(workspaces.back().data());
-  return reinterpret_cast<void*>((base + 255) / 256 * 256);
+  if (bytes <= SPARSE_BYTES) std::memset(memory, 0xff, (size_t)bytes);
+  return memory;
 }
 
 Sparse::Sparse(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "../../../kernels/cuda/common/launch.cuh"
@@ -33,29 +34,6 @@ class Launches {
   Blocks blocks;
 };
 
-// A launch as the host side of a kernel gets it; memory for workspaces is freed with it.
-class Launch {
- public:
-  Launch(std::vector<void*> operands, std::vector<int64_t> dims, std::vector<double> scalars = {});
-  ~Launch();
-  Launch(const Launch&) = delete;
-  const SaccadeDeviceLaunch* operator->() const { return &launch_; }
-  const SaccadeDeviceLaunch& operator*() const { return launch_; }
-  const SaccadeFault& fault() const { return fault_; }
-  const char* error() const { return error_; }
-
- private:
-  static void* scratch(void* self, int64_t bytes);
-  std::vector<void*> operands_;
-  std::vector<int64_t> dims_;
-  std::vector<double> scalars_;
-  std::vector<std::vector<uint8_t>> workspaces_;
-  SaccadeFault fault_ = {};
-  SaccadeDevice device_ = {};
-  char error_[SACCADE_ERROR_CHARS] = "";
-  SaccadeDeviceLaunch launch_;
-};
-
 // Zeros of any size: only what is touched takes memory.
 class Sparse {
  public:
@@ -70,6 +48,31 @@ class Sparse {
  private:
   void* memory_;
   size_t bytes_;
+};
+
+// A launch as the host side of a kernel gets it; memory for workspaces is freed with it. Workspaces
+// begin as NaN, those larger than SPARSE_BYTES as zeros of which only touched pages exist.
+class Launch {
+ public:
+  Launch(std::vector<void*> operands, std::vector<int64_t> dims, std::vector<double> scalars = {});
+  ~Launch();
+  Launch(const Launch&) = delete;
+  const SaccadeDeviceLaunch* operator->() const { return &launch_; }
+  const SaccadeDeviceLaunch& operator*() const { return launch_; }
+  const SaccadeFault& fault() const { return fault_; }
+  const char* error() const { return error_; }
+
+ private:
+  static constexpr int64_t SPARSE_BYTES = 16 << 20;
+  static void* scratch(void* self, int64_t bytes);
+  std::vector<void*> operands_;
+  std::vector<int64_t> dims_;
+  std::vector<double> scalars_;
+  std::vector<std::unique_ptr<Sparse>> workspaces_;
+  SaccadeFault fault_ = {};
+  SaccadeDevice device_ = {};
+  char error_[SACCADE_ERROR_CHARS] = "";
+  SaccadeDeviceLaunch launch_;
 };
 
 // Runs `body` in every thread of one block.

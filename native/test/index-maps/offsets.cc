@@ -1,16 +1,20 @@
 // Kernels on arrays of more than 2^32 elements: what they make of the last rows has the bits of the
 // same rows alone. Of their grids only the blocks at the end run, and of the memory only those pages
 // exist.
-#include "checks.h"
-#include "launches.h"
+#include "arrays.h"
 
 #include <algorithm>
 
 #include "../../../kernels/cuda/common/sorted-indices.cuh"
 
 using namespace saccade;
+using maps::BF16;
 using maps::Draw;
 using maps::expect;
+using maps::expectRan;
+using maps::expectSame;
+using maps::fill;
+using maps::HUGE_COUNT;
 using maps::Launch;
 using maps::Launches;
 using maps::Sparse;
@@ -19,29 +23,6 @@ extern "C" {
 extern const SaccadeDeviceKernel saccade_cuda_add, saccade_cuda_attentionDecode,
     saccade_cuda_gatherRows, saccade_cuda_rmsNorm, saccade_cuda_rotary, saccade_cuda_scatterRows;
 }
-
-namespace {
-
-constexpr int BF16 = 1;
-constexpr int64_t HUGE_COUNT = (int64_t)1 << 32;
-
-void fill(uint16_t* to, int64_t count, uint64_t seed) {
-  Draw draw(seed);
-  for (int64_t i = 0; i < count; i++) to[i] = rounded<Bf16>((float)(draw.below(257) - 128) / 64).bits;
-}
-
-void expectRan(int refused, const Launch& launch) {
-  expect(refused == 0, "it is refused: %s", launch.error());
-  expect(launch.fault().launch == 0, "index %ld is reported", (long)launch.fault().index);
-}
-
-void expectSame(const char* what, const uint16_t* got, const uint16_t* wanted, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    expect(got[i] == wanted[i], "%s: element %ld is %x, expected %x", what, (long)i, got[i], wanted[i]);
-  }
-}
-
-}  // namespace
 
 CHECK("offsets: sums of more than 2^32 elements end where the arrays end") {
   constexpr int64_t D = 64, N = HUGE_COUNT / D + 3, ROWS = 2, COUNT = ROWS * D;
@@ -117,30 +98,34 @@ CHECK("offsets: rows are gathered from, and scattered to, places beyond 2^32 ele
   expectSame("y", back.data(), rows.data(), R * D);
 }
 
-CHECK("offsets: a cache of more than 2^32 elements is decoded from where its spans are") {
-  constexpr int64_t H = 2, G = 2, D = 128, C = HUGE_COUNT / (G * D) + 300, KEPT = 150;
+CHECK("offsets: a cache of more than 2^32 elements is decoded, by a row and by a group") {
+  // Of the keys 128 are met by both rows together.
+  constexpr int64_t N = 2, H = 2, G = 2, D = 128, C = HUGE_COUNT / (G * D) + 300, KEPT = 150;
   Sparse k(C * G * D * 2), v(C * G * D * 2);
-  std::vector<uint16_t> q((size_t)(H * D)), out[2];
+  std::vector<uint16_t> q((size_t)(N * H * D)), out[2];
   std::vector<float> lse[2];
-  fill(q.data(), H * D, 7);
+  fill(q.data(), N * H * D, 7);
   uint16_t *lastK = k.as<uint16_t>() + (C - KEPT) * G * D, *lastV = v.as<uint16_t>() + (C - KEPT) * G * D;
   fill(lastK, KEPT * G * D, 8);
   fill(lastV, KEPT * G * D, 9);
-  std::vector<int32_t> offsets = {0, 2};
+  std::vector<int32_t> offsets = {0, 2, 4};
   for (const bool isWhole : {true, false}) {
     const int32_t first = isWhole ? (int32_t)(C - KEPT) : 0;
-    std::vector<int32_t> spans = {first, first + 70, first + 100, first + (int32_t)KEPT};
+    std::vector<int32_t> spans = {first, first + 70, first + 70, first + (int32_t)KEPT,
+                                  first, first + 130, first + 140, first + 145};
     std::vector<uint16_t>& result = out[isWhole];
     std::vector<float>& sums = lse[isWhole];
-    result.resize((size_t)(H * D));
-    sums.resize((size_t)H);
+    result.resize((size_t)(N * H * D));
+    sums.resize((size_t)(N * H));
     // Dims: N H D C G R U2 O.
     Launch launch({q.data(), isWhole ? k.as<void>() : lastK, isWhole ? v.as<void>() : lastV,
                    spans.data(), offsets.data(), result.data(), sums.data()},
-                  {1, H, D, isWhole ? C : KEPT, G, 2, 2, 2}, {0.0, 0.0});
+                  {N, H, D, isWhole ? C : KEPT, G, 4, 2, N + 1}, {0.0, 0.0});
+    const Launches launches;
     expectRan(saccade_cuda_attentionDecode.forward[BF16](&*launch), launch);
+    expect(launches.grids.size() == 3, "%zu launches", launches.grids.size());
   }
-  expectSame("out", out[1].data(), out[0].data(), H * D);
+  expectSame("out", out[1].data(), out[0].data(), N * H * D);
   expect(lse[0] == lse[1], "the sums are %g and %g", lse[0][0], lse[1][0]);
 }
 
