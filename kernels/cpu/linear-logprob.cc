@@ -94,42 +94,23 @@ struct LogitGradient<Words::pairs> {
   using Type = Bf16;
 };
 
-// ∂z with the rows side by side, as words along the vocabulary for ∂hidden: where a word is one entry,
-// ∂z as it lies. Pairs have a layout of their own, in blocks of ROW_BLOCK rows.
-template <Words WORDS>
-struct LogitWords {
-  const float* dz;
-  int64_t stride;
+// ∂z of pairs a second time, for ∂hidden: words along the vocabulary with the rows side by side, in
+// blocks of ROW_BLOCK rows. Float32 needs none: a word is one entry, and ∂z has the rows side by side.
+constexpr int64_t PAIRS_BLOCK = ENTRIES_OF<Words::pairs> / 2 * ACROSS_STRIDE;
 
-  static int64_t words(int64_t) { return 0; }
-  void write(float*, const float*, int64_t, int64_t, int64_t, int64_t) const {}
-  RowsOfA at(const float*, int64_t row) const { return {dz + row, stride, true}; }
-};
-template <>
-struct LogitWords<Words::pairs> {
-  const Bf16* dz;
-  int64_t stride;
-
-  static constexpr int64_t BLOCK = ENTRIES_OF<Words::pairs> / 2 * ACROSS_STRIDE;
-  static int64_t words(int64_t rows) { return divideUp(rows, ROW_BLOCK) * BLOCK; }
-  // Entries [first, first + count) from z[entry · zStride + row]; `first` is even.
-  void write(float* to, const float* z, int64_t zStride, int64_t first, int64_t count,
-             int64_t rows) const {
-    for (int64_t row = 0; row < rows; row += ROW_BLOCK) {
-      float* block = to + row / ROW_BLOCK * BLOCK + first / 2 * ACROSS_STRIDE;
-      for (int64_t j = 0; j < count; j += 2, block += ACROSS_STRIDE) {
-        const float* own = z + j * zStride + row;
-        forLanes(smaller(ROW_BLOCK, rows - row), [&](int64_t n, int64_t width) {
-          const Vec next = j + 1 < count ? loadWidth(own + zStride + n, width) : Vec{};
-          store(block + n, pairOf(loadWidth(own + n, width), next));
-        });
-      }
+// Entries [first, first + count) from z[entry · stride + row]; `first` is even.
+void writePairs(float* to, const float* z, int64_t stride, int64_t first, int64_t count, int64_t rows) {
+  for (int64_t row = 0; row < rows; row += ROW_BLOCK) {
+    float* block = to + row / ROW_BLOCK * PAIRS_BLOCK + first / 2 * ACROSS_STRIDE;
+    for (int64_t j = 0; j < count; j += 2, block += ACROSS_STRIDE) {
+      const float* own = z + j * stride + row;
+      forLanes(smaller(ROW_BLOCK, rows - row), [&](int64_t n, int64_t width) {
+        const Vec next = j + 1 < count ? loadWidth(own + stride + n, width) : Vec{};
+        store(block + n, pairOf(loadWidth(own + n, width), next));
+      });
     }
   }
-  RowsOfA at(const float* words, int64_t row) const {
-    return {words + row / ROW_BLOCK * BLOCK, ACROSS_STRIDE, true};
-  }
-};
+}
 
 // Float32 values of all rows, from what gives that of one.
 template <class ValueOf>
@@ -185,8 +166,8 @@ int backward(const SaccadeLaunch* launch) {
   const int64_t spareWords = larger(ROW_BLOCK * stride, hiddenColumns * wordsIn<WORDS>(ENTRIES));
   float* spare = scratchFloats(*launch, threads * spareWords);
   Logit* dz = scratchArray<Logit>(*launch, ENTRIES * stride);
-  const LogitWords<WORDS> words{dz, stride};
-  float* dzWords = scratchFloats(*launch, words.words(mostRows));
+  constexpr bool ARE_PAIRS = WORDS == Words::pairs;
+  float* pairs = scratchFloats(*launch, ARE_PAIRS ? divideUp(mostRows, ROW_BLOCK) * PAIRS_BLOCK : 0);
 
   for (int64_t row = 0; row < N; row += ROWS) {
     const int64_t rows = smaller(ROWS, N - row);
@@ -225,7 +206,7 @@ int backward(const SaccadeLaunch* launch) {
         for (int64_t j = 0; j < count; j++) {
           convertRun(dz + (first + j) * stride, z + j * stride, rows);
         }
-        if (dHidden) words.write(dzWords, z, stride, first, count, rows);
+        if (ARE_PAIRS && dHidden) writePairs(pairs, z, stride, first, count, rows);
         if (!dWeight) return;
         Product<Logit, float> ofWeight{columns, D, rows, {dz, stride, 1}, {}, dWeight + column * D, D};
         ofWeight.accumulate = row > 0;
@@ -244,7 +225,10 @@ int backward(const SaccadeLaunch* launch) {
         packPanels<WORDS>(panels, Source<Stored>{weight, 1, D}, d, width, column, columns);
         const int64_t depth = wordsIn<WORDS>(columns);
         for (int64_t n = 0; n < rows; n += ROW_BLOCK) {
-          multiplyRows<WORDS>(words.at(dzWords, n), smaller(ROW_BLOCK, rows - n), width, depth,
+          const RowsOfA a = ARE_PAIRS
+              ? RowsOfA{pairs + n / ROW_BLOCK * PAIRS_BLOCK, ACROSS_STRIDE, true}
+              : RowsOfA{inPlace(dz + n), stride, true};
+          multiplyRows<WORDS>(a, smaller(ROW_BLOCK, rows - n), width, depth,
                               {panels, depth * PANEL, PANEL}, hiddenSums + (row + n) * D + d, D,
                               column > 0 ? Into::add : Into::overwrite);
         }
