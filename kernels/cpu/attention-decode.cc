@@ -86,8 +86,10 @@ struct Decoder {
     }
   }
 
-  // The keys of one row from block `from` on; `first` is the row's place in the workspace.
-  void meetOwn(int64_t n, int64_t from, int64_t g, int64_t first, const AttendSpace& space) const {
+  // The keys of one row from block `from` on, for key heads [g, gEnd); `first` is the row's place in
+  // the workspace.
+  void meetOwn(int64_t n, int64_t from, int64_t g, int64_t gEnd, int64_t first,
+               const AttendSpace& space) const {
     const int64_t keys = spans.keys(n), padded = paddedHead(D);
     const int64_t begin = window > 0 ? larger(0, keys - 1 - window) : 0;
     from = larger(from, begin / KEYS);
@@ -102,19 +104,23 @@ struct Decoder {
       // The last slot over again fills what is left of `ahead`.
       for (int64_t i = following; following > 0 && i < KEYS; i++) ahead[i] = ahead[following - 1];
       const Sight sight{(int32_t)larger(0, begin - block * KEYS), (int32_t)count};
-      for (int64_t h = 0; h < ratio; h += FEW_ROWS) {
-        attendFew(smaller(FEW_ROWS, ratio - h), space.queries + (first + h) * padded, D, cache(g),
-                  at, sight, h == 0 && following > 0 ? ahead : nullptr,
-                  fromRow(space.state, first + h, padded), space.scores);
+      for (int64_t head = g; head < gEnd; head++) {
+        for (int64_t h = 0; h < ratio; h += FEW_ROWS) {
+          const int64_t row = first + (head - g) * ratio + h;
+          attendFew(smaller(FEW_ROWS, ratio - h), space.queries + row * padded, D, cache(head), at,
+                    sight, h == 0 && following > 0 ? ahead : nullptr,
+                    fromRow(space.state, row, padded), space.scores);
+        }
       }
       count = following;
     }
   }
 
-  void run(const Group& group, int64_t g, const DecodeSpace& space) const {
-    const int64_t padded = paddedHead(D), rows = (group.end - group.first) * ratio;
+  // Key heads [g, gEnd) of a group: one of them, or any number for a row by itself.
+  void run(const Group& group, int64_t g, int64_t gEnd, const DecodeSpace& space) const {
+    const int64_t padded = paddedHead(D), rows = (group.end - group.first) * (gEnd - g) * ratio;
     const AttendSpace& attend = space.attend;
-    forHeads(group, g, [&](int64_t r, int64_t n, int64_t h) {
+    forHeads(group, g, gEnd, [&](int64_t r, int64_t n, int64_t h) {
       copyHead(attend.queries + r * padded, q + (n * H + h) * D, D, scale * LOG2_E);
     });
     startRows(attend.state, rows, padded);
@@ -122,21 +128,22 @@ struct Decoder {
     for (int64_t n = group.first; n < group.end; n++) {
       const int64_t first = (n - group.first) * ratio;
       if (g == 0 && n + 1 < group.end) prefetchOwn(n + 1, group.sharedBlocks);
-      meetOwn(n, group.sharedBlocks, g, first, attend);
+      meetOwn(n, group.sharedBlocks, g, gEnd, first, attend);
     }
-    forHeads(group, g, [&](int64_t r, int64_t n, int64_t h) {
+    forHeads(group, g, gEnd, [&](int64_t r, int64_t n, int64_t h) {
       finishRow(out + (n * H + h) * D, attend.state, r, D);
     });
     const float* sums = logSums(attend.state, rows);
-    forHeads(group, g, [&](int64_t r, int64_t n, int64_t h) { lse[h * N + n] = sums[r]; });
+    forHeads(group, g, gEnd, [&](int64_t r, int64_t n, int64_t h) { lse[h * N + n] = sums[r]; });
   }
 
-  // Runs body(row, n, head) for the rows of a group and key head g.
+  // Runs body(row, n, head) for the rows of a group and key heads [g, gEnd).
   template <class Body>
-  SACCADE_INLINE void forHeads(const Group& group, int64_t g, const Body& body) const {
+  SACCADE_INLINE void forHeads(const Group& group, int64_t g, int64_t gEnd,
+                               const Body& body) const {
     int64_t row = 0;
     for (int64_t n = group.first; n < group.end; n++) {
-      for (int64_t h = g * ratio; h < (g + 1) * ratio; h++) body(row++, n, h);
+      for (int64_t h = g * ratio; h < gEnd * ratio; h++) body(row++, n, h);
     }
   }
 
@@ -180,7 +187,8 @@ int forward(const SaccadeLaunch* launch) {
   const int64_t groupMost = larger(1, QUERY_ROWS / ratio);
   Group* groups = scratchArray<Group>(*launch, N);
   const int64_t count = groupRows(spans, N, groupMost, window > 0, groups);
-  const int64_t spaceFloats = roundUp(DecodeSpace::floatsFor(groupMost * ratio, D), LANES);
+  const int64_t rowsMost = larger(groupMost * ratio, H);
+  const int64_t spaceFloats = roundUp(DecodeSpace::floatsFor(rowsMost, D), LANES);
   float* spaces = scratchFloats(*launch, launch->runtime->threads * spaceFloats);
   double keys = 0;
   for (int64_t n = 0; n < N; n++) keys += (double)spans.keys(n);
@@ -188,10 +196,13 @@ int forward(const SaccadeLaunch* launch) {
   const int64_t together = count >= 2 * launch->runtime->threads ? G : 1;
   parallelFor(*launch, count * G / together, keys * (double)(G * D) * 0.3,
               [&](int64_t item, int32_t worker) {
-    const DecodeSpace space(spaces + worker * spaceFloats, groupMost * ratio, D);
-    for (int64_t i = item * together; i < (item + 1) * together; i++) {
-      decoder.run(groups[i / G], i % G, space);
-    }
+    const DecodeSpace space(spaces + worker * spaceFloats, rowsMost, D);
+    const Group& group = groups[item * together / G];
+    const int64_t first = item * together % G, end = first + together;
+    // A row by itself goes through its cache once, with all heads: one stream, not one for each. Zen 5,
+    // two cores, 8 rows of 3000 keys, 16 heads on 2 of 128, in turns: 1.31 ms against 1.45 to 1.56.
+    const int64_t step = group.end - group.first == 1 ? together : 1;
+    for (int64_t g = first; g < end; g += step) decoder.run(group, g, g + step, space);
   });
   return 0;
 }
