@@ -1,12 +1,10 @@
-"""What the kernel enforces on a session: its user, its resource limits, its end with its parent."""
+"""What the kernel enforces on a process: its user, its resource limits, its end with its parent."""
 
 import ctypes
-import encodings.idna  # noqa: F401  (connecting loads it, when its file may be out of reach)
-import json
 import os
+import re
 import resource
 import signal
-import socket
 import sys
 
 PR_SET_PDEATHSIG = 1
@@ -20,15 +18,15 @@ M_MMAP_THRESHOLD = -3
 SERVER_BLOCK = 128 * 1024
 SESSION_BLOCK = 32 * 1024 * 1024
 
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def prctl(option, value):
     """False where the system has no such call (macOS) or refuses it."""
-    if _libc is None:
+    if libc is None:
         return False
     zero = ctypes.c_ulong(0)
-    return _libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero) == 0
+    return libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero) == 0
 
 
 def protect_server():
@@ -51,9 +49,9 @@ def give_back_blocks(smallest):
     ever touched, so the server would fork slower the more pictures it has held. Sessions that compute
     are better off with the pages they have.
     """
-    if _libc is not None and hasattr(_libc, "mallopt"):
-        _libc.mallopt(M_MMAP_THRESHOLD, smallest)
-        _libc.mallopt(M_TRIM_THRESHOLD, 2 * smallest)
+    if libc is not None and hasattr(libc, "mallopt"):
+        libc.mallopt(M_MMAP_THRESHOLD, smallest)
+        libc.mallopt(M_TRIM_THRESHOLD, 2 * smallest)
 
 
 def gather_pages():
@@ -62,7 +60,7 @@ def gather_pages():
     With matplotlib loaded a fork and its end take half as long. Kernels before Linux 6.1 refuse,
     and nothing changes.
     """
-    if _libc is None:
+    if libc is None:
         return
     try:
         with open("/proc/self/maps") as maps:
@@ -76,7 +74,7 @@ def gather_pages():
         start, end = (int(edge, 16) for edge in span.split("-"))
         start = -(-start // LARGE_PAGE) * LARGE_PAGE
         for page in range(start, end - LARGE_PAGE + 1, LARGE_PAGE):
-            _libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(LARGE_PAGE), MADV_COLLAPSE)
+            libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(LARGE_PAGE), MADV_COLLAPSE)
 
 
 def drop_to(uid):
@@ -86,16 +84,17 @@ def drop_to(uid):
     os.setresuid(uid, uid, uid)
 
 
-def enter(uid, limits, process_limit, server_pid):
-    """Turns a freshly forked process into a session's process."""
-    if uid is not None:
-        drop_to(uid)
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    give_back_blocks(SESSION_BLOCK)
+def end_with_parent(parent):
+    """This process is killed when its parent ends. `parent` is None where it cannot be seen."""
     # After the change of user, which clears it.
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != server_pid:
+    if parent is not None and os.getppid() != parent:
         os._exit(0)
+
+
+def limit(limits, process_limit):
+    """The limits that hold for a session's process from beginning to end."""
+    give_back_blocks(SESSION_BLOCK)
     hard = (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits["fileBytes"]),
@@ -115,21 +114,30 @@ def enter(uid, limits, process_limit, server_pid):
                 raise
 
 
-def limit_cpu(seconds):
-    """Ends the process by SIGXCPU after `seconds` more of CPU time (rounded up to a whole one)."""
-    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+def limit_cpu(seconds, is_first):
+    """Ends the process by SIGXCPU after `seconds` more of CPU time (rounded up to a whole one).
+
+    Process 1 of a namespace has its own handler for it, which this must not undo.
+    """
+    if not is_first:
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime + seconds + 0.999)
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
 
 
-def process_limit(config):
-    """RLIMIT_NPROC of a session. The kernel counts by user."""
+def process_limit(config, has_namespaces):
+    """RLIMIT_NPROC of a session. The kernel counts by user; from Linux 5.14 by user namespace."""
     own = config["limits"]["processes"]
-    if config["uidBase"] is not None:
-        return own  # a user of its own for each session
+    if config["uidBase"] is not None or (has_namespaces and kernel_version() >= (5, 14)):
+        return own
     others = same_user_tasks() + 256 if config["sharesUser"] else 8
     return others + config["maxSessions"] + own
+
+
+def kernel_version():
+    major, minor = re.match(r"(\d+)\.(\d+)", os.uname().release).groups()
+    return int(major), int(minor)
 
 
 def same_user_tasks():
@@ -143,55 +151,3 @@ def same_user_tasks():
     except OSError:
         pass
     return count
-
-
-def examine(config, server_pid):
-    """Tries, as a session would, to reach what it must not; the results say what is isolated."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            enter(config["uidBase"], config["limits"], 1 << 20, server_pid)
-            report = {
-                "uid": os.getuid(),
-                "readsLibraries": _reads_libraries(),
-                "seesHostFiles": os.path.exists(config["canaryFile"]),
-                "reachesNetwork": _connects(config["canaryPort"]),
-                "writesSystem": _opens_for_writing("/proc/sys/vm/overcommit_memory"),
-            }
-        except BaseException as error:
-            report = {"failure": f"{type(error).__name__}: {error}"}
-        os.write(write_end, json.dumps(report).encode())
-        os._exit(0)
-    os.close(write_end)
-    with open(read_end, "rb") as pipe:
-        text = pipe.read()
-    os.waitpid(pid, 0)
-    return json.loads(text) if text else {"failure": "the examining process died"}
-
-
-def _connects(port):
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1):
-            return True
-    except OSError:
-        return False
-
-
-def _opens_for_writing(path):
-    try:
-        os.close(os.open(path, os.O_WRONLY))
-        return True
-    except OSError:
-        return False
-
-
-def _reads_libraries():
-    try:
-        import numpy
-
-        for library in (os, numpy):
-            os.listdir(os.path.dirname(library.__file__))
-        return True
-    except OSError:
-        return False

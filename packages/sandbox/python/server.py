@@ -17,6 +17,8 @@ import guard
 import wire
 import worker
 from channel import Channel
+from confinement import Confinement
+from examination import examine
 from preload import preload
 from supervisor import Supervisor
 
@@ -25,7 +27,7 @@ MAX_PENDING_BYTES = 32 * 1024 * 1024
 
 
 class Server:
-    def __init__(self, sock, config):
+    def __init__(self, sock, config, confinement):
         self.node = Channel(sock)
         self.images = {}
         self.selector = selectors.DefaultSelector()
@@ -40,7 +42,9 @@ class Server:
         for selector in (self.selector, self.narrow):
             selector.register(sock, self.node_events, self.node)
             selector.register(self.wake_in, selectors.EVENT_READ, self.wake_in)
-        self.supervisor = Supervisor(config, self.selector, self.tell, self.node.push)
+        self.supervisor = Supervisor(
+            config, confinement, self.selector, self.tell, self.node.push
+        )
 
     def tell(self, header):
         self.node.push(wire.encode(0, header))
@@ -150,20 +154,24 @@ def main():
     config, _ = wire.decode(frame[2], frame[1])
     os.makedirs(config["scratch"], mode=0o711, exist_ok=True)
     guard.protect_server()
+    if config["uidBase"] is not None:
+        os.setgroups([])
     guard.give_back_blocks(guard.SERVER_BLOCK)
     template, capture, libraries = preload(config)
-    report = guard.examine(config, os.getpid())
+    confinement = Confinement(config)
+    limit = guard.process_limit(config, confinement.has_namespaces)
+    report = examine(config, confinement, limit)
     sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     gc.collect()
     gc.freeze()
     guard.gather_pages()
-    server = Server(sock, config)
+    server = Server(sock, config, confinement)
     version = sys.version.split()[0]
     server.tell({"type": "ready", "python": version, "libraries": libraries, "report": report})
     start = server.serve()
     if start is not None:
         del server
-        worker.run(start, template, capture)
+        worker.run(start, template, capture, confinement)
 
 
 main()

@@ -9,6 +9,7 @@ import time
 
 import guard
 import wire
+from confinement import ENDING_SIGNALS
 from channel import Channel
 from processes import Session, Start, children, ended_child, kill_group, kill_tree
 
@@ -21,8 +22,9 @@ SESSION_FD = 3
 class Supervisor:
     """`tell` speaks to Node for the server (a header), `forward` for a session (a frame)."""
 
-    def __init__(self, config, selector, tell, forward):
+    def __init__(self, config, confinement, selector, tell, forward):
         self.config = config
+        self.confinement = confinement
         self.selector = selector
         self.tell = tell
         self.forward = forward
@@ -33,7 +35,7 @@ class Supervisor:
         self.deadlines = {}
         self.free_slots = list(range(config["maxSessions"] - 1, -1, -1))
         self.sweep_at = None
-        self.process_limit = guard.process_limit(config)
+        self.process_limit = guard.process_limit(config, confinement.has_namespaces)
 
     # --- start ---
 
@@ -44,18 +46,16 @@ class Supervisor:
         slot = self.free_slots.pop()
         base = self.config["uidBase"]
         uid = None if base is None else base + slot
-        session = Session(number, slot, uid, os.path.join(self.config["scratch"], f"s{number}"))
+        session = Session(number, slot, uid, self.confinement.directory(number))
         ours, theirs = socket.socketpair()
         try:
-            os.mkdir(session.scratch, 0o700)
-            if uid is not None:
-                os.chown(session.scratch, uid, uid)
-            session.pid = os.fork()
+            self.make_directory(session)
+            session.pid = self.confinement.fork(uid)
         except OSError as error:
             ours.close()
             theirs.close()
             self.free_slots.append(slot)
-            shutil.rmtree(session.scratch, ignore_errors=True)
+            self.remove_directory(session)
             return self.refuse(number, str(error))
         if session.pid == 0:
             ours.close()
@@ -69,6 +69,17 @@ class Supervisor:
         session.events = selectors.EVENT_READ
         self.selector.register(ours, session.events, session)
         return None
+
+    def make_directory(self, session):
+        if self.confinement.has_namespaces:
+            return  # it mounts its own
+        os.mkdir(session.scratch, 0o700)
+        if session.uid is not None:
+            os.chown(session.scratch, session.uid, session.uid)
+
+    def remove_directory(self, session):
+        if not self.confinement.has_namespaces:
+            shutil.rmtree(session.scratch, ignore_errors=True)
 
     def refuse(self, number, message):
         self.tell({"type": "refused", "session": number, "message": message})
@@ -86,7 +97,13 @@ class Supervisor:
         self.selector = self.tell = self.forward = None
         os.dup2(sock.detach(), SESSION_FD, inheritable=False)
         os.dup2(1, 2)  # stdout is /dev/null; stderr was for the server's own troubles
-        os.closerange(SESSION_FD + 1, os.sysconf("SC_OPEN_MAX"))
+        kept = self.confinement.kept_descriptor
+        last = os.sysconf("SC_OPEN_MAX")
+        if kept is None:
+            os.closerange(SESSION_FD + 1, last)
+        else:
+            os.closerange(SESSION_FD + 1, kept)
+            os.closerange(kept + 1, last)
         return socket.socket(fileno=SESSION_FD)
 
     # --- life ---
@@ -171,7 +188,7 @@ class Supervisor:
                 self.finish(self.by_pid.pop(pid), status, usage)
             elif pid in self.cleaners:
                 session, status, usage = self.cleaners.pop(pid)
-                shutil.rmtree(session.scratch, ignore_errors=True)
+                self.remove_directory(session)
                 self.report_end(session, status, usage)
 
     def finish(self, session, status, usage):
@@ -181,6 +198,10 @@ class Supervisor:
         self.forget_channel(session)
         session.channel.sock.close()
         self.deadlines.pop(session.number, None)
+        if self.confinement.has_namespaces:
+            # Its processes and its files ended with it.
+            self.report_end(session, status, usage)
+            return
         is_clean = self.sweep()
         try:
             os.rmdir(session.scratch)
@@ -198,11 +219,17 @@ class Supervisor:
             "type": "ended",
             "session": session.number,
             "cause": session.cause or "exit",
-            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
-            "exitCode": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
+            **self.end_of(status),
             "cpuMs": (usage.ru_utime + usage.ru_stime) * 1000,
             "maxRssKb": usage.ru_maxrss,
         })
+
+    def end_of(self, status):
+        """Process 1 of a namespace reports the signal that ended it as its status."""
+        code = os.waitstatus_to_exitcode(status)
+        if self.confinement.has_namespaces and code in ENDING_SIGNALS:
+            code = -code
+        return {"signal": max(0, -code), "exitCode": max(0, code)}
 
     def clean_up(self, session, status, usage):
         """In a process of the session's user: ends what it left running, empties its directory."""

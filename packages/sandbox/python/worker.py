@@ -14,7 +14,6 @@ import warnings
 import numpy
 from PIL import Image
 
-import guard
 import provenance
 import wire
 from static_check import StaticCheck
@@ -33,7 +32,8 @@ def refuse_input(prompt="", /):
 
 
 class Worker:
-    def __init__(self, start, template, capture):
+    def __init__(self, start, template, capture, confinement):
+        self.confinement = confinement
         self.sock = start.sock
         self.limits = start.config["limits"]
         self.capture = capture
@@ -83,7 +83,7 @@ class Worker:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as caught:
             kind, error = "exception", describe(caught, code, ())
         if kind == "ok":
-            guard.limit_cpu(self.limits["cpuSeconds"])
+            self.confinement.limit_cpu(self.limits["cpuSeconds"])
             try:
                 exec(compiled, self.namespace)
             except BaseException as caught:
@@ -197,17 +197,16 @@ def set_image_limit(pixels):
     warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
-def run(start, template, capture):
+def run(start, template, capture, confinement):
     """Never returns."""
     try:
-        limits = start.config["limits"]
-        guard.enter(start.uid, limits, start.process_limit, start.server_pid)
+        confinement.enter(start.uid, start.scratch, start.process_limit, start.server_pid)
         os.chdir(start.scratch)
         for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
             os.environ[name] = start.scratch
         for name in _own_modules:  # `import capture` is to mean the code's own, or nothing
             sys.modules.pop(name, None)
-        worker = Worker(start, template, capture)
+        worker = Worker(start, template, capture, confinement)
     except BaseException as error:
         failure = {"type": "openFailed", "message": f"{type(error).__name__}: {error}"}
         start.sock.sendall(wire.encode(0, failure))

@@ -6,19 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
 import { SandboxError } from './errors.ts';
+import type { IsolationReport } from './guarantees.ts';
 import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
 import { encodeFrame, type Frame, FrameReader } from './wire.ts';
-
-/** What the server found when it tried, as a session would, to get out. */
-export interface IsolationReport {
-  readonly uid: number;
-  readonly seesHostFiles: boolean;
-  readonly reachesNetwork: boolean;
-  readonly writesSystem: boolean;
-  readonly readsLibraries: boolean;
-  /** Why it could not try. */
-  readonly failure?: string;
-}
 
 export interface ServerIdentity {
   readonly python: string;

@@ -1,6 +1,13 @@
+export { type LocalTier, localTiers } from './choose-isolation.ts';
 export { SandboxError } from './errors.ts';
 export { defaultForbidden, defaultPrelude } from './forbidden.ts';
-export type { IsolationReport } from './fork-server.ts';
+export {
+  type Guarantees,
+  type IsolationReport,
+  type MissingGuarantee,
+  RequirementError,
+  type Requirements,
+} from './guarantees.ts';
 export { defaultLimits, type Limits } from './limits.ts';
 export { LocalSandbox, type SandboxStats } from './local-sandbox.ts';
 export { openSandbox, type SandboxOptions } from './open-sandbox.ts';

@@ -30,6 +30,8 @@ export interface Isolation {
   readonly warning?: string;
   /** Has process numbers and users of its own, so that all processes of a user may be killed. */
   readonly ownsProcesses: boolean;
+  /** Walls that the server is to put up around each session, where the kernel has them. */
+  readonly layers: readonly ('namespaces' | 'landlock' | 'seccomp')[];
   /** @throws MissingError or UnsupportedError if the machine lacks what it needs */
   launch(plan: LaunchPlan): Promise<Launch>;
 }

@@ -18,6 +18,13 @@ export interface Limits {
   /** Size of any file the code writes. */
   readonly fileBytes: number;
   readonly openFiles: number;
+  /**
+   * Room for all files of a session, in memory. Input pictures and crops take a few MiB. Enforced
+   * where each session has a file system of its own (guarantee `disk: 'session'`).
+   */
+  readonly diskBytes: number;
+  /** Files and directories of a session, under the same condition. */
+  readonly files: number;
   /** Processes and threads of a session; for all sessions together where they share a user. */
   readonly processes: number;
 }
@@ -32,5 +39,7 @@ export const defaultLimits: Limits = {
   imageAspect: 200,
   fileBytes: 32 * 1024 * 1024,
   openFiles: 64,
+  diskBytes: 64 * 1024 * 1024,
+  files: 4096,
   processes: 8,
 };

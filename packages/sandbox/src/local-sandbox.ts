@@ -1,6 +1,6 @@
 /** The sandbox of this machine: sessions behind one fork server, which is replaced if it dies. */
 import { DataError, StateError } from '@saccade/core';
-import type { IsolationReport } from './fork-server.ts';
+import { type Guarantees, guaranteesOf, type IsolationReport } from './guarantees.ts';
 import { Permits } from './permits.ts';
 import type { PythonSession } from './python-session.ts';
 import { type LinkOptions, ServerLink } from './server-link.ts';
@@ -33,6 +33,8 @@ export class LocalSandbox implements Sandbox {
   readonly warnings: readonly string[];
   /** What the server found when it tried to get out, at the start. */
   readonly report: IsolationReport;
+  /** What holds here, by that report. */
+  readonly guarantees: Guarantees;
   /** Versions of Python and of the libraries code can import. */
   readonly versions: Readonly<Record<string, string>>;
   readonly #options: LinkOptions;
@@ -48,6 +50,7 @@ export class LocalSandbox implements Sandbox {
     this.tier = first.tier;
     this.warnings = warnings;
     this.report = first.identity.report;
+    this.guarantees = guaranteesOf(this.report, link.limits);
     this.versions = { python: first.identity.python, ...first.identity.libraries };
     this.#options = link;
     this.#slots = new Permits(maxSessions);

@@ -1,20 +1,13 @@
-/** Opens a sandbox: picks the isolation by trying it, and says what was picked and why. */
+/** Opens a sandbox: checks what it is given and starts the fork server in the chosen isolation. */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import {
-  ConfigError,
-  type EventSink,
-  MissingError,
-  messageOf,
-  UnsupportedError,
-} from '@saccade/core';
-import { SandboxError } from './errors.ts';
+import { ConfigError, type EventSink, MissingError } from '@saccade/core';
+import { type LocalTier, startChosen } from './choose-isolation.ts';
 import { defaultForbidden, defaultPrelude } from './forbidden.ts';
 import type { ForkServerOptions } from './fork-server.ts';
+import type { Requirements } from './guarantees.ts';
 import type { Isolation } from './isolation.ts';
-import { bubblewrapIsolation } from './isolations/bubblewrap.ts';
-import { processIsolation } from './isolations/process.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { LocalSandbox } from './local-sandbox.ts';
 import { Permits } from './permits.ts';
@@ -27,13 +20,18 @@ export interface SandboxOptions {
   /** Interpreter with numpy, pillow and matplotlib; see `ensurePython`. Default `python3`. */
   readonly python?: string;
   readonly limits?: Partial<Limits>;
-  /** `auto` takes bubblewrap where it works, else plain processes, with a warning. */
-  readonly isolation?: 'auto' | 'bubblewrap' | 'process';
+  /** The tier to use. `auto`, the default, takes the strongest that holds when it is attacked. */
+  readonly isolation?: LocalTier | 'auto';
+  /** What must hold; a machine that gives less gets an error that names what is missing. */
+  readonly require?: Requirements;
   /** Sessions at a time; more wait. Default 256. */
   readonly maxSessions?: number;
   /** Executions at a time; more wait, outside their time limits. Default twice the processors. */
   readonly maxRunning?: number;
-  /** Allows what is refused otherwise: submitted code running as the system's real root. */
+  /**
+   * Allows what is refused otherwise: the tier `process`, which isolates nothing, and in it, where
+   * there is no other user to be, submitted code running as root.
+   */
   readonly unsafe?: boolean;
   /** Seed of Python's `random` and numpy's legacy generator in every session. Default 0. */
   readonly seed?: number;
@@ -52,7 +50,8 @@ const scratchBytes = 1024 ** 3;
  * Starts the fork server and returns when it is ready for sessions.
  *
  * @throws MissingError if Python, its libraries or a demanded bubblewrap is missing
- * @throws UnsupportedError if a demanded isolation does not hold, or code would run as root
+ * @throws UnsupportedError if no isolation holds, or not the demanded one
+ * @throws RequirementError if the isolation gives less than `require` names
  * @throws ConfigError for limits out of range
  */
 export async function openSandbox(options: SandboxOptions = {}): Promise<LocalSandbox> {
@@ -69,12 +68,19 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<LocalSa
     options,
     limits,
     interpreter,
-    users: chooseUsers(),
     maxSessions: positive('maxSessions', options.maxSessions ?? 256),
     running: new Permits(positive('maxRunning', options.maxRunning ?? 2 * availableParallelism())),
   };
-  const { sandbox, warnings } = await startBest(request);
-  for (const message of warnings) options.onEvent?.({ kind: 'warning', message });
+  const sandbox = await startChosen({
+    wanted: options.isolation ?? 'auto',
+    required: options.require ?? {},
+    unsafe: options.unsafe ?? false,
+    limits,
+    users: chooseUsers(),
+    python: interpreter.python,
+    start: (isolation, users, warnings) => start(request, isolation, users, warnings),
+  });
+  for (const message of sandbox.warnings) options.onEvent?.({ kind: 'warning', message });
   return sandbox;
 }
 
@@ -82,69 +88,8 @@ interface Request {
   readonly options: SandboxOptions;
   readonly limits: Limits;
   readonly interpreter: PythonInterpreter;
-  readonly users: SessionUsers;
   readonly maxSessions: number;
   readonly running: Permits;
-}
-
-async function startBest(
-  request: Request,
-): Promise<{ sandbox: LocalSandbox; warnings: readonly string[] }> {
-  const wanted = request.options.isolation ?? 'auto';
-  const warnings: string[] = [];
-  if (wanted !== 'process') {
-    try {
-      return { sandbox: await startIsolated(request), warnings };
-    } catch (error) {
-      if (wanted === 'bubblewrap') throw error;
-      warnings.push(`bubblewrap is not usable here: ${messageOf(error)}`);
-    }
-  }
-  const sandbox = await startProcess(request, warnings);
-  return { sandbox, warnings };
-}
-
-/** @throws UnsupportedError if bubblewrap runs but does not keep its promise */
-async function startIsolated(request: Request): Promise<LocalSandbox> {
-  const sandbox = await start(request, bubblewrapIsolation, request.users, []);
-  const { failure, seesHostFiles, reachesNetwork, writesSystem, readsLibraries } = sandbox.report;
-  const broken = [
-    failure,
-    seesHostFiles && 'code sees files of the host',
-    reachesNetwork && 'code reaches the network',
-    writesSystem && 'code can write kernel settings',
-    !failure && !readsLibraries && 'code cannot read the Python libraries',
-  ].filter((fact) => typeof fact === 'string');
-  if (broken.length === 0) return sandbox;
-  await sandbox.dispose();
-  throw new UnsupportedError(
-    `bubblewrap starts but does not isolate: ${broken.join('; ')}. Check the machine's ` +
-      'namespaces settings, or use isolation "process".',
-  );
-}
-
-async function startProcess(request: Request, warnings: string[]): Promise<LocalSandbox> {
-  if (processIsolation.warning !== undefined) warnings.push(processIsolation.warning);
-  const sandbox = await start(request, processIsolation, request.users, warnings);
-  const { uid, failure, readsLibraries } = sandbox.report;
-  const isRoot = uid === 0 && request.users.isKernelRoot;
-  if (failure === undefined && readsLibraries && !isRoot) return sandbox;
-  await sandbox.dispose();
-  const why = isRoot
-    ? 'there is no other user to run it as'
-    : `another user cannot ${failure === undefined ? 'read the Python libraries' : `start (${failure})`}`;
-  if (request.users.base === null && !isRoot) {
-    throw new SandboxError(`The sandbox cannot run code: ${failure ?? why}.`);
-  }
-  if (request.options.unsafe !== true) {
-    throw new UnsupportedError(
-      `Without bubblewrap, submitted code would run as root: ${why}. Install bubblewrap, run as ` +
-        `an ordinary user, or move ${request.interpreter.python} to where all users can read it. ` +
-        '`unsafe: true` runs it as root nevertheless.',
-    );
-  }
-  warnings.push('Submitted code runs as root, because `unsafe` is set.');
-  return await start(request, processIsolation, { ...request.users, base: null }, warnings);
 }
 
 async function start(
@@ -172,6 +117,8 @@ async function start(
       prelude: options.prelude ?? defaultPrelude,
       fontCache: existsSync(fonts) ? fonts : null,
       uidBase: users.base,
+      layers: isolation.layers,
+      readable: interpreter.directories,
       ownsUsers: isolation.ownsProcesses || users.isExclusive,
       // Processes of the same user outside the sandbox count against its sessions' limit.
       sharesUser: !isolation.ownsProcesses,

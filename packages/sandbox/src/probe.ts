@@ -1,6 +1,7 @@
 /** What this machine offers to a sandbox, and why it does not offer the rest. */
 import { messageOf } from '@saccade/core';
-import type { IsolationReport } from './fork-server.ts';
+import { type LocalTier, localTiers } from './choose-isolation.ts';
+import type { Guarantees, IsolationReport } from './guarantees.ts';
 import { openSandbox } from './open-sandbox.ts';
 import {
   findCommand,
@@ -11,9 +12,10 @@ import {
 
 /** One isolation, tried for real: a server was started in it and tried to get out. */
 export interface TierProbe {
-  readonly tier: 'bubblewrap' | 'process';
+  readonly tier: LocalTier;
   readonly isUsable: boolean;
   readonly report?: IsolationReport;
+  readonly guarantees?: Guarantees;
   readonly warnings: readonly string[];
   /** Why it is not usable, and what to do. */
   readonly reason?: string;
@@ -38,8 +40,7 @@ export async function probeSandbox(python = 'python3'): Promise<SandboxProbe> {
   ]);
   const tiers: TierProbe[] = [];
   if (typeof interpreter !== 'string') {
-    for (const tier of ['bubblewrap', 'process'] as const)
-      tiers.push(await probeTier(tier, python));
+    for (const tier of localTiers) tiers.push(await probeTier(tier, python));
   }
   return {
     ...(typeof interpreter === 'string' ? { pythonReason: interpreter } : { python: interpreter }),
@@ -51,10 +52,10 @@ export async function probeSandbox(python = 'python3'): Promise<SandboxProbe> {
 
 async function probeTier(tier: TierProbe['tier'], python: string): Promise<TierProbe> {
   try {
-    const sandbox = await openSandbox({ python, isolation: tier, maxSessions: 1 });
-    const { report, warnings } = sandbox;
+    const sandbox = await openSandbox({ python, isolation: tier, unsafe: true, maxSessions: 1 });
+    const { report, guarantees, warnings } = sandbox;
     await sandbox.dispose();
-    return { tier, isUsable: true, report, warnings };
+    return { tier, isUsable: true, report, guarantees, warnings };
   } catch (error) {
     return { tier, isUsable: false, warnings: [], reason: messageOf(error) };
   }

@@ -204,6 +204,10 @@ const rollout = z.strictObject({
     unit: 'seconds',
     about: 'Wall clock of one code execution; what runs longer is killed.',
   }),
+  unsafeSandbox: flag(
+    false,
+    'Run code as plain processes where nothing isolates: it can use your files and network.',
+  ),
 });
 
 const evaluation = z.strictObject({

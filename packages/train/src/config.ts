@@ -72,6 +72,7 @@ export interface RolloutConfig {
   readonly maxContextTokens: number;
   readonly concurrency: number;
   readonly sandboxWallSeconds: number;
+  readonly unsafeSandbox: boolean;
 }
 
 export interface EvaluationConfig {

@@ -180,6 +180,7 @@ export async function openParts(
       python,
       onEvent,
       limits: { wallSeconds: config.rollout.sandboxWallSeconds },
+      unsafe: config.rollout.unsafeSandbox,
     });
     const processor = new QwenProcessor(
       trainTokenizer(coldStart.corpus(protocol), NANO_VOCABULARY),

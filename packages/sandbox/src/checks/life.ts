@@ -27,7 +27,7 @@ export const lifeChecks: readonly SandboxCheck[] = [
         'os.makedirs("a/b")\nopen("a/b/c", "w").write("x")\nprint(os.getcwd())';
       const { stdout } = expectKind(await first.execute(leave), 'ok');
       await first.dispose();
-      const look = `import os\nprint(os.path.exists(${JSON.stringify(stdout.trim())}))`;
+      const look = `import os\nprint(os.path.exists(${JSON.stringify(`${stdout.trim()}/a`)}))`;
       await inSession(sandbox, (session) => expectOutput(session, look, 'False\n'));
     },
   },

@@ -2,9 +2,11 @@
  * Linux namespaces by bubblewrap: no network, no host processes, and of the host's files only
  * `/usr` and the interpreter, read-only.
  *
- * As an ordinary user everything runs in a user namespace. As root there is none: root inside a
- * user namespace of one user is root for the kernel (it can write /proc/sys), so instead the
- * server keeps just the right to change user, and each session becomes a user of its own.
+ * Inside, the server puts each session into namespaces, Landlock rules and a filter of system calls
+ * of its own (python/confinement.py). As an ordinary user everything runs in a user namespace. As
+ * root there is none around the server: root inside a user namespace of one user is root for the
+ * kernel (it can write /proc/sys), so instead the server keeps just the right to change user, and
+ * each session becomes a user of its own.
  */
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -16,13 +18,14 @@ import {
   serverArguments,
   sessionEnvironment,
 } from '../isolation.ts';
-import { findCommand, runForText } from '../python-interpreter.ts';
+import { findCommand } from '../python-interpreter.ts';
 
 const scratch = '/tmp/saccade';
 
 export const bubblewrapIsolation: Isolation = {
   id: 'bubblewrap',
   ownsProcesses: true,
+  layers: ['namespaces', 'landlock', 'seccomp'],
 
   async launch(plan) {
     if (process.platform !== 'linux') {
@@ -38,7 +41,7 @@ export const bubblewrapIsolation: Isolation = {
     }
     const environment = Object.entries(sessionEnvironment(scratch));
     const args = [
-      ...(plan.hasUsers ? namespacesAsRoot : await namespacesAsUser(command)),
+      ...(plan.hasUsers ? namespacesAsRoot : namespacesAsUser),
       ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv'],
       ...environment.flatMap(([name, value]) => ['--setenv', name, value]),
       ...mounts(plan),
@@ -48,12 +51,8 @@ export const bubblewrapIsolation: Isolation = {
   },
 };
 
-/** A user namespace, in which, where bubblewrap can (0.8), no further ones can be made. */
-async function namespacesAsUser(command: string): Promise<string[]> {
-  const help = await runForText(command, ['--help']).catch(() => '');
-  const noNesting = help.includes('--disable-userns') ? ['--disable-userns'] : [];
-  return ['--unshare-all', '--unshare-user', ...noNesting, '--cap-drop', 'ALL'];
-}
+/** Not `--disable-userns`: the server makes each session's namespaces; code may make none. */
+const namespacesAsUser = ['--unshare-all', '--unshare-user', '--cap-drop', 'ALL'];
 
 const namespacesAsRoot = [
   ...['ipc', 'pid', 'net', 'uts'].map((kind) => `--unshare-${kind}`),

@@ -7,6 +7,7 @@ import { type Isolation, serverArguments, sessionEnvironment } from '../isolatio
 export const processIsolation: Isolation = {
   id: 'process',
   ownsProcesses: false,
+  layers: [],
   warning:
     'The sandbox runs without isolation (tier "process"): code can read files that its user can ' +
     'read and can reach the network. Install bubblewrap to isolate it.',

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native';
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
-import { probeSandbox } from '@saccade/sandbox';
+import { type Guarantees, type LocalTier, probeSandbox } from '@saccade/sandbox';
 import type { Command } from 'commander';
 import { openPython, pythonDirectory } from './shared.ts';
 
@@ -76,6 +76,12 @@ async function backends(): Promise<Finding[]> {
   ];
 }
 
+/** What the tier was found to give when it was attacked, and that one of them must be asked for. */
+function describe(tier: LocalTier, guarantees: Guarantees | undefined): string {
+  const list = Object.entries(guarantees ?? {}).map(([name, level]) => `${name} ${level}`);
+  return `${list.join(', ')}${tier === 'process' ? ' (only with `unsafe`)' : ''}`;
+}
+
 async function sandbox(): Promise<Finding[]> {
   let python: string;
   try {
@@ -84,10 +90,10 @@ async function sandbox(): Promise<Finding[]> {
     return [{ what: 'sandbox Python', isUsable: false, detail: messageOf(error) }];
   }
   const probe = await probeSandbox(python);
-  const tiers = probe.tiers.map(({ tier, isUsable, reason, warnings }) => ({
+  const tiers = probe.tiers.map(({ tier, isUsable, reason, guarantees }) => ({
     what: `sandbox ${tier}`,
     isUsable,
-    detail: reason ?? (warnings.length > 0 ? warnings.join(' ') : 'works'),
+    detail: reason ?? describe(tier, guarantees),
   }));
   const isUsable = probe.python !== undefined;
   const detail = isUsable ? `${python} (in ${pythonDirectory})` : (probe.pythonReason ?? '');

@@ -1,0 +1,154 @@
+"""The walls around one session, put up in the freshly forked process before any submitted code.
+
+Which layers there are, Node's isolation says; which of them hold, `examination.py` finds out by
+attacks. Order matters: namespaces and mounts first, then the user's limits, then Landlock (which
+forbids mounts), last the filter of system calls (which forbids all of the above).
+"""
+
+import ctypes
+import os
+import signal
+
+import guard
+import landlock
+import namespaces
+import seccomp
+
+# Readable where Landlock is the only wall between a session and the machine's files.
+SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"),
+    *("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime"),
+    # What libraries ask for the number of processors and the size of memory.
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
+)
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+# By default the kernel drops signals to process 1 of a namespace. For these the handler is the C
+# library's `_exit`, so that they end a session as they end any process, with their number as status.
+# Not the first three: these numbers are what programs really exit with.
+ENDING_SIGNALS = frozenset((4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16, 24, 26, 27, 29, 30, 31))
+
+
+class Confinement:
+    def __init__(self, config):
+        layers = config["layers"]
+        self.libc = guard.libc
+        self.limits = config["limits"]
+        self.own_uid, self.own_gid = os.getuid(), os.getgid()
+        self.readable = (*SYSTEM, *config["readable"])
+        self.sessions = os.path.join(config["scratch"], "sessions")
+        os.makedirs(self.sessions, mode=0o711, exist_ok=True)
+        self.filter = seccomp.Filter(self.libc) if "seccomp" in layers else None
+        self.abi = landlock.abi(self.libc) if "landlock" in layers else 0
+        self.cloner = None
+        # Why there are no namespaces for each session, where they were asked for.
+        self.obstacle = None
+        if "namespaces" in layers:
+            self.cloner = namespaces.Cloner()
+            os.makedirs(self.directory(0), mode=0o700, exist_ok=True)
+            self.obstacle = self._try_namespaces(config["uidBase"])
+            if self.obstacle is not None:
+                self.cloner = None
+        # Where all sessions have the same path, they share the rules.
+        self.rules = self._make_rules(self.sessions) if self.has_namespaces and self.abi else None
+
+    @property
+    def has_namespaces(self):
+        return self.cloner is not None
+
+    @property
+    def kept_descriptor(self):
+        """What a session's process still needs when it lets go of all others."""
+        return None if self.rules is None else self.rules.number
+
+    def directory(self, number):
+        """Where the session finds itself; with mounts of their own, all see the same place."""
+        return os.path.join(self.sessions, "own" if self.cloner is not None else f"s{number}")
+
+    def fork(self, uid):
+        """As `os.fork`, into the session's namespaces where it has some."""
+        if self.cloner is None:
+            return os.fork()
+        if uid is None:
+            return self.cloner.fork(namespaces.OWN)
+        # Whoever is the effective user owns the new user namespace and may name itself in it.
+        os.setegid(uid)
+        os.seteuid(uid)
+        try:
+            return self.cloner.fork(namespaces.OWN)
+        finally:
+            if os.getpid() != 1:
+                os.seteuid(0)
+                os.setegid(0)
+
+    def enter(self, uid, directory, process_limit, server_pid):
+        """Turns a freshly forked process into a session's process."""
+        if self.has_namespaces:
+            self._settle(uid, directory)
+        elif uid is not None:
+            guard.drop_to(uid)
+        guard.prctl(guard.PR_SET_NO_NEW_PRIVS, 1)
+        guard.end_with_parent(None if self.has_namespaces else server_pid)
+        guard.limit(self.limits, process_limit)
+        if self.abi:
+            rules = self.rules or self._make_rules(directory)
+            rules.apply()
+            rules.close()
+        if self.filter is not None and self.filter.is_known:
+            self.filter.apply()
+
+    def limit_cpu(self, seconds):
+        if self.has_namespaces:
+            self._end_by((signal.SIGXCPU,))
+        guard.limit_cpu(seconds, is_first=self.has_namespaces)
+
+    def _settle(self, uid, directory):
+        # A process that is not dumpable has its files in /proc owned by root.
+        guard.prctl(guard.PR_SET_DUMPABLE, 1)
+        user = (self.own_uid, self.own_gid) if uid is None else (uid, uid)
+        namespaces.become(*user)
+        limits = self.limits
+        namespaces.mount_memory(self.libc, directory, limits["diskBytes"], limits["files"])
+        # It shows the processes of the server's namespace; nothing here needs it.
+        namespaces.mount_memory(self.libc, "/proc", 4096, 1)
+        namespaces.drop_capabilities(self.libc)
+        guard.prctl(guard.PR_SET_DUMPABLE, 0)
+        self._end_by(ENDING_SIGNALS)
+
+    def _end_by(self, signals):
+        self.libc.signal.restype = ctypes.c_void_p
+        leave = ctypes.cast(self.libc._exit, ctypes.c_void_p)
+        for number in signals:
+            self.libc.signal(number, leave)
+
+    def _make_rules(self, writable):
+        rules = landlock.Rules(self.libc, self.abi)
+        for path in self.readable:
+            rules.allow_reading(path)
+        for path in DEVICES:
+            rules.allow_device(path)
+        rules.allow_writing(writable)
+        return rules
+
+    def _try_namespaces(self, uid):
+        """Why a session cannot have its own here; None if it can."""
+        if not self.cloner.is_usable:
+            return f"not known how to make them on {os.uname().machine}"
+        read_end, write_end = os.pipe()
+        try:
+            pid = self.fork(uid)
+        except OSError as error:
+            os.close(read_end)
+            os.close(write_end)
+            return str(error)
+        if pid == 0:
+            try:
+                self._settle(uid, self.directory(0))
+            except BaseException as error:
+                os.write(write_end, f"{type(error).__name__}: {error}".encode())
+            os._exit(0)
+        os.close(write_end)
+        with open(read_end, "rb") as pipe:
+            text = pipe.read()
+        os.waitpid(pid, 0)
+        return text.decode() or None

@@ -1,0 +1,186 @@
+"""Tries, as a session would, to reach what it must not; the results say what is isolated."""
+
+import ctypes
+import encodings.idna  # noqa: F401  (connecting loads it, when its file may be out of reach)
+import json
+import os
+import signal
+import socket
+import time
+
+import guard
+
+NEWUSER = 0x1000_0000
+UNSHARE = {"x86_64": 272, "aarch64": 97}
+IO_URING_SETUP = 425
+PTRACE_SEIZE = 0x4206  # attaches without stopping
+
+
+def examine(config, confinement, process_limit):
+    """Starts two sessions' processes, lets one attack the other and everything else."""
+    victim, hold = _start_victim(config, confinement, process_limit)
+    read_end, write_end = os.pipe()
+    server = os.getpid()
+    directory = confinement.directory("examined")
+    _make(confinement, config, directory)
+    pid = confinement.fork(_user(config, 1))
+    if pid == 0:
+        os.close(hold)
+        try:
+            confinement.enter(_user(config, 1), directory, process_limit, server)
+            report = _attack(config, victim, server, directory)
+        except BaseException as error:
+            report = {"failure": f"{type(error).__name__}: {error}"}
+        os.write(write_end, json.dumps(report).encode())
+        os._exit(0)
+    os.close(write_end)
+    with open(read_end, "rb") as pipe:
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    os.close(hold)
+    os.waitpid(victim, 0)
+    report = json.loads(text) if text else {"failure": "the examining process died"}
+    report["landlockAbi"] = confinement.abi
+    report["hasNamespaces"] = confinement.has_namespaces
+    if confinement.obstacle is not None:
+        report["namespacesObstacle"] = confinement.obstacle
+    return report
+
+
+def _user(config, slot):
+    return None if config["uidBase"] is None else config["uidBase"] + slot
+
+
+def _make(confinement, config, directory):
+    """As the supervisor makes a session's directory."""
+    if confinement.has_namespaces:
+        return
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    if config["uidBase"] is not None:
+        os.chown(directory, _user(config, 1), _user(config, 1))
+
+
+def _start_victim(config, confinement, process_limit):
+    """A session's process with a file and an abstract socket; ends when `hold` is closed."""
+    directory = confinement.directory("victim")
+    if not confinement.has_namespaces:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        if config["uidBase"] is not None:
+            os.chown(directory, _user(config, 0), _user(config, 0))
+    ready_in, ready_out = os.pipe()
+    hold_in, hold = os.pipe()
+    server = os.getpid()
+    pid = confinement.fork(_user(config, 0))
+    if pid == 0:
+        os.close(hold)
+        try:
+            confinement.enter(_user(config, 0), directory, process_limit, server)
+            with open(os.path.join(directory, "secret"), "w") as file:
+                file.write("secret")
+        finally:
+            os.write(ready_out, b"1")
+            os.read(hold_in, 1)
+            os._exit(0)
+    os.close(ready_out)
+    os.close(hold_in)
+    os.read(ready_in, 1)
+    os.close(ready_in)
+    return pid, hold
+
+
+def _attack(config, victim, server, directory):
+    victim_file = os.path.join(os.path.dirname(directory), "svictim", "secret")
+    libc = ctypes.CDLL(None, use_errno=True)
+    machine = os.uname().machine
+    others = [pid for pid in (victim, server) if _is_other(pid)]
+    return {
+        "uid": os.getuid(),
+        "readsLibraries": _reads_libraries(),
+        "seesHostFiles": _opens(config["canaryFile"], os.O_RDONLY),
+        "reachesNetwork": _connects(config["canaryPort"]),
+        "makesSockets": _works(lambda: socket.socket(socket.AF_INET).close()),
+        "writesSystem": _opens("/proc/sys/vm/overcommit_memory", os.O_WRONLY),
+        "seesProcesses": any(os.path.exists(f"/proc/{pid}/stat") for pid in others),
+        "signalsOthers": any(_works(lambda: os.kill(pid, 0)) for pid in others),
+        "readsMemoryOfOthers": any(_opens(f"/proc/{pid}/mem", os.O_RDONLY) for pid in others),
+        "tracesOthers": any(libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0 for pid in others),
+        "readsFilesOfOthers": _opens(victim_file, os.O_RDONLY),
+        "makesIoUring": _io_uring(libc),
+        "writesOutside": any(
+            _writes(place) for place in (os.path.dirname(os.path.dirname(directory)), "/tmp", "/dev")
+        ),
+        "processLimit": _count_processes(config["limits"]["processes"] + 4),
+        # Last, because it changes what the process is.
+        "makesNamespaces": libc.syscall(UNSHARE.get(machine, -1), NEWUSER) == 0,
+    }
+
+
+def _is_other(pid):
+    # In a process namespace of its own, a number may be the attacker's.
+    return pid != os.getpid()
+
+
+def _works(action):
+    try:
+        action()
+        return True
+    except OSError:
+        return False
+
+
+def _opens(path, mode):
+    return _works(lambda: os.close(os.open(path, mode)))
+
+
+def _writes(place):
+    path = os.path.join(place, f"saccade-{os.getpid()}")
+    if not _opens(path, os.O_WRONLY | os.O_CREAT):
+        return False
+    os.unlink(path)
+    return True
+
+
+def _io_uring(libc):
+    parameters = ctypes.create_string_buffer(120)
+    number = libc.syscall(IO_URING_SETUP, 1, parameters)
+    if number >= 0:
+        os.close(number)
+    return number >= 0
+
+
+def _connects(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _count_processes(most):
+    """How many processes this one can start, up to `most`."""
+    started = []
+    try:
+        for _ in range(most):
+            pid = os.fork()
+            if pid == 0:
+                guard.prctl(guard.PR_SET_PDEATHSIG, signal.SIGKILL)
+                time.sleep(10)
+                os._exit(0)
+            started.append(pid)
+    except OSError:
+        pass
+    for pid in started:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    return len(started)
+
+
+def _reads_libraries():
+    try:
+        import numpy
+
+        for library in (os, numpy):
+            os.listdir(os.path.dirname(library.__file__))
+        return True
+    except OSError:
+        return False

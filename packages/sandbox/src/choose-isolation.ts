@@ -1,0 +1,151 @@
+/** Picks the strongest isolation that holds here, by starting it and letting it be attacked. */
+import { messageOf, UnsupportedError } from '@saccade/core';
+import { SandboxError } from './errors.ts';
+import {
+  type Guarantees,
+  guaranteesOf,
+  missingGuarantees,
+  RequirementError,
+  type Requirements,
+} from './guarantees.ts';
+import type { Isolation } from './isolation.ts';
+import { bubblewrapIsolation } from './isolations/bubblewrap.ts';
+import { landlockIsolation } from './isolations/landlock.ts';
+import { processIsolation } from './isolations/process.ts';
+import type { Limits } from './limits.ts';
+import type { LocalSandbox } from './local-sandbox.ts';
+import type { SessionUsers } from './users.ts';
+
+/** Tiers of this machine, strongest first. Stronger than all is a sandbox on another machine. */
+export const localTiers = ['bubblewrap', 'landlock', 'process'] as const;
+export type LocalTier = (typeof localTiers)[number];
+
+const isolations: Readonly<Record<LocalTier, Isolation>> = {
+  bubblewrap: bubblewrapIsolation,
+  landlock: landlockIsolation,
+  process: processIsolation,
+};
+
+/** Without these a tier is not what its name says. */
+const promised: Readonly<Record<LocalTier, Requirements>> = {
+  bubblewrap: { network: 'none', files: 'isolated' },
+  landlock: { network: 'none', files: 'isolated', systemCalls: 'filtered' },
+  process: {},
+};
+
+export interface Choice {
+  /** The tier to use, or `auto` for the strongest. */
+  readonly wanted: LocalTier | 'auto';
+  readonly required: Requirements;
+  readonly unsafe: boolean;
+  readonly limits: Limits;
+  readonly users: SessionUsers;
+  /** Path of the interpreter, for messages. */
+  readonly python: string;
+  start(
+    isolation: Isolation,
+    users: SessionUsers,
+    warnings: readonly string[],
+  ): Promise<LocalSandbox>;
+}
+
+/**
+ * @throws UnsupportedError if no tier holds but `process`, which only `unsafe` allows
+ * @throws RequirementError if the tier gives less than is required
+ */
+export async function startChosen(choice: Choice): Promise<LocalSandbox> {
+  const { wanted } = choice;
+  if (wanted !== 'auto') return await startTier(wanted, choice, []);
+  const failures: string[] = [];
+  for (const tier of localTiers) {
+    if (tier === 'process' && !choice.unsafe) break;
+    try {
+      return await startTier(tier, choice, failures);
+    } catch (error) {
+      // What the tier does give is not enough: weaker tiers give less.
+      if (error instanceof RequirementError) throw error;
+      if (tier === 'process') throw error;
+      failures.push(`${tier} is not usable here: ${messageOf(error)}`);
+    }
+  }
+  throw new UnsupportedError(
+    `No isolation holds on this machine. ${failures.join(' ')} Install bubblewrap or use a remote ` +
+      'sandbox; `unsafe: true` runs submitted code as a plain process, with your files and network.',
+  );
+}
+
+async function startTier(
+  tier: LocalTier,
+  choice: Choice,
+  failures: readonly string[],
+): Promise<LocalSandbox> {
+  const warnings = [...failures];
+  const sandbox =
+    tier === 'process'
+      ? await startProcess(choice, warnings)
+      : await startIsolated(tier, choice, warnings);
+  const missing = missingGuarantees(choice.required, sandbox.guarantees);
+  if (missing.length > 0) {
+    await sandbox.dispose();
+    const { namespacesObstacle } = sandbox.report;
+    const reasons = [...failures, ...(namespacesObstacle ? [namespacesObstacle] : [])];
+    throw new RequirementError(tier, missing, reasons);
+  }
+  return sandbox;
+}
+
+const broken: Readonly<Partial<Record<keyof Guarantees, string>>> = {
+  network: 'code reaches the network',
+  files: 'code reaches files outside its directory',
+  systemCalls: 'the kernel takes calls that should be refused',
+};
+
+/** @throws UnsupportedError if it runs but does not keep its promise */
+async function startIsolated(
+  tier: 'bubblewrap' | 'landlock',
+  choice: Choice,
+  warnings: readonly string[],
+): Promise<LocalSandbox> {
+  const sandbox = await choice.start(isolations[tier], choice.users, warnings);
+  const { uid, failure, readsLibraries } = sandbox.report;
+  const isRoot = uid === 0 && choice.users.isKernelRoot;
+  const facts = missingGuarantees(promised[tier], guaranteesOf(sandbox.report, choice.limits));
+  const list = [
+    ...(failure === undefined ? [] : [failure]),
+    ...(failure === undefined ? facts.map(({ name }) => broken[name] ?? name) : []),
+    ...(failure === undefined && !readsLibraries
+      ? [`code cannot read the Python libraries at ${choice.python}`]
+      : []),
+    ...(isRoot ? ['code runs as root, because there is no other user to be'] : []),
+  ];
+  if (list.length === 0) return sandbox;
+  await sandbox.dispose();
+  throw new UnsupportedError(
+    `${tier} starts but does not isolate: ${list.join('; ')}. Check the machine's settings for ` +
+      'namespaces and Landlock (`saccade doctor`), or use a remote sandbox.',
+  );
+}
+
+async function startProcess(choice: Choice, warnings: string[]): Promise<LocalSandbox> {
+  if (!choice.unsafe) {
+    throw new UnsupportedError(
+      'Isolation "process" isolates nothing: submitted code can use your files and your network. ' +
+        'Use "bubblewrap" or "landlock", or say `unsafe: true`.',
+    );
+  }
+  if (processIsolation.warning !== undefined) warnings.push(processIsolation.warning);
+  const { users } = choice;
+  const sandbox = await choice.start(processIsolation, users, warnings);
+  const { uid, failure, readsLibraries } = sandbox.report;
+  const isRoot = uid === 0 && users.isKernelRoot;
+  if (failure === undefined && readsLibraries && !isRoot) return sandbox;
+  await sandbox.dispose();
+  if (users.base === null && !isRoot) {
+    throw new SandboxError(`The sandbox cannot run code: ${failure ?? 'it reads no libraries'}.`);
+  }
+  const why = isRoot
+    ? 'there is no other user to run it as'
+    : `another user cannot ${failure === undefined ? 'read the Python libraries' : `start (${failure})`}`;
+  warnings.push(`Submitted code runs as root, because \`unsafe\` is set and ${why}.`);
+  return await choice.start(processIsolation, { ...users, base: null }, warnings);
+}

@@ -1,0 +1,117 @@
+/** What a sandbox keeps code from, as found by attacks at its start; and what a caller demands. */
+import { UnsupportedError } from '@saccade/core';
+import type { Limits } from './limits.ts';
+
+/** What the server found when it tried, as a session would, to get out. */
+export interface IsolationReport {
+  readonly uid: number;
+  readonly seesHostFiles: boolean;
+  readonly reachesNetwork: boolean;
+  readonly makesSockets: boolean;
+  readonly writesSystem: boolean;
+  readonly readsLibraries: boolean;
+  /** The server's and another session's processes. */
+  readonly seesProcesses: boolean;
+  readonly signalsOthers: boolean;
+  readonly readsMemoryOfOthers: boolean;
+  readonly tracesOthers: boolean;
+  readonly readsFilesOfOthers: boolean;
+  readonly writesOutside: boolean;
+  readonly makesNamespaces: boolean;
+  readonly makesIoUring: boolean;
+  /** Processes that one session could start, counted up to four above the limit. */
+  readonly processLimit: number;
+  /** Version of the kernel's Landlock in force; 0 without. */
+  readonly landlockAbi: number;
+  /** Whether each session has namespaces, and with them a disk of limited size, of its own. */
+  readonly hasNamespaces: boolean;
+  readonly namespacesObstacle?: string;
+  /** Whether each session's memory is limited as a whole. */
+  readonly limitsMemory?: boolean;
+  /** Why it could not try. */
+  readonly failure?: string;
+}
+
+/** Each from the strongest to the weakest. */
+const levels = {
+  /** `none`: code can make no connection, not even to the machine it runs on. */
+  network: ['none', 'host'],
+  /** `isolated`: code reads the libraries and its own directory, and writes the latter. */
+  files: ['isolated', 'user'],
+  /** `separate`: code cannot read, signal or trace other sessions and the server. */
+  sessions: ['separate', 'shared'],
+  /** `hidden`: code does not see that there are others. */
+  processes: ['hidden', 'visible'],
+  /** `filtered`: the kernel refuses the calls that no session needs. */
+  systemCalls: ['filtered', 'all'],
+  /** `session`: the number of processes is limited for each session by itself. */
+  processLimit: ['session', 'shared'],
+  /** `session`: a full disk is only the session's own. */
+  disk: ['session', 'shared'],
+  /** `session`: all processes of a session and its files together; else each process by itself. */
+  memory: ['session', 'process'],
+} as const;
+
+type Levels = typeof levels;
+
+/** What holds; in words, so that a log of it can be read. */
+export type Guarantees = { readonly [Name in keyof Levels]: Levels[Name][number] };
+
+/** What must hold for a sandbox to be opened at all; what is not named may be anything. */
+export type Requirements = Partial<Guarantees>;
+
+export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantees {
+  const { readsMemoryOfOthers, tracesOthers, signalsOthers, readsFilesOfOthers } = report;
+  const touchesOthers = readsMemoryOfOthers || tracesOthers || signalsOthers || readsFilesOfOthers;
+  const isFiltered = !report.makesNamespaces && !report.makesIoUring && !report.makesSockets;
+  return {
+    network: report.reachesNetwork ? 'host' : 'none',
+    files:
+      report.seesHostFiles || report.writesOutside || report.writesSystem ? 'user' : 'isolated',
+    sessions: touchesOthers ? 'shared' : 'separate',
+    processes: report.seesProcesses ? 'visible' : 'hidden',
+    systemCalls: isFiltered ? 'filtered' : 'all',
+    processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
+    disk: report.hasNamespaces ? 'session' : 'shared',
+    memory: report.limitsMemory === true ? 'session' : 'process',
+  };
+}
+
+export interface MissingGuarantee {
+  readonly name: keyof Guarantees;
+  readonly required: string;
+  readonly found: string;
+}
+
+/** This machine cannot give what the caller requires. */
+export class RequirementError extends UnsupportedError {
+  readonly missing: readonly MissingGuarantee[];
+
+  constructor(tier: string, missing: readonly MissingGuarantee[], reasons: readonly string[]) {
+    const list = missing.map(({ name, required, found }) => {
+      return `${name} is "${found}", "${required}" is required`;
+    });
+    const why = reasons.length === 0 ? '' : ` (${reasons.join(' ')})`;
+    super(
+      `The strongest sandbox here, tier "${tier}", does not give what is required: ` +
+        `${list.join('; ')}${why}. \`saccade doctor\` shows what each tier gives here; run on a ` +
+        'machine that gives more, use a remote sandbox, or require less.',
+    );
+    this.missing = missing;
+  }
+}
+
+/** The requirements that do not hold. */
+export function missingGuarantees(
+  required: Requirements,
+  found: Guarantees,
+): readonly MissingGuarantee[] {
+  const missing: MissingGuarantee[] = [];
+  for (const name of Object.keys(levels) as (keyof Levels)[]) {
+    const wanted = required[name];
+    const order: readonly string[] = levels[name];
+    if (wanted === undefined || order.indexOf(found[name]) <= order.indexOf(wanted)) continue;
+    missing.push({ name, required: wanted, found: found[name] });
+  }
+  return missing;
+}
