@@ -27,7 +27,7 @@ import {
   type Scoring,
 } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
-import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
+import { type LocalSandbox, openSandbox, type Sandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
 import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
@@ -198,7 +198,6 @@ export async function openParts(
     });
     let reference: Promise<LocalPolicy> | undefined;
     const judges = openJudges(config.rl.judge, directory);
-    const budgets = { toolTurns: config.rollout.maxToolTurns, images: config.rollout.maxImages };
     return {
       device,
       policy,
@@ -207,7 +206,7 @@ export async function openParts(
       taskSet,
       protocol,
       coldStart,
-      makeEnv: () => createToolEnv({ protocol, sandbox, budgets }),
+      makeEnv: envMaker(config, protocol, sandbox),
       scoring: {
         verifier: exact,
         terms: rewardTermsOf(config),
@@ -230,6 +229,16 @@ export async function openParts(
     device.dispose();
     throw error;
   }
+}
+
+/** Environments of a configuration's protocol and budgets. */
+export function envMaker(
+  { rollout }: Pick<RunConfig, 'rollout'>,
+  protocol: Protocol,
+  sandbox: Sandbox,
+): MakeEnv {
+  const budgets = { toolTurns: rollout.maxToolTurns, images: rollout.maxImages };
+  return () => createToolEnv({ protocol, sandbox, budgets });
 }
 
 function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
