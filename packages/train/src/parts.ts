@@ -16,6 +16,7 @@ import {
   nanoConfig,
   QwenProcessor,
   qwenImageProcessor,
+  type Sampler,
   trainTokenizer,
 } from '@saccade/policy';
 import {
@@ -31,12 +32,17 @@ import { type LocalSandbox, openSandbox, type Sandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
 import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
+import { openEngine } from './engine.ts';
 import { checkJudge, hasJudge, openJudges } from './judges.ts';
 import { coldStarts } from './registry.ts';
 
 export interface Parts {
   readonly device: Device;
   readonly policy: LocalPolicy;
+  /** What rollouts are sampled with: the policy, or an engine that has its weights. */
+  readonly sampler: Sampler;
+  /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
+  syncSampler(): Promise<void>;
   readonly images: ModelImages;
   readonly sandbox: LocalSandbox;
   readonly taskSet: TaskSet;
@@ -196,12 +202,16 @@ export async function openParts(
       seed: config.seed,
       valueHead: algorithm.needs.includes('values'),
     });
+    const { sampler, sync } = await openEngine(config, policy, directory);
     let reference: Promise<LocalPolicy> | undefined;
     const judges = openJudges(config.rl.judge, directory);
     return {
       device,
       policy,
-      images: new ModelImages(processor),
+      sampler,
+      syncSampler: sync,
+      // Of the sampler: an engine is sent the bytes of the pictures that its own processor has seen.
+      images: new ModelImages(sampler.processor),
       sandbox,
       taskSet,
       protocol,

@@ -13,6 +13,7 @@ import { DataError, type EventSink } from '@saccade/core';
 import { checkpointDirectory, verifyCheckpoint } from './checkpoint.ts';
 import type { RunConfig } from './config.ts';
 import { writeDurably } from './durable-files.ts';
+import { hasEngine } from './engine.ts';
 import { checkpointsOf } from './run-checkpoint.ts';
 import { readState } from './run-state.ts';
 import { train } from './trainer.ts';
@@ -94,6 +95,12 @@ export async function rebuildWeights(
   wanted: Pick<KeptWeights, 'policyVersion' | 'rlSteps'>,
   { python, onEvent }: RebuildOptions,
 ): Promise<KeptWeights> {
+  if (hasEngine(config.engine)) {
+    throw new DataError(
+      `${run} was sampled with the engine at ${config.engine.baseUrl}, and what that gave cannot be ` +
+        'sampled again here: its weights are those of the checkpoints alone.',
+    );
+  }
   const start = keptWeights(run)
     .filter(({ rlSteps }) => rlSteps < wanted.rlSteps)
     .at(-1);

@@ -8,6 +8,7 @@ export {
 export { type PublishOptions, type WeightPublisher, weightPublisher } from './publish-weights.ts';
 export {
   type EngineNeeds,
+  examineEngine,
   openRemotePolicy,
   RemotePolicy,
   type RemotePolicyOptions,

@@ -1,4 +1,5 @@
 /** The client on our own service over real sockets, in the words of both families of engines. */
+import type { ServerResponse } from 'node:http';
 import { nativeBackend } from '@saccade/backend-native';
 import { type Device, openDevice } from '@saccade/ops';
 import { encode } from 'fast-png';
@@ -8,7 +9,7 @@ import type { LocalPolicy } from '../local-policy.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
 import type { ServedPolicy } from '../serve/served-engine.ts';
 import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
-import { EngineError } from './engine-error.ts';
+import { EngineError, type EngineFault } from './engine-error.ts';
 import { EngineHttp } from './engine-http.ts';
 import { describeEngine } from './probe-engine.ts';
 import { openRemotePolicy, RemotePolicy } from './remote-policy.ts';
@@ -73,6 +74,27 @@ function noisePng(width: number, height: number, seed: number): Uint8Array {
   });
   return encode({ width, height, data, channels: 3 });
 }
+
+/** What a broken server answers, and the fault it is. */
+const broken: Readonly<
+  Record<string, readonly [EngineFault, (response: ServerResponse) => unknown]>
+> = {
+  'no JSON': ['garbled', (response) => response.end('<html>')],
+  'another JSON': [
+    'garbled',
+    (response) => response.end('{"choices":[{"text":"hi"}],"text":"hi"}'),
+  ],
+  'status 500': ['failed', (response) => response.writeHead(500).end('boom')],
+  'status 400': ['refused', (response) => response.writeHead(400).end('no')],
+  'status 503 without a time': ['overloaded', (response) => response.writeHead(503).end('later')],
+  'half an answer': [
+    'broken',
+    (response) => {
+      response.writeHead(200, { 'content-length': 900 }).write('{"a', () => response.destroy());
+    },
+  ],
+  'a reset connection': ['broken', (response) => response.socket?.destroy()],
+};
 
 describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (speaks) => {
   let service: Served;
@@ -187,23 +209,9 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
     await expect(remote.sample(long)).rejects.toThrow('enough');
   });
 
-  it.each([
-    ['no JSON', 'garbled', (r: Parameters<NonNullable<Served['fault']>>[2]) => r.end('<html>')],
-    ['another JSON', 'garbled', (r) => r.end('{"choices":[{"text":"hi"}],"text":"hi"}')],
-    ['status 500', 'failed', (r) => r.writeHead(500).end('boom')],
-    ['status 400', 'refused', (r) => r.writeHead(400).end('no')],
-    ['status 503 without a time', 'overloaded', (r) => r.writeHead(503).end('later')],
-    [
-      'half an answer',
-      'broken',
-      (r) => {
-        r.writeHead(200, { 'content-length': 900 }).write('{"a', () => r.destroy());
-      },
-    ],
-    ['a reset connection', 'broken', (r) => r.socket?.destroy()],
-  ] as const)(
+  it.each(Object.entries(broken))(
     'names the fault of a server that answers with %s, and sends nothing twice',
-    async (_, fault, answer) => {
+    async (_, [fault, answer]) => {
       const before = service.count(path);
       service.fault = (at, __, response) => {
         if (at !== path) return false;

@@ -50,10 +50,8 @@ export async function openRemotePolicy(options: RemotePolicyOptions): Promise<Re
   if (!Number.isInteger(policyVersion) || policyVersion < 0) {
     throw new ConfigError('policyVersion', `policyVersion must be 0 or more, is ${policyVersion}.`);
   }
-  const http = new EngineHttp(options);
   const pictures = needs.pictures ?? processor.imageToken !== undefined;
-  const identity = await identifyEngine(http, options.model);
-  const report = await probeEngine(http, identity, processor, { pictures });
+  const { http, dialect, report } = await examine(options, pictures);
   const required: Record<string, boolean> = {
     'token ids': true,
     'log-probs': true,
@@ -66,10 +64,35 @@ export async function openRemotePolicy(options: RemotePolicyOptions): Promise<Re
     const { name, detail, remedy } = missing;
     throw new EngineError(
       'incapable',
-      `${identity.server} at ${http.url} lacks ${name}: ${detail} ${remedy}`,
+      `${report.server} at ${http.url} lacks ${name}: ${detail} ${remedy}`,
     );
   }
-  return new RemotePolicy(http, identity.dialect, processor, report, policyVersion);
+  return new RemotePolicy(http, dialect, processor, report, policyVersion);
+}
+
+/**
+ * What an engine is and can, whatever of it is missing.
+ *
+ * @throws EngineError if it cannot be reached, or is no engine that takes token ids
+ */
+export async function examineEngine(
+  options: Pick<RemotePolicyOptions, 'processor' | 'model'> & EngineHttpOptions,
+): Promise<EngineReport> {
+  return (await examine(options, options.processor.imageToken !== undefined)).report;
+}
+
+async function examine(
+  options: Pick<RemotePolicyOptions, 'processor' | 'model'> & EngineHttpOptions,
+  pictures: boolean,
+): Promise<{
+  readonly http: EngineHttp;
+  readonly dialect: Dialect;
+  readonly report: EngineReport;
+}> {
+  const http = new EngineHttp(options);
+  const identity = await identifyEngine(http, options.model);
+  const report = await probeEngine(http, identity, options.processor, { pictures });
+  return { http, dialect: identity.dialect, report };
 }
 
 export class RemotePolicy implements Sampler {
