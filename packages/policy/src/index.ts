@@ -29,5 +29,6 @@ export {
   qwenImageProcessor,
   smartResize,
 } from './processor/image-processor.ts';
+export { loadProcessor } from './processor/load-processor.ts';
 export { QwenProcessor } from './processor/qwen-processor.ts';
 export { specialTokens, trainTokenizer } from './processor/train-tokenizer.ts';

@@ -15,8 +15,9 @@ import { isValueHeadName, valueHeadSpecs } from './models/value-head.ts';
 import { fuse, loadWeights, placeArrays, toHost } from './models/weights.ts';
 import type { OptimizerStep, Policy, SampleRequest, SampleResult } from './policy.ts';
 import { chatTemplate } from './processor/chat-template.ts';
-import { formatPreprocessor, parsePreprocessor } from './processor/preprocessor-config.ts';
-import { QwenProcessor } from './processor/qwen-processor.ts';
+import { loadProcessor } from './processor/load-processor.ts';
+import { formatPreprocessor } from './processor/preprocessor-config.ts';
+import type { QwenProcessor } from './processor/qwen-processor.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 
 const VALUE_HEAD_FILE = 'value_head.safetensors';
@@ -46,9 +47,7 @@ export async function loadLocalPolicy(options: {
 }): Promise<LocalPolicy> {
   const { device, directory } = options;
   const config = parseConfig(await readJson(directory, 'config.json'));
-  const tokenizer = await readJson(directory, 'tokenizer.json');
-  const images = parsePreprocessor(await readJson(directory, 'preprocessor_config.json'));
-  const processor = new QwenProcessor(tokenizer, images);
+  const processor = await loadProcessor(directory);
   const parameters = await loadWeights(device, directory, parameterSpecs(config));
   if (hasFile(directory, VALUE_HEAD_FILE)) {
     Object.assign(parameters, await loadValueHead(device, directory, config));

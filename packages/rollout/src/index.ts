@@ -1,3 +1,10 @@
+export {
+  type Comparison,
+  compareTrajectories,
+  type Difference,
+  differenceKinds,
+} from './compare-trajectories.ts';
+export { describeDifference } from './describe-difference.ts';
 export { ModelImages } from './model-images.ts';
 export {
   type MicroBatch,
@@ -6,6 +13,15 @@ export {
   type PackOptions,
   packTrajectories,
 } from './pack.ts';
+export {
+  LeftTheRecord,
+  type RecordedEnvOptions,
+  type RecordedSamplerOptions,
+  recordedEnv,
+  recordedSampler,
+  recordedTask,
+} from './recorded-env.ts';
+export { type Replayed, type ReplayOptions, replay, streamOf } from './replay.ts';
 export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts';
 export {
   type GroupOptions,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { RunConfig } from './config.ts';
 import { choice, count, flag, name, quantity, settings, weights } from './config-kinds.ts';
+import { engine } from './engine-schema.ts';
 import { sft } from './sft-schema.ts';
 
 const judge = z.strictObject({
@@ -316,6 +317,7 @@ export const runConfigSchema: z.ZodType<RunConfig, unknown> = z.strictObject({
   sft: sft.prefault({}),
   rl: rl.prefault({}),
   rollout: rollout.prefault({}),
+  engine: engine.prefault({}),
   evaluation: evaluation.prefault({}),
   checkpoint: checkpoint.prefault({}),
 });

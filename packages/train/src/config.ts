@@ -82,6 +82,17 @@ export interface EvaluationConfig {
   readonly keepTrajectories: number;
 }
 
+export interface EngineConfig {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly keyVariable: string;
+  readonly publish: boolean;
+  readonly directory: string;
+  readonly engineDirectory: string;
+  readonly timeoutSeconds: number;
+  readonly retries: number;
+}
+
 export interface CheckpointConfig {
   readonly everySftUpdates: number;
   readonly everyRlSteps: number;
@@ -103,6 +114,7 @@ export interface RunConfig {
   readonly sft: SftConfig;
   readonly rl: RlConfig;
   readonly rollout: RolloutConfig;
+  readonly engine: EngineConfig;
   readonly evaluation: EvaluationConfig;
   readonly checkpoint: CheckpointConfig;
 }

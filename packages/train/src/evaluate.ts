@@ -23,8 +23,9 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
   const { count, temperature } = config.evaluation;
   onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
   const tasks = await heldOut(run, count);
+  await parts.syncSampler();
   const [{ groups }, seconds] = await timed(() =>
-    runRollouts(parts.policy, parts.makeEnv, tasks, {
+    runRollouts(parts.sampler, parts.makeEnv, tasks, {
       groupSize: 1,
       seed: config.seed,
       stream: 'evaluation',

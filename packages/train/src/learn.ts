@@ -55,7 +55,7 @@ async function prepare(run: Run, trained: readonly AdvantagedTrajectory[]): Prom
   const needs = (input: string) => algorithm.needs.includes(input);
   const score = (by: LocalPolicy) => scoreStep(run, by, trained, tokens.sequenceOffsets);
   // Sampling and scoring agree bit for bit on one engine: then the sampler's log-probs are the old.
-  const isRescored = needs('values') || needs('rolloutLogprobs');
+  const isRescored = needs('values') || needs('rolloutLogprobs') || parts.sampler !== parts.policy;
   const own = isRescored ? await score(policy) : undefined;
   const reference = needs('refLogprobs')
     ? await score(await parts.openReference(coldStartOf(run)))

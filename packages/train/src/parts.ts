@@ -16,6 +16,7 @@ import {
   nanoConfig,
   QwenProcessor,
   qwenImageProcessor,
+  type Sampler,
   trainTokenizer,
 } from '@saccade/policy';
 import {
@@ -27,16 +28,21 @@ import {
   type Scoring,
 } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
-import { type LocalSandbox, openSandbox } from '@saccade/sandbox';
+import { type LocalSandbox, openSandbox, type Sandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
 import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
+import { openEngine } from './engine.ts';
 import { checkJudge, hasJudge, openJudges } from './judges.ts';
 import { coldStarts } from './registry.ts';
 
 export interface Parts {
   readonly device: Device;
   readonly policy: LocalPolicy;
+  /** What rollouts are sampled with: the policy, or an engine that has its weights. */
+  readonly sampler: Sampler;
+  /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
+  syncSampler(): Promise<void>;
   readonly images: ModelImages;
   readonly sandbox: LocalSandbox;
   readonly taskSet: TaskSet;
@@ -197,18 +203,21 @@ export async function openParts(
       seed: config.seed,
       valueHead: algorithm.needs.includes('values'),
     });
+    const { sampler, sync } = await openEngine(config, policy, directory);
     let reference: Promise<LocalPolicy> | undefined;
     const judges = openJudges(config.rl.judge, directory);
-    const budgets = { toolTurns: config.rollout.maxToolTurns, images: config.rollout.maxImages };
     return {
       device,
       policy,
-      images: new ModelImages(processor),
+      sampler,
+      syncSampler: sync,
+      // Of the sampler: an engine is sent the bytes of the pictures that its own processor has seen.
+      images: new ModelImages(sampler.processor),
       sandbox,
       taskSet,
       protocol,
       coldStart,
-      makeEnv: () => createToolEnv({ protocol, sandbox, budgets }),
+      makeEnv: envMaker(config, protocol, sandbox),
       scoring: {
         verifier: exact,
         terms: rewardTermsOf(config),
@@ -231,6 +240,16 @@ export async function openParts(
     device.dispose();
     throw error;
   }
+}
+
+/** Environments of a configuration's protocol and budgets. */
+export function envMaker(
+  { rollout }: Pick<RunConfig, 'rollout'>,
+  protocol: Protocol,
+  sandbox: Sandbox,
+): MakeEnv {
+  const budgets = { toolTurns: rollout.maxToolTurns, images: rollout.maxImages };
+  return () => createToolEnv({ protocol, sandbox, budgets });
 }
 
 function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {

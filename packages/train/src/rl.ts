@@ -154,7 +154,8 @@ async function schedule(run: Run): Promise<Scheduled> {
 /** A scored group per task, in order, with what failed around the model or could not be scored. */
 async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroupResult[]> {
   const { config, parts, state } = run;
-  const { groups, failures } = await runRollouts(parts.policy, parts.makeEnv, tasks, {
+  await parts.syncSampler();
+  const { groups, failures } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
     groupSize: config.rl.groupSize,
     seed: config.seed,
     stream: `train/${state.rlSteps}`,

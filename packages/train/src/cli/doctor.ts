@@ -1,11 +1,15 @@
 /** `saccade doctor`: what this machine has, and why the rest is unusable. */
 import { statfsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native';
 import { probeWebGpu } from '@saccade/backend-webgpu';
-import { messageOf } from '@saccade/core';
+import { ConfigError, messageOf } from '@saccade/core';
+import { loadProcessor } from '@saccade/policy';
+import { describeEngine, examineEngine as examine } from '@saccade/policy/remote';
 import { type Guarantees, type LocalTier, probeSandbox } from '@saccade/sandbox';
 import type { Command } from 'commander';
+import { engineKey } from '../engine.ts';
 import { openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
@@ -18,7 +22,18 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description('Show what this machine can run, and why the rest is unusable.')
-    .action(async () => {
+    .option('--engine <url>', 'ask an engine for rollouts what it can, instead of the machine')
+    .option('--tokens <directory>', 'a policy whose tokenizer the engine serves, for --engine')
+    .option('--engine-key-variable <name>', 'environment variable with its API key', 'none')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade doctor
+  saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct`,
+    )
+    .action(async (flags: DoctorFlags) => {
+      if (flags.engine !== undefined) return examineEngine(flags.engine, flags);
       const findings = [...machine(), ...(await backends()), ...(await sandbox())];
       const width = Math.max(...findings.map(({ what }) => what.length));
       for (const { what, isUsable, detail } of findings) {
@@ -28,6 +43,27 @@ export function addDoctor(program: Command): void {
         process.exitCode = 1;
       }
     });
+}
+
+interface DoctorFlags {
+  readonly engine?: string;
+  readonly tokens?: string;
+  readonly engineKeyVariable: string;
+}
+
+/** Prints what an engine can, whatever of it rollouts would miss. */
+async function examineEngine(baseUrl: string, flags: DoctorFlags): Promise<void> {
+  if (flags.tokens === undefined) {
+    throw new ConfigError(
+      '--tokens',
+      'An engine is asked with token ids. Give --tokens the directory of the policy it serves.',
+    );
+  }
+  const processor = await loadProcessor(resolve(flags.tokens));
+  const key = engineKey(flags.engineKeyVariable);
+  const report = await examine({ baseUrl, processor, ...key });
+  for (const line of describeEngine(report)) console.log(line);
+  if (report.capabilities.some(({ state }) => state === 'no')) process.exitCode = 1;
 }
 
 /** Without these nothing trains. */

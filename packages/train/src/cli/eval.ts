@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { DataError } from '@saccade/core';
 import type { Command } from 'commander';
 import { findLatestCheckpoint, verifyCheckpoint } from '../checkpoint.ts';
+import { writeDurably } from '../durable-files.ts';
 import { evaluate } from '../evaluate.ts';
 import { openMetricsLog } from '../metrics-log.ts';
 import { openParts } from '../parts.ts';
@@ -18,6 +19,10 @@ import { openPython, wholeNumber } from './shared.ts';
 interface EvalFlags {
   readonly count?: number;
   readonly temperature?: number;
+  readonly engine?: string;
+  readonly engineModel?: string;
+  readonly engineKeyVariable: string;
+  readonly publish?: boolean;
 }
 
 export function addEval(program: Command): void {
@@ -27,12 +32,17 @@ export function addEval(program: Command): void {
     .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
     .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
     .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
+    .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
+    .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
+    .option('--engine-key-variable <name>', 'environment variable with its API key', 'none')
+    .option('--publish', 'give the engine the checkpoint first (default: as it is)')
     .addHelpText(
       'after',
       `
 Examples:
   saccade eval runs/pyvision-image-nano-seed1
   saccade eval runs/pyvision-image-nano-seed1/checkpoints/step-000600 --temperature 0
+  saccade eval runs/pyvision-image-nano-seed1 --engine http://127.0.0.1:8710
 
 Metrics and trajectories go to <run>/evaluations/.`,
     )
@@ -50,6 +60,13 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
   const config = validateConfig({
     ...base,
+    engine: {
+      ...base.engine,
+      baseUrl: flags.engine ?? 'none',
+      model: flags.engineModel ?? 'none',
+      keyVariable: flags.engineKeyVariable,
+      publish: flags.publish ?? false,
+    },
     evaluation: {
       ...base.evaluation,
       ...(flags.count !== undefined && { count: flags.count }),
@@ -58,10 +75,13 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   });
   const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
   mkdirSync(join(directory, 'trajectories'), { recursive: true });
+  // What a replay reads: the options of this evaluation, not those of the run.
+  writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
   const parts = await openParts(config, await openPython(onEvent), onEvent, directory);
   const log = openMetricsLog(join(directory, 'metrics.jsonl'));
   try {
-    await parts.policy.load(join(checkpoint.directory, 'policy'));
+    // With the optimizer comes the version that its trajectories are recorded under.
+    await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
     const state = readState(checkpoint.directory);
     const isStopRequested = () => false;
     const result = await evaluate(

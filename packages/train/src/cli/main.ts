@@ -8,6 +8,7 @@ import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { explainError } from './explain-error.ts';
 import { addRecipes } from './recipes.ts';
+import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
 import { addRescore } from './rescore.ts';
 import { addRewards } from './rewards.ts';
@@ -39,6 +40,7 @@ Begin with:
     addReport,
     addAudit,
     addRescore,
+    addReplay,
     addCurves,
     addServe,
     addDoctor,

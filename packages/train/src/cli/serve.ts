@@ -1,5 +1,4 @@
-/** `saccade serve rewards`: scores what other trainers' models say, over HTTP. */
-import { serve } from '@hono/node-server';
+/** `saccade serve`: the policy's and the rewards' services; the rewards score what other trainers' models say, over HTTP. */
 import { ConfigError } from '@saccade/core';
 import {
   type AnswerInput,
@@ -14,6 +13,8 @@ import { fileCache } from '@saccade/rewards/file-cache';
 import type { Command } from 'commander';
 import { rewardService } from '../serve/reward-service.ts';
 import { openScoreAnswer } from '../serve/score-answer.ts';
+import { listen } from './listen.ts';
+import { addServePolicy } from './serve-policy.ts';
 import { wholeNumber } from './shared.ts';
 
 interface ServeFlags {
@@ -28,9 +29,9 @@ interface ServeFlags {
 }
 
 export function addServe(program: Command): void {
-  program
-    .command('serve')
-    .description('Serve a part of Saccade over HTTP.')
+  const serve = program.command('serve').description('Serve a part of Saccade over HTTP.');
+  addServePolicy(serve);
+  serve
     .command('rewards')
     .description('Score responses for OpenRLHF, slime, TRL, verl and others.')
     .option(
@@ -70,18 +71,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const score = openScoreAnswer({ verifier: flags.verifier, ...(ask && { ask }) });
   const about = { verifier: flags.verifier, judge: flags.judgeModel ?? 'none' };
   const app = rewardService({ score, about });
-  await new Promise<void>((resolve, reject) => {
-    const server = serve(
-      { fetch: app.fetch, hostname: flags.host, port: flags.port },
-      (address) => {
-        console.log(`Rewards at http://${flags.host}:${address.port} (${flags.verifier})`);
-      },
-    );
-    server.on('error', (error: NodeJS.ErrnoException) => reject(listenError(error, flags)));
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => server.close(() => resolve()));
-    }
-  });
+  await listen(app, flags, (url) => `Rewards at ${url} (${flags.verifier})`);
 }
 
 function openJudge(flags: ServeFlags): Ask<AnswerInput> | undefined {
@@ -99,9 +89,4 @@ function openJudge(flags: ServeFlags): Ask<AnswerInput> | undefined {
   return askWith(answerJudge, steadyChat(chat, { maxConcurrent: flags.judgeConcurrency }), {
     ...(judgeCache !== undefined && { cache: fileCache(judgeCache) }),
   });
-}
-
-function listenError(error: NodeJS.ErrnoException, { host, port }: ServeFlags): Error {
-  if (error.code !== 'EADDRINUSE') return error;
-  return new ConfigError('port', `Port ${port} of ${host} is taken. Choose another with --port.`);
 }

@@ -1,0 +1,15 @@
+export { EngineError, type EngineFault } from './engine-error.ts';
+export type { EngineHttpOptions } from './engine-http.ts';
+export {
+  type Capability,
+  describeEngine,
+  type EngineReport,
+} from './probe-engine.ts';
+export { type PublishOptions, type WeightPublisher, weightPublisher } from './publish-weights.ts';
+export {
+  type EngineNeeds,
+  examineEngine,
+  openRemotePolicy,
+  RemotePolicy,
+  type RemotePolicyOptions,
+} from './remote-policy.ts';

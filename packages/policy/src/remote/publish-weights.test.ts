@@ -1,0 +1,88 @@
+/** New weights for an engine, by way of a directory, while others ask it. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nativeBackend } from '@saccade/backend-native';
+import { type Device, openDevice } from '@saccade/ops';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalPolicy } from '../local-policy.ts';
+import type { SampleRequest } from '../policy.ts';
+import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
+import { weightPublisher } from './publish-weights.ts';
+import { openRemotePolicy, type RemotePolicy } from './remote-policy.ts';
+import { type Served, served } from './served.fixture.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'saccade-publish-'));
+let device: Device;
+/** Serves, and learns: two policies of other weights. */
+let serving: LocalPolicy;
+let learning: LocalPolicy;
+beforeAll(() => {
+  device = openDevice(nativeBackend({ threads: 1 }));
+  learning = tinyPolicy(device, 2);
+});
+afterAll(() => {
+  learning.dispose();
+  device.dispose();
+  rmSync(directory, { recursive: true });
+});
+
+const request = (i: number): SampleRequest => ({
+  ...tinyProcessor.encodePrompt([{ kind: 'text', text: 'Which digit?' }]),
+  maxTokens: 16,
+  ignoreEndOfTurn: true,
+  stop: [],
+  temperature: 1,
+  seed: [i, 5],
+  conversation: `c${i}`,
+});
+
+describe.each(['vllm', 'sglang'] as const)('weights published to a %s service', (speaks) => {
+  let service: Served;
+  let remote: RemotePolicy;
+  beforeAll(async () => {
+    serving = tinyPolicy(device, 1);
+    service = await served({ policy: serving, speaks });
+    remote = await openRemotePolicy({ baseUrl: service.url, processor: tinyProcessor });
+  });
+  afterAll(async () => {
+    await service.close();
+    serving.dispose();
+  });
+
+  it('give the tokens of the policy that learned, under its version, also to running rollouts', async () => {
+    const publisher = weightPublisher(remote, {
+      directory: join(directory, speaks),
+      remove: (old) => rm(old, { recursive: true }),
+    });
+    const before = await remote.sample(request(0));
+    expect(before.policyVersion).toBe(0);
+    const wanted = await learning.sample(request(0));
+    learning.release('c0');
+    expect(before.tokens).not.toEqual(wanted.tokens);
+    const learned = { version: 7, save: learning.save.bind(learning) };
+    // Requests that run while the weights change: each is of the old weights, or of the new.
+    const during = Array.from({ length: 6 }, (_, i) => remote.sample(request(i)));
+    await publisher.publish(learned);
+    for (const result of await Promise.all(during)) expect([0, 7]).toContain(result.policyVersion);
+    expect(remote.version).toBe(7);
+    expect(await remote.sample(request(0))).toEqual({ ...wanted, policyVersion: 7 });
+    await publisher.publish({ ...learned, version: 8 });
+    expect((await remote.sample(request(0))).policyVersion).toBe(8);
+    expect(readdirSync(join(directory, speaks))).toEqual(['version-00000008']);
+  });
+
+  it('leave the engine answering with its old weights where it cannot read them', async () => {
+    const publisher = weightPublisher(remote, {
+      directory: join(directory, 'x'),
+      engineDirectory: '/nowhere',
+    });
+    const { tokens } = await remote.sample(request(1));
+    await expect(publisher.publish({ version: 9, save: async () => {} })).rejects.toThrow(
+      /nowhere/,
+    );
+    const after = await remote.sample(request(1));
+    expect(after).toMatchObject({ tokens, policyVersion: 8 });
+  });
+});

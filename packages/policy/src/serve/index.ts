@@ -1,0 +1,2 @@
+export { type PolicyServiceOptions, policyService } from './policy-service.ts';
+export type { ServedPolicy } from './served-engine.ts';

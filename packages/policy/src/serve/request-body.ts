@@ -1,0 +1,186 @@
+/** Bodies of requests: JSON with 64-bit seeds, checked field by field. */
+import { z } from 'zod';
+import { seedWords } from '../remote/seed-text.ts';
+import { Refusal } from './refusal.ts';
+
+type Maybe<T> = T | null | undefined;
+
+/** How to sample, as vLLM has it in both of its routes. */
+export interface VllmSampling {
+  readonly max_tokens?: Maybe<number>;
+  readonly temperature?: Maybe<number>;
+  readonly stop?: Maybe<string | string[]>;
+  readonly stop_token_ids?: Maybe<number[]>;
+  readonly include_stop_str_in_output?: Maybe<boolean>;
+  readonly ignore_eos?: Maybe<boolean>;
+  readonly logprobs?: Maybe<number>;
+}
+
+/** Who asks, in both routes. */
+export interface VllmIdentity {
+  readonly session_id?: Maybe<string>;
+  readonly request_id?: Maybe<string>;
+}
+
+export interface CompletionBody extends VllmSampling, VllmIdentity {
+  readonly prompt: string | number[];
+  readonly return_token_ids?: Maybe<boolean>;
+}
+
+export interface GenerateBody extends VllmIdentity {
+  readonly token_ids: number[];
+  readonly content_parts?: Maybe<({ image_url: { url: string } } | { url: string })[]>;
+  readonly sampling_params: VllmSampling;
+  readonly return_token_ids?: Maybe<boolean>;
+}
+
+export interface SglangBody {
+  readonly text?: Maybe<string>;
+  readonly input_ids?: Maybe<number[]>;
+  readonly image_data?: Maybe<string | string[]>;
+  readonly sampling_params?: Maybe<{
+    readonly max_new_tokens?: Maybe<number>;
+    readonly temperature?: Maybe<number>;
+    readonly stop?: Maybe<string | string[]>;
+    readonly stop_token_ids?: Maybe<number[]>;
+    readonly no_stop_trim?: Maybe<boolean>;
+    readonly ignore_eos?: Maybe<boolean>;
+  }>;
+  readonly return_logprob?: Maybe<boolean>;
+  readonly return_prompt_token_ids?: Maybe<boolean>;
+  readonly session_id?: Maybe<string>;
+  readonly rid?: Maybe<string>;
+}
+
+/** @throws Refusal if it is no JSON, or not of this form */
+export async function readBody<Body>(
+  request: Request,
+  schema: z.ZodType<Body>,
+): Promise<{ readonly body: Body; readonly text: string }> {
+  const text = await request.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new Refusal('The body is no JSON.');
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { body: parsed.data, text };
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.map(String).join('.') ?? '';
+  throw new Refusal(`${place === '' ? 'The body' : `"${place}"`} does not fit: ${issue?.message}.`);
+}
+
+/**
+ * The seed of a body, all 64 bits of it: `JSON.parse` keeps 53. Quotes within strings are escaped,
+ * so what looks like the key is the key.
+ */
+export function seedOf(text: string, key: 'seed' | 'sampling_seed'): readonly [number, number] {
+  const digits = new RegExp(`(?<!\\\\)"${key}"\\s*:\\s*(-?\\d{1,20})\\b`).exec(text)?.[1];
+  return digits === undefined
+    ? [Math.floor(Math.random() * 2 ** 32), Math.floor(Math.random() * 2 ** 32)]
+    : seedWords(digits);
+}
+
+const ids = z.array(z.int().min(0)).min(1);
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish();
+/** What would change the distribution, at the values that do not. */
+const neutral = (...values: readonly number[]) => {
+  const message = `only ${values.join(' or ')} is served: tokens are sampled from all of the model`;
+  return optional(z.number().refine((value) => values.includes(value), { message }));
+};
+
+const whole = {
+  top_p: neutral(1),
+  min_p: neutral(0),
+  presence_penalty: neutral(0),
+  frequency_penalty: neutral(0),
+  repetition_penalty: neutral(1),
+  n: neutral(1),
+};
+const temperature = optional(z.number().min(0));
+const stop = optional(z.union([z.string(), z.array(z.string())]));
+const notStreamed = optional(z.literal(false, { message: 'answers are not streamed; send false' }));
+
+const vllmSampling = {
+  ...whole,
+  top_k: neutral(-1, 0),
+  max_tokens: optional(z.int().min(1)),
+  temperature,
+  stop,
+  stop_token_ids: optional(z.array(z.int())),
+  include_stop_str_in_output: optional(z.boolean()),
+  ignore_eos: optional(z.boolean()),
+  logprobs: optional(z.int().min(-1)),
+};
+
+export const completionBody: z.ZodType<CompletionBody> = z.object({
+  ...vllmSampling,
+  model: optional(z.string()),
+  prompt: z.union([ids, z.string()]),
+  stream: notStreamed,
+  return_token_ids: optional(z.boolean()),
+  session_id: optional(z.string()),
+  request_id: optional(z.string()),
+});
+
+export const generateBody: z.ZodType<GenerateBody> = z.object({
+  model: optional(z.string()),
+  token_ids: ids,
+  content_parts: optional(
+    z.array(
+      z.union([
+        z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
+        z.object({ type: z.literal('image_url'), url: z.string() }),
+      ]),
+    ),
+  ),
+  sampling_params: z.object(vllmSampling),
+  return_token_ids: optional(z.boolean()),
+  stream: notStreamed,
+  session_id: optional(z.string()),
+  request_id: optional(z.string()),
+});
+
+export const sglangBody: z.ZodType<SglangBody> = z
+  .object({
+    text: optional(z.string()),
+    input_ids: optional(ids),
+    image_data: optional(z.union([z.string(), z.array(z.string())])),
+    sampling_params: optional(
+      z.object({
+        ...whole,
+        top_k: neutral(-1, 2 ** 30),
+        max_new_tokens: optional(z.int().min(1)),
+        temperature,
+        stop,
+        stop_token_ids: optional(z.array(z.int())),
+        no_stop_trim: optional(z.boolean()),
+        ignore_eos: optional(z.boolean()),
+      }),
+    ),
+    return_logprob: optional(z.boolean()),
+    return_prompt_token_ids: optional(z.boolean()),
+    stream: notStreamed,
+    session_id: optional(z.string()),
+    rid: optional(z.string()),
+  })
+  .refine(({ text, input_ids }) => (text == null) !== (input_ids == null), {
+    message: 'give either text or input_ids',
+  });
+
+/** Stop strings as a list. */
+export function stopsOf(stop: string | readonly string[] | null | undefined): readonly string[] {
+  if (stop === null || stop === undefined) return [];
+  return (typeof stop === 'string' ? [stop] : stop).filter((one) => one !== '');
+}
+
+/** @throws Refusal for ends that are not the turn's */
+export function checkEnds(
+  stopTokens: readonly number[] | null | undefined,
+  endOfTurn: number,
+): void {
+  const other = stopTokens?.find((token) => token !== endOfTurn);
+  if (other === undefined) return;
+  throw new Refusal(`A turn ends with token ${endOfTurn} alone; ${other} cannot stop it.`);
+}

@@ -1,0 +1,163 @@
+/**
+ * The policy behind the service: requests in flight, conversations that find their caches, pauses,
+ * and new weights between requests.
+ */
+import { StateError } from '@saccade/core';
+import type { Policy, SampleRequest, SampleResult, Sampler } from '../policy.ts';
+
+export type ServedPolicy = Sampler & Pick<Policy, 'load'>;
+
+/** A request without what the service decides itself. */
+export type ServedRequest = Omit<SampleRequest, 'conversation' | 'sharedPrefix' | 'signal'> & {
+  /** Requests of one session continue each other. */
+  readonly session?: string;
+  /** By which it can be aborted. */
+  readonly id?: string;
+  /** Of the connection that asked. */
+  readonly signal: AbortSignal;
+};
+
+export interface ServedResult extends SampleResult {
+  readonly weightVersion: string;
+}
+
+/** Why an answer is cut short: the service was told to stop it. */
+export class Aborted extends StateError {
+  constructor() {
+    super('The request was aborted. Send it again.');
+  }
+}
+
+/** Conversations whose caches are kept; the one that was quiet the longest goes first. */
+const MOST_SESSIONS = 256;
+
+export class ServedEngine {
+  readonly policy: ServedPolicy;
+  #weightVersion: string;
+  readonly #running = new Map<AbortController, string | undefined>();
+  /** Sessions with a cache, the quietest first. */
+  readonly #sessions = new Set<string>();
+  readonly #busy = new Set<string>();
+  #count = 0;
+  #isPaused = false;
+  #updates: Promise<void> = Promise.resolve();
+  #isUpdating = false;
+  #waiting: (() => void)[] = [];
+  #idle: (() => void)[] = [];
+
+  constructor(policy: ServedPolicy) {
+    this.policy = policy;
+    this.#weightVersion = String(policy.version);
+  }
+
+  get weightVersion(): string {
+    return this.#weightVersion;
+  }
+
+  set weightVersion(version: string) {
+    this.#weightVersion = version;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  /** @throws Aborted if the service stopped it; the signal's reason if the connection is gone */
+  async sample(request: ServedRequest): Promise<ServedResult> {
+    const { session, id, signal, ...sampling } = request;
+    while (this.#isPaused || this.#isUpdating) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    signal.throwIfAborted();
+    const controller = new AbortController();
+    this.#running.set(controller, id);
+    const conversation = this.#open(session);
+    const weightVersion = this.#weightVersion;
+    try {
+      const either = AbortSignal.any([signal, controller.signal]);
+      const result = await this.policy.sample({ ...sampling, conversation, signal: either });
+      return { ...result, weightVersion };
+    } finally {
+      this.#close(conversation, session);
+      this.#running.delete(controller);
+      if (this.#running.size === 0) for (const done of this.#idle.splice(0)) done();
+    }
+  }
+
+  /** Lets no further request begin; `abort` stops those that run, `wait` awaits them. */
+  async pause(mode: 'abort' | 'wait'): Promise<void> {
+    this.#isPaused = true;
+    if (mode === 'abort') this.abort();
+    await this.#untilIdle();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#wake();
+  }
+
+  /** Stops the requests of this id; without one, all. Gives how many. */
+  abort(id?: string): number {
+    const stopped = [...this.#running].filter(([, own]) => id === undefined || own === id);
+    for (const [controller] of stopped) controller.abort(new Aborted());
+    return stopped.length;
+  }
+
+  /** Loads weights once nothing runs; requests that come meanwhile wait for them. */
+  reload(directory: string, weightVersion?: string): Promise<void> {
+    const update = this.#updates.then(async () => {
+      this.#isUpdating = true;
+      try {
+        await this.#untilIdle();
+        this.forget();
+        await this.policy.load(directory);
+        if (weightVersion !== undefined) this.#weightVersion = weightVersion;
+      } finally {
+        this.#isUpdating = false;
+        this.#wake();
+      }
+    });
+    this.#updates = update.catch(() => undefined);
+    return update;
+  }
+
+  /** Drops the caches of all quiet conversations. */
+  forget(): void {
+    for (const session of this.#sessions) this.policy.release(session);
+    this.#sessions.clear();
+  }
+
+  #open(session: string | undefined): string {
+    const own = session === undefined ? undefined : `session/${session}`;
+    if (own === undefined || this.#busy.has(own)) return `request/${this.#count++}`;
+    this.#busy.add(own);
+    this.#sessions.delete(own);
+    return own;
+  }
+
+  #close(conversation: string, session: string | undefined): void {
+    if (conversation !== `session/${session}`) {
+      this.policy.release(conversation);
+      return;
+    }
+    this.#busy.delete(conversation);
+    this.#sessions.add(conversation);
+    const [quietest] = this.#sessions;
+    if (this.#sessions.size <= MOST_SESSIONS || quietest === undefined) return;
+    this.#sessions.delete(quietest);
+    this.policy.release(quietest);
+  }
+
+  async #untilIdle(): Promise<void> {
+    while (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * What a recorded trajectory was given, given again: an environment that answers with its tool
+ * results and pictures, and a sampler's processor that hands out its tokens. Together they put a
+ * rollout where it was without a sandbox, a task set or a tokenizer that could have changed.
+ */
+import { SaccadeError } from '@saccade/core';
+import type { Env, EnvReset, EnvStep, MessagePart, Task } from '@saccade/gym';
+import type { EncodedContent, ModelImage, Processor, Sampler } from '@saccade/policy';
+import type { Segment, Trajectory } from '@saccade/trajectory';
+
+/** Ends a rollout whose model wrote something else than the record has. */
+export class LeftTheRecord extends SaccadeError {
+  constructor(message: string) {
+    super('replay', message);
+  }
+}
+
+export interface RecordedEnvOptions {
+  /** Stop strings of every turn; they are the protocol's and stand in no record. */
+  readonly stop: readonly string[];
+}
+
+/**
+ * An environment that answers every turn as it was answered when the trajectory was recorded.
+ *
+ * The text of a message is what the record decoded to, chat markup included: who encodes it again
+ * gets other tokens. `recordedSampler` gives the recorded ones.
+ */
+export function recordedEnv(trajectory: Trajectory, options: RecordedEnvOptions): Env {
+  return new RecordedEnv(trajectory, options.stop);
+}
+
+class RecordedEnv implements Env {
+  readonly #trajectory: Trajectory;
+  readonly #stop: readonly string[];
+  #turn = 0;
+
+  constructor(trajectory: Trajectory, stop: readonly string[]) {
+    this.#trajectory = trajectory;
+    this.#stop = stop;
+  }
+
+  async reset(): Promise<EnvReset> {
+    this.#turn = 0;
+    const [prompt] = this.#trajectory.segments;
+    if (prompt === undefined) {
+      const { id, failure } = this.#trajectory;
+      throw new LeftTheRecord(`${id} has no prompt: ${failure?.message ?? 'it was never begun'}.`);
+    }
+    return { user: partsOf(prompt), stop: this.#stop };
+  }
+
+  /** @throws LeftTheRecord if the model wrote another text, or wrote more turns than are recorded */
+  async step(modelText: string): Promise<EnvStep> {
+    const { id, segments, turns, stopReason, failure } = this.#trajectory;
+    const index = this.#turn++;
+    const written = segments[2 * index + 1];
+    if (written === undefined) {
+      throw new LeftTheRecord(`${id} has ${index} turns, and the model began another.`);
+    }
+    if (written.text !== modelText) {
+      throw new LeftTheRecord(`${id} has another text in turn ${index + 1}.`);
+    }
+    const turn = turns[index];
+    if (turn === undefined) throw new LeftTheRecord(failure?.message ?? `${id} ends here.`);
+    const { action, result } = turn;
+    const answered = { action, ...(result !== undefined && { result }) };
+    const next = segments[2 * index + 2];
+    // Something broke before the next turn: the record has no message to go on with.
+    if (next === undefined && stopReason === 'failed') return { ...answered, observation: [] };
+    return next === undefined
+      ? { ...answered, stopReason }
+      : { ...answered, observation: partsOf(next) };
+  }
+
+  async dispose(): Promise<void> {}
+}
+
+function partsOf({ text, images }: Segment): readonly MessagePart[] {
+  const pictures = images.map(({ name, png, width, height, origin }) => ({
+    kind: 'image' as const,
+    name,
+    png,
+    width,
+    height,
+    ...(origin && { origin }),
+  }));
+  return [{ kind: 'text', text }, ...pictures];
+}
+
+/** The task a trajectory is of, as far as a rollout in its `recordedEnv` asks for it. */
+export function recordedTask({ taskId }: Trajectory): Task {
+  return { id: taskId, question: '', images: [], answer: '', metadata: {} };
+}
+
+export interface RecordedSamplerOptions {
+  /**
+   * Waits for the weights of a turn, before it is sampled: a trajectory can have turns of several
+   * versions.
+   */
+  readonly beforeTurn?: (policyVersion: number) => Promise<void>;
+  /** Whether messages get the tokens that are recorded, or are encoded again. Default true. */
+  readonly givesTokens?: boolean;
+}
+
+/**
+ * The sampler with the recorded trajectory's messages: its prompt and observations are not encoded
+ * again, so a rollout in the `recordedEnv` has the recorded context token by token.
+ */
+export function recordedSampler(
+  sampler: Sampler,
+  trajectory: Trajectory,
+  options: RecordedSamplerOptions = {},
+): Sampler {
+  const { beforeTurn, givesTokens = true } = options;
+  const { processor } = sampler;
+  let turn = 0;
+  return {
+    get version() {
+      return sampler.version;
+    },
+    processor: givesTokens ? new RecordedProcessor(processor, trajectory) : processor,
+    async sample(request) {
+      const segment = trajectory.segments[2 * turn++ + 1];
+      await beforeTurn?.(segment?.policyVersion ?? trajectory.policyVersion);
+      return await sampler.sample(request);
+    },
+    release: (key) => sampler.release(key),
+  };
+}
+
+/** Gives prompt and observations the tokens they have in a record, one message after another. */
+class RecordedProcessor implements Processor {
+  readonly endOfTurn: number;
+  readonly imageToken?: number;
+  readonly #inner: Processor;
+  readonly #given: readonly Segment[];
+  #next = 0;
+
+  constructor(inner: Processor, { segments }: Trajectory) {
+    this.#inner = inner;
+    this.endOfTurn = inner.endOfTurn;
+    if (inner.imageToken !== undefined) this.imageToken = inner.imageToken;
+    this.#given = segments.filter(({ kind }) => kind !== 'model');
+  }
+
+  prepareImage(encoded: Uint8Array): Promise<ModelImage> {
+    return this.#inner.prepareImage(encoded);
+  }
+  encodePrompt(user: Parameters<Processor['encodePrompt']>[0]): EncodedContent {
+    this.#next = 0;
+    return this.#recorded(user);
+  }
+  encodeObservation(user: Parameters<Processor['encodeObservation']>[0]): EncodedContent {
+    return this.#recorded(user);
+  }
+  encodeContent(parts: Parameters<Processor['encodeContent']>[0]): EncodedContent {
+    return this.#inner.encodeContent(parts);
+  }
+  encodeModelText(text: string, ends: boolean): Int32Array {
+    return this.#inner.encodeModelText(text, ends);
+  }
+  decode(tokens: Int32Array): string {
+    return this.#inner.decode(tokens);
+  }
+
+  #recorded(parts: Parameters<Processor['encodeContent']>[0]): EncodedContent {
+    const segment = this.#given[this.#next++];
+    if (segment === undefined) throw new LeftTheRecord('The record has no further message.');
+    const images = parts.flatMap((part) => (part.kind === 'image' ? [part.image] : []));
+    return { tokens: segment.tokens, images };
+  }
+}

@@ -1,0 +1,189 @@
+/** The weights a stored trajectory was sampled with: kept by the run, or trained again to get them. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DataError, type EventSink } from '@saccade/core';
+import { checkpointDirectory, verifyCheckpoint } from './checkpoint.ts';
+import type { RunConfig } from './config.ts';
+import { writeDurably } from './durable-files.ts';
+import { hasEngine } from './engine.ts';
+import { checkpointsOf } from './run-checkpoint.ts';
+import { readState } from './run-state.ts';
+import { train } from './trainer.ts';
+
+/** A checkpoint by what is asked of it here. */
+export interface KeptWeights {
+  /** Of the checkpoint; its policy is in `policy/`. */
+  readonly directory: string;
+  /** Optimizer steps, as trajectories have them. */
+  readonly policyVersion: number;
+  /** Reinforcement-learning steps done. */
+  readonly rlSteps: number;
+}
+
+export interface RebuildOptions {
+  /** Interpreter of the sandbox. */
+  readonly python: string;
+  readonly onEvent: EventSink;
+}
+
+/** Where weights that were trained again are kept, so that the next replay finds them. */
+function rebuiltOf(run: string): string {
+  return join(run, 'replay');
+}
+
+/** All checkpoints of a run, and those rebuilt before, oldest weights first. */
+export function keptWeights(run: string): readonly KeptWeights[] {
+  const kept: KeptWeights[] = [];
+  for (const parent of [checkpointsOf(run), checkpointsOf(rebuiltOf(run))]) {
+    if (!existsSync(parent)) continue;
+    for (const name of readdirSync(parent).filter((entry) => /^step-\d{6,}$/.test(entry))) {
+      const directory = join(parent, name);
+      const policyVersion = versionIn(directory);
+      if (policyVersion === undefined) continue;
+      kept.push({ directory, policyVersion, rlSteps: readState(directory).rlSteps });
+    }
+  }
+  return kept.sort((a, b) => a.policyVersion - b.policyVersion || a.rlSteps - b.rlSteps);
+}
+
+function versionIn(directory: string): number | undefined {
+  const path = join(directory, 'policy', 'optimizer.json');
+  if (!existsSync(path)) return undefined;
+  const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version?: unknown };
+  return typeof version === 'number' ? version : undefined;
+}
+
+/**
+ * The kept weights of a version, every file of them checked.
+ *
+ * @throws DataError if they were not kept, naming those that are and what to do
+ */
+export function findWeights(run: string, policyVersion: number): KeptWeights {
+  const kept = keptWeights(run);
+  const found = kept.find((one) => one.policyVersion === policyVersion);
+  if (found !== undefined) {
+    verifyCheckpoint(found.directory);
+    return found;
+  }
+  const known = [...new Set(kept.map((one) => one.policyVersion))].join(', ') || 'none';
+  throw new DataError(
+    `${run} keeps no weights of version ${policyVersion}; it keeps versions ${known}. ` +
+      'Add --rebuild to train them again from the nearest earlier checkpoint, or train with a ' +
+      'larger checkpoint.keep.',
+  );
+}
+
+/**
+ * Trains on from the nearest earlier checkpoint until so many steps of reinforcement learning are
+ * done, in a directory of its own under the run's, and keeps what came out beside it. A run of one
+ * seed is the same bit for bit, so these are the weights the run had.
+ *
+ * @throws DataError if what came out is not of that version: the machine, the version of Saccade, a
+ *   judge or a remote engine made another run of it
+ */
+export async function rebuildWeights(
+  run: string,
+  config: RunConfig,
+  wanted: Pick<KeptWeights, 'policyVersion' | 'rlSteps'>,
+  { python, onEvent }: RebuildOptions,
+): Promise<KeptWeights> {
+  if (hasEngine(config.engine)) {
+    throw new DataError(
+      `${run} was sampled with the engine at ${config.engine.baseUrl}, and what that gave cannot be ` +
+        'sampled again here: its weights are those of the checkpoints alone.',
+    );
+  }
+  const start = keptWeights(run)
+    .filter(({ rlSteps }) => rlSteps < wanted.rlSteps)
+    .at(-1);
+  const building = join(rebuiltOf(run), 'building');
+  rmSync(building, { recursive: true, force: true });
+  mkdirSync(checkpointsOf(building), { recursive: true });
+  try {
+    onEvent({ kind: 'warning', message: describeRebuild(start, wanted) });
+    copyIfThere(run, building, 'metrics.jsonl');
+    copyIfThere(run, building, 'grades.jsonl');
+    if (start !== undefined) {
+      const { step } = verifyCheckpoint(start.directory);
+      const target = checkpointDirectory(checkpointsOf(building), step);
+      cpSync(start.directory, target, { recursive: true });
+    }
+    let isReached = false;
+    const watch: EventSink = (event) => {
+      const isStep = event.kind === 'progress' && event.stage === 'learning';
+      if (isStep && event.done >= wanted.rlSteps) isReached = true;
+      onEvent(event);
+    };
+    await train({
+      config: onlyUpTo(config, wanted.rlSteps),
+      directory: building,
+      python,
+      resume: true,
+      onEvent: watch,
+      isStopRequested: () => isReached,
+    });
+    return keepRebuilt(run, building, wanted);
+  } finally {
+    rmSync(building, { recursive: true, force: true });
+  }
+}
+
+function describeRebuild(
+  start: KeptWeights | undefined,
+  wanted: Pick<KeptWeights, 'policyVersion' | 'rlSteps'>,
+): string {
+  const what = `Weights of version ${wanted.policyVersion} are not kept`;
+  const steps = wanted.rlSteps - (start?.rlSteps ?? 0);
+  const from = start === undefined ? 'the beginning' : `${start.directory}`;
+  return `${what}; training ${steps} steps again from ${from}.`;
+}
+
+/** The configuration without what changes nothing of the weights: evaluations, files, checkpoints. */
+function onlyUpTo(config: RunConfig, rlSteps: number): RunConfig {
+  const most = 1_000_000;
+  return {
+    ...config,
+    keepTrajectoriesEverySteps: 0,
+    evaluation: { ...config.evaluation, count: 1, everySteps: 0, keepTrajectories: 0 },
+    checkpoint: { ...config.checkpoint, everySftUpdates: most, everyRlSteps: most },
+    // The length of a run is part of its learning rates; none are used before the first step.
+    rl: { ...config.rl, steps: rlSteps === 0 ? 0 : config.rl.steps },
+  };
+}
+
+function copyIfThere(from: string, to: string, file: string): void {
+  const path = join(from, file);
+  if (existsSync(path)) cpSync(path, join(to, file));
+}
+
+function keepRebuilt(
+  run: string,
+  building: string,
+  wanted: Pick<KeptWeights, 'policyVersion' | 'rlSteps'>,
+): KeptWeights {
+  const built = keptWeights(building).find(({ rlSteps }) => rlSteps === wanted.rlSteps);
+  if (built?.policyVersion !== wanted.policyVersion) {
+    throw new DataError(
+      `Training again gave weights of version ${built?.policyVersion ?? 'none'} after ` +
+        `${wanted.rlSteps} steps, expected ${wanted.policyVersion}. The run was made by another ` +
+        'version of Saccade or on another kind of device; replay it there.',
+    );
+  }
+  const { step } = verifyCheckpoint(built.directory);
+  const parent = checkpointsOf(rebuiltOf(run));
+  const target = checkpointDirectory(parent, step);
+  mkdirSync(parent, { recursive: true });
+  rmSync(target, { recursive: true, force: true });
+  renameSync(built.directory, target);
+  const about = 'Weights that a replay trained again. They can be removed.\n';
+  writeDurably(join(rebuiltOf(run), 'README.txt'), about);
+  return { ...built, directory: target };
+}
