@@ -7,3 +7,17 @@ export class SandboxError extends SaccadeError {
     super('sandbox', message, options);
   }
 }
+
+/** Too many wait already: nothing was started, so the call may be made again later. */
+export class QueueFullError extends SaccadeError {
+  readonly waiting: number;
+
+  constructor(waiting: number) {
+    super(
+      'queue-full',
+      `${waiting} calls wait for the sandbox already, as many as may. Ask for fewer at a time, ` +
+        'try again later, or raise maxQueued.',
+    );
+    this.waiting = waiting;
+  }
+}

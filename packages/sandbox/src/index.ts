@@ -1,5 +1,5 @@
 export { type LocalTier, localTiers } from './choose-isolation.ts';
-export { SandboxError } from './errors.ts';
+export { QueueFullError, SandboxError } from './errors.ts';
 export { defaultForbidden, defaultPrelude } from './forbidden.ts';
 export {
   type Guarantees,
@@ -19,4 +19,11 @@ export {
   type PythonEnvironmentOptions,
 } from './python-environment.ts';
 export { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
-export type { InputImage, Sandbox, Session, SessionOptions } from './session.ts';
+export type { Recycle } from './server-pool.ts';
+export type {
+  ExecuteOptions,
+  InputImage,
+  Sandbox,
+  Session,
+  SessionOptions,
+} from './session.ts';

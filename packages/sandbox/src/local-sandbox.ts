@@ -1,16 +1,20 @@
-/** The sandbox of this machine: sessions behind one fork server, which is replaced if it dies. */
+/** The sandbox of this machine: sessions behind fork servers, which are replaced if they die. */
 import { DataError, StateError } from '@saccade/core';
 import { type Guarantees, guaranteesOf, type IsolationReport } from './guarantees.ts';
 import { Permits } from './permits.ts';
 import type { PythonSession } from './python-session.ts';
-import { type LinkOptions, ServerLink } from './server-link.ts';
+import type { LinkOptions, ServerLink } from './server-link.ts';
+import { type Recycle, ServerPool } from './server-pool.ts';
 import type { Sandbox, Session, SessionOptions } from './session.ts';
 
 export interface LocalSandboxParts {
   readonly link: LinkOptions;
   /** The server that is running already. */
   readonly first: ServerLink;
+  readonly servers: number;
   readonly maxSessions: number;
+  readonly maxQueued: number;
+  readonly recycle: Recycle;
   readonly counters: { executions: number };
   readonly warnings: readonly string[];
 }
@@ -18,11 +22,18 @@ export interface LocalSandboxParts {
 export interface SandboxStats {
   /** Sessions with a living process. */
   readonly open: number;
+  /** Calls that wait for a session or for a processor. */
   readonly waiting: number;
+  /** Executions that run now. */
+  readonly running: number;
   readonly started: number;
   readonly executions: number;
-  /** Servers that had to be replaced. */
+  /** Fork servers that are alive. */
+  readonly servers: number;
+  /** Servers that died and were replaced. */
   readonly restarts: number;
+  /** Servers that were replaced for their age or size. */
+  readonly recycled: number;
 }
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -40,37 +51,47 @@ export class LocalSandbox implements Sandbox {
   readonly #options: LinkOptions;
   readonly #slots: Permits;
   readonly #counters: { executions: number };
-  #link: Promise<ServerLink>;
-  #current: ServerLink;
+  readonly #pool: ServerPool;
+  readonly #firstPid: number;
   #started = 0;
-  #restarts = 0;
   #isDisposed = false;
 
-  constructor({ link, first, maxSessions, counters, warnings }: LocalSandboxParts) {
+  constructor(parts: LocalSandboxParts) {
+    const { link, first, servers, maxSessions, maxQueued, recycle, counters, warnings } = parts;
     this.tier = first.tier;
     this.warnings = warnings;
     this.report = first.identity.report;
     this.guarantees = guaranteesOf(this.report, link.limits);
     this.versions = { python: first.identity.python, ...first.identity.libraries };
     this.#options = link;
-    this.#slots = new Permits(maxSessions);
+    this.#slots = new Permits(maxSessions, maxQueued);
     this.#counters = counters;
-    this.#current = first;
-    this.#link = Promise.resolve(first);
+    this.#pool = new ServerPool({ link, first, servers, maxSessions, recycle });
+    this.#firstPid = first.pid;
   }
 
-  /** Process number of the fork server, or of what isolates it. */
+  /** Process number of a fork server, or of what isolates it. */
   get serverPid(): number {
-    return this.#current.pid;
+    return this.serverPids[0] ?? this.#firstPid;
+  }
+
+  /** Those of all living ones. */
+  get serverPids(): readonly number[] {
+    return this.#pool.links.map(({ pid }) => pid);
   }
 
   stats(): SandboxStats {
+    const { links, restarts, recycled } = this.#pool;
+    const { running } = this.#options;
     return {
-      open: this.#current.sessionCount,
-      waiting: this.#slots.waiting + this.#options.running.waiting,
+      open: links.reduce((sum, { sessionCount }) => sum + sessionCount, 0),
+      waiting: this.#slots.waiting + running.waiting,
+      running: running.held,
       started: this.#started,
       executions: this.#counters.executions,
-      restarts: this.#restarts,
+      servers: links.length,
+      restarts,
+      recycled,
     };
   }
 
@@ -83,7 +104,7 @@ export class LocalSandbox implements Sandbox {
       );
     }
     this.#refuseDisposed();
-    const release = await this.#slots.acquire(options.signal);
+    const release = await this.#slots.acquire(options);
     let session: PythonSession;
     try {
       session = await this.#openOnLivingServer(options);
@@ -107,34 +128,16 @@ export class LocalSandbox implements Sandbox {
   }
 
   /** A server may die between two looks at it: one more try with a new one. */
-  async #openOnLivingServer({ images = [] }: SessionOptions): Promise<PythonSession> {
+  async #openOnLivingServer({ images = [], caller }: SessionOptions): Promise<PythonSession> {
     for (let attempt = 0; ; attempt++) {
       this.#refuseDisposed();
-      const link = await this.#livingLink();
+      const link = await this.#pool.take();
       try {
-        return await link.open(images);
+        return await link.open(images, caller);
       } catch (error) {
         if (link.isAlive || attempt > 0) throw error;
       }
     }
-  }
-
-  async #livingLink(): Promise<ServerLink> {
-    const seen = this.#link;
-    const link = await seen;
-    if (link.isAlive) return link;
-    // Whoever sees it dead first replaces it; the others find the new one's promise here.
-    if (this.#link !== seen) return await this.#link;
-    this.#restarts += 1;
-    const fresh = ServerLink.start(this.#options);
-    this.#link = fresh;
-    try {
-      this.#current = await fresh;
-    } catch (error) {
-      this.#link = seen; // so that the next open tries again
-      throw error;
-    }
-    return this.#current;
   }
 
   #refuseDisposed(): void {
@@ -144,7 +147,6 @@ export class LocalSandbox implements Sandbox {
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    const link = await this.#link.catch(() => this.#current);
-    await link.stop();
+    await this.#pool.dispose();
   }
 }

@@ -14,6 +14,7 @@ import { Permits } from './permits.ts';
 import { fontCacheName, pythonSources } from './python-environment.ts';
 import { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
 import { type LinkOptions, ServerLink } from './server-link.ts';
+import { defaultRecycle, type Recycle } from './server-pool.ts';
 import { chooseUsers, type SessionUsers } from './users.ts';
 
 export interface SandboxOptions {
@@ -28,6 +29,12 @@ export interface SandboxOptions {
   readonly maxSessions?: number;
   /** Executions at a time; more wait, outside their time limits. Default twice the processors. */
   readonly maxRunning?: number;
+  /** Calls that may wait for a session, and as many for a processor; more are refused. Default 16,384. */
+  readonly maxQueued?: number;
+  /** Fork servers at a time, to open sessions on several processors at once. Default 1. */
+  readonly servers?: number;
+  /** When a fork server is replaced though it works. */
+  readonly recycle?: Partial<Recycle>;
   /**
    * Allows what is refused otherwise: the tier `process`, which isolates nothing, and in it, where
    * there is no other user to be, submitted code running as root.
@@ -64,12 +71,17 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<LocalSa
         'ensurePython(directory) makes, or install them.',
     );
   }
+  const maxQueued = positive('maxQueued', options.maxQueued ?? 16_384);
   const request: Request = {
     options,
     limits,
     interpreter,
     maxSessions: positive('maxSessions', options.maxSessions ?? 256),
-    running: new Permits(positive('maxRunning', options.maxRunning ?? 2 * availableParallelism())),
+    running: new Permits(
+      positive('maxRunning', options.maxRunning ?? 2 * availableParallelism()),
+      maxQueued,
+    ),
+    maxQueued,
   };
   const sandbox = await startChosen({
     wanted: options.isolation ?? 'auto',
@@ -89,6 +101,7 @@ interface Request {
   readonly limits: Limits;
   readonly interpreter: PythonInterpreter;
   readonly maxSessions: number;
+  readonly maxQueued: number;
   readonly running: Permits;
 }
 
@@ -98,7 +111,7 @@ async function start(
   users: SessionUsers,
   warnings: readonly string[],
 ): Promise<LocalSandbox> {
-  const { interpreter, limits, options, maxSessions, running } = request;
+  const { interpreter, limits, options, maxSessions, maxQueued, running } = request;
   const fonts = join(dirname(dirname(interpreter.python)), fontCacheName);
   const server: ForkServerOptions = {
     isolation,
@@ -134,7 +147,11 @@ async function start(
     },
   };
   const first = await ServerLink.start(link);
-  return new LocalSandbox({ link, first, maxSessions, counters, warnings });
+  const servers = positive('servers', options.servers ?? 1);
+  const recycle = { ...defaultRecycle, ...options.recycle };
+  return new LocalSandbox({
+    ...{ link, first, servers, maxSessions, maxQueued, recycle, counters, warnings },
+  });
 }
 
 function positive(field: string, value: number): number {

@@ -5,7 +5,7 @@ import type { Limits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
 import type { Permits } from './permits.ts';
 import { type Death, deathFrom, type End, readResult, silentOutcome } from './result.ts';
-import type { Session } from './session.ts';
+import type { ExecuteOptions, Session } from './session.ts';
 import type { Frame } from './wire.ts';
 
 /** What a session needs of the server that holds its process. */
@@ -29,6 +29,7 @@ export class PythonSession implements Session {
   /** Resolves when the process is gone and its files are removed; never rejects. */
   readonly over: Promise<void>;
   readonly #host: SessionHost;
+  readonly #caller: string | undefined;
   readonly #opened: Promise<void>;
   #settleOpened: (error?: Error) => void = () => {};
   #settleOver: () => void = () => {};
@@ -39,9 +40,10 @@ export class PythonSession implements Session {
   #cpuMs = 0;
   #startedAt = 0;
 
-  constructor(number: number, host: SessionHost) {
+  constructor(number: number, host: SessionHost, caller?: string) {
     this.number = number;
     this.#host = host;
+    this.#caller = caller;
     this.over = new Promise((resolve) => {
       this.#settleOver = resolve;
     });
@@ -55,8 +57,8 @@ export class PythonSession implements Session {
     return this.#opened;
   }
 
-  execute(code: string, options: { signal?: AbortSignal } = {}): Promise<Outcome> {
-    const run = this.#last.then(() => this.#execute(code, options.signal));
+  execute(code: string, options: ExecuteOptions = {}): Promise<Outcome> {
+    const run = this.#last.then(() => this.#execute(code, options));
     this.#last = run.catch(() => {});
     return run;
   }
@@ -67,7 +69,8 @@ export class PythonSession implements Session {
     await this.over;
   }
 
-  async #execute(code: string, signal: AbortSignal | undefined): Promise<Outcome> {
+  async #execute(code: string, options: ExecuteOptions): Promise<Outcome> {
+    const { signal } = options;
     signal?.throwIfAborted();
     this.#refuseDisposed();
     const bytes = Buffer.from(code);
@@ -75,11 +78,12 @@ export class PythonSession implements Session {
       const message = `The code has ${bytes.length} bytes; at most ${maxCodeBytes} are run.`;
       return silentOutcome({ kind: 'forbidden', message }, this.#host.tier);
     }
-    const release = this.#death === undefined ? await this.#host.running.acquire(signal) : () => {};
+    const wait = { signal, caller: this.#caller };
+    const release = this.#death === undefined ? await this.#host.running.acquire(wait) : () => {};
     try {
       if (this.#death !== undefined) return this.#deadOutcome(this.#death);
       this.#refuseDisposed();
-      return await this.#run(bytes, signal);
+      return await this.#run(bytes, options);
     } finally {
       release();
     }
@@ -97,7 +101,7 @@ export class PythonSession implements Session {
     return silentOutcome(later, this.#host.tier);
   }
 
-  async #run(code: Uint8Array, signal: AbortSignal | undefined): Promise<Outcome> {
+  async #run(code: Uint8Array, { signal, wallSeconds }: ExecuteOptions): Promise<Outcome> {
     const host = this.#host;
     host.onExecution();
     const result = new Promise<Outcome>((resolve) => {
@@ -112,6 +116,7 @@ export class PythonSession implements Session {
     watch.unref();
     const onAbort = (): void => host.send(this.number, { type: 'close' });
     signal?.addEventListener('abort', onAbort, { once: true });
+    const timer = this.#stopAfter(wallSeconds);
     try {
       const outcome = await result;
       // A result that was on its way when the caller gave up still counts as given up.
@@ -123,8 +128,22 @@ export class PythonSession implements Session {
     } finally {
       this.#settleRun = undefined;
       clearInterval(watch);
+      clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** Our own clock for a shorter limit than the server's; a result that is here by then counts. */
+  #stopAfter(seconds: number | undefined): NodeJS.Timeout | undefined {
+    if (seconds === undefined || seconds >= this.#host.limits.wallSeconds) return undefined;
+    return setTimeout(() => {
+      const message = `The code was stopped after ${seconds} s. Do less in one execution.`;
+      setImmediate(() => {
+        if (this.#settleRun === undefined) return;
+        this.#death ??= { kind: 'timeout', message };
+        this.#host.send(this.number, { type: 'close' });
+      });
+    }, seconds * 1000);
   }
 
   /** A frame from the session's process. */
@@ -176,12 +195,13 @@ export class PythonSession implements Session {
   }
 
   #die(death: Death, end?: End): void {
-    this.#death ??= death;
-    this.#settleOpened(new SandboxError(`A session ended while it was opened. ${death.message}`));
+    const own = this.#death ?? death;
+    this.#death = own;
+    this.#settleOpened(new SandboxError(`A session ended while it was opened. ${own.message}`));
     const wallMs = performance.now() - this.#startedAt;
     const cpuMs = (end?.cpuMs ?? 0) - this.#cpuMs;
     const usage = { wallMs, cpuMs, maxRssKb: end?.maxRssKb ?? 0 };
-    this.#settleRun?.(silentOutcome(death, this.#host.tier, usage));
+    this.#settleRun?.(silentOutcome(own, this.#host.tier, usage));
     this.#settleRun = undefined;
   }
 }

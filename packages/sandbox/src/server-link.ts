@@ -42,6 +42,8 @@ export class ServerLink implements SessionHost {
   #server: ForkServer | undefined;
   #isStopping = false;
   #nextNumber = 1;
+  #isRetired = false;
+  #isEmptied = false;
   #nextPicture = 1;
   #pong: (() => void) | undefined;
 
@@ -82,13 +84,35 @@ export class ServerLink implements SessionHost {
     return this.#sessions.size;
   }
 
+  /** Sessions opened since the start. */
+  get openedCount(): number {
+    return this.#nextNumber - 1;
+  }
+
+  /** Resolves when the process is gone and its files are removed. */
+  get ended(): Promise<void> {
+    return this.#running.ended;
+  }
+
+  /** Takes no more sessions from now on; stops when the last one is over. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#stopIfEmpty();
+  }
+
+  #stopIfEmpty(): void {
+    if (!this.#isRetired || this.#isEmptied || this.#sessions.size > 0) return;
+    this.#isEmptied = true;
+    void this.stop();
+  }
+
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
     this.#running.send(session, header, blobs);
   }
 
   /** @throws DataError for a picture that cannot be decoded, SandboxError for our own failures */
-  async open(images: readonly InputImage[]): Promise<PythonSession> {
-    const session = new PythonSession(this.#nextNumber++, this);
+  async open(images: readonly InputImage[], caller?: string): Promise<PythonSession> {
+    const session = new PythonSession(this.#nextNumber++, this, caller);
     const pictures = images.map((image) => this.#place(image));
     const named = images.map(({ name }, index) => ({ name, id: pictures[index]?.id }));
     this.#sessions.set(session.number, session);
@@ -98,6 +122,7 @@ export class ServerLink implements SessionHost {
       await session.opened();
     } catch (error) {
       this.#sessions.delete(session.number);
+      this.#stopIfEmpty();
       const index = pictures.findIndex((picture) => picture.failure !== undefined);
       const failure = pictures[index]?.failure;
       if (failure === undefined) throw error;
@@ -144,6 +169,7 @@ export class ServerLink implements SessionHost {
       const session = this.#sessions.get(header.session as number);
       this.#sessions.delete(header.session as number);
       session?.onEnd(header as unknown as End);
+      this.#stopIfEmpty();
     } else if (header.type === 'refused') {
       this.#sessions.get(header.session as number)?.onRefusal(String(header.message));
     } else if (header.type === 'image') {

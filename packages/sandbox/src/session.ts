@@ -12,6 +12,14 @@ export interface InputImage {
 export interface SessionOptions {
   readonly images?: readonly InputImage[];
   readonly signal?: AbortSignal;
+  /** Who asks: those who wait get sessions and processors in turns. Default: all are one. */
+  readonly caller?: string;
+}
+
+export interface ExecuteOptions {
+  readonly signal?: AbortSignal;
+  /** A shorter wall limit than the sandbox's, for this execution. */
+  readonly wallSeconds?: number;
 }
 
 export interface Session {
@@ -20,15 +28,19 @@ export interface Session {
    * After a kind that killed the interpreter (`timeout`, `memory`, `crashed`) the session is dead
    * and further calls give `crashed`; after `infraError` they give `infraError`.
    */
-  execute(code: string, options?: { signal?: AbortSignal }): Promise<Outcome>;
+  execute(code: string, options?: ExecuteOptions): Promise<Outcome>;
   /** Ends the session's processes and removes its files. Idempotent. */
   dispose(): Promise<void>;
 }
 
 export interface Sandbox {
-  /** Isolation in force, decided at start: `bubblewrap`, `process`, … */
+  /** Isolation in force, decided at start: `bubblewrap`, `process`, `remote:bubblewrap`, … */
   readonly tier: string;
-  /** A fresh session; waits while the sandbox is at its session limit. */
+  /**
+   * A fresh session; waits while the sandbox is at its session limit.
+   *
+   * @throws QueueFullError if too many wait already
+   */
   open(options?: SessionOptions): Promise<Session>;
   /** Counters for metrics and leak tests. */
   stats(): {

@@ -17,6 +17,11 @@ const spread = 0x1000;
 /** For containers that know 65 536 users only. */
 const lowBase = 64_000;
 
+/** How many numbers from a base that `chooseUsers` gave are free to take. */
+export function usersFrom(base: number): number {
+  return base === lowBase ? 0x1_0000 - lowBase : spread;
+}
+
 export function chooseUsers(): SessionUsers {
   if (process.getuid?.() !== 0) return { base: null, isExclusive: false, isKernelRoot: false };
   const map = readUserMap();
