@@ -19,6 +19,11 @@ export {
   type PythonEnvironmentOptions,
 } from './python-environment.ts';
 export { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
+export {
+  openRemoteSandbox,
+  RemoteSandbox,
+  type RemoteSandboxOptions,
+} from './remote/remote-sandbox.ts';
 export type { Recycle } from './server-pool.ts';
 export type {
   ExecuteOptions,

@@ -1,6 +1,7 @@
 /** The sandbox of this machine: sessions behind fork servers, which are replaced if they die. */
 import { DataError, StateError } from '@saccade/core';
 import { type Guarantees, guaranteesOf, type IsolationReport } from './guarantees.ts';
+import type { Limits } from './limits.ts';
 import { Permits } from './permits.ts';
 import type { PythonSession } from './python-session.ts';
 import type { LinkOptions, ServerLink } from './server-link.ts';
@@ -68,6 +69,10 @@ export class LocalSandbox implements Sandbox {
     this.#counters = counters;
     this.#pool = new ServerPool({ link, first, servers, maxSessions, recycle });
     this.#firstPid = first.pid;
+  }
+
+  get limits(): Limits {
+    return this.#options.limits;
   }
 
   /** Process number of a fork server, or of what isolates it. */

@@ -1,0 +1,79 @@
+/** Outcomes as JSON, for those who are not in this process: pictures are base64. */
+import { DataError } from '@saccade/core';
+import { z } from 'zod';
+import type { Outcome } from './outcome.ts';
+
+const size = z.number().int().positive();
+const measured = z.number().nonnegative();
+
+/** What `outcomeToJson` writes. */
+const outcomeSchema = z.object({
+  kind: z.enum(['ok', 'exception', 'timeout', 'memory', 'forbidden', 'crashed', 'infraError']),
+  stdout: z.string(),
+  stderr: z.string(),
+  images: z.array(
+    z.object({
+      png: z.string(),
+      width: size,
+      height: size,
+      source: z.enum(['figure', 'image']),
+      origin: z
+        .object({
+          image: z.string(),
+          map: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+        })
+        .optional(),
+    }),
+  ),
+  error: z
+    .object({
+      type: z.string(),
+      message: z.string(),
+      line: z.number().int().optional(),
+      traceback: z.string(),
+    })
+    .optional(),
+  truncated: z.array(z.enum(['stdout', 'stderr', 'images'])),
+  wallMs: measured,
+  cpuMs: measured,
+  maxRssKb: measured,
+  tier: z.string(),
+});
+
+export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
+  const images = outcome.images.map((image) => ({ ...image, png: toBase64(image.png) }));
+  return { ...outcome, images };
+}
+
+/** @throws DataError if it is no outcome */
+export function outcomeFromJson(value: unknown): Outcome {
+  const parsed = outcomeSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new DataError(
+      `The server's outcome does not fit at "${issue?.path.join('.')}": ${issue?.message}. ` +
+        'Check that both sides have the same version.',
+    );
+  }
+  const { images, error, ...rest } = parsed.data;
+  return {
+    ...rest,
+    images: images.map(({ png, origin, ...image }) => ({
+      ...image,
+      png: new Uint8Array(Buffer.from(png, 'base64')),
+      ...(origin && { origin }),
+    })),
+    ...(error && {
+      error: {
+        type: error.type,
+        message: error.message,
+        traceback: error.traceback,
+        ...(error.line !== undefined && { line: error.line }),
+      },
+    }),
+  };
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}

@@ -1,0 +1,93 @@
+/** A session on another machine. Each call is sent once: one that may have run is never run again. */
+import { StateError } from '@saccade/core';
+import type { Outcome } from '../outcome.ts';
+import { outcomeFromJson } from '../outcome-json.ts';
+import { silentOutcome } from '../result.ts';
+import type { ExecuteOptions, Session } from '../session.ts';
+import { HostFailure, type SandboxHost } from './host.ts';
+
+/** Pauses before a call that was surely not started is sent again. */
+const pausesMs = [50, 200, 500, 1_000, 2_000, 4_000];
+
+export class RemoteSession implements Session {
+  readonly #host: SandboxHost;
+  readonly #id: string;
+  readonly #tier: string;
+  readonly #onEnd: () => void;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Why it runs no more code. */
+  #loss: string | undefined;
+  #disposal: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(host: SandboxHost, id: string, tier: string, onEnd: () => void) {
+    this.#host = host;
+    this.#id = id;
+    this.#tier = tier;
+    this.#onEnd = onEnd;
+  }
+
+  execute(code: string, options: ExecuteOptions = {}): Promise<Outcome> {
+    const run = this.#last.then(() => this.#execute(code, options));
+    this.#last = run.catch(() => {});
+    return run;
+  }
+
+  async #execute(code: string, { signal, wallSeconds }: ExecuteOptions): Promise<Outcome> {
+    signal?.throwIfAborted();
+    if (this.#disposal !== undefined) {
+      throw new StateError('This sandbox session is disposed. Open a new one to execute code.');
+    }
+    if (this.#loss !== undefined) return this.#lost(this.#loss);
+    const path = `/v1/sessions/${this.#id}/execute`;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const answer = await this.#host.call('POST', path, { code, wallSeconds }, signal);
+        const outcome = outcomeFromJson((answer as { outcome?: unknown } | undefined)?.outcome);
+        if (outcome.kind === 'infraError') this.#loss = outcome.error?.message ?? '';
+        return { ...outcome, tier: this.#tier };
+      } catch (error) {
+        if (signal?.aborted) {
+          this.#loss = 'The caller gave up an execution.';
+          throw error;
+        }
+        const pause = pausesMs[attempt];
+        if (error instanceof HostFailure && error.code === 'queue-full' && pause !== undefined) {
+          await new Promise((wake) => setTimeout(wake, pause));
+          continue;
+        }
+        this.#loss = error instanceof Error ? error.message : String(error);
+        return this.#lost(this.#loss);
+      }
+    }
+  }
+
+  #lost(reason: string): Outcome {
+    const message = `The session is lost. ${reason} Open a new one and try again.`;
+    return silentOutcome({ kind: 'infraError', message }, this.#tier);
+  }
+
+  /** Ends it for a reason that its caller did not give. */
+  async lose(reason: string): Promise<void> {
+    this.#loss ??= reason;
+    await this.#close();
+  }
+
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#close();
+    return this.#disposal;
+  }
+
+  /** What the server does not hear of, it closes when it is idle for long. */
+  async #close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      await this.#host.call('DELETE', `/v1/sessions/${this.#id}`, undefined);
+    } catch {
+      // Gone already, and its sessions with it.
+    } finally {
+      this.#onEnd();
+    }
+  }
+}

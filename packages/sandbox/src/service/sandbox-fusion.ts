@@ -1,0 +1,165 @@
+/** The protocol of SandboxFusion, which verl, CodeDance and CodeVision speak: one run, one session. */
+import { messageOf } from '@saccade/core';
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { QueueFullError } from '../errors.ts';
+import type { Outcome } from '../outcome.ts';
+import { toBase64 } from '../outcome-json.ts';
+import type { Session } from '../session.ts';
+import { runCells } from './cells.ts';
+import { bodyOf, Refusal } from './refusal.ts';
+import { fetchFiles, filesSchema, prepare, returnCodeOf, standardErrorOf } from './script.ts';
+import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
+
+const codeRequest = z.object({
+  code: z.string(),
+  language: z.string(),
+  compile_timeout: z.number().default(10),
+  run_timeout: z.number().positive().default(10),
+  memory_limit_MB: z.number().int().default(-1),
+  stdin: z.string().nullish(),
+  files: filesSchema,
+  fetch_files: z.array(z.string()).default([]),
+  args: z.array(z.string()).default([]),
+});
+
+const jupyterRequest = z.object({
+  cells: z.array(z.string()),
+  cell_timeout: z.number().nonnegative().default(0),
+  total_timeout: z.number().positive().default(45),
+  memory_limit_MB: z.number().int().default(-1),
+  kernel: z.literal('python3').default('python3'),
+  files: filesSchema,
+  fetch_files: z.array(z.string()).default([]),
+});
+
+/** How one run went, in SandboxFusion's words. */
+export interface RunResult {
+  readonly status: 'Finished' | 'TimeLimitExceeded' | 'Error';
+  readonly execution_time: number;
+  readonly return_code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
+  const { sandbox, limits } = parts;
+  const routes = new Hono<ServiceEnv>();
+
+  routes.post('/run_code', async (context) => {
+    const request = await bodyOf(context, codeRequest);
+    if (request.language !== 'python') {
+      throw new Refusal({
+        status: 422,
+        code: 'language',
+        fact: `This sandbox runs no ${request.language}.`,
+        remedy: 'Send code of the language "python".',
+      });
+    }
+    const signal = signalOf(parts, context);
+    const answer = { message: '', compile_result: null, executor_pod_name: null };
+    try {
+      return context.json(
+        await oneRun(sandbox.open({ signal, caller: callerOf(context) }), async (session) => {
+          const { files, stdin } = request;
+          await prepare(session, {
+            ...{ files, stdin: stdin ?? '', memoryBytes: memoryOf(request.memory_limit_MB) },
+          });
+          const wallSeconds = request.run_timeout;
+          const outcome = await session.execute(request.code, { signal, wallSeconds });
+          parts.onOutcome('run_code', outcome);
+          if (outcome.kind === 'infraError') return sandboxError(outcome.error?.message ?? '');
+          const run = runResultOf(outcome);
+          const isOver = outcome.kind !== 'ok' && outcome.kind !== 'exception';
+          return {
+            ...answer,
+            status: run.return_code === 0 ? 'Success' : 'Failed',
+            run_result: run,
+            files: isOver ? {} : await fetchFiles(session, request.fetch_files, limits),
+            ...picturesOf(outcome),
+          };
+        }),
+      );
+    } catch (error) {
+      return context.json(ours(error, signal));
+    }
+  });
+
+  routes.post('/run_jupyter', async (context) => {
+    const request = await bodyOf(context, jupyterRequest);
+    const signal = signalOf(parts, context);
+    try {
+      return context.json(
+        await oneRun(sandbox.open({ signal, caller: callerOf(context) }), async (session) => {
+          const memoryBytes = memoryOf(request.memory_limit_MB);
+          await prepare(session, { files: request.files, memoryBytes });
+          const { cells, driver, isLost } = await runCells(session, {
+            cells: request.cells,
+            cellSeconds: request.cell_timeout,
+            totalSeconds: request.total_timeout,
+            limits,
+            signal,
+            onOutcome: (outcome) => parts.onOutcome('run_jupyter', outcome),
+          });
+          if (isLost) return sandboxError(driver.stderr);
+          const isWhole = driver.status === 'Finished';
+          return {
+            status: isWhole ? 'Success' : 'Failed',
+            message: '',
+            driver,
+            cells: isWhole ? cells : [],
+            executor_pod_name: null,
+            files: isWhole ? await fetchFiles(session, request.fetch_files, limits) : {},
+          };
+        }),
+      );
+    } catch (error) {
+      return context.json(ours(error, signal));
+    }
+  });
+
+  return routes;
+}
+
+async function oneRun<Result>(
+  opening: Promise<Session>,
+  run: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const session = await opening;
+  try {
+    return await run(session);
+  } finally {
+    await session.dispose();
+  }
+}
+
+function runResultOf(outcome: Outcome): RunResult {
+  const isLate = outcome.kind === 'timeout';
+  return {
+    status: isLate ? 'TimeLimitExceeded' : 'Finished',
+    execution_time: outcome.wallMs / 1000,
+    return_code: isLate ? null : returnCodeOf(outcome),
+    stdout: outcome.stdout,
+    stderr: isLate ? outcome.stderr : standardErrorOf(outcome),
+  };
+}
+
+/** Beyond SandboxFusion: what the code showed. Its clients leave fields alone that they do not know. */
+function picturesOf({ images }: Outcome): { images?: readonly string[] } {
+  return images.length === 0 ? {} : { images: images.map(({ png }) => toBase64(png)) };
+}
+
+function memoryOf(megabytes: number): number | undefined {
+  return megabytes > 0 ? megabytes * 1024 ** 2 : undefined;
+}
+
+/** SandboxFusion tells its own failures with status 200; refusals that may be retried stay errors. */
+function ours(error: unknown, signal: AbortSignal): Record<string, unknown> {
+  if (error instanceof Refusal || error instanceof QueueFullError || signal.aborted) throw error;
+  return sandboxError(messageOf(error));
+}
+
+function sandboxError(message: string): Record<string, unknown> {
+  const results = { compile_result: null, run_result: null, executor_pod_name: null };
+  return { status: 'SandboxError', message, ...results, files: {} };
+}
