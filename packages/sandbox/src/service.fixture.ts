@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { SandboxStats } from './local-sandbox.ts';
 import { openSandbox, type SandboxOptions } from './open-sandbox.ts';
 import { ensurePython } from './python-environment.ts';
 import { openSandboxService, type SandboxService, type SandboxServiceOptions } from './service.ts';
@@ -42,4 +43,32 @@ def post(path, body, **headers):
     maxBuffer: 64 * 2 ** 20,
   });
   return JSON.parse(stdout);
+}
+
+/** Sends JSON, or text as it is, and reads the answer. */
+export async function postTo(
+  { url }: SandboxService,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+export async function statsOf({ url }: SandboxService): Promise<SandboxStats> {
+  return ((await (await fetch(`${url}/health`)).json()) as { stats: SandboxStats }).stats;
+}
+
+/** Looks until it is so, for ten seconds at most. */
+export async function until(isSo: () => Promise<boolean>): Promise<boolean> {
+  for (let look = 0; look < 200; look++) {
+    if (await isSo()) return true;
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+  return false;
 }

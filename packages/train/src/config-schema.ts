@@ -209,6 +209,16 @@ const rollout = z.strictObject({
     false,
     'Run code as plain processes where nothing isolates: it can use your files and network.',
   ),
+  sandboxHosts: name(
+    'none',
+    'URLs',
+    'Servers of `saccade serve sandbox` that run the code, with commas between; none for this machine.',
+  ),
+  sandboxTokenVariable: name(
+    'SACCADE_SANDBOX_TOKEN',
+    'name',
+    'Environment variable with the servers’ token; not set for none.',
+  ),
 });
 
 const evaluation = z.strictObject({

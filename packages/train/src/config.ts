@@ -73,6 +73,8 @@ export interface RolloutConfig {
   readonly concurrency: number;
   readonly sandboxWallSeconds: number;
   readonly unsafeSandbox: boolean;
+  readonly sandboxHosts: string;
+  readonly sandboxTokenVariable: string;
 }
 
 export interface EvaluationConfig {

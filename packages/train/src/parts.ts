@@ -28,13 +28,14 @@ import {
   type Scoring,
 } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
-import { type LocalSandbox, openSandbox, type Sandbox } from '@saccade/sandbox';
+import type { Sandbox } from '@saccade/sandbox';
 import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
 import type { ColdStart } from './cold-start.ts';
 import type { RunConfig } from './config.ts';
 import { openEngine } from './engine.ts';
 import { checkJudge, hasJudge, openJudges } from './judges.ts';
 import { coldStarts } from './registry.ts';
+import { openRunSandbox } from './run-sandbox.ts';
 
 export interface Parts {
   readonly device: Device;
@@ -44,7 +45,7 @@ export interface Parts {
   /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
   syncSampler(): Promise<void>;
   readonly images: ModelImages;
-  readonly sandbox: LocalSandbox;
+  readonly sandbox: Sandbox;
   readonly taskSet: TaskSet;
   readonly protocol: Protocol;
   readonly coldStart: ColdStart;
@@ -182,12 +183,7 @@ export async function openParts(
   const algorithm = algorithmOf(config);
   const device = await openBackend(config);
   try {
-    const sandbox = await openSandbox({
-      python,
-      onEvent,
-      limits: { wallSeconds: config.rollout.sandboxWallSeconds },
-      unsafe: config.rollout.unsafeSandbox,
-    });
+    const sandbox = await openRunSandbox(config.rollout, python, onEvent);
     const processor = new QwenProcessor(
       trainTokenizer(coldStart.corpus(protocol), NANO_VOCABULARY),
       {

@@ -15,6 +15,8 @@ export interface RemoteSandboxOptions {
   readonly token?: string;
   /** By what the servers tell clients apart that wait. */
   readonly caller?: string;
+  /** Wall limit of every execution; the servers' own where it is shorter. */
+  readonly wallSeconds?: number;
   /** Sessions of this client at a time, on all servers together; more wait. Default 256. */
   readonly maxSessions?: number;
   /** Calls that may wait for a session; more are refused. Default 16,384. */
@@ -63,6 +65,7 @@ export class RemoteSandbox implements Sandbox {
   readonly #hosts: readonly SandboxHost[];
   readonly #slots: Permits;
   readonly #patienceMs: number;
+  readonly #wallSeconds: number | undefined;
   readonly #checks: NodeJS.Timeout;
   readonly #opening = new Set<AbortController>();
   readonly #sessions = new Set<RemoteSession>();
@@ -75,6 +78,7 @@ export class RemoteSandbox implements Sandbox {
     this.tier = `remote:${tier}`;
     this.#hosts = hosts;
     this.#slots = new Permits(maxSessions, maxQueued);
+    this.#wallSeconds = options.wallSeconds;
     this.#patienceMs = (options.patienceSeconds ?? 60) * 1000;
     this.#checks = setInterval(() => {
       const signal = AbortSignal.timeout(checkSeconds * 1000);
@@ -175,7 +179,11 @@ export class RemoteSandbox implements Sandbox {
     return {
       execute: (code, options) => {
         this.#executions += 1;
-        return session.execute(code, options);
+        const wallSeconds = options?.wallSeconds ?? this.#wallSeconds;
+        return session.execute(code, {
+          ...options,
+          ...(wallSeconds !== undefined && { wallSeconds }),
+        });
       },
       dispose: () => session.dispose(),
     };

@@ -15,6 +15,7 @@ import { rewardService } from '../serve/reward-service.ts';
 import { openScoreAnswer } from '../serve/score-answer.ts';
 import { listen } from './listen.ts';
 import { addServePolicy } from './serve-policy.ts';
+import { addServeSandbox } from './serve-sandbox.ts';
 import { wholeNumber } from './shared.ts';
 
 interface ServeFlags {
@@ -31,6 +32,7 @@ interface ServeFlags {
 export function addServe(program: Command): void {
   const serve = program.command('serve').description('Serve a part of Saccade over HTTP.');
   addServePolicy(serve);
+  addServeSandbox(serve);
   serve
     .command('rewards')
     .description('Score responses for OpenRLHF, slime, TRL, verl and others.')

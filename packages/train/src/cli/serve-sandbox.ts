@@ -1,0 +1,131 @@
+/** `saccade serve sandbox`: runs code for other machines and other trainers. */
+import { availableParallelism } from 'node:os';
+import { ConfigError } from '@saccade/core';
+import { defaultLimits, openSandbox } from '@saccade/sandbox';
+import { openSandboxService, type SandboxService } from '@saccade/sandbox/service';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { terminalProgress } from '../terminal-progress.ts';
+import { openPython, wholeNumber } from './shared.ts';
+
+interface ServeSandboxFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly tokenVariable: string;
+  readonly isolation: 'auto' | 'bubblewrap' | 'process';
+  readonly unsafe?: boolean;
+  readonly wallSeconds: number;
+  readonly memoryMib: number;
+  readonly outputKib: number;
+  readonly maxSessions: number;
+  readonly maxRunning: number;
+  readonly maxQueued: number;
+  readonly servers: number;
+  readonly idleSeconds: number;
+  readonly maxMib: number;
+  readonly graceSeconds: number;
+}
+
+const processors = availableParallelism();
+const mebibyte = 2 ** 20;
+
+export function addServeSandbox(serving: Command): void {
+  serving
+    .command('sandbox')
+    .description('Run Python for remote runs, SandboxFusion clients and verl-tool.')
+    .option(
+      '--host <address>',
+      'address to listen on; any but the loopback needs a token',
+      '127.0.0.1',
+    )
+    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8710)
+    .option(
+      '--token-variable <name>',
+      'environment variable that holds the bearer token',
+      'SACCADE_SANDBOX_TOKEN',
+    )
+    .addOption(
+      new Option('--isolation <tier>', 'how code is isolated')
+        .choices(['auto', 'bubblewrap', 'process'])
+        .default('auto'),
+    )
+    .option('--unsafe', 'let code run as root where there is no other way')
+    .option('--wall-seconds <n>', 'longest execution', aboveZero, defaultLimits.wallSeconds)
+    .option(
+      '--memory-mib <n>',
+      'memory of a session',
+      aboveZero,
+      defaultLimits.memoryBytes / mebibyte,
+    )
+    .option('--output-kib <n>', 'kept of each output stream', aboveZero, 64)
+    .option('--max-sessions <n>', 'sessions at a time', aboveZero, 256)
+    .option('--max-running <n>', 'executions at a time', aboveZero, 2 * processors)
+    .option('--max-queued <n>', 'calls that may wait; more get status 429', aboveZero, 16_384)
+    .option('--servers <n>', 'fork servers that open sessions', aboveZero, Math.min(4, processors))
+    .option('--idle-seconds <n>', 'unused sessions are closed after', aboveZero, 600)
+    .option('--max-mib <n>', 'largest request', aboveZero, 64)
+    .option('--grace-seconds <n>', 'how long running code may finish at the end', wholeNumber, 30)
+    .addHelpText(
+      'after',
+      `
+Endpoints:
+  POST   /v1/sessions, /v1/sessions/:id/execute   sessions, for rollout.sandboxHosts of a run
+  DELETE /v1/sessions/:id
+  POST   /run_code, /run_jupyter                  SandboxFusion's
+  POST   /get_observation                         verl-tool's
+  GET    /health, /metrics                        state and tier; Prometheus
+
+Examples:
+  saccade serve sandbox
+  SACCADE_SANDBOX_TOKEN=$(openssl rand -hex 32) saccade serve sandbox --host 0.0.0.0
+  saccade train --set rollout.sandboxHosts=http://10.0.0.5:8710
+
+Ctrl-C or SIGTERM lets running code finish; a second one stops at once.`,
+    )
+    .action((flags: ServeSandboxFlags) => run(flags));
+}
+
+function aboveZero(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError(`Expected a whole number above 0, got "${text}".`);
+}
+
+async function run(flags: ServeSandboxFlags): Promise<void> {
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const { isolation, maxSessions, maxRunning, maxQueued, servers, wallSeconds } = flags;
+  const sandbox = await openSandbox({
+    python: await openPython(onEvent),
+    ...{ isolation, maxSessions, maxRunning, maxQueued, servers, onEvent },
+    ...(flags.unsafe === true && { unsafe: true }),
+    limits: {
+      wallSeconds,
+      cpuSeconds: Math.max(wallSeconds, defaultLimits.cpuSeconds),
+      memoryBytes: flags.memoryMib * mebibyte,
+      outputBytes: flags.outputKib * 1024,
+    },
+  });
+  let service: SandboxService;
+  try {
+    const token = process.env[flags.tokenVariable];
+    service = await openSandboxService({
+      ...{ sandbox, host: flags.host, port: flags.port, idleSeconds: flags.idleSeconds },
+      ...{ maxBytes: flags.maxMib * mebibyte, onError: console.error },
+      ...(token !== undefined && { token }),
+    });
+  } catch (error) {
+    await sandbox.dispose();
+    throw listenError(error, flags);
+  }
+  console.log(`Sandbox at ${service.url} (${sandbox.tier})`);
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  // A second signal ends the process, and its sessions with it.
+  console.log('Finishing what runs; no new calls are taken.');
+  await service.drain(flags.graceSeconds);
+}
+
+function listenError(error: unknown, { host, port }: ServeSandboxFlags): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
+  return new ConfigError('port', `Port ${port} of ${host} is taken. Choose another with --port.`);
+}
