@@ -1,13 +1,13 @@
 /** One running fork server: its process, its frames, its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
 import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
 import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
+import { makeTemporary, removeTree, sweepTemporaries } from './temporary.ts';
 import { encodeFrame, type Frame, FrameReader } from './wire.ts';
 
 export interface ServerIdentity {
@@ -65,6 +65,7 @@ export class ForkServer {
     options: ForkServerOptions,
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
+    await sweepTemporaries();
     const launch = await options.isolation.launch(options.plan);
     const canary = await placeCanary();
     const running = run(launch, onFrame);
@@ -174,10 +175,6 @@ function run(launch: Launch, onFrame: (frame: Frame) => void): Running {
   return { process: child, socket, ready, ended };
 }
 
-async function removeTree(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
-}
-
 interface Canary {
   readonly config: { readonly canaryFile: string; readonly canaryPort: number };
   remove(): Promise<void>;
@@ -185,7 +182,7 @@ interface Canary {
 
 /** A file and a port of the host, for the server to try to reach. */
 async function placeCanary(): Promise<Canary> {
-  const folder = await mkdtemp(join(tmpdir(), 'saccade-canary-'));
+  const folder = await makeTemporary('canary');
   await chmod(folder, 0o755);
   const canaryFile = join(folder, 'file');
   await writeFile(canaryFile, 'visible');

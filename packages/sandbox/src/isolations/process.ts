@@ -1,8 +1,7 @@
 /** Ordinary processes: limits of time, memory and output, but the host's files and network. */
-import { chmod, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod } from 'node:fs/promises';
 import { type Isolation, serverArguments, sessionEnvironment } from '../isolation.ts';
+import { makeTemporary } from '../temporary.ts';
 
 export const processIsolation: Isolation = {
   id: 'process',
@@ -13,7 +12,7 @@ export const processIsolation: Isolation = {
     'read and can reach the network. Install bubblewrap to isolate it.',
 
   async launch(plan) {
-    const scratch = await mkdtemp(join(tmpdir(), 'saccade-sandbox-'));
+    const scratch = await makeTemporary('sandbox');
     await chmod(scratch, 0o711);
     return {
       command: plan.interpreter.python,
