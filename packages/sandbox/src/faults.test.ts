@@ -77,7 +77,7 @@ describe('a sandbox under fire', () => {
     const ends: Record<string, number> = {};
     let made = 0;
     const wrong: string[] = [];
-    const until = performance.now() + 5_000;
+    const until = performance.now() + 3_000;
     const trajectory = async (): Promise<void> => {
       while (performance.now() < until) {
         made += 1;
@@ -188,22 +188,22 @@ describe('ten thousand calls', () => {
     expect(sandbox.stats()).toMatchObject({ open: 0, waiting: 0, started: 12 });
   });
 
-  it('run in order, and memory is as before, time after time', async () => {
+  it('run in order, and leave memory as it was', async () => {
     const sandbox = await open({ maxRunning: 2, maxQueued: 10_000 });
     const sessions = await Promise.all(Array.from({ length: 20 }, () => sandbox.open()));
     const heights: number[] = [];
-    for (let round = 0; round < 3; round++) {
+    for (const count of [1_000, 10_000]) {
       const before = sandbox.stats().executions;
-      const calls = Array.from({ length: 10_000 }, async (_, index) => {
+      const calls = Array.from({ length: count }, async (_, index) => {
         const outcome = await sessions[index % 20]?.execute('pass');
         return outcome?.kind;
       });
       const kinds = await Promise.all(calls);
       expect(kinds.every((kind) => kind === 'ok')).toBe(true);
-      expect(sandbox.stats().executions - before).toBe(10_000);
+      expect(sandbox.stats().executions - before).toBe(count);
       heights.push(heapBytes());
     }
-    const [first = 0, , last = 0] = heights;
+    const [first = 0, last = 0] = heights;
     expect(last - first).toBeLessThan(4 * 2 ** 20);
   });
 });
