@@ -152,10 +152,11 @@ function serviceApp(
   });
   app.get(open, (context) => {
     const uptimeSeconds = Math.round((Date.now() - started) / 1000);
-    const { tier, report, versions, warnings } = sandbox;
+    const { tier, guarantees, report, versions, warnings } = sandbox;
     const status = state.isDraining ? 'draining' : 'healthy';
-    const about = { status, tier, report, versions, warnings, limits, stats: sandbox.stats() };
-    return context.json({ ...about, uptimeSeconds }, state.isDraining ? 503 : 200);
+    const about = { status, tier, guarantees, report, versions, warnings, limits };
+    const now = { stats: sandbox.stats(), uptimeSeconds };
+    return context.json({ ...about, ...now }, state.isDraining ? 503 : 200);
   });
   app.get('/metrics', async (context) => {
     const { type, text } = await metrics.text();

@@ -1,7 +1,7 @@
 /** `saccade serve sandbox`: runs code for other machines and other trainers. */
 import { availableParallelism } from 'node:os';
 import { ConfigError } from '@saccade/core';
-import { defaultLimits, openSandbox } from '@saccade/sandbox';
+import { defaultLimits, type LocalTier, localTiers, openSandbox } from '@saccade/sandbox';
 import { openSandboxService, type SandboxService } from '@saccade/sandbox/service';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { terminalProgress } from '../terminal-progress.ts';
@@ -11,7 +11,7 @@ interface ServeSandboxFlags {
   readonly host: string;
   readonly port: number;
   readonly tokenVariable: string;
-  readonly isolation: 'auto' | 'bubblewrap' | 'process';
+  readonly isolation: LocalTier | 'auto';
   readonly unsafe?: boolean;
   readonly wallSeconds: number;
   readonly memoryMib: number;
@@ -45,10 +45,13 @@ export function addServeSandbox(serving: Command): void {
     )
     .addOption(
       new Option('--isolation <tier>', 'how code is isolated')
-        .choices(['auto', 'bubblewrap', 'process'])
+        .choices(['auto', ...localTiers])
         .default('auto'),
     )
-    .option('--unsafe', 'let code run as root where there is no other way')
+    .option(
+      '--unsafe',
+      'allow plain processes where nothing isolates: code has your files and network',
+    )
     .option('--wall-seconds <n>', 'longest execution', aboveZero, defaultLimits.wallSeconds)
     .option(
       '--memory-mib <n>',
