@@ -107,12 +107,12 @@ export class LocalSandbox implements Sandbox {
   }
 
   /** A server may die between two looks at it: one more try with a new one. */
-  async #openOnLivingServer({ images = [] }: SessionOptions): Promise<PythonSession> {
+  async #openOnLivingServer(options: SessionOptions): Promise<PythonSession> {
     for (let attempt = 0; ; attempt++) {
       this.#refuseDisposed();
       const link = await this.#livingLink();
       try {
-        return await link.open(images);
+        return await link.open(options);
       } catch (error) {
         if (link.isAlive || attempt > 0) throw error;
       }
