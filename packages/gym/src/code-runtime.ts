@@ -5,10 +5,11 @@ export interface CodeRuntime {
   /** Whether variables stay from turn to turn; if not, every execution has a session of its own. */
   readonly keepsVariables: boolean;
   /**
-   * What becomes of the variables after code that failed. `keep`: partial changes stay. `reset`: the
-   * next execution starts anew. Code that killed its interpreter always has the next start anew.
+   * What becomes of the variables after code that failed. `keep`: partial changes stay, but code that
+   * killed its interpreter has the next start anew. `reset`: the next execution starts anew.
+   * `rollBack`: it starts where the last success ended, whatever the failure was.
    */
-  readonly afterFailure: 'keep' | 'reset';
+  readonly afterFailure: 'keep' | 'reset' | 'rollBack';
   /**
    * Python run in a new session, before the model's code.
    *

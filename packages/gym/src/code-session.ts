@@ -45,7 +45,8 @@ export class CodeSession {
       }
     }
     const hasFailed = outcome.kind !== 'ok';
-    if (deadly.includes(outcome.kind) || (hasFailed && afterFailure === 'reset')) {
+    const isDead = deadly.includes(outcome.kind) && outcome.rolledBack !== true;
+    if (isDead || (hasFailed && afterFailure === 'reset')) {
       await this.dispose();
     }
     if (mostImages === undefined || outcome.images.length <= mostImages) return outcome;
@@ -66,7 +67,8 @@ export class CodeSession {
 
   async #open(abort: { signal?: AbortSignal }): Promise<Session> {
     const images = this.#pictures.map(({ name, png }) => ({ name, encoded: png }));
-    const session = await this.#sandbox.open({ images, ...abort });
+    const mode = this.#runtime.afterFailure === 'rollBack' ? 'transactional' : 'persistent';
+    const session = await this.#sandbox.open({ images, mode, ...abort });
     const scripts = [this.#opening, this.#runtime.setUp?.(this.#names())];
     try {
       for (const script of scripts) {

@@ -12,6 +12,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CodeRuntime } from './code-runtime.ts';
 import type { Env, EnvStep } from './env.ts';
+import { codedance } from './protocols/codedance.ts';
 import { pyvisionImageShort, pyvisionImageWith } from './protocols/pyvision-image.ts';
 import type { Task } from './task.ts';
 import { type NeedleFacts, needle } from './tasksets/needle.ts';
@@ -70,6 +71,18 @@ describe('a tool environment on the real sandbox', () => {
     const second = await env.step(code('print(part.size)\npart.show()'));
     expect([...names(first), ...names(second)]).toEqual(['image_clue_1', 'image_clue_2']);
     expect(second.result?.stdout.trim()).toBe('(56, 56)');
+  });
+
+  it('goes back to the last success after failures, in CodeDance', async () => {
+    const fence = (text: string): string => `<code>\n\`\`\`python\n${text}\n\`\`\`\n</code>`;
+    const env = await make({ protocol: codedance, budgets: { ...budgets, toolTurns: 9 } });
+    await env.step(fence('import os, sys\nx = 1'));
+    for (const failure of ['1 / 0', 'sys.setrecursionlimit(10**9)\ndef f(): f()\nf()']) {
+      const failed = await env.step(fence(`x = 2\nopen("lost", "w").close()\n${failure}`));
+      expect(failed.result?.kind).not.toBe('ok');
+    }
+    const { result } = await env.step(fence('print(x, sorted(os.listdir()))'));
+    expect(result?.stdout).toBe("1 ['input_image.jpg']\n");
   });
 
   it('starts anew on reset', async () => {

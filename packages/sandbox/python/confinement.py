@@ -98,9 +98,17 @@ class Confinement:
             self.filter.apply()
 
     def limit_cpu(self, seconds):
-        if self.has_namespaces:
+        is_first = self.has_namespaces and os.getpid() == 1
+        if is_first:
             self._end_by((signal.SIGXCPU,))
-        guard.limit_cpu(seconds, is_first=self.has_namespaces)
+        guard.limit_cpu(seconds, is_first)
+
+    def leave_first(self):
+        """In a child of process 1, where signals mean what they mean everywhere."""
+        if self.has_namespaces:
+            for number in ENDING_SIGNALS:
+                if signal.getsignal(number) == signal.SIG_DFL:
+                    self.libc.signal(number, ctypes.c_void_p(0))
 
     def _settle(self, uid, directory):
         # A process that is not dumpable has its files in /proc owned by root.

@@ -5,8 +5,10 @@ import signal
 
 
 class Session:
-    def __init__(self, number, slot, uid, scratch):
+    def __init__(self, number, slot, uid, scratch, mode):
         self.number = number
+        # What an execution leaves behind: persistent, transactional or fresh.
+        self.mode = mode
         self.slot = slot
         self.uid = uid
         self.scratch = scratch
@@ -22,6 +24,7 @@ class Start:
     """What a forked child needs to become a session."""
 
     def __init__(self, session, sock, config, images, process_limit, server_pid):
+        self.mode = session.mode
         self.uid = session.uid
         self.scratch = session.scratch
         self.sock = sock

@@ -94,7 +94,7 @@ class Server:
         if kind == "execute":
             self.supervisor.execute(number, header_length, body)
         elif kind == "open":
-            return self.open(number, header["images"])
+            return self.open(number, header["images"], header["mode"])
         elif kind == "close":
             self.supervisor.close(number)
         elif kind == "image":
@@ -105,7 +105,7 @@ class Server:
             self.tell({"type": "pong", "id": header["id"]})
         return None
 
-    def open(self, number, wanted):
+    def open(self, number, wanted, mode):
         images = []
         for entry in wanted:
             image = self.images.get(entry["id"])
@@ -113,12 +113,19 @@ class Server:
                 self.supervisor.refuse(number, f"the picture {entry['name']} could not be read")
                 return None
             images.append((entry["name"], image))
-        start = self.supervisor.open(number, images)
+        start = self.supervisor.open(number, images, mode)
         if start is not None:
             # The rest of letting go, in the child: other sessions' pictures, Node's socket.
             self.images.clear()
             for sock in (self.node.sock, self.wake_in, self.wake_out):
                 sock.detach()
+            for selector in (self.selector, self.narrow):
+                # Now, while its number is nobody else's: collected later, it would close a file of
+                # the code's that has got the same number.
+                try:
+                    selector.close()
+                except OSError:
+                    pass
             self.node = self.selector = self.narrow = None
         return start
 

@@ -15,6 +15,8 @@ from processes import Session, Start, children, ended_child, kill_group, kill_tr
 
 OPEN_SECONDS = 20.0
 SWEEP_SECONDS = 0.02
+# A session that rolls back keeps its own time; it is ended where it does not.
+HOLDER_SECONDS = 3.0
 # A session's socket gets this number, so that everything above it can be closed.
 SESSION_FD = 3
 
@@ -39,14 +41,14 @@ class Supervisor:
 
     # --- start ---
 
-    def open(self, number, images):
+    def open(self, number, images, mode):
         """Forks. None in the server; in the child, its Start."""
         if not self.free_slots:
             return self.refuse(number, "all session slots are taken")
         slot = self.free_slots.pop()
         base = self.config["uidBase"]
         uid = None if base is None else base + slot
-        session = Session(number, slot, uid, self.confinement.directory(number))
+        session = Session(number, slot, uid, self.confinement.directory(number), mode)
         ours, theirs = socket.socketpair()
         try:
             self.make_directory(session)
@@ -112,7 +114,10 @@ class Supervisor:
         session = self.sessions.get(number)
         if session is None or session.cause is not None:
             return
-        self.deadlines[number] = time.monotonic() + self.config["limits"]["wallSeconds"]
+        seconds = self.config["limits"]["wallSeconds"]
+        if session.mode != "persistent":
+            seconds += HOLDER_SECONDS
+        self.deadlines[number] = time.monotonic() + seconds
         session.channel.push(wire.PREFIX.pack(len(body), number, header_length) + body)
         self.update_events(session)
 

@@ -17,6 +17,7 @@ from PIL import Image
 import provenance
 import wire
 from static_check import StaticCheck
+from transactions import Transactions
 
 CODE_NAME = "<code>"
 MAX_MESSAGE = 4 * 1024
@@ -48,13 +49,17 @@ class Worker:
             seen.add(id(image))
             provenance.mark(image, name)
             self.namespace[name] = image
+        # CPU time of the processes that were this session before.
+        self.cpu_before = 0.0
         builtins.input = refuse_input
         random.seed(start.config["seed"])
         numpy.random.seed(start.config["seed"])
 
-    def serve(self):
+    def serve(self, mode):
+        self.send({"type": "opened", "cpuMs": self.cpu_ms()})
+        if mode != "persistent":
+            Transactions(self, keeps_success=mode == "transactional").serve()
         buffer = wire.FrameBuffer()
-        self.send({"type": "opened", "cpuMs": cpu_ms()})
         while True:
             frame = wire.read_blocking(self.sock, buffer)
             if frame is None:
@@ -64,6 +69,9 @@ class Worker:
             self.send(result, self.capture.blobs)
             if result["kind"] == "memory":
                 os._exit(0)
+
+    def cpu_ms(self):
+        return self.cpu_before + cpu_ms()
 
     def send(self, header, blobs=()):
         self.sock.sendall(wire.encode(0, header, blobs))
@@ -99,7 +107,7 @@ class Worker:
             "error": error,
             "truncated": capture.truncated(),
             "wallMs": (_clock() - started) * 1000,
-            "cpuMs": cpu_ms(),
+            "cpuMs": self.cpu_ms(),
             "maxRssKb": usage.ru_maxrss,
         }
 
@@ -212,6 +220,6 @@ def run(start, template, capture, confinement):
         start.sock.sendall(wire.encode(0, failure))
         os._exit(1)
     try:
-        worker.serve()
+        worker.serve(start.mode)
     finally:
         os._exit(1)

@@ -30,5 +30,6 @@ export type {
   InputImage,
   Sandbox,
   Session,
+  SessionMode,
   SessionOptions,
 } from './session.ts';

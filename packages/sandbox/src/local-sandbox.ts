@@ -133,12 +133,12 @@ export class LocalSandbox implements Sandbox {
   }
 
   /** A server may die between two looks at it: one more try with a new one. */
-  async #openOnLivingServer({ images = [], caller }: SessionOptions): Promise<PythonSession> {
+  async #openOnLivingServer(options: SessionOptions): Promise<PythonSession> {
     for (let attempt = 0; ; attempt++) {
       this.#refuseDisposed();
       const link = await this.#pool.take();
       try {
-        return await link.open(images, caller);
+        return await link.open(options);
       } catch (error) {
         if (link.isAlive || attempt > 0) throw error;
       }

@@ -56,6 +56,8 @@ export interface Outcome {
   readonly error?: CodeError;
   /** What was cut to stay within the limits. */
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
+  /** The session goes on as if this execution had not been; see `SessionMode`. */
+  readonly rolledBack?: true;
   /** Wall time of the execution itself, queueing excluded. */
   readonly wallMs: number;
   readonly cpuMs: number;

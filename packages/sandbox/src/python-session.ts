@@ -4,7 +4,7 @@ import { SandboxError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
 import type { Permits } from './permits.ts';
-import { type Death, deathFrom, type End, readResult, silentOutcome } from './result.ts';
+import { type Death, deathFrom, type End, readDeath, readResult, silentOutcome } from './result.ts';
 import type { ExecuteOptions, Session } from './session.ts';
 import type { Frame } from './wire.ts';
 
@@ -159,7 +159,8 @@ export class PythonSession implements Session {
       return;
     }
     const { limits, tier } = this.#host;
-    const read = readResult(frame, limits, tier, this.#cpuMs);
+    const read =
+      readResult(frame, limits, tier, this.#cpuMs) ?? readDeath(frame, limits, tier, this.#cpuMs);
     if (read === undefined || this.#settleRun === undefined) {
       // Only the code itself can have sent this.
       const end: End = { cause: 'protocol', signal: 0, exitCode: 0, cpuMs: 0, maxRssKb: 0 };
@@ -168,8 +169,9 @@ export class PythonSession implements Session {
       return;
     }
     this.#cpuMs = read.cpuTotalMs;
-    const { kind, error } = read.outcome;
-    if (kind === 'memory') this.#death ??= { kind, message: error?.message ?? '' };
+    const { kind, error, rolledBack } = read.outcome;
+    if (kind === 'memory' && rolledBack !== true)
+      this.#death ??= { kind, message: error?.message ?? '' };
     this.#settleRun(read.outcome);
     this.#settleRun = undefined;
   }

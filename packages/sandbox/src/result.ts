@@ -56,6 +56,10 @@ export function deathFrom(end: End, limits: Limits): Death {
     const message = `The code used more than ${limits.cpuSeconds} s of processor time and was stopped.`;
     return { kind: 'timeout', message };
   }
+  if (end.cause === 'fork') {
+    const message = 'The code was not run: the session could not make another process for it.';
+    return { kind: 'crashed', message };
+  }
   if (end.cause === 'close') return { kind: 'crashed', message: 'The session was ended.' };
   const how =
     end.cause === 'protocol'
@@ -103,6 +107,22 @@ function readImage(entry: unknown, png: Uint8Array, limits: Limits): CapturedIma
   return origin === undefined ? image : { ...image, origin };
 }
 
+/** The outcome of an execution that ended its process and left the session, in a `died` frame. */
+export function readDeath(
+  { header }: Frame,
+  limits: Limits,
+  tier: string,
+  cpuBeforeMs: number,
+): { outcome: Outcome; cpuTotalMs: number } | undefined {
+  const { cause, signal, exitCode, wallMs, cpuMs, maxRssKb } = header;
+  if (header.type !== 'died' || typeof cause !== 'string') return undefined;
+  if (!isNumber(signal) || !isNumber(exitCode)) return undefined;
+  if (!isNumber(wallMs) || !isNumber(cpuMs) || !isNumber(maxRssKb)) return undefined;
+  const death = deathFrom({ cause, signal, exitCode, cpuMs, maxRssKb }, limits);
+  const outcome = silentOutcome(death, tier, { wallMs, cpuMs: cpuMs - cpuBeforeMs, maxRssKb });
+  return { outcome: { ...outcome, rolledBack: true }, cpuTotalMs: cpuMs };
+}
+
 /** The outcome in a session's `result` frame and its total CPU time; undefined if it is none. */
 export function readResult(
   { header, blobs }: Frame,
@@ -136,6 +156,7 @@ export function readResult(
     images,
     ...(error === undefined ? {} : { error }),
     truncated: truncated as Outcome['truncated'],
+    ...(header.rolledBack === true ? { rolledBack: true as const } : {}),
     wallMs,
     cpuMs: Math.max(0, cpuMs - cpuBeforeMs),
     maxRssKb,

@@ -7,7 +7,7 @@ import type { Limits } from './limits.ts';
 import type { Permits } from './permits.ts';
 import { PythonSession, type SessionHost } from './python-session.ts';
 import type { End } from './result.ts';
-import type { InputImage } from './session.ts';
+import type { InputImage, SessionOptions } from './session.ts';
 import type { Frame } from './wire.ts';
 
 /**
@@ -111,12 +111,12 @@ export class ServerLink implements SessionHost {
   }
 
   /** @throws DataError for a picture that cannot be decoded, SandboxError for our own failures */
-  async open(images: readonly InputImage[], caller?: string): Promise<PythonSession> {
+  async open({ images = [], mode = 'persistent', caller }: SessionOptions): Promise<PythonSession> {
     const session = new PythonSession(this.#nextNumber++, this, caller);
     const pictures = images.map((image) => this.#place(image));
     const named = images.map(({ name }, index) => ({ name, id: pictures[index]?.id }));
     this.#sessions.set(session.number, session);
-    this.send(session.number, { type: 'open', images: named });
+    this.send(session.number, { type: 'open', images: named, mode });
     if (!this.#running.isAlive) session.onServerEnd('The sandbox’s server is gone.');
     try {
       await session.opened();

@@ -9,7 +9,21 @@ export interface InputImage {
   readonly encoded: Uint8Array;
 }
 
+/**
+ * What an execution leaves to the next one:
+ * - `persistent` all that it did until it ended, failed or not, unless it ended the interpreter;
+ * - `transactional` all if it succeeded; else nothing: variables, files, figures and random state
+ *   are as after the last success, whatever became of it (exception, timeout, memory, crash);
+ * - `fresh` nothing.
+ *
+ * The last two run each execution in a fork. What is shared with the outside goes through: memory
+ * mapped with `MAP_SHARED`, and threads, which end with the execution that started them.
+ */
+export type SessionMode = 'persistent' | 'transactional' | 'fresh';
+
 export interface SessionOptions {
+  /** Default `persistent`. */
+  readonly mode?: SessionMode;
   readonly images?: readonly InputImage[];
   readonly signal?: AbortSignal;
   /** Who asks: those who wait get sessions and processors in turns. Default: all are one. */
@@ -26,7 +40,8 @@ export interface Session {
   /**
    * Runs code in the session's namespace. Never throws for what the code did: that is the outcome.
    * After a kind that killed the interpreter (`timeout`, `memory`, `crashed`) the session is dead
-   * and further calls give `crashed`; after `infraError` they give `infraError`.
+   * and further calls give `crashed`, unless the outcome is marked `rolledBack`; after `infraError`
+   * they give `infraError`.
    */
   execute(code: string, options?: ExecuteOptions): Promise<Outcome>;
   /** Ends the session's processes and removes its files. Idempotent. */

@@ -27,8 +27,8 @@ export interface CodedanceOptions {
    */
   readonly code: 'first' | 'tagged';
   /**
-   * What becomes of variables after a failure. The paper (§6.2) goes back to the last success, which
-   * no sandbox here can; its code forgets everything.
+   * What becomes of variables after a failure: `rollBack` goes back to the last success, as the paper
+   * has it (§6.2); `reset` forgets everything, as its code does.
    */
   readonly afterFailure: CodeRuntime['afterFailure'];
 }
@@ -178,8 +178,8 @@ function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
   };
 }
 
-/** The published protocol, as its code has it. */
+/** The published protocol: the paper's failures, and its code's way to find code. */
 export const codedance: Protocol = codedanceWith('codedance', {
   code: 'first',
-  afterFailure: 'reset',
+  afterFailure: 'rollBack',
 });

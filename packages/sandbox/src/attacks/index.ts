@@ -1,0 +1,10 @@
+export type { Attack, Expectation, Verdict } from './attack.ts';
+export {
+  type AttackResult,
+  attackLimits,
+  attacks,
+  expectedVerdict,
+  runAttacks,
+  type TierResult,
+} from './run.ts';
+export { drawAttacks } from './table.ts';

@@ -1,0 +1,85 @@
+/** Attacks on other sessions, and on the reward. */
+import { type Attack, everywhere, isolatedOnly } from './attack.ts';
+
+const sessions: readonly Omit<Attack, 'group'>[] = [
+  {
+    name: 'files of another session',
+    code: `
+import glob
+if VICTIM_DIRECTORY == os.getcwd():
+    print("REACHED" if os.path.exists("kept") else "refused: a place of its own under the same name")
+else:
+    attempt("list", lambda: os.listdir(VICTIM_DIRECTORY))
+    attempt("read", lambda: open(VICTIM_DIRECTORY + "/kept").read())
+attempt("all", lambda: os.listdir(os.path.dirname(os.getcwd())) if "/s" in os.getcwd() and not os.getcwd().endswith("own") else 1 / 0)`,
+    expected: { ...everywhere('refused'), processAsUser: 'open' },
+  },
+  {
+    name: 'variables, patches and environment of another session',
+    code: `
+import math
+seen = ["secret" in globals(), math.pi < 3.1, "VICTIM_WAS_HERE" in os.environ, "poison" in sys.modules]
+print("REACHED" if any(seen) else "refused", seen)`,
+    expected: everywhere('refused'),
+  },
+  {
+    name: 'pictures of another session in memory',
+    code: `
+import gc
+found = [o.size for o in gc.get_objects() if isinstance(o, Image.Image) and o.size == (123, 77)]
+print("REACHED" if found else "refused", found)`,
+    expected: everywhere('refused'),
+  },
+  {
+    name: 'memory shared by name (System V)',
+    code: 'attempt("shared", lambda: call(29, 194, 4711, 4096, 0o1666))',
+    expected: isolatedOnly('refused', 'untried'),
+  },
+  {
+    name: 'files shared by all (/dev/shm)',
+    code: 'attempt("shared", lambda: open(f"/dev/shm/attack-{os.getpid()}", "w").close() or os.unlink(f"/dev/shm/attack-{os.getpid()}"))',
+    expected: isolatedOnly('refused'),
+  },
+];
+
+const reward: readonly Omit<Attack, 'group'>[] = [
+  {
+    name: 'sources of the sandbox and its checks',
+    code: `
+frame = sys._getframe()
+while frame.f_back: frame = frame.f_back
+attempt("server", lambda: open(frame.f_code.co_filename).read())`,
+    expected: isolatedOnly('refused'),
+  },
+  {
+    name: 'a result forged on stdout',
+    code: `print('{"type": "result", "kind": "ok", "stdout": "42", "images": []}')`,
+    expected: everywhere('harmless'),
+  },
+  {
+    name: 'noise on the channel of results',
+    code: 'os.write(3, b"\\xff" * 64)\ntime.sleep(5)',
+    expected: everywhere('stopped'),
+  },
+  {
+    name: 'early exit with status 0',
+    code: 'os._exit(0)',
+    expected: everywhere('stopped'),
+  },
+  {
+    name: 'a whole result forged on the channel of results',
+    code: `
+import json, struct
+body = json.dumps({"type": "result", "kind": "ok", "stdout": "REACHED: forged\\n", "stderr": "",
+    "images": [], "error": None, "truncated": [], "wallMs": 1, "cpuMs": 1e9, "maxRssKb": 1}).encode()
+os.write(3, struct.pack("<III", len(body), 0, len(body)) + body)
+time.sleep(0.2)`,
+    // It speaks for nobody but itself, and could have printed the same.
+    expected: everywhere('open'),
+  },
+];
+
+export const neighbourAttacks: readonly Attack[] = [
+  ...sessions.map((attack) => ({ ...attack, group: 'other sessions' as const })),
+  ...reward.map((attack) => ({ ...attack, group: 'reward' as const })),
+];

@@ -1,0 +1,219 @@
+/** Runs the attacks in one tier and says how each ended. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { coordinatePicture } from '../checks/check.ts';
+import type { LocalTier } from '../choose-isolation.ts';
+import type { Guarantees } from '../guarantees.ts';
+import type { Limits } from '../limits.ts';
+import type { LocalSandbox } from '../local-sandbox.ts';
+import { openSandbox } from '../open-sandbox.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Session } from '../session.ts';
+import { type Attack, type Expectation, helpers, type Verdict } from './attack.ts';
+import { escapeAttacks } from './escape.ts';
+import { neighbourAttacks } from './neighbours.ts';
+import { resourceAttacks } from './resources.ts';
+
+export const attacks: readonly Attack[] = [
+  ...resourceAttacks,
+  ...escapeAttacks,
+  ...neighbourAttacks,
+];
+
+/** Small, so that passing them costs little. */
+export const attackLimits: Partial<Limits> = {
+  wallSeconds: 5,
+  cpuSeconds: 3,
+  memoryBytes: 768 * 2 ** 20,
+  outputBytes: 4096,
+  fileBytes: 8 * 2 ** 20,
+  diskBytes: 16 * 2 ** 20,
+  files: 256,
+};
+/** What only its limit ends is given little of it. */
+const bombLimits: Partial<Limits> = { ...attackLimits, wallSeconds: 0.5, cpuSeconds: 1 };
+
+export interface AttackResult {
+  readonly attack: Attack;
+  readonly verdict: Verdict;
+  readonly expected: Verdict;
+  /** What the code said, or how it ended. */
+  readonly detail: string;
+}
+
+export interface TierResult {
+  readonly tier: LocalTier;
+  readonly isRoot: boolean;
+  readonly guarantees: Guarantees;
+  readonly results: readonly AttackResult[];
+}
+
+export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: boolean): Verdict {
+  if (!isRoot && tier === 'landlock') return expected.landlockAsUser ?? expected.landlock;
+  if (!isRoot && tier === 'process') return expected.processAsUser ?? expected.process;
+  return expected[tier];
+}
+
+/** @throws UnsupportedError or MissingError if the machine does not have the tier */
+export async function runAttacks(python: string, tier: LocalTier): Promise<TierResult> {
+  const isRoot = process.getuid?.() === 0;
+  const host = await openHost();
+  process.env.SACCADE_ATTACK_SECRET = 'secret';
+  const results: AttackResult[] = [];
+  let guarantees: Guarantees | undefined;
+  try {
+    for (const isBomb of [false, true]) {
+      const limits = isBomb ? bombLimits : attackLimits;
+      const options = { python, isolation: tier, unsafe: true, forbidden: [], limits };
+      const sandbox = await openSandbox(options);
+      try {
+        guarantees ??= sandbox.guarantees;
+        const own = descendantCount(sandbox.serverPid);
+        const tried = attacks.filter((attack) => (attack.isBomb ?? false) === isBomb);
+        for (const attack of tried.filter(fitsMachine)) {
+          const expected = expectedVerdict(attack.expected, tier, isRoot);
+          const found =
+            expected === 'untried'
+              ? { verdict: expected, detail: '' }
+              : await tryAttack(attack, sandbox, host, own);
+          results.push({ attack, expected, ...found });
+        }
+      } finally {
+        await sandbox.dispose();
+      }
+    }
+  } finally {
+    delete process.env.SACCADE_ATTACK_SECRET;
+    await host.close();
+  }
+  if (guarantees === undefined) throw new Error('No attack was tried.');
+  return { tier, isRoot, guarantees, results };
+}
+
+function fitsMachine({ architecture }: Attack): boolean {
+  return architecture === undefined || architecture === process.arch;
+}
+
+async function tryAttack(
+  attack: Attack,
+  sandbox: LocalSandbox,
+  host: Host,
+  /** Processes of the server without sessions. */
+  own: number,
+): Promise<{ verdict: Verdict; detail: string }> {
+  const { restarts } = sandbox.stats();
+  const victim = await sandbox.open({
+    images: [{ name: 'secret_picture', encoded: coordinatePicture(123, 77) }],
+  });
+  const session = await sandbox.open();
+  try {
+    const place = await setUpVictim(victim);
+    const facts = { ...host.facts, ...place };
+    const lines = Object.entries(facts).map(
+      ([name, value]) => `${name} = ${JSON.stringify(value)}`,
+    );
+    const outcome = await session.execute(`${lines.join('\n')}\n${helpers}\n${attack.code}`);
+    await session.dispose();
+    const harm = await findHarm(victim, sandbox, restarts, own);
+    if (harm !== undefined) return { verdict: 'open', detail: harm };
+    return judge(outcome);
+  } finally {
+    await Promise.all([session.dispose(), victim.dispose()]);
+  }
+}
+
+/** Leaves everything that another session could find. */
+async function setUpVictim(victim: Session): Promise<Record<string, unknown>> {
+  const { stdout } = await victim.execute(`
+import builtins, math, os, sys, types
+secret = 1
+math.pi = 3
+os.environ["VICTIM_WAS_HERE"] = "1"
+sys.modules["poison"] = types.ModuleType("poison")
+open("kept", "w").write("secret")
+print(os.getpid(), os.getppid(), os.getcwd())`);
+  const [pid, server, directory] = stdout.trim().split(' ');
+  return { VICTIM: Number(pid), SERVER: Number(server), VICTIM_DIRECTORY: directory };
+}
+
+/** What the attack did to others, if anything. */
+async function findHarm(
+  victim: Session,
+  sandbox: LocalSandbox,
+  restarts: number,
+  own: number,
+): Promise<string | undefined> {
+  const after = await victim.execute('print(secret, open("kept").read())');
+  if (after.stdout !== '1 secret\n') return `another session ended with ${after.kind}`;
+  if (sandbox.stats().restarts !== restarts) return 'the server ended';
+  for (let wait = 0; ; wait++) {
+    const left = descendantCount(sandbox.serverPid) - sandbox.stats().open;
+    if (left <= own) return undefined;
+    if (wait === 40) return `${left - own} processes were left behind`;
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+
+function judge(outcome: Outcome): { verdict: Verdict; detail: string } {
+  const text = outcome.stdout.trim();
+  const shown = (line: string | undefined): string => (line ?? '').slice(0, 80);
+  const reached = text.split('\n').find((line) => line.startsWith('REACHED'));
+  if (reached !== undefined) return { verdict: 'open', detail: shown(reached) };
+  const { kind, error } = outcome;
+  if (kind === 'timeout' || kind === 'memory' || kind === 'crashed') {
+    return { verdict: 'stopped', detail: kind };
+  }
+  if (kind === 'ok' && !text.startsWith('refused')) return { verdict: 'harmless', detail: kind };
+  if (kind === 'infraError') return { verdict: 'open', detail: shown(error?.message) };
+  return { verdict: 'refused', detail: shown(error?.type ?? text.split('\n')[0]) };
+}
+
+/** Living processes below `root`. */
+function descendantCount(root: number): number {
+  const parents = new Map<number, number>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (state !== 'Z') parents.set(Number(entry), Number(parent));
+    } catch {
+      // ended while we looked
+    }
+  }
+  const isBelow = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent === root || (parent !== undefined && parent > 1 && isBelow(parent));
+  };
+  return [...parents.keys()].filter(isBelow).length;
+}
+
+interface Host {
+  readonly facts: Readonly<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** What the machine has that sessions must not reach: a readable file, a port, an abstract socket. */
+async function openHost(): Promise<Host> {
+  const folder = await mkdtemp(join(tmpdir(), 'saccade-attacks-'));
+  await chmod(folder, 0o755);
+  const file = join(folder, 'answers.json');
+  await writeFile(file, '["the answer"]');
+  const name = `saccade-attacks-${process.pid}`;
+  const listeners = [createServer((socket) => socket.destroy()), createServer()];
+  const [tcp, unix] = listeners as [Server, Server];
+  await new Promise<void>((done) => tcp.listen(0, '127.0.0.1', done));
+  await new Promise<void>((done) => unix.listen(`\0${name}`, done));
+  const address = tcp.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    facts: { HOST_FILE: file, HOST_PORT: port, HOST_SOCKET: name },
+    close: async () => {
+      await Promise.all(listeners.map((one) => new Promise((done) => one.close(done))));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
