@@ -19,4 +19,4 @@ export {
   type PythonEnvironmentOptions,
 } from './python-environment.ts';
 export { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
-export type { InputImage, Sandbox, Session, SessionOptions } from './session.ts';
+export type { InputImage, InputVideo, Sandbox, Session, SessionOptions } from './session.ts';

@@ -75,13 +75,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   async open(options: SessionOptions = {}): Promise<Session> {
-    const images = options.images ?? [];
-    for (const { name } of images) {
-      if (identifier.test(name)) continue;
-      throw new DataError(
-        `"${name}" cannot be a variable of a picture. Use letters, digits and underscores.`,
-      );
-    }
+    this.#checkInputs(options);
     this.#refuseDisposed();
     const release = await this.#slots.acquire(options.signal);
     let session: PythonSession;
@@ -106,13 +100,37 @@ export class LocalSandbox implements Sandbox {
     return session;
   }
 
+  /** @throws DataError for a name that is no variable or stands twice, and for too large a video */
+  #checkInputs({ images = [], videos = [] }: SessionOptions): void {
+    const names = new Set<string>();
+    for (const { name } of [...images, ...videos]) {
+      if (!identifier.test(name)) {
+        throw new DataError(
+          `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
+        );
+      }
+      if (names.has(name)) {
+        throw new DataError(`Two pictures or videos are called ${name}. Give each its own name.`);
+      }
+      names.add(name);
+    }
+    const { videoBytes } = this.#options.limits;
+    for (const { name, encoded } of videos) {
+      if (encoded.length <= videoBytes) continue;
+      throw new DataError(
+        `The video ${name} has ${encoded.length} bytes, at most ${videoBytes} are allowed. ` +
+          'Give a shorter one or raise limits.videoBytes.',
+      );
+    }
+  }
+
   /** A server may die between two looks at it: one more try with a new one. */
-  async #openOnLivingServer({ images = [] }: SessionOptions): Promise<PythonSession> {
+  async #openOnLivingServer(options: SessionOptions): Promise<PythonSession> {
     for (let attempt = 0; ; attempt++) {
       this.#refuseDisposed();
       const link = await this.#livingLink();
       try {
-        return await link.open(images);
+        return await link.open(options);
       } catch (error) {
         if (link.isAlive || attempt > 0) throw error;
       }

@@ -9,8 +9,21 @@ export interface InputImage {
   readonly encoded: Uint8Array;
 }
 
+/**
+ * A video put into the session before the first call, as a reader in a global variable:
+ * `len(reader)`, `reader[i].asnumpy()`, `reader.get_avg_fps()` as decord has them. The session's
+ * directory has the file, too, under the same name.
+ */
+export interface InputVideo {
+  /** Variable and file name, e.g. `video_clue_0`. */
+  readonly name: string;
+  /** The file's bytes, in any format that FFmpeg reads. */
+  readonly encoded: Uint8Array;
+}
+
 export interface SessionOptions {
   readonly images?: readonly InputImage[];
+  readonly videos?: readonly InputVideo[];
   readonly signal?: AbortSignal;
 }
 
