@@ -38,13 +38,23 @@ function drawNeedleLook(ink: Uint8Array, random: Random): Picture {
 }
 
 async function caption(options: CaptionOptions, index: number): Promise<Trajectory> {
-  const { processor, images, seed, printShare = 0, draw = drawNeedleLook } = options;
+  const { seed, printShare = 0, draw = drawNeedleLook } = options;
   const random = randomAt(seed, 'caption', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
   const isPrint = printShare > 0 && random.uniform() < printShare;
   const ink = digits.pixels(digit);
   const picture = isPrint ? drawPrint(ink) : draw(ink, random);
+  return captioned(picture, String(digits.label(digit)), index, options);
+}
+
+/** A picture alone and right after it what is said of it. */
+export async function captioned(
+  picture: Picture,
+  text: string,
+  index: number,
+  { processor, images }: Pick<CaptionOptions, 'processor' | 'images'>,
+): Promise<Trajectory> {
   const { width, height } = picture;
   const png = await encodePicture(picture);
   const image = await images.prepare(png);
@@ -61,7 +71,6 @@ async function caption(options: CaptionOptions, index: number): Promise<Trajecto
     tokenCount: image.tokenCount,
   };
   builder.prompt({ tokens, images: [recorded], text: processor.decode(tokens) });
-  const text = String(digits.label(digit));
   const said = processor.encodeModelText(text, false);
   builder.model({ tokens: said, logprobs: new Float32Array(said.length), text, policyVersion: 0 });
   builder.turn({ kind: 'answer', answer: text });

@@ -7,6 +7,7 @@ export { guide, turnedDecisions } from './guided.ts';
 export { answerText, filmStripText, frameText, lookText, turnText } from './model-text.ts';
 export { type ReadingOptions, readingExamples } from './reading.ts';
 export { needleScript, type Script, turnedScript, videoScript } from './script.ts';
+export { type StripCaptionOptions, stripCaptions } from './strip-caption.ts';
 export { planTurned, type TurnedMix, type TurnedStep } from './turned-behaviour.ts';
 export { planVideo, type VideoStep } from './video-behaviour.ts';
 export { type VideoReadingOptions, videoReadings } from './video-reading.ts';

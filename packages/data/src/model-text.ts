@@ -22,10 +22,9 @@ export function turnText(tool: TurnTool): string {
 
 /** Small pictures of every `stride`th frame of the first video, side by side, a token for each. */
 export function filmStripText(stride: number, count: number): string {
-  const size = `(${28 * count}, 28)`;
-  return codeText(
-    `Image.fromarray(np.hstack(video_clue_0[::${stride}])).reduce(4).resize(${size}).show()`,
-  );
+  const frames = `np.hstack(video_clue_0[::${stride}])`;
+  // 0 is the nearest neighbour: pixels are doubled as they are.
+  return codeText(`Image.fromarray(${frames}).reduce(4).resize((${28 * count}, 28), 0).show()`);
 }
 
 /** One frame of the first video in full. */

@@ -12,6 +12,11 @@ export const STRIP_FRAMES: number = defaultCardVideo.frameCount / STRIP_STRIDE;
  */
 const OFFSETS = [2, 5] as const;
 
+/** The frame of the first look after the strip; the second is for where it misses. */
+export function firstLook({ card }: CardVideoFacts): number {
+  return Math.ceil(card[0] / STRIP_STRIDE) * STRIP_STRIDE + OFFSETS[0];
+}
+
 /** The strip, or the index of a frame. */
 export type VideoStep = 'strip' | number;
 
@@ -20,13 +25,14 @@ export type VideoStep = 'strip' | number;
  * answer too early and look at wrong times; `maxLooks` counts the strip.
  */
 export function planVideo(
-  { card, digit }: CardVideoFacts,
+  facts: CardVideoFacts,
   mix: DemonstrationMix,
   random: Random,
 ): readonly VideoStep[] {
   if (random.uniform() < mix.answerWithoutLooking) return [];
   const steps: VideoStep[] = ['strip'];
-  const first = Math.ceil(card[0] / STRIP_STRIDE) * STRIP_STRIDE;
+  const first = firstLook(facts) - OFFSETS[0];
+  const { digit } = facts;
   let visits = 0;
   let hasSeen = false;
   while (steps.length < mix.maxLooks) {

@@ -15,13 +15,18 @@ import { answeredAtOnce, type OneTurnOptions } from './one-turn.ts';
 export interface VideoReadingOptions extends OneTurnOptions {
   readonly seed: number;
   readonly count: number;
-  /** Frames given at equal distances; 0 for those of one to three looks. */
+  /**
+   * Frames given at equal distances: so many, a half, a quarter or an eighth of them, in equal shares;
+   * 0 for those of one to three looks.
+   */
   readonly frames: number;
   readonly onEvent?: EventSink;
 }
 
 /** Clips no task is made of: indices of the training split beyond those that are rolled out. */
-const FIRST = 500_000;
+export const FIRST_READING = 500_000;
+/** One cold start is to serve fewer frames as well. */
+const SHARES = [1, 2, 4, 8] as const;
 
 /** Clips of the training split as one-turn trajectories. They need no sandbox. */
 export function videoReadings(options: VideoReadingOptions): Promise<Trajectory[]> {
@@ -32,14 +37,15 @@ async function reading(options: VideoReadingOptions, index: number): Promise<Tra
   const { seed, frames } = options;
   const { frameCount } = defaultCardVideo;
   const random = randomAt(seed, 'video-reading', index);
+  const given = Math.max(1, Math.round(frames / random.pick(SHARES)));
   for (;;) {
-    const clip = await drawCardClip('train', FIRST + random.integer(FIRST));
+    const clip = drawCardClip('train', FIRST_READING + random.integer(FIRST_READING));
     const [start, end] = clip.facts.digit;
     const looks = [
       start + random.integer(end - start),
       ...Array.from({ length: random.integer(3) }, () => random.integer(frameCount)),
     ];
-    const indices = frames > 0 ? uniformIndices(frameCount, frames) : random.shuffle(looks);
+    const indices = frames > 0 ? uniformIndices(frameCount, given) : random.shuffle(looks);
     // Where no frame shows the digit there is nothing to read.
     if (!indices.some((i) => start <= i && i < end)) continue;
     const size = { width: CARD_VIDEO_SIZE, height: CARD_VIDEO_SIZE };

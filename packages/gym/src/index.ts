@@ -32,6 +32,7 @@ export {
   defaultCardVideo,
   drawCardClip,
   drawCardFrame,
+  drawFilmStrip,
 } from './tasksets/card-video.ts';
 export {
   type Box,

@@ -10,7 +10,13 @@ import { mnist } from '../mnist.ts';
 import type { Task } from '../task.ts';
 import { uniformFrames, uniformIndices } from '../uniform-frames.ts';
 import { greyVideo } from '../videos.fixture.ts';
-import { type CardVideoFacts, cardVideo, cardVideoWith, drawCardClip } from './card-video.ts';
+import {
+  type CardVideoFacts,
+  cardVideo,
+  cardVideoWith,
+  drawCardClip,
+  drawFilmStrip,
+} from './card-video.ts';
 
 const environment = join(import.meta.dirname, '../../../../.cache/sandbox-venv');
 let sandbox: LocalSandbox;
@@ -41,7 +47,7 @@ async function print(task: Task, code: string): Promise<string> {
 describe('card-video', () => {
   it('is a video whose every frame comes back as it was drawn', async () => {
     const task = await cardVideo.task('train', 3);
-    const clip = await drawCardClip('train', 3);
+    const clip = drawCardClip('train', 3);
     const drawn = await Promise.all(
       Array.from({ length: 96 }, (_, i) => clip.frame(i).then(pixels)),
     );
@@ -57,9 +63,21 @@ print(json.dumps([hashlib.sha1(frame.tobytes()).hexdigest()[:12] for frame in fi
     );
   });
 
+  it('has strips that are drawn as Pillow shrinks them', async () => {
+    for (const index of [1, 2]) {
+      const clip = drawCardClip('train', index);
+      const frames = Array.from({ length: 16 }, (_, i) => clip.picture(6 * i));
+      const code = `import hashlib
+strip = Image.fromarray(np.hstack(film[::6])).reduce(4).resize((448, 28), 0)
+print(hashlib.sha1(strip.tobytes()).hexdigest()[:12])`;
+      const strip = drawFilmStrip(frames);
+      expect(await print(await cardVideo.task('train', index), code)).toBe(digest(strip.pixels));
+    }
+  });
+
   it('shows the card for 12 frames, its digit in three in the middle, and nothing else', async () => {
     for (let index = 0; index < 12; index++) {
-      const { facts, frame } = await drawCardClip('heldOut', index);
+      const { facts, frame } = drawCardClip('heldOut', index);
       const [card, digit] = [facts.card, facts.digit];
       expect([card[1] - card[0], digit[1] - digit[0], digit[0] - card[0]]).toEqual([12, 3, 5]);
       const [left, top, right, bottom] = facts.place;
@@ -129,7 +147,7 @@ describe('uniform frames', () => {
   it('are in the context at full resolution, in the order of time', async () => {
     const given = uniformFrames(cardVideo, { sandbox, count: 6 });
     const task = await given.task('train', 5);
-    const clip = await drawCardClip('train', 5);
+    const clip = drawCardClip('train', 5);
     expect(task.images.map(({ name }) => name)).toEqual(
       Array.from({ length: 6 }, (_, i) => `image_clue_${i}`),
     );

@@ -84,16 +84,18 @@ export const cardVideo: TaskSet = cardVideoWith();
 export interface CardClip {
   readonly facts: CardVideoFacts;
   readonly answer: string;
-  /** PNG bytes of frame i; frames that are alike are the same array. */
+  /** Frame i; frames that are alike are the same picture. */
+  picture(index: number): Picture;
+  /** Its PNG bytes; frames that are alike are the same array. */
   frame(index: number): Promise<Uint8Array>;
 }
 
 /** Draws the clip of a task. */
-export async function drawCardClip(
+export function drawCardClip(
   split: Split,
   index: number,
   options: CardVideoOptions = defaultCardVideo,
-): Promise<CardClip> {
+): CardClip {
   const random = randomAt(options.seed, 'card-video', split, index);
   const facts = layOut(options, split, index);
   const digits = mnist(split);
@@ -102,20 +104,28 @@ export async function drawCardClip(
   const blank = new Uint8Array(DIGIT_SIZE * DIGIT_SIZE);
   const back = drawLook(blank, options.texture, random);
   const face = drawLook(digits.pixels(digit), options.texture, random);
-  const drawn = new Map<string, Promise<Uint8Array>>();
+  const drawn = new Map<string, Picture>();
+  const encoded = new Map<Picture, Promise<Uint8Array>>();
+  const picture = (i: number): Picture => {
+    const hour = Math.floor((i * HOURS) / options.frameCount);
+    const side = isWithin(i, facts.digit) ? face : isWithin(i, facts.card) ? back : undefined;
+    const key = `${hour}/${side === undefined ? 'none' : side === face ? 'face' : 'back'}`;
+    let frame = drawn.get(key);
+    if (frame === undefined) {
+      const lit = light(table, hour);
+      frame = side === undefined ? lit : lay(lit, side, facts.place);
+      drawn.set(key, frame);
+    }
+    return frame;
+  };
   return {
     facts,
     answer: String(digits.label(digit)),
+    picture,
     frame(i) {
-      const hour = Math.floor((i * HOURS) / options.frameCount);
-      const side = isWithin(i, facts.digit) ? face : isWithin(i, facts.card) ? back : undefined;
-      const key = `${hour}/${side === undefined ? 'none' : side === face ? 'face' : 'back'}`;
-      let png = drawn.get(key);
-      if (png === undefined) {
-        const lit = light(table, hour);
-        png = encodePicture(side === undefined ? lit : lay(lit, side, facts.place));
-        drawn.set(key, png);
-      }
+      const frame = picture(i);
+      const png = encoded.get(frame) ?? encodePicture(frame);
+      encoded.set(frame, png);
       return png;
     },
   };
@@ -127,6 +137,46 @@ export function drawCardFrame(ink: Uint8Array, random: Random): Picture {
   const table = drawTable(CARD_VIDEO_SIZE, texture, random, false);
   const lit = light(table, random.integer(HOURS));
   return lay(lit, drawLook(ink, texture, random), random.pick(PLACES));
+}
+
+/**
+ * Frames side by side, shrunk to a quarter of their side and each pixel doubled: a token for each.
+ *
+ * The same pixels as Pillow's `reduce(4)` and a nearest-neighbour `resize` give.
+ */
+export function drawFilmStrip(frames: readonly Picture[]): Picture {
+  const side = CARD_VIDEO_SIZE / SHRINK;
+  const [width, height] = [2 * side * frames.length, 2 * side];
+  const pixels = new Uint8Array(width * height * 3);
+  frames.forEach((frame, f) => {
+    for (let y = 0; y < side; y++) {
+      for (let x = 0; x < side; x++) {
+        for (let colour = 0; colour < 3; colour++) {
+          const mean = meanOf(frame, SHRINK * x, SHRINK * y, colour);
+          for (const [dx, dy] of [
+            [0, 0],
+            [1, 0],
+            [0, 1],
+            [1, 1],
+          ] as const) {
+            pixels[((2 * y + dy) * width + 2 * (f * side + x) + dx) * 3 + colour] = mean;
+          }
+        }
+      }
+    }
+  });
+  return { width, height, pixels };
+}
+
+const SHRINK = 4;
+
+function meanOf({ pixels, width }: Picture, left: number, top: number, colour: number): number {
+  let sum = 0;
+  for (let y = top; y < top + SHRINK; y++) {
+    for (let x = left; x < left + SHRINK; x++)
+      sum += pixels[(y * width + x) * 3 + colour] as number;
+  }
+  return Math.floor(sum / SHRINK ** 2 + 0.5);
 }
 
 /** The light changes so often, and in steps of so many grey levels. */
@@ -182,7 +232,7 @@ function lay(table: Picture, card: Picture, [left, top]: Box): Picture {
 
 async function makeTask(options: CardVideoOptions, split: Split, index: number): Promise<Task> {
   const { frameCount } = options;
-  const { facts, answer, frame } = await drawCardClip(split, index, options);
+  const { facts, answer, frame } = drawCardClip(split, index, options);
   const video = {
     width: CARD_VIDEO_SIZE,
     height: CARD_VIDEO_SIZE,

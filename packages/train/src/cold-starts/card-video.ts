@@ -3,6 +3,7 @@ import {
   captions,
   demonstrate,
   guide,
+  stripCaptions,
   tourMix,
   videoCorpus,
   videoReadings,
@@ -77,9 +78,11 @@ async function looks(options: GatherOptions): Promise<readonly Mixture[]> {
     firstTask: sft.tours,
     count: sft.demonstrations,
   });
+  const strips = await stripCaptions({ processor, images, seed, count: sft.captions, onEvent });
   const guided = tours.map((tour) => guide(tour, processor));
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
     { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },
+    { kind: 'strips', examples: strips, perUpdate: sft.captionBatchSize },
   ];
 }
