@@ -56,11 +56,6 @@ export const video: Experiment = {
           about: 'The strip and one frame.',
           settings: ['rollout.maxToolTurns=2'],
         },
-        {
-          label: 'accuracy alone',
-          about: 'Four tool turns, and no bonus for tool calls of right answers.',
-          settings: ['rl.accumulativeCoefficient=0'],
-        },
       ],
       curves: [
         accuracy,

@@ -18,10 +18,10 @@ export const pyvisionVideoNano: Recipe = {
     sharedPrefix: true,
     sft: {
       examples: 'card-video',
-      demonstrations: 384,
-      tours: 1024,
-      readings: 2048,
-      captions: 8192,
+      demonstrations: 256,
+      tours: 768,
+      readings: 1024,
+      captions: 4096,
       updates: 500,
       batchSize: 8,
       tourBatchSize: 18,
@@ -32,7 +32,7 @@ export const pyvisionVideoNano: Recipe = {
       finalFraction: 0.03,
     },
     rl: {
-      steps: 25,
+      steps: 20,
       algorithm: 'pyvision-rl',
       scheduler: 'oversample-filter-rank',
       reward: 'pyvision',

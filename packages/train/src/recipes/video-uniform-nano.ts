@@ -15,7 +15,7 @@ export const videoUniformNano: Recipe = {
       ...pyvisionVideoNano.config.sft,
       demonstrations: 0,
       tours: 0,
-      readings: 4096,
+      readings: 2048,
       readingBatchSize: 24,
     },
     rollout: { initialFrames: 8, maxToolTurns: 0, maxImages: 64 },
