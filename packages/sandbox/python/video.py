@@ -42,7 +42,7 @@ class VideoReader:
 
     def __init__(self, uri, ctx=None, width=-1, height=-1, num_threads=0, fault_tol=-1):
         self._size = (width, height) if width > 0 and height > 0 else None
-        self.path = uri if isinstance(uri, str) else None
+        self.path = os.fspath(uri) if isinstance(uri, (str, os.PathLike)) else None
         self._container = None
         self._cache = OrderedDict()
         self._cached_bytes = 0
@@ -66,7 +66,7 @@ class VideoReader:
         self._errors = (av.FFmpegError, EOFError)
         name = self.path or "it"
         try:
-            self._data = map_file(uri) if isinstance(uri, (str, os.PathLike)) else uri
+            self._data = uri if self.path is None else map_file(self.path)
             self._begin()
         except FileNotFoundError:
             raise VideoError(f"there is no video at {name}") from None
