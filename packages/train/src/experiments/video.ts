@@ -51,11 +51,6 @@ export const video: Experiment = {
           about: 'As the recipe has it: the strip and up to three frames.',
           settings: [],
         },
-        {
-          label: 'two tool turns',
-          about: 'The strip and one frame.',
-          settings: ['rollout.maxToolTurns=2'],
-        },
       ],
       curves: [
         accuracy,

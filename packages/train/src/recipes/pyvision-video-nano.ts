@@ -18,11 +18,11 @@ export const pyvisionVideoNano: Recipe = {
     sharedPrefix: true,
     sft: {
       examples: 'card-video',
-      demonstrations: 256,
-      tours: 768,
+      demonstrations: 192,
+      tours: 512,
       readings: 1024,
       captions: 4096,
-      updates: 500,
+      updates: 350,
       batchSize: 8,
       tourBatchSize: 18,
       readingBatchSize: 8,
@@ -32,7 +32,7 @@ export const pyvisionVideoNano: Recipe = {
       finalFraction: 0.03,
     },
     rl: {
-      steps: 20,
+      steps: 16,
       algorithm: 'pyvision-rl',
       scheduler: 'oversample-filter-rank',
       reward: 'pyvision',
