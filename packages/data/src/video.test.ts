@@ -18,6 +18,7 @@ import { type DemonstrationMix, tourMix } from './behaviour.ts';
 import { videoCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
 import { videoScript } from './script.ts';
+import { stripCaptions } from './strip-caption.ts';
 import { planVideo } from './video-behaviour.ts';
 import { videoReadings } from './video-reading.ts';
 
@@ -119,6 +120,22 @@ describe('a diligent demonstration of card-video', () => {
     expect(share((plan) => plan.length === 1)).toBeCloseTo(0.7 * 0.4, 1);
     expect(share((plan) => plan.length > 1 && plan[1] !== 14)).toBeGreaterThan(0.1);
     expect(Math.max(...plans.map(({ length }) => length))).toBeLessThanOrEqual(mix.maxLooks);
+  });
+});
+
+describe('a captioned strip', () => {
+  it('is of any length, has the card in it, and says a frame right after the card came', async () => {
+    const captions = await stripCaptions({ processor, images, seed: 1, count: 40 });
+    const widths = new Set<number>();
+    for (const caption of captions) {
+      expect(trajectoryViolations(caption)).toEqual([]);
+      const [strip] = pictures(caption);
+      widths.add(strip?.width ?? 0);
+      expect(strip?.tokenCount).toBe((strip?.width ?? 0) / 28);
+      const frame = Number(caption.segments.at(-1)?.text);
+      expect([frame % 6, frame > 6, frame < 90]).toEqual([2, true, true]);
+    }
+    expect([...widths].sort((a, b) => a - b)).toEqual([28, 56, 112, 224, 448]);
   });
 });
 
