@@ -2,8 +2,15 @@
  * Captions: a look at a digit and right after it which one it is. Seeing is learned from them at a
  * fraction of what a conversation costs, as vision-language models learn it from captioned pictures.
  */
-import { type EventSink, randomAt } from '@saccade/core';
-import { defaultNeedle, drawLook, drawPrint, encodePicture, mnist } from '@saccade/gym';
+import { type EventSink, type Random, randomAt } from '@saccade/core';
+import {
+  defaultNeedle,
+  drawLook,
+  drawPrint,
+  encodePicture,
+  mnist,
+  type Picture,
+} from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
@@ -16,6 +23,8 @@ export interface CaptionOptions {
   readonly count: number;
   /** Share of large prints instead of looks. Default 0. */
   readonly printShare?: number;
+  /** Draws a look at a digit; by default that of a card of `needle`. */
+  readonly draw?: (ink: Uint8Array, random: Random) => Picture;
   readonly onEvent?: EventSink;
 }
 
@@ -24,14 +33,28 @@ export function captions(options: CaptionOptions): Promise<Trajectory[]> {
   return inChunks('captions', options, (index) => caption(options, index));
 }
 
+function drawNeedleLook(ink: Uint8Array, random: Random): Picture {
+  return drawLook(ink, defaultNeedle.texture, random);
+}
+
 async function caption(options: CaptionOptions, index: number): Promise<Trajectory> {
-  const { processor, images, seed, printShare = 0 } = options;
+  const { seed, printShare = 0, draw = drawNeedleLook } = options;
   const random = randomAt(seed, 'caption', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
   const isPrint = printShare > 0 && random.uniform() < printShare;
   const ink = digits.pixels(digit);
-  const picture = isPrint ? drawPrint(ink) : drawLook(ink, defaultNeedle.texture, random);
+  const picture = isPrint ? drawPrint(ink) : draw(ink, random);
+  return captioned(picture, String(digits.label(digit)), index, options);
+}
+
+/** A picture alone and right after it what is said of it. */
+export async function captioned(
+  picture: Picture,
+  text: string,
+  index: number,
+  { processor, images }: Pick<CaptionOptions, 'processor' | 'images'>,
+): Promise<Trajectory> {
   const { width, height } = picture;
   const png = await encodePicture(picture);
   const image = await images.prepare(png);
@@ -48,7 +71,6 @@ async function caption(options: CaptionOptions, index: number): Promise<Trajecto
     tokenCount: image.tokenCount,
   };
   builder.prompt({ tokens, images: [recorded], text: processor.decode(tokens) });
-  const text = String(digits.label(digit));
   const said = processor.encodeModelText(text, false);
   builder.model({ tokens: said, logprobs: new Float32Array(said.length), text, policyVersion: 0 });
   builder.turn({ kind: 'answer', answer: text });

@@ -10,19 +10,13 @@ import {
   encodePicture,
   mnist,
   needleQuestion,
-  type Protocol,
   type Task,
 } from '@saccade/gym';
-import type { ContentPart, Processor } from '@saccade/policy';
-import type { ModelImages } from '@saccade/rollout';
-import { type Trajectory, TrajectoryBuilder, type TrajectoryImage } from '@saccade/trajectory';
+import type { Trajectory } from '@saccade/trajectory';
 import { inChunks } from './in-chunks.ts';
-import { answerText } from './model-text.ts';
+import { answeredAtOnce, type OneTurnOptions } from './one-turn.ts';
 
-export interface ReadingOptions {
-  readonly protocol: Protocol;
-  readonly processor: Processor;
-  readonly images: ModelImages;
+export interface ReadingOptions extends OneTurnOptions {
   readonly seed: number;
   readonly count: number;
   readonly onEvent?: EventSink;
@@ -34,8 +28,7 @@ export function readingExamples(options: ReadingOptions): Promise<Trajectory[]> 
 }
 
 async function readingExample(options: ReadingOptions, index: number): Promise<Trajectory> {
-  const { protocol, processor, images, seed } = options;
-  const random = randomAt(seed, 'reading', index);
+  const random = randomAt(options.seed, 'reading', index);
   const digits = mnist('train');
   const digit = random.integer(digits.count);
   const { cards, texture } = defaultNeedle;
@@ -57,38 +50,5 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
     answer: String(digits.label(digit)),
     metadata: {},
   };
-  const { user, system } = protocol.prompt(task);
-  const recorded: TrajectoryImage[] = [];
-  const content: ContentPart[] = [];
-  for (const part of user) {
-    if (part.kind === 'text') {
-      content.push(part);
-      continue;
-    }
-    const { name, png, width, height } = part;
-    const image = await images.prepare(png);
-    content.push({ kind: 'image', image });
-    recorded.push({
-      name,
-      png,
-      width,
-      height,
-      modelWidth: image.width,
-      modelHeight: image.height,
-      tokenCount: image.tokenCount,
-    });
-  }
-  const prompt = processor.encodePrompt(content, system);
-  const builder = new TrajectoryBuilder({ id: task.id, taskId: task.id, sampleIndex: 0 });
-  builder.prompt({
-    tokens: prompt.tokens,
-    images: recorded,
-    text: processor.decode(prompt.tokens),
-  });
-  const text = answerText(task.answer);
-  const tokens = processor.encodeModelText(text, true);
-  const logprobs = new Float32Array(tokens.length);
-  builder.model({ tokens, logprobs, text, policyVersion: 0 });
-  builder.turn({ kind: 'answer', answer: `\\boxed{${task.answer}}` });
-  return builder.finish('answered');
+  return answeredAtOnce(task, options);
 }

@@ -2,30 +2,33 @@
 import { type Outcome, type Sandbox, SandboxError, type Session } from '@saccade/sandbox';
 import { joinOutcomes, type ToolPicture } from '@saccade/tools';
 import type { CodeRuntime } from './code-runtime.ts';
+import type { TaskVideo } from './task.ts';
 
 const plain: CodeRuntime = { keepsVariables: true, afterFailure: 'keep' };
 
 /** Kinds after which a session runs no more code. */
 const deadly: readonly Outcome['kind'][] = ['timeout', 'memory', 'crashed', 'infraError'];
 
+export interface CodeSessionOptions {
+  /** Those the model was shown; variables of the session. */
+  readonly pictures: readonly ToolPicture[];
+  /** The task's videos; variables of the session, none of them in the context. */
+  readonly videos?: readonly TaskVideo[];
+  readonly runtime?: CodeRuntime;
+}
+
 export class CodeSession {
   readonly #sandbox: Sandbox;
   readonly #pictures: readonly ToolPicture[];
+  readonly #videos: readonly TaskVideo[];
   readonly #runtime: CodeRuntime;
-  readonly #opening: string | undefined;
   #session: Promise<Session> | undefined;
 
-  /** @param opening Python run in every new session before the runtime's own set-up */
-  constructor(
-    sandbox: Sandbox,
-    pictures: readonly ToolPicture[],
-    runtime: CodeRuntime = plain,
-    opening?: string,
-  ) {
+  constructor(sandbox: Sandbox, { pictures, videos = [], runtime = plain }: CodeSessionOptions) {
     this.#sandbox = sandbox;
     this.#pictures = pictures;
+    this.#videos = videos;
     this.#runtime = runtime;
-    this.#opening = opening;
   }
 
   /** @throws SandboxError if no session can be opened or set up */
@@ -67,22 +70,20 @@ export class CodeSession {
 
   async #open(abort: { signal?: AbortSignal }): Promise<Session> {
     const images = this.#pictures.map(({ name, png }) => ({ name, encoded: png }));
+    const videos = this.#videos.map(({ name, encoded }) => ({ name, encoded }));
     const mode = this.#runtime.afterFailure === 'rollBack' ? 'transactional' : 'persistent';
-    const session = await this.#sandbox.open({ images, mode, ...abort });
-    const scripts = [this.#opening, this.#runtime.setUp?.(this.#names())];
+    const session = await this.#sandbox.open({ images, videos, mode, ...abort });
+    const script = this.#runtime.setUp?.(this.#names());
     try {
-      for (const script of scripts) {
-        if (script === undefined || script === '') continue;
-        const { kind, error } = await session.execute(script, abort);
-        if (kind === 'ok') continue;
-        const reason = error === undefined ? kind : `${error.type}: ${error.message}`;
-        throw new SandboxError(`A session could not be set up: ${reason}.`);
-      }
+      if (script === undefined || script === '') return session;
+      const { kind, error } = await session.execute(script, abort);
+      if (kind === 'ok') return session;
+      const reason = error === undefined ? kind : `${error.type}: ${error.message}`;
+      throw new SandboxError(`A session could not be set up: ${reason}.`);
     } catch (error) {
       await session.dispose();
       throw error;
     }
-    return session;
   }
 }
 

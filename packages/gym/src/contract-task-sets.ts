@@ -12,6 +12,7 @@ export const taskSetContract: readonly TaskSetCheck[] = [
   { name: 'gives the same task for the same index', check: checkStable },
   { name: 'gives every task an id of its own, in both splits', check: checkIds },
   { name: 'asks a question with an answer and pictures that are PNG files', check: checkWhole },
+  { name: 'gives every picture and video a name of its own, and video files', check: checkVideos },
 ];
 
 const splits: readonly Split[] = ['train', 'heldOut'];
@@ -33,12 +34,14 @@ async function checkStable(taskSet: TaskSet): Promise<void> {
   }
 }
 
-/** Everything in a task as text, with its pictures' bytes as a digest. */
+/** Everything in a task as text, with the bytes of pictures and videos as digests. */
 function fingerprint(task: Task | undefined): string {
-  const images = task?.images.map(({ png, ...rest }) => {
-    return { ...rest, digest: createHash('sha256').update(png).digest('hex') };
+  const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+  const images = task?.images.map(({ png, ...rest }) => ({ ...rest, digest: digest(png) }));
+  const videos = task?.videos?.map(({ encoded, ...rest }) => {
+    return { ...rest, digest: digest(encoded) };
   });
-  return JSON.stringify({ ...task, images });
+  return JSON.stringify({ ...task, images, videos });
 }
 
 async function checkIds(taskSet: TaskSet): Promise<void> {
@@ -56,10 +59,6 @@ async function checkWhole(taskSet: TaskSet): Promise<void> {
     for (const task of await tasksOf(taskSet, split)) {
       if (task.question.trim() === '') throw new Error(`Task ${task.id} asks nothing.`);
       if (task.answer.trim() === '') throw new Error(`Task ${task.id} has no answer.`);
-      const names = new Set(task.images.map((image) => image.name));
-      if (names.size !== task.images.length) {
-        throw new Error(`Task ${task.id} has two pictures of the same name.`);
-      }
       for (const { name, png, width, height } of task.images) {
         const [foundWidth, foundHeight] = pngSize(png) ?? [];
         if (foundWidth === width && foundHeight === height) continue;
@@ -67,6 +66,22 @@ async function checkWhole(taskSet: TaskSet): Promise<void> {
           `Picture ${name} of ${task.id} must be a PNG file of ${width}×${height}, got ` +
             `${foundWidth === undefined ? 'something else' : `${foundWidth}×${foundHeight}`}.`,
         );
+      }
+    }
+  }
+}
+
+async function checkVideos(taskSet: TaskSet): Promise<void> {
+  for (const split of splits) {
+    for (const { id, images, videos = [] } of await tasksOf(taskSet, split)) {
+      const names = [...images, ...videos].map(({ name }) => name);
+      if (new Set(names).size < names.length) {
+        throw new Error(`Task ${id} has two pictures or videos of the same name: ${names}.`);
+      }
+      for (const { name, encoded, width, height, framesPerSecond, frameCount } of videos) {
+        const facts = [encoded.length, width, height, framesPerSecond, frameCount];
+        if (facts.every((fact) => fact > 0)) continue;
+        throw new Error(`Video ${name} of ${id} must have bytes, a size, a rate and frames.`);
       }
     }
   }

@@ -1,3 +1,4 @@
+export { type AviOptions, encodeAvi } from './avi.ts';
 export type { Budgets } from './budgets.ts';
 export type { CodeRuntime } from './code-runtime.ts';
 export type { Env, EnvReset, EnvStep } from './env.ts';
@@ -15,12 +16,32 @@ export {
 export {
   type PyvisionVideoOptions,
   pyvisionVideo,
+  pyvisionVideoShort,
   pyvisionVideoWith,
 } from './protocols/pyvision-video.ts';
 export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
 export { protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
-export { type Box, CARD_SIZE, drawDecoy, drawLook, drawPrint } from './tasksets/draw-needle.ts';
+export {
+  CARD_VIDEO_SIZE,
+  type CardClip,
+  type CardVideoFacts,
+  type CardVideoOptions,
+  cardVideoQuestion,
+  cardVideoWith,
+  defaultCardVideo,
+  drawCardClip,
+  drawCardFrame,
+  drawFilmStrip,
+} from './tasksets/card-video.ts';
+export {
+  type Box,
+  CARD_SIZE,
+  drawDecoy,
+  drawLook,
+  drawPrint,
+  type Picture,
+} from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,
   encodePicture,
@@ -38,3 +59,4 @@ export {
   turnedNeedleWith,
 } from './tasksets/turned-needle.ts';
 export { createToolEnv, type ToolEnvOptions } from './tool-env.ts';
+export { uniformFrames, uniformIndices } from './uniform-frames.ts';

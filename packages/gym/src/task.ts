@@ -13,8 +13,8 @@ export interface TaskImage {
 export interface TaskVideo {
   /** Name in the runtime, e.g. `video_clue_0`. */
   readonly name: string;
-  /** Path of the file, as the runtime finds it. */
-  readonly path: string;
+  /** The file's bytes, in any format that FFmpeg reads. */
+  readonly encoded: Uint8Array;
   readonly width: number;
   readonly height: number;
   readonly framesPerSecond: number;

@@ -14,7 +14,9 @@ import type { CodeRuntime } from './code-runtime.ts';
 import type { Env, EnvStep } from './env.ts';
 import { codedance } from './protocols/codedance.ts';
 import { pyvisionImageShort, pyvisionImageWith } from './protocols/pyvision-image.ts';
+import { pyvisionVideoShort } from './protocols/pyvision-video.ts';
 import type { Task } from './task.ts';
+import { cardVideo } from './tasksets/card-video.ts';
 import { type NeedleFacts, needle } from './tasksets/needle.ts';
 import { createToolEnv } from './tool-env.ts';
 
@@ -170,11 +172,17 @@ describe('a tool environment on the real sandbox', () => {
     expect((failure as Error).message).toMatch(/set up: ZeroDivisionError/);
   });
 
-  it('refuses a task with videos that nothing opens', async () => {
-    const env = await make();
-    const facts = { width: 8, height: 8, framesPerSecond: 1, frameCount: 1 };
-    const film = { ...task, videos: [{ name: 'video_clue_0', path: 'film.mp4', ...facts }] };
-    await expect(env.reset(film)).rejects.toThrow(/has 1 videos.*Give createToolEnv openVideos/);
+  it('gives a video to the code and none of its frames to the context', async () => {
+    const env = await make({ protocol: pyvisionVideoShort });
+    const clip = await cardVideo.task('train', 0);
+    const { user } = await env.reset(clip);
+    expect(user.map(({ kind }) => kind)).toEqual(['text']);
+    const step = await env.step(
+      code('print(len(video_clue_0))\nImage.fromarray(video_clue_0[40]).show()'),
+    );
+    expect(step.result).toMatchObject({ kind: 'ok', stdout: '96\n', imageCount: 1 });
+    const shown = step.observation?.find((part) => part.kind === 'image');
+    expect(shown).toMatchObject({ name: 'image_clue_0', width: 56, height: 56 });
   });
 
   it('ends at a turn that is neither code nor answer', async () => {

@@ -1,5 +1,5 @@
 /** The environment of a tool-using agent: protocol, sandbox session and budgets. */
-import { StateError, UnsupportedError } from '@saccade/core';
+import { StateError } from '@saccade/core';
 import { type CapturedImage, type Outcome, type Sandbox, SandboxError } from '@saccade/sandbox';
 import { callTool, type ToolPicture } from '@saccade/tools';
 import type { StopReason, ToolResult } from '@saccade/trajectory';
@@ -7,15 +7,13 @@ import type { Budgets } from './budgets.ts';
 import { CodeSession } from './code-session.ts';
 import type { Env, EnvReset, EnvStep } from './env.ts';
 import type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
-import type { Task, TaskVideo } from './task.ts';
+import type { Task } from './task.ts';
 
 export interface ToolEnvOptions {
   readonly protocol: Protocol;
   readonly sandbox: Sandbox;
   /** Default: those of the protocol, as published for training. */
   readonly budgets?: Partial<Budgets>;
-  /** Python that opens a task's videos under their names, run when a session starts. */
-  readonly openVideos?: (videos: readonly TaskVideo[]) => string;
 }
 
 /** An environment for one trajectory at a time; `dispose` ends its session. */
@@ -38,18 +36,20 @@ class ToolEnv implements Env {
     this.#budgets = { ...options.protocol.budgets, ...options.budgets };
   }
 
-  /** @throws UnsupportedError if the task has videos and nothing here opens them */
   async reset(task: Task, options: { signal?: AbortSignal } = {}): Promise<EnvReset> {
     await this.dispose();
     options.signal?.throwIfAborted();
     const { protocol, sandbox } = this.#options;
-    const opening = this.#openingVideos(task);
     const prompt = protocol.prompt(task);
     this.#task = task;
     this.#toolTurns = 0;
     this.#pictures = [];
     this.#note(prompt.user);
-    this.#session = new CodeSession(sandbox, [...this.#pictures], protocol.runtime, opening);
+    this.#session = new CodeSession(sandbox, {
+      pictures: [...this.#pictures],
+      ...(task.videos !== undefined && { videos: task.videos }),
+      ...(protocol.runtime !== undefined && { runtime: protocol.runtime }),
+    });
     return { ...prompt, stop: protocol.stop };
   }
 
@@ -88,16 +88,6 @@ class ToolEnv implements Env {
     this.#session = undefined;
     this.#task = undefined;
     await session?.dispose();
-  }
-
-  #openingVideos({ id, videos = [] }: Task): string | undefined {
-    if (videos.length === 0) return undefined;
-    const { openVideos } = this.#options;
-    if (openVideos !== undefined) return openVideos(videos);
-    throw new UnsupportedError(
-      `Task ${id} has ${videos.length} videos, which this environment cannot open. ` +
-        'Give createToolEnv openVideos.',
-    );
   }
 
   async #execute(code: string, signal?: AbortSignal): Promise<Outcome> {

@@ -14,12 +14,12 @@ import { codedance } from './protocols/codedance.ts';
 import { codev, codevWith } from './protocols/codev.ts';
 import { codevision } from './protocols/codevision.ts';
 import { pyvisionImage, pyvisionImageShort } from './protocols/pyvision-image.ts';
-import { pyvisionVideo } from './protocols/pyvision-video.ts';
+import { pyvisionVideo, pyvisionVideoShort } from './protocols/pyvision-video.ts';
 import { vista } from './protocols/vista.ts';
 import { protocols } from './registry.ts';
 import type { Task } from './task.ts';
 import { createToolEnv } from './tool-env.ts';
-import { drawnVideo, drawnVideos } from './videos.fixture.ts';
+import { greyVideo } from './videos.fixture.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 let sandbox: LocalSandbox;
@@ -47,7 +47,7 @@ const film: Task = {
   id: 'film',
   question: 'How often does the light change?',
   images: [],
-  videos: [drawnVideo],
+  videos: [greyVideo({ width: 160, height: 120, frameCount: 12 })],
 };
 
 interface Conversation {
@@ -74,7 +74,7 @@ async function render(
 ): Promise<string> {
   const texts: string[] = [];
   for (const { title, turns, budgets = {} } of conversations) {
-    const env = createToolEnv({ protocol, sandbox, budgets, openVideos: drawnVideos });
+    const env = createToolEnv({ protocol, sandbox, budgets });
     const start = await env.reset(task);
     const lines = [`######## ${title}`];
     if (texts.length === 0) {
@@ -197,6 +197,14 @@ const cases: readonly [Protocol, Task, readonly Conversation[]][] = [
       frames,
       'for i in (5, 9):\n    Image.fromarray(video_clue_0[i].asnumpy()).show()',
     ]),
+  ],
+  [
+    pyvisionVideoShort,
+    film,
+    codeConversations(pyvisionVideoShort, [
+      'Image.fromarray(np.hstack(video_clue_0[::3])).show()',
+      'from decord import VideoReader\nImage.fromarray(VideoReader("video_clue_0")[-1]).show()',
+    ]).slice(0, 1),
   ],
   [
     codedance,

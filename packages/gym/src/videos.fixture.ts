@@ -1,29 +1,14 @@
-/** A video that is drawn instead of read, with the reader's interface that the protocol promises. */
+/** A video to tell frames by: frame i is a grey of 20·i. */
+import { encode } from 'fast-png';
+import { encodeAvi } from './avi.ts';
 import type { TaskVideo } from './task.ts';
 
-export const drawnVideo: TaskVideo = {
-  name: 'video_clue_0',
-  path: 'drawn',
-  width: 160,
-  height: 120,
-  framesPerSecond: 2,
-  frameCount: 12,
-};
-
-/** Frame i is a grey of 20·i. */
-export function drawnVideos(videos: readonly TaskVideo[]): string {
-  const readers = videos.map(({ name, width, height, framesPerSecond, frameCount }) => {
-    return `${name} = VideoReader(${width}, ${height}, ${framesPerSecond}, ${frameCount})`;
+export function greyVideo(size: Pick<TaskVideo, 'width' | 'height' | 'frameCount'>): TaskVideo {
+  const { width, height, frameCount } = size;
+  const facts = { ...size, framesPerSecond: 2 };
+  const frames = Array.from({ length: frameCount }, (_, i) => {
+    const data = new Uint8Array(width * height * 3).fill(20 * i);
+    return encode({ data, width, height, channels: 3 });
   });
-  return `class _Frame:
-    def __init__(self, array): self._array = array
-    def asnumpy(self): return self._array
-class VideoReader:
-    def __init__(self, width, height, fps, count):
-        self._frames = [np.full((height, width, 3), 20 * i, np.uint8) for i in range(count)]
-        self._fps = fps
-    def __len__(self): return len(self._frames)
-    def __getitem__(self, i): return _Frame(self._frames[i])
-    def get_avg_fps(self): return self._fps
-${readers.join('\n')}`;
+  return { name: 'video_clue_0', encoded: encodeAvi(frames, facts), ...facts };
 }

@@ -4,7 +4,14 @@
  */
 import { join } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
-import { createToolEnv, type MessagePart, type Protocol, protocols, type Task } from '@saccade/gym';
+import {
+  createToolEnv,
+  type MessagePart,
+  type Protocol,
+  protocols,
+  type Task,
+  taskSets,
+} from '@saccade/gym';
 import { type Device, openDevice } from '@saccade/ops';
 import {
   createLocalPolicy,
@@ -34,17 +41,8 @@ const photo: Task = {
   answer: 'STOP',
   metadata: {},
 };
-const facts = { name: 'video_clue_0', path: 'drawn', width: 64, height: 48 };
-const film: Task = {
-  ...photo,
-  id: 'film',
-  images: [],
-  videos: [{ ...facts, framesPerSecond: 2, frameCount: 4 }],
-};
-const openVideos = (): string => `class VideoReader:
-    def __len__(self): return 4
-    def __getitem__(self, i): return np.full((48, 64, 3), 60 * i, np.uint8)
-video_clue_0 = VideoReader()`;
+/** The clip of `card-video`, read frame by frame. */
+const film: Task = await taskSets.get('card-video').task('train', 0);
 
 /** Two looks in the words of each protocol, and how many pictures they bring. */
 const code = (text: string): Action => ({ kind: 'code', code: text });
@@ -59,8 +57,12 @@ const scripts: Readonly<Record<string, readonly Action[]>> = {
   'pyvision-image': pillow('image_clue_0'),
   'pyvision-image-short': pillow('image_clue_0'),
   'pyvision-video': [
-    code('frame = Image.fromarray(video_clue_0[2])\nframe.show()'),
+    code('frame = Image.fromarray(video_clue_0[2].asnumpy())\nframe.show()'),
     code('plt.imshow(frame)\nplt.show()\nprint(len(video_clue_0))'),
+  ],
+  'pyvision-video-short': [
+    code('Image.fromarray(np.hstack(video_clue_0[::24])).show()'),
+    code('Image.fromarray(video_clue_0[95]).show()\nprint(video_clue_0.get_avg_fps())'),
   ],
   codedance: [code('part = input_image.crop((40, 30, 140, 100))\npart'), code('part.rotate(45)')],
   codev: [
@@ -87,7 +89,7 @@ const scripts: Readonly<Record<string, readonly Action[]>> = {
   ],
 };
 
-const taskOf = ({ name }: Protocol): Task => (name === 'pyvision-video' ? film : photo);
+const taskOf = ({ name }: Protocol): Task => (name.startsWith('pyvision-video') ? film : photo);
 /** Tokens of its own that the policy begins a turn with. */
 const OWN = 4;
 
@@ -141,7 +143,7 @@ function guided(lines: readonly string[]): Sampler {
 }
 
 async function roll(protocol: Protocol, sampler: Sampler): Promise<Trajectory> {
-  const env = createToolEnv({ protocol, sandbox, openVideos });
+  const env = createToolEnv({ protocol, sandbox });
   try {
     return await rollout(sampler, env, taskOf(protocol), {
       seed: 3,

@@ -33,6 +33,7 @@ def preload(config):
     Image.init()
     import capture
     import provenance
+    import video
     import worker
 
     # Draws once, so that sessions find fonts and tables loaded.
@@ -42,6 +43,7 @@ def preload(config):
 
     worker.set_image_limit(config["limits"]["imagePixels"])
     provenance.install()
+    video.install()
     kept = capture.Capture(config["limits"])
     streams = sys.stdout, sys.stderr
     template = {"__name__": "__main__"}

@@ -12,6 +12,8 @@ class Session:
         self.slot = slot
         self.uid = uid
         self.scratch = scratch
+        # Paths of its videos' files, by name.
+        self.videos = {}
         self.pid = 0
         self.channel = None
         # Why it was ended by us: close, timeout, protocol, exit.
@@ -30,6 +32,7 @@ class Start:
         self.sock = sock
         self.config = config
         self.images = images
+        self.videos = session.videos
         self.process_limit = process_limit
         self.server_pid = server_pid
 

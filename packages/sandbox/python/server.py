@@ -21,6 +21,7 @@ from confinement import Confinement
 from examination import examine
 from preload import preload
 from supervisor import Supervisor
+from video_files import VideoFiles
 
 # Results wait in the sessions, not here, while Node does not read.
 MAX_PENDING_BYTES = 32 * 1024 * 1024
@@ -30,6 +31,7 @@ class Server:
     def __init__(self, sock, config, confinement):
         self.node = Channel(sock)
         self.images = {}
+        self.videos = VideoFiles(config["scratch"])
         self.selector = selectors.DefaultSelector()
         # While Node does not read, only Node, the ends of children and the clock are listened to.
         self.narrow = selectors.DefaultSelector()
@@ -94,18 +96,22 @@ class Server:
         if kind == "execute":
             self.supervisor.execute(number, header_length, body)
         elif kind == "open":
-            return self.open(number, header["images"], header["mode"])
+            return self.open(number, header["images"], header["videos"], header["mode"])
         elif kind == "close":
             self.supervisor.close(number)
         elif kind == "image":
             self.load_image(header["id"], blobs[0])
         elif kind == "dropImage":
             self.images.pop(header["id"], None)
+        elif kind == "video":
+            self.tell(self.videos.add(header["id"], blobs[0]))
+        elif kind == "dropVideo":
+            self.videos.drop(header["id"])
         elif kind == "ping":
             self.tell({"type": "pong", "id": header["id"]})
         return None
 
-    def open(self, number, wanted, mode):
+    def open(self, number, wanted, films, mode):
         images = []
         for entry in wanted:
             image = self.images.get(entry["id"])
@@ -113,7 +119,8 @@ class Server:
                 self.supervisor.refuse(number, f"the picture {entry['name']} could not be read")
                 return None
             images.append((entry["name"], image))
-        start = self.supervisor.open(number, images, mode)
+        videos = {entry["name"]: self.videos.path(entry["id"]) for entry in films}
+        start = self.supervisor.open(number, images, videos, mode)
         if start is not None:
             # The rest of letting go, in the child: other sessions' pictures, Node's socket.
             self.images.clear()

@@ -41,7 +41,7 @@ class Supervisor:
 
     # --- start ---
 
-    def open(self, number, images, mode):
+    def open(self, number, images, videos, mode):
         """Forks. None in the server; in the child, its Start."""
         if not self.free_slots:
             return self.refuse(number, "all session slots are taken")
@@ -49,6 +49,7 @@ class Supervisor:
         base = self.config["uidBase"]
         uid = None if base is None else base + slot
         session = Session(number, slot, uid, self.confinement.directory(number), mode)
+        session.videos = videos
         ours, theirs = socket.socketpair()
         try:
             self.make_directory(session)

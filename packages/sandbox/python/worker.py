@@ -15,6 +15,8 @@ import numpy
 from PIL import Image
 
 import provenance
+import video
+import video_files
 import wire
 from static_check import StaticCheck
 from transactions import Transactions
@@ -49,6 +51,7 @@ class Worker:
             seen.add(id(image))
             provenance.mark(image, name)
             self.namespace[name] = image
+        self.namespace.update(video.open_readers(start.videos, self.limits))
         # CPU time of the processes that were this session before.
         self.cpu_before = 0.0
         builtins.input = refuse_input
@@ -208,6 +211,7 @@ def set_image_limit(pixels):
 def run(start, template, capture, confinement):
     """Never returns."""
     try:
+        start.videos = video_files.mapped(start.videos)  # while their files can be seen
         confinement.enter(start.uid, start.scratch, start.process_limit, start.server_pid)
         os.chdir(start.scratch)
         for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
@@ -217,6 +221,8 @@ def run(start, template, capture, confinement):
         worker = Worker(start, template, capture, confinement)
     except BaseException as error:
         failure = {"type": "openFailed", "message": f"{type(error).__name__}: {error}"}
+        if isinstance(error, video.VideoError):
+            failure["wrongVideo"] = str(error)
         start.sock.sendall(wire.encode(0, failure))
         os._exit(1)
     try:

@@ -28,6 +28,7 @@ export type { Recycle } from './server-pool.ts';
 export type {
   ExecuteOptions,
   InputImage,
+  InputVideo,
   Sandbox,
   Session,
   SessionMode,

@@ -51,6 +51,7 @@ export function sessionEnvironment(scratch: string): Record<string, string> {
     OPENBLAS_NUM_THREADS: '1',
     OMP_NUM_THREADS: '1',
     MKL_NUM_THREADS: '1',
+    OPENCV_FOR_THREADS_NUM: '1',
     MPLBACKEND: 'Agg',
     MPLCONFIGDIR: `${scratch}/matplotlib`,
     CUDA_VISIBLE_DEVICES: '',

@@ -5,7 +5,10 @@ export interface Limits {
   readonly wallSeconds: number;
   /** CPU time of one execution, as the kernel counts it: rounded up to a whole second. */
   readonly cpuSeconds: number;
-  /** Address space of the session's process. numpy, Pillow and matplotlib need about 400 MiB of it. */
+  /**
+   * Address space of the session's process. numpy, Pillow and matplotlib need about
+   * 400 MiB of it, PyAV 100 and OpenCV 300 more.
+   */
   readonly memoryBytes: number;
   /** Bytes kept of each of stdout and stderr per execution. */
   readonly outputBytes: number;
@@ -13,6 +16,10 @@ export interface Limits {
   readonly imageCount: number;
   /** Pixels of one captured or opened picture: stops decompression bombs. */
   readonly imagePixels: number;
+  /** Size of one video file; it is sent to the server in one piece of at most 64 MiB. */
+  readonly videoBytes: number;
+  /** Frames of one video, each of at most `imagePixels`: the times of all are read at the start. */
+  readonly videoFrames: number;
   /** Longest over shortest side of a captured picture; the model's image processor refuses above 200. */
   readonly imageAspect: number;
   /** Size of any file the code writes. */
@@ -36,6 +43,8 @@ export const defaultLimits: Limits = {
   outputBytes: 16 * 1024,
   imageCount: 8,
   imagePixels: 16 * 1024 * 1024,
+  videoBytes: 48 * 1024 * 1024,
+  videoFrames: 100_000,
   imageAspect: 200,
   fileBytes: 32 * 1024 * 1024,
   openFiles: 64,

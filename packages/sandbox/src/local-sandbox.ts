@@ -101,13 +101,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   async open(options: SessionOptions = {}): Promise<Session> {
-    const images = options.images ?? [];
-    for (const { name } of images) {
-      if (identifier.test(name)) continue;
-      throw new DataError(
-        `"${name}" cannot be a variable of a picture. Use letters, digits and underscores.`,
-      );
-    }
+    this.#checkInputs(options);
     this.#refuseDisposed();
     const release = await this.#slots.acquire(options);
     let session: PythonSession;
@@ -130,6 +124,30 @@ export class LocalSandbox implements Sandbox {
       throw signal.reason;
     }
     return session;
+  }
+
+  /** @throws DataError for a name that is no variable or stands twice, and for too large a video */
+  #checkInputs({ images = [], videos = [] }: SessionOptions): void {
+    const names = new Set<string>();
+    for (const { name } of [...images, ...videos]) {
+      if (!identifier.test(name)) {
+        throw new DataError(
+          `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
+        );
+      }
+      if (names.has(name)) {
+        throw new DataError(`Two pictures or videos are called ${name}. Give each its own name.`);
+      }
+      names.add(name);
+    }
+    const { videoBytes } = this.#options.limits;
+    for (const { name, encoded } of videos) {
+      if (encoded.length <= videoBytes) continue;
+      throw new DataError(
+        `The video ${name} has ${encoded.length} bytes, at most ${videoBytes} are allowed. ` +
+          'Give a shorter one or raise limits.videoBytes.',
+      );
+    }
   }
 
   /** A server may die between two looks at it: one more try with a new one. */

@@ -16,6 +16,7 @@ import { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
 import { type LinkOptions, ServerLink } from './server-link.ts';
 import { defaultRecycle, type Recycle } from './server-pool.ts';
 import { chooseUsers, type SessionUsers } from './users.ts';
+import { maxFrameBytes } from './wire.ts';
 
 export interface SandboxOptions {
   /** Interpreter with numpy, pillow and matplotlib; see `ensurePython`. Default `python3`. */
@@ -163,6 +164,13 @@ function checkLimits(limits: Limits): Limits {
   for (const [name, value] of Object.entries(limits)) {
     if (typeof value === 'number' && Number.isFinite(value) && value > 0) continue;
     throw new ConfigError(`limits.${name}`, `limits.${name} must be above 0, got ${value}.`);
+  }
+  const mostVideo = maxFrameBytes - 2 ** 16;
+  if (limits.videoBytes > mostVideo) {
+    throw new ConfigError(
+      'limits.videoBytes',
+      `limits.videoBytes must be at most ${mostVideo}, got ${limits.videoBytes}.`,
+    );
   }
   return limits;
 }

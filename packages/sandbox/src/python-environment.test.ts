@@ -28,7 +28,7 @@ describe('ensurePython', () => {
     for (const [name, version] of Object.entries(libraries)) {
       expect(pins).toContain(`${name}==${version}`);
     }
-    expect(Object.keys(libraries)).toHaveLength(3);
+    expect(Object.keys(libraries)).toHaveLength(5);
     expect((await inspectPython(python)).libraries).toEqual(libraries);
   });
 

@@ -98,7 +98,7 @@ async function build(
     );
   }
   const python = join(target, 'bin', 'python');
-  note(1, 'installing numpy, pillow and matplotlib');
+  note(1, 'installing numpy, pillow, matplotlib, opencv and av');
   try {
     const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '-q'];
     await runForText(python, [...pip, '-r', requirements]);

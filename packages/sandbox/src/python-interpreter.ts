@@ -10,7 +10,7 @@ export interface PythonInterpreter {
   readonly version: string;
   /** All directories it needs to see to start and to import. */
   readonly directories: readonly string[];
-  /** Versions of the libraries the sandbox needs; absent where not importable. */
+  /** Versions of the libraries that code may import; absent where not installed. */
   readonly libraries: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export const oldestPython: readonly [number, number] = [3, 10];
 const question = `
 import json, sys, importlib.metadata as m
 libs = {}
-for name in ("numpy", "pillow", "matplotlib"):
+for name in ("numpy", "pillow", "matplotlib", "opencv-python-headless", "av"):
     try: libs[name] = m.version(name)
     except m.PackageNotFoundError: pass
 print(json.dumps([list(sys.version_info[:3]), sys.executable,

@@ -1,5 +1,5 @@
 /** A session: one process behind the fork server, one execution at a time. */
-import { StateError } from '@saccade/core';
+import { DataError, StateError } from '@saccade/core';
 import { SandboxError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
@@ -155,7 +155,12 @@ export class PythonSession implements Session {
       return;
     }
     if (frame.header.type === 'openFailed') {
-      this.onRefusal(String(frame.header.message));
+      const { wrongVideo, message } = frame.header;
+      if (typeof wrongVideo === 'string') {
+        const remedy = 'Give the whole file, in a format that FFmpeg reads, within the limits';
+        this.#settleOpened(new DataError(`${wrongVideo}. ${remedy}.`));
+      }
+      this.onRefusal(String(message));
       return;
     }
     const { limits, tier } = this.#host;

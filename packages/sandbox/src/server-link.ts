@@ -1,13 +1,13 @@
 /** A fork server with the sessions and pictures it holds. */
-import { createHash } from 'node:crypto';
 import { DataError } from '@saccade/core';
 import { SandboxError } from './errors.ts';
 import { ForkServer, type ForkServerOptions, type ServerIdentity } from './fork-server.ts';
+import { HeldInputs } from './held-inputs.ts';
 import type { Limits } from './limits.ts';
 import type { Permits } from './permits.ts';
 import { PythonSession, type SessionHost } from './python-session.ts';
 import type { End } from './result.ts';
-import type { InputImage, SessionOptions } from './session.ts';
+import type { SessionOptions } from './session.ts';
 import type { Frame } from './wire.ts';
 
 /**
@@ -15,13 +15,9 @@ import type { Frame } from './wire.ts';
  * with half a gigabyte of pictures a session opened at half the speed. Sessions keep what they have.
  */
 const pictureBytes = 16 * 2 ** 20;
+/** Video files the server keeps, a quarter of the room that all sessions' files have. */
+const videoBytes = 256 * 2 ** 20;
 const pongMs = 10_000;
-
-interface Picture {
-  readonly id: number;
-  bytes: number;
-  failure?: string;
-}
 
 export interface LinkOptions {
   readonly server: ForkServerOptions;
@@ -36,15 +32,13 @@ export class ServerLink implements SessionHost {
   readonly running: Permits;
   readonly onExecution: () => void;
   readonly #sessions = new Map<number, PythonSession>();
-  /** By content, oldest use first. */
-  readonly #pictures = new Map<string, Picture>();
-  readonly #pictureById = new Map<number, Picture>();
+  readonly #pictures: HeldInputs;
+  readonly #videos: HeldInputs;
   #server: ForkServer | undefined;
   #isStopping = false;
   #nextNumber = 1;
   #isRetired = false;
   #isEmptied = false;
-  #nextPicture = 1;
   #pong: (() => void) | undefined;
 
   private constructor(options: LinkOptions) {
@@ -52,6 +46,10 @@ export class ServerLink implements SessionHost {
     this.limits = options.limits;
     this.running = options.running;
     this.onExecution = options.onExecution;
+    const tell = (header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void =>
+      this.send(0, header, blobs);
+    this.#pictures = new HeldInputs({ kind: 'image', mostBytes: pictureBytes, tell });
+    this.#videos = new HeldInputs({ kind: 'video', mostBytes: videoBytes, tell });
   }
 
   /** @throws SandboxError if the server does not start */
@@ -110,13 +108,22 @@ export class ServerLink implements SessionHost {
     this.#running.send(session, header, blobs);
   }
 
-  /** @throws DataError for a picture that cannot be decoded, SandboxError for our own failures */
-  async open({ images = [], mode = 'persistent', caller }: SessionOptions): Promise<PythonSession> {
+  /**
+   * @throws DataError for a picture or a video that cannot be decoded
+   * @throws SandboxError for our own failures
+   */
+  async open(options: SessionOptions): Promise<PythonSession> {
+    const { images = [], videos = [], mode = 'persistent', caller } = options;
     const session = new PythonSession(this.#nextNumber++, this, caller);
-    const pictures = images.map((image) => this.#place(image));
-    const named = images.map(({ name }, index) => ({ name, id: pictures[index]?.id }));
+    const pictures = images.map(({ encoded }) => this.#pictures.place(encoded));
+    const films = videos.map(({ encoded }) => this.#videos.place(encoded));
     this.#sessions.set(session.number, session);
-    this.send(session.number, { type: 'open', images: named, mode });
+    this.send(session.number, {
+      type: 'open',
+      images: images.map(({ name }, index) => ({ name, id: pictures[index]?.id })),
+      videos: videos.map(({ name }, index) => ({ name, id: films[index]?.id })),
+      mode,
+    });
     if (!this.#running.isAlive) session.onServerEnd('The sandbox’s server is gone.');
     try {
       await session.opened();
@@ -134,32 +141,6 @@ export class ServerLink implements SessionHost {
     return session;
   }
 
-  /** Makes sure that the server has the picture, and forgets long unused ones. */
-  #place(image: InputImage): Picture {
-    const key = createHash('sha1').update(image.encoded).digest('base64');
-    const known = this.#pictures.get(key);
-    const picture = known ?? { id: this.#nextPicture++, bytes: image.encoded.length };
-    this.#pictures.delete(key);
-    this.#pictures.set(key, picture);
-    if (known !== undefined) return picture;
-    this.#pictureById.set(picture.id, picture);
-    this.send(0, { type: 'image', id: picture.id }, [image.encoded]);
-    let total = 0;
-    for (const { bytes } of this.#pictures.values()) total += bytes;
-    for (const [oldKey, old] of this.#pictures) {
-      if (total <= pictureBytes || old === picture) break;
-      total -= old.bytes;
-      this.#drop(oldKey, old);
-    }
-    return picture;
-  }
-
-  #drop(key: string, picture: Picture): void {
-    this.#pictures.delete(key);
-    this.#pictureById.delete(picture.id);
-    this.send(0, { type: 'dropImage', id: picture.id });
-  }
-
   #onFrame({ session: number, header, blobs }: Frame): void {
     if (number !== 0) {
       this.#sessions.get(number)?.onFrame({ session: number, header, blobs });
@@ -173,19 +154,12 @@ export class ServerLink implements SessionHost {
     } else if (header.type === 'refused') {
       this.#sessions.get(header.session as number)?.onRefusal(String(header.message));
     } else if (header.type === 'image') {
-      this.#onPicture(header as unknown as { id: number; bytes: number; message?: string });
+      this.#pictures.onHeld(header);
+    } else if (header.type === 'video') {
+      this.#videos.onHeld(header);
     } else if (header.type === 'pong') {
       this.#pong?.();
     }
-  }
-
-  #onPicture({ id, bytes, message }: { id: number; bytes: number; message?: string }): void {
-    const picture = this.#pictureById.get(id);
-    if (picture === undefined) return;
-    picture.bytes = bytes;
-    if (message === undefined) return;
-    picture.failure = message;
-    for (const [key, other] of this.#pictures) if (other === picture) this.#drop(key, picture);
   }
 
   #onServerEnd(): void {
@@ -195,7 +169,7 @@ export class ServerLink implements SessionHost {
     for (const session of this.#sessions.values()) session.onServerEnd(message);
     this.#sessions.clear();
     this.#pictures.clear();
-    this.#pictureById.clear();
+    this.#videos.clear();
     this.#pong?.();
   }
 

@@ -10,6 +10,19 @@ export interface InputImage {
 }
 
 /**
+/**
+ * A video put into the session before the first call, as a reader in a global variable:
+ * `len(reader)`, `reader[i].asnumpy()`, `reader.get_avg_fps()` as decord has them. The session's
+ * directory has the file, too, under the same name.
+ */
+export interface InputVideo {
+  /** Variable and file name, e.g. `video_clue_0`. */
+  readonly name: string;
+  /** The file's bytes, in any format that FFmpeg reads. */
+  readonly encoded: Uint8Array;
+}
+
+/**
  * What an execution leaves to the next one:
  * - `persistent` all that it did until it ended, failed or not, unless it ended the interpreter;
  * - `transactional` all if it succeeded; else nothing: variables, files, figures and random state
@@ -25,6 +38,7 @@ export interface SessionOptions {
   /** Default `persistent`. */
   readonly mode?: SessionMode;
   readonly images?: readonly InputImage[];
+  readonly videos?: readonly InputVideo[];
   readonly signal?: AbortSignal;
   /** Who asks: those who wait get sessions and processors in turns. Default: all are one. */
   readonly caller?: string;

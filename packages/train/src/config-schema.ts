@@ -177,6 +177,14 @@ const rollout = z.strictObject({
     unit: 'pictures',
     about: 'Pictures allowed in a context, the first ones included; unset, the protocol’s.',
   }),
+  initialFrames: count({
+    min: 0,
+    max: 1000,
+    preset: 0,
+    unit: 'frames',
+    about:
+      'Frames of each video in the context from the start; 0: the model fetches what it wants.',
+  }),
   maxTurnTokens: count({
     min: 1,
     max: 1_000_000,

@@ -68,6 +68,7 @@ export interface RlConfig {
 export interface RolloutConfig {
   readonly maxToolTurns: number;
   readonly maxImages: number;
+  readonly initialFrames: number;
   readonly maxTurnTokens: number;
   readonly maxContextTokens: number;
   readonly concurrency: number;

@@ -8,7 +8,7 @@ import { boxInPicture } from './box-in-picture.ts';
 import { logRow, type Run, timed, totalSteps } from './run.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
-import { countLooks, mean } from './trajectory-metrics.ts';
+import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
 export interface Evaluation {
   readonly accuracy: number;
@@ -52,6 +52,7 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
     'eval/accuracy': result.accuracy,
     'eval/tool_calls/mean': result.toolCalls,
     'eval/turns/mean': result.turns,
+    'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
     'eval/count': result.count,
     ...Object.fromEntries(
       Object.entries(taskMetrics(results, tasks)).map(([name, value]) => [`eval/${name}`, value]),

@@ -45,6 +45,17 @@ export interface ExperimentPart {
   readonly curves: readonly ExperimentCurve[];
 }
 
+/** Two metrics of the last evaluation of every run against each other: what is gained for what it takes. */
+export interface ExperimentTradeOff {
+  readonly title: string;
+  readonly about: string;
+  /** Its name in rows of evaluations. */
+  readonly cost: string;
+  readonly costLabel: string;
+  /** A share of the evaluated tasks. */
+  readonly gain: string;
+}
+
 export interface Experiment {
   readonly name: string;
   readonly title: string;
@@ -52,4 +63,6 @@ export interface Experiment {
   readonly description: string;
   readonly coldStarts: readonly ExperimentStart[];
   readonly parts: readonly ExperimentPart[];
+  /** Drawn before the parts, a curve a part, a dot a run. */
+  readonly tradeOff?: ExperimentTradeOff;
 }

@@ -7,7 +7,14 @@ import {
 import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
-import { createToolEnv, type Protocol, protocols, type TaskSet, taskSets } from '@saccade/gym';
+import {
+  createToolEnv,
+  type Protocol,
+  protocols,
+  type TaskSet,
+  taskSets,
+  uniformFrames,
+} from '@saccade/gym';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import {
   createLocalPolicy,
@@ -202,6 +209,7 @@ export async function openParts(
     const { sampler, sync } = await openEngine(config, policy, directory);
     let reference: Promise<LocalPolicy> | undefined;
     const judges = openJudges(config.rl.judge, directory);
+    const { initialFrames } = config.rollout;
     return {
       device,
       policy,
@@ -210,7 +218,8 @@ export async function openParts(
       // Of the sampler: an engine is sent the bytes of the pictures that its own processor has seen.
       images: new ModelImages(sampler.processor),
       sandbox,
-      taskSet,
+      taskSet:
+        initialFrames > 0 ? uniformFrames(taskSet, { sandbox, count: initialFrames }) : taskSet,
       protocol,
       coldStart,
       makeEnv: envMaker(config, protocol, sandbox),

@@ -90,7 +90,7 @@ describe('settings', () => {
     ],
     ['rl.judge.baseUrl=localhost', /expected an address like .*got "localhost"/],
     ['judge.baseUrl=http://127.0.0.1:1/v1', /needs the name of a model/],
-    ['sft.examples=none', /no cold start "none"\. Known: needle, turned-needle/],
+    ['sft.examples=none', /no cold start "none"\. Known: card-video, needle, turned-needle/],
     ['reward.praise=1', /pyvision has no term "praise"\. Known: accuracy/],
     ['policy=giant', /no policy size "giant"\. Known: nano/],
   ])('names the known units for %s, before anything is opened', (setting, message) => {

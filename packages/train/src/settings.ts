@@ -195,7 +195,8 @@ function checkTogether(config: RunConfig): void {
         `got ${rollout.maxTurnTokens}. A turn must fit into the context.`,
     );
   }
-  if (config.sft.updates > 0 && config.sft.demonstrations === 0) {
+  // With frames in the context from the start, examples are readings: there is no look to show.
+  if (config.sft.updates > 0 && config.sft.demonstrations === 0 && rollout.initialFrames === 0) {
     throw new ConfigError(
       'sft.demonstrations',
       'sft.demonstrations: expected at least 1 while sft.updates is above 0, got 0. Set sft.updates=0 to skip the cold start.',

@@ -22,6 +22,12 @@ export function countLooks({ turns }: Trajectory): number {
   return turns.filter(({ action }) => isToolUse(action)).length;
 }
 
+/** Tokens that stand for pictures in the context, those of the prompt included. */
+export function visualTokens({ segments }: Trajectory): number {
+  const pictures = segments.flatMap(({ images }) => images);
+  return pictures.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+}
+
 /** Tokens the model wrote. */
 function modelTokens({ segments }: Trajectory): number {
   return segments.reduce(
@@ -59,6 +65,7 @@ export function rolloutMetrics(
     ),
     'tool_calls/mean': mean(all.map(countLooks)),
     'tool_calls/zero_ratio': mean(all.map((trajectory) => (countLooks(trajectory) === 0 ? 1 : 0))),
+    'visual_tokens/mean': mean(all.map(visualTokens)),
     'turns/mean': mean(all.map(({ turns }) => turns.length)),
     'broken/ratio': mean(all.map((trajectory) => (isBroken(trajectory) ? 1 : 0))),
   };

@@ -14,12 +14,23 @@ import {
 } from './pyvision.ts';
 
 export interface PyvisionVideoOptions {
+  /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
+  readonly prompt: 'full' | 'short';
   /** The paper ends a trajectory whose code fails; `continue` shows the error instead. */
   readonly onError: 'end' | 'continue';
 }
 
 /** The published protocol. */
-export const pyvisionVideo: Protocol = pyvisionVideoWith('pyvision-video', { onError: 'end' });
+export const pyvisionVideo: Protocol = pyvisionVideoWith('pyvision-video', {
+  prompt: 'full',
+  onError: 'end',
+});
+
+/** The same with a prompt of a few tokens, for policies too small to read instructions. */
+export const pyvisionVideoShort: Protocol = pyvisionVideoWith('pyvision-video-short', {
+  prompt: 'short',
+  onError: 'end',
+});
 
 /**
  * A task's pictures, if it has some, are frames given from the start (the template's variant with a
@@ -35,7 +46,7 @@ export function pyvisionVideoWith(name: string, options: PyvisionVideoOptions): 
     budgets: { toolTurns: 4, images: 31 },
     evaluationBudgets: { toolTurns: 30, images: 31 },
     runsBeyondBudget: true,
-    prompt: (task) => ({ user: prompt(task) }),
+    prompt: (task) => ({ user: options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task) }),
     parse: parsePyvision,
     write: writePyvision,
     observe: observePyvision,
@@ -43,8 +54,17 @@ export function pyvisionVideoWith(name: string, options: PyvisionVideoOptions): 
   };
 }
 
+/** Frames that are given from the start. */
+function givenFrames(task: Task): readonly MessagePart[] {
+  return task.images.flatMap((image) => clue(image.name, { kind: 'image', ...image }));
+}
+
+function shortPrompt(task: Task): readonly MessagePart[] {
+  return [...givenFrames(task), { kind: 'text', text: `\n${task.question}` }];
+}
+
 /** Our wording, in the order of Fig. 9: persistence, tool, notes, format, facts, question. */
-function prompt(task: Task): readonly MessagePart[] {
+function fullPrompt(task: Task): readonly MessagePart[] {
   const videos = task.videos ?? [];
   const names = videos.map(({ name }) => `\`${name}\``).join(', ');
   const [first] = videos;
@@ -79,8 +99,7 @@ Give the final answer in this form:
 \\boxed{the answer}
 </answer>
 `;
-  const frames = task.images.flatMap((image) => clue(image.name, { kind: 'image', ...image }));
-  return [{ kind: 'text', text }, ...frames];
+  return [{ kind: 'text', text }, ...givenFrames(task)];
 }
 
 function describe({ name, width, height, framesPerSecond, frameCount }: TaskVideo): string {

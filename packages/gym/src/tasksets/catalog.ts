@@ -1,3 +1,4 @@
+export { cardVideo } from './card-video.ts';
 export { darkNeedle } from './dark-needle.ts';
 export { gradedNeedle } from './graded-needle.ts';
 export { needle } from './needle.ts';

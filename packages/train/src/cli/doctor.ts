@@ -131,7 +131,23 @@ async function sandbox(): Promise<Finding[]> {
     isUsable,
     detail: reason ?? describe(tier, guarantees),
   }));
-  const isUsable = probe.python !== undefined;
-  const detail = isUsable ? `${python} (in ${pythonDirectory})` : (probe.pythonReason ?? '');
-  return [{ what: 'sandbox Python', isUsable, detail }, ...tiers];
+  if (probe.python === undefined) {
+    return [
+      { what: 'sandbox Python', isUsable: false, detail: probe.pythonReason ?? '' },
+      ...tiers,
+    ];
+  }
+  const { libraries } = probe.python;
+  const found = Object.entries(libraries).map(([name, version]) => `${name} ${version}`);
+  const hasVideos = 'av' in libraries;
+  return [
+    { what: 'sandbox Python', isUsable: true, detail: `${python} (in ${pythonDirectory})` },
+    { what: 'sandbox libraries', isUsable: true, detail: found.join(', ') },
+    {
+      what: 'sandbox videos',
+      isUsable: hasVideos,
+      detail: hasVideos ? 'read by PyAV' : 'PyAV is missing: it needs Python 3.11 or newer',
+    },
+    ...tiers,
+  ];
 }

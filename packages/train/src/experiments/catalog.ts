@@ -1,1 +1,2 @@
 export { rewardShaping } from './reward-shaping.ts';
+export { video } from './video.ts';

@@ -1,6 +1,6 @@
 /** An experiment on one page, and as one picture: a section a part, a chart a metric, a curve a run. */
 import { createHash } from 'node:crypto';
-import type { Experiment, ExperimentCurve } from '../experiment.ts';
+import type { Experiment, ExperimentCurve, ExperimentTradeOff } from '../experiment.ts';
 import type { PartResult } from '../run-experiment.ts';
 import { type Chart, drawChart } from './charts.ts';
 import { type ComparedRun, comparisonTable } from './comparison.ts';
@@ -9,6 +9,7 @@ import { type Html, html, rawHtml } from './html.ts';
 import { formatPercent } from './numbers.ts';
 import { drawPicture } from './picture-of-charts.ts';
 import { styleSheet } from './style.ts';
+import { drawTradeOffTable, tradeOffChart } from './trade-off.ts';
 
 /** Steps at either end of a run whose means the table compares. */
 const ENDS = 5;
@@ -18,14 +19,22 @@ export function drawExperimentPicture(
   experiment: Experiment,
   results: readonly PartResult[],
 ): string {
-  return drawPicture(
-    experiment.title,
-    results.map(({ part, runs }) => ({
+  const { tradeOff } = experiment;
+  const sections = tradeOff && [
+    {
+      heading: experiment.title,
+      labels: results.map(({ part }) => part.title),
+      charts: [tradeOffChart(tradeOff, results)],
+    },
+  ];
+  return drawPicture(experiment.title, [
+    ...(sections ?? []),
+    ...results.map(({ part, runs }) => ({
       heading: part.title,
       labels: part.variants.map(({ label }) => label),
       charts: part.curves.map((curve) => chartOf(curve, part.variants, runs)),
     })),
-  );
+  ]);
 }
 
 /** The page, without anything outside of it and without scripts. */
@@ -54,11 +63,20 @@ export function drawExperimentPage(
 <pre>${command}</pre>
 </header>
 <main>
+${experiment.tradeOff && drawTradeOff(experiment.tradeOff, results)}
 ${results.map(drawPart)}
 </main>
 </body>
 </html>
 `.text;
+}
+
+function drawTradeOff(tradeOff: ExperimentTradeOff, results: readonly PartResult[]): Html {
+  return html`<section class="part">
+<h2>${tradeOff.title}</h2>
+<div class="charts">${drawChart(tradeOffChart(tradeOff, results))}</div>
+<div class="scroll">${drawTradeOffTable(tradeOff, results)}</div>
+</section>`;
 }
 
 function drawPart({ part, runs }: PartResult): Html {

@@ -1,0 +1,43 @@
+import { type ScoredTrajectory, TrajectoryBuilder } from '@saccade/trajectory';
+import { describe, expect, it } from 'vitest';
+import { rolloutMetrics, visualTokens } from './trajectory-metrics.ts';
+
+/** A trajectory with pictures of so many tokens in the prompt, and in the answer to its one call. */
+function trajectory(prompt: readonly number[], observed: readonly number[]): ScoredTrajectory {
+  const pictures = (counts: readonly number[], first: number) =>
+    counts.map((tokenCount, i) => {
+      const size = { width: 28, height: 28, modelWidth: 28, modelHeight: 28 };
+      return { name: `image_clue_${first + i}`, png: new Uint8Array(), tokenCount, ...size };
+    });
+  const builder = new TrajectoryBuilder({ id: 'a/0', taskId: 'a', sampleIndex: 0 });
+  const tokens = (count: number) => new Int32Array(count + 1).fill(9);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  const speak = (text: string) =>
+    builder.model({
+      tokens: Int32Array.of(2),
+      logprobs: Float32Array.of(-1),
+      text,
+      policyVersion: 0,
+    });
+  builder.prompt({ tokens: tokens(sum(prompt)), images: pictures(prompt, 0), text: '?' });
+  speak('code');
+  const result = { kind: 'ok', stdout: '', stderr: '', imageCount: 1, wallMs: 1 } as const;
+  builder.turn({ kind: 'code', code: 'code' }, result);
+  const images = pictures(observed, prompt.length);
+  builder.observation({ tokens: tokens(sum(observed)), images, text: 'seen' });
+  speak('7');
+  builder.turn({ kind: 'answer', answer: '7' });
+  return { ...builder.finish('answered'), reward: 0, rewardTerms: {}, isCorrect: true };
+}
+
+describe('visual tokens', () => {
+  it('are those of all pictures in the context, given or fetched', () => {
+    expect(visualTokens(trajectory([16, 4], [4, 1]))).toBe(25);
+    expect(visualTokens(trajectory([], []))).toBe(0);
+  });
+
+  it('are reported as a mean over trajectories', () => {
+    const trajectories = [trajectory([], [16]), trajectory([4], [1, 1])];
+    expect(rolloutMetrics([{ trajectories }])['visual_tokens/mean']).toBe(11);
+  });
+});
