@@ -1,1 +1,2 @@
 export { rewardShaping } from './reward-shaping.ts';
+export { rollouts } from './rollouts.ts';

@@ -1,0 +1,72 @@
+import type { Experiment, ExperimentCurve } from '../experiment.ts';
+
+const toolCalls: ExperimentCurve = {
+  metric: 'tool_calls/mean',
+  title: 'Tool calls',
+  about: 'Per trajectory.',
+  unit: 'number',
+};
+
+const accuracy: ExperimentCurve = {
+  metric: 'accuracy',
+  title: 'Right answers',
+  about: 'Share of the trajectories of a step.',
+  unit: 'share',
+};
+
+/** What PyVision-RL says of its rollouts, each part of the method left out alone. */
+export const rollouts: Experiment = {
+  name: 'rollouts',
+  title: 'Rollouts: bonus, turns, ranking',
+  description: 'What PyVision-RL’s bonus per tool call, turn budget and ranking do, one at a time.',
+  coldStarts: [
+    { name: 'cold-start', recipe: 'pyvision-image-nano', settings: ['evaluation.everySteps=0'] },
+  ],
+  parts: [
+    {
+      name: 'ablations',
+      title: 'PyVision-RL, and one thing left out',
+      about:
+        'The paper (Fig. 5 to 7) finds that tool calls fall to a low value without the bonus, that a ' +
+        'larger turn budget pays late, and that ranking groups by the spread of their rewards leaves ' +
+        'fewer right trajectories to be pushed down.',
+      from: 'cold-start',
+      recipe: 'pyvision-image-nano',
+      settings: ['rl.steps=40', 'evaluation.everySteps=0'],
+      variants: [
+        { label: 'PyVision-RL', about: 'Bonus 0.1 per call, four turns, ranking.', settings: [] },
+        {
+          label: 'no bonus',
+          about: 'Accuracy alone is rewarded.',
+          settings: ['rl.accumulativeCoefficient=0'],
+        },
+        {
+          label: 'two turns',
+          about: 'Two executions of code in a trajectory.',
+          settings: ['rollout.maxToolTurns=2'],
+        },
+        {
+          label: 'no ranking',
+          about: 'Groups fill the batch in the order of their tasks.',
+          settings: ['rl.ranking=false'],
+        },
+      ],
+      curves: [
+        toolCalls,
+        accuracy,
+        {
+          metric: 'positive_negative_advantage_ratio',
+          title: 'Right, and pushed down',
+          about: 'Of the right trajectories trained on, those with a negative advantage.',
+          unit: 'share',
+        },
+        {
+          metric: 'tool_calls/zero_ratio',
+          title: 'Answers without a look',
+          about: 'Share of the trajectories of a step.',
+          unit: 'share',
+        },
+      ],
+    },
+  ],
+};
