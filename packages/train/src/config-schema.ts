@@ -103,6 +103,46 @@ const rl = z.strictObject({
     unit: 'rounds',
     about: 'Rounds of rolling out in a step at most, where a scheduler fills its batch.',
   }),
+  maxStaleness: count({
+    min: 0,
+    max: 1000,
+    preset: 1,
+    unit: 'steps',
+    about: 'η: steps between sampling and training at most, where a scheduler is asynchronous.',
+  }),
+  tooStale: choice(
+    'drop',
+    ['drop', 'wait'],
+    'What becomes of a group about to be too stale: it is dropped, or the batch waits for it.',
+  ),
+  onUpdate: choice(
+    'continue',
+    ['continue', 'restart'],
+    'What becomes of rollouts that new weights interrupt: they go on, or begin anew.',
+  ),
+  maxRestarts: count({
+    min: 0,
+    max: 1000,
+    preset: 1,
+    unit: 'times',
+    about: 'Times a task is begun anew for new weights; then it goes on.',
+  }),
+  staleCaches: choice(
+    'recompute',
+    ['recompute', 'keep'],
+    'Keys and values of running rollouts when new weights come: computed anew, or kept as they are.',
+  ),
+  deterministic: flag(
+    false,
+    'Asynchronous rollouts go turn by turn in step with training: the same seed, the same run.',
+  ),
+  maxInFlight: count({
+    min: 0,
+    max: 1_000_000,
+    preset: 0,
+    unit: 'trajectories',
+    about: 'Trajectories in flight at most, where a scheduler is asynchronous; 0 for no limit.',
+  }),
   minibatches: count({
     min: 1,
     max: 1024,
@@ -209,6 +249,36 @@ const rollout = z.strictObject({
     false,
     'Run code as plain processes where nothing isolates: it can use your files and network.',
   ),
+  deadlineSeconds: quantity({
+    min: 0,
+    max: 1e6,
+    preset: 0,
+    unit: 'seconds',
+    about:
+      'Time of a trajectory with all its tries, of a task where a scheduler is asynchronous; 0 for none.',
+  }),
+  retries: count({
+    min: 0,
+    max: 100,
+    preset: 2,
+    unit: 'tries',
+    about:
+      'Tries after the first of a trajectory around which something broke, and of its scoring.',
+  }),
+  slowShare: quantity({
+    min: 0,
+    max: 1,
+    preset: 0,
+    unit: 'fraction of tasks',
+    about: 'Tasks whose tools answer late, to measure what slow tools cost.',
+  }),
+  slowSeconds: quantity({
+    min: 0,
+    max: 3600,
+    preset: 1,
+    unit: 'seconds',
+    about: 'By how much the tools of slow tasks are late.',
+  }),
 });
 
 const evaluation = z.strictObject({

@@ -7,7 +7,14 @@ import {
 import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
-import { createToolEnv, type Protocol, protocols, type TaskSet, taskSets } from '@saccade/gym';
+import {
+  createToolEnv,
+  type Env,
+  type Protocol,
+  protocols,
+  type TaskSet,
+  taskSets,
+} from '@saccade/gym';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import {
   createLocalPolicy,
@@ -35,6 +42,7 @@ import type { RunConfig } from './config.ts';
 import { openEngine } from './engine.ts';
 import { checkJudge, hasJudge, openJudges } from './judges.ts';
 import { coldStarts } from './registry.ts';
+import { withSlowTools } from './slow-tools.ts';
 
 export interface Parts {
   readonly device: Device;
@@ -89,22 +97,24 @@ export function checkNames(config: RunConfig): void {
   checkJudging(config);
 }
 
-/** Schedulers that roll tasks out a second time, which the loop does not remember how to. */
-const CURRICULA = ['difficulty-prefilter', 'tail-patch'];
-
-/** @throws ConfigError for an unknown scheduler, and for one the loop cannot drive */
-function checkScheduler({ rl }: RunConfig): void {
-  const kind = schedulers.get(rl.scheduler);
-  const isCurriculum = CURRICULA.includes(kind.name);
-  if (!kind.isStreaming && !isCurriculum) return;
-  const wants = isCurriculum
-    ? 'trains on tasks it has measured before, and this loop takes every task once'
-    : 'rolls out while it trains, and this loop does one after the other';
-  throw new ConfigError(
-    'rl.scheduler',
-    `${kind.name} ${wants}. Choose synchronous, oversample-filter-rank or dynamic-sampling, or ` +
-      'drive it from a loop of your own.',
-  );
+/**
+ * @throws ConfigError for an unknown scheduler, and for options that do not go together: what ends a
+ *   rollout by the clock, or samples from caches nobody could make again, has no place in a run that
+ *   is the same every time
+ */
+function checkScheduler({ rl, rollout }: RunConfig): void {
+  const { isStreaming = false, name } = schedulers.get(rl.scheduler);
+  if (!rl.deterministic || !isStreaming) return;
+  const refuse = (field: string, reason: string): never => {
+    throw new ConfigError(field, `${field}: ${reason} Change it, or set rl.deterministic=false.`);
+  };
+  if (rollout.deadlineSeconds > 0) {
+    refuse('rollout.deadlineSeconds', `a deterministic ${name} run cannot have a deadline.`);
+  }
+  if (rl.staleCaches === 'keep') {
+    const why = 'what is sampled then depends on caches that no checkpoint holds.';
+    refuse('rl.staleCaches', `a deterministic ${name} run cannot keep stale caches: ${why}`);
+  }
 }
 
 /**
@@ -185,6 +195,8 @@ export async function openParts(
     const sandbox = await openSandbox({
       python,
       onEvent,
+      // An evaluation beside rollouts that wait with their sessions open needs as many again.
+      maxSessions: 2 * config.rollout.concurrency,
       limits: { wallSeconds: config.rollout.sandboxWallSeconds },
       unsafe: config.rollout.unsafeSandbox,
     });
@@ -242,17 +254,25 @@ export async function openParts(
   }
 }
 
-/** Environments of a configuration's protocol and budgets. */
+/** Environments of a configuration's protocol and budgets, with slow tools where it has them. */
 export function envMaker(
-  { rollout }: Pick<RunConfig, 'rollout'>,
+  { seed, rollout }: Pick<RunConfig, 'seed' | 'rollout'>,
   protocol: Protocol,
   sandbox: Sandbox,
 ): MakeEnv {
   const budgets = { toolTurns: rollout.maxToolTurns, images: rollout.maxImages };
-  return () => createToolEnv({ protocol, sandbox, budgets });
+  const { slowShare: share, slowSeconds: seconds } = rollout;
+  return () => {
+    const env = createToolEnv({ protocol, sandbox, budgets });
+    return share > 0 ? withSlowTools(env, { seed, share, seconds }) : env;
+  };
 }
 
-function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
+function makeScheduler({ rl, rollout }: RunConfig, algorithm: Algorithm): Scheduler {
+  const kind = schedulers.get(rl.scheduler);
+  const { maxInFlight } = rl;
+  const { deadlineSeconds } = rollout;
+  const isLimited = kind.isStreaming === true && (maxInFlight > 0 || deadlineSeconds > 0);
   const options = {
     promptsPerStep: rl.batchSize,
     groupSize: rl.groupSize,
@@ -260,8 +280,18 @@ function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
     oversample: rl.oversample,
     ranking: rl.ranking,
     maxRounds: rl.maxRounds,
+    maxStaleness: rl.maxStaleness,
+    tooStale: rl.tooStale,
+    onUpdate: rl.onUpdate,
+    maxRestarts: rl.maxRestarts,
+    ...(isLimited && {
+      inFlight: {
+        ...(maxInFlight > 0 && { maxTrajectories: maxInFlight }),
+        ...(deadlineSeconds > 0 && { deadlineSeconds }),
+      },
+    }),
   };
-  return schedulers.get(rl.scheduler).create(options);
+  return kind.create(options);
 }
 
 /** A group as algorithms see it. */
