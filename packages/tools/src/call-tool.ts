@@ -30,7 +30,10 @@ export async function callTool(
 
 async function guarded(tool: Tool, call: ToolCall, context: ToolContext): Promise<Outcome> {
   try {
-    return await tool.call(call.arguments, context);
+    const outcome = await tool.call(call.arguments, context);
+    // Tools are services of others: what they give is not what the types say.
+    if (typeof (outcome as Partial<Outcome> | undefined)?.kind === 'string') return outcome;
+    throw new ToolError('it gave no outcome.');
   } catch (error) {
     context.signal?.throwIfAborted();
     if (error instanceof SandboxError) throw error;

@@ -26,11 +26,15 @@ interface Stored {
   readonly flight: StoredFlight;
 }
 
+/** Hears of every group that has been scored, whatever came of it. */
+export type GroupObserver = FlightListener['scored'];
+
 /** Runs the steps that are still to do. */
-export async function reinforceStreaming(run: Run): Promise<void> {
+export async function reinforceStreaming(run: Run, observe?: GroupObserver): Promise<void> {
   if (run.state.rlSteps >= run.config.rl.steps) return;
-  const stored = run.resumedFrom && (await readSchedule<Stored>(run.resumedFrom));
-  const stream = new Stream(run, stored ? { ...stored.more, state: stored.state } : undefined);
+  const { resumedFrom } = run;
+  const stored = resumedFrom === undefined ? undefined : await readSchedule<Stored>(resumedFrom);
+  const stream = new Stream(run, stored && { ...stored.more, state: stored.state }, observe);
   run.saveSchedule = (directory) => stream.save(directory);
   try {
     if (stored) await stream.resume(stored.more, stored.find);
@@ -54,6 +58,7 @@ interface Window {
 
 class Stream implements FlightListener {
   readonly #run: Run;
+  readonly #observe: GroupObserver | undefined;
   readonly #tasks: TrainingTasks;
   readonly #versions: StepVersions;
   readonly #flight: Lockstep | FreeRunning;
@@ -73,9 +78,14 @@ class Stream implements FlightListener {
   #wake: () => void = () => {};
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(run: Run, stored?: Omit<Stored, 'flight'> & { readonly state: unknown }) {
+  constructor(
+    run: Run,
+    stored: (Omit<Stored, 'flight'> & { readonly state: unknown }) | undefined,
+    observe?: GroupObserver,
+  ) {
     const { parts, config } = run;
     this.#run = run;
+    this.#observe = observe;
     this.#tasks = new TrainingTasks(run, false, stored?.known);
     this.#versions = new StepVersions(parts.policy);
     this.#state = stored?.state ?? parts.scheduler.init();
@@ -134,6 +144,7 @@ class Stream implements FlightListener {
   scored(result: ScoredGroupResult, task: Task): void {
     this.#window.results.push(result);
     this.#window.tasks.push(task);
+    this.#observe?.(result, task);
   }
 
   fail(error: unknown): void {
