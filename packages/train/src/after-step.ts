@@ -14,7 +14,13 @@ export async function afterStep(
   seconds: number,
 ): Promise<void> {
   const { rl, evaluation, checkpoint } = run.config;
-  logRow(run, { stage: 'rl', step: totalSteps(run.state), ...row, step_time: seconds });
+  logRow(run, {
+    stage: 'rl',
+    step: totalSteps(run.state),
+    ...row,
+    'throughput/trajectories_per_second': (row.trained_trajectories ?? 0) / seconds,
+    step_time: seconds,
+  });
   const { rlSteps } = run.state;
   run.onEvent({ kind: 'progress', stage: 'learning', done: rlSteps, total: rl.steps });
   const isLast = rlSteps === rl.steps;

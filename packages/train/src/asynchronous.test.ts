@@ -60,6 +60,8 @@ const common = [
   'rl.batchSize=2',
   'rl.groupSize=4',
   'rl.minibatches=2',
+  // So small a policy is never right: without it no weight would change.
+  'algorithm.entropyCoefficient=0.01',
   'rollout.maxToolTurns=4',
   'evaluation.count=2',
   'checkpoint.keep=9',
@@ -96,7 +98,7 @@ describe('a deterministic asynchronous run', () => {
     expect(steps.some((row) => Number(row['staleness/max']) > 0)).toBe(true);
     expect(steps.some((row) => Number(row['queue/in_flight']) > 0)).toBe(true);
     // Otherwise its weights never changed, and nothing was at stake.
-    expect(steps.some(({ grad_norm }) => Number(grad_norm) > 0)).toBe(true);
+    for (const { grad_norm } of steps) expect(Number(grad_norm)).toBeGreaterThan(0);
     const partial = readdirSync(join(whole, 'checkpoints')).filter((name) => {
       const path = join(whole, 'checkpoints', name, 'schedule', 'schedule.json');
       return existsSync(path) && readFileSync(path, 'utf8').includes('"partial"');

@@ -51,7 +51,8 @@ export async function stepRow(
     run.onEvent({ kind: 'warning', message });
   }
   return {
-    ...rolloutMetrics(groups),
+    // Where rollouts stream, a step may end before any of them does.
+    ...(groups.length > 0 && rolloutMetrics(groups)),
     ...taskMetrics(results, tasks),
     ...audited,
     ...Object.fromEntries(drops),
@@ -59,8 +60,10 @@ export async function stepRow(
     trained_trajectories: trained.length,
     ...(rounds > 1 && { 'schedule/rounds': rounds }),
     ...(exhausted !== undefined && { 'schedule/exhausted': 1 }),
-    'failed/ratio':
-      1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
+    ...(groups.length > 0 && {
+      'failed/ratio':
+        1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
+    }),
     ...failureCounts(results),
     ...learned,
     num_tokens: state.tokens,

@@ -278,7 +278,6 @@ class Stream implements FlightListener {
       'time/wait_for_rollouts': window.waitedSeconds,
       'time/wait_for_training': idleSeconds,
       'throughput/tokens_per_second': sampled.reduce((sum, n) => sum + n, 0) / seconds,
-      'throughput/trajectories_per_second': batch.length / seconds,
     };
     await afterStep(run, row, seconds);
     if (run.state.rlSteps >= rl.steps) {

@@ -68,5 +68,54 @@ export const rollouts: Experiment = {
         },
       ],
     },
+    {
+      name: 'overlap',
+      title: 'Rolling out while training, one tool in ten slow',
+      about:
+        'On a tenth of the tasks every tool answers five seconds late. A synchronous step waits for ' +
+        'the last of them; an asynchronous one trains on what is ready, one step old at most.',
+      from: 'cold-start',
+      recipe: 'pyvision-image-nano',
+      settings: [
+        'rl.steps=20',
+        'rl.minibatches=1',
+        'evaluation.everySteps=0',
+        'rollout.slowShare=0.1',
+        'rollout.slowSeconds=5',
+      ],
+      variants: [
+        {
+          label: 'synchronous',
+          about: 'Rolls out, then trains.',
+          settings: ['rl.scheduler=synchronous'],
+        },
+        {
+          label: 'asynchronous',
+          about: 'Drops what would be more than one step old, which is mostly slow tasks.',
+          settings: ['rl.scheduler=asynchronous', 'rl.maxStaleness=1'],
+        },
+        {
+          label: 'asynchronous, waits',
+          about: 'Waits for what would be more than two steps old, and drops nothing.',
+          settings: ['rl.scheduler=asynchronous', 'rl.maxStaleness=2', 'rl.tooStale=wait'],
+        },
+      ],
+      curves: [
+        {
+          metric: 'throughput/trajectories_per_second',
+          title: 'Trajectories a second',
+          about: 'Trained on, over the seconds of the step.',
+          unit: 'number',
+        },
+        { ...accuracy, title: 'Right answers over time', over: 'seconds' },
+        {
+          ...accuracy,
+          metric: 'reward',
+          title: 'Reward',
+          about: 'Mean of a step.',
+          unit: 'number',
+        },
+      ],
+    },
   ],
 };
