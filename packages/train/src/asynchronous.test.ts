@@ -172,6 +172,9 @@ describe('a run with a curriculum', () => {
     const settings = [
       ...common,
       'rl.scheduler=difficulty-prefilter',
+      // 32 tasks are measured for each that is trained on.
+      'rl.batchSize=1',
+      'rl.minibatches=1',
       'rl.maxRounds=1',
       'checkpoint.everyRlSteps=1',
     ];
