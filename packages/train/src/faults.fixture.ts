@@ -107,8 +107,12 @@ export class Faults {
     const tried = this.#tried.get(id) ?? 0;
     if (tried >= tries) return undefined;
     this.#tried.set(id, tried + 1);
-    this.injected[fault] = (this.injected[fault] ?? 0) + 1;
+    this.count(fault);
     return kind;
+  }
+
+  count(fault: string): void {
+    this.injected[fault] = (this.injected[fault] ?? 0) + 1;
   }
 }
 
@@ -154,6 +158,7 @@ export class FaultyPolicy implements Omit<Policy, 'processor'> {
     const said = this.#spoken.get(id) ?? 0;
     this.#spoken.set(id, said + 1);
     if (code !== undefined && said === 0) {
+      this.#faults.count(fault);
       return this.#protocol.write({ kind: 'code', code: `# ${id}\n${code}` }, 'Look.');
     }
     if (fault.startsWith('tool.') && said % 2 === 0) return `CALL ${id}`;

@@ -2,7 +2,12 @@
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import type { ScoredGroupResult } from '@saccade/rewards';
-import type { AdvantagedTrajectory, ScheduleCommand, ScheduleEvent } from '@saccade/schedulers';
+import {
+  type AdvantagedTrajectory,
+  type ScheduleCommand,
+  type ScheduleEvent,
+  schedulers,
+} from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
 import { FreeRunning } from './free-running.ts';
 import type { FlightListener, StoredFlight } from './in-flight.ts';
@@ -86,7 +91,8 @@ class Stream implements FlightListener {
     const { parts, config } = run;
     this.#run = run;
     this.#observe = observe;
-    this.#tasks = new TrainingTasks(run, false, stored?.known);
+    const { repeatsTasks = false } = schedulers.get(config.rl.scheduler);
+    this.#tasks = new TrainingTasks(run, repeatsTasks, stored?.known);
     this.#versions = new StepVersions(parts.policy);
     this.#state = stored?.state ?? parts.scheduler.init();
     this.#version = stored?.version ?? 0;
