@@ -14,6 +14,7 @@ export {
   type PackOptions,
   packTrajectories,
 } from './pack.ts';
+export type { PartialRollout } from './partial.ts';
 export {
   LeftTheRecord,
   type RecordedEnvOptions,
@@ -23,7 +24,6 @@ export {
   recordedTask,
 } from './recorded-env.ts';
 export { type Replayed, type ReplayOptions, replay, streamOf } from './replay.ts';
-export type { PartialRollout } from './partial.ts';
 export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts';
 export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts';
 export {

@@ -108,6 +108,7 @@ it.runIf(existsSync('/proc/self/stat'))(
       parts: {
         ...parts,
         policy: policy as unknown as LocalPolicy,
+        sampler: policy,
         makeEnv: () => new FaultyEnv(faults, protocol, parts.sandbox),
         scoring: {
           ...parts.scoring,

@@ -7,14 +7,7 @@ import {
 import { cudaBackend, nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
 import { ConfigError, type EventSink } from '@saccade/core';
-import {
-  createToolEnv,
-  type Env,
-  type Protocol,
-  protocols,
-  type TaskSet,
-  taskSets,
-} from '@saccade/gym';
+import { createToolEnv, type Protocol, protocols, type TaskSet, taskSets } from '@saccade/gym';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import {
   createLocalPolicy,

@@ -14,7 +14,7 @@ export class StepVersions {
     this.#policy = policy;
   }
 
-  /** From the policy's weights of the moment on, so many batches have been learned from. */
+  /** From the weights that the policy now has on, so many batches have been learned from. */
   begin(batches: number): void {
     this.#starts.push({ policyVersion: this.#policy.version, batches });
   }

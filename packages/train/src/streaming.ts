@@ -42,6 +42,7 @@ export async function reinforceStreaming(run: Run, observe?: GroupObserver): Pro
   const stream = new Stream(run, stored && { ...stored.more, state: stored.state }, observe);
   run.saveSchedule = (directory) => stream.save(directory);
   try {
+    await run.parts.syncSampler();
     if (stored) await stream.resume(stored.more, stored.find);
     await (run.config.rl.deterministic ? stream.runInLockstep() : stream.runFreely());
   } finally {
@@ -93,7 +94,7 @@ class Stream implements FlightListener {
     this.#observe = observe;
     const { repeatsTasks = false } = schedulers.get(config.rl.scheduler);
     this.#tasks = new TrainingTasks(run, repeatsTasks, stored?.known);
-    this.#versions = new StepVersions(parts.policy);
+    this.#versions = new StepVersions(parts.sampler);
     this.#state = stored?.state ?? parts.scheduler.init();
     this.#version = stored?.version ?? 0;
     this.#isPublishDue = stored?.isPublishDue ?? false;
@@ -271,6 +272,7 @@ class Stream implements FlightListener {
     const ages = stalenessMetrics(batch, this.#version, rl.maxStaleness);
     if (batch.length > 0) {
       this.#version++;
+      await run.parts.syncSampler();
       this.#versions.begin(this.#version);
       this.#isPublishDue = true;
     }
