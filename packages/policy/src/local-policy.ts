@@ -8,7 +8,7 @@ import { type AdamWState, adamwInit, adamwUpdate } from '@saccade/optim';
 import { add, scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
 import type { LossFunction, PackedBatch, Scores } from './batch.ts';
-import { GenerationEngine } from './engine/generation.ts';
+import { GenerationEngine, type InFlight } from './engine/generation.ts';
 import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
 import { parameterSpecs } from './models/qwen2-5-vl.ts';
 import { isValueHeadName, valueHeadSpecs } from './models/value-head.ts';
@@ -164,7 +164,15 @@ export class LocalPolicy implements Policy {
   }
 
   async optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }> {
+    const { inFlight = 'refuse' } = step;
+    if (inFlight !== 'refuse') {
+      return await this.#engine.betweenPasses(() => this.#update(step, inFlight));
+    }
     this.#engine.expectIdle();
+    return await this.#update(step, inFlight);
+  }
+
+  async #update(step: OptimizerStep, inFlight: InFlight): Promise<{ gradNorm: number }> {
     this.#optimizer ??= adamwInit(this.#parameters);
     const { state, gradNorm } = await adamwUpdate(
       this.#parameters,
@@ -182,7 +190,7 @@ export class LocalPolicy implements Policy {
     this.#optimizer = state;
     this.#clearGradients();
     this.#version++;
-    this.#engine.reset(this.#parameters, this.#version);
+    this.#engine.reset(this.#parameters, this.#version, inFlight);
     return { gradNorm };
   }
 

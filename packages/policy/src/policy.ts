@@ -65,6 +65,7 @@ export interface SampleResult {
   readonly text: string;
   /** `endOfTurn`: the model ended; `stop`: a stop string; `length`: the budget ran out. */
   readonly finish: 'endOfTurn' | 'stop' | 'length';
+  /** Of the weights that sampled the first token: later ones may be newer. */
   readonly policyVersion: number;
 }
 
@@ -76,6 +77,14 @@ export interface OptimizerStep {
   readonly weightDecay?: number;
   /** Global gradient norm is clipped to this; 0 for no clipping. */
   readonly maxGradNorm?: number;
+  /**
+   * What becomes of requests that run meanwhile. `refuse`: the step throws a StateError if there are
+   * any. The others let them go on with the new weights from their next token. `recompute` computes
+   * all that is cached anew, so that what is sampled depends on tokens and weights alone; `keep`
+   * leaves the keys and values of earlier weights in place (PipelineRL, arXiv:2509.19128), which
+   * costs nothing and samples from a policy that no weights describe. Default `refuse`.
+   */
+  readonly inFlight?: 'refuse' | 'recompute' | 'keep';
 }
 
 /** The half of a policy that rollouts need; scripted demonstrators have only this. */

@@ -2,10 +2,13 @@
 import { messageOf, SaccadeError } from '@saccade/core';
 import type { Failure } from '@saccade/trajectory';
 
-/** The failure an error is, by where it came from; the sandbox's own errors say so themselves. */
+/** Errors that say themselves where they come from. */
+const OWN: readonly Failure['boundary'][] = ['sandbox', 'tool'];
+
+/** The failure an error is, by where it came from; errors of sandbox and tools say so themselves. */
 export function failureOf(error: unknown, boundary: Failure['boundary']): Failure {
-  const isSandbox = error instanceof SaccadeError && error.code === 'sandbox';
-  return { boundary: isSandbox ? 'sandbox' : boundary, message: messageOf(error) };
+  const code = error instanceof SaccadeError ? error.code : undefined;
+  return { boundary: OWN.find((name) => name === code) ?? boundary, message: messageOf(error) };
 }
 
 /** Thrown into a trajectory to stop it alone; it ends as failed, with this cause. */

@@ -5,6 +5,7 @@ export {
   differenceKinds,
 } from './compare-trajectories.ts';
 export { describeDifference } from './describe-difference.ts';
+export { Stopped } from './failures.ts';
 export { ModelImages } from './model-images.ts';
 export {
   type MicroBatch,
@@ -13,6 +14,7 @@ export {
   type PackOptions,
   packTrajectories,
 } from './pack.ts';
+export type { PartialRollout } from './partial.ts';
 export {
   LeftTheRecord,
   type RecordedEnvOptions,
@@ -22,13 +24,14 @@ export {
   recordedTask,
 } from './recorded-env.ts';
 export { type Replayed, type ReplayOptions, replay, streamOf } from './replay.ts';
+export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts';
 export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts';
 export {
   type GroupOptions,
   type MakeEnv,
-  type RetryBudgets,
   type RunOptions,
   type RunResult,
   rolloutGroup,
   runRollouts,
 } from './runner.ts';
+export { checkRetries, type RetryBudgets } from './tries.ts';

@@ -6,12 +6,10 @@ import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@s
 import { failureOf, Stopped } from './failures.ts';
 import { ModelImages } from './model-images.ts';
 import { checkBudgets, rollout, type SamplingOptions } from './rollout.ts';
+import { checkRetries, type RetryBudgets, Tries } from './tries.ts';
 
 /** Makes a fresh environment for one trajectory. */
 export type MakeEnv = () => Env | Promise<Env>;
-
-/** Times a trajectory is tried again after a failure at each boundary. */
-export type RetryBudgets = Readonly<Partial<Record<Failure['boundary'], number>>>;
 
 export interface GroupOptions extends SamplingOptions {
   /** G: trajectories per task. */
@@ -74,9 +72,7 @@ export async function runRollouts(
   checkBudgets(options);
   expectWhole('groupSize', groupSize, 1);
   expectWhole('concurrency', concurrency, 1);
-  for (const budget of typeof retries === 'number' ? [retries] : Object.values(retries)) {
-    expectWhole('retries', budget, 0);
-  }
+  checkRetries(retries);
   const { deadlineSeconds = 1 } = options;
   if (!(deadlineSeconds > 0)) {
     throw new ConfigError(
@@ -187,18 +183,13 @@ class GroupRun {
   }
 
   async #tryOften(job: Job): Promise<Trajectory> {
-    const { retries = 2 } = this.#options;
-    const tried: Partial<Record<Failure['boundary'], number>> = {};
+    const tries = new Tries(this.#options.retries);
     const stop = stopFor(job, this.#options);
     try {
-      for (let attempt = 0; ; attempt++) {
+      for (;;) {
         const trajectory = await this.#tryOnce(job, stop?.signal);
         const { failure } = trajectory;
-        if (failure === undefined || (failure.cause ?? 'error') !== 'error') return trajectory;
-        const spent = typeof retries === 'number' ? attempt : (tried[failure.boundary] ?? 0);
-        const budget = typeof retries === 'number' ? retries : (retries[failure.boundary] ?? 0);
-        if (spent >= budget) return trajectory;
-        tried[failure.boundary] = spent + 1;
+        if (failure === undefined || !tries.take(failure)) return trajectory;
         this.#retries++;
       }
     } finally {

@@ -152,6 +152,8 @@ export interface SchedulerKind {
   readonly description: string;
   /** Whether its driver has to stream: see the top of this file. Default false. */
   readonly isStreaming?: boolean;
+  /** Whether it says `rollOutAgain`: its driver then has to find tasks by their ids. Default false. */
+  readonly repeatsTasks?: boolean;
   /** Options of its own, beside the defaults, that the contract runs it with. */
   readonly variants?: readonly Readonly<Record<string, unknown>>[];
   /** @throws ConfigError for an option out of range */

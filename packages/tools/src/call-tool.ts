@@ -1,5 +1,7 @@
 /** Calls a tool by name. */
-import type { Outcome } from '@saccade/sandbox';
+import { messageOf } from '@saccade/core';
+import { type Outcome, SandboxError } from '@saccade/sandbox';
+import { ToolError } from './errors.ts';
 import { refused } from './refused.ts';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';
 
@@ -12,7 +14,8 @@ export interface ToolCall {
  * Calls the tool of that name. An unknown name is an outcome like any other: `exception`, with
  * `UnknownTool` as the error's type.
  *
- * @throws SandboxError if the infrastructure fails
+ * @throws SandboxError if the infrastructure fails, ToolError if the tool itself does
+ * @throws the signal's reason if it is aborted
  */
 export async function callTool(
   tools: readonly Tool[],
@@ -20,7 +23,21 @@ export async function callTool(
   context: ToolContext,
 ): Promise<Outcome> {
   const tool = tools.find(({ name }) => name === call.name);
-  if (tool !== undefined) return await tool.call(call.arguments, context);
+  if (tool !== undefined) return await guarded(tool, call, context);
   const known = tools.map(({ name }) => name).join(', ') || 'none';
   return refused('UnknownTool', `There is no such tool. Known: ${known}.`);
+}
+
+async function guarded(tool: Tool, call: ToolCall, context: ToolContext): Promise<Outcome> {
+  try {
+    const outcome = await tool.call(call.arguments, context);
+    // Tools are services of others: what they give is not what the types say.
+    if (typeof (outcome as Partial<Outcome> | undefined)?.kind === 'string') return outcome;
+    throw new ToolError('it gave no outcome.');
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (error instanceof SandboxError) throw error;
+    const message = `The tool ${tool.name} broke: ${messageOf(error)}`;
+    throw new ToolError(message, { cause: error });
+  }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RunConfig } from './config.ts';
 import { choice, count, flag, name, quantity, settings, weights } from './config-kinds.ts';
 import { engine } from './engine-schema.ts';
+import { rollout } from './rollout-schema.ts';
 import { sft } from './sft-schema.ts';
 
 const judge = z.strictObject({
@@ -103,6 +104,46 @@ const rl = z.strictObject({
     unit: 'rounds',
     about: 'Rounds of rolling out in a step at most, where a scheduler fills its batch.',
   }),
+  maxStaleness: count({
+    min: 0,
+    max: 1000,
+    preset: 1,
+    unit: 'steps',
+    about: 'η: steps between sampling and training at most, where a scheduler is asynchronous.',
+  }),
+  tooStale: choice(
+    'drop',
+    ['drop', 'wait'],
+    'What becomes of a group about to be too stale: it is dropped, or the batch waits for it.',
+  ),
+  onUpdate: choice(
+    'continue',
+    ['continue', 'restart'],
+    'What becomes of rollouts that new weights interrupt: they go on, or begin anew.',
+  ),
+  maxRestarts: count({
+    min: 0,
+    max: 1000,
+    preset: 1,
+    unit: 'times',
+    about: 'Times a task is begun anew for new weights; then it goes on.',
+  }),
+  staleCaches: choice(
+    'recompute',
+    ['recompute', 'keep'],
+    'Keys and values of running rollouts when new weights come: computed anew, or kept as they are.',
+  ),
+  deterministic: flag(
+    false,
+    'Asynchronous rollouts go turn by turn in step with training: the same seed, the same run.',
+  ),
+  maxInFlight: count({
+    min: 0,
+    max: 1_000_000,
+    preset: 0,
+    unit: 'trajectories',
+    about: 'Trajectories in flight at most, where a scheduler is asynchronous; 0 for no limit.',
+  }),
   minibatches: count({
     min: 1,
     max: 1024,
@@ -160,73 +201,6 @@ const rl = z.strictObject({
     about: 'Bonus per tool call of a trajectory whose answer is right; 0 rewards accuracy alone.',
   }),
   judge: judge.prefault({}),
-});
-
-const rollout = z.strictObject({
-  maxToolTurns: count({
-    min: 0,
-    max: 1000,
-    preset: 4,
-    unit: 'turns',
-    about: 'Code executions allowed in a trajectory, the answer on top; unset, the protocol’s.',
-  }),
-  maxImages: count({
-    min: 1,
-    max: 1000,
-    preset: 8,
-    unit: 'pictures',
-    about: 'Pictures allowed in a context, the first ones included; unset, the protocol’s.',
-  }),
-  initialFrames: count({
-    min: 0,
-    max: 1000,
-    preset: 0,
-    unit: 'frames',
-    about:
-      'Frames of each video in the context from the start; 0: the model fetches what it wants.',
-  }),
-  maxTurnTokens: count({
-    min: 1,
-    max: 1_000_000,
-    preset: 128,
-    unit: 'tokens',
-    about: 'Tokens the model may write in one turn.',
-  }),
-  maxContextTokens: count({
-    min: 16,
-    max: 10_000_000,
-    preset: 2048,
-    unit: 'tokens',
-    about: 'Tokens of a whole trajectory, prompt and observations included.',
-  }),
-  concurrency: count({
-    min: 1,
-    max: 65_536,
-    preset: 256,
-    unit: 'trajectories',
-    about: 'Trajectories in flight at once.',
-  }),
-  sandboxWallSeconds: quantity({
-    min: 0.1,
-    max: 3600,
-    preset: 10,
-    unit: 'seconds',
-    about: 'Wall clock of one code execution; what runs longer is killed.',
-  }),
-  unsafeSandbox: flag(
-    false,
-    'Run code as plain processes where nothing isolates: it can use your files and network.',
-  ),
-  sandboxHosts: name(
-    'none',
-    'URLs',
-    'Servers of `saccade serve sandbox` that run the code, with commas between; none for this machine.',
-  ),
-  sandboxTokenVariable: name(
-    'SACCADE_SANDBOX_TOKEN',
-    'name',
-    'Environment variable with the servers’ token; not set for none.',
-  ),
 });
 
 const evaluation = z.strictObject({

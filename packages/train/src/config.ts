@@ -54,6 +54,13 @@ export interface RlConfig {
   readonly groupSize: number;
   readonly ranking: boolean;
   readonly maxRounds: number;
+  readonly maxStaleness: number;
+  readonly tooStale: string;
+  readonly onUpdate: string;
+  readonly maxRestarts: number;
+  readonly staleCaches: string;
+  readonly deterministic: boolean;
+  readonly maxInFlight: number;
   readonly minibatches: number;
   readonly temperature: number;
   readonly learningRate: number;
@@ -76,6 +83,10 @@ export interface RolloutConfig {
   readonly unsafeSandbox: boolean;
   readonly sandboxHosts: string;
   readonly sandboxTokenVariable: string;
+  readonly deadlineSeconds: number;
+  readonly retries: number;
+  readonly slowShare: number;
+  readonly slowSeconds: number;
 }
 
 export interface EvaluationConfig {

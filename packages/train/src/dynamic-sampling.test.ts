@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readMetrics } from './metrics-log.ts';
-import { checkNames } from './parts.ts';
-import { recipes } from './registry.ts';
-import { applySettings, parseSetting, validateConfig } from './settings.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'saccade-dynamic-'));
@@ -44,10 +41,4 @@ describe('a run with dynamic sampling', () => {
     // Otherwise one round was always enough, and the loop was not asked to go on.
     expect(rows.some((row) => Number(row['schedule/rounds'] ?? 1) > 1)).toBe(true);
   }, 300_000);
-
-  it.each(['asynchronous', 'tail-patch'])('says why %s cannot be had', (name) => {
-    const setting = parseSetting(`rl.scheduler=${name}`);
-    const config = validateConfig(applySettings(recipes.get('smoke').config, [setting]));
-    expect(() => checkNames(config)).toThrow(/Choose synchronous, oversample-filter-rank or/);
-  });
 });

@@ -35,9 +35,11 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
       images: parts.images,
       sharedPrefix: false,
       concurrency: config.rollout.concurrency,
+      retries: config.rollout.retries,
     }),
   );
-  const results = await scoreRollouts(parts, groups, tasks);
+  const { retries } = config.rollout;
+  const results = await scoreRollouts({ ...parts, retries }, groups, tasks);
   const scored = results.flatMap(({ scored: { trajectories } }) => trajectories);
   const result: Evaluation = {
     accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),

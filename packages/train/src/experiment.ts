@@ -28,6 +28,8 @@ export interface ExperimentCurve {
   /** What it counts, and over what. */
   readonly about: string;
   readonly unit: 'share' | 'number';
+  /** What it is drawn over: steps, or the seconds they took, evaluations left out. Default steps. */
+  readonly over?: 'steps' | 'seconds';
 }
 
 /** Variants that are compared with one another. */

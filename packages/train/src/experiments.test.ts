@@ -29,6 +29,7 @@ const tiny = [
   'evaluation.count=2',
   'evaluation.keepTrajectories=0',
   'keepTrajectoriesEverySteps=0',
+  'rollout.slowSeconds=0.1',
 ].map(parseSetting);
 
 describe.each(experiments.entries())('%s', (name, experiment) => {

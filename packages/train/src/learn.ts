@@ -10,17 +10,42 @@ import {
 } from '@saccade/algorithms';
 import type { LocalPolicy, Scores } from '@saccade/policy';
 import { type MicroBatch, packTrajectories } from '@saccade/rollout';
-import type { AdvantagedTrajectory } from '@saccade/schedulers';
+import { type AdvantagedTrajectory, schedulers } from '@saccade/schedulers';
 import { learningRateAt } from './learning-rate.ts';
 import type { Run } from './run.ts';
 import { coldStartOf } from './run-checkpoint.ts';
 import { stepIndices, stepTokens, takeTokens } from './step-tokens.ts';
 
+export interface LearnOptions {
+  /** What becomes of sampling requests while weights change. Default: there are none. */
+  readonly inFlight?: 'refuse' | 'recompute' | 'keep';
+}
+
+/** Where learning stands: the gradient of a minibatch is there, or its optimizer step is taken. */
+export type LearningPoint = 'gradient' | 'updated';
+
 /** Optimizer steps over the trajectories of a step; gives its metrics. */
 export async function learn(
   run: Run,
   trained: readonly AdvantagedTrajectory[],
+  options: LearnOptions = {},
 ): Promise<Record<string, number>> {
+  const learning = learnInParts(run, trained, options);
+  for (;;) {
+    const part = await learning.next();
+    if (part.done === true) return part.value;
+  }
+}
+
+/**
+ * The same with a stop before and after every optimizer step, for who has to say when weights
+ * change. After the last one it has ended.
+ */
+export async function* learnInParts(
+  run: Run,
+  trained: readonly AdvantagedTrajectory[],
+  { inFlight = 'refuse' }: LearnOptions = {},
+): AsyncGenerator<LearningPoint, Record<string, number>> {
   const { config, parts } = run;
   const { rl } = config;
   const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
@@ -36,13 +61,16 @@ export async function learn(
       warmupFraction: rl.warmupFraction,
       finalFraction: rl.finalFraction,
     });
+    yield 'gradient';
     const { gradNorm } = await parts.policy.optimizerStep({
       learningRate,
       weightDecay: rl.weightDecay,
       maxGradNorm: rl.maxGradNorm,
+      inFlight,
     });
     // Of the last minibatch: there the policy is furthest from the one that sampled.
     Object.assign(metrics, learned, { grad_norm: gradNorm, learning_rate: learningRate });
+    if (index + 1 < minibatches.length) yield 'updated';
   }
   return { ...metrics, ...step.metrics };
 }
@@ -53,6 +81,7 @@ async function prepare(run: Run, trained: readonly AdvantagedTrajectory[]): Prom
   const { policy, algorithm } = parts;
   const { rolloutLogprobs, ...tokens } = stepTokens(trained);
   const needs = (input: string) => algorithm.needs.includes(input);
+  const { isStreaming = false } = schedulers.get(run.config.rl.scheduler);
   const score = (by: LocalPolicy) => scoreStep(run, by, trained, tokens.sequenceOffsets);
   // Sampling and scoring agree bit for bit on one engine: then the sampler's log-probs are the old.
   const isRescored = needs('values') || needs('rolloutLogprobs') || parts.sampler !== parts.policy;
@@ -63,7 +92,12 @@ async function prepare(run: Run, trained: readonly AdvantagedTrajectory[]): Prom
   return prepareStep(algorithm, {
     ...tokens,
     rolloutLogprobs,
-    oldLogprobs: own?.logprobs ?? rolloutLogprobs,
+    // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
+    // token. Algorithms with a correction, or with a decoupled ratio, take both policies.
+    oldLogprobs:
+      isStreaming && !needs('rolloutLogprobs')
+        ? rolloutLogprobs
+        : (own?.logprobs ?? rolloutLogprobs),
     ...(own?.values && { values: own.values }),
     ...(reference && { refLogprobs: reference.logprobs }),
   });

@@ -22,7 +22,7 @@ export interface MetricsRow {
 
 /** Fields that depend on the clock; everything else is equal in every run of the same seed. */
 export function isTiming(name: string): boolean {
-  return name === 'step_time' || name.startsWith('time/');
+  return name === 'step_time' || name.startsWith('time/') || name.startsWith('throughput/');
 }
 
 export interface MetricsLog {

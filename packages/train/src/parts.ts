@@ -43,6 +43,7 @@ import { openEngine } from './engine.ts';
 import { checkJudge, hasJudge, openJudges } from './judges.ts';
 import { coldStarts } from './registry.ts';
 import { openRunSandbox } from './run-sandbox.ts';
+import { withSlowTools } from './slow-tools.ts';
 
 export interface Parts {
   readonly device: Device;
@@ -97,22 +98,24 @@ export function checkNames(config: RunConfig): void {
   checkJudging(config);
 }
 
-/** Schedulers that roll tasks out a second time, which the loop does not remember how to. */
-const CURRICULA = ['difficulty-prefilter', 'tail-patch'];
-
-/** @throws ConfigError for an unknown scheduler, and for one the loop cannot drive */
-function checkScheduler({ rl }: RunConfig): void {
-  const kind = schedulers.get(rl.scheduler);
-  const isCurriculum = CURRICULA.includes(kind.name);
-  if (!kind.isStreaming && !isCurriculum) return;
-  const wants = isCurriculum
-    ? 'trains on tasks it has measured before, and this loop takes every task once'
-    : 'rolls out while it trains, and this loop does one after the other';
-  throw new ConfigError(
-    'rl.scheduler',
-    `${kind.name} ${wants}. Choose synchronous, oversample-filter-rank or dynamic-sampling, or ` +
-      'drive it from a loop of your own.',
-  );
+/**
+ * @throws ConfigError for an unknown scheduler, and for options that do not go together: what ends a
+ *   rollout by the clock, or samples from caches nobody could make again, has no place in a run that
+ *   is the same every time
+ */
+function checkScheduler({ rl, rollout }: RunConfig): void {
+  const { isStreaming = false, name } = schedulers.get(rl.scheduler);
+  if (!rl.deterministic || !isStreaming) return;
+  const refuse = (field: string, reason: string): never => {
+    throw new ConfigError(field, `${field}: ${reason} Change it, or set rl.deterministic=false.`);
+  };
+  if (rollout.deadlineSeconds > 0) {
+    refuse('rollout.deadlineSeconds', `a deterministic ${name} run cannot have a deadline.`);
+  }
+  if (rl.staleCaches === 'keep') {
+    const why = 'what is sampled then depends on caches that no checkpoint holds.';
+    refuse('rl.staleCaches', `a deterministic ${name} run cannot keep stale caches: ${why}`);
+  }
 }
 
 /**
@@ -247,17 +250,25 @@ export async function openParts(
   }
 }
 
-/** Environments of a configuration's protocol and budgets. */
+/** Environments of a configuration's protocol and budgets, with slow tools where it has them. */
 export function envMaker(
-  { rollout }: Pick<RunConfig, 'rollout'>,
+  { seed, rollout }: Pick<RunConfig, 'seed' | 'rollout'>,
   protocol: Protocol,
   sandbox: Sandbox,
 ): MakeEnv {
   const budgets = { toolTurns: rollout.maxToolTurns, images: rollout.maxImages };
-  return () => createToolEnv({ protocol, sandbox, budgets });
+  const { slowShare: share, slowSeconds: seconds } = rollout;
+  return () => {
+    const env = createToolEnv({ protocol, sandbox, budgets });
+    return share > 0 ? withSlowTools(env, { seed, share, seconds }) : env;
+  };
 }
 
-function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
+function makeScheduler({ rl, rollout }: RunConfig, algorithm: Algorithm): Scheduler {
+  const kind = schedulers.get(rl.scheduler);
+  const { maxInFlight } = rl;
+  const { deadlineSeconds } = rollout;
+  const isLimited = kind.isStreaming === true && (maxInFlight > 0 || deadlineSeconds > 0);
   const options = {
     promptsPerStep: rl.batchSize,
     groupSize: rl.groupSize,
@@ -265,8 +276,18 @@ function makeScheduler({ rl }: RunConfig, algorithm: Algorithm): Scheduler {
     oversample: rl.oversample,
     ranking: rl.ranking,
     maxRounds: rl.maxRounds,
+    maxStaleness: rl.maxStaleness,
+    tooStale: rl.tooStale,
+    onUpdate: rl.onUpdate,
+    maxRestarts: rl.maxRestarts,
+    ...(isLimited && {
+      inFlight: {
+        ...(maxInFlight > 0 && { maxTrajectories: maxInFlight }),
+        ...(deadlineSeconds > 0 && { deadlineSeconds }),
+      },
+    }),
   };
-  return schedulers.get(rl.scheduler).create(options);
+  return kind.create(options);
 }
 
 /** A group as algorithms see it. */

@@ -1,105 +1,77 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
-import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
+import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
-import { countDrops, type ScheduleCommand } from '@saccade/schedulers';
-import { auditMetrics } from './audit-metrics.ts';
-import { evaluate, keep } from './evaluate.ts';
+import { type ScheduleCommand, schedulers } from '@saccade/schedulers';
+import { afterStep } from './after-step.ts';
 import { learn } from './learn.ts';
-import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
-import { saveRun } from './run-checkpoint.ts';
+import { type Run, timed } from './run.ts';
 import { scoreRollouts } from './score-rollouts.ts';
-import { taskMetrics } from './task-metrics.ts';
-import { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';
+import { stepRow } from './step-row.ts';
+import { readSchedule, writeSchedule } from './stored-schedule.ts';
+import { reinforceStreaming } from './streaming.ts';
+import { TrainingTasks } from './training-tasks.ts';
+
+/** What a scheduler of steps needs between them: its state, and which tasks it may ask for again. */
+interface Schedule {
+  readonly tasks: TrainingTasks;
+  /** Replaced, never changed. */
+  state: unknown;
+}
+
+interface Stored {
+  readonly known: readonly (readonly [string, number])[];
+}
 
 /** Runs the steps that are still to do. */
 export async function reinforce(run: Run): Promise<void> {
-  const { rl, evaluation, checkpoint } = run.config;
-  while (run.state.rlSteps < rl.steps) {
-    const [row, seconds] = await timed(() => step(run));
-    logRow(run, { stage: 'rl', step: totalSteps(run.state), ...row, step_time: seconds });
-    const { rlSteps } = run.state;
-    run.onEvent({ kind: 'progress', stage: 'learning', done: rlSteps, total: rl.steps });
-    const isLast = rlSteps === rl.steps;
-    const isDue = (every: number) => every > 0 && rlSteps % every === 0 && !isLast;
-    if (isDue(evaluation.everySteps)) await evaluate(run, `step-${rlSteps}`);
-    if (run.isStopRequested()) {
-      await saveRun(run);
-      throw new Interrupted();
-    }
-    if (isDue(checkpoint.everyRlSteps)) await saveRun(run);
+  const { isStreaming = false } = schedulers.get(run.config.rl.scheduler);
+  if (isStreaming) await reinforceStreaming(run);
+  else await reinforceInSteps(run);
+}
+
+/** One after the other: the rollouts of a step, then what they teach. */
+async function reinforceInSteps(run: Run): Promise<void> {
+  const schedule = await openSchedule(run);
+  while (run.state.rlSteps < run.config.rl.steps) {
+    const [row, seconds] = await timed(() => step(run, schedule));
+    await afterStep(run, row, seconds);
   }
 }
 
-async function step(run: Run): Promise<Record<string, number>> {
-  const { config, state } = run;
-  const [{ commands: all, results, tasks, rounds }, rolloutSeconds] = await timed(() =>
-    schedule(run),
-  );
-  const groups = results.map(({ scored }) => scored);
-  const trained = all.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
-  const [learned, learnSeconds] = await timed(() => learn(run, trained));
-
-  run.state = {
-    ...run.state,
-    rlSteps: state.rlSteps + 1,
-    tasksTaken: state.tasksTaken + tasks.length,
+async function openSchedule(run: Run): Promise<Schedule> {
+  const { scheduler } = run.parts;
+  const { repeatsTasks = false } = schedulers.get(run.config.rl.scheduler);
+  const fresh = { state: scheduler.init(), tasks: new TrainingTasks(run, repeatsTasks) };
+  // The others forget all between two steps.
+  if (!repeatsTasks) return fresh;
+  const stored = run.resumedFrom && (await readSchedule<Stored>(run.resumedFrom));
+  const schedule = stored
+    ? { state: stored.state, tasks: new TrainingTasks(run, true, stored.more.known) }
+    : fresh;
+  run.saveSchedule = (directory) => {
+    const { state, tasks } = schedule;
+    return writeSchedule(directory, { state, more: { known: tasks.known }, trajectories: [] });
   };
-  const every = config.keepTrajectoriesEverySteps;
-  if (every > 0 && run.state.rlSteps % every === 0) {
-    const kept = groups.flatMap(({ trajectories }) => trajectories);
-    const name = `step-${String(run.state.rlSteps).padStart(6, '0')}`;
-    await keep(run, name, kept, tasks, config.rl.groupSize);
-  }
-  const drops = Object.entries(countDrops(all)).flatMap(([reason, dropped]) => [
-    [`filter/${reason}/groups`, dropped.groups],
-    [`filter/${reason}/trajectories`, dropped.trajectories],
-  ]);
-  const [audited, auditSeconds] = await timed(async () =>
-    auditMetrics(run, results.map(auditedGroup)),
-  );
-  const exhausted = all.find((command) => command.kind === 'exhausted');
-  if (exhausted?.kind === 'exhausted') {
-    const { filled, wanted } = exhausted;
-    const message =
-      `Step ${run.state.rlSteps}: after ${exhausted.rounds} rounds ${filled} of ${wanted} groups ` +
-      'teach something; it trained on those.';
-    run.onEvent({ kind: 'warning', message });
-  }
-  const values: Record<string, number> = {
-    ...rolloutMetrics(groups),
-    ...taskMetrics(results, tasks),
-    ...audited,
-    ...Object.fromEntries(drops),
-    positive_negative_advantage_ratio: positiveNegativeRatio(trained),
-    trained_trajectories: trained.length,
-    ...(rounds > 1 && { 'schedule/rounds': rounds }),
-    ...(exhausted !== undefined && { 'schedule/exhausted': 1 }),
-    'failed/ratio':
-      1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
-    ...failureCounts(results),
-    ...learned,
-    num_tokens: run.state.tokens,
+  return schedule;
+}
+
+async function step(run: Run, schedule: Schedule): Promise<Record<string, number>> {
+  const [scheduled, rolloutSeconds] = await timed(() => gather(run, schedule));
+  const { commands } = scheduled;
+  const trained = commands.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
+  const [learned, learnSeconds] = await timed(() => learn(run, trained));
+  run.state = { ...run.state, rlSteps: run.state.rlSteps + 1 };
+  return {
+    ...(await stepRow(run, { ...scheduled, trained, learned })),
     'time/rollout': rolloutSeconds,
     'time/learn': learnSeconds,
-    'time/audit': auditSeconds,
   };
-  return values;
-}
-
-/** Trajectories without a reward by the boundary they failed at; absent where none did. */
-function failureCounts(results: readonly ScoredGroupResult[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { failure } of results.flatMap(({ failed }) => failed)) {
-    const name = `failed/${failure?.boundary ?? 'env'}`;
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** What a step rolled out and what the scheduler said of it. */
-interface Scheduled {
+interface Gathered {
   readonly commands: readonly ScheduleCommand[];
   readonly results: readonly ScoredGroupResult[];
   readonly tasks: readonly Task[];
@@ -107,32 +79,39 @@ interface Scheduled {
 }
 
 /** Does what the scheduler tells, round by round, until it says what to train on. */
-async function schedule(run: Run): Promise<Scheduled> {
-  const { config, parts, state } = run;
+async function gather(run: Run, schedule: Schedule): Promise<Gathered> {
+  const { parts, state } = run;
   const { scheduler } = parts;
-  let [schedulerState, commands] = scheduler.next(scheduler.init(), {
-    kind: 'stepStarted',
-    step: state.rlSteps,
-  });
-  // Tasks the cold start has not shown.
-  const { demonstrations, tours } = config.sft;
-  const first = demonstrations + tours + state.tasksTaken;
+  const started = { kind: 'stepStarted', step: state.rlSteps } as const;
+  let [schedulerState, commands] = scheduler.next(schedule.state, started);
   const all: ScheduleCommand[] = [...commands];
   const results: ScoredGroupResult[] = [];
   const tasks: Task[] = [];
+  const seen = new Map<string, number>();
   let rounds = 0;
   const isDecided = () => all.some(({ kind }) => kind === 'trainOn');
   while (!isDecided()) {
-    const count = commands.reduce((sum, c) => sum + (c.kind === 'rollOut' ? c.count : 0), 0);
-    if (count === 0) {
+    const indices = commands.flatMap((c) =>
+      c.kind === 'rollOut'
+        ? schedule.tasks.take(c.count)
+        : c.kind === 'rollOutAgain'
+          ? schedule.tasks.again(c.taskIds)
+          : [],
+    );
+    if (indices.length === 0) {
       throw new StateError(
         `The scheduler ${scheduler.name} neither rolls out nor trains in step ${state.rlSteps}.`,
       );
     }
     rounds++;
-    const indices = Array.from({ length: count }, (_, i) => first + tasks.length + i);
     const next = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
-    const scored = await rollOut(run, next);
+    // A task that was measured in this step is drawn anew, not the same once more.
+    const visit = Math.max(...next.map(({ id }) => seen.get(id) ?? 0));
+    const scored = await rollOut(run, next, visit);
+    for (const [i, task] of next.entries()) {
+      schedule.tasks.note(task.id, indices[i] as number);
+      seen.set(task.id, visit + 1);
+    }
     tasks.push(...next);
     results.push(...scored);
     const told: ScheduleCommand[] = [];
@@ -148,33 +127,45 @@ async function schedule(run: Run): Promise<Scheduled> {
     commands = told;
     all.push(...told);
   }
+  schedule.state = schedulerState;
   return { commands: all, results, tasks, rounds };
 }
 
-/** A scored group per task, in order, with what failed around the model or could not be scored. */
-async function rollOut(run: Run, tasks: readonly Task[]): Promise<readonly ScoredGroupResult[]> {
+/**
+ * A scored group per task, in order, with what failed around the model or could not be scored.
+ *
+ * @param visit times a task of these was rolled out in this step before
+ */
+async function rollOut(
+  run: Run,
+  tasks: readonly Task[],
+  visit: number,
+): Promise<readonly ScoredGroupResult[]> {
   const { config, parts, state } = run;
+  const { rl, rollout } = config;
   await parts.syncSampler();
   const { groups, failures } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
-    groupSize: config.rl.groupSize,
+    groupSize: rl.groupSize,
     seed: config.seed,
-    stream: `train/${state.rlSteps}`,
-    temperature: config.rl.temperature,
-    maxTokensPerTurn: config.rollout.maxTurnTokens,
-    maxContextTokens: config.rollout.maxContextTokens,
+    stream: visit === 0 ? `train/${state.rlSteps}` : `train/${state.rlSteps}+${visit}`,
+    temperature: rl.temperature,
+    maxTokensPerTurn: rollout.maxTurnTokens,
+    maxContextTokens: rollout.maxContextTokens,
     images: parts.images,
     sharedPrefix: config.sharedPrefix,
-    concurrency: config.rollout.concurrency,
+    concurrency: rollout.concurrency,
+    retries: rollout.retries,
+    ...(rollout.deadlineSeconds > 0 && { deadlineSeconds: rollout.deadlineSeconds }),
   });
   const failed = Object.values(failures).reduce((sum, n) => sum + n, 0);
-  if (failed === tasks.length * config.rl.groupSize) {
+  if (failed === tasks.length * rl.groupSize) {
     const { boundary, message } = groups[0]?.trajectories[0]?.failure ?? {};
     throw new StateError(
       `Every rollout of step ${state.rlSteps} failed; the first at the boundary "${boundary}": ` +
         `${message} Check the machine with \`saccade doctor\`, then go on with --resume.`,
     );
   }
-  const results = await scoreRollouts(parts, groups, tasks);
+  const results = await scoreRollouts({ ...parts, retries: rollout.retries }, groups, tasks);
   if (results.every(({ scored }) => scored.trajectories.length === 0)) {
     const { boundary, message } = results[0]?.failed[0]?.failure ?? {};
     throw new StateError(

@@ -25,6 +25,7 @@ export async function saveRun(
     async (directory) => {
       await run.parts.policy.save(join(directory, 'policy'), { optimizer: true });
       writeState(directory, run.state);
+      await run.saveSchedule?.(directory);
     },
     { keep: run.config.checkpoint.keep, pinned: options.pinned ?? false },
   );

@@ -14,8 +14,14 @@ export async function openRunSandbox(
 ): Promise<Sandbox> {
   const wallSeconds = rollout.sandboxWallSeconds;
   if (rollout.sandboxHosts === 'none') {
-    const unsafe = rollout.unsafeSandbox;
-    return await openSandbox({ python, onEvent, limits: { wallSeconds }, unsafe });
+    return await openSandbox({
+      python,
+      onEvent,
+      // An evaluation beside rollouts that wait with their sessions open needs as many again.
+      maxSessions: 2 * rollout.concurrency,
+      limits: { wallSeconds },
+      unsafe: rollout.unsafeSandbox,
+    });
   }
   const hosts = rollout.sandboxHosts.split(',').map((host) => host.trim());
   const token = process.env[rollout.sandboxTokenVariable];

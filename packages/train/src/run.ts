@@ -15,6 +15,10 @@ export interface Run {
   readonly isStopRequested: () => boolean;
   /** Where the run stands; replaced, never changed. */
   state: RunState;
+  /** The checkpoint it goes on from; absent where it begins. */
+  readonly resumedFrom?: string;
+  /** Adds to a checkpoint what the scheduling of the moment has to find there again. */
+  saveSchedule?: (directory: string) => Promise<void>;
 }
 
 /** Thrown between two steps when a stop was asked for; the checkpoint is written. */

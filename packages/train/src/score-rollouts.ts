@@ -4,21 +4,42 @@ import { judgeGroup, type ScoredGroupResult, scoreGroup } from '@saccade/rewards
 import type { Group } from '@saccade/trajectory';
 import type { Parts } from './parts.ts';
 
+/** What scoring needs, and how often it is tried again where it breaks. */
+export interface ScoringParts extends Pick<Parts, 'scoring' | 'judges'> {
+  readonly retries?: number;
+}
+
 /**
- * One result per group, in order. What a judge failed on is among `failed`, at the boundary `reward`:
- * never scored 0.
+ * One result per group, in order. What a judge or a reward failed on is scored again, `retries`
+ * times at most; after that it is among `failed`, at the boundary `reward`: never scored 0.
  */
 export function scoreRollouts(
-  { scoring, judges }: Pick<Parts, 'scoring' | 'judges'>,
+  parts: ScoringParts,
   groups: readonly Group[],
   tasks: readonly Task[],
 ): Promise<readonly ScoredGroupResult[]> {
-  return Promise.all(
-    groups.map(async (group, i) => {
-      const task = tasks[i] as Task;
-      if (judges === undefined) return scoreGroup(group, task, scoring);
-      const { verifier, judged } = await judgeGroup(group, task, scoring, judges);
-      return scoreGroup(group, task, { ...scoring, verifier }, judged);
-    }),
-  );
+  return Promise.all(groups.map((group, i) => scoreOften(parts, group, tasks[i] as Task)));
+}
+
+async function scoreOften(
+  parts: ScoringParts,
+  group: Group,
+  task: Task,
+): Promise<ScoredGroupResult> {
+  // The group is scored whole: some rewards compare its trajectories.
+  for (let left = parts.retries ?? 0; ; left--) {
+    const result = await scoreOnce(parts, group, task);
+    const isBroken = result.failed.some(({ failure }) => failure?.boundary === 'reward');
+    if (!isBroken || left <= 0) return result;
+  }
+}
+
+async function scoreOnce(
+  { scoring, judges }: ScoringParts,
+  group: Group,
+  task: Task,
+): Promise<ScoredGroupResult> {
+  if (judges === undefined) return scoreGroup(group, task, scoring);
+  const { verifier, judged } = await judgeGroup(group, task, scoring, judges);
+  return scoreGroup(group, task, { ...scoring, verifier }, judged);
 }

@@ -48,7 +48,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   let log: Run['log'] | undefined;
   try {
     parts = await openParts(config, options.python, onEvent, directory);
-    const state = await startingState(options, parts);
+    const { state, resumedFrom } = await startingPoint(options, parts);
     writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
     recordAttempt(directory, parts, { python: options.python, fromStep: totalSteps(state) });
     log = openMetricsLog(join(directory, 'metrics.jsonl'), state.metricsBytes);
@@ -60,6 +60,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       onEvent,
       isStopRequested: options.isStopRequested ?? (() => false),
       state,
+      ...(resumedFrom !== undefined && { resumedFrom }),
     };
     return await stages(run);
   } finally {
@@ -94,7 +95,10 @@ async function stages(run: Run): Promise<TrainResult> {
 }
 
 /** A fresh state, or that of the newest valid checkpoint with its weights loaded. */
-async function startingState(options: TrainOptions, parts: Parts): Promise<RunState> {
+async function startingPoint(
+  options: TrainOptions,
+  parts: Parts,
+): Promise<{ readonly state: RunState; readonly resumedFrom?: string }> {
   const { directory, onEvent } = options;
   const { startFrom } = options.config;
   const checkpoint = options.resume
@@ -102,14 +106,14 @@ async function startingState(options: TrainOptions, parts: Parts): Promise<RunSt
     : undefined;
   if (checkpoint === undefined) {
     if (startFrom !== 'none') await parts.policy.load(startingWeights(startFrom));
-    if (!options.resume) return initialState;
+    if (!options.resume) return { state: initialState };
     onEvent({
       kind: 'warning',
       message: `${directory} has no valid checkpoint yet; the run starts from its beginning.`,
     });
-    return initialState;
+    return { state: initialState };
   }
   await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
   dropCheckpointsAfter(checkpointsOf(directory), checkpoint.step);
-  return readState(checkpoint.directory);
+  return { state: readState(checkpoint.directory), resumedFrom: checkpoint.directory };
 }

@@ -169,6 +169,18 @@ export class TrajectoryBuilder {
     return this.#close({ stopReason: 'failed', failure });
   }
 
+  /**
+   * What is in the ledger so far, as a trajectory that was cut off here; this one goes on. As ever an
+   * observation at the end is left out.
+   */
+  soFar(): Trajectory {
+    const message = 'It had not ended yet.';
+    return this.#record({
+      stopReason: 'failed',
+      failure: { boundary: 'env', message, cause: 'cancelled' },
+    });
+  }
+
   #isTurnDue(): boolean {
     const modelSegments = Math.ceil((this.#segments.length - 1) / 2);
     const isModelLast = this.#segments.at(-1)?.kind === 'model';
@@ -190,6 +202,10 @@ export class TrajectoryBuilder {
 
   #close(end: Pick<Trajectory, 'stopReason' | 'answer' | 'failure'>): Trajectory {
     this.#isFinished = true;
+    return this.#record(end);
+  }
+
+  #record(end: Pick<Trajectory, 'stopReason' | 'answer' | 'failure'>): Trajectory {
     const isDangling = this.#segments.at(-1)?.kind === 'observation';
     const oldest = this.#policyVersion;
     const segments = this.#segments.map((segment, index) => {

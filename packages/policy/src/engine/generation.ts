@@ -25,11 +25,16 @@ const ADMITTED_ROWS = 4096;
  */
 const HELD_PASSES = 64;
 
+/** What becomes of requests that run, and of what is cached, when the weights change. */
+export type InFlight = 'refuse' | 'recompute' | 'keep';
+
 interface Job {
   readonly request: SampleRequest;
   readonly stops: StopMatcher;
   readonly tokens: number[];
   readonly logprobs: number[];
+  /** Of the weights that sampled its first token; undefined before it ran. */
+  version: number | undefined;
   readonly resolve: (result: SampleResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -53,6 +58,9 @@ export class GenerationEngine {
   /** Passes for which requests have waited now. */
   #heldPasses = 0;
   #isLooping = false;
+  /** The pass under way, and what holds up the next one. */
+  #passing: Promise<void> = Promise.resolve();
+  #held: Promise<void> | undefined;
   #isDisposed = false;
   #version = 0;
 
@@ -86,7 +94,8 @@ export class GenerationEngine {
     this.#busy.add(conversation);
     const answer = new Promise<SampleResult>((resolve, reject) => {
       const stops = new StopMatcher(request.stop, this.#processor.codec);
-      this.#waiting.push({ request, stops, tokens: [], logprobs: [], resolve, reject });
+      const version = undefined;
+      this.#waiting.push({ request, stops, tokens: [], logprobs: [], version, resolve, reject });
       if (!this.#isLooping) {
         this.#isLooping = true;
         void nextTurn().then(() => this.#loop());
@@ -106,11 +115,38 @@ export class GenerationEngine {
     throw new StateError('The weights cannot change while requests are running. Await them first.');
   }
 
-  /** Drops all caches, because the weights changed. */
-  reset(parameters: Parameters, version: number): void {
-    this.expectIdle();
+  /** Does something between two passes: none is under way, and the next waits for it. */
+  async betweenPasses<Value>(work: () => Promise<Value>): Promise<Value> {
+    const before = this.#held;
+    let letGo = (): void => {};
+    this.#held = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    const held = this.#held;
+    try {
+      await before;
+      await this.#passing;
+      return await work();
+    } finally {
+      if (this.#held === held) this.#held = undefined;
+      letGo();
+    }
+  }
+
+  /**
+   * Goes on with other weights. `recompute` drops all caches, and requests that run have their whole
+   * context computed anew; `keep` leaves every cache as the weights of its time made it.
+   *
+   * @throws StateError for `refuse` while requests run
+   */
+  reset(parameters: Parameters, version: number, inFlight: InFlight = 'refuse'): void {
+    if (inFlight === 'refuse') this.expectIdle();
     this.#parameters = parameters;
     this.#version = version;
+    if (inFlight === 'keep') return;
+    for (const { context } of this.#running) this.#contexts.close(context);
+    this.#waiting = [...this.#running, ...this.#waiting];
+    this.#running = [];
     this.#contexts.clear();
   }
 
@@ -126,7 +162,9 @@ export class GenerationEngine {
 
   async #loop(): Promise<void> {
     while (!this.isIdle) {
-      await this.#pass();
+      while (this.#held !== undefined) await this.#held;
+      this.#passing = this.#pass();
+      await this.#passing;
       // Sandboxes answer between passes.
       await nextTurn();
     }
@@ -179,7 +217,14 @@ export class GenerationEngine {
       const job = this.#waiting.shift();
       if (job === undefined) return;
       try {
-        this.#running.push({ ...job, context: this.#contexts.open(job.request, plan) });
+        const { request } = job;
+        // A request that new weights interrupted goes on behind what it has sampled.
+        const tokens =
+          job.tokens.length === 0
+            ? request.tokens
+            : Int32Array.from([...request.tokens, ...job.tokens]);
+        const context = this.#contexts.open({ ...request, tokens }, plan);
+        this.#running.push({ ...job, version: job.version ?? this.#version, context });
         entries.push(plan.contexts.length - 1);
       } catch (error) {
         job.reject(error);
@@ -233,7 +278,7 @@ export class GenerationEngine {
       logprobs: Float32Array.from(job.logprobs),
       text: this.#processor.decode(isEnd ? ids.subarray(0, -1) : ids),
       finish: isEnd ? 'endOfTurn' : isStop ? 'stop' : 'length',
-      policyVersion: this.#version,
+      policyVersion: job.version ?? this.#version,
     });
     return true;
   }

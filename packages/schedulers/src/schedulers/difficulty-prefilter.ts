@@ -30,6 +30,7 @@ export const difficultyPrefilter: DifficultyPrefilter = {
   name: 'difficulty-prefilter',
   paper: 'arXiv:2511.19661 and arXiv:2512.03746, RL data',
   description: 'Measures tasks before training and leaves out those solved always or never.',
+  repeatsTasks: true,
   variants: [
     { probeTasks: 2, maxRounds: 1 },
     { probeTasks: 3, maxRounds: 3 },

@@ -30,6 +30,7 @@ export const tailPatch: TailPatch = {
   name: 'tail-patch',
   paper: 'arXiv:2511.19773, §6.4',
   description: 'Measures pass rates and trains on the tasks solved one to three times in eight.',
+  repeatsTasks: true,
   variants: [
     { lowest: 0, highest: 1, probeTasks: 3, maxRounds: 2, refreshEverySteps: 1 },
     { probeTasks: 4, maxRounds: 2 },

@@ -1,2 +1,3 @@
 export { rewardShaping } from './reward-shaping.ts';
+export { rollouts } from './rollouts.ts';
 export { video } from './video.ts';

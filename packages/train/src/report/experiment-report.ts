@@ -96,21 +96,21 @@ ${missing > 0 && html`<p class="note">${missing} of ${part.variants.length} runs
 }
 
 function chartOf(
-  { metric, title, about, unit }: ExperimentCurve,
+  { metric, title, about, unit, over = 'steps' }: ExperimentCurve,
   variants: readonly { readonly label: string }[],
   runs: readonly ComparedRun[],
 ): Chart {
   return {
     title,
     about,
-    xLabel: 'RL step',
+    xLabel: over === 'steps' ? 'RL step' : 'seconds',
     yRange: unit === 'share' ? [0, 1] : [0, 0],
     ...(unit === 'share' && { yFormat: (share: number) => formatPercent(share, 0) }),
     series: runs.map(({ label, metrics }) => ({
       label,
       kind: 'line',
       colour: 1 + variants.findIndex((variant) => variant.label === label),
-      points: pointsOf(metrics, metric),
+      points: over === 'steps' ? pointsOf(metrics, metric) : pointsInTime(metrics, metric),
     })),
   };
 }
@@ -119,6 +119,17 @@ function pointsOf(metrics: ComparedRun['metrics'], metric: string) {
   const boundary = boundaryOf(metrics);
   return rowsOf(metrics, 'rl')
     .map((row) => ({ x: row.step - boundary, y: numberIn(row, metric) }))
+    .filter(({ y }) => Number.isFinite(y));
+}
+
+/** The same over the seconds that its steps and those before took. */
+function pointsInTime(metrics: ComparedRun['metrics'], metric: string) {
+  let x = 0;
+  return rowsOf(metrics, 'rl')
+    .map((row) => {
+      x += numberIn(row, 'step_time');
+      return { x, y: numberIn(row, metric) };
+    })
     .filter(({ y }) => Number.isFinite(y));
 }
 

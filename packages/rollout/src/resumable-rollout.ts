@@ -1,0 +1,128 @@
+/**
+ * A rollout taken turn by turn that survives: what breaks around it is tried again from its last
+ * whole turn, and in another process it goes on from there.
+ */
+import { type EventSink, messageOf } from '@saccade/core';
+import type { Env, Task } from '@saccade/gym';
+import type { Sampler } from '@saccade/policy';
+import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
+import { failureOf } from './failures.ts';
+import { OpenRollout, rolloutId } from './open-rollout.ts';
+import type { PartialRollout } from './partial.ts';
+import type { RolloutOptions } from './rollout.ts';
+import type { MakeEnv } from './runner.ts';
+import { type RetryBudgets, Tries } from './tries.ts';
+
+export interface ResumableOptions extends RolloutOptions {
+  /** As for `runRollouts`. Default 2. */
+  readonly retries?: number | RetryBudgets;
+  /** Where it stood in another process, and the tries it had spent there. */
+  readonly from?: PartialRollout;
+  readonly spent?: RetryBudgets;
+  /** Hears of environments that could not be disposed, and of resumptions that came out otherwise. */
+  readonly events?: EventSink;
+}
+
+interface Opened {
+  readonly env: Env;
+  readonly rollout: OpenRollout;
+}
+
+export class ResumableRollout {
+  readonly #policy: Sampler;
+  readonly #makeEnv: MakeEnv;
+  readonly #task: Task;
+  readonly #options: ResumableOptions;
+  readonly #tries: Tries;
+  #opened: Opened | undefined;
+  #last: PartialRollout | undefined;
+
+  constructor(policy: Sampler, makeEnv: MakeEnv, task: Task, options: ResumableOptions) {
+    this.#policy = policy;
+    this.#makeEnv = makeEnv;
+    this.#task = task;
+    this.#options = options;
+    this.#last = options.from;
+    this.#tries = new Tries(options.retries, options.spent);
+  }
+
+  /** Where it stood after its last whole turn; undefined before the first. */
+  get partial(): PartialRollout | undefined {
+    return this.#last;
+  }
+
+  /** Times it was tried again, by the boundary it had failed at. */
+  get spent(): RetryBudgets {
+    return this.#tries.spent;
+  }
+
+  /**
+   * Takes the next turn, with the environment brought back to the last one where that is needed.
+   * Disposes of everything if it ends.
+   *
+   * @returns the trajectory if it has ended
+   * @throws the signal's reason if it is aborted
+   */
+  async turn(): Promise<Trajectory | undefined> {
+    try {
+      for (;;) {
+        const ended = await this.#tryTurn();
+        if (ended === undefined) {
+          this.#last = this.#opened?.rollout.partial;
+          return undefined;
+        }
+        await this.dispose();
+        if (ended.failure === undefined || !this.#tries.take(ended.failure)) return ended;
+      }
+    } catch (error) {
+      await this.dispose();
+      throw error;
+    }
+  }
+
+  /** Lets go of environment and conversation. It can go on afterwards: then they are made anew. */
+  async dispose(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (opened === undefined) return;
+    opened.rollout.release();
+    await opened.env.dispose().catch((error: unknown) => {
+      this.#warn(`An environment could not be disposed: ${messageOf(error)}`);
+    });
+  }
+
+  async #tryTurn(): Promise<Trajectory | undefined> {
+    if (this.#opened !== undefined) return await this.#opened.rollout.turn();
+    const opened = await this.#open();
+    if (!('env' in opened)) return opened;
+    if (this.#last === undefined) return await opened.rollout.turn();
+    const resumption = await opened.rollout.resume(this.#last);
+    if (resumption.kind === 'failed') return resumption.trajectory;
+    if (resumption.kind === 'resumed') return await opened.rollout.turn();
+    this.#warn(`Rollout ${opened.rollout.id} came out otherwise when resumed; it begins anew.`);
+    this.#last = undefined;
+    await this.dispose();
+    return await this.#tryTurn();
+  }
+
+  async #open(): Promise<Opened | Trajectory> {
+    const { signal, sampleIndex = 0 } = this.#options;
+    signal?.throwIfAborted();
+    let env: Env;
+    try {
+      env = await this.#makeEnv();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { id: taskId } = this.#task;
+      const id = rolloutId(this.#task, this.#options);
+      return new TrajectoryBuilder({ id, taskId, sampleIndex }).fail(failureOf(error, 'env'));
+    }
+    const rollout = new OpenRollout(this.#policy, env, this.#task, this.#options);
+    this.#opened = { env, rollout };
+    return this.#opened;
+  }
+
+  #warn(message: string): void {
+    this.#options.events?.({ kind: 'warning', message });
+  }
+}
