@@ -1,5 +1,5 @@
 /** What a protocol's code finds in its session and leaves there, beyond what every sandbox gives. */
-import type { Outcome } from '@saccade/sandbox';
+import type { Outcome, RepairOptions } from '@saccade/sandbox';
 
 export interface CodeRuntime {
   /** Whether variables stay from turn to turn; if not, every execution has a session of its own. */
@@ -20,6 +20,8 @@ export interface CodeRuntime {
   rewrite?(code: string): string;
   /** Python that shows what the code left behind, run if the code ended without error. */
   collect?(outcome: Outcome, pictures: readonly string[]): string | undefined;
+  /** Mistakes that are put right, and recorded in the outcome; none by default. */
+  readonly repairs?: RepairOptions;
   /** Pictures of one execution at most; later ones are dropped. */
   readonly mostImages?: number;
 }

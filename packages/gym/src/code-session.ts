@@ -72,7 +72,8 @@ export class CodeSession {
     const images = this.#pictures.map(({ name, png }) => ({ name, encoded: png }));
     const videos = this.#videos.map(({ name, encoded }) => ({ name, encoded }));
     const mode = this.#runtime.afterFailure === 'rollBack' ? 'transactional' : 'persistent';
-    const session = await this.#sandbox.open({ images, videos, mode, ...abort });
+    const { repairs = {} } = this.#runtime;
+    const session = await this.#sandbox.open({ images, videos, mode, repairs, ...abort });
     const script = this.#runtime.setUp?.(this.#names());
     try {
       if (script === undefined || script === '') return session;

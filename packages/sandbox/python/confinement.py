@@ -43,14 +43,17 @@ class Confinement:
         self.cloner = None
         # Why there are no namespaces for each session, where they were asked for.
         self.obstacle = None
-        if "namespaces" in layers:
+        self.mount_point = config["mountPoint"]
+        if "namespaces" in layers and self.mount_point is not None:
             self.cloner = namespaces.Cloner()
-            os.makedirs(self.directory(0), mode=0o700, exist_ok=True)
             self.obstacle = self._try_namespaces(config["uidBase"])
             if self.obstacle is not None:
                 self.cloner = None
-        # Where all sessions have the same path, they share the rules.
-        self.rules = self._make_rules(self.sessions) if self.has_namespaces and self.abi else None
+        # Where all sessions have the same path, they share the rules: for the directory around it,
+        # because a rule for what a mount covers is none for the mount.
+        self.rules = None
+        if self.has_namespaces and self.abi:
+            self.rules = self._make_rules(os.path.dirname(self.mount_point))
 
     @property
     def has_namespaces(self):
@@ -63,7 +66,9 @@ class Confinement:
 
     def directory(self, number):
         """Where the session finds itself; with mounts of their own, all see the same place."""
-        return os.path.join(self.sessions, "own" if self.cloner is not None else f"s{number}")
+        if self.cloner is not None:
+            return self.mount_point
+        return os.path.join(self.sessions, f"s{number}")
 
     def fork(self, uid):
         """As `os.fork`, into the session's namespaces where it has some."""

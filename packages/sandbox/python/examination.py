@@ -107,7 +107,8 @@ def _attack(config, victim, server, directory):
         "readsFilesOfOthers": _opens(victim_file, os.O_RDONLY),
         "makesIoUring": _io_uring(libc),
         "writesOutside": any(
-            _writes(place) for place in (os.path.dirname(os.path.dirname(directory)), "/tmp", "/dev")
+            _writes(place)
+            for place in (os.path.dirname(directory), config["scratch"], "/tmp", "/dev")
         ),
         "processLimit": _count_processes(config["limits"]["processes"] + 4),
         # Last, because it changes what the process is.

@@ -5,10 +5,12 @@ import signal
 
 
 class Session:
-    def __init__(self, number, slot, uid, scratch, mode):
+    def __init__(self, number, slot, uid, scratch, mode, repairs):
         self.number = number
         # What an execution leaves behind: persistent, transactional or fresh.
         self.mode = mode
+        # Mistakes that are put right.
+        self.repairs = repairs
         self.slot = slot
         self.uid = uid
         self.scratch = scratch
@@ -27,6 +29,7 @@ class Start:
 
     def __init__(self, session, sock, config, images, process_limit, server_pid):
         self.mode = session.mode
+        self.repairs = session.repairs
         self.uid = session.uid
         self.scratch = session.scratch
         self.sock = sock

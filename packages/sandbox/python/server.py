@@ -96,7 +96,7 @@ class Server:
         if kind == "execute":
             self.supervisor.execute(number, header_length, body)
         elif kind == "open":
-            return self.open(number, header["images"], header["videos"], header["mode"])
+            return self.open(number, header)
         elif kind == "close":
             self.supervisor.close(number)
         elif kind == "image":
@@ -111,16 +111,18 @@ class Server:
             self.tell({"type": "pong", "id": header["id"]})
         return None
 
-    def open(self, number, wanted, films, mode):
+    def open(self, number, header):
         images = []
-        for entry in wanted:
+        for entry in header["images"]:
             image = self.images.get(entry["id"])
             if image is None:
                 self.supervisor.refuse(number, f"the picture {entry['name']} could not be read")
                 return None
             images.append((entry["name"], image))
-        videos = {entry["name"]: self.videos.path(entry["id"]) for entry in films}
-        start = self.supervisor.open(number, images, videos, mode)
+        videos = {entry["name"]: self.videos.path(entry["id"]) for entry in header["videos"]}
+        start = self.supervisor.open(
+            number, images, videos, header["mode"], header["repairs"]
+        )
         if start is not None:
             # The rest of letting go, in the child: other sessions' pictures, Node's socket.
             self.images.clear()

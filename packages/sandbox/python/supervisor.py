@@ -41,14 +41,15 @@ class Supervisor:
 
     # --- start ---
 
-    def open(self, number, images, videos, mode):
+    def open(self, number, images, videos, mode, repairs):
         """Forks. None in the server; in the child, its Start."""
         if not self.free_slots:
             return self.refuse(number, "all session slots are taken")
         slot = self.free_slots.pop()
         base = self.config["uidBase"]
         uid = None if base is None else base + slot
-        session = Session(number, slot, uid, self.confinement.directory(number), mode)
+        place = self.confinement.directory(number)
+        session = Session(number, slot, uid, place, mode, repairs)
         session.videos = videos
         ours, theirs = socket.socketpair()
         try:

@@ -1,6 +1,5 @@
 """The process of one session: runs the code it is sent in one namespace and reports how it went."""
 
-import ast
 import builtins
 import os
 import random
@@ -18,6 +17,7 @@ import provenance
 import video
 import video_files
 import wire
+from repairs import Repairs
 from static_check import StaticCheck
 from transactions import Transactions
 
@@ -41,6 +41,8 @@ class Worker:
         self.limits = start.config["limits"]
         self.capture = capture
         self.check = StaticCheck(start.config["forbidden"])
+        self.repairs = Repairs(start.repairs)
+        self.repairs.install()
         main = types.ModuleType("__main__")
         main.__dict__.update(template)
         sys.modules["__main__"] = main
@@ -82,10 +84,11 @@ class Worker:
     def execute(self, code):
         capture = self.capture
         capture.begin()
+        self.repairs.begin()
         kind, error = "ok", None
         started = _clock()
         try:
-            tree = ast.parse(code, CODE_NAME)
+            tree = self.repairs.parse(code, CODE_NAME)
             offence = self.check.first_offence(tree)
             if offence is None:
                 compiled = compile(tree, CODE_NAME, "exec", dont_inherit=True)
@@ -109,6 +112,7 @@ class Worker:
             "images": capture.images,
             "error": error,
             "truncated": capture.truncated(),
+            "repairs": self.repairs.records,
             "wallMs": (_clock() - started) * 1000,
             "cpuMs": self.cpu_ms(),
             "maxRssKb": usage.ru_maxrss,

@@ -68,9 +68,10 @@ export class ForkServer {
     await sweepTemporaries();
     const launch = await options.isolation.launch(options.plan);
     const canary = await placeCanary();
+    const { scratch, mountPoint = null } = launch;
     const running = run(launch, onFrame);
     try {
-      const config = { ...options.config, scratch: launch.scratch, ...canary.config };
+      const config = { ...options.config, scratch, mountPoint, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
       return new ForkServer(running, readIdentity(ready));

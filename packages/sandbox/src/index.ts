@@ -11,7 +11,7 @@ export {
 export { defaultLimits, type Limits } from './limits.ts';
 export { LocalSandbox, type SandboxStats } from './local-sandbox.ts';
 export { openSandbox, type SandboxOptions } from './open-sandbox.ts';
-export type { CapturedImage, CodeError, Outcome, OutcomeKind } from './outcome.ts';
+export type { CapturedImage, CodeError, Outcome, OutcomeKind, Repair } from './outcome.ts';
 export { probeSandbox, type SandboxProbe, type TierProbe } from './probe.ts';
 export {
   ensurePython,
@@ -29,6 +29,7 @@ export type {
   ExecuteOptions,
   InputImage,
   InputVideo,
+  RepairOptions,
   Sandbox,
   Session,
   SessionMode,

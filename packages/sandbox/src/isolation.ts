@@ -20,6 +20,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   /** Folder for the sessions' directories, as the server sees it. */
   readonly scratch: string;
+  /** Where sessions with mounts of their own put their files, as the server sees it. */
+  readonly mountPoint?: string;
   /** Folder to remove when the server has ended. */
   readonly temporary?: string;
 }

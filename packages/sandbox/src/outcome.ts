@@ -48,6 +48,14 @@ export interface CodeError {
   readonly traceback: string;
 }
 
+/** A mistake that was put right; `line` counts from 1 in the submitted code. */
+export interface Repair {
+  readonly kind: 'indentation' | 'imagePath' | 'cropBox';
+  readonly before: string;
+  readonly after: string;
+  readonly line?: number;
+}
+
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly stdout: string;
@@ -56,6 +64,8 @@ export interface Outcome {
   readonly error?: CodeError;
   /** What was cut to stay within the limits. */
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
+  /** What was put right, at most twenty times, where the session asked for it; see `RepairOptions`. */
+  readonly repairs?: readonly Repair[];
   /** The session goes on as if this execution had not been; see `SessionMode`. */
   readonly rolledBack?: true;
   /** Wall time of the execution itself, queueing excluded. */

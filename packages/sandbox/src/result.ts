@@ -1,6 +1,6 @@
 /** From frames to outcomes. What a session sends is submitted code's word: nothing is assumed. */
 import type { Limits } from './limits.ts';
-import type { CapturedImage, CodeError, Outcome, OutcomeKind } from './outcome.ts';
+import type { CapturedImage, CodeError, Outcome, OutcomeKind, Repair } from './outcome.ts';
 import type { Frame } from './wire.ts';
 
 /** How the server saw a session's process end. */
@@ -107,6 +107,23 @@ function readImage(entry: unknown, png: Uint8Array, limits: Limits): CapturedIma
   return origin === undefined ? image : { ...image, origin };
 }
 
+const repairKinds: readonly unknown[] = ['indentation', 'imagePath', 'cropBox'];
+
+function readRepairs(value: unknown): readonly Repair[] | undefined {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || value.length > 20) return undefined;
+  const repairs: Repair[] = [];
+  for (const entry of value as Record<string, unknown>[]) {
+    const { kind, before, after, line } = entry ?? {};
+    if (!repairKinds.includes(kind)) return undefined;
+    if (typeof before !== 'string' || typeof after !== 'string') return undefined;
+    if (before.length > 1000 || after.length > 1000) return undefined;
+    const repair = { kind: kind as Repair['kind'], before, after };
+    repairs.push(Number.isInteger(line) ? { ...repair, line: line as number } : repair);
+  }
+  return repairs;
+}
+
 /** The outcome of an execution that ended its process and left the session, in a `died` frame. */
 export function readDeath(
   { header }: Frame,
@@ -149,6 +166,8 @@ export function readResult(
   }
   const error = readError(header.error);
   if (kind !== 'ok' && error === undefined) return undefined;
+  const repairs = readRepairs(header.repairs);
+  if (repairs === undefined) return undefined;
   const outcome: Outcome = {
     kind: kind as OutcomeKind,
     stdout,
@@ -156,6 +175,7 @@ export function readResult(
     images,
     ...(error === undefined ? {} : { error }),
     truncated: truncated as Outcome['truncated'],
+    ...(repairs.length > 0 ? { repairs } : {}),
     ...(header.rolledBack === true ? { rolledBack: true as const } : {}),
     wallMs,
     cpuMs: Math.max(0, cpuMs - cpuBeforeMs),

@@ -113,7 +113,7 @@ export class ServerLink implements SessionHost {
    * @throws SandboxError for our own failures
    */
   async open(options: SessionOptions): Promise<PythonSession> {
-    const { images = [], videos = [], mode = 'persistent', caller } = options;
+    const { images = [], videos = [], mode = 'persistent', repairs = {}, caller } = options;
     const session = new PythonSession(this.#nextNumber++, this, caller);
     const pictures = images.map(({ encoded }) => this.#pictures.place(encoded));
     const films = videos.map(({ encoded }) => this.#videos.place(encoded));
@@ -123,6 +123,7 @@ export class ServerLink implements SessionHost {
       images: images.map(({ name }, index) => ({ name, id: pictures[index]?.id })),
       videos: videos.map(({ name }, index) => ({ name, id: films[index]?.id })),
       mode,
+      repairs,
     });
     if (!this.#running.isAlive) session.onServerEnd('The sandbox’s server is gone.');
     try {

@@ -34,7 +34,27 @@ export interface InputVideo {
  */
 export type SessionMode = 'persistent' | 'transactional' | 'fresh';
 
+/**
+ * Mistakes of code that are put right before or while it runs, none by default. Each time is recorded
+ * in the outcome's `repairs`, so that a reward or a metric can count it. CodeV and Thyme forgive so.
+ */
+export interface RepairOptions {
+  /** Code that fails to compile for its indentation alone is dedented, its first line aligned. */
+  readonly indentation?: boolean;
+  /**
+   * Strings that end like a picture's file and name none become the file of that name in the
+   * session's directory, or the only picture there.
+   */
+  readonly imagePaths?: boolean;
+  /**
+   * `Image.crop` outside the picture gives the part inside, with sides of at least this many pixels
+   * (Thyme: 64), instead of black borders or an error.
+   */
+  readonly cropBoxes?: number;
+}
+
 export interface SessionOptions {
+  readonly repairs?: RepairOptions;
   /** Default `persistent`. */
   readonly mode?: SessionMode;
   readonly images?: readonly InputImage[];

@@ -11,7 +11,10 @@ if VICTIM_DIRECTORY == os.getcwd():
 else:
     attempt("list", lambda: os.listdir(VICTIM_DIRECTORY))
     attempt("read", lambda: open(VICTIM_DIRECTORY + "/kept").read())
-attempt("all", lambda: os.listdir(os.path.dirname(os.getcwd())) if "/s" in os.getcwd() and not os.getcwd().endswith("own") else 1 / 0)`,
+def list_others():
+    here = os.getcwd()
+    return [n for n in os.listdir(os.path.dirname(here)) if n != os.path.basename(here)] or 1 / 0
+attempt("all", list_others)`,
     expected: { ...everywhere('refused'), processAsUser: 'open' },
   },
   {

@@ -25,8 +25,7 @@ except RuntimeError as error:
     print("refused after", started, error)
 else:
     print("REACHED", started, "threads")`,
-    // Where sessions share a user, they share its number of threads too.
-    expected: { ...everywhere('refused'), landlockAsUser: 'open', processAsUser: 'open' },
+    expected: everywhere('refused'),
   },
   {
     name: 'memory, one process',

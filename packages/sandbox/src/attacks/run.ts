@@ -191,6 +191,8 @@ function descendantCount(root: number): number {
   return [...parents.keys()].filter(isBelow).length;
 }
 
+const nodeVersion = Number.parseInt(process.versions.node, 10);
+
 interface Host {
   readonly facts: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
@@ -210,7 +212,7 @@ async function openHost(): Promise<Host> {
   const address = tcp.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    facts: { HOST_FILE: file, HOST_PORT: port, HOST_SOCKET: name },
+    facts: { HOST_FILE: file, HOST_PORT: port, HOST_SOCKET: name, NODE: nodeVersion },
     close: async () => {
       await Promise.all(listeners.map((one) => new Promise((done) => one.close(done))));
       await rm(folder, { recursive: true, force: true });

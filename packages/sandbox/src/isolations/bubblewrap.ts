@@ -21,6 +21,8 @@ import {
 import { findCommand } from '../python-interpreter.ts';
 
 const scratch = '/tmp/saccade';
+/** Where each session mounts its files; what is around it, nobody can write. */
+const mountPoint = '/tmp/sandbox/session';
 
 export const bubblewrapIsolation: Isolation = {
   id: 'bubblewrap',
@@ -47,7 +49,7 @@ export const bubblewrapIsolation: Isolation = {
       ...mounts(plan),
       ...['--chdir', '/tmp', plan.interpreter.python, ...serverArguments(plan)],
     ];
-    return { command, args, env: {}, scratch };
+    return { command, args, env: {}, scratch, mountPoint };
   },
 };
 
@@ -77,10 +79,10 @@ function mounts(plan: LaunchPlan): string[] {
     const isLink = lstatSync(path).isSymbolicLink();
     args.push(...(isLink ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]));
   }
-  // Sessions with users of their own meet nowhere: each can write to its own directory only.
-  const shared = plan.hasUsers ? '0755' : '1777';
-  args.push('--proc', '/proc', '--dev', '/dev', '--perms', shared);
-  args.push('--size', String(plan.scratchBytes), '--tmpfs', '/tmp');
+  args.push('--proc', '/proc', '--dev', '/dev');
+  args.push('--perms', '0755', '--size', '65536', '--tmpfs', '/tmp');
+  args.push('--perms', '0755', '--dir', dirname(mountPoint), '--dir', mountPoint);
+  args.push('--perms', '0711', '--size', String(plan.scratchBytes), '--tmpfs', scratch);
   // bubblewrap makes missing parents with mode 0700, closed to the users of the sessions.
   const made = new Set(['/', '/tmp']);
   for (const path of [...systemPaths.filter((p) => existsSync(p)), ...directories.sort()]) {
@@ -93,7 +95,7 @@ function mounts(plan: LaunchPlan): string[] {
     }
     args.push('--ro-bind', path, path);
   }
-  return [...args, '--remount-ro', '/dev', '--remount-ro', '/'];
+  return [...args, '--remount-ro', '/dev', '--remount-ro', '/tmp', '--remount-ro', '/'];
 }
 
 /** An interpreter installed right into `/` or the home directory would bring all of it along. */

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type LocalTier, localTiers } from '../choose-isolation.ts';
+import { ensurePython } from '../python-environment.ts';
+import { isOpenToOthers } from '../python-interpreter.ts';
+import { attacks, expectedVerdict, runAttacks, type TierResult } from './run.ts';
+import { drawAttacks } from './table.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+let python = '';
+
+beforeAll(async () => {
+  ({ python } = await ensurePython(join(root, '.cache/sandbox-venv')));
+}, 300_000);
+
+/** Reasons that are the machine's, by the class of the error. */
+const machine = /^(Missing|Unsupported)Error/;
+
+function surprises({ results }: TierResult): string[] {
+  return results
+    .filter(({ verdict, expected }) => verdict !== expected)
+    .map(({ attack, verdict, expected, detail }) => {
+      return `${attack.name}: expected ${expected}, got ${verdict} (${detail})`;
+    });
+}
+
+/** The same in a process of a user without rights; through Vite, because Node 20 reads no TypeScript. */
+async function runAsOrdinaryUser(tier: LocalTier): Promise<TierResult | string> {
+  const script = [
+    "import { runnerImport } from 'vite';",
+    "const conditions = ['@saccade/source'];",
+    `const { module } = await runnerImport(${JSON.stringify(join(import.meta.dirname, 'run.ts'))}, {`,
+    "  configFile: false, logLevel: 'error', resolve: { conditions },",
+    '  ssr: { noExternal: [/^@saccade/], resolve: { conditions } },',
+    '});',
+    `const run = module.runAttacks(${JSON.stringify(python)}, ${JSON.stringify(tier)});`,
+    'const result = await run.catch((error) => error.name + ": " + error.message);',
+    'process.stdout.write(JSON.stringify(result), () => process.exit(0));',
+  ].join('\n');
+  const identity = ['--reuid', '65534', '--regid', '65534', '--clear-groups', '--'];
+  const node = [process.execPath, '--input-type=module', '--eval', script];
+  const child = spawn('setpriv', [...identity, ...node], {
+    cwd: root,
+    env: { ...process.env, HOME: '/tmp' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk;
+  });
+  await new Promise((done) => child.on('close', done));
+  return JSON.parse(text);
+}
+
+for (const tier of localTiers) {
+  describe(`attacks on the ${tier} tier`, () => {
+    it('end as declared', async (context) => {
+      const result = await runAttacks(python, tier).catch((error) => {
+        if (machine.test(error.name)) return context.skip(error.message);
+        throw error;
+      });
+      expect(surprises(result)).toEqual([]);
+    });
+
+    it('end as declared for an ordinary user', async (context) => {
+      if (process.getuid?.() !== 0) return context.skip('the others are of an ordinary user');
+      if (!isOpenToOthers(root)) return context.skip('the repository is closed to other users');
+      const result = await runAsOrdinaryUser(tier);
+      if (typeof result === 'string') {
+        if (machine.test(result)) return context.skip(result);
+        throw new Error(result);
+      }
+      expect(result.isRoot).toBe(false);
+      expect(surprises(result)).toEqual([]);
+    });
+  });
+}
+
+describe('the table of attacks', () => {
+  it('has an expectation for each and says what is not as expected', () => {
+    expect(new Set(attacks.map(({ name }) => name)).size).toBe(attacks.length);
+    const [attack] = attacks;
+    if (attack === undefined) throw new Error('There are no attacks.');
+    expect(expectedVerdict(attack.expected, 'bubblewrap', true)).toBe('stopped');
+    const results = [
+      { attack, verdict: 'open', expected: 'stopped', detail: '' },
+      { attack: { ...attack, name: 'other' }, verdict: 'refused', expected: 'refused', detail: '' },
+    ] as const;
+    const guarantees = {} as TierResult['guarantees'];
+    const table = drawAttacks([{ tier: 'landlock', isRoot: true, guarantees, results }]);
+    expect(table.split('\n')).toEqual([
+      '| group | attack | landlock, root |',
+      '| --- | --- | --- |',
+      '| resources | fork bomb | open ! (stopped) |',
+      '| resources | other | refused |',
+    ]);
+  });
+});
