@@ -10,9 +10,9 @@ export interface Limits {
    * 400 MiB of it, PyAV 100 and OpenCV 300 more.
    */
   readonly memoryBytes: number;
-  /** Bytes kept of each of stdout and stderr per execution. */
+  /** Bytes kept of each of stdout and stderr per execution: more than a model's context takes. */
   readonly outputBytes: number;
-  /** Pictures kept per execution. */
+  /** Pictures kept per execution: as many as a whole trajectory may hold. */
   readonly imageCount: number;
   /** Pixels of one captured or opened picture: stops decompression bombs. */
   readonly imagePixels: number;
@@ -22,8 +22,9 @@ export interface Limits {
   readonly videoFrames: number;
   /** Longest over shortest side of a captured picture; the model's image processor refuses above 200. */
   readonly imageAspect: number;
-  /** Size of any file the code writes. */
+  /** Size of any file the code writes: a PNG of the largest allowed picture fits, a dump does not. */
   readonly fileBytes: number;
+  /** Files open at once: libraries open a few at a time, more is a leak. */
   readonly openFiles: number;
   /**
    * Room for all files of a session, in memory. Input pictures and crops take a few MiB. Enforced
@@ -32,7 +33,10 @@ export interface Limits {
   readonly diskBytes: number;
   /** Files and directories of a session, under the same condition. */
   readonly files: number;
-  /** Processes and threads of a session; for all sessions together where they share a user. */
+  /**
+   * Processes and threads of a session; for all sessions together where they share a user. Code needs
+   * one; libraries start a few threads.
+   */
   readonly processes: number;
 }
 
