@@ -169,7 +169,8 @@ for (const isolation of localTiers) {
       if (isolation !== 'bubblewrap') expect(existsSync(directory)).toBe(true);
       child.kill('SIGKILL');
       expect(await untilGone(processes)).toEqual([]);
-      expect(existsSync(dirname(dirname(directory)))).toBe(false);
+      const scratch = isolation === 'bubblewrap' ? directory : dirname(dirname(directory));
+      expect(existsSync(scratch)).toBe(false);
     });
 
     test('does not count waiting for a processor as running', async () => {
