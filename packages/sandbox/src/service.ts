@@ -58,10 +58,11 @@ export async function openSandboxService(options: SandboxServiceOptions): Promis
   const state: State = { calls: 0, isDraining: false, onIdle: () => {} };
   const calls = new Set<AbortController>();
   const { app, dispose } = serviceApp(options, state, calls);
-  // What one session holds cannot be so much that its JSON needs minutes to arrive.
   const server = createAdaptorServer({
     fetch: app.fetch,
-    serverOptions: { requestTimeout: 60_000 },
+    // A request must arrive within a minute. A connection stays open longer than clients keep theirs:
+    // were it closed while a call is on its way, nobody would know whether the call ran.
+    serverOptions: { requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
