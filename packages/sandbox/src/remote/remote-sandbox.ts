@@ -177,11 +177,12 @@ export class RemoteSandbox implements Sandbox {
 
   #counted(session: RemoteSession): Session {
     return {
-      execute: (code, options) => {
+      execute: (code, options = {}) => {
         this.#executions += 1;
-        const wallSeconds = options?.wallSeconds ?? this.#wallSeconds;
+        // Not spread: an AbortController serves as options, and its signal is no property of its own.
+        const { signal, wallSeconds = this.#wallSeconds } = options;
         return session.execute(code, {
-          ...options,
+          ...(signal && { signal }),
           ...(wallSeconds !== undefined && { wallSeconds }),
         });
       },
