@@ -22,7 +22,7 @@ export interface SandboxServiceOptions {
   readonly port?: number;
   /** What callers must send as bearer token; needed unless the host is this machine's loopback. */
   readonly token?: string;
-  /** Larger requests are refused. Default 64 MiB. */
+  /** Larger requests are refused. Default 128 MiB. */
   readonly maxBytes?: number;
   /** Sessions and trajectories unused for longer are closed. Default 600. */
   readonly idleSeconds?: number;
@@ -111,7 +111,7 @@ function serviceApp(
   calls: Set<AbortController>,
 ): { readonly app: Hono<ServiceEnv>; dispose(): Promise<void> } {
   const { sandbox, token, onError } = options;
-  const { maxBytes = 64 * 2 ** 20, idleSeconds = 600, sendSeconds = 60 } = options;
+  const { maxBytes = 128 * 2 ** 20, idleSeconds = 600, sendSeconds = 60 } = options;
   const started = Date.now();
   const metrics = serviceMetrics(() => sandbox.stats());
   const { limits } = sandbox;
