@@ -112,7 +112,7 @@ function strike() {
   const servers = tree.filter((one) => tree.some(({ parent }) => parent === one.pid));
   const workers = tree.filter((one) => !servers.includes(one) && one.name.startsWith('python'));
   const dice = Math.random();
-  const [what, victims] = dice < 0.7 ? ['worker', workers] : ['server', servers];
+  const [what, victims] = dice < 0.8 ? ['worker', workers] : ['server', servers];
   const victim = victims[Math.floor(Math.random() * victims.length)];
   if (victim === undefined) return;
   try {
@@ -125,19 +125,23 @@ function strike() {
 
 async function chaos() {
   let nextNode = minutes() + between(0.5, 1);
-  let nextStop = minutes() + between(1.2, 2);
+  let nextStop = minutes() + between(1.5, 2.5);
+  let seen = 0;
   while (!isOver) {
     await pause(between(0.5, 4));
     if (isOver) return;
+    // Not while everything is still starting, or a slow machine would see nothing else.
+    if (load.counts.ended < seen + 40) continue;
+    seen = load.counts.ended;
     strike();
     if (minutes() > nextNode) {
       killed.child.kill('SIGKILL');
       kills.push({ minutes: minutes(), what: 'node', host: killed.name });
-      nextNode = minutes() + between(0.8, 1.6);
+      nextNode = minutes() + between(1, 2.5);
     } else if (minutes() > nextStop) {
       killed.child.kill('SIGTERM');
       kills.push({ minutes: minutes(), what: 'drain', host: killed.name });
-      nextStop = minutes() + between(1.5, 3);
+      nextStop = minutes() + between(2, 4);
     }
   }
 }

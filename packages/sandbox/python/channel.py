@@ -5,6 +5,9 @@ from collections import deque
 
 import wire
 
+# One for all channels: room for every read would be mapped, touched and unmapped each time.
+_chunk = memoryview(bytearray(1 << 18))
+
 
 class Channel:
     def __init__(self, sock):
@@ -39,13 +42,13 @@ class Channel:
     def fill(self):
         """False at the end of the stream."""
         try:
-            chunk = self.sock.recv(1 << 18)
+            size = self.sock.recv_into(_chunk)
         except (BlockingIOError, InterruptedError):
             return True
         except OSError:
             return False
-        self.buffer.feed(chunk)
-        return bool(chunk)
+        self.buffer.feed(_chunk[:size])
+        return size > 0
 
     def has_more(self):
         try:

@@ -40,6 +40,8 @@ def preload(config):
     plt.figure().add_subplot().set_title("x")
     plt.gcf().canvas.draw()
     plt.close("all")
+    # Every fork would do this again: open fonts are not shared.
+    matplotlib.font_manager._get_font.cache_clear()
 
     worker.set_image_limit(config["limits"]["imagePixels"])
     provenance.install()

@@ -77,9 +77,9 @@ describe('a sandbox under fire', () => {
     const ends: Record<string, number> = {};
     let made = 0;
     const wrong: string[] = [];
-    const until = performance.now() + 3_000;
+    let isOver = false;
     const trajectory = async (): Promise<void> => {
-      while (performance.now() < until) {
+      while (!isOver) {
         made += 1;
         let end: string;
         try {
@@ -101,9 +101,10 @@ describe('a sandbox under fire', () => {
     };
     const kills = { worker: 0, server: 0 };
     const kill = async (): Promise<void> => {
-      while (performance.now() < until) {
+      // Until enough of both were hit, however slow the machine is.
+      for (let strike = 1; kills.server < 3 || kills.worker < 6; strike++) {
         await new Promise((wake) => setTimeout(wake, 20 + 250 * roll()));
-        const isServer = roll() < 0.2;
+        const isServer = strike % 4 === 0;
         const servers = new Set(sandbox.serverPids);
         const below = sandbox.serverPids.flatMap((pid) => [...treeOf(pid).keys()]);
         const victims = isServer ? [...servers] : below.slice(-4);
@@ -116,13 +117,12 @@ describe('a sandbox under fire', () => {
           // It ended a moment ago.
         }
       }
+      isOver = true;
     };
     await Promise.all([...Array.from({ length: 6 }, trajectory), kill()]);
     expect(wrong).toEqual([]);
     expect(Object.values(ends).reduce((sum, count) => sum + count, 0)).toBe(made);
     expect(Object.keys(ends).filter((end) => !['done', 'SandboxError'].includes(end))).toEqual([]);
-    expect(kills.server).toBeGreaterThan(0);
-    expect(kills.worker).toBeGreaterThan(0);
     // All is as at the start: no session is left, and new ones work.
     const session = await sandbox.open();
     expect((await session.execute('print(3)')).stdout).toBe('3\n');

@@ -24,6 +24,11 @@ export {
   RemoteSandbox,
   type RemoteSandboxOptions,
 } from './remote/remote-sandbox.ts';
+export {
+  runOnSandboxFusion,
+  type SingleResult,
+  type SingleRun,
+} from './remote/sandbox-fusion-client.ts';
 export type { Recycle } from './server-pool.ts';
 export type {
   ExecuteOptions,

@@ -34,6 +34,7 @@ const outcomeSchema = z.object({
     })
     .optional(),
   truncated: z.array(z.enum(['stdout', 'stderr', 'images'])),
+  rolledBack: z.literal(true).optional(),
   wallMs: measured,
   cpuMs: measured,
   maxRssKb: measured,
@@ -55,9 +56,10 @@ export function outcomeFromJson(value: unknown): Outcome {
         'Check that both sides have the same version.',
     );
   }
-  const { images, error, ...rest } = parsed.data;
+  const { images, error, rolledBack, ...rest } = parsed.data;
   return {
     ...rest,
+    ...(rolledBack && { rolledBack }),
     images: images.map(({ png, origin, ...image }) => ({
       ...image,
       png: new Uint8Array(Buffer.from(png, 'base64')),

@@ -22,7 +22,7 @@ export interface SandboxServiceOptions {
   readonly port?: number;
   /** What callers must send as bearer token; needed unless the host is this machine's loopback. */
   readonly token?: string;
-  /** Larger requests are refused. Default 64 MiB. */
+  /** Larger requests are refused. Default 128 MiB. */
   readonly maxBytes?: number;
   /** Sessions and trajectories unused for longer are closed. Default 600. */
   readonly idleSeconds?: number;
@@ -58,10 +58,11 @@ export async function openSandboxService(options: SandboxServiceOptions): Promis
   const state: State = { calls: 0, isDraining: false, onIdle: () => {} };
   const calls = new Set<AbortController>();
   const { app, dispose } = serviceApp(options, state, calls);
-  // What one session holds cannot be so much that its JSON needs minutes to arrive.
   const server = createAdaptorServer({
     fetch: app.fetch,
-    serverOptions: { requestTimeout: 60_000 },
+    // A request must arrive within a minute. A connection stays open longer than clients keep theirs:
+    // were it closed while a call is on its way, nobody would know whether the call ran.
+    serverOptions: { requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -110,7 +111,7 @@ function serviceApp(
   calls: Set<AbortController>,
 ): { readonly app: Hono<ServiceEnv>; dispose(): Promise<void> } {
   const { sandbox, token, onError } = options;
-  const { maxBytes = 64 * 2 ** 20, idleSeconds = 600, sendSeconds = 60 } = options;
+  const { maxBytes = 128 * 2 ** 20, idleSeconds = 600, sendSeconds = 60 } = options;
   const started = Date.now();
   const metrics = serviceMetrics(() => sandbox.stats());
   const { limits } = sandbox;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { QueueFullError, SandboxError } from '../errors.ts';
 import { toBase64 } from '../outcome-json.ts';
 import { Permits } from '../permits.ts';
-import type { Sandbox, Session, SessionOptions } from '../session.ts';
+import type { InputImage, Sandbox, Session, SessionOptions } from '../session.ts';
 import { HostFailure, SandboxHost } from './host.ts';
 import { RemoteSession } from './remote-session.ts';
 
@@ -97,12 +97,12 @@ export class RemoteSandbox implements Sandbox {
   }
 
   async open(options: SessionOptions = {}): Promise<Session> {
-    const images = (options.images ?? []).map(({ name, encoded }) => {
-      if (identifier.test(name)) return { name, encoded: toBase64(encoded) };
+    for (const { name } of [...(options.images ?? []), ...(options.videos ?? [])]) {
+      if (identifier.test(name)) continue;
       throw new DataError(
-        `"${name}" cannot be a variable of a picture. Use letters, digits and underscores.`,
+        `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
       );
-    });
+    }
     this.#refuseDisposed();
     const { signal } = options;
     const release = await this.#slots.acquire(options);
@@ -119,7 +119,7 @@ export class RemoteSandbox implements Sandbox {
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#opening.add(opening);
     try {
-      session = await this.#openSomewhere(images, opening.signal, onEnd);
+      session = await this.#openSomewhere(requestOf(options), opening.signal, onEnd);
     } catch (error) {
       onEnd();
       throw error;
@@ -127,12 +127,16 @@ export class RemoteSandbox implements Sandbox {
       this.#opening.delete(opening);
     }
     this.#started += 1;
+    if (signal?.aborted) {
+      await session.dispose();
+      throw signal.reason;
+    }
     return this.#counted(session);
   }
 
   /** No code has run yet, so that any host may be asked, as long as it takes. */
   async #openSomewhere(
-    images: readonly { readonly name: string; readonly encoded: string }[],
+    request: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
     onEnd: () => void,
   ): Promise<RemoteSession> {
@@ -141,7 +145,7 @@ export class RemoteSandbox implements Sandbox {
       const host = this.#leastBusy();
       host.sessions += 1;
       try {
-        const answer = await host.call('POST', '/v1/sessions', { images }, signal);
+        const answer = await host.call('POST', '/v1/sessions', request, signal);
         const { session, tier } = opened.parse(answer);
         const remote = new RemoteSession(host, session, `remote:${tier}`, () => {
           host.sessions -= 1;
@@ -177,11 +181,12 @@ export class RemoteSandbox implements Sandbox {
 
   #counted(session: RemoteSession): Session {
     return {
-      execute: (code, options) => {
+      execute: (code, options = {}) => {
         this.#executions += 1;
-        const wallSeconds = options?.wallSeconds ?? this.#wallSeconds;
+        // Not spread: an AbortController serves as options, and its signal is no property of its own.
+        const { signal, wallSeconds = this.#wallSeconds } = options;
         return session.execute(code, {
-          ...options,
+          ...(signal && { signal }),
           ...(wallSeconds !== undefined && { wallSeconds }),
         });
       },
@@ -204,6 +209,13 @@ export class RemoteSandbox implements Sandbox {
     );
     await Promise.all(this.#hosts.map((host) => host.dispose()));
   }
+}
+
+/** Made when its turn has come: who waits holds no copies of his pictures. */
+function requestOf({ images = [], videos = [], mode }: SessionOptions): Record<string, unknown> {
+  const inJson = (inputs: readonly InputImage[]) =>
+    inputs.map(({ name, encoded }) => ({ name, encoded: toBase64(encoded) }));
+  return { images: inJson(images), videos: inJson(videos), ...(mode !== undefined && { mode }) };
 }
 
 /** What will not get better elsewhere or later. */

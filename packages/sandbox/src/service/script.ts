@@ -55,12 +55,21 @@ export async function prepare(session: Session, preparation: Preparation): Promi
 function limitMemory(bytes: number): string {
   return `
 def _limit():
-    import os, resource
-    with open('/proc/self/statm') as file:
-        used = int(file.read().split()[0]) * os.sysconf('SC_PAGE_SIZE')
+    import mmap, resource
     most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    wanted = used + ${bytes}
-    if most == resource.RLIM_INFINITY or wanted < most:
+    if most == resource.RLIM_INFINITY:
+        return
+    # There is no /proc to ask: what can still be mapped is what is not used.
+    room, refused = 0, most
+    while refused - room > 1 << 20:
+        middle = (room + refused) // 2
+        try:
+            mmap.mmap(-1, middle, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+            room = middle
+        except (OSError, ValueError):
+            refused = middle
+    if ${bytes} < room:
+        wanted = most - room + ${bytes}
         resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
 _limit()
 del _limit`;

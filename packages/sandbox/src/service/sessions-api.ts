@@ -2,17 +2,22 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { outcomeToJson } from '../outcome-json.ts';
+import type { InputImage } from '../session.ts';
 import { bodyOf, Refusal } from './refusal.ts';
 import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
 import { SessionTable } from './session-table.ts';
 
 const seconds = z.number().positive().max(86_400);
 
+const inputs = z
+  .array(z.object({ name: z.string().min(1), encoded: z.base64() }))
+  .max(64)
+  .default([]);
+
 const openRequest = z.object({
-  images: z
-    .array(z.object({ name: z.string().min(1), encoded: z.base64() }))
-    .max(64)
-    .default([]),
+  mode: z.enum(['persistent', 'transactional', 'fresh']).default('persistent'),
+  images: inputs,
+  videos: inputs,
   deadlineSeconds: seconds.optional(),
 });
 
@@ -32,15 +37,11 @@ export function sessionsApi(parts: ServiceParts): SessionsApi {
   const routes = new Hono<ServiceEnv>();
 
   routes.post('/', async (context) => {
-    const { images, deadlineSeconds } = await bodyOf(context, openRequest);
+    const { mode, images, videos, deadlineSeconds } = await bodyOf(context, openRequest);
     const signal = signalOf(parts, context, deadlineSeconds);
-    const decoded = images.map(({ name, encoded }) => ({
-      name,
-      encoded: new Uint8Array(Buffer.from(encoded, 'base64')),
-    }));
     const caller = callerOf(context);
     const session = await withinDeadline(signal, () =>
-      sessions.open({ images: decoded, signal, caller }),
+      sessions.open({ mode, images: decoded(images), videos: decoded(videos), signal, caller }),
     );
     // Nobody is there to use it: what was made is taken back.
     if (signal.aborted) {
@@ -73,6 +74,13 @@ export function sessionsApi(parts: ServiceParts): SessionsApi {
   });
 
   return { routes, sessions };
+}
+
+function decoded(list: z.output<typeof inputs>): readonly InputImage[] {
+  return list.map(({ name, encoded }) => ({
+    name,
+    encoded: new Uint8Array(Buffer.from(encoded, 'base64')),
+  }));
 }
 
 function unknown(context: Context): Refusal {

@@ -65,7 +65,7 @@ export function addServeSandbox(serving: Command): void {
     .option('--max-queued <n>', 'calls that may wait; more get status 429', aboveZero, 16_384)
     .option('--servers <n>', 'fork servers that open sessions', aboveZero, Math.min(4, processors))
     .option('--idle-seconds <n>', 'unused sessions are closed after', aboveZero, 600)
-    .option('--max-mib <n>', 'largest request', aboveZero, 64)
+    .option('--max-mib <n>', 'largest request', aboveZero, 128)
     .option('--grace-seconds <n>', 'how long running code may finish at the end', wholeNumber, 30)
     .addHelpText(
       'after',
