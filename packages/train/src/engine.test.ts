@@ -45,7 +45,7 @@ beforeAll(async () => {
       if (found !== undefined) resolve(found);
     });
   });
-}, 300_000);
+}, 600_000);
 
 const sampledIn = (directory: string, file: string) =>
   readFileSync(join(directory, 'trajectories', `${file}.jsonl`), 'utf8')

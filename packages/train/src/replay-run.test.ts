@@ -32,7 +32,7 @@ beforeAll(() => {
   const set = settings.flatMap((one) => ['--set', one]);
   const { status, stderr } = saccade('train', 'smoke', '--out', run, ...set);
   expect(status, stderr).toBe(0);
-}, 300_000);
+}, 600_000);
 
 async function replayed(
   directory: string,
