@@ -192,8 +192,10 @@ export async function openParts(
   const coldStart = coldStarts.get(config.sft.examples);
   const algorithm = algorithmOf(config);
   const device = await openBackend(config);
+  let opened: Sandbox | undefined;
   try {
     const sandbox = await openRunSandbox(config.rollout, python, onEvent);
+    opened = sandbox;
     const processor = new QwenProcessor(
       trainTokenizer(coldStart.corpus(protocol), NANO_VOCABULARY),
       {
@@ -245,6 +247,8 @@ export async function openParts(
       },
     };
   } catch (error) {
+    // An engine that does not answer must not leave processes behind.
+    await opened?.dispose();
     device.dispose();
     throw error;
   }

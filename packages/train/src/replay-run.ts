@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, DataError, type EventSink } from '@saccade/core';
-import { protocols, type Task, taskSets } from '@saccade/gym';
+import { protocols, type Task, type TaskSet, taskSets, uniformFrames } from '@saccade/gym';
 import { type LocalPolicy, loadLocalPolicy, type Sampler } from '@saccade/policy';
 import {
   describeDifference,
@@ -12,7 +12,6 @@ import {
   replay,
   streamOf,
 } from '@saccade/rollout';
-import { openSandbox } from '@saccade/sandbox';
 import type { Trajectory } from '@saccade/trajectory';
 import { readTrajectories } from '@saccade/trajectory/files';
 import type { RunConfig } from './config.ts';
@@ -20,6 +19,7 @@ import { envMaker, openBackend } from './parts.ts';
 import { findWeights, type KeptWeights, keptWeights, rebuildWeights } from './replay-weights.ts';
 import { checkpointsOf } from './run-checkpoint.ts';
 import { readRunConfig } from './run-config.ts';
+import { openRunSandbox } from './run-sandbox.ts';
 
 /** Which of the kept trajectories; without anything the first of every file. */
 export interface ReplaySelection {
@@ -159,7 +159,7 @@ export async function* replayRun(
       const recorded = await again({});
       const env = await live?.makeEnv();
       try {
-        const lived = env && { env, task: await taskOf(config, trajectory) };
+        const lived = env && live && { env, task: await taskOf(live.taskSet, trajectory) };
         const alive = lived && (await again({ live: lived }));
         yield { play, recorded, weights, ...(alive && { live: alive }) };
       } finally {
@@ -234,23 +234,22 @@ async function openLive(config: RunConfig, { python, onEvent }: ReplayRunOptions
   if (python === undefined) {
     throw new ConfigError('python', 'A live replay needs the sandbox’s Python.');
   }
-  const sandbox = await openSandbox({
-    python: await python(),
-    onEvent,
-    limits: { wallSeconds: config.rollout.sandboxWallSeconds },
-  });
+  const sandbox = await openRunSandbox(config.rollout, await python(), onEvent);
   const makeEnv = envMaker(config, protocols.get(config.protocol), sandbox);
-  return { makeEnv, dispose: () => sandbox.dispose() };
+  const { initialFrames: count } = config.rollout;
+  const plain = taskSets.get(config.taskSet);
+  const taskSet = count > 0 ? uniformFrames(plain, { sandbox, count }) : plain;
+  return { makeEnv, taskSet, dispose: () => sandbox.dispose() };
 }
 
 /** The task of a trajectory; task sets end their ids with split and index. */
-async function taskOf(config: RunConfig, { taskId }: Trajectory): Promise<Task> {
+async function taskOf(taskSet: TaskSet, { taskId }: Trajectory): Promise<Task> {
   const [, split, index] = /-(train|heldOut)-(\d+)$/.exec(taskId) ?? [];
   if (split === 'train' || split === 'heldOut') {
-    const task = await taskSets.get(config.taskSet).task(split, Number(index));
+    const task = await taskSet.task(split, Number(index));
     if (task.id === taskId) return task;
   }
   throw new DataError(
-    `The task set ${config.taskSet} makes no task ${taskId}. Replay it without --live.`,
+    `The task set ${taskSet.name} makes no task ${taskId}. Replay it without --live.`,
   );
 }
