@@ -14,11 +14,12 @@ const accuracy: ExperimentCurve = {
   unit: 'share',
 };
 
-/** What PyVision-RL says of its rollouts, each part of the method left out alone. */
+/** What PyVision-RL says of its rollouts, one thing left out at a time; and asynchronous ones. */
 export const rollouts: Experiment = {
   name: 'rollouts',
-  title: 'Rollouts: bonus, turns, ranking',
-  description: 'What PyVision-RL’s bonus per tool call, turn budget and ranking do, one at a time.',
+  title: 'Rollouts: bonus, turns, ranking, overlap',
+  description:
+    'What PyVision-RL’s bonus, turn budget and ranking do, and what rolling out while training gains.',
   coldStarts: [
     { name: 'cold-start', recipe: 'pyvision-image-nano', settings: ['evaluation.everySteps=0'] },
   ],
