@@ -2,18 +2,20 @@
 
 The reader is made in the session's own process: a decoder that was open at a fork deadlocks or loses
 its place. It has one thread, for the limits on processes and address space are a session's, and it
-reads a memory map, so that a process forked from the session has a place in the file of its own.
+reads a memory map: the file itself is out of the session's reach.
 """
 
 import bisect
 import importlib.util
-import mmap
+import io
 import os
 import sys
 import types
 from collections import OrderedDict
 
 import numpy
+
+from video_files import map_file
 
 # Pixels of frames that are kept, so that looking at the same frames again decodes nothing.
 CACHE_BYTES = 64 * 1024 * 1024
@@ -30,6 +32,33 @@ class Frame(numpy.ndarray):
         return numpy.array(self)
 
 
+class Bytes(io.RawIOBase):
+    """A file over bytes that several readers share: each has a place of its own in them."""
+
+    def __init__(self, data):
+        self.data = data
+        self.place = 0
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def read(self, size=-1):
+        end = len(self.data) if size < 0 else min(len(self.data), self.place + size)
+        chunk = self.data[self.place : end]
+        self.place = max(self.place, end)
+        return bytes(chunk)
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        self.place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.place, io.SEEK_END: len(self.data)}[whence]
+        return self.place
+
+    def tell(self):
+        return self.place
+
+
 class VideoReader:
     """`len(reader)` frames; `reader[i].asnumpy()` is frame i, in the order in which they are shown.
 
@@ -37,8 +66,9 @@ class VideoReader:
     above 0 scale the frames.
     """
 
-    # Of the session, set when it starts.
+    # Of the session, set when it starts: its limits, and the bytes of its videos by name.
     limits = None
+    films = {}
 
     def __init__(self, uri, ctx=None, width=-1, height=-1, num_threads=0, fault_tol=-1):
         self._size = (width, height) if width > 0 and height > 0 else None
@@ -66,7 +96,12 @@ class VideoReader:
         self._errors = (av.FFmpegError, EOFError)
         name = self.path or "it"
         try:
-            self._data = uri if self.path is None else map_file(self.path)
+            if self.path is None:
+                self._data = uri
+            elif self.path in self.films:
+                self._data = Bytes(self.films[self.path])
+            else:
+                self._data = Bytes(map_file(self.path))
             self._begin()
         except FileNotFoundError:
             raise VideoError(f"there is no video at {name}") from None
@@ -184,6 +219,11 @@ class VideoReader:
             raise ValueError("get_batch needs at least one index")
         found = {place: self._frame(place) for place in sorted(set(places))}
         return numpy.stack([found[place] for place in places]).view(Frame)
+
+    @property
+    def data(self):
+        """The bytes of the file, for those who read it otherwise."""
+        return self._data.data
 
     def get_avg_fps(self):
         rate = self._stream.average_rate or self._stream.guessed_rate
@@ -311,17 +351,11 @@ class VideoReader:
         return True
 
 
-def map_file(path):
-    """A file's bytes, read-only, with a place of their own in each process."""
-    with open(path, "rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-
-def open_readers(names, limits):
+def open_readers(films, limits):
     """The session's videos as readers, by name. Raises VideoError naming the one at fault."""
-    VideoReader.limits = limits
+    VideoReader.limits, VideoReader.films = limits, films
     readers = {}
-    for name in names:
+    for name in films:
         try:
             readers[name] = VideoReader(name)
         except VideoError as error:

@@ -60,6 +60,8 @@ def mapped(paths):
 def map_file(path):
     """A file's bytes, read-only, with a place of their own in each process."""
     with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return b""  # which cannot be mapped
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 

@@ -12,11 +12,11 @@ export interface InputImage {
 /**
 /**
  * A video put into the session before the first call, as a reader in a global variable:
- * `len(reader)`, `reader[i].asnumpy()`, `reader.get_avg_fps()` as decord has them. The session's
- * directory has the file, too, under the same name.
+ * `len(reader)`, `reader[i].asnumpy()`, `reader.get_avg_fps()` as decord has them. Its bytes are mapped,
+ * read-only; there is no file.
  */
 export interface InputVideo {
-  /** Variable and file name, e.g. `video_clue_0`. */
+  /** Variable name, e.g. `video_clue_0`; `VideoReader` takes it, too. */
   readonly name: string;
   /** The file's bytes, in any format that FFmpeg reads. */
   readonly encoded: Uint8Array;
