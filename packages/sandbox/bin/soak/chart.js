@@ -27,10 +27,7 @@ export function drawCharts(title, charts, marks) {
     ...charts.flatMap(({ series }) => series.flatMap((s) => s.values.map(([x]) => x))),
   );
   const x = (minutes) => round(LEFT + (minutes / last) * (WIDTH - LEFT - RIGHT));
-  const parts = [
-    `<title>${inXml(title)}</title>`,
-    `<text x="8" y="20" font-size="14">${inXml(title)}</text>`,
-  ];
+  const parts = [`<text x="8" y="20" font-size="14">${inXml(title)}</text>`];
   for (const [row, chart] of charts.entries()) {
     const top = 40 + row * (HEIGHT + GAP) + 14;
     const most = niceAbove(Math.max(...chart.series.flatMap((s) => s.values.map(([, y]) => y))));
@@ -61,6 +58,7 @@ export function drawCharts(title, charts, marks) {
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" ` +
     'font-family="sans-serif" font-size="10" fill="#333">\n' +
-    `<rect width="100%" height="100%" fill="#fff"/>\n${parts.join('\n')}\n</svg>\n`
+    `<title>${inXml(title)}</title>\n<rect width="100%" height="100%" fill="#fff"/>\n` +
+    `${parts.join('\n')}\n</svg>\n`
   );
 }
