@@ -60,7 +60,7 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
   for (const tier of localTiers) {
     if (tier === 'process' && !choice.unsafe) break;
     try {
-      return await startTier(tier, choice, failures);
+      return await startTwice(tier, choice, failures);
     } catch (error) {
       // What the tier does give is not enough: weaker tiers give less.
       if (error instanceof RequirementError) throw error;
@@ -72,6 +72,20 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
     `No isolation holds on this machine. ${failures.join(' ')} Install bubblewrap or use a remote ` +
       'sandbox; `unsafe: true` runs submitted code as a plain process, with your files and network.',
   );
+}
+
+/** A server that dies while it starts says nothing of its tier: it gets a second chance. */
+async function startTwice(
+  tier: LocalTier,
+  choice: Choice,
+  failures: readonly string[],
+): Promise<LocalSandbox> {
+  try {
+    return await startTier(tier, choice, failures);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return await startTier(tier, choice, failures);
+  }
 }
 
 async function startTier(

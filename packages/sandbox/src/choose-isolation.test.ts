@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { startChosen } from './choose-isolation.ts';
+import { SandboxError } from './errors.ts';
+import { defaultLimits } from './limits.ts';
+import { chooseUsers } from './users.ts';
+
+it('gives a tier whose server dies while it starts a second chance, then says why it is out', async () => {
+  const started: string[] = [];
+  const choice = {
+    wanted: 'auto',
+    required: {},
+    unsafe: false,
+    limits: defaultLimits,
+    users: chooseUsers(),
+    python: 'python3',
+    start: async ({ id }: { readonly id: string }) => {
+      started.push(id);
+      throw new SandboxError(`attempt ${started.length} was killed.`);
+    },
+  } as const;
+  await expect(startChosen(choice)).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringMatching(/bubblewrap .*attempt 2 .*landlock .*attempt 4 .*unsafe: true/),
+  });
+  expect(started).toEqual(['bubblewrap', 'bubblewrap', 'landlock', 'landlock']);
+});
