@@ -24,7 +24,7 @@ export interface Attack {
   readonly name: string;
   readonly group: AttackGroup;
   /**
-   * Python, after `helpers`: it prints a line with `REACHED` where it gets what it is after. May use
+   * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May use
    * `HOST_FILE`, `HOST_PORT`, `HOST_SOCKET`, `SERVER`, `VICTIM` (process numbers) and `VICTIM_DIRECTORY`.
    */
   readonly code: string;
@@ -46,7 +46,7 @@ export function isolatedOnly(verdict: Verdict, inProcess: Verdict = 'open'): Exp
 }
 
 /** Python that every attack may use: `attempt` and the system calls that Python has no names for. */
-export const helpers = `
+export const preamble = `
 import ctypes, errno, os, sys, time
 def attempt(name, action):
     try:

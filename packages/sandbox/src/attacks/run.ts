@@ -12,7 +12,7 @@ import type { LocalSandbox } from '../local-sandbox.ts';
 import { openSandbox } from '../open-sandbox.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Session } from '../session.ts';
-import { type Attack, type Expectation, helpers, type Verdict } from './attack.ts';
+import { type Attack, type Expectation, preamble, type Verdict } from './attack.ts';
 import { escapeAttacks } from './escape.ts';
 import { neighbourAttacks } from './neighbours.ts';
 import { resourceAttacks } from './resources.ts';
@@ -115,7 +115,7 @@ async function tryAttack(
     const lines = Object.entries(facts).map(
       ([name, value]) => `${name} = ${JSON.stringify(value)}`,
     );
-    const outcome = await session.execute(`${lines.join('\n')}\n${helpers}\n${attack.code}`);
+    const outcome = await session.execute(`${lines.join('\n')}\n${preamble}\n${attack.code}`);
     await session.dispose();
     const harm = await findHarm(victim, sandbox, restarts, own);
     if (harm !== undefined) return { verdict: 'open', detail: harm };
