@@ -71,6 +71,7 @@ async function rate(count, width, call) {
 }
 
 const kept = await sandbox.open({ images });
+const careful = await sandbox.open({ images, mode: 'transactional' });
 const cold = (code) => () => run(python, ['-c', code]).then(() => undefined);
 const coldCrop =
   'import io, numpy\nfrom PIL import Image\nimage = Image.new("RGB", (512, 512))\n' +
@@ -78,10 +79,25 @@ const coldCrop =
 const once = () => cycle(trivial, 0);
 const cropOnce = () => cycle(crop, 1, { images });
 
+/** Executions a second in four sessions that are open. */
+async function inSessions() {
+  const sessions = await Promise.all([1, 2, 3, 4].map(() => sandbox.open()));
+  const free = [...sessions];
+  const found = await rate(800, 4, async () => {
+    const session = free.pop();
+    await expect(session, trivial, 0);
+    free.push(session);
+  });
+  await Promise.all(sessions.map((session) => session.dispose()));
+  return found;
+}
+
 /** Name, unit, one round. */
 const cases = [
   ['execute in a session', 'ms', () => times(40, () => expect(kept, trivial, 0))],
   ['execute in a session, crop and resize', 'ms', () => times(20, () => expect(kept, crop, 1))],
+  ['execute in a transactional session', 'ms', () => times(40, () => expect(careful, trivial, 0))],
+  ['executions in sessions, 4 at a time', '/s', inSessions],
   ['session start', 'ms', () => times(30, start)],
   ['open, execute, dispose', 'ms', () => times(30, once)],
   ['… 8 at a time', '/s', () => rate(160, 8, once)],
@@ -98,6 +114,7 @@ for (let round = 0; round <= Number(flags.rounds); round++) {
   }
 }
 await kept.dispose();
+await careful.dispose();
 await sandbox.dispose();
 
 const at = (values, share) =>

@@ -55,6 +55,15 @@ describe('curves of several runs', () => {
     expect(row).toMatch(/new +\| – +\| – +\| – +\| – → – +\| – +\| 0/);
   });
 
+  it('leaves steps out of the mean reward in which no rollout ended', () => {
+    const metrics = [
+      { stage: 'rl', step: 1, reward: 0.5 },
+      { stage: 'rl', step: 2 },
+    ] as const;
+    const [, , row] = comparisonTable([{ label: 'streams', metrics }]).split('\n');
+    expect(row).toMatch(/\| 0\.500 +\| 2/);
+  });
+
   it('draws all of it as one SVG with names escaped', () => {
     const picture = drawComparison([...runs, { label: 'new', metrics: [] }]);
     expect(picture).toContain('with &lt;bonus&gt;');

@@ -97,9 +97,11 @@ export function comparisonTable(runs: readonly ComparedRun[]): string {
 }
 
 function lastReward(metrics: readonly MetricsRow[]): string {
+  // Where rollouts stream, a step may end before any of them does.
   const rewards = rowsOf(metrics, 'rl')
-    .slice(-10)
-    .map((row) => numberIn(row, 'reward'));
+    .map((row) => numberIn(row, 'reward'))
+    .filter(Number.isFinite)
+    .slice(-10);
   if (rewards.length === 0) return '–';
   return (rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length).toFixed(3);
 }
