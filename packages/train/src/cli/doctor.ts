@@ -1,15 +1,12 @@
 /** `saccade doctor`: what this machine has, and why the rest is unusable. */
 import { statfsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { resolve } from 'node:path';
 import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native';
 import { probeWebGpu } from '@saccade/backend-webgpu';
-import { ConfigError, messageOf } from '@saccade/core';
-import { loadProcessor } from '@saccade/policy';
-import { describeEngine, examineEngine as examine } from '@saccade/policy/remote';
+import { messageOf } from '@saccade/core';
 import { type Guarantees, type LocalTier, probeSandbox } from '@saccade/sandbox';
 import type { Command } from 'commander';
-import { engineKey } from '../engine.ts';
+import type { EngineFlags } from './examine-engine.ts';
 import { openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
@@ -32,8 +29,12 @@ Examples:
   saccade doctor
   saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct`,
     )
-    .action(async (flags: DoctorFlags) => {
-      if (flags.engine !== undefined) return examineEngine(flags.engine, flags);
+    .action(async (flags: { readonly engine?: string } & EngineFlags) => {
+      if (flags.engine !== undefined) {
+        // What it takes to read pictures is not needed to look at a machine.
+        const { examineEngine } = await import('./examine-engine.ts');
+        return await examineEngine(flags.engine, flags);
+      }
       const findings = [...machine(), ...(await backends()), ...(await sandbox())];
       const width = Math.max(...findings.map(({ what }) => what.length));
       for (const { what, isUsable, detail } of findings) {
@@ -43,27 +44,6 @@ Examples:
         process.exitCode = 1;
       }
     });
-}
-
-interface DoctorFlags {
-  readonly engine?: string;
-  readonly tokens?: string;
-  readonly engineKeyVariable: string;
-}
-
-/** Prints what an engine can, whatever of it rollouts would miss. */
-async function examineEngine(baseUrl: string, flags: DoctorFlags): Promise<void> {
-  if (flags.tokens === undefined) {
-    throw new ConfigError(
-      '--tokens',
-      'An engine is asked with token ids. Give --tokens the directory of the policy it serves.',
-    );
-  }
-  const processor = await loadProcessor(resolve(flags.tokens));
-  const key = engineKey(flags.engineKeyVariable);
-  const report = await examine({ baseUrl, processor, ...key });
-  for (const line of describeEngine(report)) console.log(line);
-  if (report.capabilities.some(({ state }) => state === 'no')) process.exitCode = 1;
 }
 
 /** Without these nothing trains. */
