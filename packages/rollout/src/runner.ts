@@ -5,6 +5,7 @@ import type { Sampler } from '@saccade/policy';
 import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { failureOf, Stopped } from './failures.ts';
 import { ModelImages } from './model-images.ts';
+import { rolloutId } from './open-rollout.ts';
 import { checkBudgets, rollout, type SamplingOptions } from './rollout.ts';
 import { checkRetries, type RetryBudgets, Tries } from './tries.ts';
 
@@ -206,7 +207,7 @@ class GroupRun {
       env = await this.#makeEnv();
     } catch (error) {
       signal?.throwIfAborted();
-      const id = `${stream === '' ? '' : `${stream}/`}${task.id}/${sampleIndex}`;
+      const id = rolloutId(task, { stream, sampleIndex });
       const builder = new TrajectoryBuilder({ id, taskId: task.id, sampleIndex });
       return builder.fail(failureOf(error, 'env'));
     }

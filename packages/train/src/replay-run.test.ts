@@ -136,6 +136,10 @@ describe('saccade replay', () => {
     await expect(replayed(copy, second)).rejects.toThrow(
       /keeps no weights of version 56; it keeps versions 55, 57\. Add --rebuild/,
     );
+    const survey = saccade('replay', copy);
+    expect(survey.status, survey.stdout + survey.stderr).toBe(0);
+    expect(survey.stdout).toMatch(/^left out step-000002\[0\] .*: weights 56 are not kept$/m);
+    expect(survey.stdout).toMatch(/(\d+) of \1 replays are exact\. 1 left out: --rebuild/);
     const rebuilt = saccade('replay', copy, '--step', '2', '--index', '1', '--rebuild');
     expect(rebuilt.status, rebuilt.stdout + rebuilt.stderr).toBe(0);
     expect(rebuilt.stderr).toMatch(/training 1 steps again from .*step-000055/);

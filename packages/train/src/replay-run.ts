@@ -41,6 +41,8 @@ export interface ReplayRunOptions extends ReplaySelection {
   readonly onEvent: EventSink;
   /** Trains weights again that were not kept. */
   readonly rebuild?: boolean;
+  /** Hears of trajectories whose weights are not kept, which are then left out; default: an error. */
+  readonly onMissing?: (play: StoredPlay) => void;
   /** Runs the actions in the sandbox too, and compares what tools gave. */
   readonly live?: boolean;
   /** Interpreter of the sandbox; asked for only to rebuild or to run live. */
@@ -126,6 +128,10 @@ export async function* replayRun(
   try {
     for (const play of plays) {
       const { trajectory } = play;
+      if (options.onMissing && !options.rebuild && !isKept(run, trajectory)) {
+        options.onMissing(play);
+        continue;
+      }
       const weights = await weightsOf(run, config, play, options);
       if (loaded === undefined) {
         const policy = await loadLocalPolicy({ device, directory: policyIn(weights) });
@@ -195,6 +201,10 @@ function versioned(policy: LocalPolicy, version: () => number | undefined): Samp
   };
 }
 
+function isKept(run: string, { policyVersion }: Trajectory): boolean {
+  return keptWeights(run).some((one) => one.policyVersion === policyVersion);
+}
+
 async function weightsOf(
   run: string,
   config: RunConfig,
@@ -202,8 +212,7 @@ async function weightsOf(
   { rebuild = false, python, onEvent }: ReplayRunOptions,
 ): Promise<KeptWeights> {
   const { policyVersion } = trajectory;
-  const isKept = keptWeights(run).some((one) => one.policyVersion === policyVersion);
-  if (isKept || !rebuild) return findWeights(run, policyVersion);
+  if (!rebuild || isKept(run, trajectory)) return findWeights(run, policyVersion);
   if (python === undefined) {
     throw new ConfigError('python', 'Training weights again needs the sandbox’s Python.');
   }
