@@ -49,6 +49,9 @@ class Capture:
         self.stdout = CappedOutput(limits["outputBytes"])
         self.stderr = CappedOutput(limits["outputBytes"])
         self.streams = {}
+        # What a session may ask for beyond the limits: see `Extras`.
+        self.filters = None
+        self.picture_of = lambda value: None
         self.begin()
 
     def begin(self):
@@ -88,39 +91,84 @@ class Capture:
                 f"{aspect} times the other. Crop or pad it first."
             )
 
-    def add(self, image, source):
-        self.check_size(*image.size)
-        if len(self.images) >= self.limits["imageCount"]:
+    def has_room_for(self, width, height):
+        try:
+            self.check_size(width, height)
+        except ValueError:
+            return False
+        return True
+
+    @property
+    def is_full(self):
+        most = self.limits["imageCount"]
+        if self.filters is not None and self.filters.most is not None:
+            most = min(most, self.filters.most)
+        return len(self.images) >= most
+
+    def add(self, image, source, file=None):
+        """Whether the picture was kept."""
+        if self.filters is not None and self.filters.drops(*image.size):
             self.lost_images = True
-            return
+            return False
+        self.check_size(*image.size)
+        if self.is_full:
+            self.lost_images = True
+            return False
+        origin = provenance.of(image)
+        image = as_rgb(image)
+        if self.filters is not None:
+            size = self.filters.size_of(*image.size)
+            if size != image.size:
+                if not self.has_room_for(*size):
+                    self.lost_images = True
+                    return False
+                origin = provenance.resized(origin, image.size, size)
+                image = image.resize(size, Image.Resampling.LANCZOS)
         buffer = io.BytesIO()
         # Level 1: half the time of the default, a few percent more bytes.
-        as_rgb(image).save(buffer, "PNG", compress_level=1)
+        image.save(buffer, "PNG", compress_level=1)
         png = buffer.getvalue()
         if self.blob_bytes + len(png) > MAX_IMAGE_BYTES:
             self.lost_images = True
-            return
+            return False
         self.blob_bytes += len(png)
         self.blobs.append(png)
         entry = {"source": source}
-        origin = provenance.of(image)
+        if file is not None:
+            entry["file"] = file
         if origin is not None:
             entry["origin"] = {"image": origin[0], "map": origin[1:]}
         self.images.append(entry)
+        return True
 
-    def add_figure(self, figure):
+    def add_figure(self, figure, source="figure"):
         canvas = figure.canvas
         if not hasattr(canvas, "buffer_rgba"):  # a Figure made without pyplot
             from matplotlib.backends.backend_agg import FigureCanvasAgg
 
             canvas = FigureCanvasAgg(figure)
         width, height = canvas.get_width_height()
-        self.check_size(width, height)
-        if len(self.images) >= self.limits["imageCount"]:
+        filters = self.filters
+        if filters is not None and filters.drops_figure(width, height):
             self.lost_images = True
             return
+        self.check_size(width, height)
+        if self.is_full:
+            self.lost_images = True
+            return
+        if filters is not None and filters.draws_figures:
+            self.add(filters.draw(figure, canvas, self.check_size), source)
+            return
         canvas.draw()
-        self.add(Image.frombuffer("RGBA", (width, height), canvas.buffer_rgba()), "figure")
+        self.add(Image.frombuffer("RGBA", (width, height), canvas.buffer_rgba()), source)
+
+    def add_and_close(self, figure, source="figure"):
+        import matplotlib.pyplot as plt
+
+        try:
+            self.add_figure(figure, source)
+        finally:
+            plt.close(figure)
 
 
 def as_rgb(image):
@@ -152,10 +200,7 @@ def install(capture):
             plt.close("all")
 
     def show_figure(self, warn=True):
-        try:
-            capture.add_figure(self)
-        finally:
-            plt.close(self)
+        capture.add_and_close(self)
 
     def display(*things):
         for thing in things:
@@ -163,6 +208,8 @@ def install(capture):
                 capture.add(thing, "image")
             elif isinstance(thing, matplotlib.figure.Figure):
                 show_figure(thing)
+            elif (picture := capture.picture_of(thing)) is not None:
+                capture.add(picture, "image")
             else:
                 print(repr(thing))
 

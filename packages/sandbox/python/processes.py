@@ -30,6 +30,8 @@ class Start:
     def __init__(self, session, sock, config, images, process_limit, server_pid):
         self.mode = session.mode
         self.repairs = session.repairs
+        # What is returned besides what code shows; the server sets it.
+        self.capture = {}
         self.uid = session.uid
         self.scratch = session.scratch
         self.sock = sock

@@ -35,6 +35,11 @@ def _mapped(origin, sx, tx, sy, ty):
     return (name, a * sx, a * tx + c, e * sy, e * ty + f)
 
 
+def resized(origin, size, new_size):
+    """The origin of an image after it was resized as a whole."""
+    return _mapped(origin, size[0] / new_size[0], 0.0, size[1] / new_size[1], 0.0)
+
+
 def install():
     """Patches Pillow once, in the fork server."""
 

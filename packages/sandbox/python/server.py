@@ -124,6 +124,7 @@ class Server:
             number, images, videos, header["mode"], header["repairs"]
         )
         if start is not None:
+            start.capture = header["capture"]
             # The rest of letting go, in the child: other sessions' pictures, Node's socket.
             self.images.clear()
             for sock in (self.node.sock, self.wake_in, self.wake_out):

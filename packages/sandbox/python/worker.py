@@ -17,6 +17,7 @@ import provenance
 import video
 import video_files
 import wire
+from extras import Extras
 from repairs import Repairs
 from static_check import StaticCheck
 from transactions import Transactions
@@ -43,6 +44,7 @@ class Worker:
         self.check = StaticCheck(start.config["forbidden"])
         self.repairs = Repairs(start.repairs)
         self.repairs.install()
+        self.extras = Extras(start.capture, capture, start.scratch)
         main = types.ModuleType("__main__")
         main.__dict__.update(template)
         sys.modules["__main__"] = main
@@ -91,7 +93,7 @@ class Worker:
             tree = self.repairs.parse(code, CODE_NAME)
             offence = self.check.first_offence(tree)
             if offence is None:
-                compiled = compile(tree, CODE_NAME, "exec", dont_inherit=True)
+                pieces = self.extras.compile(tree, CODE_NAME)
             else:
                 kind, error = "forbidden", forbidden_error(code, *offence)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as caught:
@@ -99,10 +101,13 @@ class Worker:
         if kind == "ok":
             self.confinement.limit_cpu(self.limits["cpuSeconds"])
             try:
-                exec(compiled, self.namespace)
+                self.extras.begin()
+                for piece in pieces:
+                    exec(piece, self.namespace)
+                self.extras.collect()
             except BaseException as caught:
                 kind = "memory" if isinstance(caught, MemoryError) else "exception"
-                error = describe(caught, code, codes_of(compiled))
+                error = describe(caught, code, set().union(*map(codes_of, pieces)))
         usage = resource.getrusage(resource.RUSAGE_SELF)
         return {
             "type": "result",

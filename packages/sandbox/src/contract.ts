@@ -3,6 +3,7 @@
  * opened with `contractLimits` and throws where the promise does not hold.
  */
 
+import { captureChecks } from './checks/capture.ts';
 import type { SandboxCheck } from './checks/check.ts';
 import { lifeChecks } from './checks/life.ts';
 import { limitChecks } from './checks/limit.ts';
@@ -25,5 +26,6 @@ export const sandboxChecks: readonly SandboxCheck[] = [
   ...stateChecks,
   ...limitChecks,
   ...pictureChecks,
+  ...captureChecks,
   ...lifeChecks,
 ];

@@ -31,9 +31,11 @@ export {
 } from './remote/sandbox-fusion-client.ts';
 export type { Recycle } from './server-pool.ts';
 export type {
+  CaptureOptions,
   ExecuteOptions,
   InputImage,
   InputVideo,
+  PictureFilter,
   RepairOptions,
   Sandbox,
   Session,

@@ -1,5 +1,6 @@
 /** The sandbox of this machine: sessions behind fork servers, which are replaced if they die. */
 import { DataError, StateError } from '@saccade/core';
+import { checkedCapture } from './capture-options.ts';
 import { type Guarantees, guaranteesOf, type IsolationReport } from './guarantees.ts';
 import type { Limits } from './limits.ts';
 import { Permits } from './permits.ts';
@@ -102,6 +103,7 @@ export class LocalSandbox implements Sandbox {
 
   async open(options: SessionOptions = {}): Promise<Session> {
     this.#checkInputs(options);
+    checkedCapture(options.capture);
     this.#refuseDisposed();
     const release = await this.#slots.acquire(options);
     let session: PythonSession;

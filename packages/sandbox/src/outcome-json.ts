@@ -16,7 +16,8 @@ const outcomeSchema = z.object({
       png: z.string(),
       width: size,
       height: size,
-      source: z.enum(['figure', 'image']),
+      source: z.enum(['figure', 'image', 'value', 'file']),
+      file: z.string().optional(),
       origin: z
         .object({
           image: z.string(),
@@ -34,6 +35,16 @@ const outcomeSchema = z.object({
     })
     .optional(),
   truncated: z.array(z.enum(['stdout', 'stderr', 'images'])),
+  repairs: z
+    .array(
+      z.object({
+        kind: z.enum(['indentation', 'imagePath', 'cropBox']),
+        before: z.string(),
+        after: z.string(),
+        line: z.number().int().exactOptional(),
+      }),
+    )
+    .optional(),
   rolledBack: z.literal(true).optional(),
   wallMs: measured,
   cpuMs: measured,
@@ -56,13 +67,15 @@ export function outcomeFromJson(value: unknown): Outcome {
         'Check that both sides have the same version.',
     );
   }
-  const { images, error, rolledBack, ...rest } = parsed.data;
+  const { images, error, repairs, rolledBack, ...rest } = parsed.data;
   return {
     ...rest,
+    ...(repairs && { repairs }),
     ...(rolledBack && { rolledBack }),
-    images: images.map(({ png, origin, ...image }) => ({
+    images: images.map(({ png, file, origin, ...image }) => ({
       ...image,
       png: new Uint8Array(Buffer.from(png, 'base64')),
+      ...(file !== undefined && { file }),
       ...(origin && { origin }),
     })),
     ...(error && {

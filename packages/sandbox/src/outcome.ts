@@ -18,14 +18,19 @@ export type OutcomeKind =
   | 'crashed'
   | 'infraError';
 
-/** A picture the code showed, re-encoded from decoded pixels. */
+/** A picture the code showed, or left where its session looks for some, re-encoded from decoded pixels. */
 export interface CapturedImage {
   /** PNG bytes: 8-bit RGB, transparency laid on white. */
   readonly png: Uint8Array;
   readonly width: number;
   readonly height: number;
-  /** How it came to be shown: a matplotlib figure or an image's `.show()` / display. */
-  readonly source: 'figure' | 'image';
+  /**
+   * How it came to be shown: a matplotlib figure, an image's `.show()` or `display`, and where the
+   * session asks for it (`CaptureOptions`) the value of the last expression, or a file.
+   */
+  readonly source: 'figure' | 'image' | 'value' | 'file';
+  /** Of a file: its path in the session's directory, as code chose it. */
+  readonly file?: string;
   /**
    * Where its pixels come from, when the runtime could follow it through crops and resizes: the
    * input's variable name and the affine map that takes this picture's pixel coordinates to the
@@ -62,7 +67,7 @@ export interface Outcome {
   readonly stderr: string;
   readonly images: readonly CapturedImage[];
   readonly error?: CodeError;
-  /** What was cut to stay within the limits. */
+  /** What was cut to stay within the limits, or by the session's picture filters. */
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
   /** What was put right, at most twenty times, where the session asked for it; see `RepairOptions`. */
   readonly repairs?: readonly Repair[];

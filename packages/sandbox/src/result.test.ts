@@ -53,11 +53,24 @@ describe('a result frame', () => {
     ['has entries without pictures', {}, []],
     ['has a picture that is no PNG', {}, [new Uint8Array(100)]],
     ['has a picture beyond the pixel limit', {}, [withWidth(100_000_000)]],
+    ['has a picture from nowhere', { images: [{ source: 'screen' }] }],
+    ['has a file without a name', { images: [{ source: 'file' }] }],
+    ['has a name without a file', { images: [{ source: 'value', file: 'a.png' }] }],
+    ['has a name of two lines', { images: [{ source: 'file', file: 'a\nb.png' }] }],
+    ['has a name without end', { images: [{ source: 'file', file: 'x'.repeat(1025) }] }],
     ['measures nonsense', { cpuMs: 'much' }],
     ['names a stream that is none', { truncated: ['everything'] }],
     ['is of another type', { type: 'ended' }],
   ])('is refused if it %s', (_, changes, blobs) => {
     expect(read(changes, blobs)).toBeUndefined();
+  });
+
+  it('keeps where a picture was found', () => {
+    const images = [{ source: 'file', file: 'out/a b.png' }];
+    expect(read({ images })).toMatchObject({ images: [{ source: 'file', file: 'out/a b.png' }] });
+    expect(read({ images: [{ source: 'value' }] })).toMatchObject({
+      images: [{ source: 'value' }],
+    });
   });
 
   it('loses an origin that is no map', () => {

@@ -94,17 +94,31 @@ function readOrigin(value: unknown): CapturedImage['origin'] {
   return { image, map: [a, c, e, f] };
 }
 
+const imageSources: readonly unknown[] = ['figure', 'image', 'value', 'file'];
+
+/** One line of text; nothing here is opened by it. */
+function isFileName(value: unknown): boolean {
+  return typeof value === 'string' && /^\P{Cc}{1,1024}$/u.test(value);
+}
+
 function readImage(entry: unknown, png: Uint8Array, limits: Limits): CapturedImage | undefined {
   if (png.length < 33 || !pngHead.equals(png.subarray(0, 8))) return undefined;
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
   const width = view.getUint32(16);
   const height = view.getUint32(20);
-  const { source, origin: claimed } = entry as Record<string, unknown>;
+  const { source, file, origin: claimed } = entry as Record<string, unknown>;
   if (width * height > limits.imagePixels || width < 1 || height < 1) return undefined;
-  if (source !== 'figure' && source !== 'image') return undefined;
+  if (!imageSources.includes(source)) return undefined;
+  if (source === 'file' ? !isFileName(file) : file !== undefined) return undefined;
   const origin = readOrigin(claimed);
-  const image = { png, width, height, source } as const;
-  return origin === undefined ? image : { ...image, origin };
+  return {
+    png,
+    width,
+    height,
+    source: source as CapturedImage['source'],
+    ...(source === 'file' && { file: file as string }),
+    ...(origin && { origin }),
+  };
 }
 
 const repairKinds: readonly unknown[] = ['indentation', 'imagePath', 'cropBox'];

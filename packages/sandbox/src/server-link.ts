@@ -1,5 +1,6 @@
 /** A fork server with the sessions and pictures it holds. */
 import { DataError } from '@saccade/core';
+import { checkedCapture } from './capture-options.ts';
 import { SandboxError } from './errors.ts';
 import { ForkServer, type ForkServerOptions, type ServerIdentity } from './fork-server.ts';
 import { HeldInputs } from './held-inputs.ts';
@@ -109,11 +110,13 @@ export class ServerLink implements SessionHost {
   }
 
   /**
+   * @throws ConfigError for capture options that there are not
    * @throws DataError for a picture or a video that cannot be decoded
    * @throws SandboxError for our own failures
    */
   async open(options: SessionOptions): Promise<PythonSession> {
     const { images = [], videos = [], mode = 'persistent', repairs = {}, caller } = options;
+    const capture = checkedCapture(options.capture);
     const session = new PythonSession(this.#nextNumber++, this, caller);
     const pictures = images.map(({ encoded }) => this.#pictures.place(encoded));
     const films = videos.map(({ encoded }) => this.#videos.place(encoded));
@@ -124,6 +127,7 @@ export class ServerLink implements SessionHost {
       videos: videos.map(({ name }, index) => ({ name, id: films[index]?.id })),
       mode,
       repairs,
+      capture,
     });
     if (!this.#running.isAlive) session.onServerEnd('The sandbox’s server is gone.');
     try {

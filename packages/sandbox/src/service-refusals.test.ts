@@ -19,6 +19,8 @@ describe('what a hostile client sends', () => {
     ['/v1/sessions', { images: [{ name: 'a', encoded: '***' }] }, 400, 'bad-request'],
     ['/v1/sessions', { images: [{ name: 'a b', encoded: 'AAAA' }] }, 400, 'data'],
     ['/v1/sessions', { images: [{ name: 'a', encoded: 'AAAA' }] }, 400, 'data'],
+    ['/v1/sessions', { capture: { everything: true } }, 400, 'bad-request'],
+    ['/v1/sessions', { repairs: { cropBoxes: 'all' } }, 400, 'bad-request'],
     ['/v1/sessions', JSON.stringify({ x: 'y'.repeat(5 * 2 ** 20) }), 413, 'too-large'],
     ['/v1/sessions/none/execute', { code: '1' }, 404, 'unknown-session'],
     ['/v1/sessions/../../etc', {}, 404, 'unknown-route'],

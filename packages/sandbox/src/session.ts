@@ -53,8 +53,60 @@ export interface RepairOptions {
   readonly cropBoxes?: number;
 }
 
+/** Which pictures are kept, beyond what `limits` allow. What is left out is marked `truncated`. */
+export interface PictureFilter {
+  /** Pictures of one execution at most, if that is less than `limits.imageCount`. CodeV: 5. */
+  readonly most?: number;
+  /** Longest over shortest side; longer pictures are dropped. CodeDance: 200, CodeV: 100. */
+  readonly mostAspect?: number;
+  /**
+   * Pictures with a side of less than `below` pixels are dropped or, with `enlargeTo`, enlarged until
+   * their shortest side has that many. CodeDance: 56 and 112, CodeV: 28 and 28.
+   */
+  readonly smallSides?: { readonly below: number; readonly enlargeTo?: number };
+}
+
+/**
+ * What an execution returns besides what its code shows with `plt.show()`, `figure.show()`,
+ * `image.show()` and `display(x)`: nothing by default. Values and files are looked at in the session's
+ * own process, within its limits, and only after code that ran to its end.
+ */
+export interface CaptureOptions {
+  /**
+   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do: PIL
+   * images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4 channels] as
+   * pictures, floats in 0 to 1; anything else but `None` is printed. `display` takes such arrays, too.
+   */
+  readonly lastExpression?: boolean;
+  /** Order of the channels of arrays. Default `RGB`; OpenCV's is `BGR`, which CodeDance assumes. */
+  readonly arrayChannels?: 'RGB' | 'BGR';
+  /**
+   * Picture files (PNG, JPEG, WebP, BMP, GIF) of the session's directory whose names stand in stdout,
+   * each once, in that order. Of a path that is not there, the last part counts. CodeV, Thyme.
+   */
+  readonly printedFiles?: boolean;
+  /** With `printedFiles`: lines that are nothing but the name of such a file are taken from stdout. */
+  readonly hidesNames?: boolean;
+  /** Picture files that the execution wrote in the session's directory, oldest first. */
+  readonly savedFiles?: boolean;
+  /** Files that are never captured, by their paths in the session's directory. */
+  readonly exceptFiles?: readonly string[];
+  /** How figures are drawn. */
+  readonly figures?: {
+    /** Dots per inch, instead of the figure's own (100 by default). CodeDance: 150. */
+    readonly dpi?: number;
+    /** Cut to what is drawn, with a small margin. */
+    readonly isTight?: boolean;
+    /** Figures with a side of fewer pixels, at their own resolution, are dropped. CodeDance: 28. */
+    readonly leastSide?: number;
+  };
+  /** Which pictures are kept, however they came. */
+  readonly pictures?: PictureFilter;
+}
+
 export interface SessionOptions {
   readonly repairs?: RepairOptions;
+  readonly capture?: CaptureOptions;
   /** Default `persistent`. */
   readonly mode?: SessionMode;
   readonly images?: readonly InputImage[];
@@ -88,6 +140,7 @@ export interface Sandbox {
   /**
    * A fresh session; waits while the sandbox is at its session limit.
    *
+   * @throws ConfigError for capture options that there are not
    * @throws QueueFullError if too many wait already
    */
   open(options?: SessionOptions): Promise<Session>;

@@ -42,6 +42,20 @@ it('carries the mode of a session, and what was rolled back', async () => {
   await sandbox.dispose();
 });
 
+it('carries what is repaired, and what was', async () => {
+  const sandbox = await openRemoteSandbox({ hosts: hosts() });
+  const session = await sandbox.open({ repairs: { indentation: true, cropBoxes: 16 } });
+  const { stdout, repairs } = await session.execute(
+    '    print(Image.new("L", (40, 40)).crop((0, 0, 50, 50)).size)',
+  );
+  expect(stdout).toBe('(40, 40)\n');
+  expect(repairs?.map(({ kind, line }) => [kind, line])).toEqual([
+    ['indentation', 1],
+    ['cropBox', undefined],
+  ]);
+  await sandbox.dispose();
+});
+
 describe('a session', () => {
   it('asks no server for names or pictures that no server takes', async () => {
     const sandbox = await openRemoteSandbox({ hosts: hosts() });

@@ -1,6 +1,7 @@
 /** A sandbox on other machines: servers of `saccade serve sandbox` behind one client. */
 import { ConfigError, DataError, StateError } from '@saccade/core';
 import { z } from 'zod';
+import { checkedCapture } from '../capture-options.ts';
 import { QueueFullError, SandboxError } from '../errors.ts';
 import { toBase64 } from '../outcome-json.ts';
 import { Permits } from '../permits.ts';
@@ -103,6 +104,7 @@ export class RemoteSandbox implements Sandbox {
         `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
       );
     }
+    checkedCapture(options.capture);
     this.#refuseDisposed();
     const { signal } = options;
     const release = await this.#slots.acquire(options);
@@ -212,10 +214,17 @@ export class RemoteSandbox implements Sandbox {
 }
 
 /** Made when its turn has come: who waits holds no copies of his pictures. */
-function requestOf({ images = [], videos = [], mode }: SessionOptions): Record<string, unknown> {
+function requestOf(options: SessionOptions): Record<string, unknown> {
+  const { images = [], videos = [], mode, repairs, capture } = options;
   const inJson = (inputs: readonly InputImage[]) =>
     inputs.map(({ name, encoded }) => ({ name, encoded: toBase64(encoded) }));
-  return { images: inJson(images), videos: inJson(videos), ...(mode !== undefined && { mode }) };
+  return {
+    images: inJson(images),
+    videos: inJson(videos),
+    ...(mode !== undefined && { mode }),
+    ...(repairs !== undefined && { repairs }),
+    ...(capture !== undefined && { capture }),
+  };
 }
 
 /** What will not get better elsewhere or later. */

@@ -1,8 +1,9 @@
 /** Our own protocol: sessions that are opened, used and closed; `RemoteSandbox` speaks it. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import { captureSchema } from '../capture-options.ts';
 import { outcomeToJson } from '../outcome-json.ts';
-import type { InputImage } from '../session.ts';
+import type { InputImage, RepairOptions } from '../session.ts';
 import { bodyOf, Refusal } from './refusal.ts';
 import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
 import { SessionTable } from './session-table.ts';
@@ -14,10 +15,18 @@ const inputs = z
   .max(64)
   .default([]);
 
+const repairsSchema: z.ZodType<RepairOptions> = z.strictObject({
+  indentation: z.boolean().exactOptional(),
+  imagePaths: z.boolean().exactOptional(),
+  cropBoxes: z.number().int().positive().exactOptional(),
+});
+
 const openRequest = z.object({
   mode: z.enum(['persistent', 'transactional', 'fresh']).default('persistent'),
   images: inputs,
   videos: inputs,
+  repairs: repairsSchema.exactOptional(),
+  capture: captureSchema.exactOptional(),
   deadlineSeconds: seconds.optional(),
 });
 
@@ -37,16 +46,18 @@ export function sessionsApi(parts: ServiceParts): SessionsApi {
   const routes = new Hono<ServiceEnv>();
 
   routes.post('/', async (context) => {
-    const { mode, images, videos, deadlineSeconds } = await bodyOf(context, openRequest);
+    const { deadlineSeconds, ...given } = await bodyOf(context, openRequest);
     const signal = signalOf(parts, context, deadlineSeconds);
     const caller = callerOf(context);
+    const images = decoded(given.images);
+    const videos = decoded(given.videos);
     const session = await withinDeadline(signal, () =>
-      sessions.open({ mode, images: decoded(images), videos: decoded(videos), signal, caller }),
+      sessions.open({ ...given, images, videos, signal, caller }),
     );
     // Nobody is there to use it: what was made is taken back.
     if (signal.aborted) {
       await sessions.close(session);
-      throw given(signal);
+      throw reasonOf(signal);
     }
     const { outgoing } = context.env;
     outgoing.once('close', () => {
@@ -92,7 +103,7 @@ function unknown(context: Context): Refusal {
   });
 }
 
-function given(signal: AbortSignal): unknown {
+function reasonOf(signal: AbortSignal): unknown {
   const reason: unknown = signal.reason;
   if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') return reason;
   return new Refusal({
@@ -110,6 +121,6 @@ async function withinDeadline<Result>(
   try {
     return await act();
   } catch (error) {
-    throw signal.aborted && error === signal.reason ? given(signal) : error;
+    throw signal.aborted && error === signal.reason ? reasonOf(signal) : error;
   }
 }
