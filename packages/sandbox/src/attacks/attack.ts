@@ -1,4 +1,5 @@
 /** An attack on the sandbox as data: what is tried, and how it must end in each tier. */
+import type { CaptureOptions } from '../session.ts';
 
 /**
  * - `refused` the code got an error and nothing else;
@@ -25,9 +26,12 @@ export interface Attack {
   readonly group: AttackGroup;
   /**
    * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May use
-   * `HOST_FILE`, `HOST_PORT`, `HOST_SOCKET`, `SERVER`, `VICTIM` (process numbers) and `VICTIM_DIRECTORY`.
+   * `HOST_FILE`, `HOST_PICTURE`, `HOST_PORT`, `HOST_SOCKET`, `SERVER`, `VICTIM` (process numbers) and
+   * `VICTIM_DIRECTORY`.
    */
   readonly code: string;
+  /** What its session returns besides what it shows; `HOST_PICTURE` among it is reached. */
+  readonly capture?: CaptureOptions;
   readonly expected: Expectation;
   /** Makes no sense on others. */
   readonly architecture?: 'x64';

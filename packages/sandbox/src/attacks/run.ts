@@ -13,6 +13,7 @@ import { openSandbox } from '../open-sandbox.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Session } from '../session.ts';
 import { type Attack, type Expectation, preamble, type Verdict } from './attack.ts';
+import { captureAttacks } from './capture.ts';
 import { escapeAttacks } from './escape.ts';
 import { neighbourAttacks } from './neighbours.ts';
 import { resourceAttacks } from './resources.ts';
@@ -20,6 +21,7 @@ import { resourceAttacks } from './resources.ts';
 export const attacks: readonly Attack[] = [
   ...resourceAttacks,
   ...escapeAttacks,
+  ...captureAttacks,
   ...neighbourAttacks,
 ];
 
@@ -108,7 +110,7 @@ async function tryAttack(
   const victim = await sandbox.open({
     images: [{ name: 'secret_picture', encoded: coordinatePicture(123, 77) }],
   });
-  const session = await sandbox.open();
+  const session = await sandbox.open(attack.capture && { capture: attack.capture });
   try {
     const place = await setUpVictim(victim);
     const facts = { ...host.facts, ...place };
@@ -162,6 +164,9 @@ function judge(outcome: Outcome): { verdict: Verdict; detail: string } {
   const shown = (line: string | undefined): string => (line ?? '').slice(0, 80);
   const reached = text.split('\n').find((line) => line.startsWith('REACHED'));
   if (reached !== undefined) return { verdict: 'open', detail: shown(reached) };
+  if (outcome.images.some(({ width, height }) => isHostPicture(width, height))) {
+    return { verdict: 'open', detail: 'a picture of the host was returned' };
+  }
   const { kind, error } = outcome;
   if (kind === 'timeout' || kind === 'memory' || kind === 'crashed') {
     return { verdict: 'stopped', detail: kind };
@@ -193,17 +198,26 @@ function descendantCount(root: number): number {
 
 const nodeVersion = Number.parseInt(process.versions.node, 10);
 
+/** A size that no attack gives a picture of its own. */
+const hostPicture = { width: 321, height: 123 };
+
+function isHostPicture(width: number, height: number): boolean {
+  return width === hostPicture.width && height === hostPicture.height;
+}
+
 interface Host {
   readonly facts: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** What the machine has that sessions must not reach: a readable file, a port, an abstract socket. */
+/** What the machine has that sessions must not reach: a readable file and picture, a port, an abstract socket. */
 async function openHost(): Promise<Host> {
   const folder = await mkdtemp(join(tmpdir(), 'saccade-attacks-'));
   await chmod(folder, 0o755);
   const file = join(folder, 'answers.json');
   await writeFile(file, '["the answer"]');
+  const picture = join(folder, 'picture.png');
+  await writeFile(picture, coordinatePicture(hostPicture.width, hostPicture.height));
   const name = `saccade-attacks-${process.pid}`;
   const listeners = [createServer((socket) => socket.destroy()), createServer()];
   const [tcp, unix] = listeners as [Server, Server];
@@ -212,7 +226,13 @@ async function openHost(): Promise<Host> {
   const address = tcp.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    facts: { HOST_FILE: file, HOST_PORT: port, HOST_SOCKET: name, NODE: nodeVersion },
+    facts: {
+      HOST_FILE: file,
+      HOST_PICTURE: picture,
+      HOST_PORT: port,
+      HOST_SOCKET: name,
+      NODE: nodeVersion,
+    },
     close: async () => {
       await Promise.all(listeners.map((one) => new Promise((done) => one.close(done))));
       await rm(folder, { recursive: true, force: true });
