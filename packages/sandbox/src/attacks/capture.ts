@@ -94,10 +94,10 @@ print("\\0.png ../../.png //.png ~/.png $HOME/.png \\udcff.png", sep="\\0")`,
 import struct, warnings, zlib
 def chunk(name, data):
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-head = struct.pack(">IIBBBBB", 20_000, 20_000, 8, 0, 0, 0, 0)
+head = struct.pack(">IIBBBBB", 20_000, 20_000, 1, 0, 0, 0, 0)
 with open("bomb.png", "wb") as file:
     file.write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(bytes(20_001 * 20_000))) + chunk(b"IEND", b""))
+        + chunk(b"IDAT", zlib.compress(bytes(20_000 * 2_501))) + chunk(b"IEND", b""))
 Image.MAX_IMAGE_PIXELS = None
 warnings.simplefilter("ignore")
 print("bomb.png")`,
