@@ -1,5 +1,5 @@
 /** What a protocol's code finds in its session and leaves there, beyond what every sandbox gives. */
-import type { Outcome, RepairOptions } from '@saccade/sandbox';
+import type { CaptureOptions, RepairOptions } from '@saccade/sandbox';
 
 export interface CodeRuntime {
   /** Whether variables stay from turn to turn; if not, every execution has a session of its own. */
@@ -18,10 +18,13 @@ export interface CodeRuntime {
   setUp?(pictures: readonly string[]): string;
   /** The model's code as it is run; lines must stay where they are. */
   rewrite?(code: string): string;
-  /** Python that shows what the code left behind, run if the code ended without error. */
-  collect?(outcome: Outcome, pictures: readonly string[]): string | undefined;
+  /**
+   * What its executions return besides what the code shows, and which pictures are kept; nothing more
+   * and all of them by default.
+   *
+   * @param pictures names of the prompt's pictures
+   */
+  capture?(pictures: readonly string[]): CaptureOptions;
   /** Mistakes that are put right, and recorded in the outcome; none by default. */
   readonly repairs?: RepairOptions;
-  /** Pictures of one execution at most; later ones are dropped. */
-  readonly mostImages?: number;
 }

@@ -1,6 +1,6 @@
-/** Runs the code of one trajectory as its protocol has it: what is set up, kept and collected. */
+/** Runs the code of one trajectory as its protocol has it: what is set up, kept and returned. */
 import { type Outcome, type Sandbox, SandboxError, type Session } from '@saccade/sandbox';
-import { joinOutcomes, type ToolPicture } from '@saccade/tools';
+import type { ToolPicture } from '@saccade/tools';
 import type { CodeRuntime } from './code-runtime.ts';
 import type { TaskVideo } from './task.ts';
 
@@ -34,27 +34,19 @@ export class CodeSession {
   /** @throws SandboxError if no session can be opened or set up */
   async execute(code: string, signal?: AbortSignal): Promise<Outcome> {
     const abort = signal === undefined ? {} : { signal };
-    const { rewrite, collect, keepsVariables, afterFailure, mostImages } = this.#runtime;
+    const { rewrite, keepsVariables, afterFailure } = this.#runtime;
     if (!keepsVariables) await this.dispose();
     // Sessions open on first use: an answer without a look costs no process.
     this.#session ??= this.#open(abort);
     const session = await this.#session;
     const script = rewrite?.(code) ?? code;
-    let outcome = asWritten(await session.execute(script, abort), code, script);
-    if (outcome.kind === 'ok') {
-      const showing = collect?.(outcome, this.#names());
-      if (showing !== undefined) {
-        outcome = joinOutcomes(outcome, await session.execute(showing, abort));
-      }
-    }
+    const outcome = asWritten(await session.execute(script, abort), code, script);
     const hasFailed = outcome.kind !== 'ok';
     const isDead = deadly.includes(outcome.kind) && outcome.rolledBack !== true;
     if (isDead || (hasFailed && afterFailure === 'reset')) {
       await this.dispose();
     }
-    if (mostImages === undefined || outcome.images.length <= mostImages) return outcome;
-    const truncated = [...new Set([...outcome.truncated, 'images' as const])];
-    return { ...outcome, images: outcome.images.slice(0, mostImages), truncated };
+    return outcome;
   }
 
   async dispose(): Promise<void> {
@@ -73,7 +65,11 @@ export class CodeSession {
     const videos = this.#videos.map(({ name, encoded }) => ({ name, encoded }));
     const mode = this.#runtime.afterFailure === 'rollBack' ? 'transactional' : 'persistent';
     const { repairs = {} } = this.#runtime;
-    const session = await this.#sandbox.open({ images, videos, mode, repairs, ...abort });
+    const capture = this.#runtime.capture?.(this.#names());
+    const session = await this.#sandbox.open({
+      ...{ images, videos, mode, repairs, ...abort },
+      ...(capture !== undefined && { capture }),
+    });
     const script = this.#runtime.setUp?.(this.#names());
     try {
       if (script === undefined || script === '') return session;

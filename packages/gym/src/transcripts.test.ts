@@ -223,6 +223,17 @@ const cases: readonly [Protocol, Task, readonly Conversation[]][] = [
         ],
       },
       {
+        title: 'values of last expressions',
+        turns: [
+          'np.asarray(input_image)[30:130, 40:140, ::-1] / 255',
+          'input_image.crop((40, 30, 68, 58))',
+          'fig = plt.figure(figsize=(2, 1))\nfig.add_axes((0, 0, 1, 1), xticks=[], yticks=[])\nplt.show()',
+          'Image.new("RGB", (900, 4)).show()\n{"sizes": [image.size for image in (input_image,)]}',
+          'input_image.size\nx = input_image.size',
+        ].map((code) => codedance.write({ kind: 'code', code })),
+        budgets: { toolTurns: 9 },
+      },
+      {
         title: 'variables are gone after a failure',
         turns: [
           codedance.write({ kind: 'code', code: 'kept = 1\nprint(kept)' }),
@@ -244,6 +255,13 @@ const cases: readonly [Protocol, Task, readonly Conversation[]][] = [
       {
         title: 'a file that there is not',
         turns: [codev.write({ kind: 'code', code: 'Image.open("photo.png")' })],
+      },
+      {
+        title: 'names of files that are there, are not, and are the prompt’s',
+        turns: [
+          'for i in range(2): image_clue_0.crop((0, 0, 20 + i, 60)).save(f"crop {i}.png")\nprint("crop 1.png\\nnone.png\\nimage_clue_0.png\\nSaved as crop 0.png")',
+          'Image.new("RGB", (900, 4)).save("long.png")\nprint("long.png")',
+        ].map((code) => codev.write({ kind: 'code', code })),
       },
       {
         title: 'two pieces of code in one turn, and six pictures',

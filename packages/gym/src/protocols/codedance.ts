@@ -9,7 +9,6 @@ import type { CodeRuntime } from '../code-runtime.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callTexts, readHermesCall } from './calls.ts';
-import { showingLastExpression } from './last-expression.ts';
 import {
   allBetween,
   fenced,
@@ -143,38 +142,26 @@ function observe(
   return joinTexts(parts);
 }
 
-const SHOW = '_show_last_value';
-
-/** The last expression's value is shown: pictures and arrays as pictures, the rest printed. */
-const showLastValue = `import numpy as _numpy
-def ${SHOW}(value):
-    if value is None:
-        return
-    if isinstance(value, _numpy.ndarray) and value.ndim in (2, 3) and value.size > 1:
-        if value.dtype != _numpy.uint8:
-            if _numpy.issubdtype(value.dtype, _numpy.floating):
-                value = value.clip(0, 1) * 255
-            value = value.astype(_numpy.uint8)
-        value = Image.fromarray(value)
-    if isinstance(value, (Image.Image, plt.Figure)):
-        display(value)
-    else:
-        print(value)`;
-
 /**
- * §6.2 and the code's `code_tool`: one namespace for a trajectory, the picture as variable and file,
- * the last expression shown. Arrays are taken as RGB: there is no OpenCV here to make BGR ones.
+ * §6.2 and the code's `code_tool.py`: one namespace for a trajectory, the picture as variable and file.
+ * The paper captures matplotlib's and PIL's pictures. The code also shows the last expression (PIL
+ * images; arrays as OpenCV has them, BGR, floats in 0 to 1; all else is printed), draws figures tight at
+ * 150 dpi and leaves those out with a side below 28 pixels, drops pictures of an aspect above 200 and
+ * enlarges those with a side below 56 to 112. Where it prints a figure that is the last value, this one
+ * shows it, and arrays that no picture can be made of are printed instead of lost.
  */
 function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
   return {
     keepsVariables: true,
     afterFailure,
     setUp: (names) =>
-      [
-        ...names.map((name) => `${name}.convert("RGB").save("${name}.jpg", quality=95)`),
-        showLastValue,
-      ].join('\n'),
-    rewrite: (code) => showingLastExpression(code, SHOW),
+      names.map((name) => `${name}.convert("RGB").save("${name}.jpg", quality=95)`).join('\n'),
+    capture: () => ({
+      lastExpression: true,
+      arrayChannels: 'BGR',
+      figures: { dpi: 150, isTight: true, leastSide: 28 },
+      pictures: { mostAspect: 200, smallSides: { below: 56, enlargeTo: 112 } },
+    }),
   };
 }
 

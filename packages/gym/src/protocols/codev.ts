@@ -98,8 +98,7 @@ function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly M
     const text = `<sandbox_output>${escaped(errorText(outcome))}</sandbox_output>`;
     return [textPart(text)];
   }
-  const { images } = outcome;
-  const printed = images.length > 0 ? withoutFileNames(outcome.stdout) : outcome.stdout;
+  const { images, stdout: printed } = outcome;
   if (images.length === 0 && printed.trim() === '') {
     const text =
       'Nothing was printed. Print values to see them; save a picture and print the name of its file.';
@@ -126,46 +125,28 @@ function errorText({ kind, error }: Outcome): string {
   return `Error: ${type}: ${message}. Repair the code, then answer.`;
 }
 
-const isFileName = /^[\w.-]+\.(?:png|jpe?g|webp|bmp)$/i;
-
-function withoutFileNames(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => !isFileName.test(line.trim().replace(/^\.\//, '')))
-    .join('\n');
-}
-
-/** Pictures of one run at most, as the code has it. */
-const MOST_IMAGES = 5;
-
-/** Files that the text names, each once, in order, without those of the prompt. */
-function printedFiles(text: string, given: readonly string[]): readonly string[] {
-  const inputs = new Set(given.map(fileOf));
-  const words = text.split(/[\s"'`(),:;=<>[\]]+/);
-  const names = words.map((word) => word.slice(word.lastIndexOf('/') + 1).replace(/\.$/, ''));
-  return [...new Set(names)].filter((name) => isFileName.test(name) && !inputs.has(name));
-}
-
-/** §12: the picture as a file, paths made plain, and new files shown whose names are printed. */
+/**
+ * §12 of the paper: the picture as a file, paths made plain, new files of the workspace returned. The
+ * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show` shows,
+ * five pictures at most; it drops those of an aspect above 100, enlarges those with a side below 28
+ * to 28, and takes lines that are only a file's name from the output. Here a name stays if its picture
+ * could not be shown, and the prompt's pictures are not shown again.
+ */
 function runtimeWith(keepsVariables: boolean): CodeRuntime {
   return {
     keepsVariables,
     afterFailure: 'keep',
-    mostImages: MOST_IMAGES,
     setUp: (names) =>
       names.map((name) => `${name}.save("${fileOf(name)}", compress_level=1)`).join('\n'),
     // A path that was made up becomes the file's name: "/mnt/data/12.jpg" is "12.jpg".
     rewrite: (code) =>
       code.replace(/(["'])[^"'\n]*\/([^"'/\n]+\.(?:png|jpe?g|webp|bmp))\1/gi, '$1$2$1'),
-    collect(outcome, names) {
-      const files = printedFiles(outcome.stdout, names).slice(0, MOST_IMAGES);
-      if (files.length === 0) return undefined;
-      return `for _name in ${JSON.stringify(files)}:
-    try:
-        Image.open(_name).show()
-    except Exception:
-        pass`;
-    },
+    capture: (names) => ({
+      printedFiles: true,
+      hidesNames: true,
+      exceptFiles: names.map(fileOf),
+      pictures: { most: 5, mostAspect: 100, smallSides: { below: 28, enlargeTo: 28 } },
+    }),
   };
 }
 

@@ -3,7 +3,6 @@ import type { Protocol } from '../protocol.ts';
 import { codedance, codedanceWith } from './codedance.ts';
 import { codev } from './codev.ts';
 import { codevision } from './codevision.ts';
-import { showingLastExpression } from './last-expression.ts';
 import { vista } from './vista.ts';
 
 const fence = (code: string): string => `\`\`\`python\n${code}\n\`\`\``;
@@ -105,20 +104,5 @@ describe('what comes first in a turn', () => {
     const text = `<tool_call>{"name": "x", "tool": "x", "arguments": ${given}}</tool_call>`;
     expect(vista.parse(text)).toEqual(invalid('malformedCall'));
     expect(codevision.parse(text)).toEqual(invalid('malformedCall'));
-  });
-});
-
-describe('the last expression', () => {
-  it.each([
-    ['x = 1\nx.crop((1, 2))  # look', 'x = 1\nshow((x.crop((1, 2))))  # look'],
-    ['a; b', 'a; show((b))'],
-    ['a, b\n\n# end', 'show((a, b))\n\n# end'],
-    ['f(\n  1\n)', 'show((f(\n  1\n)))'],
-    ['x = 1', 'x = 1'],
-    ['for i in x:\n  i', 'for i in x:\n  i'],
-    ['x = (', 'x = ('],
-    ['', ''],
-  ])('of %j', (code, shown) => {
-    expect(showingLastExpression(code, 'show')).toBe(shown);
   });
 });
