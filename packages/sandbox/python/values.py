@@ -6,6 +6,8 @@ import sys
 import numpy
 from PIL import Image
 
+ROWS = 64
+
 
 def compile_apart(tree, name):
     """
@@ -38,18 +40,29 @@ def picture_of(value, channels, check_size):
         check_size(value.shape[1], value.shape[0])
     except ValueError:
         return None
-    if value.dtype.kind == "b":
-        value = value * numpy.uint8(255)
-    elif value.dtype.kind == "f":
-        value = (numpy.nan_to_num(value).clip(0, 1) * 255).round()
-    elif value.dtype != numpy.uint8:
-        value = value.clip(0, 255)
-    value = value.astype(numpy.uint8, copy=False)
+    value = as_bytes(numpy.asarray(value))
     if value.ndim == 3 and value.shape[2] == 1:
         value = value[:, :, 0]
     elif value.ndim == 3 and channels == "BGR":
         value = value[:, :, (2, 1, 0, 3)[: value.shape[2]]]
     return Image.fromarray(numpy.ascontiguousarray(value))
+
+
+def as_bytes(value):
+    """8 bits for each number, in blocks of rows: a copy of a large array may not find room."""
+    if value.dtype == numpy.uint8:
+        return value
+    result = numpy.empty(value.shape, numpy.uint8)
+    for start in range(0, len(value), ROWS):
+        block = value[start : start + ROWS]
+        if value.dtype.kind == "b":
+            block = block * numpy.uint8(255)
+        elif value.dtype.kind == "f":
+            block = (numpy.nan_to_num(block).clip(0, 1) * 255).round()
+        else:
+            block = block.clip(0, 255)
+        result[start : start + ROWS] = block
+    return result
 
 
 def install(capture, channels):

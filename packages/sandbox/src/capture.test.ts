@@ -113,6 +113,11 @@ describe('the last expression', () => {
     expect([broken.error?.type, broken.error?.line]).toEqual(['SyntaxError', 2]);
   });
 
+  it('makes a picture of a large array in the memory that the array leaves', async () => {
+    const large = 'x = np.zeros((3900, 3900, 3))\nx';
+    expect(await run({ capture }, large)).toMatchObject({ kind: 'ok', images: [{ width: 3900 }] });
+  });
+
   it('prints an array that is too large or too long for a picture', async () => {
     for (const shape of ['(5000, 5000)', '(1000, 1)']) {
       const { kind, images, stdout } = await run({ capture }, `np.zeros(${shape})`);
