@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 
+import fork_hooks
 import guard
 import landlock
 import namespaces
@@ -23,6 +24,10 @@ SYSTEM = (
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
+# The C library's functions that a session's process needs, found in advance: in each process by itself
+# finding one would write to a dozen pages.
+CALLS = ("_exit", "capset", "mallopt", "mount", "prctl", "signal", "syscall")
+
 # By default the kernel drops signals to process 1 of a namespace. For these the handler is the C
 # library's `_exit`, so that they end a session as they end any process, with their number as status.
 # Not the first three: these numbers are what programs really exit with.
@@ -33,6 +38,10 @@ class Confinement:
     def __init__(self, config):
         layers = config["layers"]
         self.libc = guard.libc
+        for name in CALLS if self.libc is not None else ():
+            getattr(self.libc, name)
+        if self.libc is not None:
+            self.libc.signal.restype = ctypes.c_void_p
         self.limits = config["limits"]
         self.own_uid, self.own_gid = os.getuid(), os.getgid()
         self.readable = (*SYSTEM, *config["readable"])
@@ -40,15 +49,15 @@ class Confinement:
         os.makedirs(self.sessions, mode=0o711, exist_ok=True)
         self.filter = seccomp.Filter(self.libc) if "seccomp" in layers else None
         self.abi = landlock.abi(self.libc) if "landlock" in layers else 0
-        self.cloner = None
+        self.cloner = namespaces.Cloner() if self.libc is not None else None
+        self.has_namespaces = False
         # Why there are no namespaces for each session, where they were asked for.
         self.obstacle = None
         self.mount_point = config["mountPoint"]
         if "namespaces" in layers and self.mount_point is not None:
-            self.cloner = namespaces.Cloner()
+            self.has_namespaces = True
             self.obstacle = self._try_namespaces(config["uidBase"])
-            if self.obstacle is not None:
-                self.cloner = None
+            self.has_namespaces = self.obstacle is None
         # Where all sessions have the same path, they share the rules: for the directory around it,
         # because a rule for what a mount covers is none for the mount.
         self.rules = None
@@ -56,31 +65,31 @@ class Confinement:
             self.rules = self._make_rules(os.path.dirname(self.mount_point))
 
     @property
-    def has_namespaces(self):
-        return self.cloner is not None
-
-    @property
     def kept_descriptor(self):
         """What a session's process still needs when it lets go of all others."""
         return None if self.rules is None else self.rules.number
 
-    def directory(self, number):
-        """Where the session finds itself; with mounts of their own, all see the same place."""
-        if self.cloner is not None:
-            return self.mount_point
-        return os.path.join(self.sessions, f"s{number}")
+    def fork(self, uid, for_parent=False):
+        """As `os.fork`, into the session's namespaces where it has some; without the libraries' hooks.
 
-    def fork(self, uid):
-        """As `os.fork`, into the session's namespaces where it has some."""
-        if self.cloner is None:
+        The process is our parent's child instead of ours if it is `for_parent`.
+        """
+        with fork_hooks.no_hooks:
+            return self._fork(uid, for_parent)
+
+    def _fork(self, uid, for_parent):
+        flags = (namespaces.OWN if self.has_namespaces else 0) | (
+            namespaces.PARENT if for_parent else 0
+        )
+        if flags == 0:
             return os.fork()
-        if uid is None:
-            return self.cloner.fork(namespaces.OWN)
+        if uid is None or not self.has_namespaces:
+            return self.cloner.fork(flags)
         # Whoever is the effective user owns the new user namespace and may name itself in it.
         os.setegid(uid)
         os.seteuid(uid)
         try:
-            return self.cloner.fork(namespaces.OWN)
+            return self.cloner.fork(flags)
         finally:
             if os.getpid() != 1:
                 os.seteuid(0)
@@ -129,7 +138,6 @@ class Confinement:
         self._end_by(ENDING_SIGNALS)
 
     def _end_by(self, signals):
-        self.libc.signal.restype = ctypes.c_void_p
         leave = ctypes.cast(self.libc._exit, ctypes.c_void_p)
         for number in signals:
             self.libc.signal(number, leave)
@@ -156,7 +164,7 @@ class Confinement:
             return str(error)
         if pid == 0:
             try:
-                self._settle(uid, self.directory(0))
+                self._settle(uid, self.mount_point)
             except BaseException as error:
                 os.write(write_end, f"{type(error).__name__}: {error}".encode())
             os._exit(0)

@@ -9,6 +9,7 @@ import socket
 import time
 
 import guard
+from processes import session_directory
 
 NEWUSER = 0x1000_0000
 UNSHARE = {"x86_64": 272, "aarch64": 97}
@@ -16,19 +17,20 @@ IO_URING_SETUP = 425
 PTRACE_SEIZE = 0x4206  # attaches without stopping
 
 
-def examine(config, confinement, process_limit):
+def examine(config, confinement, process_limit, supervisor):
     """Starts two sessions' processes, lets one attack the other and everything else."""
     victim, hold = _start_victim(config, confinement, process_limit)
     read_end, write_end = os.pipe()
     server = os.getpid()
-    directory = confinement.directory("examined")
+    others = [victim, server, supervisor]
+    directory = session_directory(config, "examined", confinement.has_namespaces)
     _make(confinement, config, directory)
     pid = confinement.fork(_user(config, 1))
     if pid == 0:
         os.close(hold)
         try:
             confinement.enter(_user(config, 1), directory, process_limit, server)
-            report = _attack(config, victim, server, directory)
+            report = _attack(config, others, directory)
         except BaseException as error:
             report = {"failure": f"{type(error).__name__}: {error}"}
         os.write(write_end, json.dumps(report).encode())
@@ -62,7 +64,7 @@ def _make(confinement, config, directory):
 
 def _start_victim(config, confinement, process_limit):
     """A session's process with a file and an abstract socket; ends when `hold` is closed."""
-    directory = confinement.directory("victim")
+    directory = session_directory(config, "victim", confinement.has_namespaces)
     if not confinement.has_namespaces:
         os.makedirs(directory, mode=0o700, exist_ok=True)
         if config["uidBase"] is not None:
@@ -88,11 +90,11 @@ def _start_victim(config, confinement, process_limit):
     return pid, hold
 
 
-def _attack(config, victim, server, directory):
+def _attack(config, others, directory):
     victim_file = os.path.join(os.path.dirname(directory), "svictim", "secret")
     libc = ctypes.CDLL(None, use_errno=True)
     machine = os.uname().machine
-    others = [pid for pid in (victim, server) if _is_other(pid)]
+    others = [pid for pid in others if _is_other(pid)]
     return {
         "uid": os.getuid(),
         "readsLibraries": _reads_libraries(),

@@ -15,6 +15,8 @@ SIGCHLD = 17
 NEWNS, NEWIPC, NEWUSER = 0x0002_0000, 0x0800_0000, 0x1000_0000
 NEWPID, NEWNET = 0x2000_0000, 0x4000_0000
 OWN = NEWNS | NEWIPC | NEWUSER | NEWPID
+# The new process becomes a child of our parent.
+PARENT = 0x0000_8000
 CHILD_SETTID, CHILD_CLEARTID = 0x0100_0000, 0x0020_0000
 PR_GET_TID_ADDRESS = 40
 MS_NOSUID, MS_NODEV = 2, 4
@@ -36,20 +38,24 @@ class Cloner:
         zero = ctypes.c_ulong(0)
         found = self.libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(self.place), zero, zero, zero)
         self.is_usable = self.number is not None and found == 0
+        # Looked up once, here: a lookup writes to more pages than the call.
+        python = ctypes.pythonapi
+        self.before = python.PyOS_BeforeFork
+        self.after_in_child = python.PyOS_AfterFork_Child
+        self.after_in_parent = python.PyOS_AfterFork_Parent
 
     def fork(self, flags):
         """As `os.fork`. Raises OSError where the kernel refuses."""
         null = ctypes.c_void_p(None)
         last = (null, self.place) if self.is_swapped else (self.place, null)
         all_flags = ctypes.c_ulong(flags | CHILD_SETTID | CHILD_CLEARTID | SIGCHLD)
-        python = ctypes.pythonapi
-        python.PyOS_BeforeFork()
+        self.before()
         pid = self.libc.syscall(ctypes.c_long(self.number), all_flags, null, null, *last)
         if pid == 0:
-            python.PyOS_AfterFork_Child()
+            self.after_in_child()
             return 0
         number = ctypes.get_errno()
-        python.PyOS_AfterFork_Parent()
+        self.after_in_parent()
         if pid < 0:
             raise OSError(number, f"new namespaces: {os.strerror(number)}")
         return pid
@@ -63,8 +69,9 @@ def become(uid, gid):
         ("uid_map", f"{INSIDE} {uid} 1"),
         ("gid_map", f"{INSIDE} {gid} 1"),
     ):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+        number = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        os.write(number, text.encode())
+        os.close(number)
     os.setresgid(INSIDE, INSIDE, INSIDE)
     os.setresuid(INSIDE, INSIDE, INSIDE)
 

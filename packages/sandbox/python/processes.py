@@ -2,20 +2,20 @@
 
 import os
 import signal
+import socket
+
+# A session's socket gets this number, so that everything above it can be closed.
+SESSION_FD = 3
 
 
 class Session:
-    def __init__(self, number, slot, uid, scratch, mode, repairs):
+    def __init__(self, number, slot, uid, scratch, mode):
         self.number = number
         # What an execution leaves behind: persistent, transactional or fresh.
         self.mode = mode
-        # Mistakes that are put right.
-        self.repairs = repairs
         self.slot = slot
         self.uid = uid
         self.scratch = scratch
-        # Paths of its videos' files, by name.
-        self.videos = {}
         self.pid = 0
         self.channel = None
         # Why it was ended by us: close, timeout, protocol, exit.
@@ -24,22 +24,41 @@ class Session:
         self.events = 0
 
 
+def session_directory(config, number, has_namespaces):
+    """Where the session finds itself; with mounts of their own, all see the same place."""
+    if has_namespaces:
+        return config["mountPoint"]
+    return os.path.join(config["scratch"], "sessions", f"s{number}")
+
+
 class Start:
     """What a forked child needs to become a session."""
 
-    def __init__(self, session, sock, config, images, process_limit, server_pid):
-        self.mode = session.mode
-        self.repairs = session.repairs
-        # What is returned besides what code shows; the server sets it.
-        self.capture = {}
-        self.uid = session.uid
-        self.scratch = session.scratch
+    def __init__(self, request, uid, sock, images, videos, process_limit, server_pid):
+        self.mode = request["mode"]
+        self.repairs = request["repairs"]
+        # What is returned besides what code shows.
+        self.capture = request["capture"]
+        self.uid = uid
+        self.scratch = request["place"]
         self.sock = sock
-        self.config = config
         self.images = images
-        self.videos = session.videos
+        # Paths of its videos' files, by name.
+        self.videos = videos
         self.process_limit = process_limit
         self.server_pid = server_pid
+
+
+def keep_only(sock, kept):
+    """Closes all descriptors above the standard ones but `kept` (None: none) and `sock`; gives its socket."""
+    os.dup2(sock, SESSION_FD, inheritable=False)
+    last = os.sysconf("SC_OPEN_MAX")
+    if kept is None:
+        os.closerange(SESSION_FD + 1, last)
+    else:
+        os.closerange(SESSION_FD + 1, kept)
+        os.closerange(kept + 1, last)
+    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, SESSION_FD)
 
 
 def ended_child():

@@ -1,4 +1,4 @@
-"""Forks the sessions' processes and watches them: output, deadlines, ends, leftovers."""
+"""Has the sessions' processes made and watches them: output, deadlines, ends, leftovers."""
 
 import os
 import selectors
@@ -11,104 +11,83 @@ import guard
 import wire
 from confinement import ENDING_SIGNALS
 from channel import Channel
-from processes import Session, Start, children, ended_child, kill_group, kill_tree
+from nursery_link import NurseryEnded
+from processes import (
+    Session,
+    children,
+    ended_child,
+    kill_group,
+    kill_tree,
+    session_directory,
+)
 
 OPEN_SECONDS = 20.0
 SWEEP_SECONDS = 0.02
 # A session that rolls back keeps its own time; it is ended where it does not.
 HOLDER_SECONDS = 3.0
-# A session's socket gets this number, so that everything above it can be closed.
-SESSION_FD = 3
 
 
 class Supervisor:
     """`tell` speaks to Node for the server (a header), `forward` for a session (a frame)."""
 
-    def __init__(self, config, confinement, selector, tell, forward):
+    def __init__(self, config, nursery, selector, tell, forward):
         self.config = config
-        self.confinement = confinement
+        self.nursery = nursery
+        self.has_namespaces = nursery.ready["report"]["hasNamespaces"]
         self.selector = selector
         self.tell = tell
         self.forward = forward
-        self.pid = os.getpid()
         self.sessions = {}
         self.by_pid = {}
         self.cleaners = {}
         self.deadlines = {}
         self.free_slots = list(range(config["maxSessions"] - 1, -1, -1))
         self.sweep_at = None
-        self.process_limit = guard.process_limit(config, confinement.has_namespaces)
 
     # --- start ---
 
-    def open(self, number, images, videos, mode, repairs):
-        """Forks. None in the server; in the child, its Start."""
+    def open(self, number, header):
+        """Has a process made, or says why there is none."""
         if not self.free_slots:
-            return self.refuse(number, "all session slots are taken")
+            self.refuse(number, "all session slots are taken")
+            return
         slot = self.free_slots.pop()
         base = self.config["uidBase"]
         uid = None if base is None else base + slot
-        place = self.confinement.directory(number)
-        session = Session(number, slot, uid, place, mode, repairs)
-        session.videos = videos
+        place = session_directory(self.config, number, self.has_namespaces)
+        session = Session(number, slot, uid, place, header["mode"])
         ours, theirs = socket.socketpair()
         try:
             self.make_directory(session)
-            session.pid = self.confinement.fork(uid)
+            session.pid = self.nursery.open(slot, {**header, "place": place}, theirs)
         except OSError as error:
             ours.close()
-            theirs.close()
             self.free_slots.append(slot)
             self.remove_directory(session)
-            return self.refuse(number, str(error))
-        if session.pid == 0:
-            ours.close()
-            sock = self.become_child(theirs)
-            return Start(session, sock, self.config, images, self.process_limit, self.pid)
-        theirs.close()
+            self.refuse(number, str(error))
+            return
+        finally:
+            theirs.close()
         session.channel = Channel(ours)
         self.sessions[number] = session
         self.by_pid[session.pid] = session
         self.deadlines[number] = time.monotonic() + OPEN_SECONDS
         session.events = selectors.EVENT_READ
         self.selector.register(ours, session.events, session)
-        return None
 
     def make_directory(self, session):
-        if self.confinement.has_namespaces:
+        if self.has_namespaces:
             return  # it mounts its own
         os.mkdir(session.scratch, 0o700)
         if session.uid is not None:
             os.chown(session.scratch, session.uid, session.uid)
 
     def remove_directory(self, session):
-        if not self.confinement.has_namespaces:
+        if not self.has_namespaces:
             shutil.rmtree(session.scratch, ignore_errors=True)
 
     def refuse(self, number, message):
         self.tell({"type": "refused", "session": number, "message": message})
-
-    def become_child(self, sock):
-        """In the child: lets go of other sessions and of everything above its own socket."""
-        os.setsid()
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        for session in self.sessions.values():
-            session.channel.sock.detach()  # closed by number below, which may be given again
-        for held in (self.sessions, self.by_pid, self.cleaners, self.deadlines):
-            held.clear()
-        self.selector = self.tell = self.forward = None
-        os.dup2(sock.detach(), SESSION_FD, inheritable=False)
-        os.dup2(1, 2)  # stdout is /dev/null; stderr was for the server's own troubles
-        kept = self.confinement.kept_descriptor
-        last = os.sysconf("SC_OPEN_MAX")
-        if kept is None:
-            os.closerange(SESSION_FD + 1, last)
-        else:
-            os.closerange(SESSION_FD + 1, kept)
-            os.closerange(kept + 1, last)
-        return socket.socket(fileno=SESSION_FD)
 
     # --- life ---
 
@@ -193,6 +172,8 @@ class Supervisor:
             _, status, usage = os.wait4(pid, 0)
             if pid in self.by_pid:
                 self.finish(self.by_pid.pop(pid), status, usage)
+            elif pid == self.nursery.pid:
+                raise NurseryEnded("the nursery's process ended")
             elif pid in self.cleaners:
                 session, status, usage = self.cleaners.pop(pid)
                 self.remove_directory(session)
@@ -205,7 +186,7 @@ class Supervisor:
         self.forget_channel(session)
         session.channel.sock.close()
         self.deadlines.pop(session.number, None)
-        if self.confinement.has_namespaces:
+        if self.has_namespaces:
             # Its processes and its files ended with it.
             self.report_end(session, status, usage)
             return
@@ -234,7 +215,7 @@ class Supervisor:
     def end_of(self, status):
         """Process 1 of a namespace reports the signal that ended it as its status."""
         code = os.waitstatus_to_exitcode(status)
-        if self.confinement.has_namespaces and code in ENDING_SIGNALS:
+        if self.has_namespaces and code in ENDING_SIGNALS:
             code = -code
         return {"signal": max(0, -code), "exitCode": max(0, code)}
 
@@ -264,7 +245,7 @@ class Supervisor:
     def sweep(self):
         """Ends processes whose session is gone: as subreaper we are their parent now."""
         self.sweep_at = None
-        known = self.by_pid.keys() | self.cleaners.keys()
+        known = self.by_pid.keys() | self.cleaners.keys() | {self.nursery.pid}
         strangers = [pid for pid in children() if pid not in known]
         for pid in strangers:
             kill_tree(pid)

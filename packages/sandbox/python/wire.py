@@ -10,6 +10,7 @@ import struct
 from json import dumps, loads
 
 PREFIX = struct.Struct("<III")
+NUMBER = struct.Struct("<i")
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 
 

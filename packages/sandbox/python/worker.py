@@ -23,6 +23,9 @@ from static_check import StaticCheck
 from transactions import Transactions
 
 CODE_NAME = "<code>"
+# Code that leaves nothing behind, and how often the interpreter has to see it before it changes no more.
+REHEARSED = ("print(1)", "1 / 0")
+REHEARSALS = 20
 MAX_MESSAGE = 4 * 1024
 MAX_TRACEBACK = 8 * 1024
 
@@ -35,32 +38,85 @@ def refuse_input(prompt="", /):
     raise RuntimeError("input() is not available: nobody is there to answer. Use values instead.")
 
 
+def live_in(directory):
+    for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
+        os.environ[name] = directory
+
+
 class Worker:
-    def __init__(self, start, template, capture, confinement):
+    """Made in the server, all but what differs between sessions: what is not done in a session's process
+    touches none of the pages it shares, and touching one costs as much as a thousand instructions.
+    """
+
+    def __init__(self, config, template, capture, confinement):
         self.confinement = confinement
-        self.sock = start.sock
-        self.limits = start.config["limits"]
+        self.limits = config["limits"]
         self.capture = capture
-        self.check = StaticCheck(start.config["forbidden"])
-        self.repairs = Repairs(start.repairs)
-        self.repairs.install()
-        self.extras = Extras(start.capture, capture, start.scratch)
+        self.check = StaticCheck(config["forbidden"])
+        self.repairs = self.extras = self.sock = None
+        # CPU time of the processes that were this session before.
+        self.cpu_before = 0.0
         main = types.ModuleType("__main__")
         main.__dict__.update(template)
         sys.modules["__main__"] = main
         self.namespace = main.__dict__
+        builtins.input = refuse_input
+        random.seed(config["seed"])
+        numpy.random.seed(config["seed"])
+        # `import capture` is to mean the code's own, or nothing.
+        sys.path.remove(_own_files)
+        for name in _own_modules:
+            sys.modules.pop(name, None)
+        if confinement.has_namespaces:
+            live_in(confinement.mount_point)
+
+    def rehearse(self):
+        """Runs code in the server, as sessions will.
+
+        What the interpreter makes at the first times and keeps (types of syntax trees, caches of
+        attributes, specialised instructions) is then in pages that all sessions share.
+        """
+        self.repairs, self.extras = Repairs({}), Extras({}, self.capture, None)
+        for _ in range(REHEARSALS):
+            for code in REHEARSED:
+                self.run(code)
+            self.capture.add(Image.new("RGB", (8, 8)), "image")
+        self.capture.begin()
+
+    def run_session(self, start):
+        """In a session's process: never returns."""
+        try:
+            self.begin(start)
+        except BaseException as error:
+            failure = {"type": "openFailed", "message": f"{type(error).__name__}: {error}"}
+            if isinstance(error, video.VideoError):
+                failure["wrongVideo"] = str(error)
+            start.sock.sendall(wire.encode(0, failure))
+            os._exit(1)
+        try:
+            self.serve(start.mode)
+        finally:
+            os._exit(1)
+
+    def begin(self, start):
+        videos = video_files.mapped(start.videos)  # while their files can be seen
+        self.confinement.enter(start.uid, start.scratch, start.process_limit, start.server_pid)
+        os.chdir(start.scratch)
+        if not self.confinement.has_namespaces:
+            live_in(start.scratch)
+        self.sock = start.sock
+        self.repairs = Repairs(start.repairs)
+        self.repairs.install()
+        self.extras = Extras(start.capture, self.capture, start.scratch)
         seen = set()
         for name, image in start.images:
+            if image is None:
+                raise LookupError(f"the picture {name} could not be read")
             image = image.copy() if id(image) in seen else image
             seen.add(id(image))
             provenance.mark(image, name)
             self.namespace[name] = image
-        self.namespace.update(video.open_readers(start.videos, self.limits))
-        # CPU time of the processes that were this session before.
-        self.cpu_before = 0.0
-        builtins.input = refuse_input
-        random.seed(start.config["seed"])
-        numpy.random.seed(start.config["seed"])
+        self.namespace.update(video.open_readers(videos, self.limits))
 
     def serve(self, mode):
         self.send({"type": "opened", "cpuMs": self.cpu_ms()})
@@ -84,6 +140,10 @@ class Worker:
         self.sock.sendall(wire.encode(0, header, blobs))
 
     def execute(self, code):
+        self.confinement.limit_cpu(self.limits["cpuSeconds"])
+        return self.run(code)
+
+    def run(self, code):
         capture = self.capture
         capture.begin()
         self.repairs.begin()
@@ -99,7 +159,6 @@ class Worker:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as caught:
             kind, error = "exception", describe(caught, code, ())
         if kind == "ok":
-            self.confinement.limit_cpu(self.limits["cpuSeconds"])
             try:
                 self.extras.begin()
                 for piece in pieces:
@@ -215,26 +274,3 @@ def set_image_limit(pixels):
     """Opening a picture of more pixels raises instead of warning."""
     Image.MAX_IMAGE_PIXELS = pixels
     warnings.simplefilter("error", Image.DecompressionBombWarning)
-
-
-def run(start, template, capture, confinement):
-    """Never returns."""
-    try:
-        start.videos = video_files.mapped(start.videos)  # while their files can be seen
-        confinement.enter(start.uid, start.scratch, start.process_limit, start.server_pid)
-        os.chdir(start.scratch)
-        for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
-            os.environ[name] = start.scratch
-        for name in _own_modules:  # `import capture` is to mean the code's own, or nothing
-            sys.modules.pop(name, None)
-        worker = Worker(start, template, capture, confinement)
-    except BaseException as error:
-        failure = {"type": "openFailed", "message": f"{type(error).__name__}: {error}"}
-        if isinstance(error, video.VideoError):
-            failure["wrongVideo"] = str(error)
-        start.sock.sendall(wire.encode(0, failure))
-        os._exit(1)
-    try:
-        worker.serve(start.mode)
-    finally:
-        os._exit(1)

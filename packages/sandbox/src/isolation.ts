@@ -48,6 +48,8 @@ export function sessionEnvironment(scratch: string): Record<string, string> {
     LC_ALL: 'C.UTF-8',
     TZ: 'UTC',
     PYTHONHASHSEED: '0',
+    // Functions of libraries are found at the start instead of in every session at their first call.
+    LD_BIND_NOW: '1',
     PYTHONDONTWRITEBYTECODE: '1',
     // One thread each: hosts with many cores would run into the limits on threads and memory.
     OPENBLAS_NUM_THREADS: '1',

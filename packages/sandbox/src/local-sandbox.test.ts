@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localTiers } from './choose-isolation.ts';
+import { coordinatePicture } from './contract.ts';
 import { RequirementError } from './guarantees.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox, type SandboxOptions } from './open-sandbox.ts';
@@ -80,6 +81,14 @@ function identityOf(pid: number): string | undefined {
   }
 }
 
+function statusOf(pid: number, field: string): string {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return new RegExp(`^${field}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? '';
+}
+
+const parentOf = (pid: number): number => Number(statusOf(pid, 'PPid'));
+const isPython = (pid: number): boolean => statusOf(pid, 'Name').startsWith('python');
+
 function remember(pids: readonly number[]): Map<number, string> {
   const found = new Map<number, string>();
   for (const pid of pids) {
@@ -126,6 +135,22 @@ for (const isolation of localTiers) {
       expect(outcomes.map(({ stdout }) => stdout)).toEqual(['2\n', '2\n', '2\n']);
       expect(sandbox.stats()).toMatchObject({ open: 3, restarts: 1 });
       await Promise.all([busy.dispose(), idle.dispose()]);
+    });
+
+    test('calls the death of the process that forks its own fault, and recovers', async () => {
+      const sandbox = await open({ isolation, unsafe });
+      const session = await sandbox.open();
+      const running = session.execute('import time\ntime.sleep(60)');
+      await new Promise((wake) => setTimeout(wake, 100));
+      const forked = descendants(sandbox.serverPid).filter((pid) => {
+        return isPython(pid) && isPython(parentOf(pid));
+      });
+      expect(forked).toHaveLength(2);
+      process.kill(Math.min(...forked), 'SIGKILL'); // the other is the session
+      expect((await running).kind).toBe('infraError');
+      const fresh = await sandbox.open();
+      expect((await fresh.execute('print(2)')).stdout).toBe('2\n');
+      expect(sandbox.stats()).toMatchObject({ restarts: 1 });
     });
 
     test('leaves no process behind when disposed, daemons included', async () => {
@@ -267,6 +292,24 @@ describe('the choice of isolation', () => {
       'import os\nprint(os.getuid(), os.getpid(), os.path.exists("/etc/passwd"), os.path.exists("/proc/1"))',
     );
     expect(stdout).toBe('1000 1 False False\n');
+  });
+
+  it('forks in one process where the system lets none fork for its parent', async () => {
+    const platform = Object.getOwnPropertyDescriptor(process, 'platform');
+    Object.defineProperty(process, 'platform', { ...platform, value: 'darwin' });
+    const sandbox = await open({ isolation: 'process', unsafe: true }).finally(() => {
+      Object.defineProperty(process, 'platform', platform ?? {});
+    });
+    const images = [{ name: 'image_clue_0', encoded: coordinatePicture(8, 4) }];
+    const [session, other] = await Promise.all([sandbox.open({ images }), sandbox.open()]);
+    expect((await session.execute('print(image_clue_0.size)')).stdout).toBe('(8, 4)\n');
+    expect((await other.execute('image_clue_0')).error?.type).toBe('NameError');
+    // One process, and the two sessions' are its children.
+    expect(descendants(sandbox.serverPid)).toHaveLength(2);
+    await session.dispose();
+    expect((await other.execute('print(1)')).stdout).toBe('1\n');
+    await other.dispose();
+    expect(descendants(sandbox.serverPid)).toHaveLength(0);
   });
 
   it('names what is missing: an interpreter, or its libraries', async () => {

@@ -136,6 +136,8 @@ async function start(
       ownsUsers: isolation.ownsProcesses || users.isExclusive,
       // Processes of the same user outside the sandbox count against its sessions' limit.
       sharesUser: !isolation.ownsProcesses,
+      // Elsewhere no process can have children that are its parent's.
+      forksWithin: process.platform !== 'linux',
     },
   };
   const counters = { executions: 0 };
