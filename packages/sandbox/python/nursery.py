@@ -82,7 +82,12 @@ class Nursery:
         uid = None if self.uid_base is None else self.uid_base + slot
         pid = self.confinement.fork(uid, self.is_own_process)
         if pid == 0:
-            self.become_session(uid, wire.decode(body, header_length)[0], sock)
+            try:
+                self.become_session(uid, wire.decode(body, header_length)[0], sock)
+            except BaseException:
+                sys.__excepthook__(*sys.exc_info())
+            finally:
+                os._exit(1)
         return pid
 
     def become_session(self, uid, request, sock):
