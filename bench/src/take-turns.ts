@@ -5,8 +5,12 @@ import type { MeasureOptions } from './measure.ts';
 const LEAST_TURN_SECONDS = 0.02;
 const LEAST_ROUNDS = 5;
 const LONG_SECONDS = 0.2;
-/** Threads of a pool spin for a while after their work; by then they sleep. */
-const PAUSE_MILLISECONDS = 5;
+/**
+ * Threads of a pool spin for a while after their work, those of PyTorch (libgomp) for 8 ms: with a
+ * pause of 5 the next side shared a processor with them. By now they sleep.
+ */
+const PAUSE_MILLISECONDS = 20;
+
 /**
  * Seconds of each side by round; the first round warms up and is left out.
  *
