@@ -26,7 +26,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 # The C library's functions that a session's process needs, found in advance: in each process by itself
 # finding one would write to a dozen pages.
-CALLS = ("_exit", "capset", "mallopt", "mount", "prctl", "signal", "syscall")
+CALLS = ("_exit", "capset", "mount", "prctl", "signal", "syscall")
 
 # By default the kernel drops signals to process 1 of a namespace. For these the handler is the C
 # library's `_exit`, so that they end a session as they end any process, with their number as status.

@@ -7,16 +7,12 @@ import resource
 import signal
 import sys
 
+import pages
+
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
-MADV_COLLAPSE = 25
-LARGE_PAGE = 2 * 1024 * 1024
-M_TRIM_THRESHOLD = -1
-M_MMAP_THRESHOLD = -3
-SERVER_BLOCK = 128 * 1024
-SESSION_BLOCK = 32 * 1024 * 1024
 
 libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -42,41 +38,6 @@ def protect_server():
     prctl(PR_SET_DUMPABLE, 0)
 
 
-def give_back_blocks(smallest):
-    """Memory of at least this many bytes goes back to the system when it is freed.
-
-    Left alone, glibc keeps freed pictures in its heap; a fork copies the tables of every page that was
-    ever touched, so the server would fork slower the more pictures it has held. Sessions that compute
-    are better off with the pages they have.
-    """
-    if libc is not None and hasattr(libc, "mallopt"):
-        libc.mallopt(M_MMAP_THRESHOLD, smallest)
-        libc.mallopt(M_TRIM_THRESHOLD, 2 * smallest)
-
-
-def gather_pages():
-    """Moves this process's memory into large pages: forking and ending a child touches every page.
-
-    With matplotlib loaded a fork and its end take half as long. Kernels before Linux 6.1 refuse,
-    and nothing changes.
-    """
-    if libc is None:
-        return
-    try:
-        with open("/proc/self/maps") as maps:
-            regions = [line.split() for line in maps]
-    except OSError:
-        return
-    for span, mode, *rest in regions:
-        is_anonymous = len(rest) == 3 or rest[-1] == "[heap]"
-        if mode != "rw-p" or not is_anonymous:
-            continue
-        start, end = (int(edge, 16) for edge in span.split("-"))
-        start = -(-start // LARGE_PAGE) * LARGE_PAGE
-        for page in range(start, end - LARGE_PAGE + 1, LARGE_PAGE):
-            libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(LARGE_PAGE), MADV_COLLAPSE)
-
-
 def drop_to(uid):
     """Leaves root for good; the kernel clears all capabilities with it."""
     os.setgroups([])
@@ -94,7 +55,7 @@ def end_with_parent(parent):
 
 def limit(limits, process_limit):
     """The limits that hold for a session's process from beginning to end."""
-    give_back_blocks(SESSION_BLOCK)
+    pages.give_back_blocks(pages.SESSION_BLOCK)
     hard = (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits["fileBytes"]),

@@ -15,6 +15,7 @@ import socket
 import sys
 
 import guard
+import pages
 import wire
 from confinement import Confinement
 from examination import examine
@@ -29,7 +30,6 @@ class Nursery:
         self.supervisor_pid = supervisor_pid
         self.is_own_process = is_own_process
         self.uid_base = config["uidBase"]
-        guard.give_back_blocks(guard.SERVER_BLOCK)
         self.images = {}
         self.videos = VideoFiles(config["scratch"])
         template, capture, libraries = preload(config)
@@ -42,7 +42,8 @@ class Nursery:
         fork_hooks.stop_watching()
         gc.collect()
         gc.freeze()
-        guard.gather_pages()
+        pages.gather_pages()
+        pages.give_back_blocks(pages.SERVER_BLOCK)
         version = sys.version.split()[0]
         self.ready = {"type": "ready", "python": version, "libraries": libraries, "report": report}
 

@@ -1,16 +1,18 @@
 """The supervisor's way to the nursery: one question at a time, each answered before the next."""
 
 import os
-import signal
 import socket
 import sys
 
 import guard
 import namespaces
+import pages
 import wire
 from processes import keep_only
 
 ANSWERED = ("image", "video")
+# About what the small objects of the libraries take.
+LIBRARIES_BYTES = 24 * 1024 * 1024
 
 
 class NurseryEnded(Exception):
@@ -75,6 +77,7 @@ def be_nursery(sock, config, supervisor):
     status = 1
     try:
         guard.end_with_parent(supervisor)
+        kept = pages.keep_together(LIBRARIES_BYTES)  # noqa: F841  (while this process lives)
         # Only this process is to have the libraries.
         import nursery
 

@@ -8,7 +8,7 @@ import gc
 import mmap
 import os
 
-import guard
+import pages
 
 
 class VideoFiles:
@@ -49,7 +49,7 @@ class VideoFiles:
         except ImportError:
             return  # opening a video says so
         gc.freeze()
-        guard.gather_pages()
+        pages.gather_pages()
 
 
 def mapped(paths):
