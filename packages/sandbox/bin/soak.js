@@ -109,8 +109,15 @@ const kills = [];
 function strike() {
   const host = Math.random() < 0.6 ? lasting : killed;
   const tree = treeOf(host.child.pid).filter(({ pid }) => pid !== host.child.pid);
-  const servers = tree.filter((one) => tree.some(({ parent }) => parent === one.pid));
-  const workers = tree.filter((one) => !servers.includes(one) && one.name.startsWith('python'));
+  const isPython = ({ name }) => name.startsWith('python');
+  const belowOf = (one) => tree.filter(({ parent }) => parent === one.pid);
+  const above = tree.filter((one) => belowOf(one).length > 0);
+  // The first that a supervisor starts forks all the others.
+  const nurseries = above.filter(isPython).map((one) => {
+    return belowOf(one).reduce((a, b) => (Number(a.start) <= Number(b.start) ? a : b));
+  });
+  const servers = [...above, ...nurseries];
+  const workers = tree.filter((one) => !servers.includes(one) && isPython(one));
   const dice = Math.random();
   const [what, victims] = dice < 0.8 ? ['worker', workers] : ['server', servers];
   const victim = victims[Math.floor(Math.random() * victims.length)];
