@@ -69,27 +69,36 @@ class Confinement:
         """What a session's process still needs when it lets go of all others."""
         return None if self.rules is None else self.rules.number
 
-    def fork(self, uid, for_parent=False):
-        """As `os.fork`, into the session's namespaces where it has some; without the libraries' hooks.
+    def fork(self, uid, for_parent=False, group=None):
+        """As `os.fork`, into the session's namespaces and `group` where it has some; without the
+        libraries' hooks.
 
         The process is our parent's child instead of ours if it is `for_parent`.
         """
         with fork_hooks.no_hooks:
-            return self._fork(uid, for_parent)
+            pid = self._fork(uid, for_parent, None if group is None else group.directory)
+        if pid == 0 and group is not None:
+            try:
+                group.join()
+            except OSError:
+                os._exit(1)  # rather none than one without its limit
+        return pid
 
-    def _fork(self, uid, for_parent):
+    def _fork(self, uid, for_parent, directory):
         flags = (namespaces.OWN if self.has_namespaces else 0) | (
             namespaces.PARENT if for_parent else 0
         )
-        if flags == 0:
+        if flags == 0 and directory is None:
             return os.fork()
         if uid is None or not self.has_namespaces:
-            return self.cloner.fork(flags)
+            return self.cloner.fork(flags, directory)
         # Whoever is the effective user owns the new user namespace and may name itself in it.
         os.setegid(uid)
         os.seteuid(uid)
+        if directory is not None:
+            namespaces.override_files(self.libc)  # the group is root's
         try:
-            return self.cloner.fork(flags)
+            return self.cloner.fork(flags, directory)
         finally:
             if os.getpid() != 1:
                 os.seteuid(0)

@@ -25,11 +25,11 @@ def examine(config, confinement, process_limit, supervisor):
     others = [victim, server, supervisor]
     directory = session_directory(config, "examined", confinement.has_namespaces)
     _make(confinement, config, directory)
-    pid = confinement.fork(_user(config, 1))
+    pid = confinement.fork(user(config, 1))
     if pid == 0:
         os.close(hold)
         try:
-            confinement.enter(_user(config, 1), directory, process_limit, server)
+            confinement.enter(user(config, 1), directory, process_limit, server)
             report = _attack(config, others, directory)
         except BaseException as error:
             report = {"failure": f"{type(error).__name__}: {error}"}
@@ -49,7 +49,7 @@ def examine(config, confinement, process_limit, supervisor):
     return report
 
 
-def _user(config, slot):
+def user(config, slot):
     return None if config["uidBase"] is None else config["uidBase"] + slot
 
 
@@ -59,7 +59,7 @@ def _make(confinement, config, directory):
         return
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if config["uidBase"] is not None:
-        os.chown(directory, _user(config, 1), _user(config, 1))
+        os.chown(directory, user(config, 1), user(config, 1))
 
 
 def _start_victim(config, confinement, process_limit):
@@ -68,15 +68,15 @@ def _start_victim(config, confinement, process_limit):
     if not confinement.has_namespaces:
         os.makedirs(directory, mode=0o700, exist_ok=True)
         if config["uidBase"] is not None:
-            os.chown(directory, _user(config, 0), _user(config, 0))
+            os.chown(directory, user(config, 0), user(config, 0))
     ready_in, ready_out = os.pipe()
     hold_in, hold = os.pipe()
     server = os.getpid()
-    pid = confinement.fork(_user(config, 0))
+    pid = confinement.fork(user(config, 0))
     if pid == 0:
         os.close(hold)
         try:
-            confinement.enter(_user(config, 0), directory, process_limit, server)
+            confinement.enter(user(config, 0), directory, process_limit, server)
             with open(os.path.join(directory, "secret"), "w") as file:
                 file.write("secret")
         finally:
@@ -98,15 +98,15 @@ def _attack(config, others, directory):
     return {
         "uid": os.getuid(),
         "readsLibraries": _reads_libraries(),
-        "seesHostFiles": _opens(config["canaryFile"], os.O_RDONLY),
+        "seesHostFiles": opens(config["canaryFile"], os.O_RDONLY),
         "reachesNetwork": _connects(config["canaryPort"]),
         "makesSockets": _works(lambda: socket.socket(socket.AF_INET).close()),
-        "writesSystem": _opens("/proc/sys/vm/overcommit_memory", os.O_WRONLY),
+        "writesSystem": opens("/proc/sys/vm/overcommit_memory", os.O_WRONLY),
         "seesProcesses": any(os.path.exists(f"/proc/{pid}/stat") for pid in others),
         "signalsOthers": any(_works(lambda: os.kill(pid, 0)) for pid in others),
-        "readsMemoryOfOthers": any(_opens(f"/proc/{pid}/mem", os.O_RDONLY) for pid in others),
+        "readsMemoryOfOthers": any(opens(f"/proc/{pid}/mem", os.O_RDONLY) for pid in others),
         "tracesOthers": any(libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0 for pid in others),
-        "readsFilesOfOthers": _opens(victim_file, os.O_RDONLY),
+        "readsFilesOfOthers": opens(victim_file, os.O_RDONLY),
         "makesIoUring": _io_uring(libc),
         "writesOutside": any(
             _writes(place)
@@ -131,13 +131,13 @@ def _works(action):
         return False
 
 
-def _opens(path, mode):
+def opens(path, mode):
     return _works(lambda: os.close(os.open(path, mode)))
 
 
 def _writes(place):
     path = os.path.join(place, f"saccade-{os.getpid()}")
-    if not _opens(path, os.O_WRONLY | os.O_CREAT):
+    if not opens(path, os.O_WRONLY | os.O_CREAT):
         return False
     os.unlink(path)
     return True

@@ -20,8 +20,21 @@ PARENT = 0x0000_8000
 CHILD_SETTID, CHILD_CLEARTID = 0x0100_0000, 0x0020_0000
 PR_GET_TID_ADDRESS = 40
 MS_NOSUID, MS_NODEV = 2, 4
+# The one call that makes a process in a control group; the number is the same on all machines.
+CLONE3, INTO_CGROUP = 435, 0x2_0000_0000
+DAC_OVERRIDE = 1 << 1
 # What a session's user is called inside: the same on every machine.
 INSIDE = 1000
+
+
+class CloneArguments(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_uint64)
+        for name in (
+            *("flags", "pidfd", "child_tid", "parent_tid", "exit_signal", "stack", "stack_size"),
+            *("tls", "set_tid", "set_tid_size", "cgroup"),
+        )
+    )
 
 
 class Cloner:
@@ -44,13 +57,26 @@ class Cloner:
         self.after_in_child = python.PyOS_AfterFork_Child
         self.after_in_parent = python.PyOS_AfterFork_Parent
 
-    def fork(self, flags):
-        """As `os.fork`. Raises OSError where the kernel refuses."""
+    def fork(self, flags, directory=None):
+        """As `os.fork`; into the control group whose open directory is given. Raises OSError where
+        the kernel refuses."""
         null = ctypes.c_void_p(None)
         last = (null, self.place) if self.is_swapped else (self.place, null)
-        all_flags = ctypes.c_ulong(flags | CHILD_SETTID | CHILD_CLEARTID | SIGCHLD)
+        flags |= CHILD_SETTID | CHILD_CLEARTID
+        if directory is None:
+            number, arguments = self.number, (ctypes.c_ulong(flags | SIGCHLD), null, null, *last)
+        else:
+            wanted = CloneArguments(
+                flags=flags | INTO_CGROUP,
+                child_tid=self.place.value,
+                # A parent's child has the parent's; to say so is an error.
+                exit_signal=0 if flags & PARENT else SIGCHLD,
+                cgroup=directory,
+            )
+            size = ctypes.c_size_t(ctypes.sizeof(wanted))
+            number, arguments = CLONE3, (ctypes.byref(wanted), size)
         self.before()
-        pid = self.libc.syscall(ctypes.c_long(self.number), all_flags, null, null, *last)
+        pid = self.libc.syscall(ctypes.c_long(number), *arguments)
         if pid == 0:
             self.after_in_child()
             return 0
@@ -87,6 +113,15 @@ def mount_memory(libc, path, size, files):
 
 class CapabilityHeader(ctypes.Structure):
     _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+def override_files(libc):
+    """Takes up the right to all files, which who was root and became another user keeps in reserve."""
+    header = CapabilityHeader(0x2008_0522, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice
+    if libc.capget(ctypes.byref(header), ctypes.byref(sets)) == 0:
+        sets[0] |= sets[1] & DAC_OVERRIDE
+        libc.capset(ctypes.byref(header), ctypes.byref(sets))
 
 
 def drop_capabilities(libc):

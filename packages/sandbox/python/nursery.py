@@ -18,7 +18,9 @@ import guard
 import pages
 import wire
 from confinement import Confinement
+from control_groups import MemoryGroups
 from examination import examine
+from memory_examination import examine_memory
 from preload import preload
 from processes import Start, keep_only
 from video_files import VideoFiles
@@ -41,6 +43,8 @@ class Nursery:
         has_namespaces = self.confinement.has_namespaces
         self.process_limit = guard.process_limit(config, has_namespaces)
         report = examine(config, self.confinement, self.process_limit, supervisor_pid)
+        self.groups = MemoryGroups(config)
+        report.update(examine_memory(config, self.confinement, self.process_limit, self.groups))
         self.worker = Worker(config, template, capture, self.confinement)
         self.worker.rehearse()
         fork_hooks.stop_watching()
@@ -85,7 +89,7 @@ class Nursery:
         told from there: what is read here, before the fork, is copied afterwards.
         """
         uid = None if self.uid_base is None else self.uid_base + slot
-        pid = self.confinement.fork(uid, self.is_own_process)
+        pid = self.confinement.fork(uid, self.is_own_process, self.groups.of(slot))
         if pid == 0:
             try:
                 self.become_session(uid, wire.decode(body, header_length)[0], sock)

@@ -16,6 +16,8 @@ class Session:
         self.slot = slot
         self.uid = uid
         self.scratch = scratch
+        # Its control group, where memory is limited by session.
+        self.group = None
         self.pid = 0
         self.channel = None
         # Why it was ended by us: close, timeout, protocol, exit.

@@ -11,6 +11,7 @@ import guard
 import wire
 from confinement import ENDING_SIGNALS
 from channel import Channel
+from control_groups import MemoryGroups
 from nursery_link import NurseryEnded
 from processes import (
     Session,
@@ -33,7 +34,11 @@ class Supervisor:
     def __init__(self, config, nursery, selector, tell, forward):
         self.config = config
         self.nursery = nursery
-        self.has_namespaces = nursery.ready["report"]["hasNamespaces"]
+        report = nursery.ready["report"]
+        self.has_namespaces = report["hasNamespaces"]
+        self.groups = MemoryGroups(config)  # the nursery puts processes into them; here they are watched
+        if not report["limitsMemory"]:
+            self.groups.give_up(report["memoryObstacle"])
         self.selector = selector
         self.tell = tell
         self.forward = forward
@@ -59,6 +64,7 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         try:
             self.make_directory(session)
+            session.group = self.groups.of(slot)
             session.pid = self.nursery.open(slot, {**header, "place": place}, theirs)
         except OSError as error:
             ours.close()
@@ -123,11 +129,18 @@ class Supervisor:
             while (frame := session.channel.buffer.take()) is not None:
                 self.deadlines.pop(session.number, None)
                 _, header_length, body = frame
+                if self.was_hit(session):  # before what ended by it
+                    self.tell({"type": "memory", "session": session.number})
                 self.forward(wire.PREFIX.pack(len(body), session.number, header_length) + body)
         except wire.BrokenFrame:
             self.kill(session, "protocol")
             return False
         return is_open
+
+    @staticmethod
+    def was_hit(session):
+        """Whether the kernel ended one of its processes for its memory since this was last asked."""
+        return session.group is not None and session.group.was_hit()
 
     def forget_channel(self, session):
         if session.events:
@@ -201,6 +214,8 @@ class Supervisor:
             self.clean_up(session, status, usage)
 
     def report_end(self, session, status, usage):
+        if self.was_hit(session) and session.cause != "protocol":
+            session.cause = "memory"
         del self.sessions[session.number]
         self.free_slots.append(session.slot)
         self.tell({

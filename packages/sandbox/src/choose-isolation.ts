@@ -101,8 +101,10 @@ async function startTier(
   const missing = missingGuarantees(choice.required, sandbox.guarantees);
   if (missing.length > 0) {
     await sandbox.dispose();
-    const { namespacesObstacle } = sandbox.report;
+    const { namespacesObstacle, memoryObstacle } = sandbox.report;
     const reasons = [...failures, ...(namespacesObstacle ? [namespacesObstacle] : [])];
+    const isMemory = missing.some(({ name }) => name === 'memory');
+    if (isMemory && memoryObstacle !== undefined) reasons.push(memoryObstacle);
     throw new RequirementError(tier, missing, reasons);
   }
   return sandbox;

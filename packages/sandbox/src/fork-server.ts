@@ -4,6 +4,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
+import { type MemoryGroups, makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
 import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
 import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
@@ -18,7 +19,7 @@ export interface ServerIdentity {
 
 export interface ForkServerOptions {
   readonly isolation: Isolation;
-  readonly plan: LaunchPlan;
+  readonly plan: Omit<LaunchPlan, 'memoryGroups'>;
   /** What the server is told first, completed here with the places it is to use. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -66,12 +67,22 @@ export class ForkServer {
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
     await sweepTemporaries();
-    const launch = await options.isolation.launch(options.plan);
-    const canary = await placeCanary();
-    const { scratch, mountPoint = null } = launch;
-    const running = run(launch, onFrame);
+    const groups = await makeMemoryGroups();
+    let launch: Launch;
     try {
-      const config = { ...options.config, scratch, mountPoint, ...canary.config };
+      launch = await options.isolation.launch({ ...options.plan, memoryGroups: groups });
+    } catch (error) {
+      await removeMemoryGroups(groups);
+      throw error;
+    }
+    const canary = await placeCanary();
+    const { scratch, mountPoint = null, memoryFolder } = launch;
+    const running = run(launch, groups, onFrame);
+    try {
+      const folder =
+        memoryFolder === undefined || 'obstacle' in groups ? {} : { folder: memoryFolder };
+      const memoryGroups = { ...groups, ...folder };
+      const config = { ...options.config, scratch, mountPoint, memoryGroups, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
       return new ForkServer(running, readIdentity(ready));
@@ -111,7 +122,7 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-function run(launch: Launch, onFrame: (frame: Frame) => void): Running {
+function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => void): Running {
   const { command, args, env, temporary } = launch;
   const child = spawn(command, args, {
     env: { ...env },
@@ -165,7 +176,7 @@ function run(launch: Launch, onFrame: (frame: Frame) => void): Running {
       fail(fact);
       socket.destroy();
       const removed = temporary === undefined ? undefined : removeTree(temporary);
-      resolve(removed);
+      resolve(Promise.all([removed, removeMemoryGroups(groups)]).then(() => {}));
     };
     child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));
     // `close` and not `exit`: frames and messages still in the pipes come first.

@@ -27,7 +27,9 @@ export interface IsolationReport {
   readonly hasNamespaces: boolean;
   readonly namespacesObstacle?: string;
   /** Whether each session's memory is limited as a whole. */
-  readonly limitsMemory?: boolean;
+  readonly limitsMemory: boolean;
+  /** Why not. */
+  readonly memoryObstacle?: string;
   /** Why it could not try. */
   readonly failure?: string;
 }
@@ -73,7 +75,7 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
     systemCalls: isFiltered ? 'filtered' : 'all',
     processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
     disk: report.hasNamespaces ? 'session' : 'shared',
-    memory: report.limitsMemory === true ? 'session' : 'process',
+    memory: report.limitsMemory ? 'session' : 'process',
   };
 }
 

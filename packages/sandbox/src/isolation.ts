@@ -1,4 +1,5 @@
 /** An isolation puts the fork server into a place of its own; how strong the walls are, it says. */
+import type { MemoryGroups } from './control-groups.ts';
 import type { PythonInterpreter } from './python-interpreter.ts';
 
 /** What is to be started. */
@@ -12,6 +13,8 @@ export interface LaunchPlan {
   readonly hasUsers: boolean;
   /** Bytes for all files of all sessions. */
   readonly scratchBytes: number;
+  /** Where the server makes the control groups of its sessions. */
+  readonly memoryGroups: MemoryGroups;
 }
 
 export interface Launch {
@@ -22,6 +25,8 @@ export interface Launch {
   readonly scratch: string;
   /** Where sessions with mounts of their own put their files, as the server sees it. */
   readonly mountPoint?: string;
+  /** The folder of control groups, as the server sees it, where that is another path. */
+  readonly memoryFolder?: string;
   /** Folder to remove when the server has ended. */
   readonly temporary?: string;
 }

@@ -10,6 +10,13 @@ export interface Limits {
    * 400 MiB of it, PyAV 100 and OpenCV 300 more.
    */
   readonly memoryBytes: number;
+  /**
+   * Memory of a session as a whole: all its processes, what they share, its files where they are in
+   * memory, and what the kernel needs for them. Default `memoryBytes` + `diskBytes`: what one process
+   * and the files may take each, they may take together, and more processes no more than one.
+   * Enforced where there are control groups (guarantee `memory: 'session'`).
+   */
+  readonly sessionMemoryBytes: number;
   /** Bytes kept of each of stdout and stderr per execution: more than a model's context takes. */
   readonly outputBytes: number;
   /** Pictures kept per execution: as many as a whole trajectory may hold. */
@@ -44,6 +51,7 @@ export const defaultLimits: Limits = {
   wallSeconds: 10,
   cpuSeconds: 10,
   memoryBytes: 1024 * 1024 * 1024,
+  sessionMemoryBytes: (1024 + 64) * 1024 * 1024,
   outputBytes: 16 * 1024,
   imageCount: 8,
   imagePixels: 16 * 1024 * 1024,

@@ -345,6 +345,9 @@ describe('the choice of isolation', () => {
       const session = await sandbox.open();
       expect((await session.execute('import os; print(os.getuid())')).stdout).toBe('0\n');
       expect(sandbox.warnings.join()).toMatch(/runs as root/);
+      // It could raise the limit of its own control group.
+      expect(sandbox.guarantees.memory).toBe('process');
+      expect(sandbox.report.memoryObstacle).toMatch(/\.$/);
     } finally {
       rmSync(folder, { recursive: true });
     }

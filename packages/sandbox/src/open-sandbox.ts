@@ -63,7 +63,7 @@ const scratchBytes = 1024 ** 3;
  * @throws ConfigError for limits out of range
  */
 export async function openSandbox(options: SandboxOptions = {}): Promise<LocalSandbox> {
-  const limits = checkLimits({ ...defaultLimits, ...options.limits });
+  const limits = checkLimits(options.limits ?? {});
   const interpreter = await inspectPython(options.python ?? 'python3');
   const missing = ['numpy', 'pillow', 'matplotlib'].filter((n) => !(n in interpreter.libraries));
   if (missing.length > 0) {
@@ -162,10 +162,21 @@ function positive(field: string, value: number): number {
   throw new ConfigError(field, `${field} must be a whole number above 0, got ${value}.`);
 }
 
-function checkLimits(limits: Limits): Limits {
+/** Less is not enough to start a session in. */
+const leastSessionMemory = 32 * 2 ** 20;
+
+function checkLimits(given: Partial<Limits>): Limits {
+  const { memoryBytes, diskBytes } = { ...defaultLimits, ...given };
+  const limits = { ...defaultLimits, sessionMemoryBytes: memoryBytes + diskBytes, ...given };
   for (const [name, value] of Object.entries(limits)) {
     if (typeof value === 'number' && Number.isFinite(value) && value > 0) continue;
     throw new ConfigError(`limits.${name}`, `limits.${name} must be above 0, got ${value}.`);
+  }
+  if (limits.sessionMemoryBytes < leastSessionMemory) {
+    throw new ConfigError(
+      'limits.sessionMemoryBytes',
+      `limits.sessionMemoryBytes must be at least ${leastSessionMemory}, got ${limits.sessionMemoryBytes}.`,
+    );
   }
   const mostVideo = maxFrameBytes - 2 ** 16;
   if (limits.videoBytes > mostVideo) {

@@ -4,7 +4,15 @@ import { SandboxError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
 import type { Permits } from './permits.ts';
-import { type Death, deathFrom, type End, readDeath, readResult, silentOutcome } from './result.ts';
+import {
+  asMemoryHit,
+  type Death,
+  deathFrom,
+  type End,
+  readDeath,
+  readResult,
+  silentOutcome,
+} from './result.ts';
 import type { ExecuteOptions, Session } from './session.ts';
 import type { Frame } from './wire.ts';
 
@@ -37,6 +45,7 @@ export class PythonSession implements Session {
   #last: Promise<unknown> = Promise.resolve();
   #death: Death | undefined;
   #isDisposed = false;
+  #isMemoryHit = false;
   #cpuMs = 0;
   #startedAt = 0;
 
@@ -174,15 +183,27 @@ export class PythonSession implements Session {
       return;
     }
     this.#cpuMs = read.cpuTotalMs;
-    const { kind, error, rolledBack } = read.outcome;
-    if (kind === 'memory' && rolledBack !== true)
+    const outcome = this.#isMemoryHit ? asMemoryHit(read.outcome, limits) : read.outcome;
+    const { kind, error, rolledBack } = outcome;
+    if (kind === 'memory' && rolledBack !== true) {
       this.#death ??= { kind, message: error?.message ?? '' };
-    this.#settleRun(read.outcome);
+      // After a MemoryError it ends by itself; where a child was ended, it would go on without.
+      if (this.#isMemoryHit) this.#host.send(this.number, { type: 'close' });
+    }
+    this.#isMemoryHit = false;
+    this.#settleRun(outcome);
     this.#settleRun = undefined;
+  }
+
+  /** The kernel ended one of its processes, because all together needed too much memory. */
+  onMemoryHit(): void {
+    this.#isMemoryHit = true;
   }
 
   /** The process is gone. */
   onEnd(end: End): void {
+    // Also where our own clock ran out, on code that waited for the process that was ended.
+    if (end.cause === 'memory' && this.#settleRun !== undefined) this.#death = undefined;
     this.#die(deathFrom(end, this.#host.limits), end);
     this.#settleOver();
   }

@@ -5,7 +5,10 @@ import type { Frame } from './wire.ts';
 
 /** How the server saw a session's process end. */
 export interface End {
-  /** `close` on our order, `timeout` of wall time, `protocol` for broken frames, else `exit`. */
+  /**
+   * `close` on our order, `timeout` of wall time, `memory` where the kernel ended a process of it,
+   * `protocol` for broken frames, else `exit`.
+   */
   readonly cause: string;
   readonly signal: number;
   readonly exitCode: number;
@@ -46,12 +49,29 @@ const errorTypes: Partial<Record<OutcomeKind, string>> = {
   infraError: 'SandboxError',
 };
 
+/** What the kernel does where a session needs more than its limit. */
+export function memoryDeath(limits: Limits): Death {
+  const most = Math.round(limits.sessionMemoryBytes / 2 ** 20);
+  const message =
+    `The session's processes and files needed more than ${most} MiB of memory together, and the ` +
+    'kernel ended a process. Hold less at a time.';
+  return { kind: 'memory', message };
+}
+
+/** The outcome of an execution in whose time the kernel ended a process for the session's memory. */
+export function asMemoryHit(outcome: Outcome, limits: Limits): Outcome {
+  if (outcome.kind === 'memory') return outcome;
+  const { kind, message } = memoryDeath(limits);
+  return { ...outcome, kind, error: { type: 'MemoryError', message, traceback: '' } };
+}
+
 /** What the end of its process says about the code that was running. */
 export function deathFrom(end: End, limits: Limits): Death {
   if (end.cause === 'timeout') {
     const message = `The code was stopped after ${limits.wallSeconds} s. Do less in one execution.`;
     return { kind: 'timeout', message };
   }
+  if (end.cause === 'memory') return memoryDeath(limits);
   if (end.signal === sigxcpu) {
     const message = `The code used more than ${limits.cpuSeconds} s of processor time and was stopped.`;
     return { kind: 'timeout', message };

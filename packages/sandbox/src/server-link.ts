@@ -156,6 +156,8 @@ export class ServerLink implements SessionHost {
       this.#sessions.delete(header.session as number);
       session?.onEnd(header as unknown as End);
       this.#stopIfEmpty();
+    } else if (header.type === 'memory') {
+      this.#sessions.get(header.session as number)?.onMemoryHit();
     } else if (header.type === 'refused') {
       this.#sessions.get(header.session as number)?.onRefusal(String(header.message));
     } else if (header.type === 'image') {

@@ -6,18 +6,25 @@ import { join } from 'node:path';
 
 const prefix = 'saccade-';
 
-export async function makeTemporary(kind: string): Promise<string> {
-  return await mkdtemp(join(tmpdir(), `${prefix}${kind}-${namespace()}-${process.pid}-`));
+/** How the names of what this process makes begin. */
+export function ownedPrefix(kind: string): string {
+  return `${prefix}${kind}-${namespace()}-${process.pid}-`;
 }
 
-/** Removes what processes left behind that were killed; their numbers mean nothing elsewhere. */
+/** Whether the process that gave this name is gone; the numbers of other namespaces mean nothing. */
+export function isAbandoned(name: string): boolean {
+  const owner = new RegExp(`^${prefix}[a-z]+-${namespace()}-(\\d+)-`).exec(name)?.[1];
+  return owner !== undefined && isGone(Number(owner));
+}
+
+export async function makeTemporary(kind: string): Promise<string> {
+  return await mkdtemp(join(tmpdir(), ownedPrefix(kind)));
+}
+
+/** Removes what processes left behind that were killed. */
 export async function sweepTemporaries(): Promise<void> {
-  const mine = new RegExp(`^${prefix}[a-z]+-${namespace()}-(\\d+)-`);
   const names = await readdir(tmpdir()).catch(() => []);
-  const stale = names.filter((name) => {
-    const owner = mine.exec(name)?.[1];
-    return owner !== undefined && isGone(Number(owner));
-  });
+  const stale = names.filter((name) => isAbandoned(name));
   await Promise.all(stale.map((name) => removeTree(join(tmpdir(), name))));
 }
 

@@ -1,4 +1,6 @@
 /** An attack on the sandbox as data: what is tried, and how it must end in each tier. */
+
+import type { Guarantees } from '../guarantees.ts';
 import type { CaptureOptions } from '../session.ts';
 
 /**
@@ -33,6 +35,8 @@ export interface Attack {
   /** What its session returns besides what it shows; `HOST_PICTURE` among it is reached. */
   readonly capture?: CaptureOptions;
   readonly expected: Expectation;
+  /** Stopped by this guarantee where it is `session`; open where it is less. */
+  readonly needs?: keyof Guarantees;
   /** Makes no sense on others. */
   readonly architecture?: 'x64';
   /** Ends only by its limit, so it runs with shorter ones and alone. */

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type LocalTier, localTiers } from '../choose-isolation.ts';
 import { ensurePython } from '../python-environment.ts';
 import { isOpenToOthers } from '../python-interpreter.ts';
-import { attacks, expectedVerdict, runAttacks, type TierResult } from './run.ts';
+import { attacks, expectedHere, expectedVerdict, runAttacks, type TierResult } from './run.ts';
 import { drawAttacks } from './table.ts';
 
 const root = join(import.meta.dirname, '../../../..');
@@ -76,6 +76,18 @@ for (const tier of localTiers) {
     });
   });
 }
+
+describe('an attack that a guarantee stops', () => {
+  it('is expected to succeed where the machine does not give it', () => {
+    const attack = attacks.find(({ needs }) => needs === 'memory');
+    if (attack === undefined) throw new Error('No attack needs it.');
+    const at = (memory: 'session' | 'process') => {
+      const guarantees = { memory } as TierResult['guarantees'];
+      return expectedHere(attack, { tier: 'bubblewrap', isRoot: true, guarantees });
+    };
+    expect([at('session'), at('process')]).toEqual(['stopped', 'open']);
+  });
+});
 
 describe('the table of attacks', () => {
   it('has an expectation for each and says what is not as expected', () => {

@@ -33,6 +33,50 @@ else:
     expected: everywhere('stopped'),
   },
   {
+    name: 'memory, many processes',
+    code: `
+def fill(sizes):
+    """Children that hold memory, all at the same time."""
+    children = []
+    for size in sizes:
+        question_in, question = os.pipe()
+        answer, answer_out = os.pipe()
+        if os.fork() == 0:
+            held = b"x" * size
+            os.write(answer_out, b"1")
+            os.read(question_in, 1)
+            os.write(answer_out, b"2")
+            time.sleep(60)
+        os.close(answer_out)
+        os.close(question_in)
+        os.read(answer, 1)
+        children.append((question, answer))
+    held = 0
+    for question, answer in children:
+        os.write(question, b"?")
+        held += len(os.read(answer, 1))
+    if held < len(sizes):
+        raise MemoryError(f"{held} of {len(sizes)} are alive")
+    return f"{sum(sizes) >> 20} MiB"
+attempt("memory", lambda: fill([64 << 20] * 6))`,
+    expected: everywhere('stopped'),
+    needs: 'memory',
+  },
+  {
+    name: 'memory and files together',
+    code: `
+def fill():
+    held = b"x" * (246 << 20)
+    for i in range(2):
+        with open(f"f{i}", "wb") as file:
+            file.write(bytes(7 << 20))
+    return f"{len(held) >> 20} MiB and 14 MiB of files"
+attempt("both", fill)`,
+    // There, files are on a disk.
+    expected: { bubblewrap: 'stopped', landlock: 'untried', process: 'untried' },
+    needs: 'memory',
+  },
+  {
     name: 'memory, mmap',
     code: 'import mmap\nattempt("map", lambda: mmap.mmap(-1, 4 << 30))',
     expected: everywhere('refused'),

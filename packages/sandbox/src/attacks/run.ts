@@ -30,6 +30,7 @@ export const attackLimits: Partial<Limits> = {
   wallSeconds: 5,
   cpuSeconds: 3,
   memoryBytes: 768 * 2 ** 20,
+  sessionMemoryBytes: 256 * 2 ** 20,
   outputBytes: 4096,
   fileBytes: 8 * 2 ** 20,
   diskBytes: 16 * 2 ** 20,
@@ -51,6 +52,16 @@ export interface TierResult {
   readonly isRoot: boolean;
   readonly guarantees: Guarantees;
   readonly results: readonly AttackResult[];
+}
+
+/** What is to happen on a machine that gives these guarantees. */
+export function expectedHere(
+  { expected, needs }: Attack,
+  { tier, isRoot, guarantees }: Omit<TierResult, 'results'>,
+): Verdict {
+  const verdict = expectedVerdict(expected, tier, isRoot);
+  const isMissing = needs !== undefined && guarantees[needs] !== 'session';
+  return isMissing && verdict !== 'untried' ? 'open' : verdict;
 }
 
 export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: boolean): Verdict {
@@ -76,7 +87,7 @@ export async function runAttacks(python: string, tier: LocalTier): Promise<TierR
         const own = descendantCount(sandbox.serverPid);
         const tried = attacks.filter((attack) => (attack.isBomb ?? false) === isBomb);
         for (const attack of tried.filter(fitsMachine)) {
-          const expected = expectedVerdict(attack.expected, tier, isRoot);
+          const expected = expectedHere(attack, { tier, isRoot, guarantees });
           const found =
             expected === 'untried'
               ? { verdict: expected, detail: '' }

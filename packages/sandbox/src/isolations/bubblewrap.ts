@@ -23,6 +23,7 @@ import { findCommand } from '../python-interpreter.ts';
 const scratch = '/tmp/saccade';
 /** Where each session mounts its files; what is around it, nobody can write. */
 const mountPoint = '/tmp/sandbox/session';
+const memoryFolder = '/groups';
 
 export const bubblewrapIsolation: Isolation = {
   id: 'bubblewrap',
@@ -44,27 +45,36 @@ export const bubblewrapIsolation: Isolation = {
     const environment = Object.entries(sessionEnvironment(scratch));
     const args = [
       ...(plan.hasUsers ? namespacesAsRoot : namespacesAsUser),
+      ...controlGroups(plan),
       ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv'],
       ...environment.flatMap(([name, value]) => ['--setenv', name, value]),
       ...mounts(plan),
       ...['--chdir', '/tmp', plan.interpreter.python, ...serverArguments(plan)],
     ];
-    return { command, args, env: {}, scratch, mountPoint };
+    return { command, args, env: {}, scratch, mountPoint, memoryFolder };
   },
 };
 
 /** Not `--disable-userns`: the server makes each session's namespaces; code may make none. */
-const namespacesAsUser = ['--unshare-all', '--unshare-user', '--cap-drop', 'ALL'];
+const unshared = ['ipc', 'pid', 'net', 'uts'].map((kind) => `--unshare-${kind}`);
+
+const namespacesAsUser = [...unshared, '--unshare-user', '--cap-drop', 'ALL'];
 
 const namespacesAsRoot = [
-  ...['ipc', 'pid', 'net', 'uts'].map((kind) => `--unshare-${kind}`),
-  '--unshare-cgroup-try',
+  ...unshared,
   ...['--cap-drop', 'ALL'],
   ...['SETUID', 'SETGID', 'KILL', 'CHOWN', 'DAC_OVERRIDE'].flatMap((c) => [
     '--cap-add',
     `CAP_${c}`,
   ]),
 ];
+
+/** From a namespace of control groups, version 2 lets nobody into groups outside of it. */
+function controlGroups({ memoryGroups }: LaunchPlan): string[] {
+  if ('obstacle' in memoryGroups) return ['--unshare-cgroup-try'];
+  const bind = ['--bind', memoryGroups.folder, memoryFolder];
+  return memoryGroups.version === 1 ? ['--unshare-cgroup-try', ...bind] : bind;
+}
 
 /** Where the loader looks, which library an alternative means, fonts; and where Nix keeps all. */
 const systemPaths = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts', '/nix/store'];

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native';
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
-import { type Guarantees, type LocalTier, probeSandbox } from '@saccade/sandbox';
+import { probeSandbox, type TierProbe } from '@saccade/sandbox';
 import type { Command } from 'commander';
 import type { EngineFlags } from './examine-engine.ts';
 import { openPython, pythonDirectory } from './shared.ts';
@@ -93,9 +93,11 @@ async function backends(): Promise<Finding[]> {
 }
 
 /** What the tier was found to give when it was attacked, and that one of them must be asked for. */
-function describe(tier: LocalTier, guarantees: Guarantees | undefined): string {
+function describe({ tier, guarantees, report }: TierProbe): string {
   const list = Object.entries(guarantees ?? {}).map(([name, level]) => `${name} ${level}`);
-  return `${list.join(', ')}${tier === 'process' ? ' (only with `unsafe`)' : ''}`;
+  const { memoryObstacle } = report ?? {};
+  const why = memoryObstacle === undefined ? '' : `; memory by session: ${memoryObstacle}`;
+  return `${list.join(', ')}${why}${tier === 'process' ? ' (only with `unsafe`)' : ''}`;
 }
 
 async function sandbox(): Promise<Finding[]> {
@@ -106,10 +108,10 @@ async function sandbox(): Promise<Finding[]> {
     return [{ what: 'sandbox Python', isUsable: false, detail: messageOf(error) }];
   }
   const probe = await probeSandbox(python);
-  const tiers = probe.tiers.map(({ tier, isUsable, reason, guarantees }) => ({
-    what: `sandbox ${tier}`,
-    isUsable,
-    detail: reason ?? describe(tier, guarantees),
+  const tiers = probe.tiers.map((found) => ({
+    what: `sandbox ${found.tier}`,
+    isUsable: found.isUsable,
+    detail: found.reason ?? describe(found),
   }));
   if (probe.python === undefined) {
     return [

@@ -15,6 +15,7 @@ interface ServeSandboxFlags {
   readonly unsafe?: boolean;
   readonly wallSeconds: number;
   readonly memoryMib: number;
+  readonly sessionMemoryMib?: number;
   readonly outputKib: number;
   readonly maxSessions: number;
   readonly maxRunning: number;
@@ -55,9 +56,15 @@ export function addServeSandbox(serving: Command): void {
     .option('--wall-seconds <n>', 'longest execution', aboveZero, defaultLimits.wallSeconds)
     .option(
       '--memory-mib <n>',
-      'memory of a session',
+      'memory of each process of a session',
       aboveZero,
       defaultLimits.memoryBytes / mebibyte,
+    )
+    .option(
+      '--session-memory-mib <n>',
+      'memory of a session as a whole, its files included, where control groups limit it ' +
+        '(default: that of a process and of the files)',
+      aboveZero,
     )
     .option('--output-kib <n>', 'kept of each output stream', aboveZero, 64)
     .option('--max-sessions <n>', 'sessions at a time', aboveZero, 256)
@@ -104,6 +111,9 @@ async function run(flags: ServeSandboxFlags): Promise<void> {
       wallSeconds,
       cpuSeconds: Math.max(wallSeconds, defaultLimits.cpuSeconds),
       memoryBytes: flags.memoryMib * mebibyte,
+      ...(flags.sessionMemoryMib !== undefined && {
+        sessionMemoryBytes: flags.sessionMemoryMib * mebibyte,
+      }),
       outputBytes: flags.outputKib * 1024,
     },
   });
