@@ -55,9 +55,9 @@ export const bubblewrapIsolation: Isolation = {
   },
 };
 
-/** Not `--disable-userns`: the server makes each session's namespaces; code may make none. */
 const unshared = ['ipc', 'pid', 'net', 'uts'].map((kind) => `--unshare-${kind}`);
 
+/** Not `--disable-userns`: the server makes each session's namespaces; code may make none. */
 const namespacesAsUser = [...unshared, '--unshare-user', '--cap-drop', 'ALL'];
 
 const namespacesAsRoot = [
