@@ -9,7 +9,7 @@ import { EMULATED, emulation, targets } from './cuda-targets.fixture.ts';
 import { CudaError, cudaBackend, probeCuda } from './index.ts';
 
 // Emulated threads take turns on one processor.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const f32 = (buffer: BufferView['buffer'], length: number, first = 0): BufferView => ({
   buffer,
