@@ -14,6 +14,10 @@
 // by block, 144.
 #pragma once
 
+#if defined(__unix__)
+#include <unistd.h>
+#endif
+
 #include "kernel-entry.h"
 #include "pack.h"
 
@@ -74,9 +78,20 @@ static inline void packPanels(float* panels, const Source<Stored>& b, int64_t fi
   }
 }
 
-// Rows that lie a multiple of 2 KiB apart fall into the same few cache sets; copies do not.
+// Rows that lie a multiple of 2 KiB apart fall into the same few cache sets; copies do not. Where a set
+// holds nearly a tile of them (12 lines on Zen 5), lower tiles read them as they lie: linear-logprob of
+// 128 rows and D 2048 is then 1.17 times as fast, of 16 rows 1.5, a product of 2048³ 1.01.
 constexpr int64_t COPY_STRIDE = DEPTH_BLOCK + LANES;
 SACCADE_INLINE bool collides(int64_t stride) { return stride % 512 == 0; }
+
+SACCADE_INLINE int64_t rowsOfOneSet() {
+#if defined(_SC_LEVEL1_DCACHE_ASSOC)
+  static const int64_t ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
+  return smaller(TILE_ROWS, ways - 1);  // one for what streams by
+#else
+  return 0;
+#endif
+}
 
 // Words of workspace one worker needs for the rows of A, in either order.
 constexpr int64_t ACROSS_STRIDE = (ROW_BLOCK + LANES - 1) / LANES * LANES;
@@ -87,6 +102,8 @@ struct RowsOfA {
   const float* words;
   int64_t stride;
   bool isAcross;
+  // How many of them a tile takes at most.
+  int64_t tileRows = TILE_ROWS;
 };
 
 SACCADE_INLINE const float* inPlace(const float* values) { return values; }
@@ -116,6 +133,9 @@ static inline RowsOfA rowsOfA(const Source<Stored>& a, const Stored* source, int
   const float* words = rowsInPlace<WORDS>(source, a.stride, depth);
   const int64_t stride = wordsIn<WORDS>(a.stride);
   if (words && (!collides(stride) || rows <= 4)) return {words, stride, false};
+  if (words && rowsOfOneSet() >= smaller(TILE_ROWS, 10)) {
+    return {words, stride, false, rowsOfOneSet()};
+  }
   copyRows<WORDS>(copy, COPY_STRIDE, source, a.stride, rows, depth);
   return {copy, COPY_STRIDE, false};
 }
@@ -127,10 +147,10 @@ static inline void multiplyRows(const RowsOfA& a, int64_t rows, int64_t columns,
                                 const float* bias = nullptr) {
   if (a.isAcross) {
     multiplyPanels<Rows::contiguousRows, WORDS>(rows, columns, depth, a.words, a.stride, b, c,
-                                                cStride, into, bias);
+                                                cStride, into, bias, a.tileRows);
   } else {
     multiplyPanels<Rows::contiguousDepth, WORDS>(rows, columns, depth, a.words, a.stride, b, c,
-                                                 cStride, into, bias);
+                                                 cStride, into, bias, a.tileRows);
   }
 }
 

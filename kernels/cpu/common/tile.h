@@ -57,17 +57,17 @@ struct Panels {
 
 // C[rows, columns] from A[rows, depth] and B[depth, columns]. `stride` is A's other stride: between
 // rows for contiguousDepth, between depths for contiguousRows. Columns beyond `columns` are neither
-// read from C nor written.
+// read from C nor written. Tiles have at most `tileRows` rows.
 template <Rows LAYOUT, Words WORDS = Words::floats>
 static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, const float* a,
                                   int64_t stride, Panels b, float* c, int64_t cStride, Into into,
-                                  const float* bias = nullptr) {
+                                  const float* bias = nullptr, int64_t tileRows = TILE_ROWS) {
   for (int64_t j = 0; j < columns; j += PANEL) {
     const int64_t width = smaller(PANEL, columns - j);
     const int vecs = width <= LANES ? 1 : TILE_VECS;
     const float* panel = b.data + j / PANEL * b.panelStride;
     // Tiles of about the same height: a low one at the end would wait for its own loads.
-    int64_t tiles = divideUp(rows, TILE_ROWS);
+    int64_t tiles = divideUp(rows, tileRows);
     for (int64_t i = 0, count; i < rows; i += count, tiles--) {
       count = divideUp(rows - i, tiles);
       const TileFunction tile = tileFor(count, vecs, LAYOUT, WORDS);
