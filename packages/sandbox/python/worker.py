@@ -76,12 +76,15 @@ class Worker:
         What the interpreter makes at the first times and keeps (types of syntax trees, caches of
         attributes, specialised instructions) is then in pages that all sessions share.
         """
+        streams = sys.stdout, sys.stderr
         self.repairs, self.extras = Repairs({}), Extras({}, self.capture, None)
         for _ in range(REHEARSALS):
             for code in REHEARSED:
                 self.run(code)
             self.capture.add(Image.new("RGB", (8, 8)), "image")
         self.capture.begin()
+        # What goes wrong here from now on is for whoever started the server, not for a session.
+        sys.stdout, sys.stderr = streams
 
     def run_session(self, start):
         """In a session's process: never returns."""
