@@ -46,8 +46,8 @@ def preload(config):
     worker.set_image_limit(config["limits"]["imagePixels"])
     provenance.install()
     video.install()
+    streams = sys.stdout, sys.stderr  # which the capture replaces
     kept = capture.Capture(config["limits"])
-    streams = sys.stdout, sys.stderr
     template = {"__name__": "__main__"}
     template["display"] = capture.install(kept)
     exec(compile(config["prelude"], "<prelude>", "exec"), template)
