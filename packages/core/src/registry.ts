@@ -57,7 +57,7 @@ export function defineRegistry<Unit>(
         const asked = name.length > 60 ? `${name.slice(0, 57)}...` : name;
         throw new ConfigError(
           noun,
-          `There is no ${noun} "${asked}".${hint} Known: ${names.join(', ')}.`,
+          `There is no ${noun} "${asked}". Known: ${names.join(', ')}.${hint}`,
         );
       }
       return unit;
