@@ -1,6 +1,18 @@
 export { type AviOptions, encodeAvi } from './avi.ts';
 export type { Budgets } from './budgets.ts';
 export type { CodeRuntime } from './code-runtime.ts';
+export {
+  DEFAULT_EXECUTION_SECONDS,
+  defineProtocol,
+  type ProtocolDefinition,
+  type ProtocolUnit,
+} from './define-protocol.ts';
+export {
+  defineTaskSet,
+  type TaskSetContext,
+  type TaskSetDefinition,
+  type TaskSetUnit,
+} from './define-task-set.ts';
 export type { Env, EnvReset, EnvStep } from './env.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';
 export type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
@@ -20,7 +32,7 @@ export {
   pyvisionVideoWith,
 } from './protocols/pyvision-video.ts';
 export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
-export { protocols, taskSets } from './registry.ts';
+export { type KnownProtocol, type KnownTaskSet, protocols, taskSets } from './registry.ts';
 export type { Split, Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
 export {
   CARD_VIDEO_SIZE,

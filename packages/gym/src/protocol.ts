@@ -45,6 +45,8 @@ export interface Protocol {
   readonly budgets: Budgets;
   /** As published for evaluation, where that differs. */
   readonly evaluationBudgets?: Budgets;
+  /** Seconds that one execution may take, as published; default: the sandbox's limit. */
+  readonly executionSeconds?: number;
   /** Whether a tool turn beyond the budget still runs, though nobody gets to see what it gave. */
   readonly runsBeyondBudget: boolean;
   /** What code finds in its session and leaves there; without it, just the prompt's pictures. */

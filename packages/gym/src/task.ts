@@ -1,4 +1,5 @@
 /** A task: a question about pictures with a known answer. A task set makes tasks by index. */
+import type { TaskSetContext } from './define-task-set.ts';
 
 export interface TaskImage {
   /** Name in the runtime, e.g. `image_clue_0`. */
@@ -42,4 +43,11 @@ export interface TaskSet {
   size(split: Split): number;
   /** The task at an index: pure, the same index gives the same task. */
   task(split: Split, index: number): Promise<Task>;
+  /**
+   * Reads what has to be read before `size` and `task` can answer; gives the task set to use. A run
+   * calls it once. Default: nothing has to be read.
+   */
+  open?(context: TaskSetContext): Promise<TaskSet>;
+  /** Closes what `open` opened. */
+  dispose?(): Promise<void>;
 }

@@ -3,9 +3,11 @@
  * files and prints their names; what it printed and saved comes back as `<sandbox_output>`.
  */
 import { DataError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action } from '@saccade/trajectory';
 import type { CodeRuntime } from '../code-runtime.ts';
+import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
@@ -26,6 +28,8 @@ export function codevWith(name: string, options: CodevOptions): Protocol {
     tags,
     // max_turns 10 in the training script, the last of which answers.
     budgets: { toolTurns: 9, images: Number.POSITIVE_INFINITY },
+    // Section 12; its code adds five seconds for saving images.
+    executionSeconds: 10,
     runsBeyondBudget: true,
     runtime: runtimeWith(options.variables === 'kept'),
     prompt,
@@ -151,4 +155,14 @@ function runtimeWith(keepsVariables: boolean): CodeRuntime {
 }
 
 /** The published protocol. */
-export const codev: Protocol = codevWith('codev', { variables: 'kept' });
+export const codev = defineProtocol({
+  name: 'codev',
+  description: 'CodeV: code saves images to files and prints their names.',
+  settings: {
+    variables: choice(['kept', 'fresh'], {
+      default: 'kept',
+      about: 'Whether variables stay between executions, as in the paper, or not, as in its code.',
+    }),
+  },
+  create: (settings) => codevWith('codev', settings),
+});

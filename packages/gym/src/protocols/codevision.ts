@@ -6,6 +6,7 @@ import { DataError } from '@saccade/core';
 import type { Outcome } from '@saccade/sandbox';
 import { codeImageTool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
+import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, readHermesCall } from './calls.ts';
@@ -13,25 +14,6 @@ import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
 const tags = ['think', 'answer', 'tool_call', 'tool_calls', 'tool_response', 'tools'];
 const escaped = tagEscaper(tags);
-
-/** The published protocol. A turn without a call that can be read ends it, as in the code. */
-export const codevision: Protocol = {
-  name: 'codevision',
-  paper: 'CodeVision, arXiv:2512.03746, §3.1 and its code (`recipe/codevision`)',
-  stop: [],
-  tags,
-  // max_turns 12 in the training script; the last of them answers.
-  budgets: { toolTurns: 11, images: Number.POSITIVE_INFINITY },
-  runsBeyondBudget: false,
-  tools: [codeImageTool],
-  // Its tool gives pictures alone: what code prints is lost.
-  showsOutput: false,
-  prompt,
-  parse,
-  write,
-  observe,
-  endsOn: () => undefined,
-};
 
 /** Our wording, in the order of the code's system prompt; tools as Qwen's template shows them. */
 function prompt(task: Task): { system: string; user: readonly MessagePart[] } {
@@ -102,3 +84,28 @@ function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly M
   parts.push(textPart(`${reminder}\n</tool_response>`));
   return joinTexts(parts);
 }
+
+/** The published protocol. A turn without a call that can be read ends it, as in the code. */
+const published: Protocol = {
+  name: 'codevision',
+  paper: 'CodeVision, arXiv:2512.03746, §3.1 and its code (`recipe/codevision`)',
+  stop: [],
+  tags,
+  // max_turns 12 in the training script; the last of them answers.
+  budgets: { toolTurns: 11, images: Number.POSITIVE_INFINITY },
+  runsBeyondBudget: false,
+  tools: [codeImageTool],
+  // Its tool gives pictures alone: what code prints is lost.
+  showsOutput: false,
+  prompt,
+  parse,
+  write,
+  observe,
+  endsOn: () => undefined,
+};
+
+export const codevision = defineProtocol({
+  name: 'codevision',
+  description: 'CodeVision: one tool that takes code; its result is the next image.',
+  create: () => published,
+});

@@ -1,9 +1,16 @@
 /** What PyVision-RL on pictures and on videos have in common: parsing, observations, failures. */
 import { DataError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action, StopReason } from '@saccade/trajectory';
 import type { MessagePart, ObservationPlace } from '../protocol.ts';
 import { fenced, joinTexts, lastBetween, lastFence, tagEscaper } from './markup.ts';
+
+/** Whether a trajectory ends when its code fails. */
+export const onErrorField = choice(['end', 'continue'], {
+  default: 'end',
+  about: 'Whether failed code ends the trajectory, as in the paper, or its error is shown.',
+});
 
 export const pyvisionTags: readonly string[] = [
   'code',

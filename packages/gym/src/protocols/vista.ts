@@ -3,9 +3,11 @@
  * tool's name, the task it is for and arguments; a thought before every call and every answer.
  */
 import { DataError } from '@saccade/core';
+import { text } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import { pictureTools, refused, type Tool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
+import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, isJsonObject, readJsonObject } from './calls.ts';
@@ -163,8 +165,21 @@ function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly M
 }
 
 /** The published protocol, with the tools that need no other model. */
-export const vista: Protocol = vistaWith('vista', {
-  tools: pictureTools,
-  taskType: 'visual reasoning',
-  outputFormat: 'the answer alone, as short as possible',
+export const vista = defineProtocol({
+  name: 'vista',
+  description: 'VISTA-R1: typed tools, called by JSON, with a thought before every turn.',
+  takesTools: true,
+  settings: {
+    taskType: text({
+      default: 'visual reasoning',
+      unit: 'text',
+      about: 'The kind of question, as the prompt says it.',
+    }),
+    outputFormat: text({
+      default: 'the answer alone, as short as possible',
+      unit: 'text',
+      about: 'How the answer is to be written, as the prompt says it.',
+    }),
+  },
+  create: (settings, tools = pictureTools) => vistaWith('vista', { ...settings, tools }),
 });
