@@ -1,11 +1,18 @@
 export { type DemonstrationMix, defaultMix, planLooks, tourMix } from './behaviour.ts';
 export { type CaptionOptions, captions } from './caption.ts';
+export {
+  type ColdStart,
+  type ColdStartContext,
+  defineColdStart,
+  type Mixture,
+} from './cold-start.ts';
 export { needleCorpus, turnedCorpus, videoCorpus } from './corpus.ts';
 export { type DemonstrateOptions, demonstrate } from './demonstrations.ts';
 export { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
 export { guide, turnedDecisions } from './guided.ts';
 export { answerText, filmStripText, frameText, lookText, turnText } from './model-text.ts';
 export { type ReadingOptions, readingExamples } from './reading.ts';
+export { coldStarts, type KnownColdStart } from './registry.ts';
 export { needleScript, type Script, turnedScript, videoScript } from './script.ts';
 export { type StripCaptionOptions, stripCaptions } from './strip-caption.ts';
 export { planTurned, type TurnedMix, type TurnedStep } from './turned-behaviour.ts';

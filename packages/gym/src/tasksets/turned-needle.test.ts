@@ -87,7 +87,9 @@ describe('turned-needle', () => {
 
   it('refuses shares that are none', () => {
     expect(() => turnedNeedleWith({ easyShare: 2 })).toThrow(ConfigError);
-    expect(() => turnedNeedleWith({ turnedShare: -1 })).toThrow(/turnedShare must be from 0 to 1/);
+    expect(() => turnedNeedleWith({ turnedShare: -1 })).toThrow(
+      /turnedShare: expected a number in \[0, 1\]/,
+    );
   });
 });
 

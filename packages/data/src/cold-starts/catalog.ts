@@ -1,0 +1,3 @@
+export { cardVideo } from './card-video.ts';
+export { needle } from './needle.ts';
+export { turnedNeedle } from './turned-needle.ts';
