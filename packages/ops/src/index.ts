@@ -37,14 +37,18 @@ export { formOf, type OperandSlot } from './op-form.ts';
 export {
   adamwStep,
   add,
+  axpby,
+  dequantizeBlocks,
   embedding,
   gatherRows,
   gelu,
   gemm,
   gradNorm,
+  quantizeBlocks,
   rmsNorm,
   rotary,
   scatterRows,
+  sign,
   swiglu,
 } from './ops/catalog.ts';
 export { referenceBackend } from './reference-backend.ts';
