@@ -1,9 +1,10 @@
 /** What rewards are told of a trajectory: verdict, tool uses, judges' scores. */
+
+import type { TurnToolUse } from '@saccade/code-effects';
+import { type AnalysisOptions, analyzeTrajectory, promptImages } from '@saccade/code-effects';
 import type { Trajectory } from '@saccade/trajectory';
 import type { RewardContext, Verifier } from './reward.ts';
 import { taskFacts } from './task-facts.ts';
-import { type AnalysisOptions, analyseTrajectory, promptPictures } from './tool-use/analyse.ts';
-import type { TurnToolUse } from './tool-use/operation.ts';
 import { judge, type Verdict, type VerdictOptions } from './verdict.ts';
 
 /** What scoring needs of a task. */
@@ -58,8 +59,8 @@ function analyse(
   options: AnalysisOptions = {},
 ): readonly TurnToolUse[] {
   const { toCanonical } = taskFacts({ metadata });
-  const inputs = promptPictures(trajectory).map((picture, index) =>
+  const inputs = promptImages(trajectory).map((picture, index) =>
     index === 0 && toCanonical !== undefined ? { ...picture, toCanonical } : picture,
   );
-  return analyseTrajectory(trajectory, { ...options, inputs });
+  return analyzeTrajectory(trajectory, { ...options, inputs });
 }

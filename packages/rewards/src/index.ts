@@ -109,33 +109,6 @@ export {
   type TermMeans,
 } from './term-correlations.ts';
 export {
-  type AnalysisOptions,
-  analyseCode,
-  analyseTrajectory,
-  type InputPicture,
-  promptPictures,
-  type TurnCode,
-} from './tool-use/analyse.ts';
-export {
-  type Affine,
-  applyAffine,
-  type Box,
-  composeAffine,
-  intersectionOverUnion,
-  invertAffine,
-  mapBox,
-} from './tool-use/geometry.ts';
-export {
-  type BoxProblem,
-  familyOf,
-  type NoOpReason,
-  type Operation,
-  type OperationFamily,
-  type OperationKind,
-  type ShownPicture,
-  type TurnToolUse,
-} from './tool-use/operation.ts';
-export {
   boxedContent,
   judge,
   type Refusal,

@@ -1,4 +1,15 @@
 /** What holds of the rewards for any input: bounds, signs, monotony, telescoping. */
+
+import {
+  type Affine,
+  applyAffine,
+  areaOf,
+  type Box,
+  composeAffine,
+  intersectionOverUnion,
+  invertAffine,
+  mapBox,
+} from '@saccade/code-effects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeContext } from './context.ts';
@@ -15,16 +26,6 @@ import { overlongUncappedWith } from './rewards/overlong-uncapped.ts';
 import { repetitionVariants, severityOf } from './rewards/repetition.ts';
 import { inferredNecessity } from './rewards/suggested-tool.ts';
 import { difficultyWeight } from './rewards/vista-difficulty.ts';
-import {
-  type Affine,
-  applyAffine,
-  areaOf,
-  type Box,
-  composeAffine,
-  intersectionOverUnion,
-  invertAffine,
-  mapBox,
-} from './tool-use/geometry.ts';
 import { raised, ran, type Step, trajectoryOf } from './trajectories.fixture.ts';
 import { exact } from './verifiers/exact.ts';
 

@@ -1,7 +1,8 @@
 /** Rewards come in three scopes, three types: a trajectory, its turns, its group. */
+
+import type { TurnToolUse } from '@saccade/code-effects';
 import type { Group, Trajectory } from '@saccade/trajectory';
 import type { Constants } from './provenance.ts';
-import type { TurnToolUse } from './tool-use/operation.ts';
 
 /** What a reward may know of the task besides the trajectory. */
 export interface RewardContext {

@@ -1,4 +1,11 @@
 /** Hand-worked numbers of the five systems' rewards, from their equations and constants. */
+
+import {
+  fromQuarterTurn,
+  intersectionOverUnion,
+  invertAffine,
+  mapBox,
+} from '@saccade/code-effects';
 import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import type { Judged } from './context.ts';
@@ -11,12 +18,6 @@ import { vistaDense } from './rewards/vista-dense.ts';
 import { difficultyWeight } from './rewards/vista-difficulty.ts';
 import { vistaSparse } from './rewards/vista-sparse.ts';
 import { scoreGroup } from './score.ts';
-import {
-  fromQuarterTurn,
-  intersectionOverUnion,
-  invertAffine,
-  mapBox,
-} from './tool-use/geometry.ts';
 import { raised, type Step, trajectoryOf } from './trajectories.fixture.ts';
 import { exact } from './verifiers/exact.ts';
 

@@ -1,9 +1,10 @@
 /** CodeVision's core tools in a trajectory: which were used, in which order, how well a crop hit. */
+
+import type { Operation } from '@saccade/code-effects';
+import { intersectionOverUnion } from '@saccade/code-effects';
 import { isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { RewardContext } from '../reward.ts';
 import { type TaskFacts, taskFacts } from '../task-facts.ts';
-import { intersectionOverUnion } from '../tool-use/geometry.ts';
-import type { Operation } from '../tool-use/operation.ts';
 
 export const orientationTools: ReadonlySet<string> = new Set([
   'rotate_90',

@@ -1,7 +1,8 @@
 /** Misuse of tools that needs no judge to be seen. */
+
+import type { TurnToolUse } from '@saccade/code-effects';
 import { isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { RewardContext } from '../reward.ts';
-import type { TurnToolUse } from '../tool-use/operation.ts';
 
 /**
  * - `invalidBox` a crop reaches outside of its picture, or has swapped sides or no area;

@@ -1,6 +1,7 @@
 /** Answers that are a box in a picture. */
+
+import { type Box, intersectionOverUnion } from '@saccade/code-effects';
 import type { Verifier } from '../reward.ts';
-import { type Box, intersectionOverUnion } from '../tool-use/geometry.ts';
 
 /**
  * Overlap of two boxes over what they cover together.

@@ -1,5 +1,5 @@
 /** Answers that must be the same text. */
-import { parseUnit } from '../math/units.ts';
+import { parseUnit } from '@saccade/math-verify';
 import type { Verifier } from '../reward.ts';
 import { boxedContent } from '../verdict.ts';
 

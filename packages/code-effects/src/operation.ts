@@ -1,0 +1,203 @@
+/** What code did to images: operations in order, each with its boxes. */
+import type { Affine, Box } from './geometry.ts';
+import type { GiveUpReason } from './interpreter/budget.ts';
+
+/**
+ * Families of operations. `orientation`, `crop`, `scale` move pixels; `enhance`, `analysis`
+ * (segmentation, detection, text recognition), `draw` (visual prompting and sketching), `composite`
+ * make new ones; `statistics` gives numbers; `io` neither.
+ */
+export type OperationFamily =
+  | 'crop'
+  | 'orientation'
+  | 'scale'
+  | 'enhance'
+  | 'analysis'
+  | 'draw'
+  | 'composite'
+  | 'statistics'
+  | 'io'
+  | 'other';
+
+/**
+ * The orientation kinds and those of `enhance` bear the names of CodeVision's tool classification
+ * (arXiv:2512.03746, its code); `rotate` is an angle that is no quarter turn. Turns count
+ * counter-clockwise, as Pillow's do: OpenCV's ROTATE_90_CLOCKWISE is `rotate_270`.
+ */
+export type OperationKind =
+  | 'crop'
+  | 'rotate_90'
+  | 'rotate_180'
+  | 'rotate_270'
+  | 'rotate'
+  | 'flip_horizontal'
+  | 'flip_vertical'
+  | 'transpose'
+  | 'transverse'
+  | 'warp'
+  | 'resize'
+  | 'pad'
+  | 'brightness_up'
+  | 'brightness_down'
+  | 'contrast'
+  | 'sharpness'
+  | 'color'
+  | 'blur'
+  | 'gaussian_blur'
+  | 'median_blur'
+  | 'sharpen'
+  | 'smooth'
+  | 'detail'
+  | 'edge_enhance'
+  | 'edge_detect'
+  | 'emboss'
+  | 'grayscale'
+  | 'autocontrast'
+  | 'equalize'
+  | 'invert'
+  | 'solarize'
+  | 'posterize'
+  | 'erode'
+  | 'dilate'
+  | 'morphology'
+  | 'filter'
+  | 'arithmetic'
+  | 'segmentation'
+  | 'detection'
+  | 'ocr'
+  | 'render_marks'
+  | 'render_lines'
+  | 'render_text'
+  | 'composite'
+  | 'histogram'
+  | 'numerical_analysis'
+  | 'load'
+  | 'save'
+  | 'show'
+  | 'other';
+
+const families: Readonly<Record<OperationKind, OperationFamily>> = {
+  crop: 'crop',
+  rotate_90: 'orientation',
+  rotate_180: 'orientation',
+  rotate_270: 'orientation',
+  rotate: 'orientation',
+  flip_horizontal: 'orientation',
+  flip_vertical: 'orientation',
+  transpose: 'orientation',
+  transverse: 'orientation',
+  warp: 'orientation',
+  resize: 'scale',
+  pad: 'scale',
+  brightness_up: 'enhance',
+  brightness_down: 'enhance',
+  contrast: 'enhance',
+  sharpness: 'enhance',
+  color: 'enhance',
+  blur: 'enhance',
+  gaussian_blur: 'enhance',
+  median_blur: 'enhance',
+  sharpen: 'enhance',
+  smooth: 'enhance',
+  detail: 'enhance',
+  edge_enhance: 'enhance',
+  edge_detect: 'enhance',
+  emboss: 'enhance',
+  grayscale: 'enhance',
+  autocontrast: 'enhance',
+  equalize: 'enhance',
+  invert: 'enhance',
+  solarize: 'enhance',
+  posterize: 'enhance',
+  erode: 'enhance',
+  dilate: 'enhance',
+  morphology: 'enhance',
+  filter: 'enhance',
+  arithmetic: 'enhance',
+  segmentation: 'analysis',
+  detection: 'analysis',
+  ocr: 'analysis',
+  render_marks: 'draw',
+  render_lines: 'draw',
+  render_text: 'draw',
+  composite: 'composite',
+  histogram: 'statistics',
+  numerical_analysis: 'statistics',
+  load: 'io',
+  save: 'io',
+  show: 'io',
+  other: 'other',
+};
+
+export function familyOf(kind: OperationKind): OperationFamily {
+  return families[kind];
+}
+
+/**
+ * Why an operation changes nothing: a crop of at least 0.9 of its image, a crop with an IoU of at
+ * least 0.95 with an earlier one, parameters that leave the image as it is.
+ */
+export type NoOpReason = 'whole' | 'repeated' | 'identity';
+
+/** What is wrong with a box: right of left, of no area, partly outside, wholly outside. */
+export type BoxProblem = 'inverted' | 'empty' | 'overhanging' | 'outside';
+
+export interface Operation {
+  readonly kind: OperationKind;
+  readonly family: OperationFamily;
+  /** Line of the call, from 1. */
+  readonly line: number;
+  /** What was called, e.g. `Image.crop`, `cv2.flip`; `[]` for a slice. */
+  readonly call: string;
+  /** Id of the image it read: the name of an input, or of an earlier output. */
+  readonly input: string;
+  /** Id of the image it made, where it made one. */
+  readonly output?: string;
+  /** Numbers that it was given and that are known: angle, factor, size, the box as written. */
+  readonly numbers: readonly number[];
+  /** Box of a crop in the input image, as the library takes it. */
+  readonly box?: Box;
+  /** The upright box around it in the canonical frame. */
+  readonly canonicalBox?: Box;
+  /** The input image of the task whose canonical frame that is. */
+  readonly source?: string;
+  readonly boxProblem?: BoxProblem;
+  readonly isNoOp: boolean;
+  readonly noOpReason?: NoOpReason;
+  /** False under a condition that could not be decided. */
+  readonly isCertain: boolean;
+}
+
+/** An image as it was shown to the model. */
+export interface ShownImage {
+  readonly id: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly source?: string;
+  /** From its frame to the canonical one. */
+  readonly toCanonical?: Affine;
+  /** Where all of it lies in the canonical frame. */
+  readonly canonicalBox?: Box;
+}
+
+/** What the code of one turn did. */
+export interface TurnToolUse {
+  /** Index of the turn in its trajectory. */
+  readonly turn: number;
+  readonly operations: readonly Operation[];
+  readonly shown: readonly ShownImage[];
+  /** No statement that does anything: comments, `pass`, bare strings. */
+  readonly isCommentOnly: boolean;
+  /** It handles images, but nothing comes of it: only loads, saves, shows and no-ops. */
+  readonly isNoOp: boolean;
+  /** It does nothing but print what it was written with: its own texts and numbers. */
+  readonly isPrintOnly: boolean;
+  /** The code does not parse. */
+  readonly hasSyntaxError: boolean;
+  /** The class of the error that the code ends with as far as it can be told from the code. */
+  readonly raises?: string;
+  /** The analysis gave up before the end of the code: operations may be missing. */
+  readonly isIncomplete: boolean;
+  /** Why it did; what a later turn does is then not certain. */
+  readonly gaveUp?: GiveUpReason;
+}
