@@ -34,3 +34,4 @@ export {
   type Words4,
 } from './rng.ts';
 export { expectLength, formatShape, type Shape, sameShape, sizeOf } from './shape.ts';
+export { isUniform } from './uniform.ts';
