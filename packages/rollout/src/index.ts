@@ -24,6 +24,12 @@ export {
   recordedTask,
 } from './recorded-env.ts';
 export { type Replayed, type ReplayOptions, replay, streamOf } from './replay.ts';
+export {
+  type PackingSettings,
+  packingSettings,
+  type RolloutSettings,
+  rolloutSettings,
+} from './settings.ts';
 export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts';
 export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts';
 export {

@@ -40,7 +40,7 @@ const withoutPenalties: ExperimentVariant = {
 const accuracyAlone: ExperimentVariant = {
   label: 'accuracy alone',
   about: '1 for a right answer, with the same algorithm.',
-  settings: ['rl.reward=pyvision', 'reward.accumulative-tool=0'],
+  settings: ['reward=pyvision', 'reward.accumulative-tool=0'],
 };
 
 function audited(detector: string, title: string, about: string): ExperimentCurve {
@@ -137,7 +137,7 @@ export const rewardShaping: Experiment = {
         {
           label: 'bonus per call',
           about: 'PyVision-RL’s: 0.1 for every call of a right trajectory.',
-          settings: ['rl.reward=pyvision'],
+          settings: ['reward=pyvision'],
         },
       ],
       curves: [

@@ -39,17 +39,17 @@ export const rollouts: Experiment = {
         {
           label: 'no bonus',
           about: 'Accuracy alone is rewarded.',
-          settings: ['rl.accumulativeCoefficient=0'],
+          settings: ['reward.accumulative-tool=0'],
         },
         {
           label: 'two turns',
           about: 'Two executions of code in a trajectory.',
-          settings: ['rollout.maxToolTurns=2'],
+          settings: ['protocol.toolTurns=2', 'protocol.evaluationToolTurns=2'],
         },
         {
           label: 'no ranking',
           about: 'Groups fill the batch in the order of their tasks.',
-          settings: ['rl.ranking=false'],
+          settings: ['scheduler.ranking=false'],
         },
       ],
       curves: [
@@ -88,17 +88,21 @@ export const rollouts: Experiment = {
         {
           label: 'synchronous',
           about: 'Rolls out, then trains.',
-          settings: ['rl.scheduler=synchronous'],
+          settings: ['scheduler=synchronous'],
         },
         {
           label: 'asynchronous',
           about: 'Drops what would be more than one step old, which is mostly slow tasks.',
-          settings: ['rl.scheduler=asynchronous', 'rl.maxStaleness=1'],
+          settings: ['scheduler=asynchronous', 'scheduler.maxStaleness=1'],
         },
         {
           label: 'asynchronous, waits',
           about: 'Waits for what would be more than two steps old, and drops nothing.',
-          settings: ['rl.scheduler=asynchronous', 'rl.maxStaleness=2', 'rl.tooStale=wait'],
+          settings: [
+            'scheduler=asynchronous',
+            'scheduler.maxStaleness=2',
+            'scheduler.tooStale=wait',
+          ],
         },
       ],
       curves: [

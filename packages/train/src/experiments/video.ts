@@ -18,7 +18,7 @@ function uniform(frames: number): ExperimentVariant {
   return {
     label: `${frames} frames`,
     about: `${frames} frames of four tokens each, and an answer at once.`,
-    settings: [`rollout.initialFrames=${frames}`],
+    settings: [`taskSet.initialFrames=${frames}`],
   };
 }
 
@@ -32,7 +32,7 @@ export const video: Experiment = {
     {
       name: 'cold-start-uniform',
       recipe: 'video-uniform-nano',
-      settings: ['rollout.initialFrames=32'],
+      settings: ['taskSet.initialFrames=32', 'coldStart.frames=32'],
     },
   ],
   parts: [
@@ -71,7 +71,7 @@ export const video: Experiment = {
         'shows the digit with probability N/32. All begin from one cold start on 4 to 32 frames.',
       from: 'cold-start-uniform',
       recipe: 'video-uniform-nano',
-      settings: [],
+      settings: ['coldStart.frames=32'],
       variants: [uniform(4), uniform(8), uniform(16), uniform(32)],
       curves: [accuracy, visualTokens],
     },
