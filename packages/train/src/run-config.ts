@@ -1,15 +1,31 @@
 /** The configuration a run directory was started with. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataError } from '@saccade/core';
+import { DataError, messageOf, SaccadeError } from '@saccade/core';
+import { readConfig, StoreError } from '@saccade/run-store';
 import type { RunConfig } from './config.ts';
 import { validateConfig } from './settings.ts';
 
-/** @throws DataError if the directory has none */
+/**
+ * @throws DataError if the directory has none, or it is damaged
+ * @throws ConfigError if this version does not know a field or a value of it
+ */
 export function readRunConfig(directory: string): RunConfig {
-  const path = join(directory, 'config.json');
-  if (!existsSync(path)) {
+  if (!existsSync(join(directory, 'config.json'))) {
     throw new DataError(`${directory} holds no run: config.json is missing. Check the path.`);
   }
-  return validateConfig(JSON.parse(readFileSync(path, 'utf8')));
+  const { config } = readConfig(directory);
+  try {
+    return validateConfig(config);
+  } catch (cause) {
+    if (cause instanceof SaccadeError) throw cause;
+    throw new StoreError(
+      {
+        path: join(directory, 'config.json'),
+        problem: `it is no configuration of a run (${messageOf(cause)})`,
+        remedy: 'Restore it from a copy.',
+      },
+      { cause },
+    );
+  }
 }

@@ -1,9 +1,8 @@
 /** What the stages of a run share: its parts, its directory, its log, and where it stands. */
 import type { EventSink } from '@saccade/core';
+import type { MetricsLog, MetricsRow, RunState } from '@saccade/run-store';
 import type { RunConfig } from './config.ts';
-import type { MetricsLog, MetricsRow } from './metrics-log.ts';
 import type { Parts } from './parts.ts';
-import type { RunState } from './run-state.ts';
 
 export interface Run {
   readonly config: RunConfig;

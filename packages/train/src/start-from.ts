@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DataError } from '@saccade/core';
-import { checkpointDirectory } from './checkpoint.ts';
-import { checkpointsOf } from './run-checkpoint.ts';
+import { checkpointDirectory, checkpointsOf } from '@saccade/run-store';
 import { readRunConfig } from './run-config.ts';
 
 /**

@@ -1,19 +1,30 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
-import { dropCheckpointsAfter, findLatestCheckpoint } from './checkpoint.ts';
+import {
+  checkpointsOf,
+  type Damage,
+  describeDamage,
+  findLatestCheckpoint,
+  initialState,
+  inspectRun,
+  lockRun,
+  makeDirectories,
+  nodeFileSystem,
+  openRunLog,
+  type RunState,
+  readState,
+  trajectoriesOf,
+  writeConfig,
+} from '@saccade/run-store';
 import type { RunConfig } from './config.ts';
-import { writeDurably } from './durable-files.ts';
 import { recordAttempt } from './environment.ts';
 import { type Evaluation, evaluate } from './evaluate.ts';
-import { openMetricsLog } from './metrics-log.ts';
 import { openParts, type Parts } from './parts.ts';
 import { reinforce } from './rl.ts';
 import { Interrupted, type Run, totalSteps } from './run.ts';
-import { checkpointsOf, saveRun } from './run-checkpoint.ts';
-import { lockRun } from './run-lock.ts';
-import { initialState, type RunState, readState } from './run-state.ts';
+import { saveRun } from './run-checkpoint.ts';
 import { coldStart } from './sft.ts';
 import { startingWeights } from './start-from.ts';
 
@@ -42,16 +53,21 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       `${directory} holds a run already. Go on with --resume ${directory}, or choose another --out.`,
     );
   }
-  mkdirSync(join(directory, 'trajectories'), { recursive: true });
+  makeDirectories(nodeFileSystem, trajectoriesOf(directory));
   const unlock = lockRun(directory);
   let parts: Parts | undefined;
   let log: Run['log'] | undefined;
   try {
     parts = await openParts(config, options.python, onEvent, directory);
     const { state, resumedFrom } = await startingPoint(options, parts);
-    writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
-    recordAttempt(directory, parts, { python: options.python, fromStep: totalSteps(state) });
-    log = openMetricsLog(join(directory, 'metrics.jsonl'), state.metricsBytes);
+    const inspection = options.resume
+      ? await inspectRun(directory, { skipsCheckpoints: true })
+      : undefined;
+    writeConfig(directory, config);
+    const attempt = { python: options.python, fromStep: totalSteps(state) };
+    const damage = [...(inspection?.damage ?? []), ...recordAttempt(directory, parts, attempt)];
+    log = openRunLog(directory, state);
+    warnOf([...damage, ...log.damage], onEvent);
     const run: Run = {
       config,
       parts,
@@ -68,6 +84,11 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     await parts?.dispose();
     unlock();
   }
+}
+
+/** Says each damage once. */
+function warnOf(damage: readonly Damage[], onEvent: EventSink): void {
+  for (const message of new Set(damage.map(describeDamage))) onEvent({ kind: 'warning', message });
 }
 
 async function stages(run: Run): Promise<TrainResult> {
@@ -114,6 +135,5 @@ async function startingPoint(
     return { state: initialState };
   }
   await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
-  dropCheckpointsAfter(checkpointsOf(directory), checkpoint.step);
   return { state: readState(checkpoint.directory), resumedFrom: checkpoint.directory };
 }
