@@ -13,6 +13,8 @@ const MANIFEST = 'manifest.json';
 /** In front of the name of a directory that is being written, and of one that is being replaced. */
 const WRITING = '.writing-';
 const REPLACED = '.replaced-';
+/** In front of one that is being removed: a half-removed one is no damaged checkpoint. */
+const REMOVED = '.removed-';
 
 interface ManifestFile {
   readonly path: string;
@@ -100,8 +102,23 @@ export async function writeCheckpoint(
   }
   const { kept, removed } = retention(fileSystem, parent, keep, step);
   beforeRemoval?.(kept);
-  for (const name of removed) removeTree(fileSystem, join(parent, name));
+  for (const name of removed) discard(fileSystem, parent, name);
   return { directory, step, pinned, isChecked: true };
+}
+
+/** Removes a directory that is not needed; what cannot be removed is tried again next time. */
+function discard(fileSystem: FileSystem, parent: string, name: string): void {
+  const doomed = name.startsWith('.') ? name : `${REMOVED}${name}`;
+  try {
+    if (doomed !== name) {
+      removeTree(fileSystem, join(parent, doomed));
+      fileSystem.rename(join(parent, name), join(parent, doomed));
+      flush(fileSystem, parent);
+    }
+    removeTree(fileSystem, join(parent, doomed));
+  } catch {
+    // The new checkpoint is on the disk; that an old one is too does no harm.
+  }
 }
 
 /** Flushes every file and directory, and gives what the manifest says of the files. */
@@ -132,7 +149,7 @@ function putInPlace(
     throw error;
   }
   flush(fileSystem, parent);
-  if (isReplaced) removeTree(fileSystem, aside);
+  if (isReplaced) discard(fileSystem, parent, basename(aside));
 }
 
 /** Puts back what stepped aside where a crash came before its successor was in place. */
@@ -273,7 +290,9 @@ function retention(
   keep: number,
   written: number,
 ): { readonly kept: readonly number[]; readonly removed: readonly string[] } {
-  const removed = fileSystem.readDirectory(parent).filter((name) => name.startsWith(WRITING));
+  const removed = fileSystem
+    .readDirectory(parent)
+    .filter((name) => name.startsWith(WRITING) || name.startsWith(REMOVED));
   const kept: number[] = [];
   let unpinned = 0;
   for (const directory of [...listCheckpoints(parent, { fileSystem })].reverse()) {

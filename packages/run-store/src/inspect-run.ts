@@ -19,17 +19,18 @@ export interface Inspection {
 export const WITHOUT_CHECKSUMS =
   'This run was written without checksums (format 1): a file that was changed later goes unnoticed.';
 
-/**
- * Checks every file of a run: its documents, rows, images and checkpoints.
- *
- * @param options.skipsCheckpoints leaves out what is large
- */
+export interface InspectOptions extends FileSystemOption {
+  /**
+   * What is left out: checkpoints, as they are large; both where a run is resumed, as whoever looks
+   * for the newest checkpoint and opens the log says what is wrong with them.
+   */
+  readonly skips?: readonly ('checkpoints' | 'metrics')[];
+}
+
+/** Checks every file of a run: its documents, rows, images and checkpoints. */
 export async function inspectRun(
   directory: string,
-  {
-    fileSystem = nodeFileSystem,
-    skipsCheckpoints = false,
-  }: FileSystemOption & { skipsCheckpoints?: boolean } = {},
+  { fileSystem = nodeFileSystem, skips = [] }: InspectOptions = {},
 ): Promise<Inspection> {
   const option = { fileSystem };
   const config = inspectConfig(directory, option);
@@ -37,7 +38,7 @@ export async function inspectRun(
   if (fileSystem.status(join(directory, 'environment.json')) !== undefined) {
     damage.push(...readEnvironment(directory, option).damage);
   }
-  damage.push(...readMetrics(directory, option).damage);
+  if (!skips.includes('metrics')) damage.push(...readMetrics(directory, option).damage);
   const sets = listTrajectorySets(directory, option);
   damage.push(...sets.damage);
   for (const name of sets.value) {
@@ -45,7 +46,7 @@ export async function inspectRun(
     damage.push(...set.damage);
     for (const kept of set.value) damage.push(...(await kept.load()).damage);
   }
-  if (!skipsCheckpoints) damage.push(...checkpointDamage(directory, option));
+  if (!skips.includes('checkpoints')) damage.push(...checkpointDamage(directory, option));
   return { damage: unique(damage), isChecked: config.value?.isChecked ?? true };
 }
 

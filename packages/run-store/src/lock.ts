@@ -95,6 +95,8 @@ function writeLock(fileSystem: FileSystem, path: string, holder: Holder): void {
   const file = fileSystem.open(path, 'w');
   try {
     writeAll(fileSystem, file, Buffer.from(`${JSON.stringify(holder)}\n`));
+    // An empty lock after a power loss could not be told from a foreign one.
+    fileSystem.sync(file);
   } finally {
     fileSystem.close(file);
   }

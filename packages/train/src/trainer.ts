@@ -61,7 +61,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     parts = await openParts(config, options.python, onEvent, directory);
     const { state, resumedFrom } = await startingPoint(options, parts);
     const inspection = options.resume
-      ? await inspectRun(directory, { skipsCheckpoints: true })
+      ? await inspectRun(directory, { skips: ['checkpoints', 'metrics'] })
       : undefined;
     writeConfig(directory, config);
     const attempt = { python: options.python, fromStep: totalSteps(state) };

@@ -37,7 +37,7 @@ export interface RunRecord {
 
 /** Reads what there is; what is missing or damaged becomes a sentence in `gaps`. */
 export async function readRun(directory: string): Promise<RunRecord> {
-  const { damage, isChecked } = await inspectRun(directory, { skipsCheckpoints: true });
+  const { damage, isChecked } = await inspectRun(directory, { skips: ['checkpoints'] });
   const gaps = [
     ...(isChecked ? [] : [WITHOUT_CHECKSUMS]),
     ...damage.map((one) => describeDamage(one).replaceAll(`${directory}/`, '')),
