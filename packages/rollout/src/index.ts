@@ -40,4 +40,5 @@ export {
   rolloutGroup,
   runRollouts,
 } from './runner.ts';
+export { type SlowTools, withSlowTools } from './slow-tools.ts';
 export { checkRetries, type RetryBudgets } from './tries.ts';

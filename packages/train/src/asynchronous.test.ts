@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomAt } from '@saccade/core';
+import { isTiming, readMetrics } from '@saccade/run-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isTiming, readMetrics } from './metrics-log.ts';
 import { checkNames } from './parts.ts';
 import { recipes } from './registry.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
@@ -33,7 +33,7 @@ async function train(args: readonly string[]): Promise<void> {
 
 /** All rows but what the clock says. */
 function rowsOf(directory: string): Record<string, unknown>[] {
-  return readMetrics(join(directory, 'metrics.jsonl')).map((row) =>
+  return readMetrics(directory).value.rows.map((row) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !isTiming(name))),
   );
 }

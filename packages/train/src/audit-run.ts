@@ -15,7 +15,7 @@ import {
   type StepCorrelation,
   stepCorrelations,
 } from '@saccade/rewards';
-import { type MetricsRow, readMetrics } from './metrics-log.ts';
+import { describeDamage, type MetricsRow, readMetrics } from '@saccade/run-store';
 import { rewardTermsOf } from './parts.ts';
 import { boundaryOf, evaluationsOf, numberIn, rowsOf } from './report/curves.ts';
 import { readRunConfig } from './run-config.ts';
@@ -107,14 +107,10 @@ function auditedOf({ trajectories, task }: StoredGroup, prefix: string): readonl
 }
 
 function readRows(directory: string, gaps: string[]): readonly MetricsRow[] {
-  try {
-    const rows = readMetrics(join(directory, 'metrics.jsonl'));
-    if (rows.length === 0) gaps.push('metrics.jsonl has no rows: nothing is said over steps.');
-    return rows;
-  } catch (error) {
-    gaps.push(messageOf(error));
-    return [];
-  }
+  const { value, damage } = readMetrics(directory);
+  gaps.push(...damage.map(describeDamage));
+  if (value.rows.length === 0) gaps.push('metrics.jsonl has no rows: nothing is said over steps.');
+  return value.rows;
 }
 
 function readTerms(directory: string, gaps: string[]): readonly RewardTerm[] | undefined {

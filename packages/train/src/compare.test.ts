@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { algorithms } from '@saccade/algorithms';
 import { ConfigError } from '@saccade/core';
+import { type MetricsRow, readMetrics } from '@saccade/run-store';
 import { ensurePython } from '@saccade/sandbox';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pythonDirectory } from './cli/shared.ts';
 import { type CompareOptions, compare, planComparison } from './compare.ts';
-import { type MetricsRow, readMetrics } from './metrics-log.ts';
 import { checkNames } from './parts.ts';
 import { recipes } from './registry.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
@@ -86,7 +86,7 @@ describe('a comparison of algorithms', () => {
     expect(free).toEqual([undefined, undefined]);
     // At the second step the policy has moved.
     expect(pulled.at(-1)).toBeGreaterThan(0);
-    const metrics = readMetrics(join(root, 'kl', '0.5', 'metrics.jsonl'));
+    const metrics = readMetrics(join(root, 'kl', '0.5')).value.rows;
     expect(metrics.filter(({ stage }) => stage === 'sft')).toEqual([]);
   }, 120_000);
 

@@ -1,9 +1,9 @@
 /** Runs that differ in one field and share everything else: seed, tasks and cold start. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type EventSink } from '@saccade/core';
+import { makeDirectories, nodeFileSystem, readMetrics } from '@saccade/run-store';
 import type { PartialConfig, RunConfig } from './config.ts';
-import { readMetrics } from './metrics-log.ts';
 import { checkNames } from './parts.ts';
 import type { ComparedRun } from './report/comparison.ts';
 import { writeReport } from './report/write-report.ts';
@@ -112,7 +112,7 @@ export async function compare(
   for (const [i, variant] of variants.entries()) {
     onRun(variant.label, i + 1, variants.length);
     if (!(await finish(variant, options))) break;
-    const metrics = readMetrics(join(variant.directory, 'metrics.jsonl'));
+    const metrics = readMetrics(variant.directory).value.rows;
     const run = { label: variant.label, metrics };
     runs.push(run);
     options.onEnd?.(run, i);
@@ -132,7 +132,7 @@ async function finish(
       `${directory} holds a run with another configuration. Choose another --out, or remove it.`,
     );
   }
-  mkdirSync(directory, { recursive: true });
+  makeDirectories(nodeFileSystem, directory);
   const { isFinished } = await train({
     config,
     directory,

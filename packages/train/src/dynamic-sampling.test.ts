@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readMetrics } from '@saccade/run-store';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readMetrics } from './metrics-log.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'saccade-dynamic-'));
@@ -25,7 +25,7 @@ describe('a run with dynamic sampling', () => {
     const args = ['train', 'smoke', '--out', out, ...settings.flatMap((one) => ['--set', one])];
     const { status, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
     expect(status, stderr).toBe(0);
-    const rows = readMetrics(join(out, 'metrics.jsonl')).filter(({ stage }) => stage === 'rl');
+    const rows = readMetrics(out).value.rows.filter(({ stage }) => stage === 'rl');
     expect(rows).toHaveLength(3);
     const perRound = 2;
     for (const row of rows) {

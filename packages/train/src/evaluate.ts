@@ -1,9 +1,8 @@
 /** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
-import { join } from 'node:path';
 import type { Task } from '@saccade/gym';
 import { runRollouts } from '@saccade/rollout';
+import { writeTrajectorySet } from '@saccade/run-store';
 import type { ScoredTrajectory } from '@saccade/trajectory';
-import { openTrajectoryWriter } from '@saccade/trajectory/files';
 import { boxInPicture } from './box-in-picture.ts';
 import { logRow, type Run, timed, totalSteps } from './run.ts';
 import { scoreRollouts } from './score-rollouts.ts';
@@ -25,7 +24,7 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
   const tasks = await heldOut(run, count);
   await parts.syncSampler();
   const [{ groups }, seconds] = await timed(() =>
-    runRollouts(parts.sampler, parts.makeEnv, tasks, {
+    runRollouts(parts.sampler, parts.makeEvaluationEnv, tasks, {
       groupSize: 1,
       seed: config.seed,
       stream: 'evaluation',
@@ -89,20 +88,19 @@ export async function keep(
 ): Promise<void> {
   if (count === 0) return;
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  const path = join(run.directory, 'trajectories', `${name}.jsonl`);
-  const writer = await openTrajectoryWriter(path, { startAt: 0 });
-  try {
-    for (const trajectory of scored.slice(0, count)) {
+  writeTrajectorySet(
+    run.directory,
+    name,
+    scored.slice(0, count).map((trajectory) => {
       const task = byId.get(trajectory.taskId);
-      await writer.write(trajectory, {
+      const tags = {
         question: task?.question ?? '',
         answer: task?.answer ?? '',
         box: (task && boxInPicture(task))?.join(',') ?? '',
         // So that they can be audited and scored again without the task set.
         metadata: JSON.stringify(task?.metadata ?? {}),
-      });
-    }
-  } finally {
-    await writer.close();
-  }
+      };
+      return { trajectory, tags };
+    }),
+  );
 }

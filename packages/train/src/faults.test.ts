@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LocalPolicy } from '@saccade/policy';
 import type { ScoredGroupResult } from '@saccade/rewards';
+import { initialState, openMetricsLog } from '@saccade/run-store';
 import { ensurePython, LocalSandbox } from '@saccade/sandbox';
 import { afterAll, expect, it } from 'vitest';
 import { pythonDirectory } from './cli/shared.ts';
@@ -20,11 +21,9 @@ import {
   hangOf,
   planOf,
 } from './faults.fixture.ts';
-import { openMetricsLog } from './metrics-log.ts';
 import { openParts } from './parts.ts';
 import { recipes } from './registry.ts';
 import type { Run } from './run.ts';
-import { initialState } from './run-state.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 import { reinforceStreaming } from './streaming.ts';
 

@@ -139,7 +139,7 @@ export class InFlightSample {
         spent: this.#spent,
         stop,
         events: run.onEvent,
-        ...(config.sharedPrefix && { sharedPrefixKey: prefixKey }),
+        ...(config.packing.sharedPrefix && { sharedPrefixKey: prefixKey }),
         ...(from && { from }),
       });
       from = undefined;

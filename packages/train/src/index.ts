@@ -3,7 +3,7 @@ export {
   findLatestCheckpoint,
   verifyCheckpoint,
   writeCheckpoint,
-} from './checkpoint.ts';
+} from '@saccade/run-store';
 export { main } from './cli/main.ts';
 export type { PartialConfig, RunConfig } from './config.ts';
 export { type ConfigField, listConfigFields } from './config-fields.ts';

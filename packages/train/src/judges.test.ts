@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readMetrics } from '@saccade/run-store';
 import { ensurePython } from '@saccade/sandbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonDirectory } from './cli/shared.ts';
-import { readMetrics } from './metrics-log.ts';
 import { recipes } from './registry.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 import { train } from './trainer.ts';
@@ -90,9 +90,7 @@ describe('a reward that needs a judge', () => {
     const { isFinished } = await train({ config, directory, python, resume: false, onEvent });
     expect(isFinished).toBe(true);
 
-    const rows = readMetrics(join(directory, 'metrics.jsonl')).filter(
-      ({ stage }) => stage === 'rl',
-    );
+    const rows = readMetrics(directory).value.rows.filter(({ stage }) => stage === 'rl');
     expect(rows).toHaveLength(3);
     let failed = 0;
     for (const row of rows) {

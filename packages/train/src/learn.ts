@@ -10,8 +10,7 @@ import {
 } from '@saccade/algorithms';
 import type { LocalPolicy, Scores } from '@saccade/policy';
 import { type MicroBatch, packTrajectories } from '@saccade/rollout';
-import { type AdvantagedTrajectory, schedulers } from '@saccade/schedulers';
-import { learningRateAt } from './learning-rate.ts';
+import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import type { Run } from './run.ts';
 import { coldStartOf } from './run-checkpoint.ts';
 import { stepIndices, stepTokens, takeTokens } from './step-tokens.ts';
@@ -55,12 +54,8 @@ export async function* learnInParts(
   for (const [index, sequences] of minibatches.entries()) {
     const { loss, ...learned } = await learnMinibatch(run, trained, step, sequences);
     metrics.loss = (metrics.loss ?? 0) + loss;
-    const learningRate = learningRateAt(run.state.rlSteps * rl.minibatches + index, {
-      peak: rl.learningRate,
-      total: rl.steps * rl.minibatches,
-      warmupFraction: rl.warmupFraction,
-      finalFraction: rl.finalFraction,
-    });
+    const { optimizer, schedule } = parts.optimizer;
+    const learningRate = schedule(run.state.rlSteps * rl.minibatches + index);
     yield 'gradient';
     const { gradNorm } = await parts.policy.optimizerStep({
       learningRate,
@@ -81,7 +76,7 @@ async function prepare(run: Run, trained: readonly AdvantagedTrajectory[]): Prom
   const { policy, algorithm } = parts;
   const { rolloutLogprobs, ...tokens } = stepTokens(trained);
   const needs = (input: string) => algorithm.needs.includes(input);
-  const { isStreaming = false } = schedulers.get(run.config.rl.scheduler);
+  const { isStreaming = false } = parts.schedulerKind;
   const score = (by: LocalPolicy) => scoreStep(run, by, trained, tokens.sequenceOffsets);
   // Sampling and scoring agree bit for bit on one engine: then the sampler's log-probs are the old.
   const isRescored = needs('values') || needs('rolloutLogprobs') || parts.sampler !== parts.policy;
@@ -182,8 +177,8 @@ async function pack(
   const items = sequences.map((sequence) => trained[sequence] as AdvantagedTrajectory);
   const { microBatches } = await packTrajectories(items, {
     images: parts.images,
-    maxTokens: config.microBatchTokens,
-    sharedPrefix: config.sharedPrefix,
+    maxTokens: config.packing.microBatchTokens,
+    sharedPrefix: config.packing.sharedPrefix,
   });
   return microBatches;
 }

@@ -1,5 +1,5 @@
 /** Replays trajectories that a run has kept: which, with which weights, and what came of it. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, DataError, type EventSink } from '@saccade/core';
 import { protocols, type Task, type TaskSet, taskSets, uniformFrames } from '@saccade/gym';
@@ -12,12 +12,17 @@ import {
   replay,
   streamOf,
 } from '@saccade/rollout';
+import {
+  checkpointsOf,
+  type Damage,
+  describeDamage,
+  listTrajectorySets,
+  readTrajectorySet,
+} from '@saccade/run-store';
 import type { Trajectory } from '@saccade/trajectory';
-import { readTrajectories } from '@saccade/trajectory/files';
 import type { RunConfig } from './config.ts';
 import { envMaker, openBackend } from './parts.ts';
 import { findWeights, type KeptWeights, keptWeights, rebuildWeights } from './replay-weights.ts';
-import { checkpointsOf } from './run-checkpoint.ts';
 import { readRunConfig } from './run-config.ts';
 import { openRunSandbox } from './run-sandbox.ts';
 
@@ -72,14 +77,11 @@ export interface ReplayedPlay {
 export async function selectPlays(
   directory: string,
   { id, file, index, all = false }: ReplaySelection,
+  onEvent: EventSink = () => {},
 ): Promise<readonly StoredPlay[]> {
-  const folder = join(directory, 'trajectories');
-  const names = existsSync(folder)
-    ? readdirSync(folder)
-        .filter((name) => name.endsWith('.jsonl'))
-        .map((name) => name.slice(0, -'.jsonl'.length))
-        .sort()
-    : [];
+  const listed = listTrajectorySets(directory);
+  const names = listed.value;
+  warnOf(listed.damage, onEvent);
   if (names.length === 0) {
     throw new DataError(
       `${directory} keeps no trajectories. Train with --set keepTrajectoriesEverySteps=1.`,
@@ -91,20 +93,37 @@ export async function selectPlays(
     );
   }
   const plays: StoredPlay[] = [];
+  let damaged = 0;
   for (const name of file === undefined ? names : [file]) {
-    let at = 0;
-    for await (const { trajectory } of readTrajectories(join(folder, `${name}.jsonl`))) {
-      const play = { file: name, index: at++, trajectory };
-      const isChosen = id !== undefined ? trajectory.id === id : all || play.index === (index ?? 0);
-      if (isChosen) plays.push(play);
+    const { value, damage } = readTrajectorySet(directory, name);
+    warnOf(damage, onEvent);
+    for (const kept of value) {
+      const at = kept.line - 1;
+      const isChosen = id !== undefined ? kept.trajectory.id === id : all || at === (index ?? 0);
+      if (!isChosen) continue;
+      const loaded = await kept.load();
+      warnOf(loaded.damage, onEvent);
+      // A trajectory without one of its images is another trajectory.
+      if (loaded.damage.length > 0) damaged++;
+      else plays.push({ file: name, index: at, trajectory: loaded.value });
     }
   }
   if (plays.length > 0) return plays;
+  if (damaged > 0) {
+    throw new DataError(
+      `${directory}: images of ${damaged} chosen trajectories are missing or damaged, so none can ` +
+        'be replayed. Restore them from a copy.',
+    );
+  }
   const what = id === undefined ? `number ${index ?? 0}` : `"${id}"`;
   throw new DataError(
     `${directory} keeps no trajectory ${what} in ${file ?? names.join(', ')}. ` +
       'Indices count from 0; ids are those of the lines.',
   );
+}
+
+function warnOf(damage: readonly Damage[], onEvent: EventSink): void {
+  for (const one of damage) onEvent({ kind: 'warning', message: describeDamage(one) });
 }
 
 /**
@@ -119,7 +138,7 @@ export async function* replayRun(
 ): AsyncGenerator<ReplayedPlay> {
   const config = readRunConfig(directory);
   const protocol = protocols.get(config.protocol);
-  const plays = await selectPlays(directory, options);
+  const plays = await selectPlays(directory, options, options.onEvent);
   const run = runOf(directory);
   const device = await openBackend(config);
   const live = options.live ? await openLive(config, options) : undefined;

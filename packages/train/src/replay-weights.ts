@@ -1,21 +1,18 @@
 /** The weights a stored trajectory was sampled with: kept by the run, or trained again to get them. */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
-import { checkpointDirectory, verifyCheckpoint } from './checkpoint.ts';
+import {
+  checkpointDirectory,
+  checkpointsOf,
+  listCheckpoints,
+  nodeFileSystem,
+  readState,
+  verifyCheckpoint,
+  writeDurably,
+} from '@saccade/run-store';
 import type { RunConfig } from './config.ts';
-import { writeDurably } from './durable-files.ts';
 import { hasEngine } from './engine.ts';
-import { checkpointsOf } from './run-checkpoint.ts';
-import { readState } from './run-state.ts';
 import { train } from './trainer.ts';
 
 /** A checkpoint by what is asked of it here. */
@@ -43,22 +40,34 @@ function rebuiltOf(run: string): string {
 export function keptWeights(run: string): readonly KeptWeights[] {
   const kept: KeptWeights[] = [];
   for (const parent of [checkpointsOf(run), checkpointsOf(rebuiltOf(run))]) {
-    if (!existsSync(parent)) continue;
-    for (const name of readdirSync(parent).filter((entry) => /^step-\d{6,}$/.test(entry))) {
-      const directory = join(parent, name);
+    for (const directory of listCheckpoints(parent)) {
       const policyVersion = versionIn(directory);
-      if (policyVersion === undefined) continue;
-      kept.push({ directory, policyVersion, rlSteps: readState(directory).rlSteps });
+      const rlSteps = stepsIn(directory);
+      if (policyVersion === undefined || rlSteps === undefined) continue;
+      kept.push({ directory, policyVersion, rlSteps });
     }
   }
   return kept.sort((a, b) => a.policyVersion - b.policyVersion || a.rlSteps - b.rlSteps);
 }
 
+function stepsIn(directory: string): number | undefined {
+  try {
+    return readState(directory).rlSteps;
+  } catch {
+    return undefined;
+  }
+}
+
 function versionIn(directory: string): number | undefined {
   const path = join(directory, 'policy', 'optimizer.json');
   if (!existsSync(path)) return undefined;
-  const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version?: unknown };
-  return typeof version === 'number' ? version : undefined;
+  try {
+    const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version?: unknown };
+    return typeof version === 'number' ? version : undefined;
+  } catch {
+    // A damaged checkpoint is no checkpoint; whoever asks for its version hears which are kept.
+    return undefined;
+  }
 }
 
 /**
@@ -184,6 +193,6 @@ function keepRebuilt(
   rmSync(target, { recursive: true, force: true });
   renameSync(built.directory, target);
   const about = 'Weights that a replay trained again. They can be removed.\n';
-  writeDurably(join(rebuiltOf(run), 'README.txt'), about);
+  writeDurably(nodeFileSystem, join(rebuiltOf(run), 'README.txt'), about);
   return { ...built, directory: target };
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomAt } from '@saccade/core';
 import { detectors } from '@saccade/rewards';
+import { isTiming, readMetrics } from '@saccade/run-store';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isTiming, readMetrics } from './metrics-log.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const audits = detectors.names.map((name) => `audit/${name}`);
@@ -33,7 +33,7 @@ function weightsOf(directory: string): string {
 }
 
 function rowsOf(directory: string): Record<string, unknown>[] {
-  return readMetrics(join(directory, 'metrics.jsonl')).map((row) =>
+  return readMetrics(directory).value.rows.map((row) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !isTiming(name))),
   );
 }

@@ -3,7 +3,7 @@ import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
-import { type ScheduleCommand, schedulers } from '@saccade/schedulers';
+import type { ScheduleCommand } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
 import { learn } from './learn.ts';
 import { type Run, timed } from './run.ts';
@@ -26,7 +26,7 @@ interface Stored {
 
 /** Runs the steps that are still to do. */
 export async function reinforce(run: Run): Promise<void> {
-  const { isStreaming = false } = schedulers.get(run.config.rl.scheduler);
+  const { isStreaming = false } = run.parts.schedulerKind;
   if (isStreaming) await reinforceStreaming(run);
   else await reinforceInSteps(run);
 }
@@ -41,8 +41,8 @@ async function reinforceInSteps(run: Run): Promise<void> {
 }
 
 async function openSchedule(run: Run): Promise<Schedule> {
-  const { scheduler } = run.parts;
-  const { repeatsTasks = false } = schedulers.get(run.config.rl.scheduler);
+  const { scheduler, schedulerKind } = run.parts;
+  const { repeatsTasks = false } = schedulerKind;
   const fresh = { state: scheduler.init(), tasks: new TrainingTasks(run, repeatsTasks) };
   // The others forget all between two steps.
   if (!repeatsTasks) return fresh;
@@ -152,10 +152,10 @@ async function rollOut(
     maxTokensPerTurn: rollout.maxTurnTokens,
     maxContextTokens: rollout.maxContextTokens,
     images: parts.images,
-    sharedPrefix: config.sharedPrefix,
+    sharedPrefix: config.packing.sharedPrefix,
     concurrency: rollout.concurrency,
     retries: rollout.retries,
-    ...(rollout.deadlineSeconds > 0 && { deadlineSeconds: rollout.deadlineSeconds }),
+    ...(rollout.deadlineSeconds !== undefined && { deadlineSeconds: rollout.deadlineSeconds }),
   });
   const failed = Object.values(failures).reduce((sum, n) => sum + n, 0);
   if (failed === tasks.length * rl.groupSize) {

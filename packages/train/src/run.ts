@@ -1,12 +1,11 @@
 /** What the stages of a run share: its parts, its directory, its log, and where it stands. */
 import type { EventSink } from '@saccade/core';
-import type { RunConfig } from './config.ts';
-import type { MetricsLog, MetricsRow } from './metrics-log.ts';
+import type { MetricsLog, MetricsRow, RunState } from '@saccade/run-store';
 import type { Parts } from './parts.ts';
-import type { RunState } from './run-state.ts';
+import type { Sections } from './sections/sections.ts';
 
 export interface Run {
-  readonly config: RunConfig;
+  readonly config: Sections;
   readonly parts: Parts;
   readonly directory: string;
   readonly log: MetricsLog;

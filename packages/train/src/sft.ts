@@ -1,20 +1,16 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
 import { negativeLogLikelihood } from '@saccade/algorithms';
-import { randomAt } from '@saccade/core';
+import { ConfigError, randomAt } from '@saccade/core';
+import type { Mixture } from '@saccade/data';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
-import type { Mixture } from './cold-start.ts';
-import { learningRateAt } from './learning-rate.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
-
-/** Second-moment decay of AdamW in the cold start: short, for its few hundred updates. */
-const BETA2 = 0.98;
 
 /** Runs the updates of the cold start that are still to do. */
 export async function coldStart(run: Run): Promise<void> {
   const { sft, checkpoint } = run.config;
-  if (run.config.startFrom !== 'none' || run.state.sftUpdates >= sft.updates) return;
+  if (run.config.startFrom !== undefined || run.state.sftUpdates >= sft.updates) return;
   const mixtures = await gather(run);
   while (run.state.sftUpdates < sft.updates) {
     const [row, seconds] = await timed(() => update(run, mixtures));
@@ -32,18 +28,25 @@ export async function coldStart(run: Run): Promise<void> {
 
 /** The examples of the run's cold start that go into its updates. */
 async function gather({ config, parts, onEvent }: Run): Promise<readonly Mixture[]> {
-  const { coldStart: kind, taskSet, makeEnv, images, protocol, policy } = parts;
-  const { processor } = policy;
-  const all = await kind.gather({
-    config,
-    processor,
-    taskSet,
-    makeEnv,
-    images,
-    protocol,
-    onEvent,
-  });
-  return all.filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
+  const { coldStart: unit, taskSet, makeEnv, images, protocol, policy } = parts;
+  const all =
+    (await unit?.gather({
+      taskSet,
+      protocol,
+      makeEnv,
+      images,
+      processor: policy.processor,
+      seed: config.seed,
+      concurrency: config.rollout.concurrency,
+      onEvent,
+    })) ?? [];
+  const mixtures = all.filter(({ examples, perUpdate }) => examples.length > 0 && perUpdate > 0);
+  if (mixtures.length > 0) return mixtures;
+  throw new ConfigError(
+    'coldStart',
+    `coldStart: ${unit?.name ?? 'none'} gives no examples, and sft.updates is ` +
+      `${config.sft.updates}. Raise its numbers of examples, or set sft.updates=0.`,
+  );
 }
 
 /**
@@ -52,7 +55,6 @@ async function gather({ config, parts, onEvent }: Run): Promise<readonly Mixture
  */
 async function update(run: Run, mixtures: readonly Mixture[]) {
   const { config, parts, state } = run;
-  const { sft } = config;
   const losses: Record<string, number> = {};
   let tokens = 0;
   for (const mixture of mixtures) {
@@ -61,8 +63,8 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
       batch.map((trajectory) => ({ trajectory, advantage: 1 })),
       {
         images: parts.images,
-        maxTokens: config.microBatchTokens,
-        sharedPrefix: config.sharedPrefix,
+        maxTokens: config.packing.microBatchTokens,
+        sharedPrefix: config.packing.sharedPrefix,
       },
     );
     let loss = 0;
@@ -75,18 +77,9 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
     }
     losses[mixture.kind] = loss;
   }
-  const learningRate = learningRateAt(state.sftUpdates, {
-    peak: sft.learningRate,
-    total: sft.updates,
-    warmupFraction: sft.warmupFraction,
-    finalFraction: sft.finalFraction,
-  });
-  const { gradNorm } = await parts.policy.optimizerStep({
-    learningRate,
-    beta2: BETA2,
-    weightDecay: sft.weightDecay,
-    maxGradNorm: sft.maxGradNorm,
-  });
+  const { optimizer, schedule } = parts.sftOptimizer;
+  const learningRate = schedule(state.sftUpdates);
+  const { gradNorm } = await parts.policy.optimizerStep({ optimizer, learningRate });
   run.state = { ...state, sftUpdates: state.sftUpdates + 1, tokens: state.tokens + tokens };
   return {
     stage: 'sft' as const,

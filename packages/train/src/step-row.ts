@@ -29,7 +29,7 @@ export async function stepRow(
 ): Promise<Record<string, number>> {
   const { config, state } = run;
   const groups = results.map(({ scored }) => scored);
-  const every = config.keepTrajectoriesEverySteps;
+  const every = config.rl.keepTrajectoriesEverySteps;
   if (every > 0 && state.rlSteps % every === 0) {
     const kept = groups.flatMap(({ trajectories }) => trajectories);
     const name = `step-${String(state.rlSteps).padStart(6, '0')}`;

@@ -1,9 +1,15 @@
 /** Writes a run directory whose steps keep trajectories, scored as PyVision-RL scores them. */
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exact, presetTerms, scoreGroup } from '@saccade/rewards';
+import {
+  type MetricsRow,
+  nodeFileSystem,
+  openMetricsLog,
+  updateManifest,
+  writeConfig,
+  writeTrajectorySet,
+} from '@saccade/run-store';
 import { type ToolResult, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
-import { openTrajectoryWriter } from '@saccade/trajectory/files';
 import { recipes } from './registry.ts';
 import { validateConfig } from './settings.ts';
 
@@ -25,8 +31,7 @@ const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 1, wal
 
 export async function writeStoredRun(directory: string, run: StoredRunOptions): Promise<void> {
   const { metadata = {}, keepsMetadata = true } = run;
-  const rows: object[] = [];
-  await mkdir(join(directory, 'trajectories'), { recursive: true });
+  const rows: MetricsRow[] = [];
   for (let step = 1; step <= run.steps; step++) {
     const taskId = `task-${step}`;
     const trajectories = run
@@ -35,13 +40,13 @@ export async function writeStoredRun(directory: string, run: StoredRunOptions): 
     const scoring = { verifier: exact, terms: presetTerms('pyvision') };
     const { scored } = scoreGroup({ taskId, trajectories }, { answer: '7', metadata }, scoring);
     const name = `step-${String(step).padStart(6, '0')}`;
-    const writer = await openTrajectoryWriter(join(directory, 'trajectories', `${name}.jsonl`));
-    for (const one of scored.trajectories) {
-      const tags = { question: 'which digit', answer: '7', box: '10,10,70,70' };
-      const kept = { ...tags, metadata: JSON.stringify(metadata) };
-      await writer.write(one, keepsMetadata ? kept : tags);
-    }
-    await writer.close();
+    const tags = { question: 'which digit', answer: '7', box: '10,10,70,70' };
+    const kept = { ...tags, metadata: JSON.stringify(metadata) };
+    const set = scored.trajectories.map((trajectory) => ({
+      trajectory,
+      tags: keepsMetadata ? kept : tags,
+    }));
+    writeTrajectorySet(directory, name, set);
     const count = scored.trajectories.length;
     const mean = (of: (one: (typeof scored.trajectories)[number]) => number): number =>
       scored.trajectories.reduce((sum, one) => sum + of(one), 0) / count;
@@ -65,10 +70,12 @@ export async function writeStoredRun(directory: string, run: StoredRunOptions): 
       'eval/count': 200,
     });
   }
-  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-  await writeFile(join(directory, 'metrics.jsonl'), lines);
-  const config = validateConfig(recipes.get('smoke').config);
-  await writeFile(join(directory, 'config.json'), JSON.stringify(config));
+  const log = openMetricsLog(join(directory, 'metrics.jsonl'));
+  for (const row of rows) log.append(row);
+  const { sizeBytes } = log.flush();
+  log.close();
+  updateManifest(nodeFileSystem, directory, (before) => ({ ...before, metricsBytes: sizeBytes }));
+  writeConfig(directory, validateConfig(recipes.get('smoke').config));
 }
 
 function trajectoryOf(taskId: string, id: string, index: number, play: StoredPlay): Trajectory {

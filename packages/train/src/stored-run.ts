@@ -1,10 +1,17 @@
 /** The trajectories a run has kept, by file and group, with what is known of their tasks. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataError, messageOf } from '@saccade/core';
+import { DataError } from '@saccade/core';
 import type { ScoringTask } from '@saccade/rewards';
+import {
+  describeDamage,
+  inspectConfig,
+  listTrajectorySets,
+  readTrajectorySet,
+  trajectoriesOf,
+  WITHOUT_CHECKSUMS,
+} from '@saccade/run-store';
 import { isScored, type ScoredTrajectory, type Tags } from '@saccade/trajectory';
-import { readTrajectoryLines } from '@saccade/trajectory/files';
 
 export interface StoredGroup {
   readonly taskId: string;
@@ -48,13 +55,8 @@ export async function readStoredRun(
   if (!existsSync(directory)) {
     throw new DataError(`There is no run directory ${directory}. Give the path of a run.`);
   }
-  const folder = join(directory, 'trajectories');
-  const names = existsSync(folder)
-    ? readdirSync(folder)
-        .filter((file) => file.endsWith('.jsonl'))
-        .map((file) => file.slice(0, -'.jsonl'.length))
-        .sort(stepsFirst)
-    : [];
+  const listed = listTrajectorySets(directory);
+  const names = [...listed.value].sort(stepsFirst);
   if (names.length === 0) {
     throw new DataError(`${directory} keeps no trajectories. ${remedy}`);
   }
@@ -66,15 +68,19 @@ export async function readStoredRun(
   }
   const steps = names.filter((name) => stepOf(name) !== undefined);
   const chosen = only.length > 0 ? only : steps.length > 0 ? steps : names;
-  const gaps: string[] = [];
-  const sets: StoredSet[] = [];
-  for (const name of chosen) sets.push(await readSet(join(folder, `${name}.jsonl`), name, gaps));
+  const gaps = [...checksumGap(directory), ...listed.damage.map(describeDamage)];
+  const sets = chosen.map((name) => readSet(directory, name, gaps));
   if (sets.every(({ groups }) => groups.length === 0)) {
     throw new DataError(
       `${directory} keeps no scored trajectories in ${chosen.join(', ')}. ${gaps.join(' ') || remedy}`,
     );
   }
   return { directory, sets, gaps };
+}
+
+/** Says so of a run whose files have no checksums. */
+function checksumGap(directory: string): readonly string[] {
+  return inspectConfig(directory).value?.isChecked === false ? [WITHOUT_CHECKSUMS] : [];
 }
 
 /** `step-000010` is 10. */
@@ -88,24 +94,22 @@ function stepsFirst(a: string, b: string): number {
   return rank(a) - rank(b) || a.localeCompare(b);
 }
 
-async function readSet(path: string, name: string, gaps: string[]): Promise<StoredSet> {
+function readSet(directory: string, name: string, gaps: string[]): StoredSet {
   const groups = new Map<string, { tags: Tags; trajectories: ScoredTrajectory[] }>();
   let unscored = 0;
-  try {
-    for await (const { trajectory, tags } of readTrajectoryLines(path)) {
-      if (!isScored(trajectory)) {
-        unscored++;
-        continue;
-      }
-      const own = groups.get(trajectory.taskId);
-      if (own === undefined) groups.set(trajectory.taskId, { tags, trajectories: [trajectory] });
-      else own.trajectories.push(trajectory);
+  const { value, damage } = readTrajectorySet(directory, name);
+  gaps.push(...damage.map(describeDamage));
+  for (const { trajectory, tags } of value) {
+    if (!isScored(trajectory)) {
+      unscored++;
+      continue;
     }
-  } catch (error) {
-    // A run that was killed leaves its last line cut short; what came before it counts.
-    gaps.push(`${name}.jsonl is not whole: ${messageOf(error)}`);
+    const own = groups.get(trajectory.taskId);
+    if (own === undefined) groups.set(trajectory.taskId, { tags, trajectories: [trajectory] });
+    else own.trajectories.push(trajectory);
   }
   if (unscored > 0) gaps.push(`${name}.jsonl has ${unscored} trajectories without a reward.`);
+  const path = join(trajectoriesOf(directory), `${name}.jsonl`);
   const step = stepOf(name);
   return {
     name,

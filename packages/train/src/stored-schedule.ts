@@ -1,12 +1,12 @@
 /** What a scheduler remembers between steps, in a checkpoint: its state and the trajectories in it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DataError, messageOf } from '@saccade/core';
+import type { DataError } from '@saccade/core';
+import {
+  readSchedule as readStored,
+  StoreError,
+  writeSchedule as writeStored,
+} from '@saccade/run-store';
 import { formatState, parseState } from '@saccade/schedulers';
 import { isScored, type Trajectory } from '@saccade/trajectory';
-import { openTrajectoryWriter, readTrajectories } from '@saccade/trajectory/files';
-
-const FOLDER = 'schedule';
 
 /** What is kept. `More` is JSON; the trajectories it means, it names by their ids. */
 export interface StoredSchedule<More> {
@@ -21,21 +21,11 @@ export async function writeSchedule<More>(
   checkpoint: string,
   { state, more, trajectories }: StoredSchedule<More>,
 ): Promise<void> {
-  // Taken apart at once: what is written is one moment, however long writing takes.
   const formatted = formatState(state);
-  const json = JSON.stringify({ scheduler: formatted.json, more });
   const all = new Map(
     [...formatted.trajectories, ...trajectories].map((one) => [one.id, one] as const),
   );
-  const folder = join(checkpoint, FOLDER);
-  mkdirSync(folder, { recursive: true });
-  const writer = await openTrajectoryWriter(join(folder, 'trajectories.jsonl'), { startAt: 0 });
-  try {
-    for (const trajectory of all.values()) await writer.write(trajectory);
-  } finally {
-    await writer.close();
-  }
-  writeFileSync(join(folder, 'schedule.json'), `${json}\n`);
+  writeStored(checkpoint, { json: { scheduler: formatted.json, more }, trajectories: all });
 }
 
 /**
@@ -47,28 +37,23 @@ export async function readSchedule<More>(
 ): Promise<
   { readonly state: unknown; readonly more: More; find(id: string): Trajectory } | undefined
 > {
-  const path = join(checkpoint, FOLDER, 'schedule.json');
-  if (!existsSync(path)) return undefined;
-  const all = new Map<string, Trajectory>();
-  for await (const { trajectory } of readTrajectories(
-    join(checkpoint, FOLDER, 'trajectories.jsonl'),
-  )) {
-    all.set(trajectory.id, trajectory);
-  }
-  let stored: { readonly scheduler: string; readonly more: More };
-  try {
-    stored = JSON.parse(readFileSync(path, 'utf8')) as typeof stored;
-  } catch (error) {
-    throw new DataError(`${path} cannot be read: ${messageOf(error)}.`, { cause: error });
-  }
-  const state = parseState(stored.scheduler, (id) => {
-    const found = all.get(id);
+  const stored = await readStored(checkpoint);
+  if (stored === undefined) return undefined;
+  const { scheduler, more } = stored.json as { readonly scheduler: string; readonly more: More };
+  const missing = (id: string): DataError =>
+    new StoreError({
+      path: checkpoint,
+      problem: `its schedule needs trajectory ${id}, which is not beside it`,
+      remedy: 'Resume from another checkpoint: move this one out of checkpoints/.',
+    });
+  const state = parseState(scheduler, (id) => {
+    const found = stored.trajectories.get(id);
     return found !== undefined && isScored(found) ? found : undefined;
   });
   const find = (id: string): Trajectory => {
-    const found = all.get(id);
+    const found = stored.trajectories.get(id);
     if (found !== undefined) return found;
-    throw new DataError(`${path} needs trajectory ${id}, which is not beside it.`);
+    throw missing(id);
   };
-  return { state, more: stored.more, find };
+  return { state, more, find };
 }

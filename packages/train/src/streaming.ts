@@ -6,7 +6,6 @@ import {
   type AdvantagedTrajectory,
   type ScheduleCommand,
   type ScheduleEvent,
-  schedulers,
 } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
 import { FreeRunning } from './free-running.ts';
@@ -92,7 +91,7 @@ class Stream implements FlightListener {
     const { parts, config } = run;
     this.#run = run;
     this.#observe = observe;
-    const { repeatsTasks = false } = schedulers.get(config.rl.scheduler);
+    const { repeatsTasks = false } = parts.schedulerKind;
     this.#tasks = new TrainingTasks(run, repeatsTasks, stored?.known);
     this.#versions = new StepVersions(parts.sampler);
     this.#state = stored?.state ?? parts.scheduler.init();

@@ -23,9 +23,8 @@ export class TrainingTasks {
 
   /** Takes the next tasks that the cold start has not shown. */
   take(count: number): readonly TaskIndex[] {
-    const { config, state } = this.#run;
-    const { demonstrations, tours } = config.sft;
-    const first = demonstrations + tours + state.tasksTaken;
+    const { parts, state } = this.#run;
+    const first = (parts.coldStart?.taskCount ?? 0) + state.tasksTaken;
     this.#run.state = { ...state, tasksTaken: state.tasksTaken + count };
     return Array.from({ length: count }, (_, i) => first + i);
   }

@@ -10,12 +10,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { probeForTests } from '@saccade/backend-webgpu/software-gpu';
 import { readSafetensors } from '@saccade/nn/files';
+import { isTiming, type MetricsRow, readMetrics } from '@saccade/run-store';
 import type { TrajectoryLine } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPython } from './cli/shared.ts';
 import type { RunConfig } from './config.ts';
 import { describeDifferences, readLines } from './draws.fixture.ts';
-import { isTiming, type MetricsRow, readMetrics } from './metrics-log.ts';
 import { smoke } from './recipes/catalog.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 import { type TrainOptions, train } from './trainer.ts';
@@ -82,7 +82,7 @@ async function coldStart(seed: number): Promise<string> {
 
 /** Rows of the metrics that a device wrote by itself, without times. */
 function rowsOf(directory: string): readonly MetricsRow[] {
-  const rows = readMetrics(join(directory, 'metrics.jsonl')).slice(UPDATES - 1);
+  const rows = readMetrics(directory).value.rows.slice(UPDATES - 1);
   return rows.map(
     (row) =>
       Object.fromEntries(Object.entries(row).filter(([name]) => !isTiming(name))) as MetricsRow,

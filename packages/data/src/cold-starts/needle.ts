@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { tourMix } from '../behaviour.ts';
 import { captions } from '../caption.ts';
 import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
-import { amounts, behavior, CONCURRENCY, tourCards } from '../cold-start-settings.ts';
+import { scriptedTasks, amounts, behavior, CONCURRENCY, tourCards } from '../cold-start-settings.ts';
 import { needleCorpus } from '../corpus.ts';
 import { demonstrate } from '../demonstrations.ts';
 import { guide } from '../guided.ts';
@@ -25,7 +25,7 @@ export const needle = defineColdStart({
   description: 'Looks at cards that are too few and end too early, tours, captions and readings.',
   settings,
   corpus: needleCorpus,
-  taskCount: ({ demonstrations, tours }) => demonstrations + tours,
+  taskCount: scriptedTasks,
   gather,
 });
 

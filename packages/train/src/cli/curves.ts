@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
+import { describeDamage, readMetrics } from '@saccade/run-store';
 import type { Command } from 'commander';
-import { readMetrics } from '../metrics-log.ts';
 import { type ComparedRun, comparisonTable } from '../report/comparison.ts';
 import { drawComparison } from '../report/comparison-picture.ts';
 import { MOST_RUNS } from '../report/picture-of-charts.ts';
@@ -62,6 +62,8 @@ function readRuns(runs: readonly string[], labels: readonly string[]): readonly 
     if (!existsSync(path)) {
       throw new DataError(`There is no ${path}. Give directories of runs.`);
     }
-    return { label: labels[i] ?? basename(resolve(run)), metrics: readMetrics(path) };
+    const { value, damage } = readMetrics(resolve(run));
+    for (const one of damage) console.error(describeDamage(one));
+    return { label: labels[i] ?? basename(resolve(run)), metrics: value.rows };
   });
 }

@@ -1,17 +1,24 @@
 /** `saccade eval`: a checkpoint of a run on its held-out tasks. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DataError } from '@saccade/core';
+import {
+  checkpointsOf,
+  describeDamage,
+  findLatestCheckpoint,
+  makeDirectories,
+  nodeFileSystem,
+  openMetricsLog,
+  readState,
+  trajectoriesOf,
+  verifyCheckpoint,
+  writeConfig,
+} from '@saccade/run-store';
 import type { Command } from 'commander';
-import { findLatestCheckpoint, verifyCheckpoint } from '../checkpoint.ts';
-import { writeDurably } from '../durable-files.ts';
 import { evaluate } from '../evaluate.ts';
-import { openMetricsLog } from '../metrics-log.ts';
 import { openParts } from '../parts.ts';
 import { wilsonInterval } from '../report/numbers.ts';
-import { checkpointsOf } from '../run-checkpoint.ts';
 import { readRunConfig } from '../run-config.ts';
-import { readState } from '../run-state.ts';
 import { validateConfig } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { openPython, wholeNumber } from './shared.ts';
@@ -74,11 +81,12 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
     },
   });
   const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
-  mkdirSync(join(directory, 'trajectories'), { recursive: true });
+  makeDirectories(nodeFileSystem, trajectoriesOf(directory));
   // What a replay reads: the options of this evaluation, not those of the run.
-  writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
+  writeConfig(directory, config);
   const parts = await openParts(config, await openPython(onEvent), onEvent, directory);
   const log = openMetricsLog(join(directory, 'metrics.jsonl'));
+  for (const one of log.damage) onEvent({ kind: 'warning', message: describeDamage(one) });
   try {
     // With the optimizer comes the version that its trajectories are recorded under.
     await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });

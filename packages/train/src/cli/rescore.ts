@@ -1,6 +1,5 @@
 /** `saccade rescore`: what a run has kept, under another reward. */
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import {
   auditRewards,
@@ -11,6 +10,7 @@ import {
   type TermChange,
   verifiers,
 } from '@saccade/rewards';
+import { nodeFileSystem, writeDurably } from '@saccade/run-store';
 import type { Command } from 'commander';
 import { formatDifference, formatNumber, formatPercent } from '../report/numbers.ts';
 import { type Comparison, missingFacts, type Rescored, rescore } from '../rescore.ts';
@@ -63,7 +63,7 @@ async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void>
   const { preset, variant } = presetNamed(flags.reward);
   const name = variant === 'paper' ? preset.name : `${preset.name}-${variant}`;
   const out = resolve(flags.out ?? join(directory, 'rescored', `${name}.jsonl`));
-  await writeLines(out, rescored.trajectories);
+  writeLines(out, rescored.trajectories);
   for (const line of describeRescored(rescored)) console.log(line);
   const found = auditRewards({ groups: rescored.newGroups, terms });
   const before = auditRewards({ groups: rescored.oldGroups });
@@ -120,11 +120,9 @@ export function parseChange(text: string): TermChange {
   };
 }
 
-async function writeLines(path: string, lines: readonly object[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+function writeLines(path: string, lines: readonly object[]): void {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  await writeFile(`${path}.part`, text);
-  await rename(`${path}.part`, path);
+  writeDurably(nodeFileSystem, path, text);
 }
 
 /** The tables that `saccade rescore` prints of rewards and terms. */

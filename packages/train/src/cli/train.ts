@@ -1,7 +1,8 @@
 /** `saccade train`: runs a recipe, or goes on with a run. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
+import { makeDirectories, nodeFileSystem } from '@saccade/run-store';
 import type { Command } from 'commander';
 import { listenForInterruption } from '../interruption.ts';
 import { checkNames } from '../parts.ts';
@@ -67,7 +68,7 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
   }
   const config = isResumed ? readRunConfig(resolve(flags.resume ?? '')) : configure(name, flags);
   const directory = resolve(flags.resume ?? flags.out ?? freeDirectory(config.recipe, config.seed));
-  mkdirSync(directory, { recursive: true });
+  makeDirectories(nodeFileSystem, directory);
   const onEvent = terminalProgress({ stream: process.stderr });
   const python = await openPython(onEvent);
   const interruption = listenForInterruption(onEvent);

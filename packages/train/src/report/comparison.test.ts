@@ -1,5 +1,5 @@
+import type { MetricsRow } from '@saccade/run-store';
 import { describe, expect, it } from 'vitest';
-import type { MetricsRow } from '../metrics-log.ts';
 import { type ComparedRun, comparisonCharts, comparisonTable } from './comparison.ts';
 import { drawComparison } from './comparison-picture.ts';
 

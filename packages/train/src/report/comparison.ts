@@ -1,5 +1,5 @@
 /** Several runs side by side: what each reached, and their curves in one picture. */
-import type { MetricsRow } from '../metrics-log.ts';
+import type { MetricsRow } from '@saccade/run-store';
 import type { Chart, Point, Series } from './charts.ts';
 import { boundaryOf, type Evaluation, evaluationsOf, numberIn, rowsOf } from './curves.ts';
 import { formatDifference, formatPercent, wilsonInterval } from './numbers.ts';

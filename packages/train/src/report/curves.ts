@@ -1,5 +1,5 @@
 /** Which curves the report shows, and the evaluations its headline compares. */
-import type { MetricsRow, Stage } from '../metrics-log.ts';
+import type { MetricsRow, Stage } from '@saccade/run-store';
 import type { Chart, Point, Series } from './charts.ts';
 import { formatPercent, wilsonInterval } from './numbers.ts';
 

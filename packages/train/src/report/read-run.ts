@@ -1,18 +1,18 @@
 /** What a run directory holds, as far as it is there: the report is made of nothing else. */
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join, normalize } from 'node:path';
-import { messageOf } from '@saccade/core';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
-  type ScoredTrajectory,
-  type Tags,
-  type Trajectory,
-  type TrajectoryLine,
-  withImages,
-} from '@saccade/trajectory';
-import { readTrajectoryLines } from '@saccade/trajectory/files';
+  describeDamage,
+  inspectConfig,
+  inspectRun,
+  type MetricsRow,
+  readEnvironment,
+  readMetrics,
+  readTrajectorySet,
+  WITHOUT_CHECKSUMS,
+} from '@saccade/run-store';
+import type { ScoredTrajectory, Tags, Trajectory } from '@saccade/trajectory';
 import type { RunConfig } from '../config.ts';
-import { type MetricsRow, readMetrics } from '../metrics-log.ts';
 
 /** One trajectory of an evaluation whose pictures are still on disk. */
 export interface KeptTrajectory {
@@ -35,14 +35,20 @@ export interface RunRecord {
   readonly gaps: readonly string[];
 }
 
-/** Reads what there is; what is not becomes a sentence in `gaps`. */
+/** Reads what there is; what is missing or damaged becomes a sentence in `gaps`. */
 export async function readRun(directory: string): Promise<RunRecord> {
-  const gaps: string[] = [];
-  const config = readObject(join(directory, 'config.json'), gaps) as Partial<RunConfig> | undefined;
-  const environment = readObject(join(directory, 'environment.json'), gaps);
-  const metrics = readRows(join(directory, 'metrics.jsonl'), gaps);
-  const before = await readKept(directory, 'evaluation-sft', 'after the cold start', gaps);
-  const after = await readKept(directory, 'evaluation-final', 'at the end', gaps);
+  const { damage, isChecked } = await inspectRun(directory, { skips: ['checkpoints'] });
+  const gaps = [
+    ...(isChecked ? [] : [WITHOUT_CHECKSUMS]),
+    ...damage.map((one) => describeDamage(one).replaceAll(`${directory}/`, '')),
+  ];
+  const config = inspectConfig(directory).value?.config as Partial<RunConfig> | undefined;
+  const environment = readEnvironment(directory).value;
+  if (!existsSync(join(directory, 'environment.json'))) gaps.push('environment.json is not there.');
+  const metrics = readMetrics(directory).value.rows;
+  if (metrics.length === 0) gaps.push('metrics.jsonl has no rows yet: there are no curves.');
+  const before = readKept(directory, 'evaluation-sft', 'after the cold start', gaps);
+  const after = readKept(directory, 'evaluation-final', 'at the end', gaps);
   return {
     directory,
     ...(config && { config }),
@@ -54,75 +60,24 @@ export async function readRun(directory: string): Promise<RunRecord> {
   };
 }
 
-function readObject(path: string, gaps: string[]): Readonly<Record<string, unknown>> | undefined {
-  const name = nameOf(path);
-  if (!existsSync(path)) {
-    gaps.push(`${name} is not there.`);
-    return undefined;
-  }
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Readonly<Record<string, unknown>>;
-    }
-    gaps.push(`${name} is not a JSON object.`);
-  } catch (error) {
-    gaps.push(`${name} cannot be read: ${messageOf(error)}`);
-  }
-  return undefined;
-}
-
-function readRows(path: string, gaps: string[]): readonly MetricsRow[] {
-  try {
-    const rows = readMetrics(path);
-    if (rows.length === 0) gaps.push('metrics.jsonl has no rows yet: there are no curves.');
-    return rows;
-  } catch (error) {
-    gaps.push(`metrics.jsonl cannot be read: ${messageOf(error)}`);
-    return [];
-  }
-}
-
-async function readKept(
+function readKept(
   directory: string,
   name: string,
   when: string,
   gaps: string[],
-): Promise<ReadonlyMap<string, KeptTrajectory>> {
-  const kept = new Map<string, KeptTrajectory>();
+): ReadonlyMap<string, KeptTrajectory> {
   const file = `trajectories/${name}.jsonl`;
-  const path = join(directory, file);
-  if (!existsSync(path)) {
+  if (!existsSync(join(directory, file))) {
     gaps.push(`${file} is not there: the evaluation ${when} has not been done.`);
-    return kept;
+    return new Map();
   }
-  try {
-    for await (const line of readTrajectoryLines(path)) {
-      const { trajectory, tags } = line;
-      kept.set(trajectory.taskId, { trajectory, tags, load: () => loadImages(path, line) });
-    }
-    if (kept.size === 0) gaps.push(`${file} is empty.`);
-  } catch (error) {
-    // A run that was killed leaves its last line cut short; what came before it is shown.
-    gaps.push(`${file} is not whole: ${messageOf(error)}`);
-  }
-  return kept;
-}
-
-async function loadImages(path: string, line: TrajectoryLine): Promise<Trajectory> {
-  const { trajectory } = await withImages(line, async (file) => {
-    const relative = normalize(file);
-    if (isAbsolute(relative) || relative.startsWith('..')) return new Uint8Array(0);
-    try {
-      return new Uint8Array(await readFile(join(dirname(path), relative)));
-    } catch {
-      // The page says in the picture's place that it is missing.
-      return new Uint8Array(0);
-    }
-  });
-  return trajectory;
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
+  const { value } = readTrajectorySet(directory, name);
+  if (value.length === 0) gaps.push(`${file} has no trajectories that can be read.`);
+  return new Map(
+    value.map(({ trajectory, tags, load }) => [
+      trajectory.taskId,
+      // The page says in the place of an image that it is missing; the gaps say why.
+      { trajectory, tags, load: async () => (await load()).value },
+    ]),
+  );
 }

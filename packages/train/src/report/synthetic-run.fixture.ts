@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Box, type NeedleFacts, needle, type Task } from '@saccade/gym';
+import type { MetricsRow } from '@saccade/run-store';
 import {
   countToolCalls,
   type ScoredTrajectory,
@@ -11,7 +12,6 @@ import {
 } from '@saccade/trajectory';
 import { openTrajectoryWriter } from '@saccade/trajectory/files';
 import sharp from 'sharp';
-import type { MetricsRow } from '../metrics-log.ts';
 
 export interface SyntheticRun {
   /** Held-out tasks kept in each evaluation. */

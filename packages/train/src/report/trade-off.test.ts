@@ -1,6 +1,6 @@
+import type { MetricsRow } from '@saccade/run-store';
 import { describe, expect, it } from 'vitest';
 import type { ExperimentTradeOff } from '../experiment.ts';
-import type { MetricsRow } from '../metrics-log.ts';
 import type { PartResult } from '../run-experiment.ts';
 import { drawTradeOffTable, tradeOffChart, tradeOffPoints } from './trade-off.ts';
 

@@ -1,8 +1,8 @@
 /** `audit.html` of a run: the findings, their curves over steps, and the code of examples. */
 import { createHash } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Audited, Finding } from '@saccade/rewards';
+import { nodeFileSystem, writeDurably } from '@saccade/run-store';
 import { codeOf, isToolUse } from '@saccade/trajectory';
 import type { RunAudit } from '../audit-run.ts';
 import { type Chart, drawChart } from './charts.ts';
@@ -17,8 +17,7 @@ const SHOWN_EXAMPLES = 3;
 export async function writeAudit(audit: RunAudit): Promise<string> {
   const path = join(audit.directory, 'audit.html');
   // Aside and renamed: a page that somebody has open is whole, before and after.
-  await writeFile(`${path}.part`, drawAudit(audit));
-  await rename(`${path}.part`, path);
+  writeDurably(nodeFileSystem, path, drawAudit(audit));
   return path;
 }
 

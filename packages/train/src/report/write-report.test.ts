@@ -78,7 +78,7 @@ describe('writeReport', () => {
 
   it('comes out of an empty directory', async () => {
     const page = await readReport();
-    expect(page).toContain('config.json is not there');
+    expect(page).toContain('config.json: it is missing');
     expect(page).toContain('No evaluation on held-out tasks has been done yet');
     expect(page.match(/No values were recorded/g)).toHaveLength(6);
   });
@@ -89,7 +89,7 @@ describe('writeReport', () => {
     const images = join(directory, 'trajectories/images');
     for (const file of await readdir(images)) await rm(join(images, file));
     const page = await readReport();
-    expect(page).toContain('evaluation-final.jsonl is not whole');
+    expect(page).toContain('evaluation-final.jsonl: row 3 is cut short and was left out');
     expect(page).toContain('The file of the picture is missing');
     expect(page.match(/<details class="task"/g)).toHaveLength(2);
   });

@@ -1,8 +1,8 @@
 /** `report.html` of a run, made from its directory alone: it can be made again at any time. */
 import { existsSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataError } from '@saccade/core';
+import { nodeFileSystem, writeDurably } from '@saccade/run-store';
 import { drawPage } from './page.ts';
 import { readRun } from './read-run.ts';
 
@@ -19,7 +19,6 @@ export async function writeReport(runDirectory: string): Promise<string> {
   const page = await drawPage(await readRun(runDirectory));
   const path = join(runDirectory, 'report.html');
   // Aside and renamed: a page that somebody has open is whole, before and after.
-  await writeFile(`${path}.part`, page);
-  await rename(`${path}.part`, path);
+  writeDurably(nodeFileSystem, path, page);
   return path;
 }
