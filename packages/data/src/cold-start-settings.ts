@@ -51,3 +51,14 @@ export const tourCards: z.ZodDefault<z.ZodNumber> = count({
 
 /** Demonstrations are made at most this many at a time. */
 export const CONCURRENCY = 64;
+
+/**
+ * Tasks that reinforcement learning skips. Tours and demonstrations show one task each; as many again
+ * as there are demonstrations are left out, where the published runs begin.
+ */
+export function scriptedTasks(settings: {
+  readonly demonstrations: number;
+  readonly tours: number;
+}): number {
+  return settings.tours + 2 * settings.demonstrations;
+}

@@ -58,9 +58,8 @@ export async function* learnInParts(
     const learningRate = schedule(run.state.rlSteps * rl.minibatches + index);
     yield 'gradient';
     const { gradNorm } = await parts.policy.optimizerStep({
+      optimizer,
       learningRate,
-      weightDecay: rl.weightDecay,
-      maxGradNorm: rl.maxGradNorm,
       inFlight,
     });
     // Of the last minibatch: there the policy is furthest from the one that sampled.

@@ -17,7 +17,7 @@ import {
 } from '@saccade/rewards';
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
-import type { Scheduler, SchedulerKind, ScoredGroup } from '@saccade/schedulers';
+import type { InFlightLimits, Scheduler, SchedulerKind, ScoredGroup } from '@saccade/schedulers';
 import type { ResolvedRun } from './run-config.ts';
 import type { Selected } from './slots/slot.ts';
 
@@ -44,6 +44,8 @@ export interface Parts {
   readonly sftOptimizer: StageOptimizer;
   readonly schedulerKind: SchedulerKind;
   readonly scheduler: Scheduler;
+  /** Seconds after which a streaming scheduler cancels a task; absent: never. */
+  readonly taskDeadlineSeconds?: number;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
   openReference(directory: string): Promise<LocalPolicy>;
   dispose(): Promise<void>;
@@ -207,9 +209,25 @@ export function checkRun(run: ResolvedRun): void {
   required(run.units.taskSet).with(settingsOf(run.config.taskSet));
 }
 
-function schedulerOf({ config, units }: ResolvedRun, algorithm: Algorithm): Scheduler {
+/** Limits of a streaming scheduler, with what the run itself knows of them. */
+function inFlightLimits({ config, units }: ResolvedRun): InFlightLimits | undefined {
+  if (units.scheduler?.isStreaming !== true) return undefined;
+  const { deadlineSeconds, maxContextTokens } = config.rollout;
+  const own = config.scheduler.inFlight as InFlightLimits | undefined;
+  if (own === undefined && deadlineSeconds === undefined) return undefined;
+  return {
+    ...(deadlineSeconds !== undefined && { deadlineSeconds }),
+    ...(own?.maxTokens !== undefined && { tokensPerTrajectory: maxContextTokens }),
+    ...own,
+  };
+}
+
+function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
+  const { config, units } = run;
+  const inFlight = inFlightLimits(run);
   return required(units.scheduler).create({
     ...(settingsOf(config.scheduler) as { readonly promptsPerStep: number }),
+    ...(inFlight && { inFlight }),
     groupSize: config.rl.groupSize,
     advantages: ({ trajectories }) => algorithm.groupAdvantages(scored(trajectories)),
   });
@@ -240,6 +258,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
   checkRun(run);
   const { config, units } = run;
   const algorithm = algorithmOf(run);
+  const deadline = inFlightLimits(run)?.deadlineSeconds;
   const device = await openRunDevice(run);
   let playground: Playground | undefined;
   try {
@@ -273,6 +292,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       ...optimizersOf(run),
       schedulerKind: required(units.scheduler),
       scheduler: schedulerOf(run, algorithm),
+      ...(deadline !== undefined && { taskDeadlineSeconds: deadline }),
       openReference(directory) {
         reference ??= loadLocalPolicy({ device, directory });
         return reference;

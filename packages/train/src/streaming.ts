@@ -187,9 +187,9 @@ class Stream implements FlightListener {
   }
 
   async runFreely(): Promise<void> {
-    const { config } = this.#run;
-    const { deadlineSeconds } = config.rollout;
-    if (deadlineSeconds > 0) {
+    const { config, parts } = this.#run;
+    const { taskDeadlineSeconds: deadlineSeconds } = parts;
+    if (deadlineSeconds !== undefined) {
       const tick = (): void => this.post({ kind: 'clock', seconds: this.#seconds });
       this.#clock = setInterval(tick, Math.max(50, 100 * deadlineSeconds));
     }
@@ -268,7 +268,7 @@ class Stream implements FlightListener {
     const seconds = secondsSince(window.startedAt);
     this.#window = emptyWindow();
     this.#batch = undefined;
-    const ages = stalenessMetrics(batch, this.#version, rl.maxStaleness);
+    const ages = stalenessMetrics(batch, this.#version, run.parts.scheduler.maxStaleness);
     if (batch.length > 0) {
       this.#version++;
       await run.parts.syncSampler();

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { tourMix } from '../behaviour.ts';
 import { captions } from '../caption.ts';
 import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
-import { amounts, behavior, CONCURRENCY } from '../cold-start-settings.ts';
+import { scriptedTasks, amounts, behavior, CONCURRENCY } from '../cold-start-settings.ts';
 import { videoCorpus } from '../corpus.ts';
 import { demonstrate } from '../demonstrations.ts';
 import { guide } from '../guided.ts';
@@ -32,7 +32,7 @@ export const cardVideo = defineColdStart({
   description: 'Strips and frames that are fetched too rarely; or given frames, which are read.',
   settings,
   corpus: videoCorpus,
-  taskCount: ({ demonstrations, tours }) => demonstrations + tours,
+  taskCount: scriptedTasks,
   gather,
 });
 

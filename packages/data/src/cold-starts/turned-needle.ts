@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { captions } from '../caption.ts';
 import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
 import {
+  scriptedTasks,
   amounts,
   behavior,
   CONCURRENCY,
@@ -60,7 +61,7 @@ export const turnedNeedle = defineColdStart({
   description: 'Turns that are left out or tried at random, looks, tours, captions and readings.',
   settings,
   corpus: turnedCorpus,
-  taskCount: ({ demonstrations, tours }) => demonstrations + tours,
+  taskCount: scriptedTasks,
   gather,
 });
 
