@@ -8,10 +8,10 @@ import {
   prepareStep,
   type TokenBatch,
 } from '@saccade/algorithms';
+import { adamw, cosine } from '@saccade/optim';
 import type { LocalPolicy, Scores } from '@saccade/policy';
 import { type MicroBatch, packTrajectories } from '@saccade/rollout';
 import { type AdvantagedTrajectory, schedulers } from '@saccade/schedulers';
-import { learningRateAt } from './learning-rate.ts';
 import type { Run } from './run.ts';
 import { coldStartOf } from './run-checkpoint.ts';
 import { stepIndices, stepTokens, takeTokens } from './step-tokens.ts';
@@ -52,20 +52,19 @@ export async function* learnInParts(
   if (trained.length === 0) return metrics;
   const step = await prepare(run, trained);
   const minibatches = splitByGroup(trained, rl.minibatches);
+  const schedule = cosine.create(
+    { peak: rl.learningRate, total: rl.steps * rl.minibatches },
+    { warmupFraction: rl.warmupFraction, finalFraction: rl.finalFraction },
+  );
+  const optimizer = adamw.create({ weightDecay: rl.weightDecay, maxGradNorm: rl.maxGradNorm });
   for (const [index, sequences] of minibatches.entries()) {
     const { loss, ...learned } = await learnMinibatch(run, trained, step, sequences);
     metrics.loss = (metrics.loss ?? 0) + loss;
-    const learningRate = learningRateAt(run.state.rlSteps * rl.minibatches + index, {
-      peak: rl.learningRate,
-      total: rl.steps * rl.minibatches,
-      warmupFraction: rl.warmupFraction,
-      finalFraction: rl.finalFraction,
-    });
+    const learningRate = schedule(run.state.rlSteps * rl.minibatches + index);
     yield 'gradient';
     const { gradNorm } = await parts.policy.optimizerStep({
       learningRate,
-      weightDecay: rl.weightDecay,
-      maxGradNorm: rl.maxGradNorm,
+      optimizer,
       inFlight,
     });
     // Of the last minibatch: there the policy is furthest from the one that sampled.

@@ -1,10 +1,10 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
 import { negativeLogLikelihood } from '@saccade/algorithms';
 import { randomAt } from '@saccade/core';
+import { adamw, cosine } from '@saccade/optim';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import type { Mixture } from './cold-start.ts';
-import { learningRateAt } from './learning-rate.ts';
 import { Interrupted, logRow, type Run, timed, totalSteps } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
 
@@ -75,17 +75,18 @@ async function update(run: Run, mixtures: readonly Mixture[]) {
     }
     losses[mixture.kind] = loss;
   }
-  const learningRate = learningRateAt(state.sftUpdates, {
-    peak: sft.learningRate,
-    total: sft.updates,
-    warmupFraction: sft.warmupFraction,
-    finalFraction: sft.finalFraction,
-  });
+  const schedule = cosine.create(
+    { peak: sft.learningRate, total: sft.updates },
+    { warmupFraction: sft.warmupFraction, finalFraction: sft.finalFraction },
+  );
+  const learningRate = schedule(state.sftUpdates);
   const { gradNorm } = await parts.policy.optimizerStep({
     learningRate,
-    beta2: BETA2,
-    weightDecay: sft.weightDecay,
-    maxGradNorm: sft.maxGradNorm,
+    optimizer: adamw.create({
+      beta2: BETA2,
+      weightDecay: sft.weightDecay,
+      maxGradNorm: sft.maxGradNorm,
+    }),
   });
   run.state = { ...state, sftUpdates: state.sftUpdates + 1, tokens: state.tokens + tokens };
   return {
