@@ -98,7 +98,7 @@ export class LocalPolicy implements Policy {
   readonly #engine: GenerationEngine;
   readonly #parameters: Record<string, Tensor>;
   readonly #training = new TrainingState();
-  /** Sorted. */
+  /** In the order of the parameters. */
   readonly #trainable: readonly string[];
   #version = 0;
 
@@ -128,7 +128,7 @@ export class LocalPolicy implements Policy {
     return this.#parameters;
   }
 
-  /** Names of the parameters that train, sorted. */
+  /** Names of the parameters that train. */
   get trainable(): readonly string[] {
     return this.#trainable;
   }
@@ -166,7 +166,7 @@ export class LocalPolicy implements Policy {
     loss: LossFunction,
     temperature = 1,
   ): Promise<Scores & { readonly loss: number }> {
-    const names = this.#trainable;
+    const names = [...this.#trainable].sort();
     const tracked = names.map((name) => this.#parameters[name] as Tensor);
     const tape = new Tape(tracked);
     try {
@@ -279,7 +279,7 @@ export class LocalPolicy implements Policy {
   }
 }
 
-/** The names that train, sorted. */
+/** The names that train, in the order of the parameters. */
 function trainableNames(
   parameters: Readonly<Record<string, Tensor>>,
   trainable: readonly string[] = Object.keys(parameters),
@@ -291,7 +291,7 @@ function trainableNames(
       `There is no parameter "${unknown}" to train. Known: ${Object.keys(parameters).join(', ')}.`,
     );
   }
-  return [...new Set(trainable)].sort();
+  return Object.keys(parameters).filter((name) => trainable.includes(name));
 }
 
 /** The value head of a directory; one that predicts 0 if it has none. */
