@@ -126,7 +126,10 @@ describe.each(optimizers.names)('%s', (name) => {
           given[key] = normals(random, sizeOf(shape), 10 ** random.integer(3));
         }
         const gradients = Object.fromEntries(
-          Object.entries(given).map(([key, values]) => [key, on(device, shapes[key] ?? [], values)]),
+          Object.entries(given).map(([key, values]) => [
+            key,
+            on(device, shapes[key] ?? [], values),
+          ]),
         );
         oracle(expected, given, learningRate);
         const info = { learningRate };
@@ -158,9 +161,14 @@ describe.each(optimizers.names)('%s', (name) => {
       const shapes = drawShapes(random);
       const parameters = draw(random, shapes);
       const optimizer = createOptimizer({ name });
-      const first = await optimizer.step(parameters, draw(random, shapes), optimizer.init(parameters), {
-        learningRate: 0.1,
-      });
+      const first = await optimizer.step(
+        parameters,
+        draw(random, shapes),
+        optimizer.init(parameters),
+        {
+          learningRate: 0.1,
+        },
+      );
       const [weights, tensors] = [await snapshot(parameters), await snapshot(first.state.tensors)];
       const gradients = draw(random, shapes);
       const values = normals(random, 3);
@@ -282,8 +290,16 @@ it('takes the steps of torch.optim', async () => {
     for (const expected of steps) {
       const [w, b] = [await parameters.w.read(), await parameters.b.read()];
       const gradients = {
-        w: on(reference, [2, 3], Array.from(w, (x) => 2 * x)),
-        b: on(reference, [1], Array.from(b, (x) => 4 * x)),
+        w: on(
+          reference,
+          [2, 3],
+          Array.from(w, (x) => 2 * x),
+        ),
+        b: on(
+          reference,
+          [1],
+          Array.from(b, (x) => 4 * x),
+        ),
       };
       const result = await optimizer.step(parameters, gradients, state, { learningRate: 0.1 });
       ({ state } = result);

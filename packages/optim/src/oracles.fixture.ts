@@ -157,7 +157,9 @@ type Matrix = number[][];
 const transpose = (a: Matrix): Matrix =>
   (a[0] ?? []).map((_, j) => a.map((row) => row[j] as number));
 const multiply = (a: Matrix, b: Matrix): Matrix =>
-  a.map((row) => transpose(b).map((column) => row.reduce((s, x, k) => s + x * (column[k] ?? 0), 0)));
+  a.map((row) =>
+    transpose(b).map((column) => row.reduce((s, x, k) => s + x * (column[k] ?? 0), 0)),
+  );
 const combine = (p: number, a: Matrix, q: number, b: Matrix): Matrix =>
   a.map((row, i) => row.map((x, j) => p * x + q * (b[i]?.[j] ?? 0)));
 

@@ -37,7 +37,10 @@ describe('cosine', () => {
     for (let seed = 0; seed < 500; seed++) {
       const random = randomAt(seed, 'cosine');
       const [peak, total] = [random.uniform(), 1 + random.integer(500)];
-      const [warmupFraction, finalFraction] = [random.pick([0, random.uniform()]), random.uniform()];
+      const [warmupFraction, finalFraction] = [
+        random.pick([0, random.uniform()]),
+        random.uniform(),
+      ];
       const schedule = cosine.create({ peak, total }, { warmupFraction, finalFraction });
       const warmup = Math.round(total * warmupFraction);
       for (let update = 0; update < total + 3; update++) {
@@ -57,7 +60,9 @@ describe('cosine', () => {
     expect(values[0]).toBe(2);
     expect(values[5]).toBeCloseTo(1.1, 12);
     expect(values[10]).toBeCloseTo(0.2, 12);
-    expect(new Set(rates(cosine.create({ peak: 2, total: 9 }, { finalFraction: 1 }), 9)).size).toBe(1);
+    expect(new Set(rates(cosine.create({ peak: 2, total: 9 }, { finalFraction: 1 }), 9)).size).toBe(
+      1,
+    );
     expect(rates(cosine.create({ peak: 2, total: 1 }), 1)).toEqual([2]);
   });
 });

@@ -65,7 +65,10 @@ describe('chain', () => {
     const updates = { w: make([1], 2) };
     const { arrays } = await exportState(await after(twice, updates));
     expect([...arrays.keys()]).toEqual(['0.trace.w', '1.trace.w']);
-    const nested = chain(twice, scaleByLearningRate(() => 1));
+    const nested = chain(
+      twice,
+      scaleByLearningRate(() => 1),
+    );
     const state = await after(nested, { w: make([1], 2) });
     expect(Object.keys(state.tensors)).toEqual(['0.0.trace.w', '0.1.trace.w']);
     expect(state.numbers).toEqual({ '1.update': 1 });
@@ -140,9 +143,14 @@ describe('transformations', () => {
 
 it('frees what a step holds where the step throws', async () => {
   const before = device.allocatedBytes();
-  const broken = optimizerOf('broken', {}, () => emptyState, async () => {
-    throw new Error('broken');
-  });
+  const broken = optimizerOf(
+    'broken',
+    {},
+    () => emptyState,
+    async () => {
+      throw new Error('broken');
+    },
+  );
   const parameters = { w: make([1], 1) };
   const gradients = { w: make([1], 1) };
   const step = broken.step(parameters, gradients, emptyState, { learningRate: 1 });

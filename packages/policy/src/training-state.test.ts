@@ -95,7 +95,10 @@ it('names the directory and the entry where a state on disk does not fit', async
   const before = await weightsOf(policy);
   await policy.load(folder, { optimizer: true });
   await policy.forwardBackward(batch, squares);
-  const lion = policy.optimizerStep({ learningRate: 1, optimizer: createOptimizer({ name: 'lion' }) });
+  const lion = policy.optimizerStep({
+    learningRate: 1,
+    optimizer: createOptimizer({ name: 'lion' }),
+  });
   await expect(lion).rejects.toThrow(DataError);
   await expect(lion).rejects.toThrow(/damaged is not a state of lion/);
   const file = join(folder, 'optimizer.safetensors');
