@@ -142,7 +142,7 @@ async function step(
     loss += result.loss;
     tokens += tokenCount;
   }
-  const { gradNorm } = await policy.optimizerStep({ learningRate: 0, maxGradNorm: 1 });
+  const { gradNorm } = await policy.optimizerStep({ learningRate: 0 });
   return { seconds: (performance.now() - start) / 1000, tokens, loss, gradNorm };
 }
 

@@ -1,6 +1,6 @@
 /** An optimizer steps parameters by their gradients; a step whose gradient is not finite is skipped. */
 import { formatShape, ShapeError, StateError } from '@saccade/core';
-import type { SettingsInput, SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
+import type { SettingsInput, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Tensor } from '@saccade/tensor';
 import { blend } from './arrays.ts';
 import { globalNorm } from './global-norm.ts';
@@ -59,9 +59,9 @@ export type FiniteStep = (call: {
 }) => Promise<OptimizerState>;
 
 /** An optimizer of a step on finite gradients; it measures them, and skips the others. */
-export function optimizerOf<Schema extends SettingsSchema>(
-  { name }: Unit<Schema>,
-  settings: SettingsOf<Schema>,
+export function optimizerOf(
+  name: string,
+  settings: Optimizer['settings'],
   init: Optimizer['init'],
   step: FiniteStep,
 ): Optimizer {
@@ -89,13 +89,13 @@ export function optimizerOf<Schema extends SettingsSchema>(
 }
 
 /** The optimizer that adds a transformation's updates to the parameters. */
-export function transformed<Schema extends SettingsSchema>(
-  unit: Unit<Schema>,
-  settings: SettingsOf<Schema>,
+export function transformed(
+  name: string,
   transformation: Transformation,
+  settings: Optimizer['settings'] = {},
 ): Optimizer {
   const { init } = transformation;
-  return optimizerOf(unit, settings, init, async ({ parameters, gradients, state, info }) => {
+  return optimizerOf(name, settings, init, async ({ parameters, gradients, state, info }) => {
     const after = await transformation.update(gradients, state, parameters, info);
     for (const [name, update] of Object.entries(gradients)) {
       blend(update, parameters[name] as Tensor, 1, 1);

@@ -1,5 +1,10 @@
 /** Learning-rate schedules: pure functions of the update. */
-import { quantity, type SettingsInput, type SettingsSchema, type Unit } from '@saccade/core/settings';
+import {
+  quantity,
+  type SettingsInput,
+  type SettingsSchema,
+  type Unit,
+} from '@saccade/core/settings';
 
 /** Learning rate of an update, counted from 0. */
 export type Schedule = (update: number) => number;

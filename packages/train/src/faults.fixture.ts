@@ -181,9 +181,9 @@ export class FaultyPolicy implements Omit<Policy, 'processor'> {
     return { ...scores, loss: loss(scores).loss };
   }
 
-  async optimizerStep(): Promise<{ gradNorm: number }> {
+  async optimizerStep() {
     this.version++;
-    return { gradNorm: 1 };
+    return { gradNorm: 1, isSkipped: false };
   }
 
   async save(): Promise<void> {}

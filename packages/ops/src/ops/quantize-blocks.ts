@@ -1,6 +1,6 @@
 /** Block-wise 8-bit quantization: how the moments of an optimizer fit into a quarter of the memory. */
 import { type Op, WIDE_FLOATS } from '../op.ts';
-import { BLOCK, CODES, blockDims, checkBlocks, sampleBlocks } from './quantized-blocks.ts';
+import { BLOCK, blockDims, CODES, checkBlocks, sampleBlocks } from './quantized-blocks.ts';
 
 /**
  * scaleₖ = max |xₙ| over the 256 elements of block k

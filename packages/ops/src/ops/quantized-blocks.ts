@@ -16,7 +16,8 @@ export function blockDims(N: number): Dims {
 export function checkBlocks({ N, T, W, K }: Dims): string | undefined {
   if (T !== CODES) return `table has ${T} values, expected ${CODES}. Pass one value per code.`;
   const words = Math.ceil(N / 4);
-  if (W !== words) return `codes has ${W} words, expected ${words}: four of the ${N} codes in each.`;
+  if (W !== words)
+    return `codes has ${W} words, expected ${words}: four of the ${N} codes in each.`;
   const blocks = Math.ceil(N / BLOCK);
   return K === blocks
     ? undefined

@@ -54,7 +54,7 @@ export const adamw8bit: OptimizerUnit<typeof settings> = {
         ),
       ),
     });
-    return optimizerOf(adamw8bit, chosen, init, async (call) => {
+    return optimizerOf(adamw8bit.name, chosen, init, async (call) => {
       const { parameters, gradients, state, info, sumSquares } = call;
       const step = stateNumber(state, 'step') + 1;
       const maps = { m: tableOn(sumSquares, true), v: tableOn(sumSquares, false) };

@@ -34,7 +34,7 @@ export const adamw: OptimizerUnit<typeof settings> = {
       numbers: { step: 0 },
       tensors: { ...zerosFor('m', parameters), ...zerosFor('v', parameters) },
     });
-    return optimizerOf(adamw, chosen, init, async (call) => {
+    return optimizerOf(adamw.name, chosen, init, async (call) => {
       const { parameters, gradients, state, info, sumSquares } = call;
       const step = stateNumber(state, 'step') + 1;
       const updates = Object.entries(gradients).map(([name, gradient]) => {

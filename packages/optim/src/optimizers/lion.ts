@@ -32,6 +32,6 @@ export const lion: OptimizerUnit<typeof settings> = {
       decay(chosen),
       scaleByLearningRate(),
     );
-    return transformed(lion, chosen, transformation);
+    return transformed(lion.name, transformation, chosen);
   },
 };

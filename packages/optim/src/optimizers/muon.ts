@@ -81,7 +81,7 @@ export const muon: OptimizerUnit<typeof settings> = {
       masked(others, (name, parameter) => !isHidden(name, parameter)),
       scaleByLearningRate(),
     );
-    return transformed(muon, chosen, transformation);
+    return transformed(muon.name, transformation, chosen);
   },
 };
 

@@ -42,6 +42,6 @@ export const sgd: OptimizerUnit<typeof settings> = {
       ...(momentum === 0 ? [] : [trace({ decay: momentum, nesterov })]),
       scaleByLearningRate(),
     );
-    return transformed(sgd, chosen, transformation);
+    return transformed(sgd.name, transformation, chosen);
   },
 };
