@@ -111,10 +111,12 @@ function readStatements(source: Source, nodes: readonly SyntaxNode[]): readonly 
   return nodes.flatMap((node): readonly Statement[] => {
     if (node.name === 'StatementGroup') return readStatements(source, childrenOf(node));
     if (node.name === 'DecoratedStatement') {
-      return readStatements(
-        source,
-        childrenOf(node).filter(({ name }) => name !== 'Decorator'),
-      );
+      const parts = childrenOf(node);
+      const decorators = parts
+        .filter(({ name }) => name === 'Decorator')
+        .map((part) => readExpressions(source, childrenOf(part).slice(1)));
+      const rest = parts.filter(({ name }) => name !== 'Decorator');
+      return readStatements(source, rest).map((statement) => ({ ...statement, decorators }));
     }
     const statement = readStatement(source, node);
     return statement === undefined ? [] : [statement];
@@ -194,7 +196,9 @@ function readStatement(source: Source, node: SyntaxNode): Statement | undefined 
     }
     case 'ClassDefinition': {
       const name = children.find((child) => child.name === 'VariableName');
-      return name === undefined ? undefined : { kind: 'class', name: source.of(name), ...at };
+      if (name === undefined) return undefined;
+      const body = bodyOf(source, children.at(-1));
+      return { kind: 'class', name: source.of(name), body, ...at };
     }
     case 'ReturnStatement':
     case 'RaiseStatement': {
