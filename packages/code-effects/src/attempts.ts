@@ -50,9 +50,32 @@ export function kindsNamed(name: string): readonly OperationKind[] | undefined {
   return Object.hasOwn(kindsByName, name) ? kindsByName[name] : undefined;
 }
 
-/** Operations that a text names as words: the source of code that is run from text. */
-export function kindsInText(text: string): readonly (readonly OperationKind[])[] {
+/** What looks a function up by its name, or runs text as code. */
+export const dispatchers: ReadonlySet<string> = new Set([
+  'getattr',
+  'exec',
+  'eval',
+  'compile',
+  '__import__',
+  'import_module',
+  'methodcaller',
+  'attrgetter',
+  '__getattribute__',
+  'globals',
+  'locals',
+  'vars',
+  'run_path',
+  'run_module',
+  'runsource',
+  'builtins',
+  '__builtins__',
+  '__dict__',
+]);
+
+/** What code that is run from text may do: operations by the words in it, or anything. */
+export function kindsInText(text: string): readonly Attempt['kinds'][] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g) ?? []);
+  if ([...words].some((word) => dispatchers.has(word))) return ['any'];
   const named = [...words].map(kindsNamed).filter((kinds) => kinds !== undefined);
   return /\[[^\]]*::\s*-\s*1/.test(text) ? [...named, flips] : named;
 }
@@ -60,7 +83,7 @@ export function kindsInText(text: string): readonly (readonly OperationKind[])[]
 /**
  * Operations that statements name at places that were not followed.
  *
- * @param followed nodes of calls that were followed to an operation
+ * @param followed nodes of calls that were followed, and so have been judged
  * @param untilLine an execution is known to have ended with an error there
  */
 export function unfollowedAttempts(
@@ -75,9 +98,11 @@ export function unfollowedAttempts(
     if (typeof node !== 'object' || node === null) continue;
     const { kind, line = 0 } = node as { kind?: string; line?: number };
     if (line > untilLine || followed.has(node)) continue;
-    if (kind === 'attribute') {
-      const kinds = kindsNamed((node as { name: string }).name);
+    if (kind === 'attribute' || kind === 'name') {
+      const { name } = node as { name: string };
+      const kinds = kind === 'attribute' ? kindsNamed(name) : undefined;
       if (kinds !== undefined) found.push({ kinds, line });
+      if (dispatchers.has(name)) found.push({ kinds: 'any', line });
     } else if (kind === 'import') {
       for (const { path } of (node as Statement & { kind: 'import' }).names) {
         const kinds = kindsNamed(path.split('.').at(-1) ?? '');

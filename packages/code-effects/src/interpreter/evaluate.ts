@@ -1,5 +1,5 @@
 /** Evaluates expressions as far as their values are known. */
-import { kindsNamed } from '../attempts.ts';
+import { dispatchers, kindsNamed } from '../attempts.ts';
 import { libraries } from '../libraries/libraries.ts';
 import type { Argument, Expression } from '../syntax/ast.ts';
 import { assign } from './assign.ts';
@@ -340,16 +340,24 @@ export class Evaluator {
     const value = this.call(callee, args, expression.line);
     const isFollowed = session.recorded > before || isPlain(callee, args);
     if (isFollowed) session.followed.add(expression.callee);
-    else this.#notFollowed(callee, args, expression.line);
+    else this.#notFollowed(callee, args, expression.callee);
     return value;
   }
 
   /** A call that no operation came of: it may be one by its name, or run what it is given. */
-  #notFollowed(callee: Value, args: Arguments, line: number): void {
+  #notFollowed(callee: Value, args: Arguments, node: Expression): void {
     const { session } = this;
+    const { line } = node;
     if (callee.kind === 'unknown') {
       session.isOpen = true;
       session.unknownCalls++;
+      for (const given of args.all()) if (given.kind === 'text') session.runText(given, line);
+    }
+    for (const given of args.all()) {
+      // What it is given it may call: a function, a method of an image.
+      if (given.kind === 'function' || given.kind === 'method') session.isOpen = true;
+      const kinds = given.kind === 'method' ? kindsNamed(given.name) : undefined;
+      if (kinds !== undefined) session.attempt(kinds, line);
     }
     const name =
       callee.kind === 'method' ? callee.name : callee.kind === 'path' ? callee.path : undefined;
@@ -359,6 +367,7 @@ export class Evaluator {
     const kinds = kindsNamed(last);
     if (kinds !== undefined && !permutesChannels(args)) session.attempt(kinds, line);
     if (!dispatchers.has(last)) return;
+    session.followed.add(node);
     // `getattr(image, name)` and `methodcaller(name)` say what is called, `exec(code)` what is run.
     const texts = args.all().filter(({ kind }) => kind === 'text');
     const isNamed = callee.kind === 'path' && last === 'getattr';
@@ -407,28 +416,6 @@ export class Evaluator {
     }
   }
 }
-
-/** What looks a function up by its name, or runs text as code. */
-const dispatchers: ReadonlySet<string> = new Set([
-  'getattr',
-  'exec',
-  'eval',
-  'compile',
-  '__import__',
-  'import_module',
-  'methodcaller',
-  'attrgetter',
-  '__getattribute__',
-  'globals',
-  'locals',
-  'vars',
-  'run_path',
-  'run_module',
-  'runsource',
-  'partial',
-  'Thread',
-  'submit',
-]);
 
 /** Something that is known not to be an image is called on: a text's `transform`, a list's. */
 function isPlain(callee: Value, args: Arguments): boolean {

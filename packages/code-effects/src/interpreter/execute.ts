@@ -381,7 +381,7 @@ export class Interpreter {
 }
 
 /** Decorators after which a function does what it did. */
-const transparentDecorators = /^(builtins\.(static|class)method|functools\.(lru_cache|cache|wraps))$/;
+const transparentDecorators = /^(builtins\.(static|class)method|functools\.(lru_cache|cache))$/;
 
 const parents: Readonly<Record<string, string>> = {
   IndexError: 'LookupError',

@@ -114,13 +114,27 @@ function readStatements(source: Source, nodes: readonly SyntaxNode[]): readonly 
       const parts = childrenOf(node);
       const decorators = parts
         .filter(({ name }) => name === 'Decorator')
-        .map((part) => readExpressions(source, childrenOf(part).slice(1)));
+        .map((part) => readDecorator(source, childrenOf(part)));
       const rest = parts.filter(({ name }) => name !== 'Decorator');
       return readStatements(source, rest).map((statement) => ({ ...statement, decorators }));
     }
     const statement = readStatement(source, node);
     return statement === undefined ? [] : [statement];
   });
+}
+
+/** `@a.b` and `@a.b(c)`: names behind one another, perhaps called. */
+function readDecorator(source: Source, parts: readonly SyntaxNode[]): Expression {
+  const names = parts.filter(({ name }) => name === 'VariableName' || name === 'PropertyName');
+  const line = source.lineOf(parts[0] as SyntaxNode);
+  const [first, ...rest] = names.map((name) => source.of(name));
+  const named = rest.reduce<Expression>(
+    (object, name) => ({ kind: 'attribute', object, name, line }),
+    { kind: 'name', name: first ?? '', line },
+  );
+  const isCalled = parts.some(({ name }) => name === 'ArgList');
+  // Of its arguments nothing is known: no decorator with arguments is followed.
+  return isCalled ? { kind: 'opaque', parts: [named], line } : named;
 }
 
 function bodyOf(source: Source, body: SyntaxNode | undefined): readonly Statement[] {
