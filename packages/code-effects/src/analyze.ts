@@ -1,5 +1,6 @@
 /** From the code of a trajectory to what it did with images, turn by turn. */
 import { codeOf, type ToolResult, type Trajectory } from '@saccade/trajectory';
+import { kindsInText, unfollowedAttempts } from './attempts.ts';
 import { type Affine, identity } from './geometry.ts';
 import { GiveUp, type GiveUpReason } from './interpreter/budget.ts';
 import { Interpreter } from './interpreter/execute.ts';
@@ -76,6 +77,8 @@ export function analyzeCode(
   const session = new Session();
   let interpreter = new Interpreter(session);
   bindNames(interpreter, session, inputs, options);
+  /** Of earlier turns: what they defined may be called later. */
+  const earlier: Statement[] = [];
   return turns.map(({ turn, code, result }) => {
     session.begin(turn);
     if (!isPersistent) {
@@ -96,6 +99,19 @@ export function analyzeCode(
       }
     }
     if (gaveUp !== undefined && isPersistent) session.lose();
+    // It ended well where an error was expected, or nobody knows how far it came.
+    const isMisjudged = raises !== undefined && result?.kind === 'ok';
+    if (isMisjudged || gaveUp !== undefined) session.isOpen = true;
+    if (!isRefused && session.isOpen) {
+      for (const { kinds, line } of unfollowedAttempts(
+        [...(isPersistent ? earlier : []), ...statements],
+        session.followed,
+      )) {
+        session.attempt(kinds, line);
+      }
+      if (unread !== undefined) for (const kinds of kindsInText(code)) session.attempt(kinds, 0);
+    }
+    earlier.push(...statements);
     const { operations, shown } = session;
     const isParsed = errorLine === undefined && unread === undefined;
     const isCommentOnly = isParsed && statements.every(isIdle);
@@ -103,6 +119,7 @@ export function analyzeCode(
     return {
       turn,
       operations,
+      attempts: session.attempts,
       shown,
       isCommentOnly,
       isNoOp: isCommentOnly || (operations.length > 0 && isNothing),

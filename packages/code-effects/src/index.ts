@@ -6,6 +6,7 @@ export {
   promptImages,
   type TurnCode,
 } from './analyze.ts';
+export type { Attempt } from './attempts.ts';
 export {
   type Affine,
   applyAffine,

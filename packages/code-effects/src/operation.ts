@@ -1,4 +1,5 @@
 /** What code did to images: operations in order, each with its boxes. */
+import type { Attempt } from './attempts.ts';
 import type { Affine, Box } from './geometry.ts';
 import type { GiveUpReason } from './interpreter/budget.ts';
 
@@ -162,6 +163,10 @@ export interface Operation {
   /** The input image of the task whose canonical frame that is. */
   readonly source?: string;
   readonly boxProblem?: BoxProblem;
+  /** Share of its image that a crop covers, 0 to 1, where both are known. */
+  readonly share?: number;
+  /** Largest IoU of a crop with an earlier one of the same image, where both are known. */
+  readonly repeatIou?: number;
   readonly isNoOp: boolean;
   readonly noOpReason?: NoOpReason;
   /** False under a condition that could not be decided. */
@@ -185,6 +190,8 @@ export interface TurnToolUse {
   /** Index of the turn in its trajectory. */
   readonly turn: number;
   readonly operations: readonly Operation[];
+  /** What it may have tried: those operations, and whatever it names where it was not followed. */
+  readonly attempts: readonly Attempt[];
   readonly shown: readonly ShownImage[];
   /** No statement that does anything: comments, `pass`, bare strings. */
   readonly isCommentOnly: boolean;

@@ -124,8 +124,8 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
   const calls = trajectory.turns.filter(({ action }) => isToolUse(action));
   const toolUses = analyzeTrajectory(trajectory);
   return [true, false].flatMap((isCorrect) =>
-    facts.map(
-      (metadata): RewardContext => ({
+    facts.map((metadata): RewardContext => {
+      const context: RewardContext = {
         answer: '7',
         metadata,
         isCorrect,
@@ -133,8 +133,10 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
         toolUses,
         stepScores: calls.map((_, step) => (step % 2 === 0 ? 1 : 0.25)),
         judgeScores: { process: 0.75, consistency: 0.5 },
-      }),
-    ),
+        termValue: (reward) => reward.score(trajectory, context),
+      };
+      return context;
+    }),
   );
 }
 

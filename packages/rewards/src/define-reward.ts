@@ -5,21 +5,6 @@ import { z } from 'zod';
 import type { Constant, Constants, Provenance } from './provenance.ts';
 import type { GroupReward, JudgedInput, Reward, RewardContext, TurnReward } from './reward.ts';
 
-/** What a reward unit adds to a reward: its settings, and the same reward with other settings. */
-export interface Configured<Schema extends SettingsSchema, Self> extends Unit<Schema> {
-  /** The settings that this instance scores with. */
-  readonly values: SettingsOf<Schema>;
-  /** The settings, and the numbers that follow from them, each with its provenance. */
-  readonly constants: Constants;
-  /**
-   * The reward with some settings changed; the others stay.
-   *
-   * @param from where the new values come from. Default `ours`
-   * @throws ConfigError naming the setting, the value and what is allowed
-   */
-  with(values: Readonly<Record<string, unknown>>, from?: Provenance): Self;
-}
-
 interface ByScope {
   readonly trajectory: Reward;
   readonly turn: TurnReward;
@@ -28,14 +13,33 @@ interface ByScope {
 
 export type Scope = keyof ByScope;
 
-/** A reward of one scope with its settings. */
+/** A reward with its settings, and the same reward with other settings. */
 export type ConfiguredReward<
   Of extends Scope,
   Schema extends SettingsSchema = SettingsSchema,
-> = ByScope[Of] & Configured<Schema, ByScope[Of] & Configured<Schema, ByScope[Of]>>;
+> = Omit<ByScope[Of], 'constants' | 'with'> &
+  Unit<Schema> & {
+    /** The settings that this instance scores with. */
+    readonly values: SettingsOf<Schema>;
+    /** The settings, and the numbers that follow from them, each with its provenance. */
+    readonly constants: Constants;
+    /**
+     * The reward with some settings changed; the others stay.
+     *
+     * @param from where the new values come from. Default `ours`
+     * @throws ConfigError naming the setting, the value and what is allowed
+     */
+    with(
+      values: Readonly<Record<string, unknown>>,
+      from?: Provenance,
+    ): ConfiguredReward<Of, Schema>;
+  };
 
 /** A reward unit of any scope, as the registry holds it. */
-export type RewardUnit = ByScope[Scope] & Configured<SettingsSchema, ByScope[Scope]>;
+export type RewardUnit =
+  | ConfiguredReward<'trajectory'>
+  | ConfiguredReward<'turn'>
+  | ConfiguredReward<'group'>;
 
 interface Scorers<Values> {
   readonly trajectory: (trajectory: Trajectory, context: RewardContext, values: Values) => number;

@@ -129,7 +129,7 @@ function scoreAlone(
   let turnRewards: number[] | undefined;
   for (const { reward, weight } of scoring.terms) {
     if (reward.scope === 'trajectory') {
-      const value = guarded(reward.name, where, () => reward.score(trajectory, context));
+      const value = guarded(reward.name, where, () => context.termValue(reward));
       values.set(reward.name, expectFinite(reward.name, where, value));
     } else if (reward.scope === 'turn') {
       const given = guarded(reward.name, where, () => reward.score(trajectory, context));

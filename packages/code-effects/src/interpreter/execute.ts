@@ -146,10 +146,14 @@ export class Interpreter {
       case 'function': {
         const { name, parameters, body } = statement;
         const fallbacks = this.#evaluator.fallbacks(parameters, scope);
-        bind(name, { kind: 'function', parameters, fallbacks, body, scope }, scope);
+        const made: Value = { kind: 'function', parameters, fallbacks, body, scope };
+        const decorators = (statement.decorators ?? []).map(evaluate).reverse();
+        const line = statement.line;
+        bind(name, decorators.reduce((inner, by) => this.#decorated(inner, by, line), made), scope);
         return next;
       }
       case 'class':
+        this.session.isOpen = true;
         bind(statement.name, unknown, scope);
         return next;
       case 'return':
@@ -193,6 +197,18 @@ export class Interpreter {
       case 'pass':
         return next;
     }
+  }
+
+  /** A function after a decorator, which may call it, drop it, or give another one. */
+  #decorated(inner: Value, decorator: Value, line: number): Value {
+    if (decorator.kind === 'function') {
+      return this.#evaluator.call(decorator, new Arguments([inner]), line);
+    }
+    const path = decorator.kind === 'path' ? decorator.path : '';
+    const type = decorator.kind === 'object' ? decorator.type : '';
+    if (transparentDecorators.test(path) || transparentDecorators.test(type)) return inner;
+    this.session.isOpen = true;
+    return unknown;
   }
 
   #imported(path: string): Value {
@@ -306,7 +322,7 @@ export class Interpreter {
   #try(statement: Statement & { kind: 'try' }, scope: Scope): Completion {
     let completion: Completion;
     try {
-      completion = this.#block(statement.body, scope);
+      completion = this.#guarded(statement, scope);
       if (completion.kind === 'next') completion = this.#block(statement.otherwise, scope);
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
@@ -329,6 +345,28 @@ export class Interpreter {
     return last.kind === 'next' ? completion : last;
   }
 
+  /** The body of a try statement: behind a call of something unknown, it may have been left. */
+  #guarded({ body, handlers }: Statement & { kind: 'try' }, scope: Scope): Completion {
+    const { session } = this;
+    if (handlers.length === 0) return this.#block(body, scope);
+    session.isOpen = true;
+    const before = session.unknownCalls;
+    let doubts = 0;
+    try {
+      for (const statement of body) {
+        if (doubts === 0 && session.unknownCalls > before) {
+          session.doubts++;
+          doubts++;
+        }
+        const completion = this.#statement(statement, scope);
+        if (completion.kind !== 'next') return completion;
+      }
+      return next;
+    } finally {
+      session.doubts -= doubts;
+    }
+  }
+
   #catches({ types }: Handler, error: PythonError, scope: Scope): boolean {
     if (types === undefined) return true;
     const named = types.kind === 'list' ? types.items : [types];
@@ -341,6 +379,9 @@ export class Interpreter {
     });
   }
 }
+
+/** Decorators after which a function does what it did. */
+const transparentDecorators = /^(builtins\.(static|class)method|functools\.(lru_cache|cache))$/;
 
 const parents: Readonly<Record<string, string>> = {
   IndexError: 'LookupError',

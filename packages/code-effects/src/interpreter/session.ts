@@ -1,4 +1,5 @@
 /** What a session accumulates while code is followed: images, operations, what was shown. */
+import { type Attempt, kindsInText } from '../attempts.ts';
 import {
   type Affine,
   areaOf,
@@ -62,6 +63,16 @@ export class Session {
   #made = 0;
   /** An earlier turn was not followed to its end: what it left behind is not known. */
   #isLost = false;
+  /** What this turn may have tried, by what and where. */
+  readonly #attempts: Map<string, Attempt> = new Map();
+  /** Something happened that is not followed: what else the code names may have been done. */
+  isOpen: boolean = false;
+  /** Calls of what is not known, in this turn. */
+  unknownCalls: number = 0;
+  /** Operations recorded so far, in all turns. */
+  recorded: number = 0;
+  /** Nodes of calls that were followed to an operation. */
+  readonly followed: WeakSet<object> = new WeakSet();
   readonly #crops: { readonly source: string; readonly box: Box }[] = [];
 
   begin(turn: number): void {
@@ -70,12 +81,31 @@ export class Session {
     this.shown = [];
     this.doubts = this.#isLost ? 1 : 0;
     this.#made = 0;
+    this.#attempts.clear();
+    this.isOpen = this.#isLost;
+    this.unknownCalls = 0;
     this.budget = new Budget();
   }
 
   /** This turn is not followed to its end: nothing that comes after it is certain. */
   lose(): void {
     this.#isLost = true;
+  }
+
+  get attempts(): readonly Attempt[] {
+    return [...this.#attempts.values()];
+  }
+
+  attempt(kinds: Attempt['kinds'], line: number): void {
+    if (this.#attempts.size >= MAX_OPERATIONS) return;
+    this.#attempts.set(`${line} ${kinds}`, { kinds, line });
+  }
+
+  /** Text is run as code, or names what is called. */
+  runText(value: Value | undefined, line: number): void {
+    this.isOpen = true;
+    if (value?.kind !== 'text') this.attempt('any', line);
+    else for (const kinds of kindsInText(value.value)) this.attempt(kinds, line);
   }
 
   /** An image of nobody's pixels: drawn, blank, read from a file that is not known. */
@@ -121,8 +151,13 @@ export class Session {
     const { toCanonical, source } = input.image;
     const canonicalBox =
       box !== undefined && toCanonical !== undefined ? mapBox(toCanonical, box) : undefined;
-    const reason = done.isIdentity ? 'identity' : this.#noOpOfCrop(done, canonicalBox);
+    const likeness = this.#likenessOfCrop(done, canonicalBox);
+    const reason = done.isIdentity ? 'identity' : noOpReasonOf(likeness);
     this.budget.spend(RECORDED);
+    this.recorded++;
+    const numbers = (done.numbers ?? []).filter((item): item is number => item !== undefined);
+    const isAnyTurn = kind === 'rotate' && numbers.length === 0;
+    this.attempt(isAnyTurn ? ['rotate_90', 'rotate_180', 'rotate_270'] : [kind], line);
     if (this.operations.length >= MAX_OPERATIONS) throw new GiveUp('size');
     this.operations.push({
       kind,
@@ -131,35 +166,37 @@ export class Session {
       call,
       input: input.image.id,
       ...(output && { output: output.image.id }),
-      numbers: (done.numbers ?? []).filter((item): item is number => item !== undefined),
+      numbers,
       ...(box && { box }),
       ...(canonicalBox && { canonicalBox }),
       ...(source !== undefined && { source }),
       ...(done.boxProblem && { boxProblem: done.boxProblem }),
+      ...likeness,
       isNoOp: reason !== undefined,
       ...(reason && { noOpReason: reason }),
       isCertain: this.doubts === 0,
     });
   }
 
-  #noOpOfCrop(
+  /** How much of its image a crop covers, and how like it is to earlier crops. */
+  #likenessOfCrop(
     { kind, box, boxProblem, input, output }: Record,
     canonicalBox: Box | undefined,
-  ): NoOpReason | undefined {
-    if (kind !== 'crop' || box === undefined || output === undefined) return undefined;
+  ): Pick<Operation, 'share' | 'repeatIou'> {
+    if (kind !== 'crop' || box === undefined || output === undefined) return {};
     const { width, height, source = '' } = input.image;
-    if (width !== undefined && height !== undefined && width * height > 0) {
-      const inside = areaOf(intersection(box, [0, 0, width, height]));
-      if (inside >= WHOLE_SHARE * width * height) return 'whole';
-    }
-    if (canonicalBox === undefined || boxProblem === 'empty') return undefined;
+    const area = width === undefined || height === undefined ? 0 : width * height;
+    const covered = areaOf(intersection(box, [0, 0, width ?? 0, height ?? 0]));
+    const share = area > 0 ? { share: covered / area } : {};
+    if (canonicalBox === undefined || boxProblem === 'empty') return share;
     this.budget.spend(this.#crops.length >> 2);
-    const isRepeated = this.#crops.some(
-      (crop) =>
-        crop.source === source && intersectionOverUnion(crop.box, canonicalBox) >= REPEATED_IOU,
-    );
-    this.#crops.push({ source, box: canonicalBox });
-    return isRepeated ? 'repeated' : undefined;
+    let repeatIou = 0;
+    for (const crop of this.#crops) {
+      if (crop.source !== source) continue;
+      repeatIou = Math.max(repeatIou, intersectionOverUnion(crop.box, canonicalBox));
+    }
+    if ((share.share ?? 0) < WHOLE_SHARE) this.#crops.push({ source, box: canonicalBox });
+    return { ...share, ...(repeatIou > 0 && { repeatIou }) };
   }
 
   /** The model gets to see an image. */
@@ -175,4 +212,12 @@ export class Session {
       ...(isKnown && { canonicalBox: mapBox(toCanonical, [0, 0, width, height]) }),
     });
   }
+}
+
+function noOpReasonOf({
+  share = 0,
+  repeatIou = 0,
+}: Pick<Operation, 'share' | 'repeatIou'>): NoOpReason | undefined {
+  if (share >= WHOLE_SHARE) return 'whole';
+  return repeatIou >= REPEATED_IOU ? 'repeated' : undefined;
 }

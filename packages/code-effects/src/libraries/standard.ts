@@ -55,7 +55,10 @@ export const standard: Library = {
       const parts = args.positional.map((part) => (part.kind === 'text' ? part.value : undefined));
       return parts.includes(undefined) ? unknown : text(parts.join('/'));
     }
-    if (path === 'os.path.exists') return boolean(true);
+    if (path === 'os.path.exists') {
+      // Only what this code saved is known to be there.
+      return first?.kind === 'text' && session.files.has(first.value) ? boolean(true) : unknown;
+    }
     if (path === 'sys.exit') throw new PythonError('SystemExit');
     if (path === 'copy.copy' || path === 'copy.deepcopy') {
       return first?.kind === 'image' ? session.alias(first) : (first ?? unknown);

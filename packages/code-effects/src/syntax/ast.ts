@@ -147,8 +147,15 @@ export type Statement = At & {
         readonly name: string;
         readonly parameters: readonly Parameter[];
         readonly body: readonly Statement[];
+        readonly decorators?: readonly Expression[];
       }
-    | { readonly kind: 'class'; readonly name: string }
+    | {
+        readonly kind: 'class';
+        readonly name: string;
+        /** Not followed; looked through for what it may do. */
+        readonly body: readonly Statement[];
+        readonly decorators?: readonly Expression[];
+      }
     | { readonly kind: 'return'; readonly value?: Expression }
     | { readonly kind: 'raise'; readonly value?: Expression }
     | { readonly kind: 'break' }

@@ -111,14 +111,30 @@ function readStatements(source: Source, nodes: readonly SyntaxNode[]): readonly 
   return nodes.flatMap((node): readonly Statement[] => {
     if (node.name === 'StatementGroup') return readStatements(source, childrenOf(node));
     if (node.name === 'DecoratedStatement') {
-      return readStatements(
-        source,
-        childrenOf(node).filter(({ name }) => name !== 'Decorator'),
-      );
+      const parts = childrenOf(node);
+      const decorators = parts
+        .filter(({ name }) => name === 'Decorator')
+        .map((part) => readDecorator(source, childrenOf(part)));
+      const rest = parts.filter(({ name }) => name !== 'Decorator');
+      return readStatements(source, rest).map((statement) => ({ ...statement, decorators }));
     }
     const statement = readStatement(source, node);
     return statement === undefined ? [] : [statement];
   });
+}
+
+/** `@a.b` and `@a.b(c)`: names behind one another, perhaps called. */
+function readDecorator(source: Source, parts: readonly SyntaxNode[]): Expression {
+  const names = parts.filter(({ name }) => name === 'VariableName' || name === 'PropertyName');
+  const line = source.lineOf(parts[0] as SyntaxNode);
+  const [first, ...rest] = names.map((name) => source.of(name));
+  const named = rest.reduce<Expression>(
+    (object, name) => ({ kind: 'attribute', object, name, line }),
+    { kind: 'name', name: first ?? '', line },
+  );
+  const isCalled = parts.some(({ name }) => name === 'ArgList');
+  // Of its arguments nothing is known: no decorator with arguments is followed.
+  return isCalled ? { kind: 'opaque', parts: [named], line } : named;
 }
 
 function bodyOf(source: Source, body: SyntaxNode | undefined): readonly Statement[] {
@@ -194,7 +210,9 @@ function readStatement(source: Source, node: SyntaxNode): Statement | undefined 
     }
     case 'ClassDefinition': {
       const name = children.find((child) => child.name === 'VariableName');
-      return name === undefined ? undefined : { kind: 'class', name: source.of(name), ...at };
+      if (name === undefined) return undefined;
+      const body = bodyOf(source, children.at(-1));
+      return { kind: 'class', name: source.of(name), body, ...at };
     }
     case 'ReturnStatement':
     case 'RaiseStatement': {
