@@ -179,7 +179,7 @@ function checkNumber(name: string, value: number): void {
 }
 
 /** Checks the lengths of arrays of tokens, and their values where the mask is not 0. */
-function checkTokens(
+export function checkTokens(
   arrays: Readonly<Record<string, Numbers | undefined>>,
   lossMask: FloatArray,
 ): void {

@@ -1,5 +1,5 @@
 /** Joins an algorithm's own units with those its settings name. */
-import { ConfigError, ShapeError } from '@saccade/core';
+import { ConfigError, nearestName, ShapeError } from '@saccade/core';
 import { readSettings } from '@saccade/core/settings';
 import { z } from 'zod';
 import type {
@@ -54,8 +54,10 @@ function composed<Own extends SettingsShape>(
   const isKlInReward = shared.klPlace === 'reward' && shared.klCoefficient !== 0;
   const own = choices.tokenAdvantage ?? (isKlInReward ? choices.klTokenAdvantage : undefined);
   const tokenAdvantage = own ?? broadcast();
-  const changed = (changes: AlgorithmSettings): Algorithm =>
-    composed(composition, fields, { ...settings, ...changes });
+  const changed = (changes: AlgorithmSettings): Algorithm => {
+    refuseUnknown(name, fields, changes);
+    return composed(composition, fields, { ...settings, ...changes });
+  };
   const schemaOf = (): z.ZodObject => z.strictObject(redefined(fields, settings));
   let schema: z.ZodObject | undefined;
   return Object.freeze({
@@ -124,6 +126,19 @@ function composed<Own extends SettingsShape>(
       lossOf(parts, batch, counts),
     table: (batch: TokenBatch, counts: GlobalCounts) => tableOf(parts, batch, counts),
   });
+}
+
+/** @throws ConfigError naming the nearest setting and all that exist */
+function refuseUnknown(name: string, fields: SettingsShape, changes: AlgorithmSettings): void {
+  const unknown = Object.keys(changes).find((setting) => !Object.hasOwn(fields, setting));
+  if (unknown === undefined) return;
+  const known = Object.keys(fields).sort();
+  const near = nearestName(unknown, known);
+  throw new ConfigError(
+    `algorithm.${unknown}`,
+    `${name} has no setting "${unknown}". ${near === undefined ? '' : `Did you mean "${near}"? `}` +
+      `Known: ${known.join(', ')}.`,
+  );
 }
 
 /** The fields with the present values as defaults. */

@@ -1,6 +1,7 @@
 /** Corrects a step for the difference between the sampling engine and the trainer. */
-import { ConfigError, expectLength } from '@saccade/core';
+import { ConfigError } from '@saccade/core';
 import type { Correction, Step } from './algorithm.ts';
+import { checkTokens } from './check-inputs.ts';
 import {
   type ImportanceWeightOptions,
   importanceWeights,
@@ -23,7 +24,8 @@ export interface CorrectionOptions {
  * - `sampling/ess`: (Σw)² / (n·Σw²), effective share of the sample
  * - `sampling/rejected`: share of the tokens rejected
  *
- * @throws ConfigError if the step has no oldLogprobs or rolloutLogprobs
+ * @throws ConfigError if the step has no oldLogprobs or rolloutLogprobs; DataError naming one that is
+ *   not finite
  */
 export function correctionOf(options: CorrectionOptions): (step: Step) => Correction {
   return (step) => {
@@ -56,7 +58,7 @@ function differencesOf({ oldLogprobs, rolloutLogprobs, lossMask }: Step): Float6
           'or set correction and rejection to "none".',
       );
     }
-    expectLength(name, values.length, lossMask.length);
+    checkTokens({ [name]: values }, lossMask);
   }
   return Float64Array.from(lossMask, (mask, t) => {
     if (mask === 0) return 0;
