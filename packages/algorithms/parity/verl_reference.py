@@ -27,8 +27,9 @@ def whiten(values, mask):
 
 
 def aggregate(losses, mask, mode, length=None):
+    """With verl's trainer, whose global batch size counts sequences without a trained token too."""
     kept = torch.where(mask > 0, losses, torch.zeros_like(losses)) * mask
-    sequences = (mask.sum(-1) > 0).sum()
+    sequences = mask.shape[0]
     if mode == "token-mean":
         return kept.sum() / mask.sum()
     if mode == "seq-mean-token-sum":
@@ -123,8 +124,8 @@ def token_rewards(batch, mask, kl_coefficient=0.0):
     return rewards - kl_coefficient * (batch.oldLogprobs - batch.refLogprobs) * mask
 
 
-def reinforce_pp(batch, mask, gamma=1.0, kl_coefficient=0.0):
-    rewards = token_rewards(batch, mask, kl_coefficient)
+def reinforce_pp(batch, mask, gamma=1.0, kl_coefficient=0.0, placed=None):
+    rewards = token_rewards(batch, mask if placed is None else placed, kl_coefficient)
     returns = torch.zeros_like(rewards)
     running = torch.zeros(batch.size, dtype=torch.float64)
     for t in reversed(range(mask.shape[1])):
@@ -134,8 +135,8 @@ def reinforce_pp(batch, mask, gamma=1.0, kl_coefficient=0.0):
     return whiten(returns, mask)
 
 
-def remax(batch, mask):
-    returns = (token_rewards(batch, mask) * mask).flip(-1).cumsum(-1).flip(-1)
+def remax(batch, mask, kl_coefficient=0.0):
+    returns = (token_rewards(batch, mask, kl_coefficient) * mask).flip(-1).cumsum(-1).flip(-1)
     return returns * mask - batch.greedy.unsqueeze(-1) * mask
 
 
@@ -161,9 +162,12 @@ def gae(batch, mask, gamma, lam):
     return whiten(advantages, mask), (advantages + batch.values) * mask
 
 
-def optimal_token_baseline(batch, mask):
-    returns = (token_rewards(batch, mask) * mask).flip(-1).cumsum(-1).flip(-1)
+def optimal_token_baseline(batch, mask, weights=None, placed=None):
+    rewards = token_rewards(batch, mask if placed is None else placed)
+    returns = (rewards * mask).flip(-1).cumsum(-1).flip(-1)
     energies = 1 - 2 * batch.oldLogprobs.exp() + batch.sumSquaredProbs
+    if weights is not None:
+        energies = energies * weights**2
     cumulative = (energies * mask).cumsum(-1)
     advantages = torch.zeros_like(returns)
     for members in batch.members():
@@ -185,6 +189,35 @@ def optimal_token_baseline(batch, mask):
         for i, (s, m) in enumerate(rows):
             advantages[s][m] = (compact_r - baselines)[i, : int(m.sum())]
     return advantages * mask
+
+
+def padded_token_baseline(batch, mask, weights=None, zero_tail=False):
+    """verl's `optimal_token_baseline`, whose positions are those of the padded tensor."""
+    returns = (token_rewards(batch, mask) * mask).flip(-1).cumsum(-1).flip(-1)
+    energies = 1 - 2 * batch.oldLogprobs.exp() + batch.sumSquaredProbs
+    if weights is not None:
+        energies = energies * weights**2
+    cumulative = (energies * mask).cumsum(-1)
+    baselines = torch.zeros_like(returns)
+    for members in batch.members():
+        if len(members) == 1:
+            continue
+        weight = cumulative[members] * mask[members]
+        baselines[members] = (returns[members] * weight).sum(0) / (weight.sum(0) + 1e-8)
+        if zero_tail:
+            lengths = mask[members].sum(-1)
+            ordered = lengths.sort(descending=True).values.long()
+            if ordered[0] > ordered[1]:
+                baselines[members[int(lengths.argmax())], ordered[1] :] = 0.0
+    return (returns - baselines) * mask
+
+
+def bypass_reinforce(batch, advantages, mask, level="token", threshold=2.0):
+    difference = ((batch.logprobs - batch.rolloutLogprobs) * mask).detach()
+    if level == "sequence":
+        difference = difference.sum(-1, keepdim=True)
+    weight = difference.clamp(-SAFETY, SAFETY).exp().clamp(max=threshold)
+    return -advantages * batch.logprobs * weight
 
 
 def codedance(batch, mask, discount=0.2, weight=0.2):
@@ -357,7 +390,17 @@ def importance_weights(batch, mask, level, low, high, mode, normalised):
     return weights
 
 
-def rejection_mask(batch, mask, option, threshold):
+def rejection_mask(batch, mask, options, thresholds):
+    """Several criteria are separated by commas; all must hold."""
+    kept = mask
+    names = options.split(",")
+    bounds = thresholds if isinstance(thresholds, (list, tuple)) else [thresholds] * len(names)
+    for option, threshold in zip(names, bounds):
+        kept = kept * one_rejection_mask(batch, mask, option.strip(), threshold)
+    return kept
+
+
+def one_rejection_mask(batch, mask, option, threshold):
     d = (batch.oldLogprobs - batch.rolloutLogprobs).clamp(-SAFETY, SAFETY)
     kind = option[-2:]
     statistic = {"k1": -d, "k2": 0.5 * d**2, "k3": d.exp() - 1 - d}[kind]

@@ -8,6 +8,9 @@ import type {
   TokenAdvantages,
   TokenBatch,
 } from './algorithm.ts';
+import type { KlRewardMode } from './kl-reward.ts';
+import type { SharedSettings } from './shared-settings.ts';
+import type { SettingsShape, ValuesOf } from './unit.ts';
 
 /** A whole group → [G] advantages. */
 export type GroupAdvantage = (group: ScoredGroup) => Float64Array;
@@ -35,7 +38,7 @@ export interface SurrogateValues {
   readonly gradRatios: Float64Array;
   /** [N] ∂losses/∂logprobs at fixed ρ; absent means zero. */
   readonly gradLogprobs?: Float64Array;
-  /** [N] codes of `clip`: which bound held each token back. */
+  /** [N] codes of `clip`: the bound that held each token back. */
   readonly clips: Uint8Array;
 }
 
@@ -73,7 +76,7 @@ export type Aggregation = (
 /** Sets bits of a whole minibatch's marks. */
 export type Selector = (minibatch: TokenBatch, marks: Uint8Array) => void;
 
-/** The choices that are an algorithm's own; those every algorithm has come from its settings. */
+/** The choices that are an algorithm's own. The shared ones follow from its settings. */
 export interface Choices {
   readonly groupAdvantage: GroupAdvantage;
   /** Left out where every token of a sequence gets the sequence's advantage. */
@@ -85,28 +88,36 @@ export interface Choices {
   /** Inputs its units read, for `Algorithm.needs`. */
   readonly needs?: readonly string[];
   /** Present where the loss has a value term. */
-  readonly value?: { readonly clip: number; readonly coefficient: number };
+  readonly value?: ValueTerm;
+  /** How advantages follow from rewards less KL. Default `group`. */
+  readonly klReward?: KlRewardMode;
+  /** The token stage that KL in the reward needs, where the algorithm has none of its own. */
+  readonly klTokenAdvantage?: TokenAdvantage;
+  /** Whether the advantages come from rewards (the default) or from a teacher's log-probs. */
+  readonly signal?: 'reward' | 'teacher';
 }
 
-/** The settings as they may become: numbers, words and flags, whatever the defaults are. */
-export type Widened<Settings extends AlgorithmSettings> = {
-  readonly [Name in keyof Settings]: Settings[Name] extends number
-    ? number
-    : Settings[Name] extends string
-      ? string
-      : boolean;
-};
+export interface ValueTerm {
+  readonly clip: number;
+  readonly coefficient: number;
+}
 
-export interface Composition<Settings extends AlgorithmSettings> {
+/** The values of an algorithm's own fields and of the shared ones. */
+export type SettingsWith<Own extends SettingsShape> = Omit<SharedSettings, keyof ValuesOf<Own>> &
+  ValuesOf<Own>;
+
+export interface Composition<Own extends SettingsShape> {
   readonly name: string;
   readonly paper: string;
   readonly description: string;
-  /** All settings and their defaults; those every algorithm has come from `sharedSettings`. */
-  readonly settings: Settings;
+  /** The algorithm's own fields, of its units; every algorithm also has those of `sharedSettings`. */
+  readonly settings: Own;
+  /** Values that replace the fields' defaults. */
+  readonly defaults?: Partial<SettingsWith<Own>>;
   /**
-   * Settings by profile; what a profile does not name keeps its default, and what the algorithm does
-   * not have is left out.
+   * Settings by profile. A setting that a profile does not name keeps its default; one that the
+   * algorithm does not have is ignored.
    */
   readonly profiles: Readonly<Record<string, AlgorithmSettings>>;
-  choose(settings: Widened<Settings>): Choices;
+  choose(settings: SettingsWith<Own>): Choices;
 }

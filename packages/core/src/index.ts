@@ -23,6 +23,7 @@ export {
   UnsupportedError,
 } from './errors.ts';
 export { type EventSink, joinSinks, type RunEvent } from './events.ts';
+export { nearestName } from './nearest-name.ts';
 export { defineRegistry, type Registry } from './registry.ts';
 export {
   hashString,

@@ -24,6 +24,7 @@ export function isUniform(values: ArrayLike<number>): boolean {
     largest = Math.max(largest, value);
   }
   if (values.length < 2 || smallest === largest) return true;
+  if (!Number.isFinite(largest - smallest)) return false;
   const relative = values instanceof Float32Array ? RELATIVE.float32 : RELATIVE.float64;
   const magnitude = Math.max(Math.abs(smallest), Math.abs(largest));
   return largest - smallest <= Math.max(relative * magnitude, ABSOLUTE);
