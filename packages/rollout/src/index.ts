@@ -24,12 +24,6 @@ export {
   recordedTask,
 } from './recorded-env.ts';
 export { type Replayed, type ReplayOptions, replay, streamOf } from './replay.ts';
-export {
-  type PackingSettings,
-  packingSettings,
-  type RolloutSettings,
-  rolloutSettings,
-} from './settings.ts';
 export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts';
 export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts';
 export {
@@ -40,5 +34,11 @@ export {
   rolloutGroup,
   runRollouts,
 } from './runner.ts';
+export {
+  type PackingSettings,
+  packingSettings,
+  type RolloutSettings,
+  rolloutSettings,
+} from './settings.ts';
 export { type SlowTools, withSlowTools } from './slow-tools.ts';
 export { checkRetries, type RetryBudgets } from './tries.ts';

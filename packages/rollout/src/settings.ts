@@ -1,11 +1,5 @@
 /** Settings of rollouts and of packing what they give, for a run's configuration. */
-import {
-  count,
-  flag,
-  optionalQuantity,
-  quantity,
-  type SettingsOf,
-} from '@saccade/core/settings';
+import { count, flag, optionalQuantity, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
 export const rolloutSettings = z.strictObject({

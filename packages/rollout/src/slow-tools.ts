@@ -1,5 +1,4 @@
 /** Tools that answer late, on a share of the tasks: for measuring what slow tools cost. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomAt } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
 
@@ -35,7 +34,7 @@ class SlowEnv implements Env {
   async step(modelText: string, options: { signal?: AbortSignal } = {}): Promise<EnvStep> {
     const step = await this.#env.step(modelText, options);
     if (this.#delayMs > 0 && step.result !== undefined) {
-      await sleep(this.#delayMs, undefined, options);
+      await sleep(this.#delayMs, options.signal);
     }
     return step;
   }
@@ -43,4 +42,15 @@ class SlowEnv implements Env {
   dispose(): Promise<void> {
     return this.#env.dispose();
   }
+}
+
+/** @throws the signal's reason if it is aborted meanwhile */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
 }

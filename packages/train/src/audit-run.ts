@@ -18,8 +18,8 @@ import {
 import { describeDamage, type MetricsRow, readMetrics } from '@saccade/run-store';
 import { rewardTermsOf } from './parts.ts';
 import { boundaryOf, evaluationsOf, numberIn, rowsOf } from './report/curves.ts';
-import { readRunConfig } from './run-config.ts';
 import { readStoredRun, type StoredGroup, type StoredRun, type StoredSet } from './stored-run.ts';
+import { readRunConfig } from './stored-run-config.ts';
 
 export interface RunAudit {
   readonly directory: string;
@@ -65,7 +65,7 @@ export async function auditRun(
   const stored = await readStoredRun(directory, only);
   const gaps = [...stored.gaps];
   const metrics = readRows(directory, gaps);
-  const terms = readTerms(directory, gaps);
+  const terms = await readTerms(directory, gaps);
   const groups = auditedGroups(stored);
   const steps = stepsOf(metrics);
   const report = auditRewards({ groups, steps, ...(terms && { terms }) }, chosen);
@@ -113,13 +113,16 @@ function readRows(directory: string, gaps: string[]): readonly MetricsRow[] {
   return value.rows;
 }
 
-function readTerms(directory: string, gaps: string[]): readonly RewardTerm[] | undefined {
+async function readTerms(
+  directory: string,
+  gaps: string[],
+): Promise<readonly RewardTerm[] | undefined> {
   if (!existsSync(join(directory, 'config.json'))) {
     gaps.push('config.json is not there: all terms are expected to vary.');
     return undefined;
   }
   try {
-    return rewardTermsOf(readRunConfig(directory));
+    return rewardTermsOf(await readRunConfig(directory));
   } catch (error) {
     gaps.push(`The reward of config.json is not known here: ${messageOf(error)}`);
     return undefined;

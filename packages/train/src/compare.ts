@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type EventSink } from '@saccade/core';
 import { makeDirectories, nodeFileSystem, readMetrics } from '@saccade/run-store';
-import type { PartialConfig, RunConfig } from './config.ts';
-import { checkNames } from './parts.ts';
+import type { RecipeSource } from './load-recipe.ts';
+import { checkRun } from './parts.ts';
 import type { ComparedRun } from './report/comparison.ts';
 import { writeReport } from './report/write-report.ts';
-import { readRunConfig } from './run-config.ts';
-import { applySettings, parseSetting, type Setting, validateConfig } from './settings.ts';
+import { type ResolvedRun, type RunInput, resolveRun } from './run-config.ts';
+import { applySettings, parseSetting, type Setting } from './settings.ts';
+import { readRunConfig } from './stored-run-config.ts';
 import { train } from './trainer.ts';
 
 /** One run of a comparison. */
@@ -16,19 +17,19 @@ export interface Variant {
   /** The value the field has in it. */
   readonly label: string;
   readonly directory: string;
-  readonly config: RunConfig;
+  readonly run: ResolvedRun;
 }
 
 export interface Comparison {
   /** Has the cold start; another run's directory, or one that is made first. */
-  readonly coldStart: { readonly directory: string; readonly config?: RunConfig };
+  readonly coldStart: { readonly directory: string; readonly run?: ResolvedRun };
   readonly variants: readonly Variant[];
 }
 
 export interface ComparisonOptions {
   /** `field=value,value,…` */
   readonly vary: string;
-  readonly base: PartialConfig;
+  readonly base: RunInput;
   readonly directory: string;
   /** A run whose cold start all take over; without it one is made. */
   readonly from?: string;
@@ -53,37 +54,52 @@ export function planComparison({ vary, base, directory, from }: ComparisonOption
     throw new ConfigError('vary', `--vary ${vary}: a value stands twice. Give each once.`);
   }
   const coldStart = from ?? join(directory, 'cold-start');
-  const configure = (settings: readonly Setting[]): RunConfig => {
-    const config = validateConfig(applySettings(base, settings));
-    checkNames(config);
-    return config;
+  const configure = (settings: readonly Setting[]): ResolvedRun => {
+    const run = resolveRun(applySettings(base, settings));
+    checkRun(run);
+    return run;
   };
+  const shared = startOf(configure([]));
   const variants = values.map((value) => {
-    const setting = parseSetting(`${field}=${value}`);
-    if (!setting.path.startsWith('rl.') && !setting.path.startsWith('rollout.')) {
+    const run = configure([
+      parseSetting(`${field}=${value}`),
+      { path: 'startFrom', value: coldStart },
+    ]);
+    const differing = Object.entries(startOf(run)).find(
+      ([key, part]) => JSON.stringify(part) !== JSON.stringify(shared[key]),
+    )?.[0];
+    if (differing !== undefined) {
       throw new ConfigError(
         'vary',
-        `--vary ${field}: only fields of rl and rollout can differ, since all runs share one ` +
-          'cold start. Make separate runs, and put them side by side with saccade curves.',
+        `--vary ${field}: it changes ${differing}, which the cold start is made with, and all runs ` +
+          'share one. Make separate runs, and put them side by side with saccade curves.',
       );
     }
     return {
       label: value,
       directory: join(directory, value.replaceAll(/[^\w.+-]/g, '-')),
-      config: configure([setting, { path: 'startFrom', value: coldStart }]),
+      run,
     };
   });
   return {
     coldStart: {
       directory: coldStart,
-      ...(from === undefined && { config: configure([{ path: 'rl.steps', value: 0 }]) }),
+      ...(from === undefined && { run: configure([{ path: 'rl.steps', value: 0 }]) }),
     },
     variants,
   };
 }
 
+/** What a cold start is made with: runs that share one agree in it. */
+export function startOf({ config }: ResolvedRun): Readonly<Record<string, unknown>> {
+  const { seed, model, protocol, coldStart, sft, sftOptimizer, sftSchedule } = config;
+  return { seed, model, protocol: protocol.name, coldStart, sft, sftOptimizer, sftSchedule };
+}
+
 export interface CompareOptions {
-  readonly python: string;
+  readonly python: () => Promise<string>;
+  /** The recipe's file, where it is one. */
+  readonly source?: RecipeSource;
   readonly onEvent: EventSink;
   readonly isStopRequested: () => boolean;
   /** Called before each run with its name. */
@@ -103,10 +119,10 @@ export async function compare(
   options: CompareOptions,
 ): Promise<readonly ComparedRun[]> {
   const { onRun } = options;
-  const { config } = coldStart;
-  if (config !== undefined) {
+  const { run: start } = coldStart;
+  if (start !== undefined) {
     onRun('cold start', 0, variants.length);
-    if (!(await finish({ directory: coldStart.directory, config }, options))) return [];
+    if (!(await finish({ directory: coldStart.directory, run: start }, options))) return [];
   }
   const runs: ComparedRun[] = [];
   for (const [i, variant] of variants.entries()) {
@@ -122,11 +138,13 @@ export async function compare(
 
 /** Runs or goes on with one run; false if it was stopped. */
 async function finish(
-  { directory, config }: Pick<Variant, 'directory' | 'config'>,
-  { python, onEvent, isStopRequested }: CompareOptions,
+  { directory, run }: Pick<Variant, 'directory' | 'run'>,
+  { python, source, onEvent, isStopRequested }: CompareOptions,
 ): Promise<boolean> {
   const resume = existsSync(join(directory, 'metrics.jsonl'));
-  if (resume && JSON.stringify(readRunConfig(directory)) !== JSON.stringify(config)) {
+  const isSame = async (): Promise<boolean> =>
+    JSON.stringify((await readRunConfig(directory)).config) === JSON.stringify(run.config);
+  if (resume && !(await isSame())) {
     throw new ConfigError(
       'out',
       `${directory} holds a run with another configuration. Choose another --out, or remove it.`,
@@ -134,7 +152,8 @@ async function finish(
   }
   makeDirectories(nodeFileSystem, directory);
   const { isFinished } = await train({
-    config,
+    run,
+    ...(source && { source }),
     directory,
     python,
     resume,

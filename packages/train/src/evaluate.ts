@@ -9,6 +9,9 @@ import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
+/** What of a run an evaluation needs: no learner. */
+export type EvaluatedRun = Omit<Run, 'learner'>;
+
 export interface Evaluation {
   readonly accuracy: number;
   readonly toolCalls: number;
@@ -17,7 +20,7 @@ export interface Evaluation {
 }
 
 /** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
-export async function evaluate(run: Run, label: string): Promise<Evaluation> {
+export async function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
   const { config, parts, onEvent } = run;
   const { count, temperature } = config.evaluation;
   onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
@@ -66,9 +69,9 @@ export async function evaluate(run: Run, label: string): Promise<Evaluation> {
   return result;
 }
 
-const heldOutTasks = new WeakMap<Run, Promise<readonly Task[]>>();
+const heldOutTasks = new WeakMap<EvaluatedRun, Promise<readonly Task[]>>();
 
-function heldOut(run: Run, count: number): Promise<readonly Task[]> {
+function heldOut(run: EvaluatedRun, count: number): Promise<readonly Task[]> {
   let tasks = heldOutTasks.get(run);
   if (tasks === undefined) {
     const indices = Array.from({ length: count }, (_, i) => i);
@@ -80,7 +83,7 @@ function heldOut(run: Run, count: number): Promise<readonly Task[]> {
 
 /** Writes the first trajectories of a list with what the report shows of their tasks. */
 export async function keep(
-  run: Run,
+  run: EvaluatedRun,
   name: string,
   scored: readonly ScoredTrajectory[],
   tasks: readonly Task[],

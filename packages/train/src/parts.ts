@@ -312,10 +312,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
   }
 }
 
-function coldStartOf(
-  { config }: ResolvedRun,
-  unit: ColdStart<SettingsSchema>,
-): OpenColdStart {
+function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): OpenColdStart {
   const settings = settingsOf(config.coldStart as Selected);
   return {
     name: unit.name,
@@ -342,7 +339,10 @@ async function openEngine(
 /** A slot that every run fills. */
 function required<Some>(unit: Some | undefined): Some {
   if (unit !== undefined) return unit;
-  throw new ConfigError('', 'A slot of the run is empty. Leave it out of the recipe instead of null.');
+  throw new ConfigError(
+    '',
+    'A slot of the run is empty. Leave it out of the recipe instead of null.',
+  );
 }
 
 /** A group as algorithms see it. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, DataError, type EventSink } from '@saccade/core';
-import { protocols, type Task, type TaskSet, taskSets, uniformFrames } from '@saccade/gym';
+import type { Task, TaskSet } from '@saccade/gym';
 import { type LocalPolicy, loadLocalPolicy, type Sampler } from '@saccade/policy';
 import {
   describeDifference,
@@ -20,11 +20,10 @@ import {
   readTrajectorySet,
 } from '@saccade/run-store';
 import type { Trajectory } from '@saccade/trajectory';
-import type { RunConfig } from './config.ts';
-import { envMaker, openBackend } from './parts.ts';
+import { openPlayground, openRunDevice, protocolOf } from './parts.ts';
 import { findWeights, type KeptWeights, keptWeights, rebuildWeights } from './replay-weights.ts';
-import { readRunConfig } from './run-config.ts';
-import { openRunSandbox } from './run-sandbox.ts';
+import type { ResolvedRun, RunConfig } from './run-config.ts';
+import { readRunConfig } from './stored-run-config.ts';
 
 /** Which of the kept trajectories; without anything the first of every file. */
 export interface ReplaySelection {
@@ -136,12 +135,13 @@ export async function* replayRun(
   directory: string,
   options: ReplayRunOptions,
 ): AsyncGenerator<ReplayedPlay> {
-  const config = readRunConfig(directory);
-  const protocol = protocols.get(config.protocol);
+  const resolved = await readRunConfig(directory, options.onEvent);
+  const { config } = resolved;
+  const protocol = protocolOf(resolved);
   const plays = await selectPlays(directory, options, options.onEvent);
   const run = runOf(directory);
-  const device = await openBackend(config);
-  const live = options.live ? await openLive(config, options) : undefined;
+  const device = await openRunDevice(resolved);
+  const live = options.live ? await openLive(resolved, options) : undefined;
   let loaded: { readonly policy: LocalPolicy; readonly images: ModelImages } | undefined;
   let version: number | undefined;
   try {
@@ -151,7 +151,7 @@ export async function* replayRun(
         options.onMissing(play);
         continue;
       }
-      const weights = await weightsOf(run, config, play, options);
+      const weights = await weightsOf(run, resolved, play, options);
       if (loaded === undefined) {
         const policy = await loadLocalPolicy({ device, directory: policyIn(weights) });
         loaded = { policy, images: new ModelImages(policy.processor) };
@@ -226,7 +226,7 @@ function isKept(run: string, { policyVersion }: Trajectory): boolean {
 
 async function weightsOf(
   run: string,
-  config: RunConfig,
+  resolved: ResolvedRun,
   { file, trajectory }: StoredPlay,
   { rebuild = false, python, onEvent }: ReplayRunOptions,
 ): Promise<KeptWeights> {
@@ -235,9 +235,9 @@ async function weightsOf(
   if (python === undefined) {
     throw new ConfigError('python', 'Training weights again needs the sandbox’s Python.');
   }
-  const rlSteps = stepsBefore(file, trajectory, config);
+  const rlSteps = stepsBefore(file, trajectory, resolved.config);
   const wanted = { policyVersion, rlSteps };
-  return rebuildWeights(run, config, wanted, { python: await python(), onEvent });
+  return rebuildWeights(run, resolved, wanted, { python, onEvent });
 }
 
 /** Steps of reinforcement learning done when a trajectory was sampled. */
@@ -258,16 +258,11 @@ function temperatureOf({ rl, evaluation }: RunConfig, trajectory: Trajectory): n
   return streamOf(trajectory).startsWith('train/') ? rl.temperature : evaluation.temperature;
 }
 
-async function openLive(config: RunConfig, { python, onEvent }: ReplayRunOptions) {
+async function openLive(run: ResolvedRun, { python, onEvent }: ReplayRunOptions) {
   if (python === undefined) {
     throw new ConfigError('python', 'A live replay needs the sandbox’s Python.');
   }
-  const sandbox = await openRunSandbox(config.rollout, await python(), onEvent);
-  const makeEnv = envMaker(config, protocols.get(config.protocol), sandbox);
-  const { initialFrames: count } = config.rollout;
-  const plain = taskSets.get(config.taskSet);
-  const taskSet = count > 0 ? uniformFrames(plain, { sandbox, count }) : plain;
-  return { makeEnv, taskSet, dispose: () => sandbox.dispose() };
+  return await openPlayground(run, { python, onEvent });
 }
 
 /** The task of a trajectory; task sets end their ids with split and index. */

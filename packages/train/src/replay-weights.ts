@@ -11,8 +11,7 @@ import {
   verifyCheckpoint,
   writeDurably,
 } from '@saccade/run-store';
-import type { RunConfig } from './config.ts';
-import { hasEngine } from './engine.ts';
+import type { ResolvedRun } from './run-config.ts';
 import { train } from './trainer.ts';
 
 /** A checkpoint by what is asked of it here. */
@@ -26,8 +25,8 @@ export interface KeptWeights {
 }
 
 export interface RebuildOptions {
-  /** Interpreter of the sandbox. */
-  readonly python: string;
+  /** The interpreter of the sandbox. */
+  readonly python: () => Promise<string>;
   readonly onEvent: EventSink;
 }
 
@@ -100,13 +99,14 @@ export function findWeights(run: string, policyVersion: number): KeptWeights {
  */
 export async function rebuildWeights(
   run: string,
-  config: RunConfig,
+  resolved: ResolvedRun,
   wanted: Pick<KeptWeights, 'policyVersion' | 'rlSteps'>,
   { python, onEvent }: RebuildOptions,
 ): Promise<KeptWeights> {
-  if (hasEngine(config.engine)) {
+  const { engine } = resolved.config;
+  if (engine !== undefined) {
     throw new DataError(
-      `${run} was sampled with the engine at ${config.engine.baseUrl}, and what that gave cannot be ` +
+      `${run} was sampled with the engine at ${engine.baseUrl}, and what that gave cannot be ` +
         'sampled again here: its weights are those of the checkpoints alone.',
     );
   }
@@ -132,7 +132,7 @@ export async function rebuildWeights(
       onEvent(event);
     };
     await train({
-      config: onlyUpTo(config, wanted.rlSteps),
+      run: onlyUpTo(resolved, wanted.rlSteps),
       directory: building,
       python,
       resume: true,
@@ -156,15 +156,22 @@ function describeRebuild(
 }
 
 /** The configuration without what changes nothing of the weights: evaluations, files, checkpoints. */
-function onlyUpTo(config: RunConfig, rlSteps: number): RunConfig {
+function onlyUpTo(run: ResolvedRun, rlSteps: number): ResolvedRun {
+  const { config } = run;
   const most = 1_000_000;
   return {
-    ...config,
-    keepTrajectoriesEverySteps: 0,
-    evaluation: { ...config.evaluation, count: 1, everySteps: 0, keepTrajectories: 0 },
-    checkpoint: { ...config.checkpoint, everySftUpdates: most, everyRlSteps: most },
-    // The length of a run is part of its learning rates; none are used before the first step.
-    rl: { ...config.rl, steps: rlSteps === 0 ? 0 : config.rl.steps },
+    ...run,
+    config: {
+      ...config,
+      evaluation: { ...config.evaluation, count: 1, everySteps: 0, keepTrajectories: 0 },
+      checkpoint: { ...config.checkpoint, everySftUpdates: most, everyRlSteps: most },
+      // The length of a run is part of its learning rates; none are used before the first step.
+      rl: {
+        ...config.rl,
+        steps: rlSteps === 0 ? 0 : config.rl.steps,
+        keepTrajectoriesEverySteps: 0,
+      },
+    },
   };
 }
 

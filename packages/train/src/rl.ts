@@ -5,8 +5,7 @@ import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import type { ScheduleCommand } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
-import { learn } from './learn.ts';
-import { type Run, timed } from './run.ts';
+import { noteLearned, type Run, timed, updatesDone } from './run.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { stepRow } from './step-row.ts';
 import { readSchedule, writeSchedule } from './stored-schedule.ts';
@@ -61,10 +60,11 @@ async function step(run: Run, schedule: Schedule): Promise<Record<string, number
   const [scheduled, rolloutSeconds] = await timed(() => gather(run, schedule));
   const { commands } = scheduled;
   const trained = commands.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
-  const [learned, learnSeconds] = await timed(() => learn(run, trained));
+  const [learned, learnSeconds] = await timed(() => run.learner.learn(trained, updatesDone(run)));
+  const metrics = noteLearned(run, learned);
   run.state = { ...run.state, rlSteps: run.state.rlSteps + 1 };
   return {
-    ...(await stepRow(run, { ...scheduled, trained, learned })),
+    ...(await stepRow(run, { ...scheduled, trained, learned: metrics })),
     'time/rollout': rolloutSeconds,
     'time/learn': learnSeconds,
   };

@@ -3,7 +3,12 @@
  * composed from the units that it names; no unit's fields stand here.
  */
 import { ConfigError } from '@saccade/core';
-import { listSettings, readSettings, type SettingField, unknownSetting } from '@saccade/core/settings';
+import {
+  listSettings,
+  readSettings,
+  type SettingField,
+  unknownSetting,
+} from '@saccade/core/settings';
 import { type Sections, sections } from './sections/sections.ts';
 import { type Filled, fillSlot, type Selected, type Slot } from './slots/slot.ts';
 import { type SlotInputs, type SlotKey, slots } from './slots/slots.ts';
@@ -106,6 +111,12 @@ export function resolveRun(input: RunInput): ResolvedRun {
   const resolved = fill(input);
   checkTogether(resolved);
   return resolved;
+}
+
+/** A run as an input again, to change some of it: units from outside stand in their slots. */
+export function inputOfRun({ config, units, outside }: ResolvedRun): RunInput {
+  const own = outside.map((slot) => [slot, { ...config[slot], name: units[slot] }]);
+  return { ...(config as RunInput), ...Object.fromEntries(own) };
 }
 
 /** The fields that can be set where an input chooses these units. */

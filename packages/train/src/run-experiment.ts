@@ -1,13 +1,14 @@
 /** Plans the runs of an experiment and does what is still to do of them. */
 import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
-import { type CompareOptions, type Comparison, compare, type Variant } from './compare.ts';
-import type { RunConfig } from './config.ts';
+import { type CompareOptions, type Comparison, compare, startOf, type Variant } from './compare.ts';
 import type { Experiment, ExperimentPart } from './experiment.ts';
-import { checkNames } from './parts.ts';
+import { checkRun } from './parts.ts';
+import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
 import type { ComparedRun } from './report/comparison.ts';
-import { applySettings, parseSetting, type Setting, validateConfig } from './settings.ts';
+import { type ResolvedRun, resolveRun } from './run-config.ts';
+import { applySettings, parseSetting, type Setting } from './settings.ts';
 
 /** A part with its runs. */
 export interface PlannedPart {
@@ -40,7 +41,7 @@ export function planExperiment(
 ): ExperimentPlan {
   const coldStarts = experiment.coldStarts.map((start) => ({
     directory: join(directory, start.name),
-    config: configure(start.recipe, [
+    run: configure(start.recipe, [
       ...settings,
       ...start.settings.map(parseSetting),
       { path: 'rl.steps', value: 0 },
@@ -57,14 +58,14 @@ export function planExperiment(
       );
     }
     const variants = part.variants.map(({ label, settings: own }) => {
-      const config = configure(part.recipe, [
+      const run = configure(part.recipe, [
         ...part.settings.map(parseSetting),
         ...settings,
         ...own.map(parseSetting),
         { path: 'startFrom', value: coldStart.directory },
       ]);
-      expectSameStart(`${experiment.name}/${part.name}/${label}`, config, coldStart.config);
-      return { label, directory: join(directory, part.name, folderOf(label)), config };
+      expectSameStart(`${experiment.name}/${part.name}/${label}`, run, coldStart.run);
+      return { label, directory: join(directory, part.name, folderOf(label)), run };
     });
     return { part, variants };
   });
@@ -76,27 +77,22 @@ export function folderOf(label: string): string {
   return label.toLowerCase().replaceAll(/[^\w.+-]+/g, '-');
 }
 
-function configure(recipe: string, settings: readonly Setting[]): RunConfig {
-  const { config: base, name } = recipes.get(recipe);
-  const config = validateConfig(
-    applySettings(base, [{ path: 'recipe', value: name }, ...settings]),
-  );
-  checkNames(config);
-  return config;
+function configure(recipe: string, settings: readonly Setting[]): ResolvedRun {
+  const run = resolveRun(applySettings(inputOf(recipes.get(recipe)), settings));
+  checkRun(run);
+  return run;
 }
 
-/** What a cold start is made with; a run that takes it over has to agree. */
-const SHARED = ['seed', 'policy', 'protocol', 'sft'] as const;
-
-function expectSameStart(run: string, config: RunConfig, coldStart: RunConfig): void {
-  const field = SHARED.find(
-    (key) => JSON.stringify(config[key]) !== JSON.stringify(coldStart[key]),
-  );
-  if (field === undefined) return;
+function expectSameStart(label: string, run: ResolvedRun, coldStart: ResolvedRun): void {
+  const theirs = startOf(coldStart);
+  const differing = Object.entries(startOf(run)).find(
+    ([key, part]) => JSON.stringify(part) !== JSON.stringify(theirs[key]),
+  )?.[0];
+  if (differing === undefined) return;
   throw new ConfigError(
-    field,
-    `${run} has another ${field} than the cold start it begins from. Vary fields of rl, rollout ` +
-      'and the task set only, or give it a cold start of its own.',
+    differing,
+    `${label} has another ${differing} than the cold start it begins from. Vary fields of ` +
+      'reinforcement learning only, or give it a cold start of its own.',
   );
 }
 
@@ -121,7 +117,7 @@ export async function runExperiment(
   let done = 0;
   for (const coldStart of plan.coldStarts) {
     const whose = plan.parts.flatMap(({ part, variants }, index) => {
-      const isIts = variants[0]?.config.startFrom === coldStart.directory;
+      const isIts = variants[0]?.run.config.startFrom === coldStart.directory;
       return isIts ? variants.map((variant) => ({ variant, index, part })) : [];
     });
     const comparison = { coldStart, variants: whose.map(({ variant }) => variant) };

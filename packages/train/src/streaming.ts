@@ -1,18 +1,14 @@
 /** Reinforcement learning that rolls out while it trains, for schedulers that stream. */
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
+import type { LearningPoint, LearnResult } from '@saccade/learner';
 import type { ScoredGroupResult } from '@saccade/rewards';
-import {
-  type AdvantagedTrajectory,
-  type ScheduleCommand,
-  type ScheduleEvent,
-} from '@saccade/schedulers';
+import type { AdvantagedTrajectory, ScheduleCommand, ScheduleEvent } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
 import { FreeRunning } from './free-running.ts';
 import type { FlightListener, StoredFlight } from './in-flight.ts';
-import { type LearningPoint, learn, learnInParts } from './learn.ts';
 import { Lockstep } from './lockstep.ts';
-import type { Run } from './run.ts';
+import { noteLearned, type Run, updatesDone } from './run.ts';
 import { stalenessMetrics } from './staleness-metrics.ts';
 import { stepRow } from './step-row.ts';
 import { StepVersions } from './step-versions.ts';
@@ -164,10 +160,11 @@ class Stream implements FlightListener {
     for (;;) {
       const batch = this.#batch;
       if (batch === undefined && flight.trajectoryCount === 0) throw this.#stuck();
-      const learning = batch && learnInParts(this.#run, batch);
-      let learned: Record<string, number> | undefined;
+      const run = this.#run;
+      const learning = batch && run.learner.learnInParts(batch, updatesDone(run));
+      let learned: Readonly<Record<string, number>> | undefined;
       while (learned === undefined) {
-        let part: IteratorResult<LearningPoint, Record<string, number>> | undefined;
+        let part: IteratorResult<LearningPoint, LearnResult> | undefined;
         const startedAt = performance.now();
         await flight.round({
           gradient: async () => {
@@ -178,7 +175,7 @@ class Stream implements FlightListener {
           },
         });
         if (learning === undefined) this.#window.waitedSeconds += secondsSince(startedAt);
-        if (part?.done === true) learned = part.value;
+        if (part?.done === true) learned = noteLearned(run, part.value);
         else if (learning === undefined) break;
       }
       if (batch === undefined || learned === undefined) continue;
@@ -197,8 +194,8 @@ class Stream implements FlightListener {
     this.#beginStep();
     for (;;) {
       const batch = await this.#nextBatch();
-      const learned = await learn(this.#run, batch, { inFlight });
-      if (await this.#finishStep(batch, learned)) return;
+      const learned = await this.#run.learner.learn(batch, updatesDone(this.#run), { inFlight });
+      if (await this.#finishStep(batch, noteLearned(this.#run, learned))) return;
     }
   }
 

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
+import { createLearner, type Learner } from '@saccade/learner';
 import {
   checkpointsOf,
   type Damage,
@@ -24,8 +25,8 @@ import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
 import { reinforce } from './rl.ts';
 import { Interrupted, type Run, totalSteps } from './run.ts';
+import { coldStartOf, saveRun } from './run-checkpoint.ts';
 import type { ResolvedRun } from './run-config.ts';
-import { saveRun } from './run-checkpoint.ts';
 import { coldStart } from './sft.ts';
 import { startingWeights } from './start-from.ts';
 
@@ -76,6 +77,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     const run: Run = {
       config,
       parts,
+      learner: learnerOf(resolved, parts, () => coldStartOf(run)),
       directory,
       log,
       onEvent,
@@ -89,6 +91,29 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     await parts?.dispose();
     unlock();
   }
+}
+
+/** What learns from the trajectories of a run. */
+function learnerOf(
+  { config, units }: ResolvedRun,
+  parts: Parts,
+  coldStartDirectory: () => string,
+): Learner {
+  const { policy, sampler, algorithm, images } = parts;
+  const isSampledElsewhere = sampler !== policy;
+  return createLearner({
+    policy,
+    algorithm,
+    images,
+    ...parts.optimizer,
+    ...config.packing,
+    minibatches: config.rl.minibatches,
+    temperature: config.rl.temperature,
+    // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
+    // token. Sampling and scoring agree bit for bit on one engine.
+    oldLogprobs: isSampledElsewhere && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
+    reference: () => parts.openReference(coldStartDirectory()),
+  });
 }
 
 /** Where the units came from that no catalog has. */

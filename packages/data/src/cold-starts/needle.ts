@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { tourMix } from '../behaviour.ts';
 import { captions } from '../caption.ts';
 import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
-import { scriptedTasks, amounts, behavior, CONCURRENCY, tourCards } from '../cold-start-settings.ts';
+import {
+  amounts,
+  behavior,
+  CONCURRENCY,
+  scriptedTasks,
+  tourCards,
+} from '../cold-start-settings.ts';
 import { needleCorpus } from '../corpus.ts';
 import { demonstrate } from '../demonstrations.ts';
 import { guide } from '../guided.ts';

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { captions } from '../caption.ts';
 import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
 import {
-  scriptedTasks,
   amounts,
   behavior,
   CONCURRENCY,
   probabilityField,
+  scriptedTasks,
   tourCards,
 } from '../cold-start-settings.ts';
 import { turnedCorpus } from '../corpus.ts';

@@ -5,13 +5,12 @@ import { ConfigError, type EventSink } from '@saccade/core';
 import type { Command } from 'commander';
 import { compare, planComparison } from '../compare.ts';
 import { listenForInterruption } from '../interruption.ts';
-import { recipes } from '../registry.ts';
 import { comparisonTable } from '../report/comparison.ts';
 import { drawComparison } from '../report/comparison-picture.ts';
 import { MOST_RUNS } from '../report/picture-of-charts.ts';
 import { applySettings, parseSetting, type Setting } from '../settings.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { collect, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 
 interface CompareFlags {
   readonly vary: string;
@@ -38,7 +37,7 @@ export function addCompare(program: Command): void {
       `
 Examples:
   saccade compare --steps 30 --vary algorithm=grpo,dapo,gspo,rloo,ppo
-  saccade compare --steps 30 --vary accumulativeCoefficient=0,0.1 --from runs/pyvision-image-nano-seed1
+  saccade compare --steps 30 --vary reward.accumulative-tool=0,0.1 --from runs/pyvision-image-nano-seed1
 
 All runs see the same tasks in the same order. Called again, it goes on where it was stopped.`,
     )
@@ -50,14 +49,14 @@ function addSetting(text: string, before: readonly Setting[]): readonly Setting[
 }
 
 async function run(name: string, flags: CompareFlags): Promise<void> {
-  const recipe = recipes.get(name);
-  const settings: Setting[] = [{ path: 'recipe', value: recipe.name }, ...flags.set];
+  const { input, source } = await findRecipe(name);
+  const settings: Setting[] = [...flags.set];
   if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
   if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
   const directory = resolve(flags.out);
   const plan = planComparison({
     vary: flags.vary,
-    base: applySettings(recipe.config, settings),
+    base: applySettings(input, settings),
     directory,
     ...(flags.from !== undefined && { from: resolve(flags.from) }),
   });
@@ -70,11 +69,12 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
   // Each run has clocks of its own: what is left of one says nothing about the next.
   let progress = terminalProgress({ stream: process.stderr });
   const onEvent: EventSink = (event) => progress(event);
-  const python = await openPython(onEvent);
+  const python = (): Promise<string> => openPython(onEvent);
   const interruption = listenForInterruption(onEvent);
   try {
     const runs = await compare(plan, {
       python,
+      ...(source && { source }),
       onEvent,
       isStopRequested: interruption.isRequested,
       onRun: (label, index, count) => {

@@ -31,7 +31,7 @@ export function addCurves(program: Command): void {
       `
 Example: does the bonus per tool call matter?
   saccade train --out runs/bonus
-  saccade train --out runs/none --set rl.accumulativeCoefficient=0
+  saccade train --out runs/none --set reward.accumulative-tool=0
   saccade curves runs/bonus runs/none --label "bonus 0.1" --label "no bonus"`,
     )
     .action((runs: string[], options: CurvesOptions) => {

@@ -21,7 +21,7 @@ export function addDoctor(program: Command): void {
     .description('Show what this machine can run, and why the rest is unusable.')
     .option('--engine <url>', 'ask an engine for rollouts what it can, instead of the machine')
     .option('--tokens <directory>', 'a policy whose tokenizer the engine serves, for --engine')
-    .option('--engine-key-variable <name>', 'environment variable with its API key', 'none')
+    .option('--engine-key-variable <name>', 'environment variable with its API key')
     .addHelpText(
       'after',
       `

@@ -18,8 +18,8 @@ import type { Command } from 'commander';
 import { evaluate } from '../evaluate.ts';
 import { openParts } from '../parts.ts';
 import { wilsonInterval } from '../report/numbers.ts';
-import { readRunConfig } from '../run-config.ts';
-import { validateConfig } from '../settings.ts';
+import { inputOfRun, type RunInput, resolveRun } from '../run-config.ts';
+import { readRunConfig } from '../stored-run-config.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { openPython, wholeNumber } from './shared.ts';
 
@@ -28,7 +28,7 @@ interface EvalFlags {
   readonly temperature?: number;
   readonly engine?: string;
   readonly engineModel?: string;
-  readonly engineKeyVariable: string;
+  readonly engineKeyVariable?: string;
   readonly publish?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function addEval(program: Command): void {
     .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
     .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
     .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
-    .option('--engine-key-variable <name>', 'environment variable with its API key', 'none')
+    .option('--engine-key-variable <name>', 'environment variable with its API key')
     .option('--publish', 'give the engine the checkpoint first (default: as it is)')
     .addHelpText(
       'after',
@@ -60,31 +60,27 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const isRun = existsSync(join(path, 'config.json'));
   const runDirectory = isRun ? path : resolve(path, '..', '..');
-  const base = readRunConfig(runDirectory);
+  const base = await readRunConfig(runDirectory, onEvent);
   const checkpoint = isRun
     ? findLatestCheckpoint(checkpointsOf(path), onEvent)
     : verifyCheckpoint(path);
   if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
-  const config = validateConfig({
-    ...base,
-    engine: {
-      ...base.engine,
-      baseUrl: flags.engine ?? 'none',
-      model: flags.engineModel ?? 'none',
-      keyVariable: flags.engineKeyVariable,
-      publish: flags.publish ?? false,
-    },
+  const resolved = resolveRun({
+    ...inputOfRun(base),
+    engine: engineOf(flags),
     evaluation: {
-      ...base.evaluation,
+      ...base.config.evaluation,
       ...(flags.count !== undefined && { count: flags.count }),
       ...(flags.temperature !== undefined && { temperature: flags.temperature }),
     },
   });
+  const { config } = resolved;
   const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
   makeDirectories(nodeFileSystem, trajectoriesOf(directory));
   // What a replay reads: the options of this evaluation, not those of the run.
   writeConfig(directory, config);
-  const parts = await openParts(config, await openPython(onEvent), onEvent, directory);
+  const python = (): Promise<string> => openPython(onEvent);
+  const parts = await openParts(resolved, { python, onEvent, directory });
   const log = openMetricsLog(join(directory, 'metrics.jsonl'));
   for (const one of log.damage) onEvent({ kind: 'warning', message: describeDamage(one) });
   try {
@@ -106,4 +102,16 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
     log.close();
     await parts.dispose();
   }
+}
+
+/** The engine that the flags name; without one the checkpoint is sampled here. */
+function engineOf(flags: EvalFlags): NonNullable<RunInput['engine']> | null {
+  if (flags.engine === undefined) return null;
+  return {
+    name: 'http',
+    baseUrl: flags.engine,
+    publish: flags.publish ?? false,
+    ...(flags.engineModel !== undefined && { model: flags.engineModel }),
+    ...(flags.engineKeyVariable !== undefined && { keyVariable: flags.engineKeyVariable }),
+  };
 }

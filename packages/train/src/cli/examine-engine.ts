@@ -3,11 +3,10 @@ import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { loadProcessor } from '@saccade/policy';
 import { describeEngine, examineEngine as examine } from '@saccade/policy/remote';
-import { engineKey } from '../engine.ts';
 
 export interface EngineFlags {
   readonly tokens?: string;
-  readonly engineKeyVariable: string;
+  readonly engineKeyVariable?: string;
 }
 
 /** Prints what an engine can, whatever of it rollouts would miss. */
@@ -19,8 +18,15 @@ export async function examineEngine(baseUrl: string, flags: EngineFlags): Promis
     );
   }
   const processor = await loadProcessor(resolve(flags.tokens));
-  const key = engineKey(flags.engineKeyVariable);
-  const report = await examine({ baseUrl, processor, ...key });
+  const { engineKeyVariable: variable } = flags;
+  const apiKey = variable && process.env[variable];
+  if (variable !== undefined && apiKey === undefined) {
+    throw new ConfigError(
+      '--engine-key-variable',
+      `The environment has no ${variable}. Set it to the API key.`,
+    );
+  }
+  const report = await examine({ baseUrl, processor, ...(apiKey && { apiKey }) });
   for (const line of describeEngine(report)) console.log(line);
   if (report.capabilities.some(({ state }) => state === 'no')) process.exitCode = 1;
 }

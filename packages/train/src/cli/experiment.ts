@@ -67,7 +67,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
   // Each run has clocks of its own: what is left of one says nothing about the next.
   let progress = terminalProgress({ stream: process.stderr });
   const onEvent: EventSink = (event) => progress(event);
-  const python = await openPython(onEvent);
+  const python = (): Promise<string> => openPython(onEvent);
   const interruption = listenForInterruption(onEvent);
   let results: readonly PartResult[] = [];
   try {

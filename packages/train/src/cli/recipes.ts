@@ -1,8 +1,8 @@
 /** `saccade recipes`: what can be trained, and every field that can be set. */
 import type { Command } from 'commander';
-import { listConfigFields } from '../config-fields.ts';
 import { recipes } from '../registry.ts';
-import { applySettings, validateConfig } from '../settings.ts';
+import { resolveRun } from '../run-config.ts';
+import { findRecipe } from './shared.ts';
 
 export function addRecipes(program: Command): void {
   const command = program.command('recipes').description('List the recipes, or show one’s fields.');
@@ -11,28 +11,34 @@ export function addRecipes(program: Command): void {
     .description('List the recipes.')
     .action(() => {
       for (const [name, recipe] of recipes.entries()) {
-        console.log(`${name}\n  ${recipe.description}\n  ${recipe.paper}`);
+        console.log(
+          `${name}\n  ${recipe.description}${recipe.paper === undefined ? '' : `\n  ${recipe.paper}`}`,
+        );
       }
       console.log('\nShow every field of one with: saccade recipes show <name>');
     });
   command
     .command('show')
     .description('Show every field of a recipe: value, unit, range, meaning.')
-    .argument('<name>', 'a recipe')
+    .argument('<name>', 'a recipe’s name or file')
     .action((name: string) => show(name));
 }
 
-function show(name: string): void {
-  const recipe = recipes.get(name);
-  const config = validateConfig(
-    applySettings(recipe.config, [{ path: 'recipe', value: recipe.name }]),
-  );
-  console.log(`${recipe.name}: ${recipe.description}\n${recipe.paper}\n`);
-  for (const field of listConfigFields()) {
+async function show(name: string): Promise<void> {
+  const { input } = await findRecipe(name);
+  const { config, fields } = resolveRun(input);
+  if (recipes.has(name)) {
+    const { description, paper } = recipes.get(name);
+    console.log(`${name}: ${description}${paper === undefined ? '' : `\n${paper}`}\n`);
+  }
+  for (const field of fields) {
     const value = field.path
       .split('.')
-      .reduce<unknown>((part, word) => (part as Record<string, unknown>)[word], config);
-    const mark = JSON.stringify(value) === JSON.stringify(field.preset) ? ' ' : '*';
+      .reduce<unknown>(
+        (part, word) => (part as Record<string, unknown> | undefined)?.[word],
+        config,
+      );
+    const mark = JSON.stringify(value) === JSON.stringify(field.default) ? ' ' : '*';
     console.log(
       `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,
     );

@@ -7,7 +7,7 @@ import { loadLocalPolicy } from '@saccade/policy';
 import { policyService } from '@saccade/policy/serve';
 import { checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
 import { type Command, Option } from 'commander';
-import { openBackend } from '../parts.ts';
+import { backends, openBackend } from '../backends/registry.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { listen } from './listen.ts';
 import { wholeNumber } from './shared.ts';
@@ -16,7 +16,7 @@ interface ServePolicyFlags {
   readonly host: string;
   readonly port: number;
   readonly backend: string;
-  readonly threads: number;
+  readonly threads?: number;
   readonly speaks: 'vllm' | 'sglang' | 'both';
   readonly model?: string;
 }
@@ -32,8 +32,8 @@ export function addServePolicy(serve: Command): void {
       '127.0.0.1',
     )
     .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8710)
-    .option('--backend <name>', 'auto, native, cuda, webgpu or reference', 'auto')
-    .option('--threads <n>', 'kernel threads, 0 for one per core', wholeNumber, 0)
+    .option('--backend <name>', `one of ${backends.names.join(', ')}`, 'native')
+    .option('--threads <n>', 'kernel threads (default: one per core)', wholeNumber)
     .addOption(
       new Option('--speaks <family>', 'whose routes there are')
         .choices(['vllm', 'sglang', 'both'])
@@ -61,7 +61,7 @@ Examples:
 async function run(path: string, flags: ServePolicyFlags): Promise<void> {
   const directory = policyOf(path, terminalProgress({ stream: process.stderr }));
   const { backend, threads, speaks, model = basename(path) } = flags;
-  const device = await openBackend({ backend, threads });
+  const device = await openBackend(backend, threads);
   try {
     const policy = await loadLocalPolicy({ device, directory });
     if (existsSync(join(directory, 'optimizer.json'))) {

@@ -78,7 +78,7 @@ export function addServeSandbox(serving: Command): void {
       'after',
       `
 Endpoints:
-  POST   /v1/sessions, /v1/sessions/:id/execute   sessions, for rollout.sandboxHosts of a run
+  POST   /v1/sessions, /v1/sessions/:id/execute   sessions, for sandbox.hosts of a run
   DELETE /v1/sessions/:id
   POST   /run_code, /run_jupyter                  SandboxFusion's
   POST   /get_observation                         verl-tool's
@@ -87,7 +87,7 @@ Endpoints:
 Examples:
   saccade serve sandbox
   SACCADE_SANDBOX_TOKEN=$(openssl rand -hex 32) saccade serve sandbox --host 0.0.0.0
-  saccade train --set rollout.sandboxHosts=http://10.0.0.5:8710
+  saccade train --set sandbox=remote --set sandbox.hosts=http://10.0.0.5:8710
 
 Ctrl-C or SIGTERM lets running code finish; a second one stops at once.`,
     )

@@ -3,6 +3,10 @@ import { fileURLToPath } from 'node:url';
 import type { EventSink } from '@saccade/core';
 import { ensurePython } from '@saccade/sandbox';
 import { InvalidArgumentError } from 'commander';
+import { isRecipeFile, loadRecipe, type RecipeSource } from '../load-recipe.ts';
+import { inputOf } from '../recipe.ts';
+import { recipes } from '../registry.ts';
+import type { RunInput } from '../run-config.ts';
 
 /** A non-negative whole number. */
 export function wholeNumber(text: string): number {
@@ -34,4 +38,13 @@ export const pythonDirectory: string = fileURLToPath(
 /** The interpreter of the sandbox; made on first use. @throws MissingError with the remedy */
 export async function openPython(onEvent: EventSink): Promise<string> {
   return (await ensurePython(pythonDirectory, { onEvent })).python;
+}
+
+/** A recipe by its name or its file. @throws ConfigError if there is none */
+export async function findRecipe(
+  name: string,
+): Promise<{ readonly input: RunInput; readonly source?: RecipeSource }> {
+  if (!isRecipeFile(name)) return { input: inputOf(recipes.get(name)) };
+  const { recipe, source } = await loadRecipe(name);
+  return { input: inputOf(recipe), source };
 }

@@ -5,14 +5,14 @@ import { ConfigError } from '@saccade/core';
 import { makeDirectories, nodeFileSystem } from '@saccade/run-store';
 import type { Command } from 'commander';
 import { listenForInterruption } from '../interruption.ts';
-import { checkNames } from '../parts.ts';
-import { recipes } from '../registry.ts';
+import { checkRun } from '../parts.ts';
 import { writeReport } from '../report/write-report.ts';
-import { readRunConfig } from '../run-config.ts';
-import { applySettings, parseSetting, type Setting, validateConfig } from '../settings.ts';
+import { resolveRun } from '../run-config.ts';
+import { applySettings, parseSetting, type Setting } from '../settings.ts';
+import { readRunConfig, type StoredRunConfig } from '../stored-run-config.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { train } from '../trainer.ts';
-import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { collect, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 
 interface TrainFlags {
   readonly set: readonly Setting[];
@@ -27,13 +27,17 @@ export function addTrain(program: Command): void {
   program
     .command('train')
     .description('Train a policy by a recipe; the run’s files go to runs/<name>/.')
-    .argument('[recipe]', 'what to train; see `saccade recipes`', 'pyvision-image-nano')
+    .argument(
+      '[recipe]',
+      'a recipe’s name (see `saccade recipes`) or its file, e.g. ./my-recipe.ts',
+      'pyvision-image-nano',
+    )
     .option('--set <field=value>', 'change a field of the recipe; may be repeated', addSetting, [])
     .option('--seed <n>', 'seed of every random stream', wholeNumber)
     .option('--steps <n>', 'reinforcement-learning steps', wholeNumber)
     .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
     .option('--resume <directory>', 'go on with the run in this directory')
-    .option('--backend <name>', 'auto, native, cuda, webgpu or reference')
+    .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
     .addHelpText(
       'after',
       `
@@ -42,7 +46,8 @@ Examples:
   saccade train smoke                               every stage once, in under a minute
   saccade train --seed 2 --steps 20                 another seed, fewer steps
   saccade train --set algorithm=dapo                another algorithm; see docs/catalog.md
-  saccade train --set rl.accumulativeCoefficient=0  without the bonus per tool call
+  saccade train --set reward.accumulative-tool=0    without the bonus per tool call
+  saccade train ./my-recipe.ts                      a recipe of your own; see saccade init
   saccade train --resume runs/pyvision-image-nano-seed1
 
 Ctrl-C finishes the step, saves a checkpoint and says how to go on; a second Ctrl-C stops at once.
@@ -66,17 +71,20 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
       'A resumed run keeps its configuration: leave out --set, --seed, --steps and --backend, or start a new run.',
     );
   }
-  const config = isResumed ? readRunConfig(resolve(flags.resume ?? '')) : configure(name, flags);
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const resolved = isResumed
+    ? await readRunConfig(resolve(flags.resume ?? ''), onEvent)
+    : await configure(name, flags);
+  const { config, source } = resolved;
   const directory = resolve(flags.resume ?? flags.out ?? freeDirectory(config.recipe, config.seed));
   makeDirectories(nodeFileSystem, directory);
-  const onEvent = terminalProgress({ stream: process.stderr });
-  const python = await openPython(onEvent);
   const interruption = listenForInterruption(onEvent);
   try {
     const result = await train({
-      config,
+      run: resolved,
+      ...(source && { source }),
       directory,
-      python,
+      python: () => openPython(onEvent),
       resume: isResumed,
       onEvent,
       isStopRequested: interruption.isRequested,
@@ -100,15 +108,15 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
   }
 }
 
-function configure(name: string, flags: TrainFlags) {
-  const recipe = recipes.get(name);
-  const settings: Setting[] = [{ path: 'recipe', value: recipe.name }, ...flags.set];
+async function configure(name: string, flags: TrainFlags): Promise<StoredRunConfig> {
+  const { input, source } = await findRecipe(name);
+  const settings: Setting[] = [...flags.set];
   if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
   if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
   if (flags.backend !== undefined) settings.push({ path: 'backend', value: flags.backend });
-  const config = validateConfig(applySettings(recipe.config, settings));
-  checkNames(config);
-  return config;
+  const run = resolveRun(applySettings(input, settings));
+  checkRun(run);
+  return { ...run, ...(source && { source }) };
 }
 
 /** The first of runs/<recipe>-seed<n>, …-2, …-3 that holds no run yet. */

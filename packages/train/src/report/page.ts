@@ -60,11 +60,11 @@ function drawHeader(run: RunRecord): Html {
   const { config, environment, metrics, gaps } = run;
   const parameters = environment?.parameters;
   const what = [
-    config?.taskSet && `task set ${config.taskSet}`,
-    config?.policy && `policy ${config.policy}`,
+    config?.taskSet && `task set ${config.taskSet.name}`,
+    config?.model && `model ${config.model.name}`,
     typeof parameters === 'number' && `${parameters.toLocaleString('en')} parameters`,
-    config?.rl && `algorithm ${config.rl.algorithm}`,
-    config?.backend && `backend ${config.backend}`,
+    config?.algorithm && `algorithm ${config.algorithm.name}`,
+    config?.backend && `backend ${config.backend.name}`,
   ];
   const where = ['machine', 'platform', 'node', 'sandboxTier'].map((key) => {
     const value = environment?.[key];

@@ -12,7 +12,7 @@ import {
   WITHOUT_CHECKSUMS,
 } from '@saccade/run-store';
 import type { ScoredTrajectory, Tags, Trajectory } from '@saccade/trajectory';
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../run-config.ts';
 
 /** One trajectory of an evaluation whose pictures are still on disk. */
 export interface KeptTrajectory {

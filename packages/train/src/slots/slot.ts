@@ -58,6 +58,8 @@ export interface Slot<Some> {
   readonly preset?: string;
   /** The unit that is meant where only settings are given. Default: `preset`. */
   readonly implied?: string;
+  /** Finds a unit by a name that a person writes. Default: the registry's. */
+  find?(name: string): Some;
   /** The unit as the other settings have it, e.g. an algorithm at a profile. */
   narrow?(unit: Some, given: Readonly<Record<string, unknown>>): Some;
   /** The schema of a unit's settings. Default: its `settings`. */
@@ -136,9 +138,10 @@ export function fillSlot<Some>(slot: Slot<Some>, input: unknown): Filled<Some> |
 
 function getUnit<Some>(slot: Slot<Some>, name: string): Some {
   try {
-    return slot.registry.get(name);
+    return slot.find?.(name) ?? slot.registry.get(name);
   } catch (error) {
-    if (error instanceof ConfigError) throw new ConfigError(slot.key, `${slot.key}: ${error.message}`);
+    if (error instanceof ConfigError)
+      throw new ConfigError(slot.key, `${slot.key}: ${error.message}`);
     throw error;
   }
 }

@@ -14,7 +14,13 @@ import type { BackendUnit } from '@saccade/ops/unit';
 import { type OptimizerUnit, optimizers, type ScheduleUnit, schedules } from '@saccade/optim';
 import { type KnownModel, type ModelUnit, models } from '@saccade/policy/models';
 import { type EngineUnit, engines, type KnownEngine } from '@saccade/policy/remote';
-import { presets, type RewardPreset, type VerifierUnit, verifiers } from '@saccade/rewards';
+import {
+  presetNamed,
+  presets,
+  type RewardPreset,
+  type VerifierUnit,
+  verifiers,
+} from '@saccade/rewards';
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
@@ -71,6 +77,7 @@ export const slots = {
     key: 'reward',
     about: 'What a trajectory is paid for, term by term.',
     registry: presets,
+    find: presetNamed,
     preset: 'pyvision',
   }),
   verifier: slot<VerifierUnit>({
@@ -157,9 +164,12 @@ export interface Selection {
 function algorithmSchema({ profiles, schema }: Algorithm): SettingsSchema {
   const [first, ...rest] = profiles;
   if (first === undefined) return schema;
-  const profile = z.enum([first, ...rest]).optional().meta({
-    unit: 'name',
-    description: 'Whose epsilons and clamps the settings start from; unset: the algorithm’s own.',
-  });
+  const profile = z
+    .enum([first, ...rest])
+    .optional()
+    .meta({
+      unit: 'name',
+      description: 'Whose epsilons and clamps the settings start from; unset: the algorithm’s own.',
+    });
   return z.strictObject({ profile, ...schema.shape });
 }

@@ -3,7 +3,7 @@ import { algorithms, turnReturnsStandardised } from '@saccade/algorithms';
 import { exact, presetTerms, scoreGroup } from '@saccade/rewards';
 import { type ToolResult, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
-import { stepTokens } from './step-tokens.ts';
+import { stepTokens } from './packed-step.ts';
 
 const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 1, wallMs: 1 };
 
