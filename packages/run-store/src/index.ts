@@ -23,7 +23,12 @@ export {
   type FileSystemOption,
   nodeFileSystem,
 } from './file-system.ts';
-export { type InspectOptions, type Inspection, inspectRun, WITHOUT_CHECKSUMS } from './inspect-run.ts';
+export {
+  type Inspection,
+  type InspectOptions,
+  inspectRun,
+  WITHOUT_CHECKSUMS,
+} from './inspect-run.ts';
 export { lockRun } from './lock.ts';
 export { type ManifestEntry, type RunManifest, readManifest, updateManifest } from './manifest.ts';
 export {

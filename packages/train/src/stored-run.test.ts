@@ -78,7 +78,9 @@ describe('the audit of a run', () => {
     await rm(join(directory, 'metrics.jsonl'));
     const { report, gaps } = await auditRun(directory);
     expect(report.trajectoryCount).toBe(6);
-    expect(gaps.join(' ')).toMatch(/row \d+ is cut short.*metrics\.jsonl: it has 0 bytes.*no rows.*config\.json is not there/);
+    expect(gaps.join(' ')).toMatch(
+      /row \d+ is cut short.*metrics\.jsonl: it has 0 bytes.*no rows.*config\.json is not there/,
+    );
   });
 
   it('refuses what is no run, or keeps nothing', async () => {
