@@ -11,7 +11,7 @@ const TARGET = 'docs/metrics.md';
 
 /** The text of docs/metrics.md. Needs the packages compiled. */
 export async function metricsPage(root) {
-  const compiled = join(root, 'packages/run-store/dist/metrics/index.js');
+  const compiled = join(root, 'packages/run-store/dist/metrics.js');
   const { metricCatalog } = await import(pathToFileURL(compiled).href);
   const files = [...new Set(metricCatalog.map(({ source }) => source))];
   const sections = files.map((file) => {
@@ -29,7 +29,7 @@ Every name in \`metrics.jsonl\` of a run, by the file that computes it. \`<word>
 of a name. Rows of the cold start have the stage \`sft\`, those of reinforcement learning \`rl\`. TRL
 logs the marked metrics under the same name. This page is written by
 \`node scripts/metrics-catalog.mjs\` from
-[the catalog](../packages/run-store/src/metrics/catalog.ts).
+[the catalog](../packages/run-store/src/metrics.ts).
 
 ${sections.join('\n')}`;
 }

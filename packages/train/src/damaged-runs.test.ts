@@ -28,9 +28,9 @@ import {
   recordAttempt,
   saveCheckpoint,
 } from '@saccade/run-store';
+import { mutate } from '@saccade/run-store/damage-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { auditRun } from './audit-run.ts';
-import { mutate } from './damaged-runs.fixture.ts';
 import { selectPlays } from './replay-run.ts';
 import { findWeights } from './replay-weights.ts';
 import { readRun } from './report/read-run.ts';
@@ -41,7 +41,7 @@ import { readRunConfig } from './run-config.ts';
 import { writeStoredRun } from './stored-run.fixture.ts';
 import { readStoredRun } from './stored-run.ts';
 
-const mutations = Number(process.env.SACCADE_MUTATIONS ?? 250);
+const mutations = Number(process.env.SACCADE_MUTATIONS ?? 60);
 const root = mkdtempSync(join(tmpdir(), 'saccade-damaged-'));
 const run = join(root, 'run');
 afterAll(() => rmSync(root, { recursive: true }));
@@ -188,5 +188,5 @@ it('says which file is damaged, whatever the damage, and never gives another res
   }
   expect(readdirSync(run, { recursive: true, encoding: 'utf8' }).sort()).toEqual(files);
   expect(await outcomes()).toEqual(clean);
-  if (mutations > 250) console.log({ mutations, ...counts });
+  if (mutations > 60) console.log({ mutations, ...counts });
 }, 600_000);

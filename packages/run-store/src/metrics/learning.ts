@@ -3,7 +3,7 @@ import { type Metric, metricsOf } from './metric.ts';
 
 const rl = ['rl'] as const;
 
-export const learningMetrics: readonly Metric[] = [
+export const learning: readonly Metric[] = [
   ...metricsOf({ source: 'packages/train/src/learn.ts', stages: ['sft', 'rl'] }, [
     ['loss', 'nats', 'Loss; in the cold start, mean negative log-prob of the shown tokens.', 'trl'],
     ['grad_norm', 'norm', 'Norm of the gradient before clipping.', 'trl'],

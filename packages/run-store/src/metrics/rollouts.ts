@@ -3,7 +3,7 @@ import { type Metric, metricsOf } from './metric.ts';
 
 const rl = ['rl'] as const;
 
-export const rolloutMetrics: readonly Metric[] = [
+export const rollouts: readonly Metric[] = [
   ...metricsOf({ source: 'packages/train/src/trajectory-metrics.ts', stages: rl }, [
     ['reward', 'reward', 'Mean reward of the trajectories of a step.', 'trl'],
     ['reward_std', 'reward', 'Mean over groups of the standard deviation of rewards.', 'trl'],

@@ -1,8 +1,12 @@
-/** Damages one file of a run at a time: what disks, editors and half-finished copies do. */
+/**
+ * Damages one file of a run at a time, as disks, editors and half-finished copies do: for tests of
+ * programs that read run directories.
+ */
 import { cpSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Random } from '@saccade/core';
-import { listFiles, nodeFileSystem } from '@saccade/run-store';
+import { listFiles } from './durable-files.ts';
+import { nodeFileSystem } from './file-system.ts';
 
 /** A change that was made, in words, and how to take it back. */
 export interface Mutation {
@@ -22,6 +26,7 @@ const kinds = [
   'zero',
 ] as const;
 
+/** Damages a random file below a directory. @param run is changed until `undo` is called */
 export function mutate(run: string, random: Random): Mutation {
   const files = listFiles(nodeFileSystem, run);
   const file = random.pick(files);

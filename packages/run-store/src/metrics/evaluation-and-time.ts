@@ -3,7 +3,7 @@ import { type Metric, metricsOf } from './metric.ts';
 
 const evaluation = ['evaluation'] as const;
 
-export const runMetrics: readonly Metric[] = [
+export const evaluationAndTime: readonly Metric[] = [
   ...metricsOf({ source: 'packages/train/src/evaluate.ts', stages: evaluation }, [
     ['label', 'name', 'Name of the evaluation: sft, step-<n>, final.'],
     ['eval/accuracy', 'share', 'Held-out tasks whose final answer was judged right.'],
