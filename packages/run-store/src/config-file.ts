@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { writeDurably } from './durable-files.ts';
 import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
-import { updateManifest } from './manifest.ts';
-import { formatSealed, readSealed, sha256 } from './sealed-json.ts';
+import { hasManifest, updateManifest } from './manifest.ts';
+import { formatSealed, readSealed, refuseUnsealed, sha256 } from './sealed-json.ts';
 import { needed, type Read } from './store-error.ts';
 
 /** Where a unit came from that no catalog has, by the slot it fills. */
@@ -42,7 +42,9 @@ export function inspectConfig(
   { fileSystem = nodeFileSystem }: FileSystemOption = {},
 ): Read<StoredConfig | undefined> {
   const path = join(directory, 'config.json');
-  const { value, damage } = readSealed(fileSystem, path, 'config', REMEDY);
+  const read = readSealed(fileSystem, path, 'config', REMEDY);
+  const isSealedRun = hasManifest(fileSystem, directory);
+  const { value, damage } = refuseUnsealed(path, read, isSealedRun, REMEDY);
   if (value === undefined) return { value, damage };
   const { fields, isChecked } = value;
   if (!isChecked) return { value: { config: fields, sources: {}, isChecked }, damage };

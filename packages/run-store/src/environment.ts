@@ -1,8 +1,9 @@
 /** `environment.json`: what a run ran on, and when it was started and resumed. Only informs. */
 import { join } from 'node:path';
 import { writeDurably } from './durable-files.ts';
-import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
-import { formatSealed, readSealed } from './sealed-json.ts';
+import { type FileSystem, type FileSystemOption, nodeFileSystem } from './file-system.ts';
+import { hasManifest } from './manifest.ts';
+import { formatSealed, readSealed, refuseUnsealed } from './sealed-json.ts';
 import { type Damage, damageOf, type Read } from './store-error.ts';
 
 /** One start of a process on a run. */
@@ -26,8 +27,17 @@ export function readEnvironment(
   directory: string,
   { fileSystem = nodeFileSystem }: FileSystemOption = {},
 ): Read<Environment | undefined> {
+  return readFacts(fileSystem, directory, hasManifest(fileSystem, directory));
+}
+
+function readFacts(
+  fileSystem: FileSystem,
+  directory: string,
+  isSealedRun: boolean,
+): Read<Environment | undefined> {
   const path = join(directory, 'environment.json');
-  const { value, damage } = readSealed(fileSystem, path, 'environment', REMEDY);
+  const read = readSealed(fileSystem, path, 'environment', REMEDY);
+  const { value, damage } = refuseUnsealed(path, read, isSealedRun, REMEDY);
   if (value === undefined) return { value, damage };
   const { attempts, startedAt } = value.fields;
   const environment = {
@@ -58,7 +68,8 @@ export function recordAttempt(
   const damage: Damage[] = [];
   try {
     const isThere = fileSystem.status(path) !== undefined;
-    const before = isThere ? readEnvironment(directory, { fileSystem }) : undefined;
+    // That of a run of format 1 is taken over: its configuration may be sealed by now.
+    const before = isThere ? readFacts(fileSystem, directory, false) : undefined;
     damage.push(...(before?.damage ?? []));
     const attempt: Attempt = { startedAt: new Date().toISOString(), fromStep };
     const attempts = [...(before?.value?.attempts ?? []), attempt];

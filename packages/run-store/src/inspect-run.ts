@@ -6,7 +6,8 @@ import { readEnvironment } from './environment.ts';
 import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { readManifest } from './manifest.ts';
 import { readMetrics } from './read-metrics.ts';
-import { type Damage, damageOf, describeDamage } from './store-error.ts';
+import { sha256 } from './sealed-json.ts';
+import { codeOf, type Damage, damageOf, describeDamage } from './store-error.ts';
 import { listTrajectorySets, readTrajectorySet } from './trajectory-set.ts';
 
 export interface Inspection {
@@ -58,9 +59,10 @@ export function configDamage(
   const entry = readManifest(fileSystem, directory).value?.config;
   const path = join(directory, 'config.json');
   try {
-    if (entry === undefined || fileSystem.status(path)?.sizeBytes === entry.sizeBytes) return [];
+    if (entry === undefined || sha256(fileSystem.readFile(path)) === entry.sha256) return [];
   } catch (error) {
-    return [damageOf(path, error)];
+    // Reading the configuration says that it is missing.
+    return codeOf(error) === 'ENOENT' ? [] : [damageOf(path, error)];
   }
   const problem = 'it is not the configuration that the manifest lists';
   return [{ path, problem, remedy: 'Restore it from a copy.' }];

@@ -69,7 +69,7 @@ function take(fileSystem: FileSystem, directory: string, mine: string, own: Hold
   }
   const last = chain.at(-1);
   const claim = last === undefined ? path : `${path}.after-${last.holder.id}`;
-  if (!linkOrWrite(fileSystem, mine, claim, own)) return false;
+  if (!linkLock(fileSystem, mine, claim, own)) return false;
   if (last === undefined) return true;
   const isUnchanged = chain.every((one) => readLock(fileSystem, one.path)?.id === one.holder.id);
   if (!isUnchanged) {
@@ -103,7 +103,7 @@ function writeLock(fileSystem: FileSystem, path: string, holder: Holder): void {
 }
 
 /** False if the name is taken. */
-function linkOrWrite(fileSystem: FileSystem, mine: string, path: string, own: Holder): boolean {
+function linkLock(fileSystem: FileSystem, mine: string, path: string, own: Holder): boolean {
   try {
     fileSystem.link(mine, path);
     return readLock(fileSystem, path)?.id === own.id;

@@ -32,6 +32,15 @@ export function manifestOf(directory: string): string {
   return join(directory, 'manifest.json');
 }
 
+/** Whether a run is of format 2: its documents are sealed. */
+export function hasManifest(fileSystem: FileSystem, directory: string): boolean {
+  try {
+    return fileSystem.status(manifestOf(directory)) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
 /** Undefined without damage where there is none: a run of format 1, or one that has just begun. */
 export function readManifest(
   fileSystem: FileSystem,

@@ -57,6 +57,18 @@ export function readSealed(
     : { value: result, damage: [] };
 }
 
+/** A document of a run that has sealed ones must be sealed too. */
+export function refuseUnsealed(
+  path: string,
+  { value, damage }: Read<SealedDocument | undefined>,
+  isSealedRun: boolean,
+  remedy: string,
+): Read<SealedDocument | undefined> {
+  if (value === undefined || value.isChecked || !isSealedRun) return { value, damage };
+  const problem = 'it has no checksum, and the run has been written with checksums';
+  return { value: undefined, damage: [{ path, problem, remedy }] };
+}
+
 /** The document, or what is wrong with it. */
 function parseSealed(bytes: Buffer, kind: DocumentKind): SealedDocument | string {
   const seal = SEAL.exec(bytes.toString('latin1'));

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { randomAt } from '@saccade/core';
 import { detectors } from '@saccade/rewards';
 import { isTiming, readMetrics } from '@saccade/run-store';
+import { findMetric } from '@saccade/run-store/metrics';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
@@ -52,6 +53,9 @@ describe('a run', () => {
     const whole = join(root, 'whole');
     const { code, output } = await ended(start(['smoke', '--out', whole]));
     expect(code, output).toBe(0);
+
+    const names = new Set(rowsOf(whole).flatMap((row) => Object.keys(row)));
+    expect([...names].filter((name) => findMetric(name) === undefined)).toEqual([]);
 
     const killed = join(root, 'killed');
     const random = randomAt(Date.now(), 'kill');

@@ -17,7 +17,7 @@ function std(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)));
 }
 
-/** Code executions and tool calls of a trajectory, whatever came of them. */
+/** Code executions and tool calls of a trajectory, whatever their result: `tool_calls/mean`. */
 export function countLooks({ turns }: Trajectory): number {
   return turns.filter(({ action }) => isToolUse(action)).length;
 }

@@ -1,5 +1,6 @@
 /** `saccade report`: writes a run's report.html again. */
 import { resolve } from 'node:path';
+import { describeDamage, inspectRun } from '@saccade/run-store';
 import type { Command } from 'commander';
 import { writeReport } from '../report/write-report.ts';
 
@@ -9,6 +10,9 @@ export function addReport(program: Command): void {
     .description('Write report.html of a run from its directory.')
     .argument('<run>', 'a run directory')
     .action(async (run: string) => {
-      console.log(`Report: ${await writeReport(resolve(run))}`);
+      const page = await writeReport(resolve(run));
+      const { damage } = await inspectRun(resolve(run), { skips: ['checkpoints'] });
+      for (const one of damage) console.error(describeDamage(one));
+      console.log(`Report: ${page}`);
     });
 }

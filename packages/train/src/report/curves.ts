@@ -1,5 +1,6 @@
 /** Which curves the report shows, and the evaluations its headline compares. */
 import type { MetricsRow, Stage } from '@saccade/run-store';
+import { meaningOf } from '@saccade/run-store/metrics';
 import type { Chart, Point, Series } from './charts.ts';
 import { formatPercent, wilsonInterval } from './numbers.ts';
 
@@ -83,7 +84,7 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
     },
     {
       title: 'Reward',
-      about: 'Mean over the trajectories of a step.',
+      about: meaningOf('reward'),
       xLabel: 'RL step',
       yRange: [0, 0],
       boundary: start,
@@ -91,7 +92,7 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
     },
     {
       title: 'Tool calls',
-      about: 'Calls per trajectory that ran and were followed by another turn.',
+      about: meaningOf('tool_calls/mean'),
       xLabel: 'RL step',
       yRange: [0, 0],
       boundary: start,
@@ -102,7 +103,7 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
     },
     {
       title: 'Entropy',
-      about: 'Nats per sampled token: how undecided the policy is.',
+      about: meaningOf('entropy'),
       xLabel: 'RL step',
       yRange: [0, 0],
       boundary: start,
@@ -110,7 +111,7 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
     },
     {
       title: 'Gradient norm',
-      about: 'Before clipping, over the whole run.',
+      about: meaningOf('grad_norm'),
       xLabel: 'step of the run',
       yRange: [0, 0],
       ...(boundary > 0 && { boundary: { x: boundary, label: 'RL starts' } }),

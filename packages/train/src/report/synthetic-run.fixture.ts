@@ -1,8 +1,14 @@
 /** A run directory as a training run leaves it: real needle pictures, scripted trajectories. */
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Box, type NeedleFacts, needle, type Task } from '@saccade/gym';
-import type { MetricsRow } from '@saccade/run-store';
+import {
+  type MetricsRow,
+  openMetricsLog,
+  recordAttempt,
+  type WrittenTrajectory,
+  writeConfig,
+  writeTrajectorySet,
+} from '@saccade/run-store';
 import {
   countToolCalls,
   type ScoredTrajectory,
@@ -10,7 +16,6 @@ import {
   TrajectoryBuilder,
   type TrajectoryImage,
 } from '@saccade/trajectory';
-import { openTrajectoryWriter } from '@saccade/trajectory/files';
 import sharp from 'sharp';
 
 export interface SyntheticRun {
@@ -25,31 +30,25 @@ export interface SyntheticRun {
 }
 
 export async function writeSyntheticRun(directory: string, run: SyntheticRun): Promise<void> {
-  await mkdir(join(directory, 'trajectories'), { recursive: true });
-  const rows = metricsOf(run).map((row) => `${JSON.stringify(row)}\n`);
-  await writeFile(join(directory, 'metrics.jsonl'), rows.join(''));
-  await writeFile(
-    join(directory, 'config.json'),
-    JSON.stringify({
-      recipe: 'pyvision-image-nano',
-      seed: 1,
-      backend: 'native',
-      policy: 'nano',
-      taskSet: 'needle',
-      sft: { epochs: 4, learningRate: 0.001 },
-      rl: { steps: run.rlSteps, algorithm: 'pyvision-rl', groupSize: 8 },
-    }),
-  );
-  await writeFile(
-    join(directory, 'environment.json'),
-    JSON.stringify({
-      startedAt: '2026-01-02T03:04:05.678Z',
-      node: 'v20.20.2',
-      machine: '2 cores, 8 GB',
-      sandboxTier: 'bubblewrap',
-      versions: { saccade: '0.1.0' },
-    }),
-  );
+  const log = openMetricsLog(join(directory, 'metrics.jsonl'));
+  for (const row of metricsOf(run)) log.append(row);
+  log.close();
+  writeConfig(directory, {
+    recipe: 'pyvision-image-nano',
+    seed: 1,
+    backend: 'native',
+    policy: 'nano',
+    taskSet: 'needle',
+    sft: { epochs: 4, learningRate: 0.001 },
+    rl: { steps: run.rlSteps, algorithm: 'pyvision-rl', groupSize: 8 },
+  });
+  const facts = {
+    node: 'v20.20.2',
+    machine: '2 cores, 8 GB',
+    sandboxTier: 'bubblewrap',
+    versions: { saccade: '0.1.0' },
+  };
+  recordAttempt(directory, facts, 0);
   await writeEvaluation(directory, 'sft', run, (index) => weakScripts[index % 5] ?? guess);
   if (!run.isFinished) return;
   await writeEvaluation(directory, 'final', run, (index) => (index % 7 === 6 ? stray : lookWell));
@@ -125,16 +124,15 @@ async function writeEvaluation(
   run: SyntheticRun,
   scriptOf: (index: number) => Script,
 ): Promise<void> {
-  const path = join(directory, 'trajectories', `evaluation-${label}.jsonl`);
-  const writer = await openTrajectoryWriter(path);
+  const set: WrittenTrajectory[] = [];
   for (let index = 0; index < run.tasks; index++) {
     const task = await needle.task('heldOut', index);
     const { box } = task.metadata as unknown as NeedleFacts;
     const trajectory = await play(task, scriptOf(index), run.thought ?? '');
     const tags = { question: task.question, answer: task.answer, box: box.join(',') };
-    await writer.write(trajectory, tags);
+    set.push({ trajectory, tags });
   }
-  await writer.close();
+  writeTrajectorySet(directory, `evaluation-${label}`, set);
 }
 
 async function play(task: Task, script: Script, thought: string): Promise<ScoredTrajectory> {
