@@ -50,7 +50,7 @@ export interface OptimizerUnit<Schema extends SettingsSchema = SettingsSchema>
 /** A step on gradients that are finite and fit; what makes optimizers different. */
 export type FiniteStep = (call: {
   readonly parameters: Tensors;
-  /** Of the parameters that have one, in the order of their names. */
+  /** Of the parameters that have one. */
   readonly gradients: Tensors;
   readonly state: OptimizerState;
   readonly info: UpdateInfo;
@@ -109,9 +109,9 @@ function gradientsFor(
   given: Readonly<Record<string, Tensor | undefined>>,
 ): Tensors {
   const gradients: Record<string, Tensor> = {};
-  for (const name of Object.keys(parameters).sort()) {
-    const [gradient, parameter] = [given[name], parameters[name]];
-    if (gradient === undefined || parameter === undefined) continue;
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const gradient = given[name];
+    if (gradient === undefined) continue;
     if (gradient.size !== parameter.size) {
       throw new ShapeError(
         `The gradient of "${name}" must be ${formatShape(parameter.shape)}, got ` +
