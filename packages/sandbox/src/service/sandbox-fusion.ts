@@ -1,5 +1,6 @@
 /** The protocol of SandboxFusion, which verl, CodeDance and CodeVision speak: one run, one session. */
 import { messageOf } from '@saccade/core';
+import { bodyOf, Refusal } from '@saccade/http/service';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { QueueFullError } from '../errors.ts';
@@ -7,9 +8,8 @@ import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { Session } from '../session.ts';
 import { runCells } from './cells.ts';
-import { bodyOf, Refusal } from './refusal.ts';
 import { fetchFiles, filesSchema, prepare, returnCodeOf, standardErrorOf } from './script.ts';
-import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
+import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
 
 const codeRequest = z.object({
   code: z.string(),
@@ -42,9 +42,9 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
+export function sandboxFusion(parts: ServiceParts): Hono {
   const { sandbox, limits } = parts;
-  const routes = new Hono<ServiceEnv>();
+  const routes = new Hono();
 
   routes.post('/run_code', async (context) => {
     const request = await bodyOf(context, codeRequest);
@@ -56,7 +56,7 @@ export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
         remedy: 'Send code of the language "python".',
       });
     }
-    const signal = signalOf(parts, context);
+    const signal = signalOf(context);
     const answer = { message: '', compile_result: null, executor_pod_name: null };
     try {
       return context.json(
@@ -87,7 +87,7 @@ export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
 
   routes.post('/run_jupyter', async (context) => {
     const request = await bodyOf(context, jupyterRequest);
-    const signal = signalOf(parts, context);
+    const signal = signalOf(context);
     try {
       return context.json(
         await oneRun(sandbox.open({ signal, caller: callerOf(context) }), async (session) => {

@@ -1,9 +1,9 @@
 /** A session used like a process of its own: standard input, files before and after, a result code. */
+import { badRequest } from '@saccade/http/service';
 import { z } from 'zod';
 import type { Limits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Session } from '../session.ts';
-import { badRequest } from './refusal.ts';
 
 /** Bytes of a file that go into one execution; the code of one may have a megabyte. */
 const pieceBytes = 512 * 1024;

@@ -1,13 +1,13 @@
 /** The protocol of verl-tool's servers: raw model text in, observations out, a session a trajectory. */
 import { messageOf } from '@saccade/core';
+import { badRequest, bodyOf } from '@saccade/http/service';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { QueueFullError } from '../errors.ts';
 import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { InputImage } from '../session.ts';
-import { badRequest, bodyOf } from './refusal.ts';
-import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
+import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
 import { SessionTable } from './session-table.ts';
 
 const request = z.looseObject({
@@ -25,7 +25,7 @@ interface Answer {
 }
 
 export interface VerlTool {
-  readonly routes: Hono<ServiceEnv>;
+  readonly routes: Hono;
   readonly trajectories: SessionTable;
 }
 
@@ -33,7 +33,7 @@ export function verlTool(parts: ServiceParts): VerlTool {
   const trajectories = new SessionTable(parts.sandbox, parts.idleSeconds);
   /** Of each trajectory the call before: its actions run one after another. */
   const last = new Map<string, Promise<unknown>>();
-  const routes = new Hono<ServiceEnv>();
+  const routes = new Hono();
 
   routes.post('/get_observation', async (context) => {
     const began = performance.now();
@@ -43,7 +43,7 @@ export function verlTool(parts: ServiceParts): VerlTool {
     if (actions.length !== ids.length) {
       throw badRequest(`${ids.length} trajectory_ids and ${actions.length} actions are no pairs.`);
     }
-    const signal = signalOf(parts, context);
+    const signal = signalOf(context);
     const caller = callerOf(context);
     const answers = await Promise.all(
       ids.map((id, index) => {
