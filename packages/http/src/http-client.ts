@@ -85,10 +85,7 @@ export class HttpClient {
       );
     }
     if (!Number.isInteger(retries) || retries < 0) {
-      throw new ConfigError(
-        'retries',
-        `retries: expected a whole number from 0, got ${retries}.`,
-      );
+      throw new ConfigError('retries', `retries: expected a whole number from 0, got ${retries}.`);
     }
     this.url = withoutSlashes(baseUrl);
     this.#options = {
@@ -211,7 +208,7 @@ export class HttpClient {
       signal?.throwIfAborted();
       if (limit?.aborted) {
         const reason = `no answer within ${seconds} s`;
-        const message = `${url} gave ${reason}. Allow it more time, or ask less at a time.`;
+        const message = `${url} gave ${reason}. Raise timeoutSeconds, or ask for less at a time.`;
         throw new HttpError('timeout', message, { mayHaveRun: true, reason, cause });
       }
       if (cause instanceof OversizedBody) {
@@ -233,7 +230,7 @@ export class HttpClient {
         : `${refusal.fact} ${refusal.remedy}`;
     const fault = faultOf(status);
     const reason = `status ${status}: ${said}`;
-    return new HttpError(fault, `${this.url}${path} answered with ${reason}`, {
+    return new HttpError(fault, `${this.url}${path} answered ${status}: ${said}.`, {
       // `Retry-After` says that nothing was started; so does every refusal of the request itself.
       mayHaveRun: !(waitMs !== undefined || fault === 'refused' || status === 429),
       reason,
@@ -259,11 +256,11 @@ function lost(url: string, error: unknown, hasAnswer: boolean): HttpError {
         `${url} cannot be reached: ${reason}. Start the server or change the URL.`,
         { mayHaveRun: false, reason, cause: error },
       )
-    : new HttpError(
-        'broken',
-        `${url} broke off: ${reason}. The request may have been served.`,
-        { mayHaveRun: true, reason, cause: error },
-      );
+    : new HttpError('broken', `${url} broke off: ${reason}. The request may have been served.`, {
+        mayHaveRun: true,
+        reason,
+        cause: error,
+      });
 }
 
 /** The system's code in a chain of causes. */

@@ -4,5 +4,10 @@ export {
   type HttpClientOptions,
   type HttpRequest,
 } from './http-client.ts';
-export { HttpError, type HttpErrorDetails, type HttpFault, type RefusalBody } from './http-error.ts';
+export {
+  HttpError,
+  type HttpErrorDetails,
+  type HttpFault,
+  type RefusalBody,
+} from './http-error.ts';
 export { JsonError, type JsonFault, type JsonLimits, parseJson } from './json.ts';

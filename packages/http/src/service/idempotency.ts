@@ -55,7 +55,9 @@ export function idempotent(options: IdempotencyOptions = {}): MiddlewareHandler 
     const given = context.req.header('idempotency-key');
     if (given === undefined) return await next();
     if (given === '' || given.length > LONGEST_KEY) throw badKey();
-    const fingerprint = createHash('sha256').update(await stashText(context)).digest('hex');
+    const fingerprint = createHash('sha256')
+      .update(await stashText(context))
+      .digest('hex');
     // Callers of different tokens never see each other's answers.
     const caller = context.req.header('authorization') ?? '';
     const key = JSON.stringify([caller, context.req.method, context.req.path, given]);

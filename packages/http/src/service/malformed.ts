@@ -1,6 +1,6 @@
 /** Answers what is no HTTP request, before any handler exists. */
 import type { Duplex } from 'node:stream';
-import { type RefusalOptions, type RefusalWording, type Rule } from './refusal.ts';
+import type { RefusalOptions, RefusalWording, Rule } from './refusal.ts';
 
 const badSyntax: RefusalOptions = {
   status: 400,

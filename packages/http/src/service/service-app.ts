@@ -56,7 +56,7 @@ export function newServiceApp(options: ServiceAppOptions): Hono {
     if (error instanceof Refusal) return refuse(context, error.options);
     const own = asRefusal?.(error);
     if (own !== undefined) return refuse(context, own.options);
-    if (!context.req.raw.signal.aborted) onFault(error);
+    if (!callOf(context).signal.aborted) onFault(error);
     const remedy = 'This is a fault of the service; its log has the stack.';
     return refuse(context, { status: 500, code: 'fault', fact: messageOf(error), remedy });
   });

@@ -4,18 +4,16 @@ import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
 import { loadLocalPolicy } from '@saccade/policy';
-import { policyService } from '@saccade/policy/serve';
+import { openPolicyService } from '@saccade/policy/serve';
 import { type Command, Option } from 'commander';
 import { findLatestCheckpoint } from '../checkpoint.ts';
 import { openBackend } from '../parts.ts';
 import { checkpointsOf } from '../run-checkpoint.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { listen } from './listen.ts';
+import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { wholeNumber } from './shared.ts';
 
-interface ServePolicyFlags {
-  readonly host: string;
-  readonly port: number;
+interface ServePolicyFlags extends ListenFlags {
   readonly backend: string;
   readonly threads: number;
   readonly speaks: 'vllm' | 'sglang' | 'both';
@@ -23,16 +21,11 @@ interface ServePolicyFlags {
 }
 
 export function addServePolicy(serve: Command): void {
-  serve
+  const command = serve
     .command('policy')
     .description('Sample from a policy: vLLM’s and SGLang’s protocols, token ids in and out.')
-    .argument('<path>', 'a run directory (its newest checkpoint), a checkpoint, or a policy')
-    .option(
-      '--host <address>',
-      'address to listen on; any but the loopback has no access control',
-      '127.0.0.1',
-    )
-    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8710)
+    .argument('<path>', 'a run directory (its newest checkpoint), a checkpoint, or a policy');
+  addListenOptions(command, { port: 8710, tokenVariable: 'SACCADE_POLICY_TOKEN' })
     .option('--backend <name>', 'auto, native, cuda, webgpu or reference', 'auto')
     .option('--threads <n>', 'kernel threads, 0 for one per core', wholeNumber, 0)
     .addOption(
@@ -69,8 +62,11 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
       await policy.load(directory, { optimizer: true });
     }
     const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
-    const app = policyService({ policy, model, version, speaks });
-    await listen(app, flags, (url) => `Policy ${directory} at ${url} (${model})`);
+    await listen(
+      flags,
+      (listening) => openPolicyService({ policy, model, version, speaks, ...listening }),
+      ({ url }) => `Policy ${directory} at ${url} (${model})`,
+    );
     policy.dispose();
   } finally {
     device.dispose();
