@@ -250,7 +250,9 @@ function lost(url: string, error: unknown, hasAnswer: boolean): HttpError {
   const code = codeOf(error);
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const reason = messageOf(cause) || String(code);
-  return !hasAnswer && UNSENT.includes(code)
+  // `fetch` itself refuses ports of other protocols, such as 9.
+  const isUnsent = UNSENT.includes(code) || reason === 'bad port';
+  return !hasAnswer && isUnsent
     ? new HttpError(
         'unreachable',
         `${url} cannot be reached: ${reason}. Start the server or change the URL.`,

@@ -121,16 +121,36 @@ function extraFieldsOf(
   });
 }
 
-const tagged = /<python>(.*?)<\/python>/gs;
-const fenced = /```\n?python(.*?)```/gs;
-
 /** All code of the text, as verl-tool's Python tool finds it; undefined where there is none. */
 function codeIn(action: string): string | undefined {
-  for (const pattern of [tagged, fenced]) {
-    const found = [...action.matchAll(pattern)].map(([, code = '']) => code.trim());
-    if (found.length > 0) return found.join('\n');
+  const tagged = allBetween(action, ['<python>'], '</python>');
+  const found = tagged.length > 0 ? tagged : allBetween(action, ['```python', '```\npython'], '```');
+  return found.length > 0 ? found.map((code) => code.trim()).join('\n') : undefined;
+}
+
+/** What stands between an opening mark and the next closing one, for all pairs, in one pass. */
+function allBetween(text: string, opens: readonly string[], close: string): readonly string[] {
+  const found: string[] = [];
+  /** Where each opening mark comes next; an index behind `from` is looked up again. */
+  const nexts = opens.map(() => -1);
+  for (let from = 0; ; ) {
+    let start = text.length;
+    let mark = '';
+    for (const [which, open] of opens.entries()) {
+      if ((nexts[which] ?? 0) < from) nexts[which] = indexFrom(text, open, from);
+      const at = nexts[which] ?? text.length;
+      if (at < start) [start, mark] = [at, open];
+    }
+    const end = mark === '' ? -1 : text.indexOf(close, start + mark.length);
+    if (end < 0) return found;
+    found.push(text.slice(start + mark.length, end));
+    from = end + close.length;
   }
-  return undefined;
+}
+
+function indexFrom(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from);
+  return at < 0 ? text.length : at;
 }
 
 const dataUrl = /^data:image\/[\w.+-]+;base64,/;
@@ -139,10 +159,10 @@ const dataUrl = /^data:image\/[\w.+-]+;base64,/;
 function imagesOf({ images }: Readonly<Record<string, unknown>>): readonly InputImage[] {
   const list = images === undefined || images === null ? [] : [images].flat();
   return list.map((image: unknown, index) => {
-    if (typeof image !== 'string' || !dataUrl.test(image)) {
+    if (typeof image !== 'string' || !dataUrl.test(image.slice(0, 100))) {
       throw badRequest('"images" must be data URLs: paths of this machine are not opened.');
     }
-    const encoded = new Uint8Array(Buffer.from(image.replace(dataUrl, ''), 'base64'));
+    const encoded = new Uint8Array(Buffer.from(image.slice(image.indexOf(',') + 1), 'base64'));
     return { name: `image_clue_${index}`, encoded };
   });
 }
@@ -153,7 +173,7 @@ function observationOf(action: string, outcome: Outcome): Observation {
   const failure = error === undefined ? '' : error.traceback || `${error.type}: ${error.message}`;
   const said = [stdout, stderr, failure].filter((text) => text !== '').join('\n');
   const marks = '<image>'.repeat(images.length);
-  const text = [said.replace(/^[ \n]+|[ \n]+$/g, ''), marks]
+  const text = [stripped(said), marks]
     .filter((part) => part !== '')
     .join('\n');
   const obs = action.includes('```python')
@@ -161,4 +181,14 @@ function observationOf(action: string, outcome: Outcome): Observation {
     : `\n<result>\n${text}\n</result>\n`;
   if (images.length === 0) return obs;
   return { obs, image: images.map(({ png }) => `data:image/png;base64,${toBase64(png)}`) };
+}
+
+/** Without spaces and line ends around it. */
+function stripped(text: string): string {
+  let start = 0;
+  let end = text.length;
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\n';
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
 }
