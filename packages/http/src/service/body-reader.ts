@@ -18,7 +18,6 @@ export interface BodyLimits {
 
 /** Strings of V8 end at 2²⁹ − 24 characters. */
 const LARGEST_BYTES = 2 ** 29 - 24;
-const FIRST_BYTES = 64 * 1024;
 
 export class BodyReader {
   readonly #limits: Required<BodyLimits>;
@@ -90,7 +89,7 @@ export class BodyReader {
     if (body === null) return '';
     const held = { bytes: 0 };
     try {
-      const bytes = await this.#read(body.getReader(), declared, signal, held);
+      const bytes = await this.#read(body.getReader(), signal, held);
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch (error) {
       if (error instanceof Refusal) throw error;
@@ -103,7 +102,6 @@ export class BodyReader {
 
   async #read(
     reader: ReadableStreamDefaultReader<Uint8Array>,
-    declared: number,
     signal: AbortSignal,
     held: { bytes: number },
   ): Promise<Uint8Array> {
@@ -116,19 +114,18 @@ export class BodyReader {
     const timer = setTimeout(() => end('slow'), 1000 * seconds);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    let bytes = new Uint8Array(FIRST_BYTES);
+    const blocks = new Blocks();
     try {
       for (;;) {
         const step = await Promise.race([nextChunk(reader), ended]);
         if (step === 'slow') throw tooSlow(seconds);
         if (step === 'aborted') throw stoppedBefore();
         if (step === 'broken') throw badRequest('The body broke off.');
-        if (step === 'end') return bytes.subarray(0, held.bytes);
+        if (step === 'end') return blocks.joined();
         const size = held.bytes + step.byteLength;
         if (size > maxBytes) throw this.#oversized();
         if (this.#heldBytes + step.byteLength > maxBytesTogether) throw tooMuchTogether();
-        if (size > bytes.length) bytes = grown(bytes, held.bytes, size, declared, maxBytes);
-        bytes.set(step, held.bytes);
+        blocks.append(step);
         this.#heldBytes += step.byteLength;
         held.bytes = size;
       }
@@ -163,18 +160,33 @@ async function nextChunk(
   }
 }
 
-/** Room for `size` bytes: what was declared once half of it is there, else twice as much. */
-function grown(
-  bytes: Uint8Array,
-  used: number,
-  size: number,
-  declared: number,
-  maxBytes: number,
-): Uint8Array<ArrayBuffer> {
-  const wanted = declared >= size && declared < 4 * size ? declared : 2 * size;
-  const next = new Uint8Array(Math.max(size, Math.min(wanted, maxBytes)));
-  next.set(bytes.subarray(0, used));
-  return next;
+const FIRST_BLOCK = 16 * 1024;
+const BLOCK = 2 ** 20;
+
+/** Bytes in blocks of their own: however small the pieces come, they cost what they hold. */
+class Blocks {
+  readonly #full: Uint8Array[] = [];
+  #block = new Uint8Array(FIRST_BLOCK);
+  #used = 0;
+
+  append(piece: Uint8Array): void {
+    for (let at = 0; at < piece.byteLength; ) {
+      if (this.#used === this.#block.byteLength) {
+        this.#full.push(this.#block);
+        this.#block = new Uint8Array(BLOCK);
+        this.#used = 0;
+      }
+      const part = piece.subarray(at, at + this.#block.byteLength - this.#used);
+      this.#block.set(part, this.#used);
+      this.#used += part.byteLength;
+      at += part.byteLength;
+    }
+  }
+
+  joined(): Uint8Array {
+    const last = this.#block.subarray(0, this.#used);
+    return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
+  }
 }
 
 function tooSlow(seconds: number): Refusal {

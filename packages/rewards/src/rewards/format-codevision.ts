@@ -1,6 +1,6 @@
 /** CodeVision's format reward. */
 import type { Reward } from '../reward.ts';
-import { countOf, isBalanced, modelTexts } from './model-text.ts';
+import { allBetween, countOf, isBalanced, modelTexts } from './model-text.ts';
 
 /**
  * 1 if the text starts with a thought, thoughts are balanced, and one answer stands at the end and
@@ -22,8 +22,8 @@ export const formatCodevision: Reward = {
       countOf(text, '<answer>') === 1 &&
       countOf(text, '</answer>') === 1 &&
       text.endsWith('</answer>');
-    const thoughts = [...text.matchAll(/<think>([\s\S]*?)<\/think>/g)].map(([, inner]) => inner);
-    const isOutside = !thoughts.some((inner) => inner?.includes('<answer>'));
+    const thoughts = allBetween(text, '<think>', '</think>');
+    const isOutside = !thoughts.some((inner) => inner.includes('<answer>'));
     return hasThoughts && hasAnswer && isOutside ? 1 : 0;
   },
 };
