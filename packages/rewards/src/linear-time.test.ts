@@ -24,7 +24,10 @@ const readers: readonly (readonly [string, (text: string) => unknown])[] = [
 /** All rewards of one trajectory, which need no code to be analysed. */
 function scoreAll(text: string): void {
   const trajectory = trajectoryOf([{ code: 'pass', text }], { answerText: text });
-  const context = makeContext(trajectory, { answer: "7", metadata: {} }, { verifier: exact });
+  const context = makeContext(trajectory, { answer: "7", metadata: {} }, { verifier: exact }, {
+    judgeScores: { process: 1, consistency: 1 },
+    stepScores: [1],
+  });
   for (const name of rewards.names) {
     const reward = rewards.get(name);
     if (reward.scope === 'trajectory') reward.score(trajectory, context);
