@@ -45,7 +45,22 @@ const fields: readonly string[] = [
 ];
 
 const values: readonly unknown[] = [
-  ...[null, true, 0, -1, 1.5, 1e308, 2 ** 53, '', 'python', 'x'.repeat(5_000), [], {}, [[]], [null]],
+  ...[
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e308,
+    2 ** 53,
+    '',
+    'python',
+    'x'.repeat(5_000),
+    [],
+    {},
+    [[]],
+    [null],
+  ],
   ...[{ '': '' }, ['a'], [1], { 'a/b': 'AAAA' }, '<python>'.repeat(5_000), '\u0000', '\ud800'],
   ...['data:image/png;base64,AAAA', ['data:image/png;base64,iVBORw0KGgo='], [{}], [{ name: 'a' }]],
 ];
@@ -55,16 +70,48 @@ const headers: readonly string[] = [
   ...['content-length: -1', 'content-length: 1e3', 'content-length: 5, 6', 'content-length: 0x10'],
   ...['transfer-encoding: chunked', 'transfer-encoding: chunked, chunked', 'connection: upgrade'],
   ...['upgrade: websocket', 'authorization: Bearer \u00ff', 'origin: null', 'host: elsewhere'],
-  ...['content-type: text/html', 'content-type: \u00e9', 'x y: z', 'x:\u0000', ': empty', 'nocolon'],
+  ...[
+    'content-type: text/html',
+    'content-type: \u00e9',
+    'x y: z',
+    'x:\u0000',
+    ': empty',
+    'nocolon',
+  ],
   ...[`x: ${'y'.repeat(20_000)}`, 'range: bytes=0-', 'idempotency-key: a', 'trailer: x', 'te: x'],
 ];
 
 const methods: readonly string[] = [
-  ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'BREW', 'post', 'PRI'],
+  ...[
+    'GET',
+    'HEAD',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'CONNECT',
+    'BREW',
+    'post',
+    'PRI',
+  ],
 ];
 
 const targets: readonly string[] = [
-  ...['/', '*', '//', '/%', '/%00', '/%ff', '/..', '/../../etc/passwd', '/a?b#c', '?', 'x', '/\u0001'],
+  ...[
+    '/',
+    '*',
+    '//',
+    '/%',
+    '/%00',
+    '/%ff',
+    '/..',
+    '/../../etc/passwd',
+    '/a?b#c',
+    '?',
+    'x',
+    '/\u0001',
+  ],
   ...['http://elsewhere/health', 'http://[::1', 'http://', '/health?x', `/${'a'.repeat(15_000)}`],
   ...['/v1/sessions/__proto__', '/metrics/', '/Health', '/health/..', '/%2e%2e/health'],
 ];
@@ -90,20 +137,38 @@ function draw(pick: Pick, { paths, maxBytes }: ServiceUnderTest): readonly strin
     () => [head(`POST ${pick(targets)} HTTP/1.1`, `content-length: ${length}`), body],
     () => [head(`GET ${pick(targets)} HTTP/1.1`)],
     () => [head(`POST ${path} ${pick(['HTTP/1.0', 'HTTP/2.0', 'HTTP/9', 'http/1.1', ''])}`), body],
-    () => [head(post, 'transfer-encoding: chunked'), `${length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
-    () => [head(post, 'transfer-encoding: chunked'), pick(['zz\r\n', '-1\r\n', 'fffffffffffffffff\r\n'])],
-    () => [head(post, 'transfer-encoding: chunked'), `5;${'e'.repeat(40_000)}\r\nhello\r\n0\r\n\r\n`],
+    () => [
+      head(post, 'transfer-encoding: chunked'),
+      `${length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ],
+    () => [
+      head(post, 'transfer-encoding: chunked'),
+      pick(['zz\r\n', '-1\r\n', 'fffffffffffffffff\r\n']),
+    ],
+    () => [
+      head(post, 'transfer-encoding: chunked'),
+      `5;${'e'.repeat(40_000)}\r\nhello\r\n0\r\n\r\n`,
+    ],
     () => [head(post, `content-length: ${maxBytes + 1}`), body],
     () => [head(post, 'content-length: 99999999999999999999'), body],
     () => [`${post}\nhost: 127.0.0.1\ncontent-length: ${length}\n\n${body}`],
     () => [`${post}\r\ncontent-length: ${length}\r\n\r\n${body}`],
-    () => [pick(['\r\n\r\n\r\n', '\u0016\u0003\u0001', 'GET\r\n\r\n', '\u0000'.repeat(100), 'PRI * HTTP/2.0\r\n\r\n'])],
+    () => [
+      pick([
+        '\r\n\r\n\r\n',
+        '\u0016\u0003\u0001',
+        'GET\r\n\r\n',
+        '\u0000'.repeat(100),
+        'PRI * HTTP/2.0\r\n\r\n',
+      ]),
+    ],
     () => [head(post, `content-length: ${length}`), `${body}${head('GET /nothing HTTP/1.1')}`],
   ])();
 }
 
 /** Requests that wait for more by right: they are closed by their sender. */
-const isUnfinished = (answer: RawAnswer): boolean => answer.status === undefined && !answer.isClosed;
+const isUnfinished = (answer: RawAnswer): boolean =>
+  answer.status === undefined && !answer.isClosed;
 
 /**
  * Sends malformed requests and asks for health meanwhile. Each request must be answered with 2xx or
@@ -125,14 +190,19 @@ export async function fuzzService(
   const health = (async () => {
     while (!isDone) {
       const began = performance.now();
-      const { status } = await sendRaw(service.url, ['GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n']);
+      const { status } = await sendRaw(service.url, [
+        'GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n',
+      ]);
       slowestHealthMs = Math.max(slowestHealthMs, performance.now() - began);
       if (status !== 200) problems.push(`health answered ${status}`);
       await new Promise((next) => setTimeout(next, 50));
     }
   })();
   const holding = [1, 100, 100_000].map((length) =>
-    holdOpen(service.url, `POST ${service.paths[0]} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${length}\r\n\r\n`),
+    holdOpen(
+      service.url,
+      `POST ${service.paths[0]} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${length}\r\n\r\n`,
+    ),
   );
   for (let begun = 0; begun < requests; begun += 8) {
     const batch = Array.from({ length: 8 }, () => draw(pick, service));
@@ -145,7 +215,9 @@ export async function fuzzService(
       statuses[key] = (statuses[key] ?? 0) + 1;
       const isBusy = status === 503 && /retry-after/i.test(text);
       if (isUnfinished(answer) || status === undefined || status < 500 || isBusy) continue;
-      problems.push(`${status} for ${JSON.stringify(batch[index]?.join('').slice(0, 300))}: ${text.slice(-300)}`);
+      problems.push(
+        `${status} for ${JSON.stringify(batch[index]?.join('').slice(0, 300))}: ${text.slice(-300)}`,
+      );
     }
   }
   isDone = true;
@@ -165,8 +237,14 @@ export async function drainUnderHalfSentBodies(
   graceSeconds: number,
 ): Promise<number> {
   const sockets = service.paths.flatMap((path) => [
-    holdOpen(service.url, `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 60\r\n\r\n{"code":`),
-    holdOpen(service.url, `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"co`),
+    holdOpen(
+      service.url,
+      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 60\r\n\r\n{"code":`,
+    ),
+    holdOpen(
+      service.url,
+      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"co`,
+    ),
     holdOpen(service.url, `POST ${path} HTTP/1.1\r\nhost: 127`),
     holdOpen(service.url, ''),
   ]);

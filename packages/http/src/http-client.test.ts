@@ -68,15 +68,18 @@ describe('what is sent again', () => {
     ['POST', undefined, 1],
     ['GET', undefined, 3],
     ['POST', 'key', 3],
-  ] as const)('after a broken connection: %s with key %s is sent %i times', async (method, idempotencyKey, count) => {
-    const { client, asked } = await serve((_, response) => response.destroy());
-    const error = await failureOf(
-      client.send({ method, path: '/x', ...(idempotencyKey && { idempotencyKey }) }),
-    );
-    expect(error).toMatchObject({ fault: 'broken', mayHaveRun: true });
-    expect(asked).toHaveLength(count);
-    expect(asked[0]?.headers['idempotency-key']).toBe(idempotencyKey);
-  });
+  ] as const)(
+    'after a broken connection: %s with key %s is sent %i times',
+    async (method, idempotencyKey, count) => {
+      const { client, asked } = await serve((_, response) => response.destroy());
+      const error = await failureOf(
+        client.send({ method, path: '/x', ...(idempotencyKey && { idempotencyKey }) }),
+      );
+      expect(error).toMatchObject({ fault: 'broken', mayHaveRun: true });
+      expect(asked).toHaveLength(count);
+      expect(asked[0]?.headers['idempotency-key']).toBe(idempotencyKey);
+    },
+  );
 
   it('is never what failed or was refused', async () => {
     const { client, asked } = await serve((_, response, call) => {
@@ -90,7 +93,11 @@ describe('what is sent again', () => {
   });
 
   it('was not started where nobody listens', async () => {
-    const client = new HttpClient({ baseUrl: 'http://127.0.0.1:9', retries: 1, firstPauseSeconds: 0 });
+    const client = new HttpClient({
+      baseUrl: 'http://127.0.0.1:9',
+      retries: 1,
+      firstPauseSeconds: 0,
+    });
     const error = await failureOf(client.send(post));
     expect(error).toMatchObject({ fault: 'unreachable', mayHaveRun: false, isTransient: true });
   });
@@ -109,7 +116,10 @@ it('reads the refusal of a service of this kit', async () => {
 describe('time', () => {
   it('of one try is limited, body included', async () => {
     const { client } = await serve((_, response) => response.write('{'), { timeoutSeconds: 0.1 });
-    expect(await failureOf(client.send(post))).toMatchObject({ fault: 'timeout', mayHaveRun: true });
+    expect(await failureOf(client.send(post))).toMatchObject({
+      fault: 'timeout',
+      mayHaveRun: true,
+    });
   });
 
   it('ends with the signal, with its reason, also between tries', async () => {
@@ -160,14 +170,13 @@ describe('an answer', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(160 * 2 ** 20);
   });
 
-  it.each([
-    ['<html>'],
-    ['['.repeat(100_000)],
-    [`[${'0,'.repeat(2 ** 21)}0]`],
-  ])('that is no JSON within bounds is garbled (%#)', async (text) => {
-    const { client } = await serve((_, response) => response.end(text));
-    expect(await failureOf(client.json(get))).toMatchObject({ fault: 'garbled' });
-  });
+  it.each([['<html>'], ['['.repeat(100_000)], [`[${'0,'.repeat(2 ** 21)}0]`]])(
+    'that is no JSON within bounds is garbled (%#)',
+    async (text) => {
+      const { client } = await serve((_, response) => response.end(text));
+      expect(await failureOf(client.json(get))).toMatchObject({ fault: 'garbled' });
+    },
+  );
 
   it('may come late where the fetch is patient', async () => {
     const patient = patientFetch();

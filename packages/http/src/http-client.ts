@@ -1,7 +1,6 @@
 /** The HTTP client of all our callers: deadlines, retries of what is safe, bounded answers. */
 import { ConfigError, messageOf } from '@saccade/core';
 import pRetry from 'p-retry';
-import { z } from 'zod';
 import { HttpError, type HttpFault, type RefusalBody } from './http-error.ts';
 import { JsonError, type JsonLimits, parseJson } from './json.ts';
 import { OversizedBody, readAnswer } from './read-answer.ts';
@@ -59,10 +58,6 @@ const UNSENT: readonly unknown[] = [
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ];
-
-const refusalSchema = z.object({
-  error: z.object({ code: z.string(), fact: z.string(), remedy: z.string() }),
-});
 
 export class HttpClient {
   /** Without a slash at its end. */
@@ -276,7 +271,10 @@ function codeOf(error: unknown): unknown {
 function refusalIn(text: string, limits: JsonLimits): RefusalBody | undefined {
   if (text.length > 65_536 || !text.startsWith('{')) return undefined;
   try {
-    return refusalSchema.safeParse(parseJson(text, limits)).data?.error;
+    const answer = parseJson(text, limits) as { readonly error?: Partial<RefusalBody> | null };
+    const { code, fact, remedy } = answer.error ?? {};
+    const isOurs = [code, fact, remedy].every((part) => typeof part === 'string');
+    return isOurs ? ({ code, fact, remedy } as RefusalBody) : undefined;
   } catch {
     return undefined;
   }

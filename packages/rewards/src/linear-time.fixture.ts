@@ -8,9 +8,42 @@ const atoms: readonly string[] = [
   ...['</code>', '<python>', '</python>', '```', '```python', '```python\n', '<image_clue_0>'],
   ...['\\boxed{', '\\text{', '\\mathrm{', '\\frac', '\\frac ', '\\left', '\\circ', '\\sqrt{'],
   ...['\\(', '\\)', '\\[', '\\]', '$$', '\\approx', '\\quad', '\\operatorname{', '\\hspace{'],
-  ...['^{', '^ {', '1,000', '1,', '1.', '.1', '1e', '1 ', 'a ', 'or ', 'and ', 'answer is ', '\\\\['],
-  ...['the answer', 'option ', 'twenty-', 'percent', 'a-', '"x/', "'/a", '{"a":', '[1,', "f'''", '"""'],
-  ...['<think></think>', '<think></think>\n', '<tool_call></tool_call>', '</python', '<  /  ', 'x='],
+  ...[
+    '^{',
+    '^ {',
+    '1,000',
+    '1,',
+    '1.',
+    '.1',
+    '1e',
+    '1 ',
+    'a ',
+    'or ',
+    'and ',
+    'answer is ',
+    '\\\\[',
+  ],
+  ...[
+    'the answer',
+    'option ',
+    'twenty-',
+    'percent',
+    'a-',
+    '"x/',
+    "'/a",
+    '{"a":',
+    '[1,',
+    "f'''",
+    '"""',
+  ],
+  ...[
+    '<think></think>',
+    '<think></think>\n',
+    '<tool_call></tool_call>',
+    '</python',
+    '<  /  ',
+    'x=',
+  ],
 ];
 
 /** Starts that let a pattern in before it fails. */
@@ -31,7 +64,10 @@ export function* hostileTexts(length: number): Generator<Hostile> {
       const start = starts[index % starts.length] ?? '';
       const end = ends[index % ends.length] ?? '';
       yield { title: JSON.stringify(piece), text: body };
-      yield { title: `${JSON.stringify(piece)} in ${JSON.stringify([start, end])}`, text: `${start}${body}${end}` };
+      yield {
+        title: `${JSON.stringify(piece)} in ${JSON.stringify([start, end])}`,
+        text: `${start}${body}${end}`,
+      };
     }
   }
 }

@@ -14,7 +14,8 @@ const readers: readonly (readonly [string, (text: string) => unknown])[] = [
     (name) => [`protocol ${name}`, (text: string) => protocols.get(name).parse(text)] as const,
   ),
   ...verifiers.names.map(
-    (name) => [`verifier ${name}`, (text: string) => verifiers.get(name).verify(text, '1')] as const,
+    (name) =>
+      [`verifier ${name}`, (text: string) => verifiers.get(name).verify(text, '1')] as const,
   ),
   ['answer of a response', answerIn],
   ['grade of a judge', (text) => gradeIn(text, 'boundary', [0, 1])],
@@ -24,10 +25,15 @@ const readers: readonly (readonly [string, (text: string) => unknown])[] = [
 /** All rewards of one trajectory, which need no code to be analysed. */
 function scoreAll(text: string): void {
   const trajectory = trajectoryOf([{ code: 'pass', text }], { answerText: text });
-  const context = makeContext(trajectory, { answer: "7", metadata: {} }, { verifier: exact }, {
-    judgeScores: { process: 1, consistency: 1 },
-    stepScores: [1],
-  });
+  const context = makeContext(
+    trajectory,
+    { answer: '7', metadata: {} },
+    { verifier: exact },
+    {
+      judgeScores: { process: 1, consistency: 1 },
+      stepScores: [1],
+    },
+  );
   for (const name of rewards.names) {
     const reward = rewards.get(name);
     if (reward.scope === 'trajectory') reward.score(trajectory, context);

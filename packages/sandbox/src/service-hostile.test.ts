@@ -35,7 +35,10 @@ builtins.__import__ = lambda name, *rest: Json if name == 'json' else real(name,
   it.each([
     ['a forged length', forge('1 << 60', 'return "x" * (part.stop - part.start)')],
     ['pieces of another length', forge('1 << 20', 'return "x"')],
-    ['a length that is no number', forge('0', 'return ""').replace('return 0', 'return print("9" * 99) or 0')],
+    [
+      'a length that is no number',
+      forge('0', 'return ""').replace('return 0', 'return print("9" * 99) or 0'),
+    ],
   ])('is not believed: %s', async (_, code) => {
     const before = process.memoryUsage().rss;
     const cells = [code, '1'];

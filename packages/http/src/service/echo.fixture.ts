@@ -43,7 +43,10 @@ export async function openEcho(
   });
   app.use('/count', idempotent());
   app.post('/count', async (context) => {
-    const { status = 200 } = await bodyOf(context, z.object({ status: z.literal([200, 500]).optional() }));
+    const { status = 200 } = await bodyOf(
+      context,
+      z.object({ status: z.literal([200, 500]).optional() }),
+    );
     await new Promise((resolve) => setTimeout(resolve, 20));
     return context.json({ count: ++counts.count }, status);
   });

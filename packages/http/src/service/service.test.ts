@@ -63,7 +63,9 @@ describe('who may ask', () => {
   it('does not take the name of the target for the name of the host', async () => {
     const own = await open();
     expect(await get(own, 'http://evil.example/health', 'host: 127.0.0.1')).toBe(403);
-    expect(await get(own, '/health', 'host: 127.0.0.1', 'host: evil.example')).toBeOneOf([400, 403]);
+    expect(await get(own, '/health', 'host: 127.0.0.1', 'host: evil.example')).toBeOneOf([
+      400, 403,
+    ]);
     expect(await get(own, '/health')).toBe(400);
   });
 
@@ -179,7 +181,10 @@ describe('limits', () => {
     expect([header.status, header.isClosed]).toEqual([408, true]);
     const head = 'POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n';
     expect((await sendRaw(own.url, [head, '{"a'])).status).toBe(408);
-    const reader = holdOpen(own.url, `POST /large HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`);
+    const reader = holdOpen(
+      own.url,
+      `POST /large HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`,
+    );
     reader.pause();
     const closed = new Promise((resolve) => reader.once('close', resolve));
     await new Promise((next) => setTimeout(next, 1_000));
@@ -187,7 +192,9 @@ describe('limits', () => {
     await closed;
     const metrics = await (await fetch(`${own.url}/metrics`)).text();
     for (const rule of ['slow-headers', 'slow-body', 'slow-reader']) {
-      expect(metrics).toMatch(new RegExp(`saccade_echo_violations_total\\{rule="${rule}"\\} [1-9]`));
+      expect(metrics).toMatch(
+        new RegExp(`saccade_echo_violations_total\\{rule="${rule}"\\} [1-9]`),
+      );
     }
   });
 });
@@ -244,7 +251,9 @@ describe('an idempotency key', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await (await post(own, '/count', {})).json()).toEqual({ count: 2 });
     expect((await post(own, '/count', { status: 200 }, key)).status).toBe(422);
-    expect((await post(own, '/count', {}, { 'idempotency-key': 'x'.repeat(300) })).status).toBe(400);
+    expect((await post(own, '/count', {}, { 'idempotency-key': 'x'.repeat(300) })).status).toBe(
+      400,
+    );
   });
 
   it('keeps no failure', async () => {

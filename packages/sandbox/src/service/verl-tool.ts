@@ -124,7 +124,8 @@ function extraFieldsOf(
 /** All code of the text, as verl-tool's Python tool finds it; undefined where there is none. */
 function codeIn(action: string): string | undefined {
   const tagged = allBetween(action, ['<python>'], '</python>');
-  const found = tagged.length > 0 ? tagged : allBetween(action, ['```python', '```\npython'], '```');
+  const found =
+    tagged.length > 0 ? tagged : allBetween(action, ['```python', '```\npython'], '```');
   return found.length > 0 ? found.map((code) => code.trim()).join('\n') : undefined;
 }
 
@@ -173,9 +174,7 @@ function observationOf(action: string, outcome: Outcome): Observation {
   const failure = error === undefined ? '' : error.traceback || `${error.type}: ${error.message}`;
   const said = [stdout, stderr, failure].filter((text) => text !== '').join('\n');
   const marks = '<image>'.repeat(images.length);
-  const text = [stripped(said), marks]
-    .filter((part) => part !== '')
-    .join('\n');
+  const text = [stripped(said), marks].filter((part) => part !== '').join('\n');
   const obs = action.includes('```python')
     ? `\n\`\`\`result\n${text}\n\`\`\`\n`
     : `\n<result>\n${text}\n</result>\n`;
