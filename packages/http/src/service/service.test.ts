@@ -267,13 +267,13 @@ describe('an idempotency key', () => {
 describe('the end', () => {
   it('waits for calls that run, and refuses others meanwhile', async () => {
     const own = await open();
-    const running = post(own, '/wait', { ms: 300 });
+    const running = post(own, '/wait', { ms: 1_500 });
     while (own.counts.wait === 0) await new Promise((next) => setTimeout(next, 5));
     const drained = own.drain(5);
     const late = await post(own, '/echo', {});
     expect([late.status, late.headers.get('retry-after')]).toEqual([503, '5']);
     expect((await fetch(`${own.url}/health`)).status).toBe(503);
-    expect(await (await running).json()).toEqual({ waited: 300 });
+    expect(await (await running).json()).toEqual({ waited: 1_500 });
     await drained;
     await expect(post(own, '/echo', {})).rejects.toThrow();
   });

