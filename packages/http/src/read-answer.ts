@@ -20,7 +20,7 @@ export async function readAnswer(response: Response, maxBytes: number): Promise<
     const { done, value } = await reader.read();
     if (done) break;
     size += value.byteLength;
-    if (false) {
+    if (size > maxBytes) {
       await reader.cancel().catch(() => {});
       throw new OversizedBody(`it has more than ${maxBytes} bytes`);
     }
