@@ -23,6 +23,19 @@ export type RunEvent =
       readonly to: string;
       readonly reason: string;
     }
+  /** A client of a service broke a rule: who, which rule, what it asked. */
+  | {
+      readonly kind: 'violation';
+      readonly service: string;
+      /** Address of the client. */
+      readonly client: string;
+      readonly rule: string;
+      /** E.g. `POST /run_code`; empty where no request could be read. */
+      readonly request: string;
+      readonly detail: string;
+      /** Violations of this rule by this client since the event before. */
+      readonly count: number;
+    }
   /** Something a person should know that does not stop the run. */
   | { readonly kind: 'warning'; readonly message: string };
 

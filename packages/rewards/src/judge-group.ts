@@ -8,7 +8,7 @@ import type { ConsistencyInput } from './judges/consistency-judge.ts';
 import type { CropInput } from './judges/crop-judge.ts';
 import type { ProcessInput } from './judges/process-judge.ts';
 import type { JudgedInput, Verifier } from './reward.ts';
-import { modelTexts } from './rewards/model-text.ts';
+import { allBetween, modelTexts } from './rewards/model-text.ts';
 import { RewardError, type RewardTerm, type Scoring } from './score.ts';
 
 /** Judges that can be asked. */
@@ -73,7 +73,7 @@ async function judgeTrajectory(
     scores.process = await process({ question, response, pictures });
   }
   if (needs.has('judgeScores.consistency')) {
-    const [, thought = ''] = [...response.matchAll(/<think>([\s\S]*?)<\/think>/g)].at(-1) ?? [];
+    const thought = allBetween(response, '<think>', '</think>').at(-1) ?? '';
     scores.consistency = await consistency({ thought, answer: trajectory.answer ?? '' });
   }
   if (!needs.has('stepScores')) return { judgeScores: scores };

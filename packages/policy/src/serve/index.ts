@@ -1,2 +1,2 @@
-export { type PolicyServiceOptions, policyService } from './policy-service.ts';
+export { openPolicyService, type PolicyServiceOptions, policyService } from './policy-service.ts';
 export type { ServedPolicy } from './served-engine.ts';

@@ -2,11 +2,16 @@
  * A policy over HTTP in the words of vLLM and of SGLang: whoever samples from those can sample from
  * the local kernels, and whoever has a client for them can test it without a GPU.
  */
-import { messageOf, SaccadeError } from '@saccade/core';
-import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import {
+  callOf,
+  type ListenOptions,
+  newServiceApp,
+  openService,
+  type Service,
+} from '@saccade/http/service';
+import type { Hono } from 'hono';
 import { PromptReader } from './prompt.ts';
-import { Refusal } from './refusal.ts';
+import { asRefusal, policyWording } from './refusal.ts';
 import { ServedEngine, type ServedPolicy } from './served-engine.ts';
 import { addSglangRoutes } from './sglang-routes.ts';
 import { addVllmRoutes } from './vllm-routes.ts';
@@ -19,26 +24,31 @@ export interface PolicyServiceOptions {
   readonly version?: string;
   /** Which routes there are. Default both: they share none. */
   readonly speaks?: 'vllm' | 'sglang' | 'both';
-  /** Larger requests are refused. Default 256 MiB: pictures come with every turn. */
+  /** Larger requests are refused. Default 256 MiB: images come with every turn. */
   readonly maxBytes?: number;
+  /** Images with more pixels are refused before they are decoded. Default 2²⁴, e.g. 4096×4096. */
+  readonly maxImagePixels?: number;
+}
+
+/** Listens and returns when it does; the policy stays the caller's to dispose. */
+export async function openPolicyService(
+  options: PolicyServiceOptions & ListenOptions,
+): Promise<Service> {
+  const app = policyService(options);
+  return await openService({ ...options, name: 'policy', app, wording: policyWording });
 }
 
 /** The service as a handler of web requests; the policy stays the caller's to dispose. */
 export function policyService(options: PolicyServiceOptions): Hono {
   const { policy, model = 'saccade', version = '0.0.0', speaks = 'both' } = options;
-  const { maxBytes = 256 * 2 ** 20 } = options;
+  const { maxBytes = 256 * 2 ** 20, maxImagePixels = 2 ** 24 } = options;
   const engine = new ServedEngine(policy);
-  const prompts = new PromptReader(policy.processor);
-  const app = new Hono();
-  app.use(
-    bodyLimit({
-      maxSize: maxBytes,
-      onError: () => {
-        throw new Refusal(`The request has more than ${maxBytes} bytes.`, 413);
-      },
-    }),
-  );
-  app.get('/health', (context) => context.body(null, 200));
+  const prompts = new PromptReader(policy.processor, maxImagePixels);
+  const app = newServiceApp({
+    ...{ routes: 'those of GET /openapi.json', bodies: { maxBytes } },
+    ...{ wording: policyWording, asRefusal },
+  });
+  app.get('/health', (context) => context.body(null, callOf(context).isDraining() ? 503 : 200));
   app.get('/v1/models', (context) => {
     const card = { id: model, object: 'model', created: 0, owned_by: 'saccade' };
     return context.json({ object: 'list', data: [card] });
@@ -53,19 +63,5 @@ export function policyService(options: PolicyServiceOptions): Hono {
   });
   if (speaks !== 'sglang') addVllmRoutes(app, { engine, prompts, model, version });
   if (speaks !== 'vllm') addSglangRoutes(app, { engine, prompts, model });
-  app.notFound((context) => {
-    const message = `There is no ${context.req.method} ${context.req.path}.`;
-    return context.json({ error: { message, type: 'NotFoundError', code: 404 } }, 404);
-  });
-  app.onError((error, context) => {
-    const status = error instanceof Refusal ? error.status : isAsked(error) ? 400 : 500;
-    const type = status === 500 ? 'InternalServerError' : 'BadRequestError';
-    return context.json({ error: { message: messageOf(error), type, code: status } }, status);
-  });
   return app;
-}
-
-/** Whether the policy refused the request itself: too long, tokens it has not. */
-function isAsked(error: unknown): boolean {
-  return error instanceof SaccadeError && ['config', 'data'].includes(error.code);
 }

@@ -1,23 +1,37 @@
 /** Prompts as engines take them: token ids or text, and pictures as data URLs. */
+import { createHash } from 'node:crypto';
+import { messageOf } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
 import type { Processor } from '../policy.ts';
-import { Refusal } from './refusal.ts';
+import { imageSize } from './image-size.ts';
+import { refused } from './refusal.ts';
 
-/** Prepared pictures that are kept; a conversation sends its pictures with every turn. */
-const MOST_PICTURES = 256;
+/** Prepared images that are kept; a conversation sends its images with every turn. */
+const MOST_IMAGES = 256;
+const MOST_KEPT_BYTES = 512 * 2 ** 20;
+/** One request may have as many pixels as this many of the largest images. */
+const LARGEST_IMAGES = 8;
 
 export class PromptReader {
   readonly #processor: Processor;
-  readonly #pictures = new Map<string, Promise<ModelImage>>();
+  /** By the digest of the data URL, the least recently used first. */
+  readonly #images = new Map<string, Kept>();
+  #keptBytes = 0;
+  /** Images are decoded one after another: each may take the memory of the largest. */
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(processor: Processor) {
+  readonly #maxPixels: number;
+
+  /** @param maxPixels images with more are refused before they are decoded */
+  constructor(processor: Processor, maxPixels: number) {
     this.#processor = processor;
+    this.#maxPixels = maxPixels;
   }
 
   /** @throws Refusal for text that is empty */
   textTokens(text: string): Int32Array {
     const { tokens } = this.#processor.encodeContent([{ kind: 'text', text }]);
-    if (tokens.length === 0) throw new Refusal('The prompt is empty.');
+    if (tokens.length === 0) throw refused('The prompt is empty.');
     return tokens;
   }
 
@@ -32,15 +46,21 @@ export class PromptReader {
   ): Promise<{ readonly tokens: Int32Array; readonly images: readonly ModelImage[] }> {
     const { imageToken } = this.#processor;
     if (dataUrls.length === 0) return { tokens: Int32Array.from(ids), images: [] };
-    if (imageToken === undefined) throw new Refusal('This model takes no pictures.');
+    if (imageToken === undefined) throw refused('This model takes no pictures.');
     const placeholders = ids.filter((id) => id === imageToken).length;
     if (placeholders !== dataUrls.length) {
-      throw new Refusal(
+      throw refused(
         `The prompt has ${placeholders} placeholders (token ${imageToken}) for ` +
           `${dataUrls.length} pictures. Send one for each.`,
       );
     }
-    const images = await Promise.all(dataUrls.map((url) => this.#prepare(url)));
+    const encoded = dataUrls.map(bytesOf);
+    const pixels = encoded.reduce((sum, bytes) => sum + this.#pixelsOf(bytes), 0);
+    const most = LARGEST_IMAGES * this.#maxPixels;
+    if (pixels > most) {
+      throw refused(`The pictures have ${pixels} pixels together, at most ${most} are taken.`);
+    }
+    const images = await Promise.all(encoded.map((bytes) => this.#prepare(bytes)));
     let next = 0;
     const tokens = ids.flatMap((id) =>
       id === imageToken
@@ -50,27 +70,77 @@ export class PromptReader {
     return { tokens: Int32Array.from(tokens), images };
   }
 
-  #prepare(url: string): Promise<ModelImage> {
-    const known = this.#pictures.get(url);
-    this.#pictures.delete(url);
-    const picture = known ?? this.#decode(url);
-    // A picture that cannot be read is not kept.
-    picture.catch(() => this.#pictures.delete(url));
-    this.#pictures.set(url, picture);
-    const [oldest] = this.#pictures.keys();
-    if (this.#pictures.size > MOST_PICTURES && oldest !== undefined) this.#pictures.delete(oldest);
-    return picture;
+  /** As its header says. @throws Refusal for what is no image, or too large a one */
+  #pixelsOf(encoded: Uint8Array): number {
+    const size = imageSize(encoded);
+    if (size === undefined) {
+      throw refused('A picture could not be decoded: it is no PNG, JPEG, WebP or GIF. Send one.');
+    }
+    const { width, height } = size;
+    if (width * height <= this.#maxPixels) return width * height;
+    throw refused(
+      `A picture of ${width}×${height} has more than ${this.#maxPixels} pixels. Make it smaller.`,
+    );
   }
 
-  async #decode(url: string): Promise<ModelImage> {
-    const [, base64] = /^data:image\/[a-z+.-]+;base64,([A-Za-z0-9+/=]+)$/.exec(url) ?? [];
-    if (base64 === undefined) {
-      throw new Refusal('A picture must be a data URL: data:image/png;base64,…');
+  async #prepare(encoded: Uint8Array): Promise<ModelImage> {
+    const key = createHash('sha256').update(encoded).digest('base64');
+    const known = this.#images.get(key);
+    if (known !== undefined) {
+      this.#images.delete(key);
+      this.#images.set(key, known);
+      return await known.image;
     }
+    const image = this.#last.then(() => this.#decode(encoded));
+    this.#last = image.catch(() => {});
+    const kept: Kept = { image, bytes: 0 };
+    this.#images.set(key, kept);
     try {
-      return await this.#processor.prepareImage(new Uint8Array(Buffer.from(base64, 'base64')));
+      kept.bytes = (await image).patches.byteLength;
+      this.#keptBytes += this.#images.get(key) === kept ? kept.bytes : 0;
     } catch (error) {
-      throw new Refusal(error instanceof Error ? error.message : String(error));
+      // What cannot be read is not kept.
+      if (this.#images.get(key) === kept) this.#images.delete(key);
+      throw error;
+    }
+    this.#makeRoom();
+    return await image;
+  }
+
+  #makeRoom(): void {
+    for (const [key, { bytes }] of this.#images) {
+      if (this.#images.size <= MOST_IMAGES && this.#keptBytes <= MOST_KEPT_BYTES) return;
+      this.#images.delete(key);
+      this.#keptBytes -= bytes;
     }
   }
+
+  async #decode(encoded: Uint8Array): Promise<ModelImage> {
+    try {
+      return await this.#processor.prepareImage(encoded);
+    } catch (error) {
+      throw refused(messageOf(error));
+    }
+  }
+}
+
+interface Kept {
+  readonly image: Promise<ModelImage>;
+  /** Of its patches; 0 while it is being prepared. */
+  bytes: number;
+}
+
+/** The bytes of a base64 data URL. @throws Refusal for anything else */
+function bytesOf(url: string): Uint8Array {
+  const comma = url.indexOf(',');
+  const head = url.slice(0, Math.min(Math.max(comma, 0), 64));
+  const base64 = url.slice(comma + 1);
+  if (/^data:image\/[a-z+.-]+;base64$/.test(head)) {
+    const encoded = new Uint8Array(Buffer.from(base64, 'base64'));
+    // Node skips what is no base64 instead of refusing it.
+    let end = base64.length;
+    while (end > 0 && base64.length - end < 2 && base64[end - 1] === '=') end--;
+    if (base64 !== '' && encoded.length === Math.floor((end * 3) / 4)) return encoded;
+  }
+  throw refused('A picture must be a data URL: data:image/png;base64,…');
 }

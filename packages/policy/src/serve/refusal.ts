@@ -1,11 +1,21 @@
-/** A request that the service will not serve: what is wrong with it, and a status. */
+/** How the policy's service words refusals: as vLLM does. */
 import { SaccadeError } from '@saccade/core';
+import { Refusal, type RefusalWording } from '@saccade/http/service';
 
-export class Refusal extends SaccadeError {
-  readonly status: 400 | 404 | 409 | 413;
+/** What is wrong with a request, in one sentence that ends with the remedy. */
+export function refused(message: string, status: 400 | 404 | 409 = 400): Refusal {
+  return new Refusal({ status, code: 'bad-request', fact: message, remedy: '' });
+}
 
-  constructor(message: string, status: 400 | 404 | 409 | 413 = 400) {
-    super('refusal', message);
-    this.status = status;
-  }
+export const policyWording: RefusalWording = ({ status, fact, remedy }) => {
+  const message = `${fact} ${remedy}`.trim();
+  const type =
+    status === 404 ? 'NotFoundError' : status >= 500 ? 'InternalServerError' : 'BadRequestError';
+  return { error: { message, type, code: status } };
+};
+
+/** What the policy itself refuses: prompts that are too long, tokens that it does not have. */
+export function asRefusal(error: unknown): Refusal | undefined {
+  const isAsked = error instanceof SaccadeError && ['config', 'data'].includes(error.code);
+  return isAsked ? refused(error.message) : undefined;
 }

@@ -1,7 +1,7 @@
-/** Bodies of requests: JSON with 64-bit seeds, checked field by field. */
+/** Bodies of requests: their schemas, and 64-bit seeds. */
 import { z } from 'zod';
 import { seedWords } from '../remote/seed-text.ts';
-import { Refusal } from './refusal.ts';
+import { refused } from './refusal.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -50,25 +50,6 @@ export interface SglangBody {
   readonly return_prompt_token_ids?: Maybe<boolean>;
   readonly session_id?: Maybe<string>;
   readonly rid?: Maybe<string>;
-}
-
-/** @throws Refusal if it is no JSON, or not of this form */
-export async function readBody<Body>(
-  request: Request,
-  schema: z.ZodType<Body>,
-): Promise<{ readonly body: Body; readonly text: string }> {
-  const text = await request.text();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new Refusal('The body is no JSON.');
-  }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return { body: parsed.data, text };
-  const [issue] = parsed.error.issues;
-  const place = issue?.path.map(String).join('.') ?? '';
-  throw new Refusal(`${place === '' ? 'The body' : `"${place}"`} does not fit: ${issue?.message}.`);
 }
 
 /**
@@ -182,5 +163,5 @@ export function checkEnds(
 ): void {
   const other = stopTokens?.find((token) => token !== endOfTurn);
   if (other === undefined) return;
-  throw new Refusal(`A turn ends with token ${endOfTurn} alone; ${other} cannot stop it.`);
+  throw refused(`A turn ends with token ${endOfTurn} alone; ${other} cannot stop it.`);
 }

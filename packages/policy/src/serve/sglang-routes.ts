@@ -1,10 +1,11 @@
 /** The routes of SGLang: generation, what it says of itself, and new weights. */
 
 import { messageOf } from '@saccade/core';
+import { callOf, readJson } from '@saccade/http/service';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { PromptReader } from './prompt.ts';
-import { checkEnds, readBody, seedOf, sglangBody, stopsOf } from './request-body.ts';
+import { checkEnds, seedOf, sglangBody, stopsOf } from './request-body.ts';
 import type { ServedEngine } from './served-engine.ts';
 import { identityOf, orAborted, trimmed } from './vllm-routes.ts';
 
@@ -26,7 +27,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
   app.get('/model_info', (context) => context.json(about()));
 
   app.post('/generate', async (context) => {
-    const { body, text } = await readBody(context.req.raw, sglangBody);
+    const { body, text } = await readJson(context, sglangBody);
     const params = body.sampling_params ?? {};
     checkEnds(params.stop_token_ids, endOfTurn);
     const given = body.input_ids ?? Array.from(prompts.textTokens(body.text ?? ''));
@@ -44,7 +45,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
         ignoreEndOfTurn: params.ignore_eos ?? false,
         seed: seedOf(text, 'sampling_seed'),
         ...identityOf({ session_id: body.session_id, request_id: body.rid }),
-        signal: context.req.raw.signal,
+        signal: callOf(context).signal,
       }),
     );
     const sampled = Array.from(result.tokens);
@@ -81,7 +82,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
       weight_version: z.string().nullish(),
       abort_all_requests: z.boolean().nullish(),
     });
-    const { body } = await readBody(context.req.raw, schema);
+    const { body } = await readJson(context, schema);
     if (body.abort_all_requests) engine.abort();
     try {
       await engine.reload(body.model_path, body.weight_version ?? undefined);
@@ -92,7 +93,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
     return context.json({ success: true, message: 'Succeeded.', num_paused_requests: 0 });
   });
   app.post('/pause_generation', async (context) => {
-    const { body } = await readBody(context.req.raw, z.object({ mode: z.string().nullish() }));
+    const { body } = await readJson(context, z.object({ mode: z.string().nullish() }));
     await engine.pause((body.mode ?? 'abort') === 'abort' ? 'abort' : 'wait');
     return context.json({ message: 'Generation paused.', status: 'ok' });
   });
@@ -102,7 +103,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
   });
   app.post('/abort_request', async (context) => {
     const schema = z.object({ rid: z.string().nullish(), abort_all: z.boolean().nullish() });
-    const { body } = await readBody(context.req.raw, schema);
+    const { body } = await readJson(context, schema);
     if (body.abort_all) engine.abort();
     else if (body.rid != null) engine.abort(body.rid);
     return context.body(null, 200);

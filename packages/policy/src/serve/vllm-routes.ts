@@ -1,13 +1,13 @@
 /** The routes of vLLM: completions, tokens in and out, and its development mode for training. */
+import { callOf, readJson } from '@saccade/http/service';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { PromptReader } from './prompt.ts';
-import { Refusal } from './refusal.ts';
+import { refused } from './refusal.ts';
 import {
   checkEnds,
   completionBody,
   generateBody,
-  readBody,
   seedOf,
   stopsOf,
   type VllmSampling,
@@ -55,7 +55,7 @@ export function addVllmRoutes(app: Hono, { engine, prompts, model, version }: Ro
   app.get('/version', (context) => context.json({ version }));
 
   app.post('/v1/completions', async (context) => {
-    const { body, text } = await readBody(context.req.raw, completionBody);
+    const { body, text } = await readJson(context, completionBody);
     const sampling = samplingOf(body, endOfTurn);
     const tokens =
       typeof body.prompt === 'string'
@@ -68,7 +68,7 @@ export function addVllmRoutes(app: Hono, { engine, prompts, model, version }: Ro
         images: [],
         seed: seedOf(text, 'seed'),
         ...identityOf(body),
-        signal: context.req.raw.signal,
+        signal: callOf(context).signal,
       }),
     );
     const sampled = Array.from(result.tokens);
@@ -106,7 +106,7 @@ export function addVllmRoutes(app: Hono, { engine, prompts, model, version }: Ro
   });
 
   app.post('/inference/v1/generate', async (context) => {
-    const { body, text } = await readBody(context.req.raw, generateBody);
+    const { body, text } = await readJson(context, generateBody);
     const urls = (body.content_parts ?? []).map((part) =>
       'url' in part ? part.url : part.image_url.url,
     );
@@ -118,7 +118,7 @@ export function addVllmRoutes(app: Hono, { engine, prompts, model, version }: Ro
         images,
         seed: seedOf(text, 'seed'),
         ...identityOf(body),
-        signal: context.req.raw.signal,
+        signal: callOf(context).signal,
       }),
     );
     const sampled = Array.from(result.tokens);
@@ -158,7 +158,7 @@ function addControl(app: Hono, engine: ServedEngine): void {
   app.get('/is_paused', (context) => context.json({ is_paused: engine.isPaused }));
   app.post('/abort_requests', async (context) => {
     const schema = z.object({ request_ids: z.array(z.string()).nullish() });
-    const { body } = await readBody(context.req.raw, schema);
+    const { body } = await readJson(context, schema);
     const ids = body.request_ids ?? [];
     const aborted =
       ids.length === 0 ? engine.abort() : ids.reduce((sum, id) => sum + engine.abort(id), 0);
@@ -169,16 +169,16 @@ function addControl(app: Hono, engine: ServedEngine): void {
       method: z.string(),
       kwargs: z.object({ weights_path: z.string() }).partial().optional(),
     });
-    const { body } = await readBody(context.req.raw, schema);
+    const { body } = await readJson(context, schema);
     const path = body.kwargs?.weights_path;
     if (body.method !== 'reload_weights' || path === undefined) {
-      throw new Refusal('Only reload_weights with kwargs.weights_path is served.');
+      throw refused('Only reload_weights with kwargs.weights_path is served.');
     }
     await engine.reload(path);
     return context.json({ results: [null] });
   });
   app.post('/update_weight_version', async (context) => {
-    const { body } = await readBody(context.req.raw, z.object({ new_version: z.string() }));
+    const { body } = await readJson(context, z.object({ new_version: z.string() }));
     engine.weightVersion = body.new_version;
     return context.json({ success: true, new_version: body.new_version });
   });

@@ -1,5 +1,5 @@
 /** A model behind an OpenAI-compatible server: vLLM, SGLang, llama.cpp, Ollama, or the service. */
-import { messageOf } from '@saccade/core';
+import { HttpClient, HttpError, parseJson } from '@saccade/http';
 import { ChatError } from './chat-error.ts';
 import type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat-model.ts';
 
@@ -13,63 +13,48 @@ export interface OpenAiChatOptions {
   readonly seed?: number;
 }
 
+/** Larger replies are no replies to a judge's questions. */
+const LARGEST_REPLY_BYTES = 16 * 2 ** 20;
+
 /** Longest part of a server's words that an error repeats. */
 const quotedCharacters = 300;
 
 export function openAiChat(options: OpenAiChatOptions): ChatModel {
   const { baseUrl, model, apiKey, seed = 0 } = options;
-  const url = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const headers = {
-    'content-type': 'application/json',
-    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-  };
+  const path = '/chat/completions';
+  // `steadyChat` retries and limits the time, for models of any kind.
+  const client = new HttpClient({
+    ...{ baseUrl, timeoutSeconds: Number.POSITIVE_INFINITY, retries: 0 },
+    ...{ maxAnswerBytes: LARGEST_REPLY_BYTES },
+    ...(apiKey !== undefined && { token: apiKey }),
+  });
   return {
     name: `${model} at ${baseUrl}`,
-    async reply(messages, chat) {
+    async reply(messages, { signal, ...chat }) {
       const body = JSON.stringify(requestOf(model, seed, messages, chat));
-      const response = await post(url, headers, body, chat.signal);
-      const text = await response.text().catch((error: unknown) => {
-        throw new ChatError(`${url} broke off its reply: ${messageOf(error)}. Try again.`, {
-          isTransient: true,
-          cause: error,
-        });
-      });
-      if (!response.ok) throw refusal(url, response, text);
-      return contentOf(url, text);
+      try {
+        const request = { method: 'POST', path, body, ...(signal && { signal }) } as const;
+        return contentOf(`${client.url}${path}`, await client.text(request));
+      } catch (error) {
+        throw error instanceof HttpError ? chatError(error) : error;
+      }
     },
   };
 }
 
-async function post(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  try {
-    return await fetch(url, { method: 'POST', headers, body, ...(signal && { signal }) });
-  } catch (error) {
-    const reason =
-      error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
-    throw new ChatError(
-      `${url} cannot be reached: ${reason}. Start the server or change the URL.`,
-      {
-        isTransient: true,
-        cause: error,
-      },
-    );
-  }
-}
-
-function refusal(url: string, response: Response, text: string): ChatError {
-  const { status } = response;
-  const isTransient = status === 408 || status === 409 || status === 429 || status >= 500;
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const remedy = isTransient ? 'It may answer later.' : 'Check the model, the key and the request.';
-  return new ChatError(
-    `${url} answered ${status}: ${text.slice(0, quotedCharacters).trim()}. ${remedy}`,
-    { isTransient, ...(Number.isFinite(seconds) && { retryAfterMs: 1000 * seconds }) },
-  );
+function chatError(error: HttpError): ChatError {
+  const { status, retryAfterMs, message } = error;
+  const isTransient = error.isTransient || status === 408 || status === 409;
+  const remedy =
+    status === undefined
+      ? ''
+      : isTransient
+        ? ' It may answer later.'
+        : ' Check the model, the key and the request.';
+  return new ChatError(`${message}${remedy}`, {
+    ...{ isTransient, cause: error },
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
 }
 
 function requestOf(
@@ -103,7 +88,7 @@ interface Completion {
 function contentOf(url: string, text: string): string {
   let content: unknown;
   try {
-    content = (JSON.parse(text) as Completion | null)?.choices?.[0]?.message?.content;
+    content = (parseJson(text) as Completion | null)?.choices?.[0]?.message?.content;
   } catch {
     content = undefined;
   }

@@ -64,10 +64,18 @@ export function gradeIn(
   grades: readonly number[],
 ): number | undefined {
   const lines = reply.trim().split('\n');
-  const last = (lines.at(-1) ?? '').trim().replace(/[`*.]+$|^[`*]+/g, '');
-  const words = last.split(/\s+/);
+  const words = withoutMarkup((lines.at(-1) ?? '').trim()).split(/\s+/, 4);
   const isMarked = words.length === 3 && words[0] === 'GRADE' && words[1] === boundary;
   const written = isMarked ? words[2] : lines.length === 1 && words.length === 1 ? words[0] : '';
   if (written === undefined || !/^\d(?:\.\d{1,3})?$/.test(written)) return undefined;
   return grades.find((grade) => grade === Number(written));
+}
+
+/** Without backticks and asterisks around it, nor full stops behind it. */
+function withoutMarkup(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && '`*'.includes(text.charAt(start))) start++;
+  while (end > start && '`*.'.includes(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }

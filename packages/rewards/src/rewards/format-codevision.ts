@@ -1,6 +1,6 @@
 /** CodeVision's format reward. */
 import { defineReward } from '../define-reward.ts';
-import { countOf, isBalanced, modelTexts } from './model-text.ts';
+import { allBetween, countOf, isBalanced, modelTexts } from './model-text.ts';
 
 /**
  * 1 if the text starts with a thought, thoughts are balanced, and ends with its only answer, which is
@@ -23,8 +23,8 @@ export const formatCodevision = defineReward({
       countOf(text, '<answer>') === 1 &&
       countOf(text, '</answer>') === 1 &&
       text.endsWith('</answer>');
-    const thoughts = [...text.matchAll(/<think>([\s\S]*?)<\/think>/g)].map(([, inner]) => inner);
-    const isOutside = !thoughts.some((inner) => inner?.includes('<answer>'));
+    const thoughts = allBetween(text, '<think>', '</think>');
+    const isOutside = !thoughts.some((inner) => inner.includes('<answer>'));
     return hasThoughts && hasAnswer && isOutside ? 1 : 0;
   },
 });

@@ -11,6 +11,18 @@ export function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
+/** What stands between an opening tag and the next closing one, for all pairs, in one pass. */
+export function allBetween(text: string, open: string, close: string): readonly string[] {
+  const found: string[] = [];
+  for (let from = 0; ; ) {
+    const start = text.indexOf(open, from);
+    const end = start < 0 ? -1 : text.indexOf(close, start + open.length);
+    if (end < 0) return found;
+    found.push(text.slice(start + open.length, end));
+    from = end + close.length;
+  }
+}
+
 /** Whether a tag is opened as often as it is closed, and each is closed before the next opens. */
 export function isBalanced(text: string, tag: string): boolean {
   let isOpen = false;

@@ -1,12 +1,13 @@
 /** A sandbox on other machines: servers of `saccade serve sandbox` behind one client. */
 import { ConfigError, DataError, StateError } from '@saccade/core';
+import { HttpError } from '@saccade/http';
 import { z } from 'zod';
 import { checkedCapture } from '../capture-options.ts';
 import { QueueFullError, SandboxError } from '../errors.ts';
 import { toBase64 } from '../outcome-json.ts';
 import { Permits } from '../permits.ts';
 import type { InputImage, Sandbox, Session, SessionOptions } from '../session.ts';
-import { HostFailure, SandboxHost } from './host.ts';
+import { codeOf, SandboxHost } from './host.ts';
 import { RemoteSession } from './remote-session.ts';
 
 export interface RemoteSandboxOptions {
@@ -163,7 +164,7 @@ export class RemoteSandbox implements Sandbox {
         const refusal = refusedForGood(error);
         if (refusal !== undefined) throw refusal;
         if (performance.now() > giveUp) {
-          if (error instanceof HostFailure && error.code === 'queue-full') {
+          if (codeOf(error) === 'queue-full') {
             throw new QueueFullError(this.#slots.waiting);
           }
           throw new SandboxError(`No server took a session. ${String(error)}`, { cause: error });
@@ -229,12 +230,10 @@ function requestOf(options: SessionOptions): Record<string, unknown> {
 
 /** What will not get better elsewhere or later. */
 function refusedForGood(error: unknown): Error | undefined {
-  if (!(error instanceof HostFailure)) return new SandboxError(String(error), { cause: error });
-  if (error.code === 'data') return new DataError(error.message);
-  if (['bad-request', 'unauthorized', 'too-large', 'unknown-route'].includes(error.code)) {
-    return new SandboxError(error.message, { cause: error });
-  }
-  return undefined;
+  if (!(error instanceof HttpError)) return new SandboxError(String(error), { cause: error });
+  if (error.refusal?.code === 'data') return new DataError(error.message);
+  const isFinal = error.fault === 'refused' && error.refusal !== undefined;
+  return isFinal ? new SandboxError(error.message, { cause: error }) : undefined;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

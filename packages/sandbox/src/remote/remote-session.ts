@@ -4,7 +4,7 @@ import type { Outcome } from '../outcome.ts';
 import { outcomeFromJson } from '../outcome-json.ts';
 import { silentOutcome } from '../result.ts';
 import type { ExecuteOptions, Session } from '../session.ts';
-import { HostFailure, type SandboxHost } from './host.ts';
+import { codeOf, type SandboxHost } from './host.ts';
 
 /** Pauses before a call that was surely not started is sent again. */
 const pausesMs = [50, 200, 500, 1_000, 2_000, 4_000];
@@ -52,7 +52,7 @@ export class RemoteSession implements Session {
           throw error;
         }
         const pause = pausesMs[attempt];
-        if (error instanceof HostFailure && error.code === 'queue-full' && pause !== undefined) {
+        if (codeOf(error) === 'queue-full' && pause !== undefined) {
           await new Promise((wake) => setTimeout(wake, pause));
           continue;
         }

@@ -1,8 +1,9 @@
 /** Single runs on servers that speak SandboxFusion's protocol, ours among them. */
+import { HttpError } from '@saccade/http';
 import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
 import { toBase64 } from '../outcome-json.ts';
-import { HostFailure, SandboxHost } from './host.ts';
+import { SandboxHost } from './host.ts';
 
 export interface SingleRun {
   readonly code: string;
@@ -67,7 +68,7 @@ export async function runOnSandboxFusion(
     };
     return read(answered.parse(await host.call('POST', '/run_code', body, run.signal)));
   } catch (error) {
-    if (error instanceof HostFailure) throw new SandboxError(error.message, { cause: error });
+    if (error instanceof HttpError) throw new SandboxError(error.message, { cause: error });
     if (!(error instanceof z.ZodError)) throw error;
     throw new SandboxError(`The server at ${url} speaks no SandboxFusion.`, { cause: error });
   } finally {

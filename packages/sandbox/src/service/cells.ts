@@ -1,11 +1,11 @@
 /** Cells of a notebook in one session: each gives its output, its value, what it showed, its error. */
+import { parseJson } from '@saccade/http';
 import { z } from 'zod';
-import type { Limits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { Session } from '../session.ts';
 import type { RunResult } from './sandbox-fusion.ts';
-import { readText } from './script.ts';
+import { type Pace, readText } from './script.ts';
 
 export interface CellResult {
   readonly stdout: string;
@@ -19,9 +19,8 @@ export interface CellsRequest {
   readonly cells: readonly string[];
   /** Of each cell; 0 for the sandbox's own limit. */
   readonly cellSeconds: number;
-  readonly totalSeconds: number;
-  readonly limits: Limits;
-  readonly signal: AbortSignal;
+  /** What all cells have together, reading their results included. */
+  readonly pace: Pace;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
@@ -49,6 +48,9 @@ def _run_cell(source, names):
     return told
 `;
 
+/** Longest value or traceback of a cell, in JSON. */
+const mostCharacters = 4 * 2 ** 20;
+
 const told = z.object({
   value: z.string().nullable(),
   error: z
@@ -65,7 +67,8 @@ export async function runCells(
   /** The sandbox failed, not the code. */
   readonly isLost: boolean;
 }> {
-  const { limits, signal } = request;
+  const { pace } = request;
+  const { limits, signal, left } = pace;
   const begin = performance.now();
   const elapsed = (): number => (performance.now() - begin) / 1000;
   const cells: CellResult[] = [];
@@ -76,28 +79,35 @@ export async function runCells(
     stdout: '',
     stderr,
   });
-  await session.execute(runner, { signal });
+  await session.execute(runner, { signal, wallSeconds: atLeast(left()) });
   for (const source of request.cells) {
-    const left = request.totalSeconds - elapsed();
-    if (left <= 0) return { cells, driver: end('TimeLimitExceeded', ''), isLost: false };
+    if (left() <= 0) return { cells, driver: end('TimeLimitExceeded', ''), isLost: false };
     const own = request.cellSeconds > 0 ? request.cellSeconds : limits.wallSeconds;
     const encoded = JSON.stringify(Buffer.from(source).toString('base64'));
     const code = `_told = _run_cell(__import__('base64').b64decode(${encoded}).decode(), globals())`;
-    const outcome = await session.execute(code, { signal, wallSeconds: Math.min(own, left) });
+    const outcome = await session.execute(code, {
+      signal,
+      wallSeconds: Math.min(own, atLeast(left())),
+    });
     request.onOutcome(outcome);
     if (outcome.kind !== 'ok') {
       const status = outcome.kind === 'timeout' ? 'TimeLimitExceeded' : 'Error';
       const driver = end(status, outcome.error?.message ?? '');
       return { cells, driver, isLost: outcome.kind === 'infraError' };
     }
-    const answer = await readText(session, "__import__('json').dumps(_told)", limits);
+    const expression = "__import__('json').dumps(_told)";
+    const answer = await readText(session, expression, mostCharacters, pace);
+    if (left() <= 0) return { cells, driver: end('TimeLimitExceeded', ''), isLost: false };
     cells.push(cellResult(outcome, answer));
   }
   return { cells, driver: end('Finished', ''), isLost: false };
 }
 
+/** An execution needs some time, however little is left. */
+const atLeast = (seconds: number): number => Math.max(0.001, seconds);
+
 function cellResult({ stdout, stderr, images }: Outcome, answer: string | undefined): CellResult {
-  const parsed = told.safeParse(parseJson(answer));
+  const parsed = told.safeParse(jsonOf(answer));
   const { value, error } = parsed.success ? parsed.data : { value: null, error: null };
   const shown = images.map(({ png, width, height }) => ({
     'text/plain': `<image of ${width}x${height} pixels>`,
@@ -107,9 +117,9 @@ function cellResult({ stdout, stderr, images }: Outcome, answer: string | undefi
   return { stdout, stderr, display, error: error === null ? [] : [error] };
 }
 
-function parseJson(text: string | undefined): unknown {
+function jsonOf(text: string | undefined): unknown {
   try {
-    return JSON.parse(text ?? 'null');
+    return parseJson(text ?? 'null');
   } catch {
     return null; // the code got in the way of its own report
   }

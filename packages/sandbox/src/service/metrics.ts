@@ -1,14 +1,8 @@
-/** What the service counts, for Prometheus. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+/** What the sandbox counts for Prometheus, beside what every service counts. */
+import type { ServiceMetrics } from '@saccade/http/service';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import type { SandboxStats } from '../local-sandbox.ts';
 import type { Outcome } from '../outcome.ts';
-
-export interface ServiceMetrics {
-  onRequest(route: string, status: number, seconds: number): void;
-  onOutcome(protocol: string, outcome: Outcome): void;
-  /** The text of `/metrics` and its type. */
-  text(): Promise<{ readonly type: string; readonly text: string }>;
-}
 
 const buckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -27,42 +21,33 @@ const totals: readonly (readonly [string, string, keyof SandboxStats])[] = [
   ['server_recycles_total', 'Fork servers replaced for their age or size', 'recycled'],
 ];
 
-export function serviceMetrics(stats: () => SandboxStats): ServiceMetrics {
-  const registry = new Registry();
-  const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  const name = (short: string): string => `saccade_sandbox_${short}`;
-  for (const [short, help, key] of [...gauges, ...totals]) {
-    const gauge: Gauge = new Gauge({
-      ...{ name: name(short), help, registers },
-      collect: () => gauge.set(stats()[key]),
-    });
-  }
-  const requests = new Histogram({
-    name: name('request_seconds'),
-    help: 'Requests by route and status, waiting included',
-    labelNames: ['route', 'status'],
-    ...{ buckets, registers },
-  });
-  const executions = new Histogram({
-    name: name('execution_seconds'),
+/** Counters of executions and images, not yet part of any registry. */
+export class SandboxMetrics {
+  readonly #executions: Histogram<'protocol' | 'outcome'> = new Histogram({
+    name: 'saccade_sandbox_execution_seconds',
     help: 'Executions by protocol and outcome, without waiting',
     labelNames: ['protocol', 'outcome'],
-    ...{ buckets, registers },
+    ...{ buckets, registers: [] },
   });
-  const images = new Counter({
-    name: name('images_total'),
-    help: 'Pictures that code has shown',
-    ...{ registers },
+  readonly #images: Counter = new Counter({
+    name: 'saccade_sandbox_images_total',
+    help: 'Images that code has shown',
+    registers: [],
   });
-  return {
-    onRequest: (route, status, seconds) => {
-      requests.observe({ route, status: String(status) }, seconds);
-    },
-    onOutcome: (protocol, outcome) => {
-      executions.observe({ protocol, outcome: outcome.kind }, outcome.wallMs / 1000);
-      images.inc(outcome.images.length);
-    },
-    text: async () => ({ type: registry.contentType, text: await registry.metrics() }),
-  };
+
+  onOutcome(protocol: string, outcome: Outcome): void {
+    this.#executions.observe({ protocol, outcome: outcome.kind }, outcome.wallMs / 1000);
+    this.#images.inc(outcome.images.length);
+  }
+
+  addTo({ registry }: ServiceMetrics, stats: () => SandboxStats): void {
+    registry.registerMetric(this.#executions);
+    registry.registerMetric(this.#images);
+    for (const [short, help, key] of [...gauges, ...totals]) {
+      const gauge: Gauge = new Gauge({
+        ...{ name: `saccade_sandbox_${short}`, help, registers: [registry] },
+        collect: () => gauge.set(stats()[key]),
+      });
+    }
+  }
 }

@@ -1,5 +1,6 @@
 /** The protocol of SandboxFusion, which verl, CodeDance and CodeVision speak: one run, one session. */
-import { messageOf } from '@saccade/core';
+import { DataError, messageOf } from '@saccade/core';
+import { bodyOf, Refusal } from '@saccade/http/service';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { QueueFullError } from '../errors.ts';
@@ -7,9 +8,19 @@ import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { Session } from '../session.ts';
 import { runCells } from './cells.ts';
-import { bodyOf, Refusal } from './refusal.ts';
-import { fetchFiles, filesSchema, prepare, returnCodeOf, standardErrorOf } from './script.ts';
-import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
+import {
+  fetchFiles,
+  fetchFilesSchema,
+  filesSchema,
+  paceOf,
+  prepare,
+  returnCodeOf,
+  standardErrorOf,
+} from './script.ts';
+import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
+
+/** After the total time of a notebook, for its executions to end by their own limits. */
+const LATE_SECONDS = 0.5;
 
 const codeRequest = z.object({
   code: z.string(),
@@ -19,7 +30,7 @@ const codeRequest = z.object({
   memory_limit_MB: z.number().int().default(-1),
   stdin: z.string().nullish(),
   files: filesSchema,
-  fetch_files: z.array(z.string()).default([]),
+  fetch_files: fetchFilesSchema,
   args: z.array(z.string()).default([]),
 });
 
@@ -30,7 +41,7 @@ const jupyterRequest = z.object({
   memory_limit_MB: z.number().int().default(-1),
   kernel: z.literal('python3').default('python3'),
   files: filesSchema,
-  fetch_files: z.array(z.string()).default([]),
+  fetch_files: fetchFilesSchema,
 });
 
 /** How one run went, in SandboxFusion's words. */
@@ -42,9 +53,9 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
+export function sandboxFusion(parts: ServiceParts): Hono {
   const { sandbox, limits } = parts;
-  const routes = new Hono<ServiceEnv>();
+  const routes = new Hono();
 
   routes.post('/run_code', async (context) => {
     const request = await bodyOf(context, codeRequest);
@@ -56,26 +67,27 @@ export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
         remedy: 'Send code of the language "python".',
       });
     }
-    const signal = signalOf(parts, context);
+    const signal = signalOf(context);
     const answer = { message: '', compile_result: null, executor_pod_name: null };
     try {
       return context.json(
         await oneRun(sandbox.open({ signal, caller: callerOf(context) }), async (session) => {
           const { files, stdin } = request;
-          await prepare(session, {
-            ...{ files, stdin: stdin ?? '', memoryBytes: memoryOf(request.memory_limit_MB) },
-          });
+          const memoryBytes = memoryOf(request.memory_limit_MB);
+          const before = paceOf(limits, signal, limits.wallSeconds);
+          await prepare(session, { files, stdin: stdin ?? '', memoryBytes }, before);
           const wallSeconds = request.run_timeout;
           const outcome = await session.execute(request.code, { signal, wallSeconds });
           parts.onOutcome('run_code', outcome);
           if (outcome.kind === 'infraError') return sandboxError(outcome.error?.message ?? '');
           const run = runResultOf(outcome);
           const isOver = outcome.kind !== 'ok' && outcome.kind !== 'exception';
+          const after = paceOf(limits, signal, limits.wallSeconds);
           return {
             ...answer,
             status: run.return_code === 0 ? 'Success' : 'Failed',
             run_result: run,
-            files: isOver ? {} : await fetchFiles(session, request.fetch_files, limits),
+            files: isOver ? {} : await fetchFiles(session, request.fetch_files, after),
             ...picturesOf(outcome),
           };
         }),
@@ -87,18 +99,21 @@ export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
 
   routes.post('/run_jupyter', async (context) => {
     const request = await bodyOf(context, jupyterRequest);
-    const signal = signalOf(parts, context);
+    const signal = signalOf(context);
+    // The session's own limits end its executions; this ends the call even where they do not.
+    let late: AbortSignal | undefined;
     try {
       return context.json(
         await oneRun(sandbox.open({ signal, caller: callerOf(context) }), async (session) => {
+          late = AbortSignal.timeout(1000 * (request.total_timeout + LATE_SECONDS));
+          const either = AbortSignal.any([signal, late]);
+          const pace = paceOf(limits, either, request.total_timeout);
           const memoryBytes = memoryOf(request.memory_limit_MB);
-          await prepare(session, { files: request.files, memoryBytes });
+          await prepare(session, { files: request.files, memoryBytes }, pace);
           const { cells, driver, isLost } = await runCells(session, {
             cells: request.cells,
             cellSeconds: request.cell_timeout,
-            totalSeconds: request.total_timeout,
-            limits,
-            signal,
+            pace,
             onOutcome: (outcome) => parts.onOutcome('run_jupyter', outcome),
           });
           if (isLost) return sandboxError(driver.stderr);
@@ -109,16 +124,25 @@ export function sandboxFusion(parts: ServiceParts): Hono<ServiceEnv> {
             driver,
             cells: isWhole ? cells : [],
             executor_pod_name: null,
-            files: isWhole ? await fetchFiles(session, request.fetch_files, limits) : {},
+            files: isWhole ? await fetchFiles(session, request.fetch_files, pace) : {},
           };
         }),
       );
     } catch (error) {
+      if (late?.aborted && !signal.aborted) return context.json(tooLate(request.total_timeout));
       return context.json(ours(error, signal));
     }
   });
 
   return routes;
+}
+
+/** A notebook whose time was over before it could say so itself. */
+function tooLate(seconds: number): Record<string, unknown> {
+  const how = { execution_time: seconds, return_code: null, stdout: '', stderr: '' };
+  const driver = { status: 'TimeLimitExceeded', ...how };
+  const nothing = { cells: [], executor_pod_name: null, files: {} };
+  return { status: 'Failed', message: '', driver, ...nothing };
 }
 
 async function oneRun<Result>(
@@ -155,7 +179,9 @@ function memoryOf(megabytes: number): number | undefined {
 
 /** SandboxFusion tells its own failures with status 200; refusals that may be retried stay errors. */
 function ours(error: unknown, signal: AbortSignal): Record<string, unknown> {
-  if (error instanceof Refusal || error instanceof QueueFullError || signal.aborted) throw error;
+  const isAnswered =
+    error instanceof Refusal || error instanceof QueueFullError || error instanceof DataError;
+  if (isAnswered || signal.aborted) throw error;
   return sandboxError(messageOf(error));
 }
 

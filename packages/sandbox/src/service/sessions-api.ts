@@ -1,11 +1,11 @@
 /** Our own protocol: sessions that are opened, used and closed; `RemoteSandbox` speaks it. */
+import { bodyOf, callOf, Refusal } from '@saccade/http/service';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { captureSchema } from '../capture-options.ts';
 import { outcomeToJson } from '../outcome-json.ts';
 import type { InputImage, RepairOptions } from '../session.ts';
-import { bodyOf, Refusal } from './refusal.ts';
-import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
+import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
 import { SessionTable } from './session-table.ts';
 
 const seconds = z.number().positive().max(86_400);
@@ -37,17 +37,17 @@ const executeRequest = z.object({
 });
 
 export interface SessionsApi {
-  readonly routes: Hono<ServiceEnv>;
+  readonly routes: Hono;
   readonly sessions: SessionTable;
 }
 
 export function sessionsApi(parts: ServiceParts): SessionsApi {
   const sessions = new SessionTable(parts.sandbox, parts.idleSeconds);
-  const routes = new Hono<ServiceEnv>();
+  const routes = new Hono();
 
   routes.post('/', async (context) => {
     const { deadlineSeconds, ...given } = await bodyOf(context, openRequest);
-    const signal = signalOf(parts, context, deadlineSeconds);
+    const signal = signalOf(context, deadlineSeconds);
     const caller = callerOf(context);
     const images = decoded(given.images);
     const videos = decoded(given.videos);
@@ -59,16 +59,15 @@ export function sessionsApi(parts: ServiceParts): SessionsApi {
       await sessions.close(session);
       throw reasonOf(signal);
     }
-    const { outgoing } = context.env;
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) void sessions.close(session);
+    callOf(context).onEnd((isDelivered) => {
+      if (!isDelivered) void sessions.close(session);
     });
     return context.json({ session, tier: parts.sandbox.tier }, 201);
   });
 
   routes.post('/:session/execute', async (context) => {
     const { code, wallSeconds, deadlineSeconds } = await bodyOf(context, executeRequest);
-    const signal = signalOf(parts, context, deadlineSeconds);
+    const signal = signalOf(context, deadlineSeconds);
     const outcome = await sessions.use(context.req.param('session'), (session) =>
       withinDeadline(signal, () =>
         session.execute(code, { signal, ...(wallSeconds !== undefined && { wallSeconds }) }),

@@ -1,13 +1,13 @@
 /** The protocol of verl-tool's servers: raw model text in, observations out, a session a trajectory. */
 import { messageOf } from '@saccade/core';
+import { badRequest, bodyOf } from '@saccade/http/service';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { QueueFullError } from '../errors.ts';
 import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { InputImage } from '../session.ts';
-import { badRequest, bodyOf } from './refusal.ts';
-import { callerOf, type ServiceEnv, type ServiceParts, signalOf } from './service-parts.ts';
+import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
 import { SessionTable } from './session-table.ts';
 
 const request = z.looseObject({
@@ -25,7 +25,7 @@ interface Answer {
 }
 
 export interface VerlTool {
-  readonly routes: Hono<ServiceEnv>;
+  readonly routes: Hono;
   readonly trajectories: SessionTable;
 }
 
@@ -33,7 +33,7 @@ export function verlTool(parts: ServiceParts): VerlTool {
   const trajectories = new SessionTable(parts.sandbox, parts.idleSeconds);
   /** Of each trajectory the call before: its actions run one after another. */
   const last = new Map<string, Promise<unknown>>();
-  const routes = new Hono<ServiceEnv>();
+  const routes = new Hono();
 
   routes.post('/get_observation', async (context) => {
     const began = performance.now();
@@ -43,7 +43,7 @@ export function verlTool(parts: ServiceParts): VerlTool {
     if (actions.length !== ids.length) {
       throw badRequest(`${ids.length} trajectory_ids and ${actions.length} actions are no pairs.`);
     }
-    const signal = signalOf(parts, context);
+    const signal = signalOf(context);
     const caller = callerOf(context);
     const answers = await Promise.all(
       ids.map((id, index) => {
@@ -121,16 +121,37 @@ function extraFieldsOf(
   });
 }
 
-const tagged = /<python>(.*?)<\/python>/gs;
-const fenced = /```\n?python(.*?)```/gs;
-
 /** All code of the text, as verl-tool's Python tool finds it; undefined where there is none. */
 function codeIn(action: string): string | undefined {
-  for (const pattern of [tagged, fenced]) {
-    const found = [...action.matchAll(pattern)].map(([, code = '']) => code.trim());
-    if (found.length > 0) return found.join('\n');
+  const tagged = allBetween(action, ['<python>'], '</python>');
+  const found =
+    tagged.length > 0 ? tagged : allBetween(action, ['```python', '```\npython'], '```');
+  return found.length > 0 ? found.map((code) => code.trim()).join('\n') : undefined;
+}
+
+/** What stands between an opening mark and the next closing one, for all pairs, in one pass. */
+function allBetween(text: string, opens: readonly string[], close: string): readonly string[] {
+  const found: string[] = [];
+  /** Where each opening mark comes next; an index behind `from` is looked up again. */
+  const nexts = opens.map(() => -1);
+  for (let from = 0; ; ) {
+    let start = text.length;
+    let mark = '';
+    for (const [which, open] of opens.entries()) {
+      if ((nexts[which] ?? 0) < from) nexts[which] = indexFrom(text, open, from);
+      const at = nexts[which] ?? text.length;
+      if (at < start) [start, mark] = [at, open];
+    }
+    const end = mark === '' ? -1 : text.indexOf(close, start + mark.length);
+    if (end < 0) return found;
+    found.push(text.slice(start + mark.length, end));
+    from = end + close.length;
   }
-  return undefined;
+}
+
+function indexFrom(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from);
+  return at < 0 ? text.length : at;
 }
 
 const dataUrl = /^data:image\/[\w.+-]+;base64,/;
@@ -139,10 +160,10 @@ const dataUrl = /^data:image\/[\w.+-]+;base64,/;
 function imagesOf({ images }: Readonly<Record<string, unknown>>): readonly InputImage[] {
   const list = images === undefined || images === null ? [] : [images].flat();
   return list.map((image: unknown, index) => {
-    if (typeof image !== 'string' || !dataUrl.test(image)) {
+    if (typeof image !== 'string' || !dataUrl.test(image.slice(0, 100))) {
       throw badRequest('"images" must be data URLs: paths of this machine are not opened.');
     }
-    const encoded = new Uint8Array(Buffer.from(image.replace(dataUrl, ''), 'base64'));
+    const encoded = new Uint8Array(Buffer.from(image.slice(image.indexOf(',') + 1), 'base64'));
     return { name: `image_clue_${index}`, encoded };
   });
 }
@@ -153,12 +174,20 @@ function observationOf(action: string, outcome: Outcome): Observation {
   const failure = error === undefined ? '' : error.traceback || `${error.type}: ${error.message}`;
   const said = [stdout, stderr, failure].filter((text) => text !== '').join('\n');
   const marks = '<image>'.repeat(images.length);
-  const text = [said.replace(/^[ \n]+|[ \n]+$/g, ''), marks]
-    .filter((part) => part !== '')
-    .join('\n');
+  const text = [stripped(said), marks].filter((part) => part !== '').join('\n');
   const obs = action.includes('```python')
     ? `\n\`\`\`result\n${text}\n\`\`\`\n`
     : `\n<result>\n${text}\n</result>\n`;
   if (images.length === 0) return obs;
   return { obs, image: images.map(({ png }) => `data:image/png;base64,${toBase64(png)}`) };
+}
+
+/** Without spaces and line ends around it. */
+function stripped(text: string): string {
+  let start = 0;
+  let end = text.length;
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\n';
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
 }

@@ -4,17 +4,15 @@ import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
 import { loadLocalPolicy } from '@saccade/policy';
-import { policyService } from '@saccade/policy/serve';
+import { openPolicyService } from '@saccade/policy/serve';
 import { checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
 import { type Command, Option } from 'commander';
 import { backends, openBackend } from '../backends/registry.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { listen } from './listen.ts';
+import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { wholeNumber } from './shared.ts';
 
-interface ServePolicyFlags {
-  readonly host: string;
-  readonly port: number;
+interface ServePolicyFlags extends ListenFlags {
   readonly backend: string;
   readonly threads?: number;
   readonly speaks: 'vllm' | 'sglang' | 'both';
@@ -22,16 +20,11 @@ interface ServePolicyFlags {
 }
 
 export function addServePolicy(serve: Command): void {
-  serve
+  const command = serve
     .command('policy')
     .description('Sample from a policy: vLLM’s and SGLang’s protocols, token ids in and out.')
-    .argument('<path>', 'a run directory (its newest checkpoint), a checkpoint, or a policy')
-    .option(
-      '--host <address>',
-      'address to listen on; any but the loopback has no access control',
-      '127.0.0.1',
-    )
-    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8710)
+    .argument('<path>', 'a run directory (its newest checkpoint), a checkpoint, or a policy');
+  addListenOptions(command, { port: 8710, tokenVariable: 'SACCADE_POLICY_TOKEN' })
     .option('--backend <name>', `one of ${backends.names.join(', ')}`, 'native')
     .option('--threads <n>', 'kernel threads (default: one per core)', wholeNumber)
     .addOption(
@@ -68,8 +61,11 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
       await policy.load(directory, { optimizer: true });
     }
     const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
-    const app = policyService({ policy, model, version, speaks });
-    await listen(app, flags, (url) => `Policy ${directory} at ${url} (${model})`);
+    await listen(
+      flags,
+      (listening) => openPolicyService({ policy, model, version, speaks, ...listening }),
+      ({ url }) => `Policy ${directory} at ${url} (${model})`,
+    );
     policy.dispose();
   } finally {
     device.dispose();

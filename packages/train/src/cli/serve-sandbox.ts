@@ -1,16 +1,19 @@
 /** `saccade serve sandbox`: runs code for other machines and other trainers. */
 import { availableParallelism } from 'node:os';
-import { ConfigError } from '@saccade/core';
-import { defaultLimits, type LocalTier, localTiers, openSandbox } from '@saccade/sandbox';
-import { openSandboxService, type SandboxService } from '@saccade/sandbox/service';
+import {
+  defaultLimits,
+  type LocalTier,
+  localTiers,
+  openSandbox,
+  type SandboxOptions,
+} from '@saccade/sandbox';
+import { openSandboxService } from '@saccade/sandbox/service';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { terminalProgress } from '../terminal-progress.ts';
-import { openPython, wholeNumber } from './shared.ts';
+import { addListenOptions, type ListenFlags, listen } from './listen.ts';
+import { openPython } from './shared.ts';
 
-interface ServeSandboxFlags {
-  readonly host: string;
-  readonly port: number;
-  readonly tokenVariable: string;
+interface ServeSandboxFlags extends ListenFlags {
   readonly isolation: LocalTier | 'auto';
   readonly unsafe?: boolean;
   readonly wallSeconds: number;
@@ -23,27 +26,16 @@ interface ServeSandboxFlags {
   readonly servers: number;
   readonly idleSeconds: number;
   readonly maxMib: number;
-  readonly graceSeconds: number;
 }
 
 const processors = availableParallelism();
 const mebibyte = 2 ** 20;
 
 export function addServeSandbox(serving: Command): void {
-  serving
+  const command = serving
     .command('sandbox')
-    .description('Run Python for remote runs, SandboxFusion clients and verl-tool.')
-    .option(
-      '--host <address>',
-      'address to listen on; any but the loopback needs a token',
-      '127.0.0.1',
-    )
-    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8710)
-    .option(
-      '--token-variable <name>',
-      'environment variable that holds the bearer token',
-      'SACCADE_SANDBOX_TOKEN',
-    )
+    .description('Run Python for remote runs, SandboxFusion clients and verl-tool.');
+  addListenOptions(command, { port: 8710, tokenVariable: 'SACCADE_SANDBOX_TOKEN' })
     .addOption(
       new Option('--isolation <tier>', 'how code is isolated')
         .choices(['auto', ...localTiers])
@@ -73,7 +65,6 @@ export function addServeSandbox(serving: Command): void {
     .option('--servers <n>', 'fork servers that open sessions', aboveZero, Math.min(4, processors))
     .option('--idle-seconds <n>', 'unused sessions are closed after', aboveZero, 600)
     .option('--max-mib <n>', 'largest request', aboveZero, 128)
-    .option('--grace-seconds <n>', 'how long running code may finish at the end', wholeNumber, 30)
     .addHelpText(
       'after',
       `
@@ -103,7 +94,7 @@ function aboveZero(text: string): number {
 async function run(flags: ServeSandboxFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const { isolation, maxSessions, maxRunning, maxQueued, servers, wallSeconds } = flags;
-  const sandbox = await openSandbox({
+  const options: SandboxOptions = {
     python: await openPython(onEvent),
     ...{ isolation, maxSessions, maxRunning, maxQueued, servers, onEvent },
     ...(flags.unsafe === true && { unsafe: true }),
@@ -116,29 +107,24 @@ async function run(flags: ServeSandboxFlags): Promise<void> {
       }),
       outputBytes: flags.outputKib * 1024,
     },
-  });
-  let service: SandboxService;
-  try {
-    const token = process.env[flags.tokenVariable];
-    service = await openSandboxService({
-      ...{ sandbox, host: flags.host, port: flags.port, idleSeconds: flags.idleSeconds },
-      ...{ maxBytes: flags.maxMib * mebibyte, onError: console.error },
-      ...(token !== undefined && { token }),
-    });
-  } catch (error) {
-    await sandbox.dispose();
-    throw listenError(error, flags);
-  }
-  console.log(`Sandbox at ${service.url} (${sandbox.tier})`);
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-  // A second signal ends the process, and its sessions with it.
-  console.log('Finishing what runs; no new calls are taken.');
-  await service.drain(flags.graceSeconds);
-}
-
-function listenError(error: unknown, { host, port }: ServeSandboxFlags): unknown {
-  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
-  return new ConfigError('port', `Port ${port} of ${host} is taken. Choose another with --port.`);
+  };
+  await listen(
+    flags,
+    async (listening) => {
+      const sandbox = await openSandbox(options);
+      try {
+        const { idleSeconds } = flags;
+        const maxBytes = flags.maxMib * mebibyte;
+        const service = await openSandboxService({
+          ...{ sandbox, idleSeconds, maxBytes, onError: console.error },
+          ...listening,
+        });
+        return { ...service, tier: sandbox.tier };
+      } catch (error) {
+        await sandbox.dispose();
+        throw error;
+      }
+    },
+    ({ url, tier }) => `Sandbox at ${url} (${tier})`,
+  );
 }

@@ -1,4 +1,4 @@
-/** `saccade serve`: the policy's and the rewards' services; the rewards score what other trainers' models say, over HTTP. */
+/** `saccade serve`: its three services; this file has the rewards of other trainers' models. */
 import { ConfigError } from '@saccade/core';
 import {
   type AnswerInput,
@@ -11,16 +11,14 @@ import {
 } from '@saccade/rewards';
 import { fileCache } from '@saccade/rewards/file-cache';
 import type { Command } from 'commander';
-import { rewardService } from '../serve/reward-service.ts';
+import { openRewardService } from '../serve/reward-service.ts';
 import { openScoreAnswer } from '../serve/score-answer.ts';
-import { listen } from './listen.ts';
+import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { addServePolicy } from './serve-policy.ts';
 import { addServeSandbox } from './serve-sandbox.ts';
 import { wholeNumber } from './shared.ts';
 
-interface ServeFlags {
-  readonly host: string;
-  readonly port: number;
+interface ServeFlags extends ListenFlags {
   readonly verifier: string;
   readonly judgeUrl?: string;
   readonly judgeModel?: string;
@@ -33,15 +31,10 @@ export function addServe(program: Command): void {
   const serve = program.command('serve').description('Serve a part of Saccade over HTTP.');
   addServePolicy(serve);
   addServeSandbox(serve);
-  serve
+  const rewards = serve
     .command('rewards')
-    .description('Score responses for OpenRLHF, slime, TRL, verl and others.')
-    .option(
-      '--host <address>',
-      'address to listen on; any but the loopback has no access control',
-      '127.0.0.1',
-    )
-    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, 8700)
+    .description('Score responses for OpenRLHF, slime, TRL, verl and others.');
+  addListenOptions(rewards, { port: 8700, tokenVariable: 'SACCADE_REWARDS_TOKEN' })
     .option('--verifier <name>', `one of ${verifiers.names.join(', ')}`, 'math')
     .option('--judge-url <url>', 'OpenAI-compatible server for answers that the rules refuse')
     .option('--judge-model <name>', 'its model')
@@ -72,8 +65,11 @@ async function run(flags: ServeFlags): Promise<void> {
   const ask = openJudge(flags);
   const score = openScoreAnswer({ verifier: flags.verifier, ...(ask && { ask }) });
   const about = { verifier: flags.verifier, judge: flags.judgeModel ?? 'none' };
-  const app = rewardService({ score, about });
-  await listen(app, flags, (url) => `Rewards at ${url} (${flags.verifier})`);
+  await listen(
+    flags,
+    (listening) => openRewardService({ score, about, ...listening }),
+    ({ url }) => `Rewards at ${url} (${flags.verifier})`,
+  );
 }
 
 function openJudge(flags: ServeFlags): Ask<AnswerInput> | undefined {

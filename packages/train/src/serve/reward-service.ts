@@ -2,10 +2,19 @@
  * Rewards over HTTP, in the words of other trainers: OpenRLHF's remote reward model, slime's
  * `remote_rm`, and a plain batch that TRL and verl reach with a few lines (`examples/rewards`).
  */
-import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
-import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { ConfigError, messageOf } from '@saccade/core';
+import {
+  badRequest,
+  bodyOf,
+  callOf,
+  type ListenOptions,
+  newServiceApp,
+  openService,
+  Refusal,
+  type RefusalWording,
+  type Service,
+} from '@saccade/http/service';
+import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { ScoreAnswer, Scored } from './score-answer.ts';
 
@@ -49,19 +58,15 @@ const batchRequest = z.object({
     .min(1),
 });
 
-/** A refusal: what is wrong, and what to do about it. */
-class Refusal extends SaccadeError {
-  readonly status: ContentfulStatusCode;
-  readonly remedy: string;
+const routes = 'GET /health, GET /metrics, POST /score, POST /openrlhf, POST /slime';
 
-  constructor(status: ContentfulStatusCode, fact: string, remedy: string) {
-    super('refusal', fact);
-    this.status = status;
-    this.remedy = remedy;
-  }
+const wording: RefusalWording = ({ fact, remedy }) => ({ error: { fact, remedy } });
+
+/** Listens and returns when it does. */
+export async function openRewardService(options: ServiceOptions & ListenOptions): Promise<Service> {
+  const app = rewardService(options);
+  return await openService({ ...options, name: 'rewards', app, wording });
 }
-
-const routes = 'GET /health, POST /score, POST /openrlhf, POST /slime';
 
 /**
  * The service as a handler of web requests.
@@ -72,7 +77,7 @@ const routes = 'GET /health, POST /score, POST /openrlhf, POST /slime';
 export function rewardService({ score, about, maxBytes = 32 * 2 ** 20 }: ServiceOptions): Hono {
   const started = Date.now();
   const counts = { scored: 0, failed: 0 };
-  const app = new Hono();
+  const app = newServiceApp({ routes, wording, bodies: { maxBytes } });
 
   const scoreOne = async (item: Scored): Promise<{ reward: number } | { error: string }> => {
     try {
@@ -88,24 +93,17 @@ export function rewardService({ score, about, maxBytes = 32 * 2 ** 20 }: Service
   const scoreOrRefuse = async (item: Scored): Promise<number> => {
     const result = await scoreOne(item);
     if ('reward' in result) return result.reward;
-    throw new Refusal(503, `This response could not be scored: ${result.error}`, 'Try again.');
+    const fact = `This response could not be scored: ${result.error}`;
+    throw new Refusal({ status: 503, code: 'unscored', fact, remedy: 'Try again.' });
   };
 
-  app.use(
-    bodyLimit({
-      maxSize: maxBytes,
-      onError: () => {
-        throw new Refusal(
-          413,
-          `The request has more than ${maxBytes} bytes.`,
-          'Send less at a time.',
-        );
-      },
-    }),
-  );
   app.get('/health', (context) => {
+    const { isDraining, isTrusted } = callOf(context);
+    const status = isDraining() ? 'draining' : 'healthy';
+    const code = isDraining() ? 503 : 200;
+    if (!isTrusted) return context.json({ status }, code);
     const uptimeSeconds = Math.round((Date.now() - started) / 1000);
-    return context.json({ status: 'healthy', ...about, ...counts, uptimeSeconds });
+    return context.json({ status, ...about, ...counts, uptimeSeconds }, code);
   });
   app.post('/score', async (context) => {
     const { items } = await bodyOf(context, batchRequest);
@@ -132,39 +130,5 @@ export function rewardService({ score, about, maxBytes = 32 * 2 ** 20 }: Service
     const question = typeof prompt === 'string' ? prompt : JSON.stringify(prompt ?? '');
     return context.json(await scoreOrRefuse({ response, question, expected: String(label) }));
   });
-  app.notFound((context) => {
-    const fact = `There is no ${context.req.method} ${context.req.path}.`;
-    return context.json({ error: { fact, remedy: `Use one of: ${routes}.` } }, 404);
-  });
-  app.onError((error, context) => {
-    if (error instanceof Refusal) {
-      return context.json({ error: { fact: error.message, remedy: error.remedy } }, error.status);
-    }
-    const remedy = 'This is a fault of the service; its log has the stack.';
-    console.error(error);
-    return context.json({ error: { fact: messageOf(error), remedy } }, 500);
-  });
   return app;
-}
-
-function badRequest(fact: string): Refusal {
-  return new Refusal(400, fact, 'Send a body of the form that the README of the service shows.');
-}
-
-async function bodyOf<Schema extends z.ZodType>(
-  context: Context,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  let body: unknown;
-  try {
-    body = await context.req.json();
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw badRequest('The body is no JSON.');
-  }
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = issue?.path.map(String).join('.') ?? '';
-  throw badRequest(`${place === '' ? 'The body' : `"${place}"`} does not fit: ${issue?.message}.`);
 }

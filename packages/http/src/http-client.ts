@@ -1,0 +1,312 @@
+/** The HTTP client of all our callers: deadlines, retries of what is safe, bounded answers. */
+import { ConfigError, messageOf } from '@saccade/core';
+import pRetry from 'p-retry';
+import { HttpError, type HttpFault, type RefusalBody } from './http-error.ts';
+import { JsonError, type JsonLimits, parseJson } from './json.ts';
+import { OversizedBody, readAnswer } from './read-answer.ts';
+
+export interface HttpClientOptions {
+  /** Where the server is, path prefix included: `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl: string;
+  /** Sent as a bearer token; never part of a message or an error. */
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of one try, answer included. Default 240; Infinity for the signal alone. */
+  readonly timeoutSeconds?: number;
+  /** Tries after the first, of requests that are safe to repeat. Default 5. */
+  readonly retries?: number;
+  /** First pause between tries; it doubles, with jitter. Default 0.25. */
+  readonly firstPauseSeconds?: number;
+  /** Longest pause, also where the server asks for more. Default 60. */
+  readonly longestPauseSeconds?: number;
+  /** Largest answer that is read. Default 256 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Bounds of JSON answers. */
+  readonly json?: JsonLimits;
+  /** Another fetch, e.g. `patientFetch`. Default: the platform's. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Begins with a slash; appended to `baseUrl`. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+  /** Makes the request safe to repeat, on a service that knows `Idempotency-Key`. */
+  readonly idempotencyKey?: string;
+  /** In place of the client's own. */
+  readonly timeoutSeconds?: number;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Longest part of a server's words that an error repeats. */
+const QUOTED_CHARACTERS = 300;
+
+/** Codes of errors before any byte of the request was taken. */
+const UNSENT: readonly unknown[] = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+export class HttpClient {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly #options: Required<Omit<HttpClientOptions, 'baseUrl' | 'token'>>;
+
+  /** @throws ConfigError for a URL or number that cannot be */
+  constructor(options: HttpClientOptions) {
+    const { baseUrl, token, headers, timeoutSeconds = 240, retries = 5 } = options;
+    if (!URL.canParse(baseUrl) || !/^https?:\/\/[^/]/.test(baseUrl)) {
+      throw new ConfigError(
+        'baseUrl',
+        `baseUrl: expected an address like http://127.0.0.1:8000, got "${baseUrl}".`,
+      );
+    }
+    if (!(timeoutSeconds > 0)) {
+      throw new ConfigError(
+        'timeoutSeconds',
+        `timeoutSeconds: expected a number above 0, got ${timeoutSeconds}.`,
+      );
+    }
+    if (!Number.isInteger(retries) || retries < 0) {
+      throw new ConfigError('retries', `retries: expected a whole number from 0, got ${retries}.`);
+    }
+    this.url = withoutSlashes(baseUrl);
+    this.#options = {
+      timeoutSeconds,
+      retries,
+      firstPauseSeconds: options.firstPauseSeconds ?? 0.25,
+      longestPauseSeconds: options.longestPauseSeconds ?? 60,
+      maxAnswerBytes: options.maxAnswerBytes ?? 256 * 2 ** 20,
+      json: options.json ?? {},
+      fetch: options.fetch ?? ((...args) => fetch(...args)),
+      headers: {
+        'content-type': 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+    };
+  }
+
+  /**
+   * The answer, whatever its status.
+   *
+   * Sent again where the server surely did not act on it: nobody took the connection, or 429 or 503
+   * with `Retry-After`. A GET and a request with an idempotency key are also sent again after a
+   * connection that broke.
+   *
+   * @throws HttpError without an answer; the signal's reason if it is aborted
+   */
+  async send(request: HttpRequest): Promise<HttpAnswer> {
+    const { signal, method, idempotencyKey } = request;
+    const { retries, firstPauseSeconds, longestPauseSeconds } = this.#options;
+    const longestMs = longestPauseSeconds * 1000;
+    const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
+    let turnedAway: HttpAnswer | undefined;
+    const once = async (): Promise<HttpAnswer> => {
+      turnedAway = undefined;
+      const answer = await this.#try(request);
+      const waitMs = retryAfterMs(answer);
+      if (waitMs === undefined) return answer;
+      turnedAway = answer;
+      throw this.#refusalOf(request.path, answer);
+    };
+    signal?.throwIfAborted();
+    try {
+      return await pRetry(once, {
+        retries,
+        minTimeout: Math.min(longestMs, firstPauseSeconds * 1000),
+        maxTimeout: longestMs,
+        randomize: true,
+        ...(signal !== undefined && { signal }),
+        shouldRetry: ({ error }) =>
+          error instanceof HttpError &&
+          (!error.mayHaveRun || (isRepeatable && error.fault === 'broken')),
+        onFailedAttempt: async ({ error, retriesLeft }) => {
+          if (!(error instanceof HttpError) || retriesLeft === 0) return;
+          await pause(Math.min(error.retryAfterMs ?? 0, longestMs), signal);
+        },
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      // Its tries are used up: the last answer is the answer.
+      if (turnedAway !== undefined) return turnedAway;
+      throw error;
+    }
+  }
+
+  /**
+   * The text of a successful answer.
+   *
+   * @throws HttpError for anything else; the signal's reason if it is aborted
+   */
+  async text(request: HttpRequest): Promise<string> {
+    const answer = await this.send(request);
+    if (answer.status < 200 || answer.status >= 300) throw this.#refusalOf(request.path, answer);
+    return answer.text;
+  }
+
+  /**
+   * The JSON of a successful answer, unchecked but for its size.
+   *
+   * @throws HttpError for anything else; the signal's reason if it is aborted
+   */
+  async json(request: HttpRequest): Promise<unknown> {
+    const text = await this.text(request);
+    try {
+      return parseJson(text, this.#options.json);
+    } catch (cause) {
+      const isLarge = cause instanceof JsonError && cause.fault !== 'syntax';
+      const what = isLarge ? messageOf(cause) : 'it is not JSON';
+      const reason = `${what}: ${JSON.stringify(text.slice(0, QUOTED_CHARACTERS))}`;
+      const where = `${this.url}${request.path}`;
+      throw new HttpError(
+        'garbled',
+        `${where} gave an answer that cannot be used: ${reason}. Check what listens there.`,
+        { mayHaveRun: true, reason, cause },
+      );
+    }
+  }
+
+  async #try(request: HttpRequest): Promise<HttpAnswer> {
+    const { method, path, body, signal, idempotencyKey } = request;
+    const { fetch: send, headers, maxAnswerBytes } = this.#options;
+    const seconds = request.timeoutSeconds ?? this.#options.timeoutSeconds;
+    signal?.throwIfAborted();
+    const url = `${this.url}${path}`;
+    // Timers hold 31 bits of milliseconds; longer is as good as never.
+    const limit = seconds < 2_000_000 ? AbortSignal.timeout(1000 * seconds) : undefined;
+    const signals = [signal, limit].filter((one) => one !== undefined);
+    let hasAnswer = false;
+    try {
+      const response = await send(url, {
+        method,
+        headers: { ...headers, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
+        ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+        ...(body !== undefined && { body }),
+      });
+      hasAnswer = true;
+      const text = await readAnswer(response, maxAnswerBytes);
+      return { status: response.status, headers: response.headers, text };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (limit?.aborted) {
+        const reason = `no answer within ${seconds} s`;
+        const message = `${url} gave ${reason}. Raise timeoutSeconds, or ask for less at a time.`;
+        throw new HttpError('timeout', message, { mayHaveRun: true, reason, cause });
+      }
+      if (cause instanceof OversizedBody) {
+        const reason = `its answer is too large: ${cause.message}`;
+        const message = `${url}: ${reason}. Ask for less, or raise maxAnswerBytes.`;
+        throw new HttpError('oversized', message, { mayHaveRun: true, reason, cause });
+      }
+      throw lost(url, cause, hasAnswer);
+    }
+  }
+
+  #refusalOf(path: string, answer: HttpAnswer): HttpError {
+    const { status, text } = answer;
+    const refusal = refusalIn(text, this.#options.json);
+    const waitMs = retryAfterMs(answer);
+    const said =
+      refusal === undefined
+        ? text.slice(0, QUOTED_CHARACTERS).trim()
+        : `${refusal.fact} ${refusal.remedy}`;
+    const fault = faultOf(status);
+    const reason = `status ${status}: ${said}`;
+    return new HttpError(fault, `${this.url}${path} answered ${status}: ${said}.`, {
+      // `Retry-After` says that nothing was started; so does every refusal of the request itself.
+      mayHaveRun: !(waitMs !== undefined || fault === 'refused' || status === 429),
+      reason,
+      status,
+      ...(refusal !== undefined && { refusal }),
+      ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    });
+  }
+}
+
+function faultOf(status: number): HttpFault {
+  if (status === 429 || status === 503) return 'overloaded';
+  return status >= 500 ? 'failed' : 'refused';
+}
+
+function lost(url: string, error: unknown, hasAnswer: boolean): HttpError {
+  const code = codeOf(error);
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const reason = messageOf(cause) || String(code);
+  // `fetch` itself refuses ports of other protocols, such as 9.
+  const isUnsent = UNSENT.includes(code) || reason === 'bad port';
+  return !hasAnswer && isUnsent
+    ? new HttpError(
+        'unreachable',
+        `${url} cannot be reached: ${reason}. Start the server or change the URL.`,
+        { mayHaveRun: false, reason, cause: error },
+      )
+    : new HttpError('broken', `${url} broke off: ${reason}. The request may have been served.`, {
+        mayHaveRun: true,
+        reason,
+        cause: error,
+      });
+}
+
+/** The system's code in a chain of causes. */
+function codeOf(error: unknown): unknown {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+  }
+  return 'unknown';
+}
+
+function refusalIn(text: string, limits: JsonLimits): RefusalBody | undefined {
+  if (text.length > 65_536 || !text.startsWith('{')) return undefined;
+  try {
+    const answer = parseJson(text, limits) as { readonly error?: Partial<RefusalBody> | null };
+    const { code, fact, remedy } = answer.error ?? {};
+    const isOurs = [code, fact, remedy].every((part) => typeof part === 'string');
+    return isOurs ? ({ code, fact, remedy } as RefusalBody) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds after which a request that was turned away may come again, if the server says so. */
+function retryAfterMs({ status, headers }: HttpAnswer): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const header = headers.get('retry-after');
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const wait = Number.isFinite(seconds) ? 1000 * seconds : Date.parse(header) - Date.now();
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}
+
+function withoutSlashes(url: string): string {
+  let end = url.length;
+  while (end > 0 && url[end - 1] === '/') end--;
+  return url.slice(0, end);
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (ms <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,13 @@
+export {
+  type HttpAnswer,
+  HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+} from './http-client.ts';
+export {
+  HttpError,
+  type HttpErrorDetails,
+  type HttpFault,
+  type RefusalBody,
+} from './http-error.ts';
+export { JsonError, type JsonFault, type JsonLimits, parseJson } from './json.ts';

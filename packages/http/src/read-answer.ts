@@ -1,0 +1,31 @@
+/** Reads an answer's body within a bound, whatever its length claims. */
+
+/** The body has more bytes than the bound. */
+export class OversizedBody extends Error {}
+
+/**
+ * The text of a response. Reading stops and the connection is dropped at `maxBytes`, so that neither
+ * a forged length nor an endless or compressed stream grows memory.
+ *
+ * @throws OversizedBody past the bound; whatever the stream throws
+ */
+export async function readAnswer(response: Response, maxBytes: number): Promise<string> {
+  const { body } = response;
+  if (body === null) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size > maxBytes) {
+      await reader.cancel().catch(() => {});
+      throw new OversizedBody(`it has more than ${maxBytes} bytes`);
+    }
+    parts.push(decoder.decode(value, { stream: true }));
+  }
+  parts.push(decoder.decode());
+  return parts.join('');
+}

@@ -1,0 +1,130 @@
+/** Who may use a service: the name it is asked by, the page that asks, and the token. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { ConfigError } from '@saccade/core';
+import type { RefusalOptions } from './refusal.ts';
+
+export interface AccessOptions {
+  /** The address that the service listens on. */
+  readonly host: string;
+  /** What callers must send as bearer token; needed unless the host is this machine's loopback. */
+  readonly token?: string;
+  /** Lets a service without a token listen beyond the loopback. Default false. */
+  readonly allowsAnyone?: boolean;
+  /** More names by which the service is asked, e.g. of a proxy; without ports. */
+  readonly allowedHosts?: readonly string[];
+}
+
+export interface Access {
+  /** Whether the request has the token, or none is needed. */
+  isTrusted(request: IncomingMessage): boolean;
+  /** What is wrong with the name and page, whatever is asked. */
+  refuse(request: IncomingMessage): RefusalOptions | undefined;
+}
+
+const METHODS: readonly unknown[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+export const missingToken: RefusalOptions = {
+  status: 401,
+  code: 'unauthorized',
+  fact: 'The token is missing or wrong.',
+  remedy: 'Send the header "Authorization: Bearer <token>".',
+  rule: 'token',
+};
+
+/** @throws ConfigError for a service that everybody on the network could use by mistake */
+export function openAccess(options: AccessOptions): Access {
+  const { host, token, allowsAnyone = false } = options;
+  if (token === '') throw new ConfigError('token', 'The token is empty. Choose a long random one.');
+  if (token === undefined && !allowsAnyone && !isLoopback(host)) {
+    throw new ConfigError(
+      'token',
+      `Anybody who reaches ${host} could use this service. Set a token, or listen on 127.0.0.1.`,
+    );
+  }
+  const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
+  const allowed = allowedNames(options);
+  return {
+    // Digests have one length, so that the time of the comparison tells nothing.
+    isTrusted: ({ headers }) =>
+      expected === undefined || timingSafeEqual(digest(headers.authorization ?? ''), expected),
+    refuse: (request) =>
+      refuseMethod(request) ??
+      refuseHost(request, allowed) ??
+      (expected === undefined ? refuseOrigin(request) : undefined),
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
+type AllowedName = (name: string) => boolean;
+
+/**
+ * A page can have its own name point to this machine (DNS rebinding); it cannot choose the name
+ * that its requests carry. So requests must carry one that the service is known by.
+ */
+function allowedNames({ host, allowedHosts = [] }: AccessOptions): AllowedName {
+  const own = new Set([...allowedHosts, host].map((name) => name.toLowerCase()));
+  const isWildcard = host === '0.0.0.0' || host === '::' || host === '';
+  if (isWildcard) own.add(hostname().toLowerCase());
+  const takesLoopback = isWildcard || isLoopback(host);
+  return (name) => {
+    if (own.has(name)) return true;
+    if (takesLoopback && isLoopback(name)) return true;
+    // An address is no name: nobody can point it elsewhere.
+    return isWildcard && isIP(name) !== 0;
+  };
+}
+
+function refuseMethod({ method }: IncomingMessage): RefusalOptions | undefined {
+  if (METHODS.includes(method)) return undefined;
+  const fact = `The method ${String(method).slice(0, 20)} is not served.`;
+  return { status: 405, code: 'method', fact, remedy: 'Use GET, POST or DELETE.', rule: 'method' };
+}
+
+function refuseHost(request: IncomingMessage, isAllowed: AllowedName): RefusalOptions | undefined {
+  const { headers, rawHeaders, url = '' } = request;
+  const count = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name)).length;
+  const names = [nameOf(headers.host ?? '')];
+  // In `GET http://name/path` the target has a name of its own.
+  if (!url.startsWith('/') && url !== '*') names.push(nameInTarget(url));
+  if (count === 1 && names.every((name) => name !== undefined && isAllowed(name))) return undefined;
+  const said = (headers.host ?? 'no host').slice(0, 100);
+  return {
+    status: 403,
+    code: 'host',
+    fact: `This service is not known as ${JSON.stringify(said)}.`,
+    remedy: 'Use the address that it printed, or start it with the name among its allowed hosts.',
+    rule: 'host',
+  };
+}
+
+/** `name:80`, `[::1]:80` or `name` without the port, in small letters; undefined for anything else. */
+function nameOf(header: string): string | undefined {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header.slice(0, 300));
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}
+
+function nameInTarget(target: string): string | undefined {
+  return URL.canParse(target) ? nameOf(new URL(target).host) : undefined;
+}
+
+function refuseOrigin({ headers }: IncomingMessage): RefusalOptions | undefined {
+  if (headers.origin === undefined) return undefined;
+  return {
+    status: 403,
+    code: 'origin',
+    fact: 'A web page may not use a service without a token.',
+    remedy: 'Start the service with a token.',
+    rule: 'origin',
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,220 @@
+/** Reads bodies of requests within limits: bytes, time, all bodies together, depth and values. */
+import { ConfigError } from '@saccade/core';
+import { JsonError, parseJson } from '../json.ts';
+import { badRequest, Refusal } from './refusal.ts';
+
+export interface BodyLimits {
+  /** Largest body. Default 32 MiB. */
+  readonly maxBytes?: number;
+  /** Bytes of all bodies that are being received at a time. Default twice `maxBytes`. */
+  readonly maxBytesTogether?: number;
+  /** From the end of the headers to the end of the body. Default 60. */
+  readonly seconds?: number;
+  /** Deepest nesting of JSON. Default 64. */
+  readonly maxDepth?: number;
+  /** Most values in a body's JSON. Default 2,097,152. */
+  readonly maxValues?: number;
+}
+
+/** Strings of V8 end at 2²⁹ − 24 characters. */
+const LARGEST_BYTES = 2 ** 29 - 24;
+
+export class BodyReader {
+  readonly #limits: Required<BodyLimits>;
+  #heldBytes = 0;
+
+  /** @throws ConfigError for limits that cannot be */
+  constructor(limits: BodyLimits = {}) {
+    const { maxBytes = 32 * 2 ** 20 } = limits;
+    if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
+      throw new ConfigError(
+        'maxBytes',
+        `maxBytes: expected 1 to ${LARGEST_BYTES}, the longest text of JavaScript, got ${maxBytes}.`,
+      );
+    }
+    this.#limits = {
+      maxBytes,
+      maxBytesTogether: limits.maxBytesTogether ?? 2 * maxBytes,
+      seconds: limits.seconds ?? 60,
+      maxDepth: limits.maxDepth ?? 64,
+      maxValues: limits.maxValues ?? 2 ** 21,
+    };
+  }
+
+  /** Bytes of bodies in memory that are not parsed yet. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** JSON of a body's text. @throws Refusal of status 400 */
+  parse(text: string): unknown {
+    const { maxDepth, maxValues } = this.#limits;
+    try {
+      return parseJson(text, { maxDepth, maxValues });
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      if (error.fault === 'syntax') throw badRequest('The body is no JSON.');
+      const isDeep = error.fault === 'depth';
+      throw new Refusal({
+        status: 400,
+        code: isDeep ? 'too-deep' : 'too-many-values',
+        fact: isDeep
+          ? `The JSON is nested more than ${maxDepth} levels deep.`
+          : `The JSON has more than ${maxValues} values.`,
+        remedy: isDeep ? 'Send a flatter body.' : 'Send less at a time.',
+        rule: isDeep ? 'json-depth' : 'json-values',
+      });
+    }
+  }
+
+  /**
+   * The body as UTF-8 text.
+   *
+   * @param signal ends the wait for the body
+   * @throws Refusal, always of status 4xx or, while the service is too busy or stops, 503
+   */
+  async text(request: Request, signal: AbortSignal): Promise<string> {
+    const encoding = request.headers.get('content-encoding');
+    if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+      throw new Refusal({
+        status: 415,
+        code: 'content-encoding',
+        fact: `Bodies in the encoding ${JSON.stringify(encoding.slice(0, 40))} are not read.`,
+        remedy: 'Send the body as it is.',
+      });
+    }
+    const declared = Number(request.headers.get('content-length') ?? Number.NaN);
+    if (declared > this.#limits.maxBytes) throw this.#oversized();
+    const { body } = request;
+    if (body === null) return '';
+    const held = { bytes: 0 };
+    try {
+      const bytes = await this.#read(body.getReader(), signal, held);
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (error instanceof TypeError) throw badRequest('The body is no UTF-8 text.');
+      throw error;
+    } finally {
+      this.#heldBytes -= held.bytes;
+    }
+  }
+
+  async #read(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    signal: AbortSignal,
+    held: { bytes: number },
+  ): Promise<Uint8Array> {
+    const { maxBytes, maxBytesTogether, seconds } = this.#limits;
+    let end: (why: 'slow' | 'aborted') => void = () => {};
+    const ended = new Promise<'slow' | 'aborted'>((resolve) => {
+      end = resolve;
+    });
+    const onAbort = (): void => end('aborted');
+    const timer = setTimeout(() => end('slow'), 1000 * seconds);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    const blocks = new Blocks();
+    try {
+      for (;;) {
+        const step = await Promise.race([nextChunk(reader), ended]);
+        if (step === 'slow') throw tooSlow(seconds);
+        if (step === 'aborted') throw stoppedBefore();
+        if (step === 'broken') throw badRequest('The body broke off.');
+        if (step === 'end') return blocks.joined();
+        const size = held.bytes + step.byteLength;
+        if (size > maxBytes) throw this.#oversized();
+        if (this.#heldBytes + step.byteLength > maxBytesTogether) throw tooMuchTogether();
+        blocks.append(step);
+        this.#heldBytes += step.byteLength;
+        held.bytes = size;
+      }
+    } catch (error) {
+      reader.cancel().catch(() => {});
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #oversized(): Refusal {
+    return new Refusal({
+      status: 413,
+      code: 'too-large',
+      fact: `The request has more than ${this.#limits.maxBytes} bytes.`,
+      remedy: 'Send less at a time.',
+      rule: 'body-size',
+    });
+  }
+}
+
+async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<Uint8Array | 'end' | 'broken'> {
+  try {
+    const { done, value } = await reader.read();
+    return done ? 'end' : value;
+  } catch {
+    return 'broken';
+  }
+}
+
+const FIRST_BLOCK = 16 * 1024;
+const BLOCK = 2 ** 20;
+
+/** Bytes in blocks of their own: however small the pieces come, they cost what they hold. */
+class Blocks {
+  readonly #full: Uint8Array[] = [];
+  #block = new Uint8Array(FIRST_BLOCK);
+  #used = 0;
+
+  append(piece: Uint8Array): void {
+    for (let at = 0; at < piece.byteLength; ) {
+      if (this.#used === this.#block.byteLength) {
+        this.#full.push(this.#block);
+        this.#block = new Uint8Array(BLOCK);
+        this.#used = 0;
+      }
+      const part = piece.subarray(at, at + this.#block.byteLength - this.#used);
+      this.#block.set(part, this.#used);
+      this.#used += part.byteLength;
+      at += part.byteLength;
+    }
+  }
+
+  joined(): Uint8Array {
+    const last = this.#block.subarray(0, this.#used);
+    return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
+  }
+}
+
+function tooSlow(seconds: number): Refusal {
+  return new Refusal({
+    status: 408,
+    code: 'slow-body',
+    fact: `The body did not arrive within ${seconds} seconds.`,
+    remedy: 'Send it faster, or less at a time.',
+    rule: 'slow-body',
+  });
+}
+
+function stoppedBefore(): Refusal {
+  return new Refusal({
+    status: 503,
+    code: 'draining',
+    fact: 'The service stops, or the client left, before the body had arrived.',
+    remedy: 'Ask another one, or this one after its start.',
+    retryAfterSeconds: 5,
+  });
+}
+
+function tooMuchTogether(): Refusal {
+  return new Refusal({
+    status: 503,
+    code: 'busy',
+    fact: 'The service is receiving as much as it has room for.',
+    remedy: 'Try again.',
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,107 @@
+/** Listens with an app: access, limits, deadlines, metrics, and an end that always comes. */
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { ConfigError, type EventSink } from '@saccade/core';
+import { type AccessOptions, openAccess } from './access.ts';
+import type { Call } from './call.ts';
+import type { ClientLimitOptions } from './client-limits.ts';
+import { drainServer } from './drain.ts';
+import { answerMalformed } from './malformed.ts';
+import type { ServiceMetrics } from './metrics.ts';
+import { plainWording, type RefusalWording } from './refusal.ts';
+import { ServiceListener } from './service-listener.ts';
+
+export interface ListenOptions extends Omit<AccessOptions, 'host'> {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: a free one. */
+  readonly port?: number;
+  /** Of each client. */
+  readonly clients?: ClientLimitOptions;
+  /** Connections at a time; more are closed. Default 8,192. */
+  readonly maxConnections?: number;
+  /** From a connection, or the answer before, to the end of the headers. Default 10. */
+  readonly headerSeconds?: number;
+  /** From the first to the last byte of a request. Default 90. */
+  readonly requestSeconds?: number;
+  /** From the headers to the answer. Default: none; calls may wait long for their turn. */
+  readonly deadlineSeconds?: number;
+  /** How long a client may take to read an answer. Default 60. */
+  readonly sendSeconds?: number;
+  /** Receives violations of the rules. */
+  readonly onEvent?: EventSink;
+}
+
+export interface OpenServiceOptions extends ListenOptions {
+  /** Names its metrics, `saccade_<name>_…`, and its events. */
+  readonly name: string;
+  readonly app: {
+    fetch(request: Request, env: { readonly call: Call }): Response | Promise<Response>;
+  };
+  /** Health is answered without the token, for load balancers; other rules hold. Default /health. */
+  readonly healthPath?: string;
+  /** How refusals are worded. Default `{error: {code, fact, remedy}}`. */
+  readonly wording?: RefusalWording;
+  /** Adds the service's own metrics. */
+  readonly addMetrics?: (metrics: ServiceMetrics) => void;
+  /** Releases what the calls used, once they have ended. */
+  readonly dispose?: () => Promise<void>;
+}
+
+export interface Service {
+  readonly url: string;
+  /**
+   * Refuses new calls and bodies that have not arrived, waits for calls that run (within the grace),
+   * then closes everything. Idempotent. Default 30 seconds.
+   */
+  drain(graceSeconds?: number): Promise<void>;
+}
+
+/**
+ * Listens and returns when it does.
+ *
+ * @throws ConfigError for a host beyond the loopback without a token, and for a port that is taken
+ */
+export async function openService(options: OpenServiceOptions): Promise<Service> {
+  const { host = '127.0.0.1', port = 0, headerSeconds = 10, requestSeconds = 90 } = options;
+  const { wording = plainWording, dispose = async () => {} } = options;
+  const listener = new ServiceListener(options, openAccess({ ...options, host }));
+  const server = createServer(
+    {
+      headersTimeout: headerSeconds * 1000,
+      requestTimeout: Math.max(requestSeconds, headerSeconds) * 1000,
+      connectionsCheckingInterval: Math.min(1000, headerSeconds * 250),
+      // Longer than clients keep a connection: were it closed while a call is on its way, nobody
+      // would know whether the call ran.
+      keepAliveTimeout: 75_000,
+    },
+    (request, response) => listener.answer(request, response),
+  );
+  server.maxConnections = options.maxConnections ?? 8192;
+  server.on('drop', (address) => {
+    listener.report(address?.remoteAddress ?? '', 'connections', '', 'too many connections');
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const { remoteAddress = '' } = socket as Socket;
+    const rule = answerMalformed(error, socket, listener.isAnswering(socket), wording);
+    if (rule !== undefined) listener.report(remoteAddress, rule, '', error.message);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.listen(port, host, () => resolve());
+  });
+  const bound = (server.address() as AddressInfo).port;
+  let draining: Promise<void> | undefined;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    drain(graceSeconds = 30) {
+      draining ??= drainServer(server, listener, { graceSeconds, dispose });
+      return draining;
+    },
+  };
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new ConfigError('port', `Port ${port} of ${host} is taken. Choose another with --port.`);
+}

@@ -1,0 +1,97 @@
+/** The app of a service: routes that read bounded bodies and answer every error as a refusal. */
+import { messageOf } from '@saccade/core';
+import { type Context, Hono } from 'hono';
+import type { z } from 'zod';
+import { type BodyLimits, BodyReader } from './body-reader.ts';
+import { callOf } from './call.ts';
+import {
+  badRequest,
+  plainWording,
+  Refusal,
+  type RefusalOptions,
+  type RefusalWording,
+  refusalResponse,
+} from './refusal.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    readonly saccadeBodies: BodyReader;
+    /** The body, where a middleware has read it before the handler. */
+    readonly saccadeText: string | undefined;
+  }
+}
+
+export interface ServiceAppOptions {
+  /** The routes, for whoever asks for one that does not exist. */
+  readonly routes: string;
+  readonly bodies?: BodyLimits;
+  /** How refusals are worded. Default `{error: {code, fact, remedy}}`. */
+  readonly wording?: RefusalWording;
+  /** Errors of the service's own that are answered as refusals. */
+  readonly asRefusal?: (error: unknown) => Refusal | undefined;
+  /** Told of faults: errors that nothing explains. Default `console.error`. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** An app without routes yet; `openService` listens with it, and tests may call it directly. */
+export function newServiceApp(options: ServiceAppOptions): Hono {
+  const { routes, wording = plainWording, asRefusal, onFault = console.error } = options;
+  const bodies = new BodyReader(options.bodies);
+  const app = new Hono();
+  app.use(async (context, next) => {
+    context.set('saccadeBodies', bodies);
+    await next();
+    callOf(context).route = context.req.routePath;
+  });
+  const refuse = (context: Context, refusal: RefusalOptions): Response => {
+    if (refusal.rule !== undefined) callOf(context).report(refusal.rule, refusal.fact);
+    return refusalResponse(refusal, wording);
+  };
+  app.notFound((context) => {
+    const fact = `There is no ${context.req.method} ${context.req.path.slice(0, 200)}.`;
+    const remedy = `Use one of: ${routes}.`;
+    return refuse(context, { status: 404, code: 'unknown-route', fact, remedy });
+  });
+  app.onError((error, context) => {
+    if (error instanceof Refusal) return refuse(context, error.options);
+    const own = asRefusal?.(error);
+    if (own !== undefined) return refuse(context, own.options);
+    if (!callOf(context).signal.aborted) onFault(error);
+    const remedy = 'This is a fault of the service; its log has the stack.';
+    return refuse(context, { status: 500, code: 'fault', fact: messageOf(error), remedy });
+  });
+  return app;
+}
+
+/** The body's JSON as the schema has it, and its text. @throws Refusal for anything else */
+export async function readJson<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<{ readonly body: z.output<Schema>; readonly text: string }> {
+  const text = await stashText(context);
+  const value = context.get('saccadeBodies').parse(text);
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { body: parsed.data, text };
+  const [issue] = parsed.error.issues;
+  const place = (issue?.path.map(String).join('.') ?? '').slice(0, 100);
+  const what = issue?.message.slice(0, 500);
+  throw badRequest(`${place === '' ? 'The body' : `"${place}"`} does not fit: ${what}.`);
+}
+
+/** The same without the text. */
+export async function bodyOf<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  return (await readJson(context, schema)).body;
+}
+
+/** The body's text, read once however often it is asked for. @throws Refusal past the limits */
+export async function stashText(context: Context): Promise<string> {
+  const known = context.get('saccadeText');
+  if (known !== undefined) return known;
+  const { bodySignal } = callOf(context);
+  const text = await context.get('saccadeBodies').text(context.req.raw, bodySignal);
+  context.set('saccadeText', text);
+  return text;
+}
