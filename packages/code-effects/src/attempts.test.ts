@@ -60,7 +60,7 @@ const opaque: Readonly<Record<string, (code: string) => string>> = {
     const [on, name, given] = parts(code);
     return `r = getattr(${on}, ${quoted(name.slice(0, 2))} + ${quoted(name.slice(2))})(${given})`;
   },
-  '__getattribute__': (code) => {
+  __getattribute__: (code) => {
     const [on, name, given] = parts(code);
     return `r = ${on}.__getattribute__(${quoted(name)})(${given})`;
   },
@@ -87,7 +87,8 @@ const opaque: Readonly<Record<string, (code: string) => string>> = {
   'a method of a class': (code) =>
     `class Do:\n    def go(self):\n        return ${code}\nDo().go()`,
   'a handler': (code) => `try:\n    random.choice([])\nexcept IndexError:\n    r = ${code}`,
-  'a try behind a call': (code) => `try:\n    random.choice([])()\n    r = ${code}\nexcept Exception:\n    pass`,
+  'a try behind a call': (code) =>
+    `try:\n    random.choice([])()\n    r = ${code}\nexcept Exception:\n    pass`,
   'a generator of next': (code) => `r = next(${code} for i in iter(random.sample([1], 1)))`,
 };
 

@@ -80,10 +80,7 @@ export function makeContext(
   return context;
 }
 
-function termNamed(
-  reward: Reward,
-  terms: readonly { readonly reward: AnyReward }[],
-): Reward {
+function termNamed(reward: Reward, terms: readonly { readonly reward: AnyReward }[]): Reward {
   const own = terms.find(({ reward: { name } }) => name === reward.name)?.reward;
   return own?.scope === 'trajectory' ? own : reward;
 }

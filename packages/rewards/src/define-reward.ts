@@ -1,5 +1,10 @@
 /** Makes rewards from a scoring rule and a schema of the settings that the rule reads. */
-import { readSettings, type SettingsOf, type SettingsSchema, type Unit } from '@saccade/core/settings';
+import {
+  readSettings,
+  type SettingsOf,
+  type SettingsSchema,
+  type Unit,
+} from '@saccade/core/settings';
 import type { Group, Trajectory } from '@saccade/trajectory';
 import { z } from 'zod';
 import type { Constant, Constants, Provenance } from './provenance.ts';

@@ -1,5 +1,10 @@
 /** Makes verifiers from a comparison and a schema of the settings that it reads. */
-import { readSettings, type SettingsOf, type SettingsSchema, type Unit } from '@saccade/core/settings';
+import {
+  readSettings,
+  type SettingsOf,
+  type SettingsSchema,
+  type Unit,
+} from '@saccade/core/settings';
 import { z } from 'zod';
 import type { Verifier } from './reward.ts';
 

@@ -57,8 +57,8 @@ export {
 export {
   type Constant,
   type Constants,
-  type Provenance,
   type ConstantValue,
+  type Provenance,
   type Sourced,
   sourced,
   valuesOf,
@@ -135,7 +135,7 @@ export { multipleChoice, multipleChoiceOf } from './verifiers/multiple-choice.ts
 export { numeric } from './verifiers/numeric.ts';
 export {
   quantity,
-  type Tolerances,
   quantityRelaxed,
   quantityWithin,
+  type Tolerances,
 } from './verifiers/quantity.ts';

@@ -2,12 +2,12 @@
 import { defineRegistry, type Registry } from '@saccade/core';
 import * as detectorCatalog from './audit/catalog.ts';
 import type { Detector } from './audit.ts';
+import type { RewardUnit } from './define-reward.ts';
+import type { VerifierUnit } from './define-verifier.ts';
 import type { Judge } from './judge.ts';
 import * as judgeCatalog from './judges/catalog.ts';
 import { type RewardPreset, type TermSettings, termsOf } from './preset.ts';
 import * as presetCatalog from './presets/catalog.ts';
-import type { RewardUnit } from './define-reward.ts';
-import type { VerifierUnit } from './define-verifier.ts';
 import * as rewardCatalog from './rewards/catalog.ts';
 import type { RewardTerm } from './score.ts';
 import * as verifierCatalog from './verifiers/catalog.ts';

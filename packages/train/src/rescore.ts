@@ -243,7 +243,7 @@ function meansOf(all: readonly Readonly<Record<string, number>>[]): Record<strin
  * that need it give 0.
  */
 export function missingFacts(preset: string, { sets }: StoredRun): readonly string[] {
-  const notes = presetNamed(preset).preset.notes.join(' ');
+  const notes = presetNamed(preset).notes.join(' ');
   const read = new Set([...notes.matchAll(/metadata\.(\w+)/g)].map(([, name]) => name as string));
   const tasks = sets.flatMap(({ groups }) => groups.map(({ task }) => task));
   return [...read].filter((name) => !tasks.some(({ metadata }) => metadata[name] !== undefined));

@@ -422,7 +422,8 @@ function isPlain(callee: Value, args: Arguments): boolean {
   if (callee.kind === 'function') return true;
   if (callee.kind !== 'method') {
     const [first] = args.positional;
-    const isDispatch = callee.kind === 'path' && dispatchers.has(callee.path.split('.').at(-1) ?? '');
+    const isDispatch =
+      callee.kind === 'path' && dispatchers.has(callee.path.split('.').at(-1) ?? '');
     return callee.kind === 'path' && !isDispatch && first !== undefined && isScalarOrText(first);
   }
   return isScalarOrText(callee.self) || callee.self.kind === 'sequence';

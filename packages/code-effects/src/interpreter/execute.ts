@@ -149,7 +149,11 @@ export class Interpreter {
         const made: Value = { kind: 'function', parameters, fallbacks, body, scope };
         const decorators = (statement.decorators ?? []).map(evaluate).reverse();
         const line = statement.line;
-        bind(name, decorators.reduce((inner, by) => this.#decorated(inner, by, line), made), scope);
+        bind(
+          name,
+          decorators.reduce((inner, by) => this.#decorated(inner, by, line), made),
+          scope,
+        );
         return next;
       }
       case 'class':

@@ -22,11 +22,7 @@ const about = {
 export const codev = definePreset({
   name: 'codev',
   ...about,
-  terms: [
-    term(accuracy, 1, 'code'),
-    term(formatCodev, 0.3, 'code'),
-    term(evidence, 0.5, 'code'),
-  ],
+  terms: [term(accuracy, 1, 'code'), term(formatCodev, 0.3, 'code'), term(evidence, 0.5, 'code')],
 });
 
 /** As its public code computes it: a judge grades the trajectory once. */

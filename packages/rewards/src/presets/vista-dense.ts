@@ -3,7 +3,6 @@ import { definePreset, term } from '../preset.ts';
 import { repetition } from '../rewards/repetition.ts';
 import { vistaDense as reward } from '../rewards/vista-dense.ts';
 
-
 /**
  *   R_dense = −1 + 0.5·R_f + 0.5·R_c + R_f·R_c
  *

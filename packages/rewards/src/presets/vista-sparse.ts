@@ -3,7 +3,6 @@ import { definePreset, term } from '../preset.ts';
 import { repetition } from '../rewards/repetition.ts';
 import { vistaSparse as reward } from '../rewards/vista-sparse.ts';
 
-
 /**
  *   R_sparse = R_f·R_c
  *

@@ -73,9 +73,7 @@ export function toolRecord({ turns: steps }: Trajectory, context: RewardContext)
     hasFailedCall: calls.some(({ result }) => result !== undefined && result.kind !== 'ok'),
     operations,
     core: operations.filter(({ kind }) => isCore(kind)),
-    possible: context.toolUses
-      .flatMap((use) => use.operations)
-      .filter(({ kind }) => isCore(kind)),
+    possible: context.toolUses.flatMap((use) => use.operations).filter(({ kind }) => isCore(kind)),
     attempted: new Set(named.flatMap((kinds) => (kinds.length === 1 ? kinds : [])).filter(isCore)),
     mayHaveTurned: isOpaque || named.some((kinds) => kinds.some(turns)),
     mayHaveCropped: isOpaque || named.some((kinds) => kinds.includes('crop')),

@@ -32,7 +32,8 @@ export const exactOrder = defineReward({
     if (required.length === 0) return 0;
     const used = record.core.map(({ kind }) => kind);
     const allowed = new Set<string>(required);
-    if (record.mayHaveUsedOthers || [...record.attempted].some((kind) => !allowed.has(kind))) return 0;
+    if (record.mayHaveUsedOthers || [...record.attempted].some((kind) => !allowed.has(kind)))
+      return 0;
     if (!isOrdered) {
       const distinct = (kinds: readonly string[]): string => [...new Set(kinds)].sort().join();
       return distinct(used) === distinct(required) ? 1 : 0;

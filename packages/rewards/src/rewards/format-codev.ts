@@ -18,8 +18,7 @@ export const formatCodev = defineReward({
   score(trajectory) {
     const text = modelTexts(trajectory).join('\n');
     const areMatched = ['code', 'think', 'answer'].every((tag) => isBalanced(text, tag));
-    const areImagesMatched =
-      countOf(text, '<|vision_start|>') === countOf(text, '<|vision_end|>');
+    const areImagesMatched = countOf(text, '<|vision_start|>') === countOf(text, '<|vision_end|>');
     const hasOneAnswer = countOf(text, '<answer>') === 1;
     const isCodeBefore = !text.slice(text.indexOf('<answer>')).includes('<code>');
     return areMatched && areImagesMatched && hasOneAnswer && isCodeBefore ? 1 : 0;

@@ -23,10 +23,7 @@ export interface PhraseOptions {
 }
 
 /** The time grows with the words of the text times the lengths of phrases. */
-export function measureRepetition(
-  text: string,
-  options: PhraseOptions,
-): Repetition {
+export function measureRepetition(text: string, options: PhraseOptions): Repetition {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const { phrases, covered } = repeatedPhrases(words, options);
   return {

@@ -23,6 +23,5 @@ export const mustUseTools = defineReward({
   settings,
   origins: { frame: 'reconstructed' },
   range: [0, 1],
-  score: (trajectory, context, { frame }) =>
-    mandatoryShare(toolRecord(trajectory, context), frame),
+  score: (trajectory, context, { frame }) => mandatoryShare(toolRecord(trajectory, context), frame),
 });

@@ -15,6 +15,5 @@ export const vistaCorrectness = defineReward({
   description: '1 for a right answer in the right format and without repetition, else 0.',
   paper: 'VISTA-R1, arXiv:2511.19773, §5.2',
   range: [0, 1],
-  score: (trajectory, context) =>
-    context.isCorrect && isWellFormed(trajectory, context) ? 1 : 0,
+  score: (trajectory, context) => (context.isCorrect && isWellFormed(trajectory, context) ? 1 : 0),
 });

@@ -13,6 +13,5 @@ export const vistaSparse = defineReward({
   description: '1 for a right answer in the right format, else 0.',
   paper: 'VISTA-R1, arXiv:2511.19773, §6.3',
   range: [0, 1],
-  score: (trajectory, context) =>
-    context.isCorrect && isWellFormed(trajectory, context) ? 1 : 0,
+  score: (trajectory, context) => (context.isCorrect && isWellFormed(trajectory, context) ? 1 : 0),
 });

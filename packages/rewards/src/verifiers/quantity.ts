@@ -1,6 +1,7 @@
 /** Answers that are a number, with or without a unit of measurement. */
-import { parseUnit } from '@saccade/math-verify';
+
 import { quantity as quantityField } from '@saccade/core/settings';
+import { parseUnit } from '@saccade/math-verify';
 import { z } from 'zod';
 import { defineVerifier, type VerifierUnit } from '../define-verifier.ts';
 import { boxedContent } from '../verdict.ts';

@@ -42,7 +42,7 @@ export function addRescore(program: Command): void {
 
 function help(): string {
   return `
-Presets: ${presets.names.join(', ')}, each also as its public code has it: codevision/code.
+Presets: ${presets.names.join(', ')}.
 Verifiers: ${verifiers.names.join(', ')}.
 
 Examples:
@@ -60,8 +60,7 @@ async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void>
   const verifier = flags.verifier === undefined ? undefined : verifiers.get(flags.verifier);
   const stored = await readStoredRun(directory, flags.of);
   const rescored = rescore(stored, { terms, ...(verifier && { verifier }) });
-  const { preset, variant } = presetNamed(flags.reward);
-  const name = variant === 'paper' ? preset.name : `${preset.name}-${variant}`;
+  const name = presetNamed(flags.reward).name.replace('/', '-');
   const out = resolve(flags.out ?? join(directory, 'rescored', `${name}.jsonl`));
   await writeLines(out, rescored.trajectories);
   for (const line of describeRescored(rescored)) console.log(line);

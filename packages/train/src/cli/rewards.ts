@@ -30,15 +30,17 @@ export function addRewards(program: Command): void {
     });
 }
 
-/** What `saccade rewards show` prints: both variants, or the one that the name asks for. */
+/** What `saccade rewards show` prints: the preset, and its public code's where that is one. */
 export function describePreset(name: string): readonly string[] {
-  const { preset, variant } = presetNamed(name);
-  const shown = name.includes('/') ? [variant] : (['paper', 'code'] as const);
+  const preset = presetNamed(name);
+  const code = `${preset.name}/code`;
+  const isOne = name.includes('/') || !presets.has(code);
+  const shown = isOne ? [preset] : [preset, presets.get(code)];
   const lines = [`${preset.name}: ${preset.description}`, preset.paper];
   for (const each of shown) {
-    lines.push('', `${preset.name}/${each}`);
-    const rows = preset.variants[each].flatMap(({ reward, weight }): readonly string[][] => {
-      const constants = rowsOf(reward.constants ?? {});
+    lines.push('', each.name);
+    const rows = each.terms.flatMap(({ reward, weight }): readonly string[][] => {
+      const constants = rowsOf(reward.constants);
       const [first = '', ...rest] = constants;
       const own = [reward.name, reward.scope, `${weight.value} (${weight.from})`, first];
       return [[...own, reward.paper], ...rest.map((constant) => ['', '', '', constant, ''])];
