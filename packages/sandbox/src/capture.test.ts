@@ -64,7 +64,7 @@ describe('the last expression', () => {
     const shown = await run({ capture }, 'photo.crop((40, 30, 96, 86))');
     expect(shown.images[0]).toMatchObject({
       ...{ width: 56, height: 56, source: 'value' },
-      origin: { image: 'photo', map: [1, 40, 1, 30] },
+      origin: { image: 'photo', map: [1, 0, 40, 0, 1, 30] },
     });
     expect(shown.images[0]).not.toHaveProperty('file');
     const figure = await run({ capture }, 'plt.figure(figsize=(2, 1))');
@@ -215,7 +215,7 @@ os = __import__("os")
 os.rename("part.jpg", "other.jpg")
 print("other.jpg")`;
     const [part] = (await run({ capture }, code)).images;
-    expect(part?.origin).toEqual({ image: 'photo', map: [1, 40, 1, 30] });
+    expect(part?.origin).toEqual({ image: 'photo', map: [1, 0, 40, 0, 1, 30] });
     const foreign = `photo.save("a.png")\n${save('a.png')}print("a.png")`;
     expect((await run({ capture }, foreign)).images[0]).not.toHaveProperty('origin');
   });
@@ -271,7 +271,7 @@ describe('filters', () => {
     const code = `${show('(60, 56)', '(80, 55)')}\nphoto.crop((40, 30, 96, 58)).show()`;
     const enlarged = await run({ capture: { pictures } }, code);
     expect(sizes(enlarged)).toEqual(['60x56', '163x112', '224x112']);
-    expect(enlarged.images[2]?.origin).toEqual({ image: 'photo', map: [0.25, 40, 0.25, 30] });
+    expect(enlarged.images[2]?.origin).toEqual({ image: 'photo', map: [0.25, 0, 40, 0, 0.25, 30] });
   });
 
   it('draw figures at another resolution, cut to what they show', async () => {

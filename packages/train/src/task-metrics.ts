@@ -89,7 +89,7 @@ function usesOf(record: ToolRecord) {
     turned: isUpright ? undefined : turns.every((kind) => used.has(kind)),
     turnedNeedlessly: isUpright ? [...used].some((kind) => orientationTools.has(kind)) : undefined,
     cropped: required.includes('crop')
-      ? cropIous(record, 'canonical').some((iou) => iou >= HIT_IOU)
+      ? cropIous(record.facts, record.core, 'canonical').some((iou) => iou >= HIT_IOU)
       : undefined,
   };
 }

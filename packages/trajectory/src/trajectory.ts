@@ -4,8 +4,7 @@
  * tokenised again.
  */
 
-/** Takes pixel coordinates to another picture's frame: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. */
-export type AffineMap = readonly [number, number, number, number];
+import type { AffineMap } from './affine.ts';
 
 /** A picture of the context: what the model saw and where it came from. */
 export interface TrajectoryImage {
