@@ -160,3 +160,28 @@ describe('verifiers', () => {
     expect(numeric.verify(answer, expected)).toBe(score);
   });
 });
+
+describe('rewards of turns', () => {
+  const failing: Step = { code: 'x', result: raised };
+  const cut = (steps: readonly Step[]): Trajectory => {
+    const { turns, segments, answer: _, ...whole } = trajectoryOf(steps);
+    return {
+      ...whole,
+      turns: turns.slice(0, -1),
+      segments: segments.slice(0, -2),
+      stopReason: 'invalidAction',
+    };
+  };
+  const turnRewardsOf = (trajectory: Trajectory): readonly number[] | undefined => {
+    const scoring = { verifier: exact, terms: presetTerms('codedance') };
+    const group = { taskId: 't', trajectories: [trajectory] };
+    const task = { answer: '7', metadata: {} };
+    return scoreGroup(group, task, scoring).scored.trajectories[0]?.turnRewards;
+  };
+
+  it('end with the answer’s, also where no answer came', () => {
+    expect(turnRewardsOf(trajectoryOf([failing]))).toEqual([-0.5, 0]);
+    expect(turnRewardsOf(cut([{ code: 'y' }, failing]))).toEqual([0, -0.5, 0]);
+    expect(turnRewardsOf(cut([failing]))).toEqual([-0.5, 0]);
+  });
+});

@@ -207,6 +207,23 @@ plt.savefig("figure.png")`;
     expect((await run({ capture: both }, `${code}\n1 / 0`)).images).toEqual([]);
   });
 
+  it.each([
+    ['renamed', 'os.rename("photo.png", "z.png")\nprint("z.png")'],
+    ['copied', 'shutil.copy("photo.png", "z.png")\nprint("z.png")'],
+    ['saved again', 'photo.save("z.png")\nprint("z.png")'],
+    ['in another format', 'Image.open("photo.png").save("z.bmp")\nprint("z.bmp")'],
+    ['linked', 'os.link("photo.png", "z.png")\nprint("z.png")'],
+  ])('show no input that was %s without a change', async (_, code) => {
+    const capture = { printedFiles: true, savedFiles: true, exceptFiles: ['photo.png'] };
+    const head = 'import os, shutil\n';
+    const outcome = await run({ capture }, 'photo.save("photo.png")', head + code);
+    expect([outcome.kind, names(outcome)]).toEqual(['ok', []]);
+    // A change of it is new evidence.
+    const part = 'photo.crop((40, 30, 140, 90)).save("part.png")\nprint("part.png")';
+    const changed = await run({ capture }, 'photo.save("photo.png")', head + code, part);
+    expect(names(changed)).toEqual(['part.png']);
+  });
+
   it('keep the origin of the picture that was saved', async () => {
     const capture = { printedFiles: true };
     const code = `photo.save("photo.png")

@@ -51,10 +51,13 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
   });
   const turnOffsets = new Int32Array(trained.length + 1);
   segments.forEach((own, s) => {
-    turnOffsets[s + 1] = (turnOffsets[s] as number) + own.length;
+    turnOffsets[s + 1] = (turnOffsets[s] as number) + turnCountOf(own.length, trained[s]);
   });
   const turnRewards = segments.flatMap((own, s) =>
-    own.map((_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0),
+    Array.from(
+      { length: turnCountOf(own.length, trained[s]) },
+      (_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0,
+    ),
   );
   const taskIds = [...new Set(trained.map(({ trajectory }) => trajectory.taskId))];
   return {
@@ -68,6 +71,12 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
     turnRewards: Float64Array.from(turnRewards),
     rolloutLogprobs,
   };
+}
+
+/** Turns with their rewards: also that of an answer that never came. Masked trajectories have none. */
+function turnCountOf(segments: number, trained: AdvantagedTrajectory | undefined): number {
+  if (segments === 0) return 0;
+  return Math.max(segments, trained?.trajectory.turnRewards?.length ?? 0);
 }
 
 /**

@@ -178,7 +178,7 @@ describe('the builder', () => {
     [
       'a map that has no inverse',
       prompt({ origin: { image: 'image_0', map: [0, 0, 0, 0, 1, 0] } }),
-      /\[0, 0, 1, 0\], not invertible/,
+      /\[0, 0, 0, 0, 1, 0\], not invertible/,
     ],
     ['a token below 0', prompt({}, [-1, 1, 1]), /a token below 0/],
     ['no tokens', { ...prompt({}, []), images: [] }, /no tokens/],

@@ -175,7 +175,10 @@ export interface ScoredTrajectory extends Trajectory {
   readonly reward: number;
   /** Weighted terms by name; they sum to `reward`. */
   readonly rewardTerms: Readonly<Record<string, number>>;
-  /** [K] reward of each turn, apart from `reward`; absent if nothing rewards turns. */
+  /**
+   * [K] reward of each turn, apart from `reward`; absent if nothing rewards turns. [K + 1] if the last
+   * turn called a tool: a 0 stands for the answer that never came, as the last entry is the answer's.
+   */
   readonly turnRewards?: readonly number[];
   /** Whether the final answer was judged right. */
   readonly isCorrect: boolean;
