@@ -5,6 +5,7 @@ import { presetTerms } from './registry.ts';
 import type { Reward } from './reward.ts';
 import { accuracy } from './rewards/accuracy.ts';
 import { RewardError, type Scoring, scoreGroup, scoreTrajectory } from './score.ts';
+import { raised, type Step, trajectoryOf } from './trajectories.fixture.ts';
 import { boxedContent, judge } from './verdict.ts';
 import { exact } from './verifiers/exact.ts';
 import { numeric } from './verifiers/numeric.ts';
