@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type FaithfulnessSample, faithfulness, faithfulnessMetrics, faithfulnessSample } from './faithfulness.ts';
+import {
+  type FaithfulnessSample,
+  faithfulness,
+  faithfulnessMetrics,
+  faithfulnessSample,
+} from './faithfulness.ts';
 
 const sample = (isCorrect: boolean, what: 'evidence' | 'tool' | 'none'): FaithfulnessSample => ({
   isCorrect,

@@ -21,7 +21,9 @@ const crop = (l: number, t: number, r: number, b: number): Step => ({
   code: `image_clue_0.crop((${l}, ${t}, ${r}, ${b})).show()`,
 });
 const turn: Step = { code: 'r = image_clue_0.rotate(90, expand=True)' };
-const blur: Step = { code: 'from PIL import ImageFilter\nimage_clue_0.filter(ImageFilter.BLUR).show()' };
+const blur: Step = {
+  code: 'from PIL import ImageFilter\nimage_clue_0.filter(ImageFilter.BLUR).show()',
+};
 const idle: Step = { code: '# nothing' };
 const fails: Step = { code: 'image_clue_0.rotate(180)\n1 / 0', result: raised };
 
@@ -33,11 +35,19 @@ const corpus: readonly Trajectory[] = [
     trajectoryOf([], vistaSays('!'.repeat(7 * count))),
     trajectoryOf([], vistaSays(words(count, 'a cat sat'))),
     trajectoryOf([], vistaSays(words(Math.min(count, 6), clause(1)))),
-    trajectoryOf([], vistaSays(`${words(count, 'one two three')} ${Array.from({ length: 90 }, (_, i) => `w${i}`).join(' ')}`)),
+    trajectoryOf(
+      [],
+      vistaSays(
+        `${words(count, 'one two three')} ${Array.from({ length: 90 }, (_, i) => `w${i}`).join(' ')}`,
+      ),
+    ),
   ]),
   trajectoryOf([], { answerText: '<answer>7</answer>' }),
   trajectoryOf([], { ...vistaSays('so', '3') }),
-  trajectoryOf([], { answer: 'a'.repeat(1200), answerText: `<think>.</think><answer>${'a'.repeat(1200)}</answer>` }),
+  trajectoryOf([], {
+    answer: 'a'.repeat(1200),
+    answerText: `<think>.</think><answer>${'a'.repeat(1200)}</answer>`,
+  }),
   ...[1, 500, 2000, 4000].map((tokensPerTurn) =>
     trajectoryOf(Array(6).fill(blur), { tokensPerTurn }),
   ),
@@ -96,7 +106,10 @@ function outcome(terms: readonly RewardTerm[], trajectories = corpus): string {
 const alternatives = (range: string, value: unknown): readonly unknown[] => {
   if (typeof value === 'boolean') return [!value];
   if (range.startsWith('one of ')) {
-    return range.slice(7).split(', ').filter((word) => word !== value);
+    return range
+      .slice(7)
+      .split(', ')
+      .filter((word) => word !== value);
   }
   const now = value as number;
   const [low = 0, high = 0] = /\[(.*), (.*)\]/.exec(range)?.slice(1).map(Number) ?? [];
@@ -112,43 +125,49 @@ const alternatives = (range: string, value: unknown): readonly unknown[] => {
 const WITHOUT_WITNESS =
   /suggested-tool|isCounted|exact-order\.(leastIou|frame)|repetition\.\w*(Share|Cover|Copies)|fullBelow/;
 
-describe.each(presets.entries().filter(([name]) => !name.includes('/')))('preset %s', (name, preset) => {
-  const before = outcome(presetTerms(name));
+describe.each(presets.entries().filter(([name]) => !name.includes('/')))(
+  'preset %s',
+  (name, preset) => {
+    const before = outcome(presetTerms(name));
 
-  const told = listSettings(preset.settings).filter(({ path }) => !WITHOUT_WITNESS.test(path));
+    const told = listSettings(preset.settings).filter(({ path }) => !WITHOUT_WITNESS.test(path));
 
-  it.each(told.map((field) => [field.path, field] as const))(
-    'has a setting %s that changes what it gives',
-    (path, { range, default: value }) => {
-      const [term = '', setting = ''] = path.split('.');
-      const isLive = alternatives(range, value).some((other) => {
-        try {
-          return outcome(presetTerms(name, { [term]: { [setting]: other } })) !== before;
-        } catch (error) {
-          // Settings that go together refuse some values.
-          if (error instanceof ConfigError) return false;
-          throw error;
-        }
-      });
-      expect(isLive, `${path} does nothing`).toBe(true);
-    },
-  );
+    it.each(told.map((field) => [field.path, field] as const))(
+      'has a setting %s that changes what it gives',
+      (path, { range, default: value }) => {
+        const [term = '', setting = ''] = path.split('.');
+        const isLive = alternatives(range, value).some((other) => {
+          try {
+            return outcome(presetTerms(name, { [term]: { [setting]: other } })) !== before;
+          } catch (error) {
+            // Settings that go together refuse some values.
+            if (error instanceof ConfigError) return false;
+            throw error;
+          }
+        });
+        expect(isLive, `${path} does nothing`).toBe(true);
+      },
+    );
 
-  it('gives the same with its own settings written out', () => {
-    const written: Record<string, Record<string, unknown>> = {};
-    for (const { path, default: value } of listSettings(preset.settings)) {
-      const [term = '', setting = ''] = path.split('.');
-      written[term] = { ...written[term], [setting]: value };
-    }
-    expect(outcome(presetTerms(name, written))).toBe(before);
-  });
-});
+    it('gives the same with its own settings written out', () => {
+      const written: Record<string, Record<string, unknown>> = {};
+      for (const { path, default: value } of listSettings(preset.settings)) {
+        const [term = '', setting = ''] = path.split('.');
+        written[term] = { ...written[term], [setting]: value };
+      }
+      expect(outcome(presetTerms(name, written))).toBe(before);
+    });
+  },
+);
 
 describe('VISTA’s repetition', () => {
   const changed = (value: number) =>
     changeTerms(presetTerms('vista'), [{ term: 'repetition', constant: 'moderateWords', value }]);
   const rewardOf = (terms: readonly RewardTerm[], count: number): number | undefined => {
-    const group = { taskId: 't', trajectories: [trajectoryOf([], vistaSays(words(count, 'again')))] };
+    const group = {
+      taskId: 't',
+      trajectories: [trajectoryOf([], vistaSays(words(count, 'again')))],
+    };
     const { scored } = scoreGroup(group, { answer: '7', metadata: {} }, { verifier: exact, terms });
     return scored.trajectories[0]?.reward;
   };

@@ -95,7 +95,12 @@ it('agrees with coordinate images for random chains of operations', async () => 
       expect(origin?.image).toBe('photo');
       const map = origin?.map ?? [];
       if (map[1] !== 0) turned++;
-      for (const [x, y] of [[0, 0], [w, 0], [0, h], [w, h]] as const) {
+      for (const [x, y] of [
+        [0, 0],
+        [w, 0],
+        [0, h],
+        [w, h],
+      ] as const) {
         for (const row of [0, 3]) {
           const at = (numbers: readonly number[]): number =>
             (numbers[row] ?? 0) * x + (numbers[row + 1] ?? 0) * y + (numbers[row + 2] ?? 0);

@@ -157,4 +157,3 @@ describe('code_image_tool', () => {
     expect(outcome.error?.message).toMatch(message);
   });
 });
-

@@ -2,8 +2,9 @@
  * A trajectory as one line of JSON. Pictures stand beside it, under the file names the line gives;
  * no pixels are ever in the JSON. Runs in a browser; reading and writing files is in `files.ts`.
  */
-import { type AffineMap, readAffineMap } from './affine.ts';
+
 import { DataError, messageOf } from '@saccade/core';
+import { type AffineMap, readAffineMap } from './affine.ts';
 import { checkTrajectory } from './check.ts';
 import { JsonFields } from './json-fields.ts';
 import {
