@@ -3,44 +3,17 @@
  * covers [i, i + 1), y grows downwards.
  */
 
+import { type AffineMap, applyAffine, composeAffine, invertAffine } from '@saccade/trajectory';
+
+export { applyAffine, composeAffine, invertAffine };
+
 /** [left, top, right, bottom]. */
 export type Box = readonly [number, number, number, number];
 
-/** Takes points to another frame: x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]. */
-export type Affine = readonly [number, number, number, number, number, number];
+/** Takes points to another frame, as [a, b, c, d, e, f]; see `AffineMap`. */
+export type Affine = AffineMap;
 
 export const identity: Affine = [1, 0, 0, 0, 1, 0];
-
-export function applyAffine([a, b, c, d, e, f]: Affine, x: number, y: number): [number, number] {
-  return [a * x + b * y + c, d * x + e * y + f];
-}
-
-/** The map that applies `inner` first: p ↦ outer(inner(p)). */
-export function composeAffine(outer: Affine, inner: Affine): Affine {
-  const [a, b, c, d, e, f] = outer;
-  const [p, q, r, s, t, u] = inner;
-  return [
-    a * p + b * s,
-    a * q + b * t,
-    a * r + b * u + c,
-    d * p + e * s,
-    d * q + e * t,
-    d * r + e * u + f,
-  ];
-}
-
-/** The map back; undefined for one that flattens the plane. */
-export function invertAffine([a, b, c, d, e, f]: Affine): Affine | undefined {
-  const determinant = a * e - b * d;
-  if (!Number.isFinite(determinant) || Math.abs(determinant) < 1e-12) return undefined;
-  const [p, q, s, t] = [
-    e / determinant,
-    -b / determinant,
-    -d / determinant,
-    a / determinant,
-  ] as const;
-  return [p, q, -(p * c + q * f), s, t, -(s * c + t * f)];
-}
 
 /** The upright box around a mapped box. */
 export function mapBox(map: Affine, [left, top, right, bottom]: Box): Box {

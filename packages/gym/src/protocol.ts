@@ -18,7 +18,7 @@ export type MessagePart =
       readonly height: number;
       readonly origin?: {
         readonly image: string;
-        readonly map: readonly [number, number, number, number];
+        readonly map: readonly [number, number, number, number, number, number];
       };
     };
 

@@ -52,6 +52,34 @@ describe('stepTokens', () => {
     });
   });
 
+  it('punishes the failing turn, also where the failure ends the trajectory', () => {
+    const batch: readonly (readonly [readonly string[], boolean])[] = [
+      [['ok', 'fail'], false],
+      [['fail'], false],
+      [['ok'], true],
+      [['ok', 'ok'], true],
+    ];
+    const all = scored(
+      'codedance',
+      batch.map(([executions, answers], i) => {
+        const { turns, segments, answer, ...made } = trajectory(i, executions);
+        if (answers) return { ...made, turns, segments, ...(answer && { answer }) };
+        const cut = { turns: turns.slice(0, -1), segments: segments.slice(0, -2) };
+        return { ...made, ...cut, stopReason: 'invalidAction' as const };
+      }),
+    );
+    const step = stepTokens(
+      all.map((one) => ({ trajectory: one, advantage: 0, groupStd: 0, isMasked: false })),
+    );
+    const { advantages } = turnReturnsStandardised({ turnDiscount: 0.2, turnWeight: 1 })(step);
+    // Returns −0.1, −0.5 | −0.5 | 0 | 0, 0: mean −0.1833, std 0.2267.
+    const expected = [0.3676, -1.3969, -1.3969, 0.8087, 0, 0.8087, 0.8087, 0];
+    expect(advantages.length).toBe(expected.length);
+    expected.forEach((value, t) => {
+      expect(advantages[t]).toBeCloseTo(value, 3);
+    });
+  });
+
   it('leaves turns without reward at 0, and masked trajectories out', () => {
     const all = scored('pyvision', [trajectory(0, ['fail']), trajectory(1, ['ok'])]);
     const step = stepTokens(

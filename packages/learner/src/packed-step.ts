@@ -126,13 +126,16 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
   for (const own of segments) {
     own.forEach(({ tokens, logprobs }, turn) => {
       turns.fill(turn, at, at + tokens.length);
-      if (logprobs === undefined) rolloutLogprobs.fill(Number.NaN, at, at + tokens.length);
-      else rolloutLogprobs.set(logprobs, at);
+      if (logprobs !== undefined) rolloutLogprobs.set(logprobs, at);
       at += tokens.length;
     });
   }
-  const turnRewards = segments.flatMap((own, s) =>
-    own.map((_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0),
+  const turnCounts = segments.map((own, s) => turnCountOf(own.length, trained[s]));
+  const turnRewards = turnCounts.flatMap((count, s) =>
+    Array.from(
+      { length: count },
+      (_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0,
+    ),
   );
   const taskIds = [...new Set(trained.map(({ trajectory }) => trajectory.taskId))];
   return {
@@ -142,10 +145,16 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
     sequenceAdvantages: Float64Array.from(trained, ({ advantage }) => advantage),
     rewards: Float64Array.from(trained, ({ trajectory }) => trajectory.reward),
     turns,
-    turnOffsets: offsetsOf(segments.map((own) => own.length)),
+    turnOffsets: offsetsOf(turnCounts),
     turnRewards: Float64Array.from(turnRewards),
     rolloutLogprobs,
   };
+}
+
+/** Turns with their rewards: also that of an answer that never came. Masked trajectories have none. */
+function turnCountOf(segments: number, trained: AdvantagedTrajectory | undefined): number {
+  if (segments === 0) return 0;
+  return Math.max(segments, trained?.trajectory.turnRewards?.length ?? 0);
 }
 
 /** [n+1] where each of n parts of these lengths begins, and where the last one ends. */

@@ -35,7 +35,9 @@ export {
   type Faithfulness,
   type FaithfulnessSample,
   faithfulness,
+  faithfulnessMetrics,
   faithfulnessSample,
+  type GradedTrajectory,
 } from './faithfulness.ts';
 export type { Judge, Untrusted } from './judge.ts';
 export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';

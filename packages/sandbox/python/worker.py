@@ -119,6 +119,7 @@ class Worker:
             seen.add(id(image))
             provenance.mark(image, name)
             self.namespace[name] = image
+            self.extras.know(image)
         self.namespace.update(video.open_readers(videos, self.limits))
 
     def serve(self, mode):

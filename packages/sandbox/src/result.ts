@@ -106,12 +106,12 @@ function readError(value: unknown): CodeError | undefined {
 function readOrigin(value: unknown): CapturedImage['origin'] {
   if (typeof value !== 'object' || value === null) return undefined;
   const { image, map } = value as { image?: unknown; map?: unknown };
-  if (typeof image !== 'string' || !Array.isArray(map) || map.length !== 4) return undefined;
+  if (typeof image !== 'string' || !Array.isArray(map) || map.length !== 6) return undefined;
   if (!map.every((number) => typeof number === 'number' && Number.isFinite(number))) {
     return undefined;
   }
-  const [a, c, e, f] = map as [number, number, number, number];
-  return { image, map: [a, c, e, f] };
+  const [a, b, c, d, e, f] = map as [number, number, number, number, number, number];
+  return { image, map: [a, b, c, d, e, f] };
 }
 
 const imageSources: readonly unknown[] = ['figure', 'image', 'value', 'file'];

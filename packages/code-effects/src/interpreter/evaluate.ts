@@ -1,5 +1,4 @@
 /** Evaluates expressions as far as their values are known. */
-import { dispatchers, kindsNamed } from '../attempts.ts';
 import { libraries } from '../libraries/libraries.ts';
 import type { Argument, Expression } from '../syntax/ast.ts';
 import { assign } from './assign.ts';
@@ -8,6 +7,7 @@ import { callBuiltin, callPlainMethod, extend, textOf } from './builtins.ts';
 import { bindArguments, lookUp, mergeValues } from './names.ts';
 import { applyBinary, applyUnary, compare, indexPlain, itemsOf } from './operators.ts';
 import type { Session } from './session.ts';
+import { isPlain, judgeUnfollowed } from './unfollowed.ts';
 import {
   Arguments,
   type FunctionValue,
@@ -340,38 +340,8 @@ export class Evaluator {
     const value = this.call(callee, args, expression.line);
     const isFollowed = session.recorded > before || isPlain(callee, args);
     if (isFollowed) session.followed.add(expression.callee);
-    else this.#notFollowed(callee, args, expression.callee);
+    else judgeUnfollowed(session, callee, args, expression.callee);
     return value;
-  }
-
-  /** A call that no operation came of: it may be one by its name, or run what it is given. */
-  #notFollowed(callee: Value, args: Arguments, node: Expression): void {
-    const { session } = this;
-    const { line } = node;
-    if (callee.kind === 'unknown') {
-      session.isOpen = true;
-      session.unknownCalls++;
-      for (const given of args.all()) if (given.kind === 'text') session.runText(given, line);
-    }
-    for (const given of args.all()) {
-      // What it is given it may call: a function, a method of an image.
-      if (given.kind === 'function' || given.kind === 'method') session.isOpen = true;
-      const kinds = given.kind === 'method' ? kindsNamed(given.name) : undefined;
-      if (kinds !== undefined) session.attempt(kinds, line);
-    }
-    const name =
-      callee.kind === 'method' ? callee.name : callee.kind === 'path' ? callee.path : undefined;
-    if (name === undefined) return;
-    const last = name.split('.').at(-1) ?? '';
-    if (callee.kind === 'method' && callee.self.kind === 'unknown') session.unknownCalls++;
-    const kinds = kindsNamed(last);
-    if (kinds !== undefined && !permutesChannels(args)) session.attempt(kinds, line);
-    if (!dispatchers.has(last)) return;
-    session.followed.add(node);
-    // `getattr(image, name)` and `methodcaller(name)` say what is called, `exec(code)` what is run.
-    const texts = args.all().filter(({ kind }) => kind === 'text');
-    const isNamed = callee.kind === 'path' && last === 'getattr';
-    session.runText(isNamed ? args.positional[1] : (texts[0] ?? args.positional[0]), line);
   }
 
   call(callee: Value, args: Arguments, line: number): Value {
@@ -415,28 +385,6 @@ export class Evaluator {
       this.#depth--;
     }
   }
-}
-
-/** Something that is known not to be an image is called on: a text's `transform`, a list's. */
-function isPlain(callee: Value, args: Arguments): boolean {
-  if (callee.kind === 'function') return true;
-  if (callee.kind !== 'method') {
-    const [first] = args.positional;
-    const isDispatch =
-      callee.kind === 'path' && dispatchers.has(callee.path.split('.').at(-1) ?? '');
-    return callee.kind === 'path' && !isDispatch && first !== undefined && isScalarOrText(first);
-  }
-  return isScalarOrText(callee.self) || callee.self.kind === 'sequence';
-}
-
-function isScalarOrText({ kind }: Value): boolean {
-  return kind === 'text' || kind === 'number' || kind === 'boolean' || kind === 'none';
-}
-
-/** Three axes in an order, `(1, 2, 0)`: color comes first or last, nothing is turned. */
-function permutesChannels(args: Arguments): boolean {
-  const orders = [args.positional, ...args.positional.map((value) => itemsOf(value) ?? [])];
-  return orders.some((axes) => axes.length === 3 && axes.every(({ kind }) => kind === 'number'));
 }
 
 /** Methods of lists and dictionaries that take no longer on a long one. */

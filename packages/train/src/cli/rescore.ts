@@ -42,7 +42,7 @@ export function addRescore(program: Command): void {
 
 function help(): string {
   return `
-Presets: ${presets.names.join(', ')}, each also as its public code has it: codevision/code.
+Presets: ${presets.names.join(', ')}.
 Verifiers: ${verifiers.names.join(', ')}.
 
 Examples:

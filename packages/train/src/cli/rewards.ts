@@ -30,23 +30,26 @@ export function addRewards(program: Command): void {
     });
 }
 
-/** What `saccade rewards show` prints of a preset. */
+/** What `saccade rewards show` prints: the preset, and its public code's where that is one. */
 export function describePreset(name: string): readonly string[] {
   const preset = presetNamed(name);
-  const rows = preset.terms.flatMap(({ reward, weight }): readonly string[][] => {
-    const [first = '', ...rest] = rowsOf(reward.constants ?? {});
-    const own = [reward.name, reward.scope, `${weight.value} (${weight.from})`, first];
-    return [[...own, reward.paper], ...rest.map((constant) => ['', '', '', constant, ''])];
-  });
-  return [
-    `${preset.name}: ${preset.description}`,
-    preset.paper,
-    '',
-    ...formatTable([['component', 'scope', 'weight', 'constants', 'from'], ...rows]),
-    ...(preset.notes.length > 0 ? ['', ...preset.notes.map((note) => `- ${note}`)] : []),
-    '',
-    'Origins: paper, code (public), note (quoted by others), reconstructed (by us).',
-  ];
+  const code = `${preset.name}/code`;
+  const isOne = name.includes('/') || !presets.has(code);
+  const shown = isOne ? [preset] : [preset, presets.get(code)];
+  const lines = [`${preset.name}: ${preset.description}`, preset.paper];
+  for (const each of shown) {
+    lines.push('', each.name);
+    const rows = each.terms.flatMap(({ reward, weight }): readonly string[][] => {
+      const constants = rowsOf(reward.constants);
+      const [first = '', ...rest] = constants;
+      const own = [reward.name, reward.scope, `${weight.value} (${weight.from})`, first];
+      return [[...own, reward.paper], ...rest.map((constant) => ['', '', '', constant, ''])];
+    });
+    lines.push(...formatTable([['component', 'scope', 'weight', 'constants', 'from'], ...rows]));
+  }
+  if (preset.notes.length > 0) lines.push('', ...preset.notes.map((note) => `- ${note}`));
+  lines.push('', 'Origins: paper, code (public), note (quoted by others), reconstructed (by us).');
+  return lines;
 }
 
 function rowsOf(constants: Constants): readonly string[] {

@@ -97,8 +97,8 @@ describe('boxes', () => {
   };
 
   it('maps the corners of a picture into its original', () => {
-    expect(originBox(image, [0.5, 10, 2, 20])).toEqual([10, 20, 60, 120]);
-    expect(originBox(image, [-1, 100, 1, 0])).toEqual([0, 0, 100, 50]);
+    expect(originBox(image, [0.5, 0, 10, 0, 2, 20])).toEqual([10, 20, 60, 120]);
+    expect(originBox(image, [-1, 0, 100, 0, 1, 0])).toEqual([0, 0, 100, 50]);
   });
 
   it('reads a box from a tag', () => {

@@ -1,4 +1,5 @@
 /** Pictures of the report: as data in the page, and boxes from one picture drawn on another. */
+import { mapBox } from '@saccade/code-effects';
 import type { AffineMap, TrajectoryImage } from '@saccade/trajectory';
 import sharp from 'sharp';
 
@@ -25,15 +26,9 @@ function uriOf(type: string, bytes: Uint8Array): string {
   return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
 }
 
-/**
- * The box of the original that a picture shows: (c, f) to (a·width + c, e·height + f).
- *
- * A mirrored picture has a negative a or e; its box is still left, top, right, bottom.
- */
+/** The upright box around the part of the original that an image shows, turned or not. */
 export function originBox({ width, height }: TrajectoryImage, map: AffineMap): PictureBox {
-  const [a, c, e, f] = map;
-  const [right, bottom] = [a * width + c, e * height + f];
-  return [Math.min(c, right), Math.min(f, bottom), Math.max(c, right), Math.max(f, bottom)];
+  return mapBox(map, [0, 0, width, height]);
 }
 
 /** A box from a tag, which is one scalar: four numbers as `288,64,344,120`, in brackets or not. */

@@ -188,6 +188,6 @@ async function crop(task: Task, box: Box, name: string): Promise<TrajectoryImage
     modelWidth: width,
     modelHeight: height,
     tokenCount: 4,
-    origin: { image: 'image_clue_0', map: [1, left, 1, top] },
+    origin: { image: 'image_clue_0', map: [1, 0, left, 0, 1, top] },
   };
 }
