@@ -174,7 +174,9 @@ function readsOf(
     ...sharedReads(shared),
     ...units.flatMap((unit) => (unit === undefined ? [] : settingsRead(unit))),
   ]);
+  if (shared.rejection === 'none') reads.delete('rewardPlacement');
   if (shared.ratio === 'geometric-mean') reads.add('clipLow').add('clipHigh');
+  // A field that neither a unit nor all algorithms have is the algorithm's own choice.
   const isFree = (name: string, field: z.ZodDefault): boolean =>
     !(name in sharedSettings) && !isUnitField(field);
   return Object.entries(fields)
