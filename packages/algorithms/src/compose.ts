@@ -136,8 +136,8 @@ function refuseUnknown(name: string, fields: SettingsShape, changes: AlgorithmSe
   const near = nearestName(unknown, known);
   throw new ConfigError(
     `algorithm.${unknown}`,
-    `${name} has no setting "${unknown}". ${near === undefined ? '' : `Did you mean "${near}"? `}` +
-      `Known: ${known.join(', ')}.`,
+    `${name} has no setting "${unknown}". Known: ${known.join(', ')}.` +
+      `${near === undefined ? '' : ` Did you mean "${near}"?`}`,
   );
 }
 
