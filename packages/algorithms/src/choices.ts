@@ -89,6 +89,8 @@ export interface Choices {
   readonly needs?: readonly string[];
   /** Present where the loss has a value term. */
   readonly value?: ValueTerm;
+  /** Settings of its units that never have an effect here. */
+  readonly unread?: readonly string[];
   /** How advantages follow from rewards less KL. Default `group`. */
   readonly klReward?: KlRewardMode;
   /** The token stage that KL in the reward needs, where the algorithm has none of its own. */

@@ -172,10 +172,11 @@ function readsOf(
   ];
   const reads = new Set([
     ...sharedReads(shared),
+    ...(shared.ratio === 'geometric-mean' ? ['clipLow', 'clipHigh'] : []),
     ...units.flatMap((unit) => (unit === undefined ? [] : settingsRead(unit))),
   ]);
+  for (const name of choices.unread ?? []) reads.delete(name);
   if (shared.rejection === 'none') reads.delete('rewardPlacement');
-  if (shared.ratio === 'geometric-mean') reads.add('clipLow').add('clipHigh');
   // A field that neither a unit nor all algorithms have is the algorithm's own choice.
   const isFree = (name: string, field: z.ZodDefault): boolean =>
     !(name in sharedSettings) && !isUnitField(field);

@@ -26,20 +26,30 @@ const contexts: readonly AlgorithmSettings[] = [
   { ratio: 'decoupled', behaviourCap: 1.1, surrogate: 'log-probability', scale: 'none' },
   { ratio: 'geometric-mean', aggregation: 'sequence-mean-token-mean', scale: 'group' },
   { ratio: 'sequence', aggregation: 'fixed-length', fixedLength: 9, surrogate: 'clipped' },
-  { ratio: 'token', aggregation: 'sequence-mean-token-sum', clipBounds: 'absolute' },
+  {
+    ratio: 'token',
+    aggregation: 'sequence-mean-token-sum',
+    clipBounds: 'absolute',
+    klCoefficient: 0.1,
+    klImportance: true,
+    entropyCoefficient: 0.1,
+    clipLow: 0.02,
+    clipHigh: 0.02,
+  },
   {
     correction: 'truncate',
     correctionNormalised: true,
     rejection: 'token-k1',
     klPlace: 'reward',
     klCoefficient: 0.1,
+    rewardWeight: 0.5,
   },
   { isStandardised: true, isWhitened: true, reweight: 'best', ratio: 'token' },
 ];
 
 /** Steps on which every unit has something to do. */
 function steps(): readonly SampledStep[] {
-  return [21, 22, 23].map((seed) => {
+  return [21, 22].map((seed) => {
     const step = randomStep(seed);
     const random = randomAt(seed, 'settings-effect');
     const far = (values: Float64Array, share: number, spread: number): Float64Array =>
@@ -62,8 +72,17 @@ function steps(): readonly SampledStep[] {
 
 const allSteps = steps();
 
-/** Everything an algorithm gives, as text; groups too small for it count as an answer of their own. */
+const knownOutputs = new Map<string, string>();
+
+/** Everything an algorithm gives, as text. */
 function outputs(algorithm: Algorithm): string {
+  const key = JSON.stringify([algorithm.name, algorithm.settings]);
+  const own = knownOutputs.get(key) ?? outputsOf(algorithm);
+  knownOutputs.set(key, own);
+  return own;
+}
+
+function outputsOf(algorithm: Algorithm): string {
   return allSteps
     .map((step) => {
       // The best of a group needs two trajectories.
@@ -122,12 +141,18 @@ describe.each(algorithms.entries())('%s', (_, algorithm) => {
   it('lets every setting that it says it reads change some output', () => {
     const silent = Object.keys(algorithm.settings).filter((name) => {
       const readers = variants.filter((variant) => variant.reads.includes(name));
-      return !readers.some((variant) =>
+      let accepted = 0;
+      const hasEffect = readers.some((variant) =>
         candidates(variant, name).some((value) => {
+          if (value === variant.settings[name]) return false;
           const changed = attempt(variant, { [name]: value });
-          return changed !== undefined && outputs(changed) !== base.get(variant);
+          if (changed === undefined) return false;
+          accepted++;
+          return outputs(changed) !== base.get(variant);
         }),
       );
+      // Every other value refused is as good.
+      return !hasEffect && accepted > 0;
     });
     // What no variant reads is declared so by every one of them, and checked below.
     const unread = Object.keys(algorithm.settings).filter((name) =>
