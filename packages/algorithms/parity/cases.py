@@ -1,5 +1,6 @@
 """The cases of the parity fixtures: what each is called here, and what gives it there."""
 
+import verl_corrections
 import verl_reference as verl
 from inputs import Batch
 from trl_reference import trl_result
@@ -43,9 +44,9 @@ def verl_case(
 
     def run(batch: Batch):
         mask = batch.mask
-        factors = verl.importance_weights(batch, mask, **weights) if weights else None
+        factors = verl_corrections.importance_weights(batch, mask, **weights) if weights else None
         if rejection:
-            mask = verl.rejection_mask(batch, mask, *rejection)
+            mask = verl_corrections.rejection_mask(batch, mask, *rejection)
             if not mask.any():
                 return None
         if staged:
