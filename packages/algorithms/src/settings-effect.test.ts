@@ -44,7 +44,14 @@ const contexts: readonly AlgorithmSettings[] = [
     klCoefficient: 0.1,
     rewardWeight: 0.5,
   },
-  { isStandardised: true, isWhitened: true, reweight: 'best', ratio: 'token' },
+  {
+    isStandardised: true,
+    isWhitened: true,
+    reweight: 'best',
+    aggregation: 'token-mean',
+    klCoefficient: 0.1,
+    entropyCoefficient: 0.1,
+  },
 ];
 
 /** Steps on which every unit has something to do. */
@@ -132,7 +139,7 @@ function attempt(algorithm: Algorithm, changes: AlgorithmSettings): Algorithm | 
 const known = (algorithm: Algorithm, changes: AlgorithmSettings): AlgorithmSettings =>
   Object.fromEntries(Object.entries(changes).filter(([name]) => name in algorithm.settings));
 
-describe.each(algorithms.entries())('%s', (_, algorithm) => {
+describe.each(algorithms.entries())('%s', { timeout: 60_000 }, (_, algorithm) => {
   const variants = contexts
     .map((context) => attempt(algorithm, known(algorithm, context)))
     .filter((variant) => variant !== undefined);
