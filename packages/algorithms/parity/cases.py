@@ -1,5 +1,6 @@
 """The cases of the parity fixtures: what each is called here, and what gives it there."""
 
+import verl_corrections
 import verl_reference as verl
 from inputs import Batch
 from trl_reference import trl_result
@@ -43,9 +44,9 @@ def verl_case(
 
     def run(batch: Batch):
         mask = batch.mask
-        factors = verl.importance_weights(batch, mask, **weights) if weights else None
+        factors = verl_corrections.importance_weights(batch, mask, **weights) if weights else None
         if rejection:
-            mask = verl.rejection_mask(batch, mask, *rejection)
+            mask = verl_corrections.rejection_mask(batch, mask, *rejection)
             if not mask.any():
                 return None
         if staged:
@@ -288,11 +289,16 @@ def trl_cases():
     for delta in (1.1, 0.9, 0.7):
         below = {**grpo, "delta": delta}
         yield trl_case("grpo", below, {"delta": delta}, label=f"with delta {delta}")
-    masked = {**grpo, "off_policy_mask_threshold": 0.1}
+    masked = {
+        **grpo,
+        "off_policy_mask_threshold": 0.1,
+        "use_vllm": True,
+        "vllm_importance_sampling_correction": False,
+    }
     yield trl_case("grpo", masked, {"offPolicyThreshold": 0.1}, label="off-policy masks")
-    sampled = {**masked, "use_vllm": True, "beta": 0.04}
+    sampled = {**masked, "vllm_importance_sampling_correction": True, "beta": 0.04}
     ours = {"offPolicyThreshold": 0.1, "correction": "mask", "klCoefficient": 0.04}
-    yield trl_case("grpo", sampled, ours, label="off-policy masks to the sampler")
+    yield trl_case("grpo", sampled, ours, label="off-policy masks, weights and KL")
     yield trl_case("vespo", {"loss_type": "vespo"})
     for mode in ("truncate", "mask"):
         folded = {

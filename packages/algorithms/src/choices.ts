@@ -1,4 +1,5 @@
 /** The choices an algorithm is made of, as types. */
+import type { z } from 'zod';
 import type {
   AlgorithmSettings,
   FloatArray,
@@ -10,7 +11,7 @@ import type {
 } from './algorithm.ts';
 import type { KlRewardMode } from './kl-reward.ts';
 import type { SharedSettings } from './shared-settings.ts';
-import type { SettingsShape, ValuesOf } from './unit.ts';
+import type { SettingsShape } from './unit.ts';
 
 /** A whole group → [G] advantages. */
 export type GroupAdvantage = (group: ScoredGroup) => Float64Array;
@@ -89,6 +90,8 @@ export interface Choices {
   readonly needs?: readonly string[];
   /** Present where the loss has a value term. */
   readonly value?: ValueTerm;
+  /** Settings of its units that never have an effect here. */
+  readonly unread?: readonly string[];
   /** How advantages follow from rewards less KL. Default `group`. */
   readonly klReward?: KlRewardMode;
   /** The token stage that KL in the reward needs, where the algorithm has none of its own. */
@@ -103,8 +106,9 @@ export interface ValueTerm {
 }
 
 /** The values of an algorithm's own fields and of the shared ones. */
-export type SettingsWith<Own extends SettingsShape> = Omit<SharedSettings, keyof ValuesOf<Own>> &
-  ValuesOf<Own>;
+export type SettingsWith<Own extends SettingsShape> = Omit<SharedSettings, keyof Own> & {
+  readonly [Name in keyof Own]: z.output<Own[Name]>;
+};
 
 export interface Composition<Own extends SettingsShape> {
   readonly name: string;

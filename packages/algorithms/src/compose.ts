@@ -136,8 +136,8 @@ function refuseUnknown(name: string, fields: SettingsShape, changes: AlgorithmSe
   const near = nearestName(unknown, known);
   throw new ConfigError(
     `algorithm.${unknown}`,
-    `${name} has no setting "${unknown}". ${near === undefined ? '' : `Did you mean "${near}"? `}` +
-      `Known: ${known.join(', ')}.`,
+    `${name} has no setting "${unknown}". Known: ${known.join(', ')}.` +
+      `${near === undefined ? '' : ` Did you mean "${near}"?`}`,
   );
 }
 
@@ -172,9 +172,12 @@ function readsOf(
   ];
   const reads = new Set([
     ...sharedReads(shared),
+    ...(shared.ratio === 'geometric-mean' ? ['clipLow', 'clipHigh'] : []),
     ...units.flatMap((unit) => (unit === undefined ? [] : settingsRead(unit))),
   ]);
-  if (shared.ratio === 'geometric-mean') reads.add('clipLow').add('clipHigh');
+  for (const name of choices.unread ?? []) reads.delete(name);
+  if (shared.rejection === 'none') reads.delete('rewardPlacement');
+  // A field that neither a unit nor all algorithms have is the algorithm's own choice.
   const isFree = (name: string, field: z.ZodDefault): boolean =>
     !(name in sharedSettings) && !isUnitField(field);
   return Object.entries(fields)

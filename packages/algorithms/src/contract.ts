@@ -56,7 +56,7 @@ function variants(algorithm: Algorithm): readonly Algorithm[] {
   });
   const corrected = known({
     klCoefficient: 0.1,
-    klPlace: 'reward',
+    klPlace: algorithm.signal === 'reward' ? 'reward' : 'loss',
     // A ratio to the sampler is a correction already.
     correction: isToSampler(algorithm) ? 'none' : 'truncate',
     rejection: 'sequence-mean-k2',

@@ -143,7 +143,6 @@ export {
 } from './ratios/sequence.ts';
 export { tokenRatio } from './ratios/token.ts';
 export { algorithms } from './registry.ts';
-export { type OverlongOptions, overlongPenalty } from './rewards/overlong.ts';
 export { clipCovariance } from './selectors/clip-covariance.ts';
 export { highestCovariance } from './selectors/highest-covariance.ts';
 export { offPolicySequences } from './selectors/off-policy-sequences.ts';

@@ -8,6 +8,7 @@ import * as klCatalog from './kl/catalog.ts';
 import * as ratioCatalog from './ratios/catalog.ts';
 import { offPolicySequences } from './selectors/off-policy-sequences.ts';
 import { topEntropy } from './selectors/top-entropy.ts';
+import { rewardPlacement } from './token-rewards.ts';
 import type { ValuesOf } from './unit.ts';
 import { unitNames } from './unit-names.ts';
 
@@ -83,12 +84,7 @@ export const sharedSettings = {
   }),
   ...importanceWeightSettings,
   ...rejectionSettings,
-  rewardPlacement: choice(['kept', 'all'], {
-    default: 'kept',
-    about:
-      'The tokens that carry a sequence’s reward and its KL penalty: those that rejection kept, or ' +
-      'all that trained before it, where the share of rejected tokens is lost.',
-  }),
+  rewardPlacement,
 };
 
 export type SharedSettings = ValuesOf<typeof sharedSettings>;
@@ -113,7 +109,8 @@ export function sharedReads(values: SharedSettings): readonly string[] {
     ...(values.entropyCoefficient !== 0 ? ['entropyAggregation'] : []),
     ...(isCorrected ? Object.keys(importanceWeightSettings) : []),
     ...(isCorrected && values.correctionNormalised ? ['lengthEpsilon'] : []),
-    ...(isRejected ? ['rejectionHigh', 'rewardPlacement'] : []),
+    ...(isRejected ? ['rejectionHigh'] : []),
+    ...(isRejected && isKl && values.klPlace === 'reward' ? ['rewardPlacement'] : []),
     ...(values.rejection.includes('k1') ? ['rejectionLow'] : []),
   ];
 }

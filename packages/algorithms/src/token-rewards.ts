@@ -1,6 +1,15 @@
 /** Places a trajectory's reward on its tokens. */
+import { choice } from '@saccade/core/settings';
 import type { Step } from './algorithm.ts';
 import { forEachSequence } from './sequences.ts';
+
+/** A field of every unit that reads token rewards. */
+export const rewardPlacement = choice(['kept', 'all'], {
+  default: 'kept',
+  about:
+    'The tokens that carry a sequence’s reward and its KL penalty: those that rejection kept, or ' +
+    'all that trained before it, where the share of rejected tokens is lost.',
+});
 
 /**
  * [N] the step's token rewards, or each sequence's reward at its last token that trains; 0 where the

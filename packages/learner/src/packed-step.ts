@@ -4,6 +4,7 @@
  * between rollout and loss.
  */
 import type { Step, TokenBatch } from '@saccade/algorithms';
+import { DataError } from '@saccade/core';
 import { type MicroBatch, type ModelImages, packTrajectories } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 
@@ -123,13 +124,19 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
   const turns = new Int32Array(N);
   const rolloutLogprobs = new Float64Array(N);
   let at = 0;
-  for (const own of segments) {
+  segments.forEach((own, s) => {
     own.forEach(({ tokens, logprobs }, turn) => {
       turns.fill(turn, at, at + tokens.length);
-      if (logprobs !== undefined) rolloutLogprobs.set(logprobs, at);
+      if (logprobs === undefined) {
+        throw new DataError(
+          `Trajectory ${trained[s]?.trajectory.id} has a model segment without log-probs. Train on ` +
+            'trajectories that a policy sampled; others are for supervised fine-tuning.',
+        );
+      }
+      rolloutLogprobs.set(logprobs, at);
       at += tokens.length;
     });
-  }
+  });
   const turnCounts = segments.map((own, s) => turnCountOf(own.length, trained[s]));
   const turnRewards = turnCounts.flatMap((count, s) =>
     Array.from(

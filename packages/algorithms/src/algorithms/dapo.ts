@@ -7,7 +7,7 @@ import { clipped } from '../surrogates/clipped.ts';
 
 /**
  * DAPO, eq. 8 and 10. Its sampling of mixed groups is a scheduler; its length penalty is
- * `overlongPenalty`, a reward. TRL calls its token-mean loss `dapo` and leaves clipHigh at 0.2; so
+ * the reward `overlong-capped`. TRL calls its token-mean loss `dapo` and leaves clipHigh at 0.2; so
  * does verl.
  */
 export const dapo: Algorithm = composeAlgorithm({

@@ -1,5 +1,6 @@
 /** Learns from a teacher's log-probs on the policy's own samples. */
 
+import { ConfigError } from '@saccade/core';
 import { groupMean } from '../advantages/group-mean.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
@@ -20,11 +21,21 @@ export const onPolicyDistillation: Algorithm = composeAlgorithm({
   profiles: {
     paper: { ...paperNumbers, surrogate: 'log-probability' },
   },
-  choose: (settings) => ({
-    groupAdvantage: groupMean(settings),
-    tokenAdvantage: teacherLogRatio(settings),
-    signal: 'teacher',
-    needs: ['refLogprobs'],
-    surrogate: gradientOrClip(settings),
-  }),
+  choose: (settings) => {
+    const { klPlace, klCoefficient, rewardWeight } = settings;
+    if (klPlace === 'reward' && klCoefficient !== 0 && rewardWeight === 0) {
+      throw new ConfigError(
+        'klPlace',
+        'KL in the reward has no effect while rewardWeight is 0. Set klPlace to "loss".',
+      );
+    }
+    return {
+      groupAdvantage: groupMean(settings),
+      tokenAdvantage: teacherLogRatio(settings),
+      signal: 'teacher',
+      needs: ['refLogprobs'],
+      surrogate: gradientOrClip(settings),
+      unread: rewardWeight === 0 ? ['singleton'] : [],
+    };
+  },
 });

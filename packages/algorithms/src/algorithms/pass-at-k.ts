@@ -10,6 +10,7 @@ import { batchStd } from '../token-advantages/batch-std.ts';
 /**
  * Only a group's best trajectory learns, by its lead over the second. verl's `grpo_passk`. `scale`
  * divides the lead by the standard deviation of the group's rewards, of the step's, or not at all.
+ * No advantage is negative, so clipLow and dualClip have no effect.
  */
 export const passAtK: Algorithm = composeAlgorithm({
   name: 'pass-at-k',
@@ -24,5 +25,6 @@ export const passAtK: Algorithm = composeAlgorithm({
     groupAdvantage: settings.scale === 'group' ? bestOfGroup(settings) : leadOfGroup(),
     ...(settings.scale === 'batch' && { tokenAdvantage: batchStd(settings) }),
     surrogate: clipped(settings),
+    unread: ['clipLow', 'dualClip'],
   }),
 });

@@ -5,7 +5,7 @@ import type { TokenAdvantage } from '../choices.ts';
 import * as fields from '../fields.ts';
 import { forEachSequence } from '../sequences.ts';
 import { whiten } from '../statistics.ts';
-import { tokenRewardsOf } from '../token-rewards.ts';
+import { rewardPlacement, tokenRewardsOf } from '../token-rewards.ts';
 import { owning } from '../unit.ts';
 
 /**
@@ -33,8 +33,16 @@ export const gae = owning(
       about: 'Whether advantages are whitened over the tokens of the step.',
     }),
     lengthEpsilon: fields.lengthEpsilon,
+    rewardPlacement,
   },
   makeGae,
+  ({ isWhitened = true } = {}) => [
+    'gamma',
+    'lambda',
+    'isWhitened',
+    'rewardPlacement',
+    ...(isWhitened ? ['lengthEpsilon'] : []),
+  ],
 );
 
 function makeGae(

@@ -4,7 +4,7 @@ import { choice, flag } from '@saccade/core/settings';
 import type { Step } from '../algorithm.ts';
 import type { TokenAdvantage } from '../choices.ts';
 import { forEachSequence, membersByGroup } from '../sequences.ts';
-import { returnsToGo } from '../token-rewards.ts';
+import { returnsToGo, rewardPlacement } from '../token-rewards.ts';
 import { owning } from '../unit.ts';
 
 export interface OptimalBaselineOptions {
@@ -42,6 +42,7 @@ export const optimalBaseline = owning(
       default: 'trained',
       about: 'Whether the baseline’s positions count the tokens that train, or all tokens.',
     }),
+    rewardPlacement,
   },
   makeOptimalBaseline,
 );

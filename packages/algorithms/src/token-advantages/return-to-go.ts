@@ -2,7 +2,7 @@
 import type { TokenAdvantage } from '../choices.ts';
 import * as fields from '../fields.ts';
 import { whiten } from '../statistics.ts';
-import { returnsToGo } from '../token-rewards.ts';
+import { returnsToGo, rewardPlacement } from '../token-rewards.ts';
 import { owning } from '../unit.ts';
 
 /**
@@ -14,7 +14,7 @@ import { owning } from '../unit.ts';
  * return on.
  */
 export const returnToGo = owning(
-  { gamma: fields.gamma, lengthEpsilon: fields.lengthEpsilon },
+  { gamma: fields.gamma, lengthEpsilon: fields.lengthEpsilon, rewardPlacement },
   makeReturnToGo,
 );
 
