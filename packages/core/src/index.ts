@@ -35,4 +35,5 @@ export {
   type Words4,
 } from './rng.ts';
 export { expectLength, formatShape, type Shape, sameShape, sizeOf } from './shape.ts';
+export { timed } from './timed.ts';
 export { isUniform } from './uniform.ts';

@@ -139,10 +139,7 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
   });
   const turnCounts = segments.map((own, s) => turnCountOf(own.length, trained[s]));
   const turnRewards = turnCounts.flatMap((count, s) =>
-    Array.from(
-      { length: count },
-      (_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0,
-    ),
+    Array.from({ length: count }, (_, turn) => trained[s]?.trajectory.turnRewards?.[turn] ?? 0),
   );
   const taskIds = [...new Set(trained.map(({ trajectory }) => trajectory.taskId))];
   return {

@@ -32,6 +32,7 @@ export {
 export { lockRun } from './lock.ts';
 export { type ManifestEntry, type RunManifest, readManifest, updateManifest } from './manifest.ts';
 export {
+  logRow,
   type MetricsLog,
   type MetricsLogOptions,
   type MetricsMark,
@@ -43,7 +44,7 @@ export { isTiming, type Metrics, readMetrics, readMetricsFile } from './read-met
 export { openRunLog, type SaveOptions, saveCheckpoint } from './save-checkpoint.ts';
 export { readSchedule, type StoredSchedule, writeSchedule } from './schedule.ts';
 export { FORMAT_VERSION } from './sealed-json.ts';
-export { initialState, type RunState, readState, writeState } from './state.ts';
+export { initialState, type RunState, readState, totalSteps, writeState } from './state.ts';
 export {
   type Damage,
   damageOf,

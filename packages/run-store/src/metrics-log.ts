@@ -1,5 +1,7 @@
 /** `metrics.jsonl`: one JSON object per row, in the order things happened. */
+
 import { dirname } from 'node:path';
+import type { EventSink } from '@saccade/core';
 import { flush as flushPath, makeDirectories, writeAll } from './durable-files.ts';
 import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { FIRST_LINK, readRows, sealRow } from './rows.ts';
@@ -125,4 +127,16 @@ export function openMetricsLog(
 /** Whether a mark's link is one. */
 export function isLink(text: string): boolean {
   return text === FIRST_LINK || /^[0-9a-f]{16}$/.test(text);
+}
+
+/** Appends a row to a log, and tells whoever listens. */
+export function logRow(
+  { log, onEvent }: { readonly log: MetricsLog; readonly onEvent: EventSink },
+  row: MetricsRow,
+): void {
+  log.append(row);
+  const values = Object.fromEntries(
+    Object.entries(row).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
+  onEvent({ kind: 'metrics', step: row.step, values });
 }

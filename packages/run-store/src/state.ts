@@ -86,3 +86,11 @@ export function readState(
 function isCount(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
+
+/** Steps of the whole run: updates of the cold start, then reinforcement-learning steps. */
+export function totalSteps({
+  sftUpdates,
+  rlSteps,
+}: Pick<RunState, 'sftUpdates' | 'rlSteps'>): number {
+  return sftUpdates + rlSteps;
+}

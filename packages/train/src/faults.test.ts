@@ -5,12 +5,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Run, reinforceStreaming } from '@saccade/loop';
 import type { LocalPolicy } from '@saccade/policy';
 import type { ScoredGroupResult } from '@saccade/rewards';
 import { initialState, openMetricsLog } from '@saccade/run-store';
 import { ensurePython, LocalSandbox } from '@saccade/sandbox';
 import { afterAll, expect, it } from 'vitest';
-import { pythonDirectory } from './cli/shared.ts';
 import {
   Faults,
   FaultyEnv,
@@ -23,9 +23,9 @@ import {
 } from './faults.fixture.ts';
 import { openParts } from './parts.ts';
 import { recipes } from './registry.ts';
-import type { Run } from './run.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
-import { reinforceStreaming } from './streaming.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 
 const rollouts = Number(process.env.SACCADE_FAULT_ROLLOUTS ?? 320);
 const groupSize = 4;

@@ -1,11 +1,19 @@
-export { main } from './cli/main.ts';
-export type { Evaluation } from './evaluate.ts';
-export { loadRecipe, type RecipeSource } from './load-recipe.ts';
+export { backends, openBackend } from './backends/registry.ts';
+export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
+export {
+  checkRun,
+  openParts,
+  openPlayground,
+  openRunDevice,
+  type Parts,
+  protocolOf,
+  rewardTermsOf,
+} from './parts.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';
-export { type ReplayedPlay, type ReplayRunOptions, replayRun } from './replay-run.ts';
 export {
   fieldsOf,
+  inputOfRun,
   type ResolvedRun,
   type RunConfig,
   type RunInput,
@@ -14,5 +22,5 @@ export {
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';
-export { readRunConfig } from './stored-run-config.ts';
+export { readRunConfig, type StoredRunConfig } from './stored-run-config.ts';
 export { type TrainOptions, type TrainResult, train } from './trainer.ts';

@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { readMetrics } from '@saccade/run-store';
 import { ensurePython } from '@saccade/sandbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonDirectory } from './cli/shared.ts';
 import { recipes } from './registry.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 import { train } from './trainer.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 
 interface Asked {
   readonly text: string;

@@ -3,66 +3,27 @@ import type { Algorithm, ScoredGroup as AlgorithmGroup } from '@saccade/algorith
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import type { ColdStart } from '@saccade/data';
-import { createToolEnv, type Protocol, type TaskSet } from '@saccade/gym';
+import { createToolEnv, type Protocol } from '@saccade/gym';
+import type { OpenColdStart, RunParts, StageOptimizer } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
-import type { Optimizer, Schedule } from '@saccade/optim';
-import { type LocalPolicy, loadLocalPolicy, type Sampler } from '@saccade/policy';
+import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
-import {
-  type GroupJudges,
-  judgedInputs,
-  type RewardTerm,
-  type Scoring,
-  termsOf,
-} from '@saccade/rewards';
+import { type GroupJudges, judgedInputs, type RewardTerm, termsOf } from '@saccade/rewards';
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
-import type { InFlightLimits, Scheduler, SchedulerKind, ScoredGroup } from '@saccade/schedulers';
+import type { InFlightLimits, Scheduler, ScoredGroup } from '@saccade/schedulers';
 import type { ResolvedRun } from './run-config.ts';
 import type { Selected } from './slots/slot.ts';
 
-export interface Parts {
+/** The parts of a run, and what only their owner closes. */
+export interface Parts extends RunParts {
   readonly device: Device;
   readonly policy: LocalPolicy;
-  /** What rollouts are sampled with: the policy, or an engine that has its weights. */
-  readonly sampler: Sampler;
-  /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
-  syncSampler(): Promise<void>;
-  readonly images: ModelImages;
   readonly sandbox: Sandbox;
-  readonly taskSet: TaskSet;
-  readonly protocol: Protocol;
-  /** The examples of the cold start; absent where there is none. */
-  readonly coldStart?: OpenColdStart;
-  readonly makeEnv: MakeEnv;
-  /** The same with the budgets of evaluations. */
-  readonly makeEvaluationEnv: MakeEnv;
-  readonly scoring: Scoring;
-  readonly judges?: GroupJudges;
-  readonly algorithm: Algorithm;
   readonly optimizer: StageOptimizer;
-  readonly sftOptimizer: StageOptimizer;
-  readonly schedulerKind: SchedulerKind;
-  readonly scheduler: Scheduler;
-  /** Seconds after which a streaming scheduler cancels a task; absent: never. */
-  readonly taskDeadlineSeconds?: number;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
   openReference(directory: string): Promise<LocalPolicy>;
   dispose(): Promise<void>;
-}
-
-/** A cold start with its settings. */
-export interface OpenColdStart extends Pick<ColdStart, 'name'> {
-  /** Tasks at the front of the training split that reinforcement learning skips. */
-  readonly taskCount: number;
-  gather: (context: Parameters<ColdStart['gather']>[1]) => ReturnType<ColdStart['gather']>;
-}
-
-/** What a stage of training steps with. */
-export interface StageOptimizer {
-  readonly optimizer: Optimizer;
-  /** The learning rate of each update of the stage. */
-  readonly schedule: Schedule;
 }
 
 /** What a run opens its units with. */

@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
+import { type Evaluation, evaluate } from '@saccade/eval';
 import { createLearner, type Learner } from '@saccade/learner';
+import { coldStart, coldStartOf, Interrupted, type Run, reinforce, saveRun } from '@saccade/loop';
 import {
   checkpointsOf,
   type Damage,
@@ -16,18 +18,14 @@ import {
   openRunLog,
   type RunState,
   readState,
+  totalSteps,
   trajectoriesOf,
   writeConfig,
 } from '@saccade/run-store';
 import { recordAttempt } from './environment.ts';
-import { type Evaluation, evaluate } from './evaluate.ts';
 import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
-import { reinforce } from './rl.ts';
-import { Interrupted, type Run, totalSteps } from './run.ts';
-import { coldStartOf, saveRun } from './run-checkpoint.ts';
 import type { ResolvedRun } from './run-config.ts';
-import { coldStart } from './sft.ts';
 import { startingWeights } from './start-from.ts';
 
 export interface TrainOptions {

@@ -11,14 +11,16 @@ import { join } from 'node:path';
 import { probeForTests } from '@saccade/backend-webgpu/software-gpu';
 import { readSafetensors } from '@saccade/nn/files';
 import { isTiming, type MetricsRow, readMetrics } from '@saccade/run-store';
+import { ensurePython } from '@saccade/sandbox';
 import type { TrajectoryLine } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPython } from './cli/shared.ts';
 import type { RunConfig } from './config.ts';
 import { describeDifferences, readLines } from './draws.fixture.ts';
 import { smoke } from './recipes/catalog.ts';
 import { applySettings, parseSetting, validateConfig } from './settings.ts';
 import { type TrainOptions, train } from './trainer.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 
 /** Updates of the cold start; the last one is done on both devices. */
 const UPDATES = 60;
@@ -61,7 +63,7 @@ async function run(
   directory: string,
   options: Partial<TrainOptions>,
 ): Promise<void> {
-  const python = await openPython(() => undefined);
+  const python = (await ensurePython(pythonDirectory)).python;
   const given = { config, directory, python, resume: true, onEvent: () => undefined };
   await train({ ...given, ...options });
 }

@@ -1,11 +1,9 @@
 /** The parts of a run's configuration that belong to no unit, each by its owner's schema. */
 import { count, optionalText, type SettingsOf, text } from '@saccade/core/settings';
+import { evaluationSettings } from '@saccade/eval';
+import { checkpointSettings, rlSettings, sftSettings } from '@saccade/loop';
 import { packingSettings, rolloutSettings } from '@saccade/rollout';
 import { z } from 'zod';
-import { checkpointSettings } from './checkpoint.ts';
-import { evaluationSettings } from './evaluation.ts';
-import { rlSettings } from './rl.ts';
-import { sftSettings } from './sft.ts';
 
 export const sections = z.strictObject({
   recipe: text({
