@@ -1,11 +1,12 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
-import { StateError, timed } from '@saccade/core';
+import { timed } from '@saccade/core';
 import { scoreRollouts } from '@saccade/eval';
 import type { Task } from '@saccade/gym';
 import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import type { ScheduleCommand } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
+import { nothingScored, stuckScheduler } from './loop-errors.ts';
 import { noteLearned, type Run, updatesDone } from './run.ts';
 import { stepRow } from './step-row.ts';
 import { readSchedule, writeSchedule } from './stored-schedule.ts';
@@ -99,9 +100,7 @@ async function gather(run: Run, schedule: Schedule): Promise<Gathered> {
           : [],
     );
     if (indices.length === 0) {
-      throw new StateError(
-        `The scheduler ${scheduler.name} neither rolls out nor trains in step ${state.rlSteps}.`,
-      );
+      throw stuckScheduler(run);
     }
     rounds++;
     const next = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
@@ -144,7 +143,7 @@ async function rollOut(
   const { config, parts, state } = run;
   const { rl, rollout } = config;
   await parts.syncSampler();
-  const { groups, failures } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
+  const { groups } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
     groupSize: rl.groupSize,
     seed: config.seed,
     stream: visit === 0 ? `train/${state.rlSteps}` : `train/${state.rlSteps}+${visit}`,
@@ -157,21 +156,8 @@ async function rollOut(
     retries: rollout.retries,
     ...(rollout.deadlineSeconds !== undefined && { deadlineSeconds: rollout.deadlineSeconds }),
   });
-  const failed = Object.values(failures).reduce((sum, n) => sum + n, 0);
-  if (failed === tasks.length * rl.groupSize) {
-    const { boundary, message } = groups[0]?.trajectories[0]?.failure ?? {};
-    throw new StateError(
-      `Every rollout of step ${state.rlSteps} failed; the first at the boundary "${boundary}": ` +
-        `${message} Check the machine with \`saccade doctor\`, then go on with --resume.`,
-    );
-  }
   const results = await scoreRollouts({ ...parts, retries: rollout.retries }, groups, tasks);
-  if (results.every(({ scored }) => scored.trajectories.length === 0)) {
-    const { boundary, message } = results[0]?.failed[0]?.failure ?? {};
-    throw new StateError(
-      `No trajectory of step ${state.rlSteps} could be scored; the first failed at the boundary ` +
-        `"${boundary}": ${message} Remedy that, then go on with --resume.`,
-    );
-  }
+  const error = nothingScored(run, results);
+  if (error !== undefined) throw error;
   return results;
 }

@@ -1,5 +1,4 @@
 /** Reinforcement learning that rolls out while it trains, for schedulers that stream. */
-import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import type { LearningPoint, LearnResult } from '@saccade/learner';
 import type { ScoredGroupResult } from '@saccade/rewards';
@@ -8,6 +7,7 @@ import { afterStep } from './after-step.ts';
 import { FreeRunning } from './free-running.ts';
 import type { FlightListener, StoredFlight } from './in-flight.ts';
 import { Lockstep } from './lockstep.ts';
+import { nothingScored, stuckScheduler } from './loop-errors.ts';
 import { noteLearned, type Run, updatesDone } from './run.ts';
 import { stalenessMetrics } from './staleness-metrics.ts';
 import { stepRow } from './step-row.ts';
@@ -159,7 +159,7 @@ class Stream implements FlightListener {
     this.#beginStep();
     for (;;) {
       const batch = this.#batch;
-      if (batch === undefined && flight.trajectoryCount === 0) throw this.#stuck();
+      if (batch === undefined && flight.trajectoryCount === 0) throw stuckScheduler(this.#run);
       const run = this.#run;
       const learning = batch && run.learner.learnInParts(batch, updatesDone(run));
       let learned: Readonly<Record<string, number>> | undefined;
@@ -260,7 +260,8 @@ class Stream implements FlightListener {
     const { rl } = run.config;
     if (this.#failure !== undefined) throw this.#failure.error;
     const { commands, results, tasks, ...window } = this.#window;
-    this.#expectSomething(batch, results);
+    const nothing = batch.length > 0 ? undefined : nothingScored(run, results);
+    if (nothing !== undefined) throw nothing;
     const idleSeconds = window.idleSeconds + this.#endIdleness();
     const seconds = secondsSince(window.startedAt);
     this.#window = emptyWindow();
@@ -290,29 +291,6 @@ class Stream implements FlightListener {
     }
     this.#beginStep();
     return false;
-  }
-
-  /** @throws StateError if everything that ended since the last step failed */
-  #expectSomething(
-    batch: readonly AdvantagedTrajectory[],
-    results: readonly ScoredGroupResult[],
-  ): void {
-    const [first] = results;
-    const isAll = results.every(({ scored }) => scored.trajectories.length === 0);
-    if (batch.length > 0 || first === undefined || !isAll) return;
-    const { boundary, message } = first.failed[0]?.failure ?? {};
-    throw new StateError(
-      `Every rollout of step ${this.#run.state.rlSteps} failed; the first at the boundary ` +
-        `"${boundary}": ${message} Remedy that, then go on with --resume.`,
-    );
-  }
-
-  #stuck(): StateError {
-    const { scheduler } = this.#run.parts;
-    const { rlSteps } = this.#run.state;
-    return new StateError(
-      `The scheduler ${scheduler.name} neither rolls out nor trains in step ${rlSteps}.`,
-    );
   }
 
   /** Adds up the time in which nothing is in flight: then rollouts wait for training. */
