@@ -1,7 +1,7 @@
 // y ← a·x + b·y; where b is 0, y is not read; where x is absent, y ← b·y.
 //
 // Layout: flat arrays of N floats; a thread owns runs of 4096. Bound by memory.
-#include "common/elementwise.h"
+#include "parts/elementwise.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

@@ -1,7 +1,7 @@
 // x = table[code] · scale of its block of 256 elements; four codes in an int32, lowest byte first.
 //
 // A thread owns whole blocks.
-#include "common/kernel-entry.h"
+#include "parts/kernel-entry.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

@@ -5,7 +5,7 @@
 // among them in eight halvings.
 #include <math.h>
 
-#include "common/kernel-entry.h"
+#include "parts/kernel-entry.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

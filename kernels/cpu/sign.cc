@@ -1,7 +1,7 @@
 // x ← 1 where x > 0, −1 where x < 0, else x: zeros and NaN stay.
 //
 // Layout: a flat array of N floats; a thread owns runs of 4096. Bound by memory.
-#include "common/kernel-entry.h"
+#include "parts/kernel-entry.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

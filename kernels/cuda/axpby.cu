@@ -1,7 +1,7 @@
 // y ← a·x + b·y; where b is 0, y is not read; where x is absent, y ← b·y.
 //
-// A thread owns 4 elements at a time (common/elementwise.cuh). Bound by memory.
-#include "common/elementwise.cuh"
+// A thread owns 4 elements at a time (parts/elementwise.cuh). Bound by memory.
+#include "parts/elementwise.cuh"
 
 namespace saccade {
 namespace {

@@ -1,7 +1,7 @@
 // x = table[code] · scale of its block of 256 elements; four codes in an int32, lowest byte first.
 //
 // A thread owns one element; a thread block shares a scale.
-#include "common/launch.cuh"
+#include "parts/launch.cuh"
 
 namespace saccade {
 namespace {

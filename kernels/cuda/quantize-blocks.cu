@@ -3,8 +3,8 @@
 // A thread block owns a block of elements, a thread one of them: the maximum is taken as a tree in
 // shared memory, the code found in eight halvings among the midpoints there; then a quarter of the
 // threads pack four codes each into an int32, the first in its lowest byte.
-#include "common/chunk.cuh"
-#include "common/launch.cuh"
+#include "parts/chunk.cuh"
+#include "parts/launch.cuh"
 
 namespace saccade {
 namespace {

@@ -1,7 +1,7 @@
 // x ← 1 where x > 0, −1 where x < 0, else x: zeros and NaN stay.
 //
-// A thread owns 4 elements at a time (common/elementwise.cuh). Bound by memory.
-#include "common/elementwise.cuh"
+// A thread owns 4 elements at a time (parts/elementwise.cuh). Bound by memory.
+#include "parts/elementwise.cuh"
 
 namespace saccade {
 namespace {

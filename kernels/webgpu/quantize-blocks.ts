@@ -5,9 +5,10 @@
  * the first code in its lowest byte. The maximum is taken as a tree in workgroup memory; a code is
  * found in eight halvings, its midpoints computed on the way.
  */
-import { foldGroups } from './common/fold-groups.ts';
-import { operand } from './common/operands.ts';
+
 import type { Pass, WebGpuKernel } from './kernel.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { operand } from './parts/operands.ts';
 import { type Shader, shader } from './shader.ts';
 
 const THREADS = 64;

@@ -1,7 +1,5 @@
 /** The choices an algorithm is made of, as types. */
-import type { z } from 'zod';
 import type {
-  AlgorithmSettings,
   FloatArray,
   GlobalCounts,
   ScoredGroup,
@@ -9,9 +7,6 @@ import type {
   TokenAdvantages,
   TokenBatch,
 } from './algorithm.ts';
-import type { KlRewardMode } from './kl-reward.ts';
-import type { SharedSettings } from './shared-settings.ts';
-import type { SettingsShape } from './unit.ts';
 
 /** A whole group → [G] advantages. */
 export type GroupAdvantage = (group: ScoredGroup) => Float64Array;
@@ -77,6 +72,16 @@ export type Aggregation = (
 /** Sets bits of a whole minibatch's marks. */
 export type Selector = (minibatch: TokenBatch, marks: Uint8Array) => void;
 
+/**
+ * How the groups' advantages follow from rewards less KL:
+ *
+ * - `group`: computed again from the group's new rewards;
+ * - `centered`: the old ones minus the KL that exceeds the group's mean, where a group's advantages
+ *   need more than its rewards (GDPO's components);
+ * - `tokens`: left as they are; the token stage reads the token rewards (ReMax).
+ */
+export type KlRewardMode = 'group' | 'centered' | 'tokens';
+
 /** The choices that are an algorithm's own. The shared ones follow from its settings. */
 export interface Choices {
   readonly groupAdvantage: GroupAdvantage;
@@ -103,25 +108,4 @@ export interface Choices {
 export interface ValueTerm {
   readonly clip: number;
   readonly coefficient: number;
-}
-
-/** The values of an algorithm's own fields and of the shared ones. */
-export type SettingsWith<Own extends SettingsShape> = Omit<SharedSettings, keyof Own> & {
-  readonly [Name in keyof Own]: z.output<Own[Name]>;
-};
-
-export interface Composition<Own extends SettingsShape> {
-  readonly name: string;
-  readonly paper: string;
-  readonly description: string;
-  /** The algorithm's own fields, of its units; every algorithm also has those of `sharedSettings`. */
-  readonly settings: Own;
-  /** Values that replace the fields' defaults. */
-  readonly defaults?: Partial<SettingsWith<Own>>;
-  /**
-   * Settings by profile. A setting that a profile does not name keeps its default; one that the
-   * algorithm does not have is ignored.
-   */
-  readonly profiles: Readonly<Record<string, AlgorithmSettings>>;
-  choose(settings: SettingsWith<Own>): Choices;
 }

@@ -13,7 +13,8 @@ import type {
   TokenBatch,
 } from './algorithm.ts';
 import { checkFinite, checkGroup, checkMinibatch, checkStep } from './check-inputs.ts';
-import type { Choices, Composition, Selector, SettingsWith } from './choices.ts';
+import type { Choices, Selector } from './choices.ts';
+import type { Composition, SettingsWith } from './composition.ts';
 import { correctionOf } from './correction.ts';
 import { withKlInReward } from './kl-reward.ts';
 import { lossOf, tableOf } from './loss.ts';

@@ -66,12 +66,11 @@ export { vistaR1 } from './algorithms/vista-r1.ts';
 export type {
   Aggregation,
   Choices,
-  Composition,
   GroupAdvantage,
   KlEstimate,
+  KlRewardMode,
   Ratio,
   Selector,
-  SettingsWith,
   Surrogate,
   SurrogateInput,
   SurrogateValues,
@@ -86,6 +85,7 @@ export {
 } from './coefficients/adaptive-entropy.ts';
 export { type AdaptiveKlOptions, adaptiveKl } from './coefficients/adaptive-kl.ts';
 export { composeAlgorithm, groupsOfSize } from './compose.ts';
+export type { Composition, SettingsWith } from './composition.ts';
 export { type CorrectionOptions, correctionOf } from './correction.ts';
 export {
   type ImportanceWeightOptions,
@@ -117,7 +117,7 @@ export { abs } from './kl/abs.ts';
 export { k1 } from './kl/k1.ts';
 export { k2 } from './kl/k2.ts';
 export { k3, k3Bounded } from './kl/k3.ts';
-export { type KlRewardMode, withKlInReward } from './kl-reward.ts';
+export { withKlInReward } from './kl-reward.ts';
 export { type Clip, clip, clipNames, type MaskCause, mark, maskCauses } from './marks.ts';
 export { finishMetrics } from './metrics.ts';
 export { type DemonstrationBatch, negativeLogLikelihood } from './negative-log-likelihood.ts';

@@ -1,19 +1,9 @@
 /** Takes KL to the reference policy off the rewards. */
 import { ConfigError } from '@saccade/core';
 import type { ScoredGroup, Step } from './algorithm.ts';
-import type { GroupAdvantage, KlEstimate } from './choices.ts';
+import type { GroupAdvantage, KlEstimate, KlRewardMode } from './choices.ts';
 import { forEachSequence, membersByGroup, trainedCounts } from './sequences.ts';
 import { tokenRewardsOf } from './token-rewards.ts';
-
-/**
- * How the groups' advantages follow from rewards less KL:
- *
- * - `group`: computed again from the group's new rewards;
- * - `centered`: the old ones minus the KL that exceeds the group's mean, where a group's advantages
- *   need more than its rewards (GDPO's components);
- * - `tokens`: left as they are; the token stage reads the token rewards (ReMax).
- */
-export type KlRewardMode = 'group' | 'centered' | 'tokens';
 
 export interface KlRewardOptions {
   readonly kl: KlEstimate;

@@ -6,7 +6,7 @@
  * call of something unknown, text that is run as code, a class, a decorator, a handler), every
  * operation that the code names without having been followed there counts as attempted.
  */
-import type { OperationKind } from './operation.ts';
+import type { OperationKind } from './operation-kind.ts';
 import type { Statement } from './syntax/ast.ts';
 
 /** One possible use of an image operation. */

@@ -18,13 +18,5 @@ export {
   isBox,
   mapBox,
 } from './geometry.ts';
-export {
-  type BoxProblem,
-  familyOf,
-  type NoOpReason,
-  type Operation,
-  type OperationFamily,
-  type OperationKind,
-  type ShownImage,
-  type TurnToolUse,
-} from './operation.ts';
+export type { BoxProblem, NoOpReason, Operation, ShownImage, TurnToolUse } from './operation.ts';
+export { familyOf, type OperationFamily, type OperationKind } from './operation-kind.ts';

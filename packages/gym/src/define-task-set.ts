@@ -6,13 +6,7 @@ import {
   type SettingsSchema,
   type Unit,
 } from '@saccade/core/settings';
-import type { Sandbox } from '@saccade/sandbox';
 import type { TaskSet } from './task.ts';
-
-/** What a run offers a task set that opens something. */
-export interface TaskSetContext {
-  readonly sandbox: Sandbox;
-}
 
 /** A task set at its defaults, and the same with other settings. */
 export interface TaskSetUnit<Schema extends SettingsSchema = SettingsSchema>

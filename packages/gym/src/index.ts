@@ -7,12 +7,7 @@ export {
   type ProtocolDefinition,
   type ProtocolUnit,
 } from './define-protocol.ts';
-export {
-  defineTaskSet,
-  type TaskSetContext,
-  type TaskSetDefinition,
-  type TaskSetUnit,
-} from './define-task-set.ts';
+export { defineTaskSet, type TaskSetDefinition, type TaskSetUnit } from './define-task-set.ts';
 export type { Env, EnvReset, EnvStep } from './env.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';
 export type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
@@ -33,7 +28,7 @@ export {
 } from './protocols/pyvision-video.ts';
 export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
 export { type KnownProtocol, type KnownTaskSet, protocols, taskSets } from './registry.ts';
-export type { Split, Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
+export type { Split, Task, TaskImage, TaskSet, TaskSetContext, TaskVideo } from './task.ts';
 export {
   CARD_VIDEO_SIZE,
   type CardClip,

@@ -1,5 +1,5 @@
 /** A task: a question about pictures with a known answer. A task set makes tasks by index. */
-import type { TaskSetContext } from './define-task-set.ts';
+import type { Sandbox } from '@saccade/sandbox';
 
 export interface TaskImage {
   /** Name in the runtime, e.g. `image_clue_0`. */
@@ -34,6 +34,11 @@ export interface Task {
 }
 
 export type Split = 'train' | 'heldOut';
+
+/** What a run offers a task set that opens something. */
+export interface TaskSetContext {
+  readonly sandbox: Sandbox;
+}
 
 export interface TaskSet {
   readonly name: string;

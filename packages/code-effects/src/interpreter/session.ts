@@ -10,8 +10,9 @@ import {
   intersectionOverUnion,
   mapBox,
 } from '../geometry.ts';
-import type { BoxProblem, NoOpReason, Operation, OperationKind, ShownImage } from '../operation.ts';
-import { familyOf } from '../operation.ts';
+import type { BoxProblem, NoOpReason, Operation, ShownImage } from '../operation.ts';
+import type { OperationKind } from '../operation-kind.ts';
+import { familyOf } from '../operation-kind.ts';
 import { Budget, GiveUp, MAX_OPERATIONS } from './budget.ts';
 import type { Arguments, Image, ImageValue, Value } from './values.ts';
 

@@ -8,7 +8,7 @@ import {
   unknown,
   type Value,
 } from '../interpreter/values.ts';
-import type { OperationKind } from '../operation.ts';
+import type { OperationKind } from '../operation-kind.ts';
 import { type CallSite, operate, quarterTurns, turnKind } from './images.ts';
 
 export const analysis: Library = {

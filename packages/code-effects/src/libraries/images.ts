@@ -16,7 +16,8 @@ import {
 } from '../geometry.ts';
 import type { Change, Session } from '../interpreter/session.ts';
 import { type ImageValue, PythonError } from '../interpreter/values.ts';
-import type { BoxProblem, OperationKind } from '../operation.ts';
+import type { BoxProblem } from '../operation.ts';
+import type { OperationKind } from '../operation-kind.ts';
 
 export interface CallSite {
   /** What was called, e.g. `Image.crop`. */

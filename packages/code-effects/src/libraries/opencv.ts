@@ -15,7 +15,7 @@ import {
   unknown,
   type Value,
 } from '../interpreter/values.ts';
-import type { OperationKind } from '../operation.ts';
+import type { OperationKind } from '../operation-kind.ts';
 import {
   type CallSite,
   crop,

@@ -10,7 +10,7 @@ import {
   unknown,
   type Value,
 } from '../interpreter/values.ts';
-import type { OperationKind } from '../operation.ts';
+import type { OperationKind } from '../operation-kind.ts';
 import { type CallSite, crop, operate, orient, resize, sizeOf } from './images.ts';
 import { readSides } from './pillow.ts';
 

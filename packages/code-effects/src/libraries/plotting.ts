@@ -1,7 +1,7 @@
 /** matplotlib: what is put on axes is shown when the figure is. */
 import type { Call, Library } from '../interpreter/runtime.ts';
 import { list, none, numberOf, object, tuple, unknown, type Value } from '../interpreter/values.ts';
-import type { OperationKind } from '../operation.ts';
+import type { OperationKind } from '../operation-kind.ts';
 import { openFile } from './pillow-parts.ts';
 
 /** Marks over an image that is on the axes. */

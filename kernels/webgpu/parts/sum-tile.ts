@@ -2,7 +2,7 @@
  * The register tile of products, as WGSL text: rows × columns sums of products over any depth.
  *
  * For GPUs both sides are staged in workgroup memory with the depth outside; for adapters that run
- * on a CPU see common/direct-sums.ts. Thread (x, y) owns groups of
+ * on a CPU see parts/direct-sums.ts. Thread (x, y) owns groups of
  * four columns, x and where it has two the one `across` further, and one row, or four rows 4y…4y+3,
  * and where it has more the four `4·down` further, and so on. A step of the depth is then, in the widest tile, four
  * vector reads for 16 vector fused multiply-adds. Groups lie turned by the quarter of the depth they
@@ -12,45 +12,16 @@
  * neither on the place in the tile nor on the tile. So a tile may be chosen by the number of rows.
  */
 
-import type { MatrixUnit } from '../kernel.ts';
 import { directSums } from './direct-sums.ts';
 import { matrixMemory, matrixSums } from './matrix-tile.ts';
-
-/** What a tile is; see common/tiles.ts for those there are. */
-export interface SumTile {
-  readonly rows: number;
-  /** A multiple of 32. */
-  readonly columns: number;
-  /** Steps of the depth staged at once; 0 where each thread reads its factors for itself. */
-  readonly depth: 0 | 16 | 32;
-  readonly rowsPerThread: 1 | 4 | 8;
-  /** Groups of four columns. */
-  readonly groupsPerThread: 1 | 2 | 4;
-  /** Where the sums are made by matrix units; see common/matrix-tile.ts. */
-  readonly unit?: MatrixUnit;
-}
-
-/** Threads beside each other: x is below it. */
-export const across = ({ columns, groupsPerThread }: SumTile): number =>
-  columns / 4 / groupsPerThread;
-export const down = ({ rows, rowsPerThread }: SumTile): number => rows / rowsPerThread;
-export const tileThreads = (tile: SumTile): number => across(tile) * down(tile);
-
-export interface TileSide {
-  /**
-   * WGSL of four values. `depth`: of column or row 4·`block` + `i`, from depth `k` on; `width`: of
-   * columns or rows 4·`block`… at depth `k` + `i`. What is beyond the depth must be 0.
-   */
-  readonly load: (i: number, block: string, k: string) => string;
-  readonly along: 'depth' | 'width';
-}
-
-export interface TileSides {
-  readonly columns: TileSide;
-  readonly rows: TileSide;
-  /** WGSL of a u32, which must be uniform. */
-  readonly depth: string;
-}
+import {
+  across,
+  down,
+  type SumTile,
+  type TileSide,
+  type TileSides,
+  tileThreads,
+} from './tile-shape.ts';
 
 const FOUR = [0, 1, 2, 3] as const;
 

@@ -1,5 +1,5 @@
 /**
- * The tile of common/sum-tile.ts on matrix units, as WGSL text: 64 × 64 sums by four subgroups, of
+ * The tile of parts/sum-tile.ts on matrix units, as WGSL text: 64 × 64 sums by four subgroups, of
  * float16 factors and with float32 sums.
  *
  * Both sides are staged as float16, which they are stored as, 16 of the depth at once, rows padded
@@ -8,7 +8,7 @@
  * are used for any number of rows.
  */
 import type { MatrixUnit } from '../kernel.ts';
-import type { SumTile, TileSide, TileSides } from './sum-tile.ts';
+import type { SumTile, TileSide, TileSides } from './tile-shape.ts';
 
 /** Subgroups that work; where they are narrower than 32 threads there are more, which wait. */
 const SUBGROUPS = 4;

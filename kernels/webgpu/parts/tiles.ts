@@ -9,8 +9,8 @@
  * have a tile of their own there.
  */
 import type { KernelCall, KernelLimits, TileRows } from '../kernel.ts';
-import { type SumTile, tileThreads } from './sum-tile.ts';
 import type { TileShape } from './tile-product.ts';
+import { type SumTile, tileThreads } from './tile-shape.ts';
 
 /** 64 × 64 by 64 threads of 8 × 8: most sums for what is read. */
 const MANY: SumTile = { rows: 64, columns: 64, depth: 16, rowsPerThread: 8, groupsPerThread: 2 };
@@ -22,7 +22,7 @@ const FEW: SumTile = { rows: 16, columns: 64, depth: 32, rowsPerThread: 4, group
 const LEAST: SumTile = { rows: 4, columns: 64, depth: 32, rowsPerThread: 1, groupsPerThread: 1 };
 
 /**
- * Of threads that read for themselves; see common/direct-sums.ts. With 16 rows a thread a product of
+ * Of threads that read for themselves; see parts/direct-sums.ts. With 16 rows a thread a product of
  * 256³ took 0.85 of the time, its shader twice as long to compile.
  */
 const onSoftware = (rows: TileRows): SumTile => ({

@@ -1,5 +1,5 @@
 /**
- * The tile of common/sum-tile.ts for adapters that run threads on a CPU, as WGSL text: no staging
+ * The tile of parts/sum-tile.ts for adapters that run threads on a CPU, as WGSL text: no staging
  * and no barriers, each thread reads the rows and columns of its own sums.
  *
  * SwiftShader runs four threads in the lanes of a vector. Any read at a place that is computed, of
@@ -10,7 +10,7 @@
  * 1024 (4 × 4). Staged, with 16 × 16 sums and such expressions, 256³ took 0.6; so did this tile
  * where every read branched at the edges.
  */
-import { across, down, type SumTile, type TileSide, type TileSides } from './sum-tile.ts';
+import { across, down, type SumTile, type TileSide, type TileSides } from './tile-shape.ts';
 
 const FOUR = [0, 1, 2, 3] as const;
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);

@@ -1,6 +1,6 @@
 /**
  * Matrix products in any storage order, [rows, columns] = Σ over the depth, in the tiles of
- * common/sum-tile.ts.
+ * parts/sum-tile.ts.
  *
  * A workgroup owns from 1 to 64 × 64 results, by how many rows there are. A sum runs over the
  * depth in order, so its bits depend on the depth and on how the depth is cut into slices, never on
@@ -10,16 +10,8 @@ import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
 import { type ArrayKind, type Shader, shader } from '../shader.ts';
 import { foldGroups } from './fold-groups.ts';
 import { edgedLoad } from './row-access.ts';
-import {
-  type SumTile,
-  sumsOf,
-  type TileSide,
-  tileFeatures,
-  tileMemory,
-  tilePlace,
-  tileSums,
-  tileThreads,
-} from './sum-tile.ts';
+import { sumsOf, tileFeatures, tileMemory, tilePlace, tileSums } from './sum-tile.ts';
+import { type SumTile, type TileSide, tileThreads } from './tile-shape.ts';
 import { tileFor, tileKey } from './tiles.ts';
 import { variants } from './variants.ts';
 

@@ -36,7 +36,7 @@ export function rowNumbers({ dims, scalars }: KernelCall): Readonly<Record<strin
 }
 
 /**
- * WGSL: `Work`, `find_work`, `row_at`, `sight_of` as common/attend.ts wants them, and
+ * WGSL: `Work`, `find_work`, `row_at`, `sight_of` as parts/attend.ts wants them, and
  * `key_at(work, position, keys)`, for tiles of `rows` rows (token, query head of one key head).
  */
 export const rowWork = (rows: number): string => `

@@ -18,16 +18,8 @@ import { type Shader, shader } from '../shader.ts';
 import { LOGARITHM, PHILOX } from './philox.ts';
 import { rowLoader } from './row-access.ts';
 import { bytesOfStored, pieces, rowsPerBinding } from './slices.ts';
-import {
-  across,
-  type SumTile,
-  sumsOf,
-  tileFeatures,
-  tileMemory,
-  tilePlace,
-  tileSums,
-  tileThreads,
-} from './sum-tile.ts';
+import { sumsOf, tileFeatures, tileMemory, tilePlace, tileSums } from './sum-tile.ts';
+import { across, type SumTile, tileThreads } from './tile-shape.ts';
 import { tileFor, tileKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
