@@ -14,7 +14,7 @@ const LONG = [
   'policy/src/webgpu',
   'backend-native/src/kernels',
   'sandbox/src/local-sandbox',
-  'train/src/resume',
+  'cli/src/resume',
 ];
 
 class LongFirst extends BaseSequencer {

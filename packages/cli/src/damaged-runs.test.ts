@@ -15,14 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, randomAt, SaccadeError } from '@saccade/core';
 import { findWeights, selectPlays } from '@saccade/replay';
-import {
-  auditRun,
-  readRun,
-  readStoredRun,
-  rescore,
-  writeReport,
-  writeStoredRun,
-} from '@saccade/report';
+import { auditRun, readRun, readStoredRun, rescore, writeReport } from '@saccade/report';
 import { writeSyntheticRun } from '@saccade/report/synthetic-run';
 import { presetTerms } from '@saccade/rewards';
 import {
@@ -41,6 +34,7 @@ import {
 import { mutate } from '@saccade/run-store/damage-file';
 import { readRunConfig } from '@saccade/train';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writeStoredRun } from './stored-run.fixture.ts';
 
 const mutations = Number(process.env.SACCADE_MUTATIONS ?? 60);
 const root = mkdtempSync(join(tmpdir(), 'saccade-damaged-'));
@@ -85,7 +79,7 @@ interface Outcome {
 const commands: Readonly<Record<string, () => Promise<Outcome>>> = {
   async resume() {
     const said: string[] = [];
-    const config = readRunConfig(run);
+    const { config } = await readRunConfig(run);
     const found = findLatestCheckpoint(
       checkpointsOf(run),
       (event) => event.kind === 'warning' && said.push(event.message),
@@ -114,11 +108,12 @@ const commands: Readonly<Record<string, () => Promise<Outcome>>> = {
     );
     if (found === undefined) said.push('no valid checkpoint');
     const state = found && readState(found.directory);
-    return { result: JSON.stringify({ config: readRunConfig(run), state }), said };
+    const { config } = await readRunConfig(run);
+    return { result: JSON.stringify({ config, state }), said };
   },
   async replay() {
     const said: string[] = [];
-    readRunConfig(run);
+    await readRunConfig(run);
     const plays = await selectPlays(
       run,
       { all: true },

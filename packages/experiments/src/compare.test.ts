@@ -6,7 +6,14 @@ import { algorithms } from '@saccade/algorithms';
 import { ConfigError } from '@saccade/core';
 import { type MetricsRow, readMetrics } from '@saccade/run-store';
 import { ensurePython } from '@saccade/sandbox';
-import { applySettings, checkNames, parseSetting, recipes, validateConfig } from '@saccade/train';
+import {
+  applySettings,
+  checkRun,
+  inputOf,
+  parseSetting,
+  recipes,
+  resolveRun,
+} from '@saccade/train';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CompareOptions, compare, planComparison } from './compare.ts';
 
@@ -16,19 +23,19 @@ const root = mkdtempSync(join(tmpdir(), 'saccade-compare-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const base = applySettings(
-  recipes.get('smoke').config,
+  inputOf(recipes.get('smoke')),
   [
     'rl.steps=2',
     'rl.minibatches=2',
-    'rl.batchSize=4',
-    'rl.oversample=1',
+    'scheduler.promptsPerStep=4',
+    'scheduler.oversample=1',
     'evaluation.count=2',
-    'keepTrajectoriesEverySteps=0',
+    'rl.keepTrajectoriesEverySteps=0',
   ].map(parseSetting),
 );
 
-async function options(isStopRequested = () => false): Promise<CompareOptions> {
-  const { python } = await ensurePython(pythonDirectory, { onEvent: () => {} });
+function options(isStopRequested = () => false): CompareOptions {
+  const python = async () => (await ensurePython(pythonDirectory)).python;
   return { python, onEvent: () => {}, isStopRequested, onRun: () => {} };
 }
 
@@ -49,7 +56,7 @@ describe('a comparison of algorithms', () => {
     // A person stops it in the second run.
     let stops = 0;
     const stopped = await compare(plan, {
-      ...(await options(() => stops > 1)),
+      ...options(() => stops > 1),
       onRun: (label) => {
         if (names.includes(label)) stops++;
       },
@@ -57,7 +64,7 @@ describe('a comparison of algorithms', () => {
     expect(stopped.map(({ label }) => label)).toEqual(['pyvision-rl']);
     const before = readFileSync(join(root, 'algorithms', 'pyvision-rl', 'metrics.jsonl'), 'utf8');
 
-    const runs = await compare(plan, await options());
+    const runs = await compare(plan, options());
     expect(runs.map(({ label }) => label)).toEqual(names);
     expect(readFileSync(join(root, 'algorithms', 'pyvision-rl', 'metrics.jsonl'), 'utf8')).toBe(
       before,
@@ -75,11 +82,11 @@ describe('a comparison of algorithms', () => {
     const from = join(root, 'algorithms', 'cold-start');
     const plan = planComparison({
       vary: 'algorithm.klCoefficient=0,0.5',
-      base: applySettings(base, ['algorithm=grpo', 'profile=trl'].map(parseSetting)),
+      base: applySettings(base, ['algorithm=grpo', 'algorithm.profile=trl'].map(parseSetting)),
       directory: join(root, 'kl'),
       from,
     });
-    const [free = [], pulled = []] = (await compare(plan, await options())).map(({ metrics }) =>
+    const [free = [], pulled = []] = (await compare(plan, options())).map(({ metrics }) =>
       rlValues(metrics, 'kl'),
     );
     expect(free).toEqual([undefined, undefined]);
@@ -94,7 +101,7 @@ describe('a comparison of algorithms', () => {
     expect(() => plan('algorithm')).toThrow(/expected a field and two or more values/);
     expect(() => plan('algorithm=grpo,grpo')).toThrow(/stands twice/);
     expect(() => plan('algorithm=grpo,magic')).toThrow(/no algorithm "magic"/);
-    expect(() => plan('sft.updates=1,2')).toThrow(/only fields of rl and rollout/);
+    expect(() => plan('sft.updates=1,2')).toThrow(/changes sft, which the cold start is made with/);
   });
 
   it('does not go on with a run of another configuration', async () => {
@@ -104,7 +111,7 @@ describe('a comparison of algorithms', () => {
       directory: join(root, 'algorithms'),
       from: join(root, 'elsewhere'),
     });
-    await expect(compare(plan, await options())).rejects.toThrow(
+    await expect(compare(plan, options())).rejects.toThrow(
       /holds a run with another configuration/,
     );
   });
@@ -113,9 +120,9 @@ describe('a comparison of algorithms', () => {
 it('takes every algorithm, or says what the loop cannot give it', () => {
   const refused: string[] = [];
   for (const [name] of algorithms.entries()) {
-    const config = validateConfig(applySettings(base, [parseSetting(`algorithm=${name}`)]));
+    const run = resolveRun(applySettings(base, [parseSetting(`algorithm=${name}`)]));
     try {
-      checkNames(config);
+      checkRun(run);
     } catch (error) {
       expect(error).toBeInstanceOf(ConfigError);
       expect(String(error)).toMatch(/needs .+, which this loop does not give/);

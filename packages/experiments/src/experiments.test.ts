@@ -21,15 +21,15 @@ afterAll(() => rmSync(root, { recursive: true }));
 /** As small as a run goes. */
 const tiny = [
   'sft.updates=1',
-  'sft.demonstrations=4',
-  'sft.tours=4',
-  'sft.readings=4',
-  'sft.captions=4',
+  'coldStart.demonstrations=4',
+  'coldStart.tours=4',
+  'coldStart.readings=4',
+  'coldStart.captions=4',
   'rl.steps=1',
-  'rl.batchSize=4',
+  'scheduler.promptsPerStep=4',
   'evaluation.count=2',
   'evaluation.keepTrajectories=0',
-  'keepTrajectoriesEverySteps=0',
+  'rl.keepTrajectoriesEverySteps=0',
   'rollout.slowSeconds=0.1',
 ].map(parseSetting);
 
@@ -52,11 +52,11 @@ describe.each(experiments.entries())('%s', (name, experiment) => {
     expect(new Set(folders).size).toBe(folders.length);
     for (const { variants } of parts) {
       expect(variants.length).toBeLessThanOrEqual(MOST_RUNS);
-      const configs = variants.map(({ config }) => JSON.stringify(config));
+      const configs = variants.map(({ run }) => JSON.stringify(run.config));
       expect(new Set(configs).size).toBe(configs.length);
     }
     const starts = coldStarts.map(({ directory }) => directory);
-    for (const { config } of runs) expect(starts).toContain(config.startFrom);
+    for (const { run } of runs) expect(starts).toContain(run.config.startFrom);
   });
 
   it('draws curves that its runs record', async () => {
@@ -65,11 +65,10 @@ describe.each(experiments.entries())('%s', (name, experiment) => {
       ...experiment,
       parts: experiment.parts.map((part) => ({ ...part, variants: part.variants.slice(0, 1) })),
     };
-    const { python } = await ensurePython(pythonDirectory);
     const plan = planExperiment(first, join(root, name), tiny);
     let results: readonly PartResult[] = [];
     const isDone = await runExperiment(plan, {
-      python,
+      python: async () => (await ensurePython(pythonDirectory)).python,
       onEvent: () => {},
       isStopRequested: () => false,
       onRun: () => {},
@@ -100,7 +99,7 @@ const experiment: Experiment = {
       about: 'It asks.',
       from: 'cold-start',
       recipe: 'codedance-nano',
-      settings: ['rl.batchSize=4'],
+      settings: ['scheduler.promptsPerStep=4'],
       variants: [
         { label: 'One & two', about: 'One.', settings: [] },
         { label: 'other', about: 'Two.', settings: ['reward.accuracy=0.5'] },
@@ -121,15 +120,15 @@ describe('an experiment', () => {
   });
 
   it('puts a person’s settings before what a variant differs in', () => {
-    const settings = ['rl.steps=7', 'reward.accuracy=2', 'rl.batchSize=8'].map(parseSetting);
+    const settings = ['rl.steps=7', 'reward.accuracy=2', 'promptsPerStep=8'].map(parseSetting);
     const [planned] = planExperiment(experiment, '/runs', settings).parts;
     const [one, other] = planned?.variants ?? [];
-    expect(one?.config.rl).toMatchObject({
-      steps: 7,
-      batchSize: 8,
-      rewardWeights: { accuracy: 2 },
+    expect(one?.run.config).toMatchObject({
+      rl: { steps: 7 },
+      scheduler: { promptsPerStep: 8 },
+      reward: { accuracy: { weight: 2 } },
     });
-    expect(other?.config.rl.rewardWeights).toEqual({ accuracy: 0.5 });
+    expect(other?.run.config.reward.accuracy).toMatchObject({ weight: 0.5 });
     expect(one?.directory).toBe('/runs/part/one-two');
   });
 

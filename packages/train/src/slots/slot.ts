@@ -122,10 +122,11 @@ export function readSlot<Some>(
 export function fillSlot<Some>(slot: Slot<Some>, input: unknown): Filled<Some> | undefined {
   const read = readSlot(slot, input);
   if (read === undefined) return undefined;
-  const found = typeof read.name === 'string' ? getUnit(slot, read.name) : read.name;
-  const unit = slot.narrow?.(found, read.given) ?? found;
+  const { name: chosen, given } = read;
+  const found = typeof chosen === 'string' ? atSlot(slot, () => findUnit(slot, chosen)) : chosen;
+  const unit = atSlot(slot, () => slot.narrow?.(found, given)) ?? found;
   const schema = schemaOf(slot, unit);
-  const settings = readSettings(slot.key, schema, read.given) as Record<string, unknown>;
+  const settings = readSettings(slot.key, schema, given) as Record<string, unknown>;
   const name = nameOf(slot.registry, found);
   const isOutside = !slot.registry.has(name) || slot.registry.get(name) !== found;
   return {
@@ -136,12 +137,16 @@ export function fillSlot<Some>(slot: Slot<Some>, input: unknown): Filled<Some> |
   };
 }
 
-function getUnit<Some>(slot: Slot<Some>, name: string): Some {
+function findUnit<Some>(slot: Slot<Some>, name: string): Some {
+  return slot.find?.(name) ?? slot.registry.get(name);
+}
+
+/** Makes errors name the slot. */
+function atSlot<Some, Result>({ key }: Slot<Some>, find: () => Result): Result {
   try {
-    return slot.find?.(name) ?? slot.registry.get(name);
+    return find();
   } catch (error) {
-    if (error instanceof ConfigError)
-      throw new ConfigError(slot.key, `${slot.key}: ${error.message}`);
+    if (error instanceof ConfigError) throw new ConfigError(key, `${key}: ${error.message}`);
     throw error;
   }
 }

@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ReplayedPlay, type ReplayRunOptions, replayRun } from '@saccade/replay';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ReplayedPlay, type ReplayRunOptions, replayRun } from './replay-run.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'saccade-replay-'));
@@ -22,7 +22,7 @@ function saccade(...args: readonly string[]) {
 beforeAll(() => {
   // Long enough a cold start that some trajectories look before they answer.
   const settings = [
-    'sft.answerWithoutLooking=0.4',
+    'coldStart.answerWithoutLooking=0.4',
     'sft.updates=55',
     'checkpoint.everySftUpdates=100',
     'rl.steps=2',

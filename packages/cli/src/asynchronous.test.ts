@@ -6,10 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomAt } from '@saccade/core';
 import { isTiming, readMetrics } from '@saccade/run-store';
+import {
+  applySettings,
+  checkRun,
+  inputOf,
+  parseSetting,
+  recipes,
+  resolveRun,
+} from '@saccade/train';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkNames } from './parts.ts';
-import { recipes } from './registry.ts';
-import { applySettings, parseSetting, validateConfig } from './settings.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'saccade-asynchronous-'));
@@ -57,25 +62,25 @@ const coldStart = join(root, 'cold-start');
 const common = [
   `startFrom=${coldStart}`,
   'rl.steps=5',
-  'rl.batchSize=2',
+  'scheduler.promptsPerStep=2',
   'rl.groupSize=4',
   'rl.minibatches=2',
   // So small a policy is never right: without it no weight would change.
   'algorithm.entropyCoefficient=0.01',
-  'rollout.maxToolTurns=4',
+  'protocol.toolTurns=4',
   'evaluation.count=2',
   'checkpoint.keep=9',
   'keepTrajectoriesEverySteps=0',
 ];
-const asynchronous = [...common, 'rl.scheduler=asynchronous', 'rl.maxStaleness=2'];
+const asynchronous = [...common, 'scheduler=asynchronous', 'scheduler.maxStaleness=2'];
 const lockstep = [...asynchronous, 'rl.deterministic=true'];
 
 /** Enough of a cold start that the policy looks, more than once at times. */
 const examples = [
   'sft.updates=100',
-  'sft.demonstrations=64',
-  'sft.batchSize=8',
-  'sft.answerWithoutLooking=0',
+  'coldStart.demonstrations=64',
+  'coldStart.batchSize=8',
+  'coldStart.answerWithoutLooking=0',
 ];
 
 function argsOf(directory: string, settings: readonly string[]): readonly string[] {
@@ -125,13 +130,20 @@ describe('a deterministic asynchronous run', () => {
   }, 300_000);
 
   it('refuses what no checkpoint could hold', () => {
-    const config = (...settings: readonly string[]) =>
-      validateConfig(
-        applySettings(recipes.get('smoke').config, [...lockstep, ...settings].map(parseSetting)),
-      );
-    expect(() => checkNames(config())).not.toThrow();
-    expect(() => checkNames(config('rollout.deadlineSeconds=3'))).toThrow(/cannot have a deadline/);
-    expect(() => checkNames(config('rl.staleCaches=keep'))).toThrow(/cannot keep stale caches/);
+    const check = (...settings: readonly string[]) => {
+      const all = [...lockstep, ...settings].map(parseSetting);
+      checkRun(resolveRun(applySettings(inputOf(recipes.get('smoke')), all)));
+    };
+    expect(() => check()).not.toThrow();
+    expect(() => check('rollout.deadlineSeconds=3')).toThrow(
+      /rollout\.deadlineSeconds: a deterministic asynchronous run has no deadlines/,
+    );
+    expect(() => check('scheduler.inFlight.deadlineSeconds=3')).toThrow(
+      /scheduler\.inFlight\.deadlineSeconds: a deterministic asynchronous run has no deadlines/,
+    );
+    expect(() => check('rl.staleCaches=keep')).toThrow(
+      /rl\.staleCaches: a deterministic asynchronous run cannot keep them/,
+    );
   });
 });
 
@@ -142,9 +154,9 @@ describe('an asynchronous run', () => {
       'caches kept, restarts, a deadline and few in flight',
       [
         'rl.staleCaches=keep',
-        'rl.onUpdate=restart',
+        'scheduler.onUpdate=restart',
         'rollout.deadlineSeconds=20',
-        'rl.maxInFlight=12',
+        'scheduler.inFlight.maxTrajectories=12',
         'algorithm.correction=truncate',
       ],
     ],
@@ -171,11 +183,11 @@ describe('a run with a curriculum', () => {
   it('goes on with the tasks it has measured when it was killed', async () => {
     const settings = [
       ...common,
-      'rl.scheduler=difficulty-prefilter',
+      'scheduler=difficulty-prefilter',
       // 32 tasks are measured for each that is trained on.
-      'rl.batchSize=1',
+      'scheduler.promptsPerStep=1',
       'rl.minibatches=1',
-      'rl.maxRounds=1',
+      'scheduler.maxRounds=1',
       'checkpoint.everyRlSteps=1',
     ];
     const whole = join(root, 'curriculum');
