@@ -111,6 +111,7 @@ async function makeItems(
     Array.from({ length: group }, (_, seed) =>
       demonstrate({
         taskSet: taskSets.get('needle'),
+        protocol,
         makeEnv: () => createToolEnv({ protocol, sandbox, budgets: { toolTurns: 4, images: 16 } }),
         processor,
         script: needleScript(tourMix),

@@ -9,6 +9,16 @@ export {
 } from './define-protocol.ts';
 export { defineTaskSet, type TaskSetDefinition, type TaskSetUnit } from './define-task-set.ts';
 export type { Env, EnvReset, EnvStep } from './env.ts';
+export {
+  type Hand,
+  type HandOwner,
+  type HandSigns,
+  handOf,
+  type Step,
+  type StepKind,
+  type StepPlace,
+  stepAction,
+} from './hand.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';
 export type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
 export { type CodedanceOptions, codedance, codedanceWith } from './protocols/codedance.ts';

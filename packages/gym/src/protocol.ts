@@ -5,6 +5,7 @@ import type { Tool } from '@saccade/tools';
 import type { Action, StopReason } from '@saccade/trajectory';
 import type { Budgets } from './budgets.ts';
 import type { CodeRuntime } from './code-runtime.ts';
+import type { Hand } from './hand.ts';
 import type { Task } from './task.ts';
 
 /** Content before it is tokenised; pictures are PNG bytes with the name the protocol gives them. */
@@ -69,6 +70,8 @@ export interface Protocol {
    * @throws DataError if the protocol has no words for such an action
    */
   write(action: Action, thought?: string): string;
+  /** How scripted demonstrators act in it; without one, no cold start can show it. */
+  readonly hand?: Hand;
   /** The user turn that answers an execution or a tool call. */
   observe(outcome: Outcome, place: ObservationPlace): readonly MessagePart[];
   /** The user turn that answers a turn that could not be parsed; without one, it ends there. */

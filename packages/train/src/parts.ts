@@ -2,7 +2,7 @@
 import type { Algorithm, ScoredGroup as AlgorithmGroup } from '@saccade/algorithms';
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
-import type { ColdStart } from '@saccade/data';
+import { type ColdStart, checkColdStart } from '@saccade/data';
 import { createToolEnv, type Protocol } from '@saccade/gym';
 import type { OpenColdStart, RunParts, StageOptimizer } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
@@ -161,12 +161,21 @@ function judgesOf(run: ResolvedRun, directory: string): GroupJudges | undefined 
   );
 }
 
+/** Whether a run shows its cold start at all. */
+function showsColdStart({ config }: ResolvedRun): boolean {
+  return config.startFrom === undefined && config.sft.updates > 0;
+}
+
 /** Checks what only opening would find, without opening anything. @throws ConfigError */
 export function checkRun(run: ResolvedRun): void {
   algorithmOf(run);
   judgesOf(run, '.');
   schedulerOf(run, algorithmOf(run));
-  protocolOf(run);
+  const protocol = protocolOf(run);
+  const { coldStart } = run.units;
+  if (coldStart !== undefined && showsColdStart(run)) {
+    checkColdStart(coldStart, settingsOf(run.config.coldStart as Selected), protocol);
+  }
   required(run.units.taskSet).with(settingsOf(run.config.taskSet));
 }
 

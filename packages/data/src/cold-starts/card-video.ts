@@ -1,10 +1,15 @@
 /** The cold start for `card-video`: to look on demand, or to read frames that are given. */
 import { count, type SettingsOf } from '@saccade/core/settings';
-import { drawCardFrame } from '@saccade/gym';
+import { drawCardFrame, handOf } from '@saccade/gym';
 import { z } from 'zod';
 import { tourMix } from '../behaviour.ts';
 import { captions } from '../caption.ts';
-import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
+import {
+  type ColdStartContext,
+  checkColdStart,
+  defineColdStart,
+  type Mixture,
+} from '../cold-start.ts';
 import { amounts, behavior, CONCURRENCY, scriptedTasks } from '../cold-start-settings.ts';
 import { videoCorpus } from '../corpus.ts';
 import { demonstrate } from '../demonstrations.ts';
@@ -32,12 +37,14 @@ export const cardVideo = defineColdStart({
   description: 'Strips and frames that are fetched too rarely; or given frames, which are read.',
   settings,
   corpus: videoCorpus,
+  steps: ({ frames }) => (frames > 0 ? [] : ['filmStrip', 'frame']),
   taskCount: scriptedTasks,
   gather,
 });
 
 async function gather(sft: Settings, context: ColdStartContext): Promise<readonly Mixture[]> {
   const { processor, images, protocol, seed, onEvent } = context;
+  checkColdStart(cardVideo, sft, protocol);
   const captioned = await captions({
     processor,
     images,
@@ -66,7 +73,7 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
 async function looks(sft: Settings, context: ColdStartContext): Promise<readonly Mixture[]> {
   const { processor, images, protocol, taskSet, makeEnv, seed, onEvent } = context;
   const concurrency = Math.min(CONCURRENCY, context.concurrency);
-  const shared = { taskSet, makeEnv, processor, images, seed, concurrency, onEvent };
+  const shared = { taskSet, protocol, makeEnv, processor, images, seed, concurrency, onEvent };
   const maxLooks = protocol.budgets.toolTurns;
   const tours = await demonstrate({
     ...shared,
@@ -91,7 +98,7 @@ async function looks(sft: Settings, context: ColdStartContext): Promise<readonly
     count: sft.demonstrations,
   });
   const strips = await stripCaptions({ processor, images, seed, count: sft.captions, onEvent });
-  const guided = tours.map((tour) => guide(tour, processor));
+  const guided = tours.map((tour) => guide(tour, processor, handOf(protocol, [])));
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
     { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },

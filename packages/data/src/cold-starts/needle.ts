@@ -1,10 +1,15 @@
 /** The cold start for `needle`: to look at cards and to read them. */
 import type { SettingsOf } from '@saccade/core/settings';
-import { needleWith } from '@saccade/gym';
+import { handOf, needleWith } from '@saccade/gym';
 import { z } from 'zod';
 import { tourMix } from '../behaviour.ts';
 import { captions } from '../caption.ts';
-import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
+import {
+  type ColdStartContext,
+  checkColdStart,
+  defineColdStart,
+  type Mixture,
+} from '../cold-start.ts';
 import {
   amounts,
   behavior,
@@ -31,14 +36,16 @@ export const needle = defineColdStart({
   description: 'Looks at cards that are too few and end too early, tours, captions and readings.',
   settings,
   corpus: needleCorpus,
+  steps: ({ demonstrations, tours }) => (demonstrations + tours > 0 ? ['look'] : []),
   taskCount: scriptedTasks,
   gather,
 });
 
 async function gather(sft: Settings, context: ColdStartContext): Promise<readonly Mixture[]> {
   const { processor, images, protocol, taskSet, makeEnv, seed, onEvent } = context;
+  checkColdStart(needle, sft, protocol);
   const concurrency = Math.min(CONCURRENCY, context.concurrency);
-  const shared = { makeEnv, processor, images, seed, concurrency, onEvent };
+  const shared = { protocol, makeEnv, processor, images, seed, concurrency, onEvent };
   const maxLooks = protocol.budgets.toolTurns;
   const tours = await demonstrate({
     ...shared,
@@ -73,7 +80,7 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
     onEvent,
   });
   const captioned = await captions({ processor, images, seed, count: sft.captions, onEvent });
-  const guided = tours.map((tour) => guide(tour, processor));
+  const guided = tours.map((tour) => guide(tour, processor, handOf(protocol, [])));
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
     { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },

@@ -1,10 +1,15 @@
 /** The cold start for turned, dark and graded tables: to turn a picture back, look and read. */
 import type { SettingsOf } from '@saccade/core/settings';
-import { taskSets, turnedNeedleWith } from '@saccade/gym';
+import { handOf, taskSets, turnedNeedleWith } from '@saccade/gym';
 import type { Trajectory } from '@saccade/trajectory';
 import { z } from 'zod';
 import { captions } from '../caption.ts';
-import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
+import {
+  type ColdStartContext,
+  checkColdStart,
+  defineColdStart,
+  type Mixture,
+} from '../cold-start.ts';
 import {
   amounts,
   behavior,
@@ -15,7 +20,7 @@ import {
 } from '../cold-start-settings.ts';
 import { turnedCorpus } from '../corpus.ts';
 import { demonstrate } from '../demonstrations.ts';
-import { guide, turnedDecisions } from '../guided.ts';
+import { guide } from '../guided.ts';
 import { readingExamples } from '../reading.ts';
 import { turnedScript } from '../script.ts';
 import type { TurnedMix } from '../turned-behaviour.ts';
@@ -61,18 +66,23 @@ export const turnedNeedle = defineColdStart({
   description: 'Turns that are left out or tried at random, looks, tours, captions and readings.',
   settings,
   corpus: turnedCorpus,
+  steps: ({ demonstrations, tours }) => (demonstrations + tours > 0 ? ['turn', 'look'] : []),
+  // Two turns, where the first did not help, and a look.
+  leastToolTurns: ({ demonstrations, tours }) => (demonstrations + tours > 0 ? 3 : 0),
   taskCount: scriptedTasks,
   gather,
 });
 
 async function gather(sft: Settings, context: ColdStartContext): Promise<readonly Mixture[]> {
   const { processor, images, protocol, makeEnv, seed, onEvent } = context;
+  checkColdStart(turnedNeedle, sft, protocol);
   const concurrency = Math.min(CONCURRENCY, context.concurrency);
-  const shared = { makeEnv, processor, images, seed, concurrency, onEvent };
+  const shared = { protocol, makeEnv, processor, images, seed, concurrency, onEvent };
   // A script must end in its answer: what is turned and what is looked at share the budget.
   const most = protocol.budgets.toolTurns;
-  const turnsAndLooks = (mostTries: number) => {
-    return { mostTries, maxLooks: Math.max(1, most - mostTries) };
+  const turnsAndLooks = (tries: number) => {
+    const mostTries = Math.min(tries, most - 1);
+    return { mostTries, maxLooks: most - mostTries };
   };
   // None in the dark: tools that cannot be told there would teach that light tells nothing.
   const toured = await demonstrate({
@@ -113,7 +123,9 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
     printShare: PRINT_SHARE,
     onEvent,
   });
-  const guided = toured.map((tour) => guide(tour, processor, turnedDecisions));
+  const guided = toured.map((tour) =>
+    guide(tour, processor, handOf(protocol, []), 'turnLookOrAnswer'),
+  );
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },
     { kind: 'tours', examples: guided, perUpdate: sft.tourBatchSize },

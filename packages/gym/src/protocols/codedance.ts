@@ -8,6 +8,7 @@ import type { Outcome } from '@saccade/sandbox';
 import type { Action } from '@saccade/trajectory';
 import type { CodeRuntime } from '../code-runtime.ts';
 import { defineProtocol } from '../define-protocol.ts';
+import { type Hand, pillowTurn } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callTexts, readHermesCall } from './calls.ts';
@@ -56,6 +57,7 @@ export function codedanceWith(name: string, options: CodedanceOptions): Protocol
     prompt,
     parse: (text) => parse(text, options.code),
     write,
+    hand,
     observe,
     endsOn: () => undefined,
   };
@@ -113,6 +115,23 @@ function write(action: Action, thought = ''): string {
   if (action.kind === 'answer') return `${before}<answer>${action.answer}</answer>`;
   throw new DataError(`CodeDance has no words for ${action.kind}. Give it code or an answer.`);
 }
+
+/** On the first image, which is a variable that a turn replaces; the last expression is shown. */
+const hand: Hand = {
+  look: ({ box }, { images: [name] }) => {
+    return { kind: 'code', code: `${name}.crop((${box.join(', ')}))` };
+  },
+  turn({ tool }, { images: [name] }) {
+    const turned = `${name} = ${name}.${pillowTurn(tool)}\n${name}`;
+    return { kind: 'code', code: `from PIL import Image\n${turned}` };
+  },
+  signs: ([name]) => ({
+    act: ['<code>'],
+    answer: ['<answer>'],
+    look: [`${name}.crop`],
+    turn: [`${name} = ${name}.`],
+  }),
+};
 
 /** Asks for what the published text after every result asks for, in our words. */
 const goOn =

@@ -7,6 +7,7 @@ import type { Outcome } from '@saccade/sandbox';
 import { codeImageTool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
 import { defineProtocol } from '../define-protocol.ts';
+import { currentImage, type Hand, pillowTurn, type StepPlace } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, readHermesCall } from './calls.ts';
@@ -64,6 +65,20 @@ function write(action: Action, thought = ''): string {
   throw new DataError(`CodeVision has no words for ${action.kind}. Give it a call or an answer.`);
 }
 
+/** Calls the tool on the image that the last turn made; nothing else stays from call to call. */
+const hand: Hand = {
+  look: ({ box }, place) => call('crop', `image.crop((${box.join(', ')}))`, place),
+  turn: ({ tool }, place) => call('turn', `image.${pillowTurn(tool)}`, place),
+  signs: () => {
+    return { act: [callOpen], answer: ['<answer>'], look: ['"crop"'], turn: ['"turn"'] };
+  },
+};
+
+function call(description: string, made: string, place: StepPlace): Action {
+  const given = { description, image_index: currentImage(place), code: `result = ${made}` };
+  return { kind: 'toolCall', name: codeImageTool.name, arguments: given };
+}
+
 /** The public reminder writes <tool_calls>, which nothing reads; this one writes the tag. */
 const reminder =
   'Go on in the same form: <think></think>, then <tool_call></tool_call> or <answer></answer>.';
@@ -100,6 +115,7 @@ const published: Protocol = {
   prompt,
   parse,
   write,
+  hand,
   observe,
   endsOn: () => undefined,
 };

@@ -11,6 +11,7 @@ import {
   onErrorField,
   parsePyvision,
   pyvisionEndsOn,
+  pyvisionImageHand,
   pyvisionTags,
   writePyvision,
 } from './pyvision.ts';
@@ -53,6 +54,7 @@ export function pyvisionImageWith(name: string, options: PyvisionImageOptions): 
     prompt: (task) => ({ user: options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task) }),
     parse: parsePyvision,
     write: writePyvision,
+    hand: pyvisionImageHand,
     observe: observePyvision,
     endsOn: (outcome) => pyvisionEndsOn(outcome, options.onError),
   };

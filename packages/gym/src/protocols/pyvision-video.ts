@@ -12,6 +12,7 @@ import {
   parsePyvision,
   pyvisionEndsOn,
   pyvisionTags,
+  pyvisionVideoHand,
   writePyvision,
 } from './pyvision.ts';
 
@@ -57,6 +58,7 @@ export function pyvisionVideoWith(name: string, options: PyvisionVideoOptions): 
     prompt: (task) => ({ user: options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task) }),
     parse: parsePyvision,
     write: writePyvision,
+    hand: pyvisionVideoHand,
     observe: observePyvision,
     endsOn: (outcome) => pyvisionEndsOn(outcome, options.onError),
   };
