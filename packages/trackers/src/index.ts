@@ -1,3 +1,3 @@
-export { CLOSE_SECONDS, type ChosenTracker, openTrackers, type Trackers } from './open-trackers.ts';
+export { type ChosenTracker, CLOSE_SECONDS, openTrackers, type Trackers } from './open-trackers.ts';
 export { type KnownTracker, trackers } from './registry.ts';
 export { defineTracker, type Tracker, type TrackerContext, type TrackerUnit } from './tracker.ts';

@@ -65,7 +65,10 @@ export async function openTrackers(
         everyone((tracker) => tracker.metrics(row));
       },
     }),
-    sink: (event: RunEvent) => everyone((tracker) => tracker.event?.(event)),
+    sink(event: RunEvent) {
+      // Rows come whole, by the log.
+      if (event.kind !== 'metrics') everyone((tracker) => tracker.event?.(event));
+    },
     async close() {
       const all = [...open].map(([name, tracker]) => ask(name, () => closeInTime(tracker)));
       await Promise.all(all);

@@ -25,7 +25,8 @@ export function encodeEvent(event: TensorboardEvent): Buffer {
   const wallTime = Buffer.alloc(8);
   wallTime.writeDoubleLE(event.wallSeconds);
   const head = [key(1, FIXED64), wallTime];
-  if (event.kind === 'version') return Buffer.concat([...head, bytes(3, Buffer.from('brain.Event:2'))]);
+  if (event.kind === 'version')
+    return Buffer.concat([...head, bytes(3, Buffer.from('brain.Event:2'))]);
   head.push(key(2, VARINT), varint(event.step));
   // tensorflow.SessionLog: 1 status, whose START is 1.
   if (event.kind === 'restart') return Buffer.concat([...head, bytes(7, Buffer.from([8, 1]))]);

@@ -17,7 +17,8 @@ const settings = z.strictObject({
 
 export const csv = defineTracker({
   name: 'csv',
-  description: 'One table for spreadsheets and data frames; a cell is empty where a row has no value.',
+  description:
+    'One table for spreadsheets and data frames; a cell is empty where a row has no value.',
   settings,
   open({ path }, { directory, rows: before }) {
     const target = resolve(directory, path);

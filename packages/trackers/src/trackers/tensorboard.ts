@@ -31,7 +31,7 @@ export const tensorboard = defineTracker({
     mkdirSync(folder, { recursive: true });
     const now = Date.now();
     // Files are read in the order of their names: the time in milliseconds keeps that of attempts.
-    const name = `events.out.tfevents.${String(now).padStart(14, '0')}.${hostname()}`;
+    const name = `events.out.tfevents.${now}.${hostname()}`;
     const file = openSync(join(folder, name), 'wx');
     const write = (event: TensorboardEvent): void => {
       writeSync(file, encodeRecord(encodeEvent(event)));
