@@ -33,6 +33,7 @@ export default defineConfig({
   test: {
     include: [
       'packages/*/src/**/*.test.ts',
+      'packages/cli/template/test/**/*.test.ts',
       'native/test/**/*.test.ts',
       'scripts/**/*.test.ts',
       'bench/src/**/*.test.ts',

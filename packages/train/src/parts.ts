@@ -53,7 +53,7 @@ export async function openRunDevice({ config, units }: ResolvedRun): Promise<Dev
 
 /** The protocol of a run, at its settings. */
 export function protocolOf({ config, units }: ResolvedRun): Protocol {
-  return required(units.protocol).with(settingsOf(config.protocol));
+  return required(units.protocol).with(settingsOf(config.protocol), units.tools);
 }
 
 /** Opens the sandbox, the task set and the environments of a run. */

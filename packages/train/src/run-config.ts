@@ -10,6 +10,7 @@ import {
   unknownSetting,
 } from '@saccade/core/settings';
 import { type Sections, sections } from './sections/sections.ts';
+import { type FilledList, fillList, isListSlot, type ListSlot } from './slots/list-slot.ts';
 import { type Filled, fillSlot, type Selected, type Slot } from './slots/slot.ts';
 import { type SlotInputs, type SlotKey, slots } from './slots/slots.ts';
 
@@ -19,6 +20,7 @@ export interface RunConfig extends Sections {
   readonly model: Selected;
   readonly taskSet: Selected;
   readonly protocol: Selected;
+  readonly tools?: readonly Selected[];
   readonly sandbox: Selected;
   readonly coldStart?: Selected;
   readonly scheduler: Selected;
@@ -31,6 +33,7 @@ export interface RunConfig extends Sections {
   readonly sftOptimizer: Selected;
   readonly sftSchedule: Selected;
   readonly engine?: Selected;
+  readonly trackers?: readonly Selected[];
 }
 
 type PartialSection<Value> = Value extends readonly unknown[]
@@ -46,7 +49,11 @@ export type RunInput = {
 
 /** The units of a run, by slot; a slot that is empty is absent. */
 export type RunUnits = {
-  readonly [Key in SlotKey]?: (typeof slots)[Key] extends Slot<infer Some> ? Some : never;
+  readonly [Key in SlotKey]?: (typeof slots)[Key] extends ListSlot<infer Some>
+    ? readonly Some[]
+    : (typeof slots)[Key] extends Slot<infer Some>
+      ? Some
+      : never;
 };
 
 /** A configuration with the units that it names. */
@@ -68,9 +75,10 @@ const isSlotKey = (key: string): key is SlotKey => Object.hasOwn(slots, key);
 function fill(input: RunInput): ResolvedRun {
   const entries = Object.entries(input as Readonly<Record<string, unknown>>);
   const plain = Object.fromEntries(entries.filter(([key]) => !isSlotKey(key)));
-  const filled = new Map<SlotKey, Filled<unknown>>();
+  const filled = new Map<SlotKey, Filled<unknown> | FilledList<unknown>>();
   for (const key of slotKeys) {
-    const one = fillSlot<unknown>(slots[key] as Slot<unknown>, input[key]);
+    const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
+    const one = isListSlot(slot) ? fillList(slot, input[key]) : fillSlot(slot, input[key]);
     if (one !== undefined) filled.set(key, one);
   }
   for (const key of Object.keys(plain)) {
@@ -96,8 +104,9 @@ function fill(input: RunInput): ResolvedRun {
 /** The fields that choose units: `algorithm`, one of the known ones. */
 function slotFields(): readonly SettingField[] {
   return slotKeys.map((key) => {
-    const { registry, preset, about } = slots[key] as Slot<unknown>;
-    const range = `one of ${registry.names.join(', ')}`;
+    const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
+    const { registry, preset, about } = slot;
+    const range = `${isListSlot(slot) ? 'some' : 'one'} of ${registry.names.join(', ')}`;
     return { path: key, unit: 'name', range, default: preset, about };
   });
 }
@@ -115,7 +124,12 @@ export function resolveRun(input: RunInput): ResolvedRun {
 
 /** A run as an input again, to change some of it: units from outside stand in their slots. */
 export function inputOfRun({ config, units, outside }: ResolvedRun): RunInput {
-  const own = outside.map((slot) => [slot, { ...config[slot], name: units[slot] }]);
+  const own = outside.map((slot) => {
+    const [selected, unit] = [config[slot], units[slot]] as readonly unknown[];
+    if (!Array.isArray(selected)) return [slot, { ...(selected as Selected), name: unit }];
+    const named = selected.map((one, i) => ({ ...one, name: (unit as readonly unknown[])[i] }));
+    return [slot, named];
+  });
   return { ...(config as RunInput), ...Object.fromEntries(own) };
 }
 
@@ -150,7 +164,25 @@ function checkTogether({ config, units }: ResolvedRun): void {
         'start, or set sft.updates=0.',
     );
   }
+  checkTools(units);
   checkDeterministic(config, units);
+}
+
+function checkTools({ tools, protocol }: RunUnits): void {
+  if (tools === undefined) return;
+  const refuse = (sentence: string): never => {
+    throw new ConfigError('tools', `tools: ${sentence}`);
+  };
+  if (tools.length === 0) {
+    refuse('expected at least one tool, got none. Leave it out to have those of the protocol.');
+  }
+  if (protocol?.takesTools !== true) {
+    const taking = slots.protocol.registry.entries().filter(([, one]) => one.takesTools);
+    refuse(
+      `the protocol ${protocol?.name} takes no tools. Choose one that does ` +
+        `(${taking.map(([name]) => name).join(', ')}), or leave tools out.`,
+    );
+  }
 }
 
 /** What ends a rollout by the clock, or samples from stale caches, has no place in such a run. */

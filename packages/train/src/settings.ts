@@ -2,7 +2,8 @@
 import { ConfigError } from '@saccade/core';
 import { type SettingField, unknownSetting } from '@saccade/core/settings';
 import { fieldsOf, type RunInput } from './run-config.ts';
-import { readSlot, type Slot } from './slots/slot.ts';
+import { chooseElements, isListSlot, type ListSlot, putInElement } from './slots/list-slot.ts';
+import { isPlain, readSlot, type Slot } from './slots/slot.ts';
 import { type SlotKey, slots } from './slots/slots.ts';
 
 /** A value given by hand for one field; its path may leave out what comes before its last words. */
@@ -51,7 +52,12 @@ export function applySettings(base: RunInput, settings: readonly Setting[]): Run
   for (const { path, value } of settings) {
     const key = slotOf(path);
     if (key === undefined) continue;
-    const before = readSlot(slots[key] as Slot<unknown>, input[key]);
+    const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
+    if (isListSlot(slot)) {
+      input = { ...input, [key]: chooseElements(slot, input[key], value) };
+      continue;
+    }
+    const before = readSlot(slot, input[key]);
     const isSame = before !== undefined && nameIn(before.name) === value;
     if (!isSame) input = { ...input, [key]: value };
   }
@@ -60,7 +66,7 @@ export function applySettings(base: RunInput, settings: readonly Setting[]): Run
   const ordered = [...others].sort((a, b) => rank(a) - rank(b));
   for (const { path, value } of ordered) {
     const field = resolvePath(path, fieldsOf(input as RunInput));
-    input = put(input, field.path.split('.'), readValue(field, value));
+    input = putSetting(input, field.path.split('.'), readValue(field, value));
   }
   return input as RunInput;
 }
@@ -114,11 +120,15 @@ function put(
   return { ...owner, [word]: put(inner, rest, value) };
 }
 
-/** Not a unit itself, whose fields are not settings. */
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const { settings, schema } = value as Readonly<Record<string, unknown>>;
-  return ![settings, schema].some(
-    (one) => typeof (one as { safeParse?: unknown } | undefined)?.safeParse === 'function',
-  );
+/** The same for an input, whose lists hold the units that the second word of a path names. */
+function putSetting(
+  input: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  value: unknown,
+): Record<string, unknown> {
+  const [key = '', name = '', ...rest] = path;
+  const slot = slots[key as SlotKey] as Slot<unknown> | ListSlot<unknown> | undefined;
+  if (slot === undefined || !isListSlot(slot)) return put(input, path, value);
+  const list = putInElement(slot, input[key], name, (settings) => put(settings, rest, value));
+  return { ...input, [key]: list };
 }

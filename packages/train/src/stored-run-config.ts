@@ -5,7 +5,8 @@ import { DataError, type EventSink } from '@saccade/core';
 import { readConfig } from '@saccade/run-store';
 import { loadRecipe, type RecipeSource, readSource } from './load-recipe.ts';
 import { type ResolvedRun, type RunInput, resolveRun } from './run-config.ts';
-import { readSlot, type Slot } from './slots/slot.ts';
+import { isListSlot, type ListSlot, readList } from './slots/list-slot.ts';
+import { readSlot, type Selected, type Slot } from './slots/slot.ts';
 import { type SlotKey, slots } from './slots/slots.ts';
 
 /** A run's configuration with its units, found again. */
@@ -47,21 +48,32 @@ export async function readRunConfig(
     onEvent({ kind: 'warning', message });
   }
   const units = Object.keys(sources).map((key) => {
-    const unit = unitIn(recipe.recipe.config, key as SlotKey);
-    const { name, ...settings } = (input as Record<string, { name: string }>)[key] ?? { name: '' };
-    if ((unit as { name?: unknown } | undefined)?.name === name) {
-      return [key, { ...settings, name: unit }] as const;
-    }
-    throw new DataError(
-      `${directory} was trained with the ${key} "${name}" from ${source.file}, which no longer ` +
-        'has it. Put it back, or begin another run.',
-    );
+    const stored = (input as Readonly<Record<string, unknown>>)[key];
+    const found = unitsIn(recipe.recipe.config, key as SlotKey);
+    const restore = ({ name, ...settings }: Selected): unknown => {
+      const unit = found.get(name);
+      if (unit !== undefined) return { ...settings, name: unit };
+      // A list may hold units of the catalog beside those from outside.
+      if (Array.isArray(stored) && slots[key as SlotKey].registry.has(name)) {
+        return { ...settings, name };
+      }
+      throw new DataError(
+        `${directory} was trained with the ${key} "${name}" from ${source.file}, which no longer ` +
+          'has it. Put it back, or begin another run.',
+      );
+    };
+    return [key, Array.isArray(stored) ? stored.map(restore) : restore(stored as Selected)];
   });
   return { ...resolveRun({ ...input, ...Object.fromEntries(units) }), source: recipe.source };
 }
 
-/** The unit itself that a recipe puts into a slot. */
-function unitIn(config: RunInput, key: SlotKey): unknown {
-  const name = readSlot(slots[key] as Slot<unknown>, config[key])?.name;
-  return typeof name === 'object' ? name : undefined;
+/** The units themselves that a recipe puts into a slot, by their names. */
+function unitsIn(config: RunInput, key: SlotKey): ReadonlyMap<string, unknown> {
+  const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
+  const elements = isListSlot(slot) ? (readList(key, config[key]) ?? []) : [config[key]];
+  const units = elements
+    .map((element) => readSlot(slot, element)?.name)
+    .filter((unit) => typeof unit === 'object')
+    .map((unit) => [(unit as { readonly name: string }).name, unit] as const);
+  return new Map(units);
 }

@@ -1,7 +1,7 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { DataError, type EventSink } from '@saccade/core';
+import { basename, join } from 'node:path';
+import { DataError, type EventSink, joinSinks } from '@saccade/core';
 import { type Evaluation, evaluate } from '@saccade/eval';
 import { createLearner, type Learner } from '@saccade/learner';
 import { coldStart, coldStartOf, Interrupted, type Run, reinforce, saveRun } from '@saccade/loop';
@@ -17,11 +17,13 @@ import {
   nodeFileSystem,
   openRunLog,
   type RunState,
+  readMetrics,
   readState,
   totalSteps,
   trajectoriesOf,
   writeConfig,
 } from '@saccade/run-store';
+import { openTrackers, type Trackers } from '@saccade/trackers';
 import { recordAttempt } from './environment.ts';
 import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
@@ -61,6 +63,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   const unlock = lockRun(directory);
   let parts: Parts | undefined;
   let log: Run['log'] | undefined;
+  let trackers: Trackers | undefined;
   try {
     parts = await openParts(resolved, options);
     const { state, resumedFrom } = await startingPoint(options, parts);
@@ -72,13 +75,14 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     const damage = [...(inspection?.damage ?? []), ...recordAttempt(directory, parts, attempt)];
     log = openRunLog(directory, state);
     warnOf([...damage, ...log.damage], onEvent);
+    trackers = await openRunTrackers(options);
     const run: Run = {
       config,
       parts,
       learner: learnerOf(resolved, parts, () => coldStartOf(run)),
       directory,
-      log,
-      onEvent,
+      log: trackers.watch(log),
+      onEvent: joinSinks(onEvent, trackers.sink),
       isStopRequested: options.isStopRequested ?? (() => false),
       state,
       ...(resumedFrom !== undefined && { resumedFrom }),
@@ -86,9 +90,21 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     return await stages(run);
   } finally {
     log?.close();
+    await trackers?.close();
     await parts?.dispose();
     unlock();
   }
+}
+
+/** Opens the trackers of a run; the log is open, so its rows are those that stay. */
+async function openRunTrackers({ run, directory, onEvent }: TrainOptions): Promise<Trackers> {
+  const { config, units } = run;
+  const chosen = (units.trackers ?? []).map((unit, index) => {
+    const { name: _, ...settings } = config.trackers?.[index] ?? { name: unit.name };
+    return { unit, settings };
+  });
+  const rows = chosen.length === 0 ? [] : readMetrics(directory).value.rows;
+  return openTrackers(chosen, { directory, runName: basename(directory), config, rows }, onEvent);
 }
 
 /** What learns from the trajectories of a run. */

@@ -83,14 +83,19 @@ function nameOf<Some>(registry: Registry<Some>, unit: Some): string {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a value is a unit, not a selection: it brings a schema of its own. */
-function isUnit(value: unknown): value is Unit {
-  return isRecord(value) && typeof value.name === 'string' && isSchema(value.settings, value);
+/** Whether a value is a unit, not a selection: it brings a schema, or can do something. */
+function isUnit(value: unknown): value is { readonly name: string } {
+  return isRecord(value) && typeof value.name === 'string' && !isPlain(value);
 }
 
-/** Algorithms keep values in `settings` and their schema in `schema`. */
-function isSchema(settings: unknown, { schema }: Readonly<Record<string, unknown>>): boolean {
-  return [settings, schema].some((one) => isRecord(one) && typeof one.safeParse === 'function');
+/** Whether a value is an object of plain data, such as a selection; a unit is not. */
+export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false;
+  // Algorithms keep values in `settings` and their schema in `schema`; tools have no settings.
+  const hasSchema = [value.settings, value.schema].some(
+    (one) => isRecord(one) && typeof one.safeParse === 'function',
+  );
+  return !hasSchema && Object.values(value).every((one) => typeof one !== 'function');
 }
 
 /** What an input says: the unit or its name, and settings. Empty slots are undefined. */

@@ -24,11 +24,15 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
+import { type Tool, tools } from '@saccade/tools';
+import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
 import { backends, type KnownBackend } from '../backends/registry.ts';
+import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';
 
 const slot = <Some>(given: Slot<Some>): Slot<Some> => given;
+const listSlot = <Some>(given: Slot<Some>): ListSlot<Some> => ({ ...given, isList: true });
 
 export const slots = {
   backend: slot<BackendUnit>({
@@ -54,6 +58,12 @@ export const slots = {
     about: 'How the model talks to its tools, and how much of them it may use.',
     registry: protocols,
     preset: 'pyvision-image',
+  }),
+  tools: listSlot<Tool>({
+    key: 'tools',
+    about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
+    registry: tools,
+    schema: () => z.strictObject({}),
   }),
   sandbox: slot<SandboxUnit>({
     key: 'sandbox',
@@ -130,6 +140,11 @@ export const slots = {
     registry: engines,
     implied: 'http',
   }),
+  trackers: listSlot<TrackerUnit>({
+    key: 'trackers',
+    about: 'Where metrics go beside metrics.jsonl of the run.',
+    registry: trackers,
+  }),
 } as const;
 
 export type SlotKey = keyof typeof slots;
@@ -140,6 +155,7 @@ export interface SlotInputs {
   readonly model?: SlotInput<KnownModel, ModelUnit>;
   readonly taskSet?: SlotInput<KnownTaskSet, TaskSetUnit>;
   readonly protocol?: SlotInput<KnownProtocol, ProtocolUnit>;
+  readonly tools?: string | readonly (string | Selection | Tool)[] | null;
   readonly sandbox?: SlotInput<KnownSandbox, SandboxUnit>;
   readonly coldStart?: SlotInput<KnownColdStart, ColdStart> | null;
   readonly scheduler?: SlotInput<KnownScheduler, SchedulerKind>;
@@ -152,6 +168,11 @@ export interface SlotInputs {
   readonly sftOptimizer?: string | Selection | OptimizerUnit;
   readonly sftSchedule?: string | Selection | ScheduleUnit;
   readonly engine?: SlotInput<KnownEngine, EngineUnit> | null;
+  readonly trackers?:
+    | string
+    | SlotInput<KnownTracker, TrackerUnit>
+    | readonly SlotInput<KnownTracker, TrackerUnit>[]
+    | null;
 }
 
 /** A unit by name, or itself, with settings that its own schema checks. */
