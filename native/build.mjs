@@ -4,6 +4,9 @@
  *   node native/build.mjs              silent when there is nothing to do
  *   node native/build.mjs --emulator   and the CUDA kernels for the CPU, which only tests want
  *
+ * Kernels for CUDA devices take minutes, so they are built where there is such a device and nvcc.
+ * SACCADE_CUDA=ON builds them without a device, SACCADE_CUDA=OFF leaves them out.
+ *
  * What was built from is remembered as a hash beside the addon, so calling this often is cheap.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -38,48 +41,66 @@ export class BuildError extends Error {}
 /**
  * Makes sure the addon is there and up to date. Of several calls at once, one builds.
  *
- * @param options.onStart   called with one line if there is something to build
- * @param options.emulator  whether the CUDA kernels are built for the CPU too
+ * @param options.onStart     called with one line if there is something to build
+ * @param options.onProgress  called with the share that is built, in percent
+ * @param options.emulator    whether the CUDA kernels are built for the CPU too
  * @returns {Promise<'fresh' | 'built'>}
  * @throws BuildError
  */
-export async function buildAddon({ onStart = () => {}, emulator = false } = {}) {
+export async function buildAddon({
+  onStart = () => {},
+  onProgress = () => {},
+  emulator = false,
+} = {}) {
   const compiler = findCompiler();
   const tools = describeTools(compiler);
-  if (isFresh({ sources: hashSources(), tools, emulator })) return 'fresh';
+  const cuda = cudaToBuild();
+  if (isFresh({ sources: hashSources(), tools, cuda, emulator })) return 'fresh';
   expectTools(compiler);
   mkdirSync(buildFolder, { recursive: true });
   await takeLock();
   try {
     // Someone else may have built it while this call waited.
     const sources = hashSources();
-    if (isFresh({ sources, tools, emulator })) return 'fresh';
-    const isAddonFresh = isFresh({ sources, tools, emulator: false });
+    if (isFresh({ sources, tools, cuda, emulator })) return 'fresh';
+    const isAddonFresh = isFresh({ sources, tools, cuda, emulator: false });
     onStart(
       isAddonFresh
         ? 'Building the CUDA kernels for the CPU, to test them (a minute, once) …'
-        : `Building the native kernels (${durationOf(tools)}, once) …`,
+        : `Building the native kernels (${durationOf(cuda)} the first time) …`,
     );
-    await build(tools, emulator);
-    writeFileSync(stampPath, `${JSON.stringify({ sources, tools, emulator }, null, 2)}\n`);
+    await build({ tools, cuda, emulator, onProgress });
+    writeFileSync(stampPath, `${JSON.stringify({ sources, tools, cuda, emulator }, null, 2)}\n`);
     return 'built';
   } finally {
     rmSync(lockPath, { force: true });
   }
 }
 
-function durationOf(tools) {
-  return tools.includes(NO_CUDA) ? 'two or three minutes' : 'about ten minutes with those for CUDA';
+function durationOf(cuda) {
+  return cuda === NO_CUDA ? 'two or three minutes' : 'about ten minutes, with those for CUDA,';
 }
 
-async function build(tools, emulator) {
-  // Another compiler's object files and CMake's cache are of no use.
-  const isSameTools = readStamp()?.tools === tools;
-  if (!isSameTools) rmSync(workFolder, { recursive: true, force: true });
-  let result = await compile(emulator);
-  if (result.code !== 0 && isSameTools) {
+async function build({ tools, cuda, emulator, onProgress }) {
+  const before = readStamp();
+  // Object files and CMake's cache of another compiler are useless; those without CUDA are not.
+  const isSameTools = before?.tools === tools && [NO_CUDA, cuda].includes(before.cuda ?? NO_CUDA);
+  if (!isSameTools && cuda !== NO_CUDA) rmSync(workFolder, { recursive: true, force: true });
+  if (before?.tools !== tools) rmSync(workFolder, { recursive: true, force: true });
+  // What an earlier build left for CUDA devices belongs to other sources.
+  if (cuda === NO_CUDA) {
+    rmSync(join(workFolder, 'Release', 'saccade-cuda.so'), { force: true });
+    rmSync(join(workFolder, 'cuda', 'CMakeFiles', 'saccade-cuda.dir'), {
+      recursive: true,
+      force: true,
+    });
+  }
+  const options = { cuda, emulator, onProgress };
+  let result = await compile(options);
+  // CMake's cache may be at fault; a source that does not compile will not the second time either.
+  if (result.code !== 0 && isSameTools && !hasCompilerError(result.output)) {
     rmSync(workFolder, { recursive: true, force: true });
-    result = await compile(emulator);
+    result = await compile(options);
   }
   writeFileSync(logPath, result.output);
   const built = join(workFolder, 'Release', 'saccade.node');
@@ -106,6 +127,11 @@ async function build(tools, emulator) {
       rmSync(to, { force: true });
     }
   }
+}
+
+/** Whether a compiler or linker refused a source, in the output of a build. */
+export function hasCompilerError(output) {
+  return /(^|\s)(fatal )?error: |undefined reference|ld returned/m.test(output);
 }
 
 /** Waits until no other process builds. A lock whose owner is gone is taken over. */
@@ -140,11 +166,14 @@ function readText(path) {
   }
 }
 
-function isFresh({ sources, tools, emulator }) {
+function isFresh({ sources, tools, cuda, emulator }) {
   const built = readStamp();
+  // What was asked for once stays, as long as it is of these sources.
+  const isCudaFresh = built?.cuda === cuda || (cuda === NO_CUDA && cudaSetting() === 'AUTO');
   return (
     built?.tools === tools &&
     built.sources === sources &&
+    isCudaFresh &&
     (built.emulator === true || !emulator) &&
     existsSync(addonPath())
   );
@@ -184,7 +213,6 @@ function describeTools(compiler) {
     `${process.platform}-${process.arch}`,
     `cmake-js ${version}`,
     compiler?.version ?? 'no compiler',
-    cudaCompiler(),
     // CMake writes absolute paths into its cache.
     here,
   ].join(', ');
@@ -192,10 +220,44 @@ function describeTools(compiler) {
 
 const NO_CUDA = 'no kernels for CUDA devices';
 
-/** What builds for CUDA devices: nvcc where there is one, unless SACCADE_CUDA=OFF says not to. */
-function cudaCompiler() {
-  if (process.env.SACCADE_CUDA === 'OFF') return NO_CUDA;
-  return spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || NO_CUDA;
+/** SACCADE_CUDA of the environment: ON, OFF, or AUTO where it is not set. */
+function cudaSetting() {
+  const setting = process.env.SACCADE_CUDA || 'AUTO';
+  if (['ON', 'OFF', 'AUTO'].includes(setting)) return setting;
+  throw new BuildError(`SACCADE_CUDA must be ON, OFF or AUTO, is ${setting}. Correct or unset it.`);
+}
+
+/** Whether this machine has an NVIDIA device that its driver can reach. */
+function hasCudaDevice() {
+  if (existsSync('/dev/nvidiactl')) return true;
+  const { status, stdout } = spawnSync('nvidia-smi', ['-L'], { encoding: 'utf8' });
+  return status === 0 && stdout.includes('GPU');
+}
+
+/**
+ * The compiler that builds for CUDA devices, as it introduces itself; NO_CUDA where none should.
+ *
+ * @param setting    ON, OFF, AUTO
+ * @param hasDevice  whether there is a device to run them
+ * @param nvcc       what nvcc says of itself, if it is there
+ * @throws BuildError for ON without nvcc
+ */
+export function chooseCuda(setting, hasDevice, nvcc) {
+  if (setting === 'OFF' || (setting === 'AUTO' && !hasDevice())) return NO_CUDA;
+  const compiler = nvcc();
+  if (compiler === undefined && setting === 'ON') {
+    throw new BuildError(
+      'SACCADE_CUDA=ON asks for the kernels for CUDA devices, but there is no nvcc on the PATH. ' +
+        "Install NVIDIA's CUDA toolkit, 12 or newer, or unset SACCADE_CUDA.",
+    );
+  }
+  return compiler ?? NO_CUDA;
+}
+
+function cudaToBuild() {
+  const nvcc = () =>
+    spawnSync('nvcc', ['--version'], { encoding: 'utf8' }).stdout?.trim() || undefined;
+  return chooseCuda(cudaSetting(), hasCudaDevice, nvcc);
 }
 
 /** The compiler CMake will choose, and how it introduces itself. */
@@ -242,15 +304,25 @@ function expectTools(compiler) {
 }
 
 /** Builds the addon, and what is asked for beside it. */
-async function compile(emulator) {
-  const addon = await runCmake([]);
+async function compile({ cuda, emulator, onProgress }) {
+  const options = [`--CDSACCADE_CUDA=${cuda === NO_CUDA ? 'OFF' : 'AUTO'}`];
+  const addon = await runCmake(options, onProgress);
   if (addon.code !== 0 || !emulator) return addon;
-  const library = await runCmake(['--target', 'saccade-cuda-emulated']);
+  const target = ['--target', 'saccade-cuda-emulated'];
+  const library = await runCmake([...options, ...target], onProgress);
   return { code: library.code, output: addon.output + library.output };
 }
 
+/** The share that a line of make (`[ 42%]`) or ninja (`[42/100]`) says is built, in percent. */
+export function progressOf(text) {
+  const last = [...text.matchAll(/^\[\s*(\d+)(?:%|\/(\d+))\]/gm)].at(-1);
+  if (last === undefined) return undefined;
+  const [, done, all] = last;
+  return all === undefined ? Number(done) : Math.floor((100 * Number(done)) / Number(all));
+}
+
 /** Runs cmake-js and collects what it says. */
-function runCmake(options) {
+function runCmake(options, onProgress) {
   const require = createRequire(import.meta.url);
   const command = join(dirname(require.resolve('cmake-js/package.json')), 'bin', 'cmake-js');
   const args = [
@@ -260,7 +332,6 @@ function runCmake(options) {
     workFolder,
     '--parallel',
     String(availableParallelism()),
-    `--CDSACCADE_CUDA=${process.env.SACCADE_CUDA === 'OFF' ? 'OFF' : 'AUTO'}`,
     ...options,
   ];
   return new Promise((resolve) => {
@@ -268,6 +339,8 @@ function runCmake(options) {
     let output = '';
     const collect = (chunk) => {
       output += chunk;
+      const percent = progressOf(String(chunk));
+      if (percent !== undefined) onProgress(percent);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);

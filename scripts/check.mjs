@@ -1,6 +1,6 @@
 /**
- * All checks besides the tests: layers, catalogs, format and lint, types (tests included),
- * the written catalog of algorithms.
+ * All checks besides the tests: how packages and files hang together, catalogs, format and lint,
+ * unused exports, doc comments, types (tests included), and the code that documents show.
  *
  *   npm run check
  */
@@ -9,8 +9,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkAlgorithmCatalog } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
+import { checkContributing } from './check-contributing.mjs';
+import { checkCycles } from './check-cycles.mjs';
+import { checkDocuments } from './check-documents.mjs';
+import { checkEnvironment } from './check-environment.mjs';
+import { checkExports } from './check-exports.mjs';
 import { checkLayers } from './check-layers.mjs';
 import { checkMetricsPage } from './metrics-catalog.mjs';
+import { checkReferences } from './references.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -27,13 +33,20 @@ function tool(name, ...args) {
 
 const checks = [
   ['layers', () => checkLayers(root)],
+  ['import cycles', () => checkCycles(root)],
+  ['tsconfig references', () => checkReferences(root)],
+  ['environment variables', () => checkEnvironment(root)],
+  ['doc comments', () => checkExports(root)],
+  ['CONTRIBUTING.md', () => checkContributing(root)],
   ['catalogs', () => checkCatalogs(root)],
   ['format and lint', () => tool('biome', 'check', '--error-on-warnings', '.')],
+  ['unused exports', () => tool('knip', '--include', 'files,exports,types', '--no-config-hints')],
   ['types', () => tool('tsc', '-b')],
   ['types of tests', () => tool('tsc', '-p', 'tsconfig.tests.json')],
   // Reads what the step before compiled.
   ['docs/catalog.md', () => checkAlgorithmCatalog(root)],
   ['docs/metrics.md', () => checkMetricsPage(root)],
+  ['code in documents', () => checkDocuments(root)],
 ];
 
 let failures = 0;

@@ -9,7 +9,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -72,11 +72,54 @@ function run(what, command, args) {
   });
 }
 
-/** Does a step and says so on one line, if there was anything to do. */
-async function step(name, work) {
-  const start = performance.now();
-  if ((await work()) === 'fresh') return;
-  console.error(`setup: ${name} (${Math.round((performance.now() - start) / 1000)} s)`);
+/** Steps that run now, by name: when they began, in milliseconds, and how much is done, in percent. */
+const running = new Map();
+const isTerminal = process.stderr.isTTY === true;
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+const secondsSince = (start) => Math.round((performance.now() - start) / 1000);
+
+/** One line over the last one, with the steps that run; on a terminal only. */
+function showRunning(frame) {
+  if (!isTerminal) return;
+  const shown = [...running].map(([name, { start, percent }]) => {
+    const done = percent === undefined ? '' : ` ${percent} %,`;
+    return `${name}:${done} ${secondsSince(start)} s`;
+  });
+  const line = shown.length === 0 ? '' : `${FRAMES[frame % FRAMES.length]} ${shown.join(' · ')}`;
+  const width = process.stderr.columns ?? 80;
+  process.stderr.write(`\r\x1b[K${line.slice(0, width - 1)}`);
+}
+
+/** Says something on a line of its own, above the one that shows what runs. */
+function say(line) {
+  if (isTerminal) process.stderr.write('\r\x1b[K');
+  console.error(line);
+}
+
+/**
+ * Does a step and says so on one line, if there was anything to do.
+ *
+ * @param doing  what it does, shown while it runs
+ * @param done   what it has done
+ * @param work   gives 'fresh' if there was nothing to do; called with a function that takes percent
+ */
+async function step(doing, done, work) {
+  const state = { start: performance.now(), percent: undefined };
+  running.set(doing, state);
+  let frame = 0;
+  const spinner = isTerminal ? setInterval(() => showRunning(frame++), 100) : undefined;
+  spinner?.unref();
+  try {
+    const result = await work((percent) => {
+      state.percent = percent;
+    });
+    if (result !== 'fresh') say(`setup: ${done} (${secondsSince(state.start)} s)`);
+  } finally {
+    clearInterval(spinner);
+    running.delete(doing);
+    if (running.size === 0) showRunning(0);
+  }
 }
 
 /** A digest of the files the dependencies follow from. */
@@ -106,24 +149,64 @@ async function installDependencies() {
   return 'done';
 }
 
-async function buildNative() {
+async function buildNative(onProgress) {
   const { buildAddon } = await import(pathToFileURL(join(root, 'native', 'build.mjs')).href);
-  return await buildAddon();
+  return await buildAddon({ onProgress });
+}
+
+/** A digest of what the compiler is told: its version and all options. */
+function hashCompilerOptions() {
+  const hash = createHash('sha256');
+  const compiler = join(root, 'node_modules', 'typescript', 'package.json');
+  for (const path of [compiler, join(root, 'tsconfig.base.json'), ...listTsconfigs()]) {
+    // Which packages a package refers to says nothing about the files that were compiled.
+    const { references: _, ...options } = JSON.parse(readFileSync(path, 'utf8'));
+    hash.update(relative(root, path)).update(JSON.stringify(options));
+  }
+  return hash.digest('hex');
+}
+
+function listTsconfigs() {
+  const below = (folder) =>
+    existsSync(join(root, folder))
+      ? readdirSync(join(root, folder)).map((name) => join(folder, name))
+      : [];
+  return [...below('packages'), ...below('kernels'), 'bench', ...below('examples')]
+    .map((folder) => join(root, folder, 'tsconfig.json'))
+    .filter(existsSync)
+    .sort();
+}
+
+/**
+ * Forgets what was compiled if the compiler or its options changed: the compiler would go on
+ * reporting errors that it found with the old ones.
+ */
+export function forgetOldBuilds(stamp = join(cache, 'compiled-with.sha256')) {
+  const wanted = hashCompilerOptions();
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false;
+  for (const path of listTsconfigs()) {
+    rmSync(join(dirname(path), 'dist', '.tsbuildinfo'), { force: true });
+  }
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
+  return true;
 }
 
 /** Compiles what changed; tsc keeps its own stamps, but does not tell whether it did anything. */
 async function compileTypeScript() {
+  forgetOldBuilds();
   const wasThere = existsSync(join(root, 'packages', 'cli', 'dist', 'index.js'));
   await run('Compiling the TypeScript', join(root, 'node_modules', '.bin', 'tsc'), ['-b']);
   return wasThere ? 'fresh' : 'done';
 }
 
-async function preparePython() {
+async function preparePython(onProgress) {
   const module = join(root, 'packages', 'sandbox', 'dist', 'index.js');
   const { ensurePython } = await import(pathToFileURL(module).href);
   let result = 'fresh';
-  const onEvent = () => {
+  const onEvent = ({ done, total }) => {
     result = 'done';
+    if (total > 0) onProgress(Math.round((100 * done) / total));
   };
   await ensurePython(join(cache, 'sandbox-venv'), { onEvent });
   return result;
@@ -148,7 +231,7 @@ async function locked(work) {
     }
     if (isAbandoned(lock)) rmSync(lock, { force: true });
     else {
-      if (isFirst) console.error('setup: waiting for another set-up of this clone …');
+      if (isFirst) say('setup: waiting for another set-up of this clone …');
       await new Promise((wake) => setTimeout(wake, 300));
     }
   }
@@ -182,14 +265,14 @@ export async function setUp() {
       const list = missing.map((line) => `  - ${line}`).join('\n');
       throw new SetupError(`this machine lacks\n${list}\nInstall that, then run this again.`);
     }
-    console.error('setup: the first time takes a few minutes …');
+    say('setup: the first time takes a few minutes …');
   }
-  await step('dependencies installed', installDependencies);
+  await step('dependencies', 'dependencies installed', installDependencies);
   const theRest = async () => {
-    await step('TypeScript compiled', compileTypeScript);
-    await step('Python environment of the sandbox made', preparePython);
+    await step('TypeScript', 'TypeScript compiled', compileTypeScript);
+    await step('Python environment', 'Python environment of the sandbox made', preparePython);
   };
-  await Promise.all([step('native kernels built', buildNative), theRest()]);
+  await Promise.all([step('native kernels', 'native kernels built', buildNative), theRest()]);
 }
 
 /** `setUp` for a command line: an error becomes a message and exit status 1. */

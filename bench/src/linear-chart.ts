@@ -1,7 +1,7 @@
 /** Lines over linear axes that begin at 0, as SVG: one panel, to stand among others. */
 import { PANEL, xmlText } from './log-chart.ts';
 
-export interface Line {
+interface Line {
   readonly label: string;
   readonly colour: string;
   /** At steps 1, 2, 3, … */

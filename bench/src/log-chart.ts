@@ -5,7 +5,7 @@
  */
 import { logTicks } from './growth.ts';
 
-export interface LogPoint {
+interface LogPoint {
   readonly x: number;
   readonly y: number;
   /** Ends of the error bar. */
@@ -13,7 +13,7 @@ export interface LogPoint {
   readonly high: number;
 }
 
-export interface LogCurve {
+interface LogCurve {
   readonly label: string;
   readonly colour: string;
   readonly points: readonly LogPoint[];

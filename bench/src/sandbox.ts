@@ -12,7 +12,7 @@ export interface Latency {
   readonly count: number;
 }
 
-export interface SandboxResult {
+interface SandboxResult {
   /** Sessions at once. */
   readonly sessions: number;
   /** From asking for a session to having it, with one picture put in. */

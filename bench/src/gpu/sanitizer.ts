@@ -7,7 +7,7 @@ export const SANITIZER_TOOLS = ['memcheck', 'racecheck'] as const;
 export type SanitizerTool = (typeof SANITIZER_TOOLS)[number];
 
 /** Exit status it is told to end with where it found something. */
-export const FOUND_STATUS = 99;
+const FOUND_STATUS = 99;
 
 /** Its path: on the PATH, or where the toolkit is installed. */
 export function findSanitizer(

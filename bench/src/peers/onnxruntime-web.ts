@@ -20,7 +20,7 @@ interface Session {
   release(): Promise<void>;
 }
 
-export interface OnnxRuntimeWeb {
+interface OnnxRuntimeWeb {
   readonly env: {
     readonly versions: { readonly web?: string };
     readonly wasm: { wasmPaths?: string; numThreads?: number };

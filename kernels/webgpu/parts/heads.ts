@@ -13,7 +13,7 @@ export const headNumbers = (D: number): Readonly<Record<'D' | 'groups', number>>
 });
 
 /** Whether a view of vectors fits heads of D elements of this array. */
-export const isGrouped = (array: GpuArray, D: number): boolean => D % 4 === 0 && array.isAligned;
+const isGrouped = (array: GpuArray, D: number): boolean => D % 4 === 0 && array.isAligned;
 
 /** Tells shaders over these arrays apart. */
 export const groupingKey = (arrays: readonly (GpuArray | undefined)[], D: number): string =>

@@ -19,7 +19,7 @@ import { variants } from './variants.ts';
 const SLICE_ROWS = 64;
 
 /** A row-major matrix of which the depth is the inner axis, or else the outer one. */
-export interface Factor {
+interface Factor {
   readonly array: GpuArray;
   readonly isDepthInner: boolean;
 }

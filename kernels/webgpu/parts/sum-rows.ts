@@ -16,7 +16,7 @@ export interface RowSum {
   readonly value: string;
 }
 
-export interface RowSumCall {
+interface RowSumCall {
   readonly rows: number;
   readonly columns: number;
   readonly arrays: Readonly<Record<string, GpuArray>>;

@@ -24,7 +24,7 @@ export interface TileShape {
   readonly stepsAtOnce: number;
 }
 
-export const rowLanes = ({ rows, rowsPerThread }: TileShape): number => rows / rowsPerThread;
+const rowLanes = ({ rows, rowsPerThread }: TileShape): number => rows / rowsPerThread;
 export const columnLanes = ({ columns }: TileShape): number => columns / 4;
 export const threadsOf = (shape: TileShape): number => rowLanes(shape) * columnLanes(shape);
 

@@ -69,7 +69,7 @@ fn merge_folds(position: u32, thread: u32) -> vec3<f32> {
 }`;
 
 /** What the fold does beside the sums. */
-export const FOLD_MODES = { target: 0, draw: 1, greedy: 2 } as const;
+const FOLD_MODES = { target: 0, draw: 1, greedy: 2 } as const;
 
 /**
  * One tile of rows against one fold of a slice of the vocabulary.

@@ -33,7 +33,7 @@ export interface StageRunner {
   read(stage: Stage, args: readonly (StageArgument | StageResult | number)[]): Float32Array;
 }
 
-export interface GpuJsCall {
+interface GpuJsCall {
   readonly dims: Dims;
   readonly scalars: Scalars;
   /** Float operands of the launch by name. */

@@ -29,7 +29,7 @@ export interface DeviceRequest {
 }
 
 /** Limits that more of is better; requested as high as the adapter has them. */
-export const REQUESTED_LIMITS = [
+const REQUESTED_LIMITS = [
   'maxBufferSize',
   'maxStorageBufferBindingSize',
   'maxStorageBuffersPerShaderStage',
@@ -46,7 +46,7 @@ export const MATRIX_FEATURE: 'chromium-experimental-subgroup-matrix' =
   'chromium-experimental-subgroup-matrix';
 
 /** Features that kernels use where they are. */
-export const REQUESTED_FEATURES: readonly string[] = ['subgroups', 'shader-f16', MATRIX_FEATURE];
+const REQUESTED_FEATURES: readonly string[] = ['subgroups', 'shader-f16', MATRIX_FEATURE];
 
 /** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
 let dawn: Promise<GPU> | undefined;

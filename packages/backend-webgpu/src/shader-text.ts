@@ -32,7 +32,7 @@ export interface DeclaredArray {
 export const ENTRY_POINT = 'startShader';
 
 /** Names the numbers of a failure's launch are told apart by. */
-export const LAUNCH_NUMBER = 'launchNumber';
+const LAUNCH_NUMBER = 'launchNumber';
 
 /** Bytes of the record of failures: count, launch, sentence, index, value, and room. */
 export const FAILURE_RECORD_BYTES = 32;

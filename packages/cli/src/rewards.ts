@@ -31,7 +31,7 @@ export function addRewards(program: Command): void {
 }
 
 /** What `saccade rewards show` prints: the preset, and its public code's where that is one. */
-export function describePreset(name: string): readonly string[] {
+function describePreset(name: string): readonly string[] {
   const preset = presetNamed(name);
   const code = `${preset.name}/code`;
   const isOne = name.includes('/') || !presets.has(code);

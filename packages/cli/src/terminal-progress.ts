@@ -2,7 +2,7 @@
 import type { EventSink, RunEvent } from '@saccade/core';
 
 /** Where lines go; `process.stderr` is one. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;

@@ -66,6 +66,6 @@ export function planLooks(
 }
 
 /** The cards in reading order: top to bottom, left to right. */
-export function cardsInOrder(facts: NeedleFacts): Box[] {
+function cardsInOrder(facts: NeedleFacts): Box[] {
   return [facts.box, ...facts.decoys].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
 }

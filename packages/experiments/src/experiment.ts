@@ -4,7 +4,7 @@
  */
 
 /** A cold start that parts share. */
-export interface ExperimentStart {
+interface ExperimentStart {
   readonly name: string;
   readonly recipe: string;
   /** `field=value`, as for `--set`. */

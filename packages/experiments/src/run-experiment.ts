@@ -16,7 +16,7 @@ import { type CompareOptions, type Comparison, compare, startOf, type Variant } 
 import type { Experiment, ExperimentPart } from './experiment.ts';
 
 /** A part with its runs. */
-export interface PlannedPart {
+interface PlannedPart {
   readonly part: ExperimentPart;
   readonly variants: readonly Variant[];
 }
@@ -78,7 +78,7 @@ export function planExperiment(
 }
 
 /** The folder of a run: `without penalties` becomes `without-penalties`. */
-export function folderOf(label: string): string {
+function folderOf(label: string): string {
   return label.toLowerCase().replaceAll(/[^\w.+-]+/g, '-');
 }
 

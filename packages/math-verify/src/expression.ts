@@ -1,7 +1,7 @@
 /** What a mathematical answer is after parsing. Numbers are evaluated elsewhere, in float64. */
 
 export type Relation = '=' | '≠' | '<' | '≤' | '>' | '≥' | '∈';
-export type SetOperation = '∪' | '∩' | '∖';
+type SetOperation = '∪' | '∩' | '∖';
 
 export type Expression =
   /** `isDecimal`: written with a decimal point, so that it may be rounded. */
@@ -62,7 +62,7 @@ export type Expression =
   | { readonly kind: 'text'; readonly text: string };
 
 /** The parts of an expression, in order. */
-export function childrenOf(expression: Expression): readonly Expression[] {
+function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'sum':
       return expression.terms;

@@ -13,7 +13,7 @@ const pointCount = 24;
 const neededPoints = 6;
 
 /** A number with a decimal point is taken as rounded. */
-export const isRounded = (expression: Expression): boolean =>
+const isRounded = (expression: Expression): boolean =>
   contains(expression, (part) => part.kind === 'number' && part.isDecimal);
 
 /** Whether a value is known without any symbol. */
@@ -79,7 +79,7 @@ function cancels(a: Expression, b: Expression, x: Complex, y: Complex): boolean 
 }
 
 /** Whether enough pairs are defined, and all of those pass. */
-export function agreeAtPoints(
+function agreeAtPoints(
   pairs: readonly (readonly [Complex, Complex])[],
   agrees: (x: Complex, y: Complex) => boolean,
 ): boolean {

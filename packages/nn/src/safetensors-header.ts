@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, StoredType>> = {
 };
 
 /** Headers beyond this are refused, as the reference implementation does: real ones are far below. */
-export const MAX_HEADER_BYTES: number = 100_000_000;
+const MAX_HEADER_BYTES: number = 100_000_000;
 
 export interface TensorEntry {
   readonly name: string;

@@ -84,7 +84,7 @@ export async function auditRun(
 }
 
 /** The groups of stored trajectories as audits take them. */
-export function auditedGroups({ sets }: Pick<StoredRun, 'sets'>): readonly (readonly Audited[])[] {
+function auditedGroups({ sets }: Pick<StoredRun, 'sets'>): readonly (readonly Audited[])[] {
   // Evaluations repeat their tasks: only with the file's name are their ids different.
   const isUnique = sets.length === 1 || sets.every(({ step }) => step !== undefined);
   return sets.flatMap(({ name, groups }: StoredSet) =>

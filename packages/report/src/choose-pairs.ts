@@ -34,7 +34,7 @@ export function verdictOf(kept: KeptTrajectory | undefined): boolean | undefined
   return kept.trajectory.isCorrect;
 }
 
-export function outcomeOf(pair: TaskPair): PairOutcome {
+function outcomeOf(pair: TaskPair): PairOutcome {
   const [before, after] = [verdictOf(pair.before), verdictOf(pair.after)];
   if (before === undefined || after === undefined) return 'oneSided';
   if (after) return before ? 'stillRight' : 'learned';

@@ -22,7 +22,7 @@ export interface KeptTrajectory {
 }
 
 /** What a report shows of a configuration; every field may be missing. */
-export interface ShownConfig {
+interface ShownConfig {
   readonly recipe?: string;
   readonly seed?: number;
   readonly model?: { readonly name: string };

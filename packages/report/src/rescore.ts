@@ -15,7 +15,7 @@ import {
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import type { StoredGroup, StoredRun } from './stored-run.ts';
 
-export interface RescoredTrajectory {
+interface RescoredTrajectory {
   /** File it stands in, without `.jsonl`. */
   readonly file: string;
   readonly id: string;

@@ -22,7 +22,7 @@ export async function writeAudit(audit: RunAudit): Promise<string> {
 }
 
 /** The whole page, without anything loaded from elsewhere. */
-export function drawAudit(audit: RunAudit): string {
+function drawAudit(audit: RunAudit): string {
   const style = createHash('sha256').update(styleSheet).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'`;
   const { report, files, gaps } = audit;

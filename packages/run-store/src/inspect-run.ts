@@ -52,7 +52,7 @@ export async function inspectRun(
 }
 
 /** A configuration that is whole may still be another run's. */
-export function configDamage(
+function configDamage(
   directory: string,
   { fileSystem = nodeFileSystem }: FileSystemOption = {},
 ): readonly Damage[] {

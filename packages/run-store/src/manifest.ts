@@ -28,7 +28,7 @@ export interface RunManifest {
 
 const EMPTY: RunManifest = { metricsBytes: 0, trajectories: {}, checkpoints: [] };
 
-export function manifestOf(directory: string): string {
+function manifestOf(directory: string): string {
   return join(directory, 'manifest.json');
 }
 

@@ -35,7 +35,7 @@ export function sealRow(
 }
 
 /** One whole row. */
-export interface Row {
+interface Row {
   /** Line of the file, counted from 1. */
   readonly line: number;
   /** JSON without the checksum. */

@@ -12,7 +12,7 @@ import type {
 } from './scheduler.ts';
 
 /** Where a step stands. Between steps nothing is waited for and no group is held. */
-export interface CollectState<Memory> {
+interface CollectState<Memory> {
   /** Groups asked for and not yet answered for. */
   readonly waiting: number;
   /** Groups of this round, in the order of their events. */
@@ -137,7 +137,7 @@ export function dropGroup(taskId: string, reason: DropReason): Drop {
 }
 
 /** Groups that commands ask for. */
-export function countGroups(commands: readonly ScheduleCommand[]): number {
+function countGroups(commands: readonly ScheduleCommand[]): number {
   return commands.reduce((sum, command) => {
     if (command.kind === 'rollOut') return sum + command.count;
     return command.kind === 'rollOutAgain' ? sum + command.taskIds.length : sum;

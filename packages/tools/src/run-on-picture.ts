@@ -5,7 +5,7 @@ import { refused } from './refused.ts';
 import type { ToolContext, ToolPicture } from './tool.ts';
 
 /** The picture's variable in the session. */
-export const pictureVariable = 'image';
+const pictureVariable = 'image';
 
 /**
  * Runs the scripts one after another, as long as they end without error, with the picture in the

@@ -36,7 +36,7 @@ export interface OpenOptions {
 }
 
 /** The settings of a unit, without its name. */
-export function settingsOf({ name: _, ...settings }: Selected): Readonly<Record<string, unknown>> {
+function settingsOf({ name: _, ...settings }: Selected): Readonly<Record<string, unknown>> {
   return settings;
 }
 

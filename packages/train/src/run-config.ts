@@ -48,7 +48,7 @@ export type RunInput = {
 } & SlotInputs;
 
 /** The units of a run, by slot; a slot that is empty is absent. */
-export type RunUnits = {
+type RunUnits = {
   readonly [Key in SlotKey]?: (typeof slots)[Key] extends ListSlot<infer Some>
     ? readonly Some[]
     : (typeof slots)[Key] extends Slot<infer Some>
@@ -66,7 +66,7 @@ export interface ResolvedRun {
   readonly fields: readonly SettingField[];
 }
 
-export const slotKeys = Object.keys(slots) as readonly SlotKey[];
+const slotKeys = Object.keys(slots) as readonly SlotKey[];
 
 /** The slots that a run fills by default or not at all. */
 const isSlotKey = (key: string): key is SlotKey => Object.hasOwn(slots, key);

@@ -22,7 +22,7 @@ export interface CardsFacts {
   readonly cards: readonly Box[];
 }
 
-export const cardsQuestion = 'Which symbol is on a card?';
+const cardsQuestion = 'Which symbol is on a card?';
 
 export function cellBox(cell: number, cells: number): Box {
   const left = (cell % cells) * CELL;

@@ -115,7 +115,7 @@ function isSame(a: Box, b: CardsFacts['box']): boolean {
 }
 
 /** One look at a cell. */
-export function lookText(box: Box, cells: number, isZoom: boolean): string {
+function lookText(box: Box, cells: number, isZoom: boolean): string {
   const center = [box[0] + CELL / 2, box[1] + CELL / 2];
   return toolCallText(
     isZoom

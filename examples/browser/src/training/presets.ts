@@ -24,7 +24,7 @@ export interface Examples {
 }
 
 /** The cold start: supervised learning on scripted trajectories. */
-export interface ColdStart {
+interface ColdStart {
   /** They behave badly on purpose; see `coldStartMix`. */
   readonly demonstrations: Examples;
   /** They visit every card; their decisions are given. */
@@ -36,7 +36,7 @@ export interface ColdStart {
   readonly learningRate: number;
 }
 
-export interface Reinforcement {
+interface Reinforcement {
   readonly steps: number;
   /** B: groups trained on per step. */
   readonly promptsPerStep: number;

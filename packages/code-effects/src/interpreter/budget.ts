@@ -12,9 +12,9 @@ export const MAX_NODES = 6000;
 /** Nested nodes of the syntax tree: what is read by recursion must fit the stack. */
 export const MAX_NESTING = 100;
 /** Steps: statements, expressions, and items that are touched. */
-export const MAX_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 /** Expressions and statements that are followed inside of each other, through calls. */
-export const MAX_FOLLOWED = 300;
+const MAX_FOLLOWED = 300;
 /** Items of a list, characters of a text that are known; what is larger is unknown. */
 export const MAX_ITEMS = 1024;
 export const MAX_TEXT = 4096;

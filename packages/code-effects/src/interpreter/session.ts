@@ -14,12 +14,12 @@ import type { BoxProblem, NoOpReason, Operation, ShownImage } from '../operation
 import type { OperationKind } from '../operation-kind.ts';
 import { familyOf } from '../operation-kind.ts';
 import { Budget, GiveUp, MAX_OPERATIONS } from './budget.ts';
-import type { Arguments, Image, ImageValue, Value } from './values.ts';
+import type { Image, ImageValue, Value } from './values.ts';
 
 /** A crop of at least this share of its image changes nothing worth a look. */
-export const WHOLE_SHARE: number = 0.9;
+const WHOLE_SHARE: number = 0.9;
 /** A crop this like an earlier one shows nothing new. */
-export const REPEATED_IOU: number = 0.95;
+const REPEATED_IOU: number = 0.95;
 
 /** Steps that an operation takes besides those of its code. */
 const RECORDED = 10;
@@ -43,9 +43,6 @@ export interface Record {
   readonly boxProblem?: BoxProblem;
   readonly isIdentity?: boolean;
 }
-
-/** Functions of the code call back into the interpreter through this. */
-export type CallFunction = (callee: Value, args: Arguments, line: number) => Value;
 
 export class Session {
   operations: Operation[] = [];

@@ -99,7 +99,7 @@ export type Orientation =
   | 'transverse';
 
 /** The change of a turn or flip that moves whole pixels. */
-export function orientationChange(input: ImageValue, kind: Orientation): Change {
+function orientationChange(input: ImageValue, kind: Orientation): Change {
   const size = sizeOf(input);
   if (size === undefined) return { size: 'unknown', toInput: 'lost' };
   const [width, height] = size;

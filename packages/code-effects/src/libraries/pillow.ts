@@ -70,7 +70,7 @@ function show(value: Value, { session, line, name }: Call & { readonly name: str
   session.show(value);
 }
 
-export function sizeTuple(image: ImageValue): Value {
+function sizeTuple(image: ImageValue): Value {
   const size = sizeOf(image);
   return size === undefined ? tuple([unknown, unknown]) : tuple([number(size[0]), number(size[1])]);
 }
@@ -85,7 +85,7 @@ function imageAttribute(self: ImageValue, name: string, _session: Session): Valu
 }
 
 /** Four numbers, rounded as Pillow rounds a box. */
-export function readBox(value: Value | undefined): Box | undefined {
+function readBox(value: Value | undefined): Box | undefined {
   const numbers = numbersOf(value);
   if (numbers?.length !== 4) return undefined;
   return numbers.map(pythonRound) as unknown as Box;
@@ -197,7 +197,7 @@ function callImage(self: ImageValue, name: string, call: Call): Value | undefine
   }
 }
 
-export function orientationOf(value: Value | undefined): Orientation | undefined {
+function orientationOf(value: Value | undefined): Orientation | undefined {
   if (value?.kind === 'path') return transposeNames[value.path.split('.').at(-1) ?? ''];
   const index = numberOf(value);
   return index === undefined ? undefined : transposes[index];

@@ -39,7 +39,7 @@ export function fuse(arrays: ReadonlyMap<string, NamedArray>): Map<string, Named
 }
 
 /** The inverse of `fuse`, with nested names flattened. */
-export function unfuse(arrays: ReadonlyMap<string, NamedArray>): Map<string, NamedArray> {
+function unfuse(arrays: ReadonlyMap<string, NamedArray>): Map<string, NamedArray> {
   const split = new Map<string, NamedArray>();
   for (const [key, array] of arrays) {
     const name = NESTED.reduce((n, [from, to]) => n.replace(from, to), key);

@@ -17,7 +17,7 @@ export interface VllmSampling {
 }
 
 /** Who asks, in both routes. */
-export interface VllmIdentity {
+interface VllmIdentity {
   readonly session_id?: Maybe<string>;
   readonly request_id?: Maybe<string>;
 }

@@ -48,7 +48,7 @@ export interface ToolRecord {
   readonly mayHaveUsedOthers: boolean;
 }
 
-export function isCore(kind: string): boolean {
+function isCore(kind: string): boolean {
   return kind === 'crop' || orientationTools.has(kind);
 }
 

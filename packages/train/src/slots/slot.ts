@@ -20,7 +20,7 @@ export interface Selected {
 }
 
 /** A unit by its name, with settings of its own. */
-export type Named<Known> = Known extends {
+type Named<Known> = Known extends {
   readonly name: infer Name;
   readonly settings: infer Schema extends SettingsSchema;
 }
@@ -28,7 +28,7 @@ export type Named<Known> = Known extends {
   : never;
 
 /** A unit that is given itself, with settings; `use` makes one. */
-export interface Used<Some> {
+interface Used<Some> {
   readonly name: Some;
   readonly [setting: string]: unknown;
 }
@@ -156,6 +156,6 @@ function atSlot<Some, Result>({ key }: Slot<Some>, find: () => Result): Result {
   }
 }
 
-export function schemaOf<Some>(slot: Slot<Some>, unit: Some): SettingsSchema {
+function schemaOf<Some>(slot: Slot<Some>, unit: Some): SettingsSchema {
   return slot.schema?.(unit) ?? (unit as Unit).settings;
 }

@@ -176,7 +176,7 @@ export interface SlotInputs {
 }
 
 /** A unit by name, or itself, with settings that its own schema checks. */
-export interface Selection {
+interface Selection {
   readonly name?: unknown;
   readonly [setting: string]: unknown;
 }
