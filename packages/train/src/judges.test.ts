@@ -72,7 +72,6 @@ describe('a reward that needs a judge', () => {
   it('is trained with for three steps; what the judge failed on has none, and is counted', async () => {
     const settings = [
       'reward=codev',
-      'judge=openai',
       `judge.baseUrl=${baseUrl}`,
       'judge.model=test',
       'judge.retries=0',

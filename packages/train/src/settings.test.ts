@@ -90,6 +90,14 @@ describe('settings', () => {
     expect(rewardTermsOf(bonus).map(({ weight }) => weight)).toEqual([1, 0.3]);
   });
 
+  it('fills an empty slot that settings are given for', () => {
+    const { config } = configure('engine.baseUrl=http://127.0.0.1:1', 'judge.model=grader');
+    expect(config.engine).toMatchObject({ name: 'http', baseUrl: 'http://127.0.0.1:1' });
+    expect(config.judge).toMatchObject({ name: 'openai', model: 'grader' });
+    expect(configure().config).not.toHaveProperty('engine');
+    expect(() => configure('coldStart=null', 'coldStart.tours=3')).toThrow(/no setting coldStart/);
+  });
+
   it('empties a slot with null', () => {
     const run = configure('coldStart=null', 'sft.updates=0');
     expect(run.config).not.toHaveProperty('coldStart');
@@ -143,7 +151,7 @@ describe('settings', () => {
     const judged =
       (...settings: readonly string[]) =>
       () =>
-        checkRun(configure('reward=codev', 'judge=openai', ...settings));
+        checkRun(configure('reward=codev', ...settings));
     expect(judged('judge.baseUrl=localhost')).toThrow(/address like .*got "localhost"/);
     expect(judged('judge.model=')).toThrow(/judge\.model: expected text/);
   });

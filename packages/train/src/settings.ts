@@ -38,8 +38,10 @@ export function parseSetting(given: string): Setting {
 /** `algorithm` or `algorithm.name`: the slot that a path chooses the unit of. */
 function slotOf(path: string): SlotKey | undefined {
   const key = path.endsWith('.name') ? path.slice(0, -'.name'.length) : path;
-  return Object.hasOwn(slots, key) ? (key as SlotKey) : undefined;
+  return isSlotKey(key) ? key : undefined;
 }
+
+const isSlotKey = (key: string): key is SlotKey => Object.hasOwn(slots, key);
 
 /**
  * An input with settings put in, in order: first the units that are chosen, then their fields.
@@ -62,6 +64,14 @@ export function applySettings(base: RunInput, settings: readonly Setting[]): Run
     if (!isSame) input = { ...input, [key]: value };
   }
   const others = settings.filter(({ path }) => slotOf(path) === undefined);
+  for (const { path } of others) {
+    // Settings of an empty slot fill it: `engine.baseUrl=…` asks for an engine.
+    const [key = ''] = path.split('.');
+    if (key === path || !isSlotKey(key)) continue;
+    const { implied } = slots[key] as Slot<unknown>;
+    const isEmpty = readSlot(slots[key] as Slot<unknown>, input[key]) === undefined;
+    if (isEmpty && implied !== undefined) input = { ...input, [key]: implied };
+  }
   // A profile decides what the other settings of an algorithm start from.
   const ordered = [...others].sort((a, b) => rank(a) - rank(b));
   for (const { path, value } of ordered) {
