@@ -17,10 +17,10 @@ import { type DemonstrationMix, defaultMix, planLooks } from './behaviour.ts';
 import { captions } from './caption.ts';
 import { needleCorpus, turnedCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
-import { guide, turnedDecisions } from './guided.ts';
-import { answerText, lookText, turnText } from './model-text.ts';
+import { guide } from './guided.ts';
 import { readingExamples } from './reading.ts';
 import { needleScript, turnedScript } from './script.ts';
+import { answerText, stepTexts } from './turn-text.ts';
 import type { TurnedMix } from './turned-behaviour.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
@@ -141,7 +141,17 @@ describe('demonstrate, in the real sandbox', () => {
     const images = new ModelImages(processor);
     const script = needleScript(defaultMix);
     const taskSet = needle;
-    const own = { taskSet, makeEnv, processor, script, seed: 3, count, concurrency, images };
+    const own = {
+      taskSet,
+      protocol: pyvisionImageShort,
+      makeEnv,
+      processor,
+      script,
+      seed: 3,
+      count,
+      concurrency,
+      images,
+    };
     return demonstrate({ ...own, ...change });
   };
 
@@ -160,7 +170,7 @@ describe('demonstrate, in the real sandbox', () => {
       expect(trajectoryViolations(trajectory)).toEqual([]);
       expect(trajectory.stopReason).toBe('answered');
       const { answer } = await needle.task('train', index);
-      expect(trajectory.segments.at(-1)?.text).toBe(answerText(answer));
+      expect(trajectory.segments.at(-1)?.text).toBe(answerText(pyvisionImageShort, answer));
       expect(countToolCalls(trajectory)).toBe(trajectory.turns.length - 1);
       for (const { kind, images } of trajectory.segments) {
         expect(images).toHaveLength(kind === 'model' ? 0 : 1);
@@ -232,7 +242,14 @@ describe('turnedScript, in the real sandbox', () => {
     mostTries: 0,
   };
   const shared = () => {
-    return { makeEnv, processor, seed: 3, count: 24, images: new ModelImages(processor) };
+    return {
+      protocol: pyvisionImageShort,
+      makeEnv,
+      processor,
+      seed: 3,
+      count: 24,
+      images: new ModelImages(processor),
+    };
   };
   const run = (change: Partial<TurnedMix>, turnedShare: number) =>
     demonstrate({
@@ -289,9 +306,12 @@ describe('turnedScript, in the real sandbox', () => {
     expect(turned).toBeGreaterThan(4);
     expect(turned).toBeLessThan(20);
     for (const trajectory of made) {
-      const said = guide(trajectory, processor, turnedDecisions).segments.filter(
-        ({ kind }) => kind === 'model',
-      );
+      const said = guide(
+        trajectory,
+        processor,
+        pyvisionImageShort.hand,
+        'turnLookOrAnswer',
+      ).segments.filter(({ kind }) => kind === 'model');
       for (const { text } of said) expect(text).toMatch(/^(rotate|transpose|\(|\n\\boxed)/);
     }
   });
@@ -375,15 +395,21 @@ describe('needleCorpus', () => {
     const corpus = needleCorpus(pyvisionImageShort);
     expect(corpus).toContain('user\n<image_clue_0>');
     expect(corpus).toContain('assistant\n');
-    expect(corpus).toContain(answerText('7'));
+    expect(corpus).toContain(answerText(pyvisionImageShort, '7'));
     for (const k of [1, 2, 3, 4]) {
       expect(corpus.some((text) => text.endsWith(`<image_clue_${k}>`))).toBe(true);
     }
-    const [look] = lookText([1, 2, 3, 4]).split('1,2');
+    const task = {
+      ...{ id: 'task', question: '', answer: '', metadata: {} },
+      images: [{ name: 'image_clue_0', png: new Uint8Array(), width: 9, height: 9 }],
+    };
+    const [lookText = '', turnText] = stepTexts(pyvisionImageShort, task, [
+      { kind: 'look', box: [1, 2, 3, 4] },
+      { kind: 'turn', tool: 'rotate_90' },
+    ]);
+    const [look] = lookText.split('1,2');
     expect(corpus.filter((text) => text.startsWith(look ?? '')).length).toBe(64);
     expect(needleCorpus(pyvisionImageShort)).toEqual(corpus);
-    expect(turnedCorpus(pyvisionImageShort)).toEqual(
-      expect.arrayContaining([...corpus, turnText('rotate_90')]),
-    );
+    expect(turnedCorpus(pyvisionImageShort)).toEqual(expect.arrayContaining([...corpus, turnText]));
   });
 });

@@ -6,7 +6,7 @@ import { type MakeEnv, type ModelImages, runRollouts } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
 import type { Script } from './script.ts';
-import { answerText, stepTexts } from './turn-text.ts';
+import { answerText, shownImages, stepTexts } from './turn-text.ts';
 
 export interface DemonstrateOptions {
   readonly taskSet: TaskSet;
@@ -61,13 +61,13 @@ async function demonstrateTasks(
 ): Promise<Trajectory[]> {
   const { protocol, processor, script, seed, makeEnv, images, concurrency, signal } = options;
   const stream = 'demonstrations';
+  const shown = new Map<string, readonly number[]>();
   const scripts = new Map<string, ScriptedTurn[]>(
     tasks.map((task) => {
       const random = randomAt(seed, stream, task.id);
-      const texts = [
-        ...stepTexts(protocol, task, script(task, random)),
-        answerText(protocol, task.answer),
-      ];
+      const steps = script(task, random);
+      shown.set(task.id, shownImages(protocol, steps));
+      const texts = [...stepTexts(protocol, task, steps), answerText(protocol, task.answer)];
       const turns = texts.map((text) => ({ text, ends: !isStopped(text, protocol) }));
       return [`${stream}/${task.id}/0`, turns] as const;
     }),
@@ -88,7 +88,7 @@ async function demonstrateTasks(
     ...(signal && { signal }),
   });
   return groups.map(({ trajectories: [trajectory] }) => {
-    return sound(trajectory, protocol);
+    return sound(trajectory, protocol, shown.get(trajectory?.taskId ?? '') ?? []);
   });
 }
 
@@ -97,13 +97,22 @@ function isStopped(text: string, { stop }: Protocol): boolean {
   return stop.some((one) => text.endsWith(one));
 }
 
-/** A demonstration whose looks all showed an image, and which ended in its answer. */
-function sound(trajectory: Trajectory | undefined, { name }: Protocol): Trajectory {
+/**
+ * A demonstration whose looks all ran and showed what they should, and which ended in its answer.
+ *
+ * @param shown images that each of its steps has to show
+ */
+function sound(
+  trajectory: Trajectory | undefined,
+  { name }: Protocol,
+  shown: readonly number[],
+): Trajectory {
   const advice =
     'Check that its environments have this protocol and turns and images enough, and the sandbox ' +
     'with `saccade doctor`.';
   const failed = trajectory?.turns.find(
-    ({ result }) => result !== undefined && (result.kind !== 'ok' || result.imageCount === 0),
+    ({ result }, index) =>
+      result !== undefined && (result.kind !== 'ok' || result.imageCount < (shown[index] ?? 0)),
   )?.result;
   if (failed !== undefined) {
     const { kind, errorType, errorMessage } = failed;

@@ -1,8 +1,13 @@
+import { type Box, type Hand, pyvisionImageShort } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import { type Trajectory, TrajectoryBuilder, trajectoryViolations } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { guide } from './guided.ts';
-import { answerText, lookText } from './model-text.ts';
+
+const hand = pyvisionImageShort.hand as Hand;
+const answerText = (answer: string) => pyvisionImageShort.write({ kind: 'answer', answer });
+const lookText = ([left, top, right, bottom]: Box) =>
+  `<code>\n\`\`\`python\nimage_clue_0.crop((${left},${top},${right},${bottom})).show()\n\`\`\`\n</code>`;
 
 const encode = (text: string): Int32Array =>
   Int32Array.from(text, (character) => character.charCodeAt(0));
@@ -36,7 +41,7 @@ describe('guide', () => {
     lookText([5, 6, 33, 34]),
     answerText('7'),
   ]);
-  const guided = guide(original, processor);
+  const guided = guide(original, processor, hand);
 
   it('gives what decides to look or to answer, and leaves the rest to the model', () => {
     const said = guided.segments.filter(({ kind }) => kind === 'model').map(({ text }) => text);
@@ -59,7 +64,7 @@ describe('guide', () => {
     const coarse = {
       decode: (some: Int32Array) => Array.from(some, (token) => pieces[token]).join(''),
     } as unknown as Processor;
-    const { segments } = guide(builder.finish('answered'), coarse);
+    const { segments } = guide(builder.finish('answered'), coarse, hand);
     expect(segments.map((segment) => segment.text)).toEqual([`?${pieces[0]}`, pieces[1]]);
     expect(segments.map(({ tokens }) => [...tokens])).toEqual([[9, 0], [1]]);
   });
@@ -76,7 +81,7 @@ describe('guide', () => {
   });
 
   it('refuses a turn that neither looks nor answers', () => {
-    expect(() => guide(demonstration(['hello']), processor)).toThrow(
+    expect(() => guide(demonstration(['hello']), processor, hand)).toThrow(
       /neither a look nor an answer/,
     );
   });

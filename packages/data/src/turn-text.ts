@@ -1,5 +1,5 @@
 /** Texts of scripted turns: steps and answers in the syntax of a protocol, by its hand. */
-import { type Protocol, type Step, stepAction, type Task } from '@saccade/gym';
+import { type Protocol, type Step, showsImage, stepAction, type Task } from '@saccade/gym';
 
 /** What a protocol needs for writing turns. */
 export type WritingProtocol = Pick<Protocol, 'name' | 'hand' | 'write' | 'prompt'>;
@@ -20,6 +20,17 @@ export function stepTexts(
   return steps.map((step, index) => {
     const place = { images, videos, before: steps.slice(0, index) };
     return protocol.write(stepAction(protocol, step, place));
+  });
+}
+
+/** Images that each step of a script shows in a protocol: one, or none. */
+export function shownImages(
+  { hand }: Pick<Protocol, 'hand'>,
+  steps: readonly Step[],
+): readonly number[] {
+  return steps.map((step, index) => {
+    const place = { images: [], videos: [], before: steps.slice(0, index) };
+    return hand === undefined || showsImage(hand, step, place) ? 1 : 0;
   });
 }
 

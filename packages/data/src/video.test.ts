@@ -83,6 +83,7 @@ describe('a diligent demonstration of card-video', () => {
   it('is shown what it asked for, for 16 and 4 tokens, and sees the digit last', async () => {
     const demonstrations = await demonstrate({
       taskSet,
+      protocol: pyvisionVideoShort,
       makeEnv: () => createToolEnv({ protocol: pyvisionVideoShort, sandbox }),
       processor,
       images,

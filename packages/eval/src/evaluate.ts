@@ -7,7 +7,7 @@ import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { boxInPicture } from './box-in-image.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
-
+import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
@@ -49,6 +49,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     turns: mean(scored.map(({ turns }) => turns.length)),
     count: scored.length,
   };
+  const faithful = faithfulnessOf(results, (message) => onEvent({ kind: 'warning', message }));
   logRow(run, {
     stage: 'evaluation',
     step: totalSteps(run.state),
@@ -59,7 +60,10 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
     'eval/count': result.count,
     ...Object.fromEntries(
-      Object.entries(taskMetrics(results, tasks)).map(([name, value]) => [`eval/${name}`, value]),
+      Object.entries({ ...taskMetrics(results, tasks), ...faithful }).map(([name, value]) => [
+        `eval/${name}`,
+        value,
+      ]),
     ),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,

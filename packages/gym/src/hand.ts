@@ -2,7 +2,7 @@
 import { ConfigError } from '@saccade/core';
 import type { Action } from '@saccade/trajectory';
 import type { Box } from './tasksets/draw-needle.ts';
-import type { TurnTool } from './tasksets/turn.ts';
+import { type TurnTool, turnBox } from './tasksets/turn.ts';
 
 /** One step of a scripted trajectory before its answer, whatever the protocol. */
 export type Step =
@@ -38,13 +38,15 @@ export interface HandSigns {
 
 /**
  * The steps that a protocol can express. A step that is left out cannot be demonstrated in it. Every
- * action must run, and show one image.
+ * action must run, and show one image: `showsImage` has the exception.
  */
 export interface Hand {
   look?(step: Extract<Step, { kind: 'look' }>, place: StepPlace): Action;
   turn?(step: Extract<Step, { kind: 'turn' }>, place: StepPlace): Action;
   filmStrip?(step: Extract<Step, { kind: 'filmStrip' }>, place: StepPlace): Action;
   frame?(step: Extract<Step, { kind: 'frame' }>, place: StepPlace): Action;
+  /** True where an image that is the prompt's, pixel for pixel, is not shown again. Default false. */
+  readonly hidesInputs?: boolean;
   /** @param images names of the prompt's images, as the protocol calls them */
   signs(images: readonly string[]): HandSigns;
 }
@@ -87,6 +89,15 @@ export function stepAction(protocol: HandOwner, step: Step, place: StepPlace): A
 export function currentImage({ images, before }: StepPlace): number {
   const last = before.findLastIndex(({ kind }) => kind === 'turn');
   return last < 0 ? 0 : images.length + last;
+}
+
+/** Whether a step shows an image: one that turns the image back shows an input once more. */
+export function showsImage({ hidesInputs = false }: Hand, step: Step, place: StepPlace): boolean {
+  if (!hidesInputs || step.kind !== 'turn') return true;
+  const box: Box = [1, 2, 4, 8];
+  const tools = [...place.before, step].flatMap((one) => (one.kind === 'turn' ? [one.tool] : []));
+  const turned = tools.reduce((now, tool) => turnBox(tool, 100, now), box);
+  return turned.join() !== box.join();
 }
 
 /** Pillow's method for a turn, of an image of any shape. */

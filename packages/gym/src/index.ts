@@ -17,6 +17,7 @@ export {
   type Step,
   type StepKind,
   type StepPlace,
+  showsImage,
   stepAction,
 } from './hand.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';

@@ -1,6 +1,13 @@
 /** The row of `metrics.jsonl` that a step of reinforcement learning leaves. */
 import { timed } from '@saccade/core';
-import { keep, mean, positiveNegativeRatio, rolloutMetrics, taskMetrics } from '@saccade/eval';
+import {
+  faithfulnessOf,
+  keep,
+  mean,
+  positiveNegativeRatio,
+  rolloutMetrics,
+  taskMetrics,
+} from '@saccade/eval';
 import type { Task } from '@saccade/gym';
 import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
 import { type AdvantagedTrajectory, countDrops, type ScheduleCommand } from '@saccade/schedulers';
@@ -53,6 +60,7 @@ export async function stepRow(
     // Where rollouts stream, a step may end before any of them does.
     ...(groups.length > 0 && rolloutMetrics(groups)),
     ...taskMetrics(results, tasks),
+    ...faithfulnessOf(results, (message) => run.onEvent({ kind: 'warning', message })),
     ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),

@@ -119,6 +119,7 @@ print("${file}")`;
       script(opened(place), `crop((${box.join(', ')}))`, `crop_${place.before.length + 1}.png`),
     turn: ({ tool }, place) =>
       script(opened(place), pillowTurn(tool), turnFile(place.before.length)),
+    hidesInputs: true,
     signs: () => ({
       act: ['<code>'],
       answer: ['<answer>'],

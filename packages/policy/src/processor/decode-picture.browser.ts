@@ -2,9 +2,20 @@
 /** In place of `decode-picture.ts` in browsers: their own decoder, drawn on white. */
 import { DataError, messageOf } from '@saccade/core';
 import type { DecodedPicture } from './decode-picture.ts';
+import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
-/** What is transparent becomes white. @throws DataError if it is no picture */
-export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture> {
+/**
+ * Decodes an image on white.
+ *
+ * @param maxPixels images with more are refused by what their header says, before they are decoded
+ * @throws DataError if it is no image, or has too many pixels
+ */
+export async function decodePicture(
+  encoded: Uint8Array,
+  maxPixels: number = MAX_SOURCE_PIXELS,
+): Promise<DecodedPicture> {
+  const size = imageSize(encoded);
+  if (size !== undefined) checkImageSize(size, maxPixels);
   try {
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(encoded)]), {
       // The pixels as they are stored; Node's decoder applies no profile to plain sRGB either.
@@ -24,6 +35,6 @@ export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture
     }
     return { pixels, width, height };
   } catch (error) {
-    throw new DataError(`A picture could not be decoded: ${messageOf(error)}.`, { cause: error });
+    throw new DataError(`An image could not be decoded: ${messageOf(error)}.`, { cause: error });
   }
 }

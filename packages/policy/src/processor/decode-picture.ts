@@ -1,7 +1,8 @@
-/** Encoded pictures of any common format to 8-bit RGB. */
+/** Encoded images of any common format to 8-bit RGB. */
 import { DataError, messageOf } from '@saccade/core';
 import { decode, hasPngSignature } from 'fast-png';
 import sharp from 'sharp';
+import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
 export interface DecodedPicture {
   /** [height, width, 3] */
@@ -16,12 +17,24 @@ export interface DecodedPicture {
  */
 const SMALL_PIXELS = 128 * 128;
 
-/** What is transparent becomes white. @throws DataError if it is no picture */
-export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture> {
+/**
+ * Decodes an image on white.
+ *
+ * @param maxPixels images with more are refused by what their header says, before they are decoded
+ * @throws DataError if it is no image, or has too many pixels
+ */
+export async function decodePicture(
+  encoded: Uint8Array,
+  maxPixels: number = MAX_SOURCE_PIXELS,
+): Promise<DecodedPicture> {
+  const size = imageSize(encoded);
+  if (size !== undefined) checkImageSize(size, maxPixels);
   const small = decodeSmallPng(encoded);
   if (small !== undefined) return small;
+  // Of other formats sharp reads the header.
+  if (size === undefined) checkImageSize(await headerOf(encoded), maxPixels);
   try {
-    const { data, info } = await sharp(encoded)
+    const { data, info } = await sharp(encoded, { limitInputPixels: maxPixels })
       .flatten({ background: '#fff' })
       .toColourspace('srgb')
       .removeAlpha()
@@ -29,8 +42,20 @@ export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture
       .toBuffer({ resolveWithObject: true });
     return { pixels: data, width: info.width, height: info.height };
   } catch (error) {
-    throw new DataError(`A picture could not be decoded: ${messageOf(error)}.`, { cause: error });
+    throw undecodable(error);
   }
+}
+
+async function headerOf(encoded: Uint8Array): Promise<{ width: number; height: number }> {
+  try {
+    return await sharp(encoded, { limitInputPixels: false }).metadata();
+  } catch (error) {
+    throw undecodable(error);
+  }
+}
+
+function undecodable(error: unknown): DataError {
+  return new DataError(`An image could not be decoded: ${messageOf(error)}.`, { cause: error });
 }
 
 /** The picture if it is a small opaque 8-bit RGB PNG without a colour profile, as crops are. */

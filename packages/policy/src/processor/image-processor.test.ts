@@ -169,7 +169,7 @@ describe('prepareImage', () => {
     const changed = Uint8Array.from(png);
     changed[60] = (changed[60] as number) ^ 0xff;
     for (const bytes of [changed, png.subarray(0, png.length / 2)]) {
-      await expect(prepareImage(bytes, small)).rejects.toThrow('A picture could not be decoded');
+      await expect(prepareImage(bytes, small)).rejects.toThrow('An image could not be decoded');
     }
   });
 
@@ -190,7 +190,41 @@ describe('prepareImage', () => {
 
   it('says that bytes are no picture', async () => {
     await expect(prepareImage(new TextEncoder().encode('no picture'), small)).rejects.toThrow(
-      'A picture could not be decoded',
+      'An image could not be decoded',
     );
   });
+});
+
+describe('an image with too many pixels', () => {
+  const image = () =>
+    sharp({ create: { width: 200, height: 100, channels: 3, background: '#123' } });
+
+  it.each(['png', 'jpeg', 'webp', 'gif', 'tiff', 'avif'] as const)(
+    'is refused by the header of a %s, and taken at the limit',
+    async (format) => {
+      const encoded = await image()[format]().toBuffer();
+      const limited = (maxSourcePixels: number) =>
+        prepareImage(encoded, { ...qwenImageProcessor, maxSourcePixels });
+      await expect(limited(20_000)).resolves.toHaveProperty('tokenCount');
+      const refused = limited(19_999);
+      await expect(refused).rejects.toThrow(DataError);
+      await expect(refused).rejects.toThrow(
+        'An image of 200×100 has 20000 pixels; at most 19999 are decoded. Make it smaller, or ' +
+          'raise maxSourcePixels.',
+      );
+    },
+  );
+
+  it('is refused by default, without the memory that decoding would take', async () => {
+    const black = { create: { width: 16_000, height: 16_000, channels: 3, background: '#000' } };
+    const png = await sharp(black as Parameters<typeof sharp>[0])
+      .greyscale()
+      .png()
+      .toBuffer();
+    const before = process.memoryUsage().rss;
+    await expect(prepareImage(png, qwenImageProcessor)).rejects.toThrow(
+      /An image of 16000×16000 has 256000000 pixels; at most 67108864 are decoded/,
+    );
+    expect(process.memoryUsage().rss - before).toBeLessThan(128 * 2 ** 20);
+  }, 180_000);
 });

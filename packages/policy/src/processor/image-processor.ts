@@ -12,6 +12,11 @@ export interface ImageProcessorConfig {
   /** Smallest and largest area after resizing, pixels. */
   readonly minPixels: number;
   readonly maxPixels: number;
+  /**
+   * Largest area before resizing, pixels: a larger image is refused by its header. Default 2²⁶, which
+   * is 192 MiB once it is decoded.
+   */
+  readonly maxSourcePixels?: number;
   readonly mean: readonly [number, number, number];
   readonly std: readonly [number, number, number];
 }
@@ -68,12 +73,16 @@ export function smartResize(
   return { height: h, width: w };
 }
 
-/** Decodes, resizes, normalises and cuts into patches. @throws DataError if it is no picture */
+/**
+ * Decodes, resizes, normalizes and cuts into patches.
+ *
+ * @throws DataError if it is no image, or has more than `maxSourcePixels`
+ */
 export async function prepareImage(
   encoded: Uint8Array,
   config: ImageProcessorConfig,
 ): Promise<ModelImage> {
-  const { pixels, width, height } = await decodePicture(encoded);
+  const { pixels, width, height } = await decodePicture(encoded, config.maxSourcePixels);
   return patchesOf(pixels, width, height, config);
 }
 

@@ -7,8 +7,8 @@ import { type Device, openDevice } from '@saccade/ops';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalPolicy } from '../local-policy.ts';
+import { imageSize } from '../processor/image-size.ts';
 import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
-import { imageSize } from './image-size.ts';
 import { openPolicyService } from './policy-service.ts';
 
 const paths = [

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
 import type { Processor } from '../policy.ts';
-import { imageSize } from './image-size.ts';
+import { imageSize } from '../processor/image-size.ts';
 import { refused } from './refusal.ts';
 
 /** Prepared images that are kept; a conversation sends its images with every turn. */

@@ -4,6 +4,13 @@ import { type Metric, metricsOf } from './metric.ts';
 const evaluation = ['evaluation'] as const;
 
 export const evaluationAndTime: readonly Metric[] = [
+  ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: evaluation }, [
+    ['eval/faithfulness/rate', 'share', 'Held-out tasks answered right, with evidence shown.'],
+    ['eval/faithfulness/rate_of_correct', 'share', 'Right answers with evidence shown.'],
+    ['eval/faithfulness/faithful', 'share', 'Held-out tasks whose tools show evidence.'],
+    ['eval/faithfulness/unfaithful', 'share', 'Held-out tasks whose tools show other things.'],
+    ['eval/faithfulness/no_tool', 'share', 'Held-out tasks without a tool.'],
+  ]),
   ...metricsOf({ source: 'packages/eval/src/evaluate.ts', stages: evaluation }, [
     ['label', 'name', 'Name of the evaluation: sft, step-<n>, final.'],
     ['eval/accuracy', 'share', 'Held-out tasks whose final answer was judged right.'],

@@ -45,6 +45,13 @@ export const rollouts: readonly Metric[] = [
     ['accuracy/<difficulty>', 'share', 'Right answers to the tasks of one difficulty.'],
     ['tool_calls/<difficulty>/mean', 'calls', 'Mean tool calls in the tasks of one difficulty.'],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: rl }, [
+    ['faithfulness/rate', 'share', 'Trajectories that are right and show what is asked about.'],
+    ['faithfulness/rate_of_correct', 'share', 'Right trajectories that show what is asked about.'],
+    ['faithfulness/faithful', 'share', 'Trajectories whose tools show what is asked about.'],
+    ['faithfulness/unfaithful', 'share', 'Trajectories whose tools show other things only.'],
+    ['faithfulness/no_tool', 'share', 'Trajectories without a tool, of those that are graded.'],
+  ]),
   ...metricsOf({ source: 'packages/loop/src/audit-metrics.ts', stages: rl }, [
     ['audit/<detector>', 'share', 'Trajectories that one detector of reward hacking flags.'],
     [

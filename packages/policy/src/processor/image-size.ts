@@ -1,4 +1,5 @@
 /** Width and height of an encoded image from its header alone. */
+import { DataError } from '@saccade/core';
 
 export interface ImageSize {
   readonly width: number;
@@ -93,4 +94,16 @@ function jpegSize(view: DataView): ImageSize | undefined {
     at += 2 + view.getUint16(at + 2);
   }
   return undefined;
+}
+
+/** Pixels that an encoded image may have by default: 64 Mi, 192 MiB once it is decoded. */
+export const MAX_SOURCE_PIXELS: number = 2 ** 26;
+
+/** @throws DataError naming the size and the limit */
+export function checkImageSize({ width, height }: ImageSize, maxPixels: number): void {
+  if (width * height <= maxPixels) return;
+  throw new DataError(
+    `An image of ${width}×${height} has ${width * height} pixels; at most ${maxPixels} are ` +
+      'decoded. Make it smaller, or raise maxSourcePixels.',
+  );
 }
