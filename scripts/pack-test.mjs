@@ -53,25 +53,23 @@ function expectText(output, pattern) {
 
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** Every package that is published, with its tarball. */
+/** Every package that is published, with its tarball; pnpm writes the versions of workspace:^. */
 function packAll() {
   mkdirSync(tarballs);
-  const folders = readdirSync(join(root, 'packages')).map((name) => join('packages', name));
-  const specs = {};
-  for (const folder of [...folders, 'kernels/webgpu', 'native']) {
-    const manifest = join(root, folder, 'package.json');
-    if (!existsSync(manifest)) continue;
-    const { name } = readJson(manifest);
-    const packed = run(
-      join(root, folder),
-      'npx',
-      ['-y', 'pnpm@12', 'pack', '--pack-destination', tarballs, '--json'],
-      { env: process.env },
-    );
-    const { filename } = JSON.parse(packed.slice(packed.indexOf('{'), packed.lastIndexOf('}') + 1));
-    specs[name] = `file:${filename}`;
-  }
-  return specs;
+  const names = readdirSync(join(root, 'packages')).map((name) => join('packages', name));
+  const folders = [...names, 'kernels/webgpu', 'native'].filter((folder) =>
+    existsSync(join(root, folder, 'package.json')),
+  );
+  const filters = folders.flatMap((folder) => ['--filter', `./${folder}`]);
+  const pack = ['-y', 'pnpm@12', '-r', ...filters, 'pack', '--pack-destination', tarballs];
+  run(root, 'npx', pack, { env: process.env });
+  const specs = folders.map((folder) => {
+    const { name, version } = readJson(join(root, folder, 'package.json'));
+    const tarball = join(tarballs, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+    if (!existsSync(tarball)) throw new Error(`${name} was not packed to ${tarball}`);
+    return [name, `file:${tarball}`];
+  });
+  return Object.fromEntries(specs);
 }
 
 /** Takes Saccade's packages from the tarballs, direct dependencies and those of dependencies. */
