@@ -7,6 +7,7 @@ import { addDoctor } from './doctor.ts';
 import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { explainError } from './explain-error.ts';
+import { addInit } from './init.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
@@ -28,10 +29,12 @@ export async function main(argv: readonly string[]): Promise<void> {
 Begin with:
   saccade doctor         what this machine can run
   saccade train smoke    every stage once, in about a minute
-  saccade train          the main job: a small vision policy learns to look`,
+  saccade train          the main job: a small vision policy learns to look
+  saccade init my-agent  a project of your own: tasks, tool, reward, algorithm, recipe`,
     );
   const commands = [
     addTrain,
+    addInit,
     addCompare,
     addExperiment,
     addEval,

@@ -1,4 +1,6 @@
 /** What the commands share: number arguments, repeated options, the sandbox's Python. */
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EventSink } from '@saccade/core';
 import { ensurePython } from '@saccade/sandbox';
@@ -34,10 +36,27 @@ export function more(text: string, before?: readonly string[]): readonly string[
   return collect(text, before ?? []);
 }
 
-/** Where the sandbox's Python environment lives: beside the packages, in the clone's cache. */
-export const pythonDirectory: string = fileURLToPath(
-  new URL('../../../../.cache/sandbox-venv', import.meta.url),
-);
+/**
+ * Where the sandbox's Python environment lives: in the clone's cache, or in the user's (the XDG base
+ * directory) where the packages are installed, as node_modules is not a place for it.
+ *
+ * @param module address of a compiled module of this package
+ */
+export function pythonDirectoryOf(
+  module: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const path = fileURLToPath(module);
+  if (!path.split(sep).includes('node_modules')) {
+    return resolve(dirname(path), '../../../.cache/sandbox-venv');
+  }
+  const { XDG_CACHE_HOME: given } = environment;
+  // As the specification says, a path that is not absolute counts as not given.
+  const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache');
+  return join(cache, 'saccade', 'sandbox-venv');
+}
+
+export const pythonDirectory: string = pythonDirectoryOf(import.meta.url, process.env);
 
 /** The interpreter of the sandbox; made on first use. @throws MissingError with the remedy */
 export async function openPython(onEvent: EventSink): Promise<string> {

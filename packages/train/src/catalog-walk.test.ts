@@ -1,0 +1,180 @@
+/** Every unit of every slot, and every setting of each, can be reached with `--set`. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import type { SettingField } from '@saccade/core/settings';
+import { describe, expect, it } from 'vitest';
+import { checkRun } from './parts.ts';
+import { fieldsOf, type ResolvedRun, resolveRun } from './run-config.ts';
+import { applySettings, parseSetting } from './settings.ts';
+import { isListSlot, type ListSlot } from './slots/list-slot.ts';
+import type { Slot } from './slots/slot.ts';
+import { type SlotKey, slots } from './slots/slots.ts';
+
+/** What some units need beside themselves. */
+const company: Readonly<Record<string, readonly string[]>> = {
+  tools: ['protocol=vista'],
+  // Some presets have terms that a judge scores.
+  reward: ['judge=openai'],
+  judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
+};
+
+/** What the loop cannot give an algorithm: a greedy rollout per task, a variance per token. */
+const refused = ['algorithm=optimal-token-baseline', 'algorithm=remax'];
+
+/** Values that a field's own range does not tell. */
+const examples: Readonly<Record<string, readonly unknown[]>> = {
+  'judge.baseUrl': ['http://127.0.0.1:2/v1'],
+  'judge.keyVariable': ['PATH'],
+};
+
+const configure = (...settings: readonly string[]): ResolvedRun => {
+  const run = resolveRun(applySettings({}, settings.map(parseSetting)));
+  checkRun(run);
+  return run;
+};
+
+/** Values to try for a field, all but its default. */
+function candidates({ path, range, default: preset }: SettingField): readonly unknown[] {
+  const known = examples[path];
+  if (known !== undefined) return known;
+  const words = /^one of (.*)$/.exec(range)?.[1]?.split(', ');
+  const bounds = /in \[(.+), (.+)\]$/.exec(range)?.slice(1).map(Number);
+  const all = (): readonly unknown[] => {
+    if (words !== undefined) return words;
+    if (range === 'true or false') return [true, false];
+    if (range === 'a list of texts') return ['one,two', 'token-k3=2'];
+    const [low = 0, high = 0] = bounds ?? [];
+    if (bounds === undefined) return ['other', 'http://127.0.0.1:3', 'token-k3=2'];
+    const near = typeof preset === 'number' ? preset : Math.max(low, 1);
+    const steps = [1, 2, -1, -2, 0.5, -0.5, 0.01, -0.01].map((step) => near + step);
+    return [...steps, near * 2, near / 2, low, high].filter((x) => x >= low && x <= high);
+  };
+  return all().filter((value) => JSON.stringify(value) !== JSON.stringify(preset));
+}
+
+/** The value at a dotted path of a configuration; elements of lists go by their names. */
+function valueAt(config: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, word) => {
+    if (Array.isArray(at)) return at.find(({ name }) => name === word);
+    return (at as Record<string, unknown> | undefined)?.[word];
+  }, config);
+}
+
+/** Why no value of a field can be set; undefined if one can. */
+function problemOf(before: readonly string[], field: SettingField): string | undefined {
+  const { path, range } = field;
+  let problem = 'nothing to try';
+  for (const value of candidates(field)) {
+    try {
+      const { config } = configure(...before, `${path}=${value}`);
+      const expected = range === 'a list of texts' ? String(value).split(',') : value;
+      const found = valueAt(config, path);
+      // A term's weight may be given as a number.
+      if (JSON.stringify(found) === JSON.stringify(expected)) return undefined;
+      problem = `${path}=${value} became ${JSON.stringify(found)}`;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problem = error.message;
+    }
+  }
+  return `${before.join(' ')} ${path}: ${problem}`;
+}
+
+const everySlot = Object.entries(slots) as [SlotKey, Slot<unknown> | ListSlot<unknown>][];
+
+describe.each(everySlot)('%s', (key, slot) => {
+  it.each(slot.registry.names)('%s and each of its settings can be set', (name) => {
+    const before = [...(company[key] ?? []), `${key}=${name}`];
+    if (refused.includes(`${key}=${name}`)) {
+      expect(() => configure(...before)).toThrow(/needs .*, which this loop does not give/);
+      return;
+    }
+    const { config, units, outside, fields } = configure(...before);
+    const selected = isListSlot(slot) ? valueAt(config, `${key}.${name}`) : config[key];
+    expect(selected).toMatchObject({ name });
+    const [unit] = [units[key]].flat();
+    expect(unit).toBe(slot.registry.get(name));
+    expect(outside).toEqual([]);
+    const own = fields.filter(({ path }) => path.startsWith(`${key}.`));
+    expect(own.map((field) => problemOf(before, field)).filter((one) => one)).toEqual([]);
+  });
+});
+
+it('sets every field that belongs to no unit', () => {
+  const fields = fieldsOf({}).filter(({ path }) => !Object.hasOwn(slots, path.split('.')[0] ?? ''));
+  expect(fields.length).toBeGreaterThan(20);
+  expect(fields.map((field) => problemOf([], field)).filter((one) => one)).toEqual([]);
+});
+
+/** Catalogs that are no slot: what a person reaches their units by. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'algorithms/src/advantages': 'parts of algorithms',
+  'algorithms/src/aggregations': 'algorithm.aggregation',
+  'algorithms/src/coefficients': 'parts of algorithms',
+  'algorithms/src/corrections': 'algorithm.correction and its thresholds',
+  'algorithms/src/kl': 'algorithm.kl',
+  'algorithms/src/ratios': 'parts of algorithms',
+  'algorithms/src/selectors': 'parts of algorithms',
+  'algorithms/src/surrogates': 'parts of algorithms',
+  'algorithms/src/token-advantages': 'parts of algorithms',
+  'attention/src/ops': 'ops, which models call',
+  'backend-gpujs/src/kernels': 'kernels, which a backend runs',
+  'experiments/src/experiments': 'saccade experiment <name>',
+  'logprob/src/ops': 'ops, which models call',
+  'ops/src/ops': 'ops, which models call',
+  'rewards/src/audit': 'detectors: every run is audited by all of them',
+  'rewards/src/judges': 'kinds of judgments, which a judge of the slot gives',
+  'rewards/src/rewards': 'terms of presets',
+  'run-store/src/metrics': 'metrics, which every run logs',
+  'train/src/recipes': 'saccade train <name>',
+};
+
+/** Catalogs whose units fill slots. */
+const ofSlots: Readonly<Record<string, readonly SlotKey[]>> = {
+  'algorithms/src/algorithms': ['algorithm'],
+  'data/src/cold-starts': ['coldStart'],
+  'gym/src/protocols': ['protocol'],
+  'gym/src/tasksets': ['taskSet'],
+  'optim/src/optimizers': ['optimizer', 'sftOptimizer'],
+  'optim/src/schedules': ['schedule', 'sftSchedule'],
+  'policy/src/models': ['model'],
+  'policy/src/remote': ['engine'],
+  'rewards/src/judging': ['judge'],
+  'rewards/src/presets': ['reward'],
+  'rewards/src/verifiers': ['verifier'],
+  'sandbox/src/units': ['sandbox'],
+  'schedulers/src/schedulers': ['scheduler'],
+  'tools/src/tools': ['tools'],
+  'trackers/src/trackers': ['trackers'],
+  'train/src/backends': ['backend'],
+};
+
+const packages = join(import.meta.dirname, '../..');
+
+it('leaves no catalog without a way to it', async () => {
+  const folders = readdirSync(packages).flatMap((name) => {
+    const source = join(packages, name, 'src');
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
+    return files
+      .filter((file) => /(^|\/)catalog\.ts$/.test(file))
+      .map((file) => `${name}/src/${file.replace(/\/?catalog\.ts$/, '')}`);
+  });
+  expect(folders.sort()).toEqual([...Object.keys(elsewhere), ...Object.keys(ofSlots)].sort());
+  expect(Object.values(ofSlots).flat().sort()).toEqual(Object.keys(slots).sort());
+  for (const [folder, keys] of Object.entries(ofSlots)) {
+    const catalog = (await import(join(packages, folder, 'catalog.ts'))) as Record<string, unknown>;
+    for (const key of keys) {
+      const units = slots[key].registry.entries().map(([, unit]) => unit);
+      expect(new Set(units)).toEqual(new Set(Object.values(catalog)));
+    }
+  }
+});
+
+it('uses every reward term in some preset', async () => {
+  const { presets, rewards } = await import('@saccade/rewards');
+  const used = new Set(
+    presets.entries().flatMap(([, { terms }]) => terms.map(({ reward }) => reward.name)),
+  );
+  expect(rewards.names.filter((name) => !used.has(name))).toEqual([]);
+});

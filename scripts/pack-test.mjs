@@ -1,0 +1,168 @@
+/**
+ * The packages as their users have them: packs every package, installs the tarballs in an empty
+ * folder outside the clone, and does there what the README of `saccade init` says.
+ *
+ *   npm run pack-test              # leaves nothing behind
+ *   npm run pack-test -- --keep    # keeps the folder
+ *
+ * Other dependencies come from the npm registry. The tarball of @saccade/native holds the addon that
+ * this clone built.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const work = mkdtempSync(join(tmpdir(), 'saccade-pack-'));
+const tarballs = join(work, 'tarballs');
+const project = join(work, 'my-agent');
+
+/** A clone has its own Python environment; an installed package uses the user's cache. */
+const environment = { ...process.env, XDG_CACHE_HOME: join(work, 'cache') };
+
+/** Runs a command; the test ends where its exit status is not the expected one. */
+function run(folder, command, args, { status: expected = 0, env = environment } = {}) {
+  console.error(`pack-test: ${command} ${args.join(' ')}`.slice(0, 160));
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  if (error) throw error;
+  const output = `${stdout}${stderr}`;
+  if (status !== expected) throw new Error(`exit status ${status}, not ${expected}:\n${output}`);
+  return output;
+}
+
+function expectText(output, pattern) {
+  if (!pattern.test(output)) throw new Error(`expected ${pattern}, got:\n${output}`);
+}
+
+const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
+
+/** Every package that is published, with its tarball; pnpm writes the versions of workspace:^. */
+function packAll() {
+  mkdirSync(tarballs);
+  const names = readdirSync(join(root, 'packages')).map((name) => join('packages', name));
+  const folders = [...names, 'kernels/webgpu', 'native'].filter((folder) =>
+    existsSync(join(root, folder, 'package.json')),
+  );
+  const filters = folders.flatMap((folder) => ['--filter', `./${folder}`]);
+  const pack = ['-y', 'pnpm@12', '-r', ...filters, 'pack', '--pack-destination', tarballs];
+  run(root, 'npx', pack, { env: process.env });
+  const specs = folders.map((folder) => {
+    const { name, version } = readJson(join(root, folder, 'package.json'));
+    const tarball = join(tarballs, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+    if (!existsSync(tarball)) throw new Error(`${name} was not packed to ${tarball}`);
+    return [name, `file:${tarball}`];
+  });
+  return Object.fromEntries(specs);
+}
+
+/** Takes Saccade's packages from the tarballs, direct dependencies and those of dependencies. */
+function useTarballs(folder, specs) {
+  const path = join(folder, 'package.json');
+  const manifest = readJson(path);
+  const own = Object.keys(manifest.dependencies).map((name) => [
+    name,
+    specs[name] ?? manifest.dependencies[name],
+  ]);
+  const changed = { ...manifest, dependencies: Object.fromEntries(own), overrides: specs };
+  writeFileSync(path, JSON.stringify(changed, null, 2));
+}
+
+const saccade = (args, options) =>
+  run(project, 'npx', ['--no-install', 'saccade', ...args], options);
+
+/** Trains until `text` is on the screen, then ends the process without a warning. */
+async function killAt(text, args) {
+  console.error(`pack-test: saccade ${args.join(' ')}, killed at "${text}"`);
+  const bin = join(project, 'node_modules/@saccade/cli/bin/saccade.js');
+  const child = spawn(process.execPath, [bin, ...args], { cwd: project, env: environment });
+  let output = '';
+  await new Promise((resolve, reject) => {
+    const read = (chunk) => {
+      output += chunk;
+      if (output.includes(text)) child.kill('SIGKILL');
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (!output.includes(text)) throw new Error(`the run ended without "${text}":\n${output}`);
+}
+
+function install(specs) {
+  const empty = join(work, 'install');
+  mkdirSync(empty);
+  const cli = { '@saccade/cli': specs['@saccade/cli'] };
+  writeFileSync(join(empty, 'package.json'), JSON.stringify({ private: true, dependencies: cli }));
+  useTarballs(empty, specs);
+  run(empty, 'npm', ['install', '--no-audit', '--no-fund']);
+  run(empty, 'npx', ['--no-install', 'saccade', 'init', project]);
+  useTarballs(project, specs);
+  run(project, 'npm', ['install', '--no-audit', '--no-fund']);
+}
+
+async function useProject() {
+  run(project, 'npm', ['test']);
+  run(project, 'npm', ['run', 'check']);
+
+  const shown = saccade(['recipes', 'show', './my-recipe.ts']);
+  expectText(shown, /taskSet\.contrast = 6/);
+  expectText(shown, /reward\.few-calls\.mostCalls = 1/);
+
+  const misspelt = ['train', './my-recipe.ts', '--set', 'taskSet.contrst=8'];
+  expectText(saccade(misspelt, { status: 2 }), /Did you mean taskSet\.contrast\?/);
+
+  const train = ['train', './my-recipe.ts', '--steps', '3', '--out', 'runs/first'];
+  const settings = ['--set', 'sft.updates=8', '--set', 'taskSet.contrast=8'];
+  await killAt('learning          2/3', [...train, ...settings, '--set', 'trackers=csv']);
+  const resumed = saccade(['train', '--resume', 'runs/first']);
+  expectText(resumed, /Held-out accuracy/);
+  const { config } = readJson(join(project, 'runs/first/config.json'));
+  if (config.taskSet.contrast !== 8) throw new Error('--set did not reach the task set');
+  const rows = (name) =>
+    readFileSync(join(project, 'runs/first', name), 'utf8')
+      .trim()
+      .split('\n');
+  const [logged, tracked] = [rows('metrics.jsonl').length, rows('metrics.csv').length - 1];
+  if (tracked !== logged) throw new Error(`${tracked} rows in metrics.csv, ${logged} logged`);
+
+  expectText(saccade(['eval', 'runs/first', '--count', '4']), /Accuracy .* over 4 held-out tasks/);
+
+  appendFileSync(join(project, 'src/reward.ts'), '\n// Changed.\n');
+  expectText(saccade(['eval', 'runs/first', '--count', '4']), /has changed since/);
+  const recipe = join(project, 'my-recipe.ts');
+  renameSync(recipe, `${recipe}.gone`);
+  expectText(saccade(['train', '--resume', 'runs/first'], { status: 1 }), /Put the file back/);
+  renameSync(`${recipe}.gone`, recipe);
+}
+
+let isOk = false;
+try {
+  install(packAll());
+  await useProject();
+  isOk = true;
+  console.log('pack-test: the packages work outside the clone.');
+} catch (error) {
+  console.error(`pack-test: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+} finally {
+  if (process.argv.includes('--keep') || !isOk) console.error(`pack-test: see ${work}`);
+  else rmSync(work, { recursive: true });
+}
