@@ -4,7 +4,7 @@ import { type Metric, metricsOf } from './metric.ts';
 const evaluation = ['evaluation'] as const;
 
 export const evaluationAndTime: readonly Metric[] = [
-  ...metricsOf({ source: 'packages/train/src/evaluate.ts', stages: evaluation }, [
+  ...metricsOf({ source: 'packages/eval/src/evaluate.ts', stages: evaluation }, [
     ['label', 'name', 'Name of the evaluation: sft, step-<n>, final.'],
     ['eval/accuracy', 'share', 'Held-out tasks whose final answer was judged right.'],
     [
@@ -32,10 +32,10 @@ export const evaluationAndTime: readonly Metric[] = [
       ['step', 'steps', 'Steps of the whole run: cold-start updates, then RL steps.'],
     ],
   ),
-  ...metricsOf({ source: 'packages/train/src/after-step.ts', stages: ['sft', 'rl'] }, [
+  ...metricsOf({ source: 'packages/loop/src/after-step.ts', stages: ['sft', 'rl'] }, [
     ['step_time', 'seconds', 'Wall-clock time of the step.', 'trl'],
   ]),
-  ...metricsOf({ source: 'packages/train/src/rl.ts', stages: ['rl', 'evaluation'] }, [
+  ...metricsOf({ source: 'packages/loop/src/rl.ts', stages: ['rl', 'evaluation'] }, [
     ['time/<phase>', 'seconds', 'Wall-clock time of one phase: rollout, learn, audit, evaluation.'],
     [
       'throughput/<unit>_per_second',

@@ -4,13 +4,13 @@ import { type Metric, metricsOf } from './metric.ts';
 const rl = ['rl'] as const;
 
 export const learning: readonly Metric[] = [
-  ...metricsOf({ source: 'packages/train/src/learn.ts', stages: ['sft', 'rl'] }, [
+  ...metricsOf({ source: 'packages/learner/src/learner.ts', stages: ['sft', 'rl'] }, [
     ['loss', 'nats', 'Loss; in the cold start, mean negative log-prob of the shown tokens.', 'trl'],
     ['grad_norm', 'norm', 'Norm of the gradient before clipping.', 'trl'],
     ['learning_rate', '1', 'Learning rate of the optimizer step.', 'trl'],
     ['num_tokens', 'tokens', 'Tokens computed for training so far.', 'trl'],
   ]),
-  ...metricsOf({ source: 'packages/train/src/sft.ts', stages: ['sft'] }, [
+  ...metricsOf({ source: 'packages/loop/src/sft.ts', stages: ['sft'] }, [
     ['loss/<kind>', 'nats', 'Mean negative log-prob of one kind of cold-start examples.'],
   ]),
   ...metricsOf({ source: 'packages/algorithms/src/metrics.ts', stages: rl }, [

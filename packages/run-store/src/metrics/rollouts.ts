@@ -4,7 +4,7 @@ import { type Metric, metricsOf } from './metric.ts';
 const rl = ['rl'] as const;
 
 export const rollouts: readonly Metric[] = [
-  ...metricsOf({ source: 'packages/train/src/trajectory-metrics.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/eval/src/trajectory-metrics.ts', stages: rl }, [
     ['reward', 'reward', 'Mean reward of the trajectories of a step.', 'trl'],
     ['reward_std', 'reward', 'Mean over groups of the standard deviation of rewards.', 'trl'],
     ['frac_reward_zero_std', 'share', 'Groups whose rewards are all equal.', 'trl'],
@@ -37,7 +37,7 @@ export const rollouts: readonly Metric[] = [
       'Right trajectories among those trained on whose advantage is negative.',
     ],
   ]),
-  ...metricsOf({ source: 'packages/train/src/task-metrics.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/eval/src/task-metrics.ts', stages: rl }, [
     ['must_use/turn/ratio', 'share', 'Tasks that require a turn or flip in which it was done.'],
     ['must_use/crop/ratio', 'share', 'Tasks that require a crop with a crop of IoU 0.5 or more.'],
     ['must_use/all/ratio', 'share', 'Tasks that require tools in which all of them were used.'],
@@ -45,7 +45,7 @@ export const rollouts: readonly Metric[] = [
     ['accuracy/<difficulty>', 'share', 'Right answers to the tasks of one difficulty.'],
     ['tool_calls/<difficulty>/mean', 'calls', 'Mean tool calls in the tasks of one difficulty.'],
   ]),
-  ...metricsOf({ source: 'packages/train/src/audit-metrics.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/loop/src/audit-metrics.ts', stages: rl }, [
     ['audit/<detector>', 'share', 'Trajectories that one detector of reward hacking flags.'],
     [
       'rewards/<term>/accuracy_correlation',
@@ -53,7 +53,7 @@ export const rollouts: readonly Metric[] = [
       'Correlation of one term of the reward with the verdict, where both vary.',
     ],
   ]),
-  ...metricsOf({ source: 'packages/train/src/step-row.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/loop/src/step-row.ts', stages: rl }, [
     ['filter/<reason>/groups', 'groups', 'Groups that the scheduler dropped for one reason.'],
     ['filter/<reason>/trajectories', 'trajectories', 'Trajectories dropped for one reason.'],
     ['trained_trajectories', 'trajectories', 'Trajectories that the step trained on.'],
@@ -62,13 +62,13 @@ export const rollouts: readonly Metric[] = [
     ['failed/ratio', 'share', 'Trajectories without a reward because infrastructure failed.'],
     ['failed/<boundary>', 'trajectories', 'Trajectories that failed at one boundary.'],
   ]),
-  ...metricsOf({ source: 'packages/train/src/staleness-metrics.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/loop/src/staleness-metrics.ts', stages: rl }, [
     ['staleness/mean', 'batches', 'Mean age of the trained trajectories since they were sampled.'],
     ['staleness/max', 'batches', 'Largest age of a trained trajectory.'],
     ['staleness/mixed_ratio', 'share', 'Trained trajectories sampled by several policy versions.'],
     ['staleness/<age>', 'share', 'Trained trajectories of one age in batches.'],
   ]),
-  ...metricsOf({ source: 'packages/train/src/streaming.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/loop/src/streaming.ts', stages: rl }, [
     ['queue/ready', 'groups', 'Scored groups that are neither trained on nor dropped.'],
     ['queue/in_flight', 'trajectories', 'Trajectories that are being rolled out.'],
   ]),
