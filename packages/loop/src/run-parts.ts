@@ -25,7 +25,7 @@ export interface RunSections {
 }
 
 /** What a loop trains: any policy that can begin a stage with fresh moments. */
-interface StagePolicy extends Policy {
+export interface StagePolicy extends Policy {
   /** Forgets the optimizer's state, as at the start of another training stage. */
   resetOptimizer(): void;
 }
