@@ -26,9 +26,11 @@ export const BROWSER_PACKAGES = [
   'math-verify',
   'policy',
   'code-effects',
+  'rollout',
   'rewards',
   'algorithms',
   'schedulers',
+  'learner',
 ];
 
 const BUILTIN = new Set(builtinModules);

@@ -4,10 +4,17 @@
  * Both sides sample 16 prompts × 8 rollouts of 64 tokens after 64-token prompts, then take one
  * optimizer step, on the same cores and turn by turn, so that whatever else the machine does hits
  * both. Figures are medians; the first round warms up and is left out.
+ *
+ * Ours is the step of a run: the learner packs, fixes the advantages and updates once. Both sides use
+ * AdamW and clip the gradient's norm to 1, the default of either.
  */
 import { fileURLToPath } from 'node:url';
-import { algorithms } from '@saccade/algorithms';
+import { grpo } from '@saccade/algorithms';
+import { createLearner, type Learner } from '@saccade/learner';
 import type { LocalPolicy, SampleResult } from '@saccade/policy';
+import { ModelImages } from '@saccade/rollout';
+import type { AdvantagedTrajectory } from '@saccade/schedulers';
+import { TrajectoryBuilder } from '@saccade/trajectory';
 import { startJsonLines } from './peers/json-lines.ts';
 import { pairedRatio, type Sample, summarise } from './statistics.ts';
 import {
@@ -17,7 +24,6 @@ import {
   makePrompts,
   PROMPT_TOKENS,
   PROMPTS,
-  packGroups,
   sampleGroups,
 } from './text-policy.ts';
 
@@ -52,39 +58,54 @@ function reward({ tokens }: SampleResult): number {
   return tokens.filter((token) => token % 2 === 0).length / tokens.length;
 }
 
-async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime> {
-  const grpo = algorithms.get('grpo');
+function makeLearner(policy: LocalPolicy): Learner {
+  return createLearner({
+    policy,
+    algorithm: grpo,
+    images: new ModelImages(policy.processor),
+    schedule: () => 1e-6,
+    // TRL takes its batch in one pass too.
+    microBatchTokens: PROMPTS * (PROMPT_TOKENS + GROUP * COMPLETION_TOKENS),
+  });
+}
+
+/** The rollouts of a prompt as what a learner takes. */
+function groupOf(
+  tokens: Int32Array,
+  taskId: string,
+  rollouts: readonly SampleResult[],
+): readonly AdvantagedTrajectory[] {
+  const rewards = Float64Array.from(rollouts, reward);
+  const advantages = grpo.groupAdvantages({ rewards });
+  return rollouts.map((rollout, g) => {
+    const made = new TrajectoryBuilder({ id: `${taskId}/${g}`, taskId, sampleIndex: g });
+    made.prompt({ tokens, images: [], text: '' });
+    made.model(rollout);
+    made.turn({ kind: 'answer', answer: '' });
+    const reward = rewards[g] ?? 0;
+    return {
+      trajectory: { ...made.finish('answered'), reward, rewardTerms: {}, isCorrect: false },
+      advantage: advantages[g] ?? 0,
+      groupStd: 0,
+      isMasked: false,
+    };
+  });
+}
+
+async function saccadeStep(
+  policy: LocalPolicy,
+  learner: Learner,
+  round: number,
+): Promise<StepTime> {
   const prompts = makePrompts(round);
   const start = performance.now();
   const groups = await sampleGroups(policy, prompts, round);
-  const { batch, offsets } = packGroups(prompts, groups);
-  const rollouts = groups.flat();
-  const count = batch.targets.length;
-  const advantages = new Float32Array(count);
-  const oldLogprobs = new Float32Array(count);
-  groups.forEach((group, p) => {
-    const values = grpo.groupAdvantages({ rewards: Float64Array.from(group, reward) });
-    group.forEach(({ logprobs }, g) => {
-      const sequence = p * GROUP + g;
-      advantages.fill(values[g] ?? 0, offsets[sequence], offsets[sequence + 1]);
-      oldLogprobs.set(logprobs, offsets[sequence]);
-    });
-  });
-  const counts = { tokens: count, sequences: rollouts.length };
-  await policy.forwardBackward(batch, ({ logprobs }) =>
-    grpo.loss(
-      {
-        logprobs,
-        oldLogprobs,
-        advantages,
-        lossMask: new Float32Array(count).fill(1),
-        sequenceOffsets: offsets,
-      },
-      counts,
-    ),
+  const trained = groups.flatMap((group, p) =>
+    groupOf(prompts[p] ?? new Int32Array(0), `${round}/${p}`, group),
   );
-  await policy.optimizerStep({ learningRate: 1e-6 });
-  return { seconds: (performance.now() - start) / 1000, tokens: count };
+  await learner.learn(trained, round);
+  const seconds = (performance.now() - start) / 1000;
+  return { seconds, tokens: groups.flat().reduce((sum, { tokens }) => sum + tokens.length, 0) };
 }
 
 /** @throws MissingError if the Python cannot run TRL */
@@ -97,10 +118,11 @@ export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoSte
     'torch, transformers, trl and datasets',
   );
   const policy = makePolicy(threads);
+  const learner = makeLearner(policy);
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 0; round <= rounds; round++) {
-    const mine = await saccadeStep(policy, round);
+    const mine = await saccadeStep(policy, learner, round);
     const peer = (await trl.ask({ do: 'step' })) as unknown as StepTime;
     if (mine.tokens !== peer.tokens) {
       throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);

@@ -120,7 +120,7 @@ async function trainStep(
   prompts: readonly Int32Array[],
   groups: Groups,
 ): Promise<{ loss: number; gradNorm: number }> {
-  const { batch } = packGroups(prompts, groups);
+  const batch = packGroups(prompts, groups);
   const weights = Float32Array.from(
     batch.targets,
     (_, i) => ((i / COMPLETION_TOKENS) % 2 < 1 ? -1 : 0.5) / batch.targets.length,

@@ -6,20 +6,22 @@
  * of the picture, one to four looks with theirs, an answer. Both ways give the same loss and the same
  * gradient norm, which is checked. Figures are medians; the first round warms up and is left out.
  */
+import { reinforce } from '@saccade/algorithms';
 import { nativeBackend } from '@saccade/backend-native';
 import { demonstrate, needleCorpus, needleScript, tourMix } from '@saccade/data';
 import { createToolEnv, protocols, taskSets } from '@saccade/gym';
+import { createLearner, type Learner } from '@saccade/learner';
 import { openDevice } from '@saccade/ops';
 import {
   createLocalPolicy,
-  type LocalPolicy,
   nanoConfig,
   QwenProcessor,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
-import { ModelImages, packTrajectories } from '@saccade/rollout';
+import { ModelImages } from '@saccade/rollout';
 import { openSandbox, type Sandbox } from '@saccade/sandbox';
+import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { sandboxPython } from './sandbox-python.ts';
 import { pairedRatio, type Sample, summarise } from './statistics.ts';
 
@@ -71,10 +73,21 @@ export async function measureSharedPrefixStep(
   const sandbox = await openSandbox({ python: await sandboxPython() });
   const items = await makeItems(sandbox, processor, images, options);
   await sandbox.dispose();
+  const learner = (sharedPrefix: boolean): Learner =>
+    createLearner({
+      policy,
+      images,
+      algorithm: reinforce,
+      // The weights stay as they are, so that both ways measure the same policy in every round.
+      schedule: () => 0,
+      microBatchTokens: 16_384,
+      sharedPrefix,
+    });
+  const learners = { shared: learner(true), repeated: learner(false) };
   const steps: Record<'shared' | 'repeated', Step[]> = { shared: [], repeated: [] };
   for (let round = 0; round <= options.rounds; round++) {
-    const shared = await step(policy, images, items, true);
-    const repeated = await step(policy, images, items, false);
+    const shared = await step(learners.shared, items, round);
+    const repeated = await step(learners.repeated, items, round);
     expectEqual(shared, repeated);
     options.onRound?.(
       `round ${round}: shared ${shared.seconds.toFixed(2)} s, repeated ${repeated.seconds.toFixed(2)} s`,
@@ -98,15 +111,13 @@ export async function measureSharedPrefixStep(
   };
 }
 
-type Items = Parameters<typeof packTrajectories>[0];
-
-/** `group` tours for each of `prompts` tasks, as items with advantages of both signs. */
+/** `group` tours for each of `prompts` tasks, with advantages of both signs. */
 async function makeItems(
   sandbox: Sandbox,
   processor: QwenProcessor,
   images: ModelImages,
   { prompts, group }: SharedPrefixOptions,
-): Promise<Items> {
+): Promise<readonly AdvantagedTrajectory[]> {
   const tours = await Promise.all(
     Array.from({ length: group }, (_, seed) =>
       demonstrate({
@@ -121,29 +132,23 @@ async function makeItems(
       }),
     ),
   );
-  return tours.flat().map((trajectory, i) => ({ trajectory, advantage: i % 2 === 0 ? 1 : -0.5 }));
+  return tours.flat().map((trajectory, i) => ({
+    trajectory: { ...trajectory, reward: 0, rewardTerms: {}, isCorrect: true },
+    advantage: i % 2 === 0 ? 1 : -0.5,
+    groupStd: 1,
+    isMasked: false,
+  }));
 }
 
-/** Packs, differentiates −Σ A·logprob / tokens and takes an optimizer step of rate 0. */
+/** Packs, scores, differentiates −Σ A·logprob / tokens, and takes an optimizer step of rate 0. */
 async function step(
-  policy: LocalPolicy,
-  images: ModelImages,
-  items: Items,
-  sharedPrefix: boolean,
+  learner: Learner,
+  items: readonly AdvantagedTrajectory[],
+  round: number,
 ): Promise<Step> {
   const start = performance.now();
-  const packing = await packTrajectories(items, { images, maxTokens: 16_384, sharedPrefix });
-  let [loss, tokens] = [0, 0];
-  for (const { packed, advantages, tokenCount } of packing.microBatches) {
-    const scale = 1 / packing.counts.tokens;
-    const result = await policy.forwardBackward(packed, ({ logprobs }) => ({
-      loss: -scale * logprobs.reduce((sum, logprob, i) => sum + logprob * (advantages[i] ?? 0), 0),
-      gradLogprobs: advantages.map((advantage) => -scale * advantage),
-    }));
-    loss += result.loss;
-    tokens += tokenCount;
-  }
-  const { gradNorm } = await policy.optimizerStep({ learningRate: 0 });
+  const { metrics, tokenCount: tokens } = await learner.learn(items, round);
+  const { loss = Number.NaN, grad_norm: gradNorm = Number.NaN } = metrics;
   return { seconds: (performance.now() - start) / 1000, tokens, loss, gradNorm };
 }
 

@@ -65,14 +65,10 @@ export function sampleGroups(
 }
 
 /** Each prompt once, its rollouts behind it. */
-export function packGroups(
-  prompts: readonly Int32Array[],
-  groups: Groups,
-): { batch: PackedBatch; offsets: Int32Array } {
+export function packGroups(prompts: readonly Int32Array[], groups: Groups): PackedBatch {
   const segments: PackedSegment[] = [];
   const rows: number[] = [];
   const targets: number[] = [];
-  const offsets = [0];
   let packed = 0;
   prompts.forEach((tokens, p) => {
     const parent = segments.push({ tokens, parent: -1, images: [] }) - 1;
@@ -85,13 +81,7 @@ export function packGroups(
         targets.push(token);
       });
       packed += rollout.tokens.length;
-      offsets.push(rows.length);
     }
   });
-  const batch: PackedBatch = {
-    segments,
-    rows: Int32Array.from(rows),
-    targets: Int32Array.from(targets),
-  };
-  return { batch, offsets: Int32Array.from(offsets) };
+  return { segments, rows: Int32Array.from(rows), targets: Int32Array.from(targets) };
 }

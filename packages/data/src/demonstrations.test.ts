@@ -204,7 +204,7 @@ describe('demonstrate, in the real sandbox', () => {
   it('trains on the tokens of the model and no others', async () => {
     const made = await run(6, 6);
     const images = new ModelImages(processor);
-    const items = made.map((trajectory) => ({ trajectory, advantage: 1 }));
+    const items = made.map((trajectory) => ({ trajectory }));
     const { microBatches, counts } = await packTrajectories(items, { images, maxTokens: 1e6 });
     const spoken = made.map(({ segments }) =>
       segments.flatMap(({ kind, tokens }) => (kind === 'model' ? [...tokens] : [])),

@@ -18,3 +18,9 @@ export {
   type StepTokens,
   stepTokens,
 } from './packed-step.ts';
+export {
+  createSupervisedLearner,
+  type SupervisedLearner,
+  type SupervisedLearnerOptions,
+  type SupervisedResult,
+} from './supervised.ts';

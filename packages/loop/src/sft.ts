@@ -1,11 +1,8 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
-
-import { negativeLogLikelihood } from '@saccade/algorithms';
-import { ConfigError, randomAt, timed } from '@saccade/core';
+import { ConfigError, timed } from '@saccade/core';
 import type { Mixture } from '@saccade/data';
-import { packTrajectories } from '@saccade/rollout';
+import { createSupervisedLearner, type SupervisedLearner } from '@saccade/learner';
 import { logRow, totalSteps } from '@saccade/run-store';
-import type { Trajectory } from '@saccade/trajectory';
 import { Interrupted, type Run } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
 
@@ -14,8 +11,11 @@ export async function coldStart(run: Run): Promise<void> {
   const { sft, checkpoint } = run.config;
   if (run.config.startFrom !== undefined || run.state.sftUpdates >= sft.updates) return;
   const mixtures = await gather(run);
+  const { policy, images, sftOptimizer } = run.parts;
+  const { packing, seed } = run.config;
+  const learner = createSupervisedLearner({ policy, images, ...sftOptimizer, ...packing, seed });
   while (run.state.sftUpdates < sft.updates) {
-    const [row, seconds] = await timed(() => update(run, mixtures));
+    const [row, seconds] = await timed(() => update(run, learner, mixtures));
     logRow(run, { ...row, step_time: seconds });
     const { sftUpdates } = run.state;
     run.onEvent({ kind: 'progress', stage: 'cold start', done: sftUpdates, total: sft.updates });
@@ -51,72 +51,22 @@ async function gather({ config, parts, onEvent }: Run): Promise<readonly Mixture
   );
 }
 
-/**
- * One optimizer step on a sum over the kinds, each averaged over its own tokens: in one average the
- * few tokens that say what a card shows would drown among the others.
- */
-async function update(run: Run, mixtures: readonly Mixture[]) {
-  const { config, parts, state } = run;
-  const losses: Record<string, number> = {};
-  let tokens = 0;
-  for (const mixture of mixtures) {
-    const batch = draw(mixture, state.sftUpdates, config.seed);
-    const packing = await packTrajectories(
-      batch.map((trajectory) => ({ trajectory, advantage: 1 })),
-      {
-        images: parts.images,
-        maxTokens: config.packing.microBatchTokens,
-        sharedPrefix: config.packing.sharedPrefix,
-      },
-    );
-    let loss = 0;
-    for (const microBatch of packing.microBatches) {
-      const part = await parts.policy.forwardBackward(microBatch.packed, ({ logprobs }) =>
-        negativeLogLikelihood({ ...microBatch, logprobs }, packing.counts),
-      );
-      loss += part.loss;
-      tokens += microBatch.tokenCount;
-    }
-    losses[mixture.kind] = loss;
-  }
-  const { optimizer, schedule } = parts.sftOptimizer;
-  const learningRate = schedule(state.sftUpdates);
-  const { gradNorm } = await parts.policy.optimizerStep({ optimizer, learningRate });
-  run.state = { ...state, sftUpdates: state.sftUpdates + 1, tokens: state.tokens + tokens };
+/** One update, as a row of metrics. */
+async function update(run: Run, learner: SupervisedLearner, mixtures: readonly Mixture[]) {
+  const { state } = run;
+  const { loss, losses, gradNorm, learningRate, tokenCount } = await learner.learn(
+    mixtures,
+    state.sftUpdates,
+  );
+  const tokens = state.tokens + tokenCount;
+  run.state = { ...state, sftUpdates: state.sftUpdates + 1, tokens };
   return {
     stage: 'sft' as const,
     step: totalSteps(run.state),
-    loss: Object.values(losses).reduce((sum, loss) => sum + loss, 0),
-    ...Object.fromEntries(Object.entries(losses).map(([kind, loss]) => [`loss/${kind}`, loss])),
+    loss,
+    ...Object.fromEntries(Object.entries(losses).map(([kind, one]) => [`loss/${kind}`, one])),
     grad_norm: gradNorm,
     learning_rate: learningRate,
-    num_tokens: run.state.tokens,
+    num_tokens: tokens,
   };
-}
-
-/** The examples of an update: pass after pass through the kind, each pass in another order. */
-function draw({ kind, examples, perUpdate }: Mixture, update: number, seed: number): Trajectory[] {
-  const drawn: Trajectory[] = [];
-  for (let i = update * perUpdate; i < (update + 1) * perUpdate; i++) {
-    const pass = Math.floor(i / examples.length);
-    const order = orderOf(kind, examples.length, pass, seed);
-    const example = examples[order[i % examples.length] as number];
-    if (example !== undefined) drawn.push(example);
-  }
-  return drawn;
-}
-
-const orders = new Map<string, Int32Array>();
-
-/** A pass's order; the last one of each kind is remembered, since a pass spans many updates. */
-function orderOf(kind: string, count: number, pass: number, seed: number): Int32Array {
-  const key = `${seed}/${kind}/${count}/${pass}`;
-  let order = orders.get(key);
-  if (order === undefined) {
-    const indices = Array.from({ length: count }, (_, i) => i);
-    order = Int32Array.from(randomAt(seed, 'shuffle', kind, pass).shuffle(indices));
-    if (orders.size > 8) orders.clear();
-    orders.set(key, order);
-  }
-  return order;
 }

@@ -183,19 +183,21 @@ describe.each(protocols.entries())('a live rollout of %s', (name, protocol) => {
     expect(shown).toHaveLength(taskOf(protocol).images.length + results);
     // Scored in one piece, the policy's own tokens have the log-probs they were sampled with: its
     // context, pictures included, was token by token what the ledger says.
-    const { microBatches } = await packTrajectories([{ trajectory, advantage: 1 }], {
+    const { microBatches } = await packTrajectories([{ trajectory }], {
       images: new ModelImages(policy.processor),
       maxTokens: 8192,
     });
-    let own = 0;
-    for (const { packed, rolloutLogprobs } of microBatches) {
-      const { logprobs } = await policy.score(packed);
-      rolloutLogprobs.forEach((sampled, i) => {
-        if (sampled === 0) return;
+    const sampled = trajectory.segments.flatMap(({ logprobs }) => [...(logprobs ?? [])]);
+    let [at, own] = [0, 0];
+    for (const { packed } of microBatches) {
+      for (const logprob of (await policy.score(packed)).logprobs) {
+        const recorded = sampled[at++] ?? Number.NaN;
+        if (recorded === 0) continue;
         own++;
-        expect(logprobs[i]).toBeCloseTo(sampled, 4);
-      });
+        expect(logprob).toBeCloseTo(recorded, 4);
+      }
     }
+    expect(at).toBe(sampled.length);
     expect(own).toBeGreaterThan(2);
     // The same seed gives the same tokens and the same pictures.
     const again = await roll(protocol, guided(lines));

@@ -1,6 +1,6 @@
 /**
  * Trajectories as a policy scores them: packed segments and the tokens to score. A group's prompt,
- * with its pictures, is one root that all its trajectories continue.
+ * with its images, is one root that all its trajectories continue.
  */
 import { ConfigError } from '@saccade/core';
 import type { ModelImage, PackedBatch, PackedSegment } from '@saccade/policy';
@@ -10,8 +10,6 @@ import type { ModelImages } from './model-images.ts';
 /** A trajectory to train on. */
 export interface PackItem {
   readonly trajectory: Trajectory;
-  /** What all its tokens share; 1 for a demonstration. */
-  readonly advantage: number;
   /** True to leave it out: none of its tokens train, none count. Default false. */
   readonly isMasked?: boolean;
 }
@@ -25,8 +23,8 @@ export interface PackOptions {
 }
 
 /**
- * What one call to the policy scores. With the log-probs it gives, and `rolloutLogprobs` as the old
- * ones, these arrays are the token batch algorithms take.
+ * What one call to the policy scores. A loss lays its own arrays out in this order: sequence by
+ * sequence, and in each the model's tokens as the trajectory has them.
  */
 export interface MicroBatch {
   readonly packed: PackedBatch;
@@ -34,12 +32,6 @@ export interface MicroBatch {
   readonly itemIndices: Int32Array;
   /** [S+1] sequence s owns scored tokens [offsets[s], offsets[s+1]). */
   readonly sequenceOffsets: Int32Array;
-  /** [N] nats, as recorded by the sampler, constant. */
-  readonly rolloutLogprobs: Float32Array;
-  /** [N] constant. */
-  readonly advantages: Float32Array;
-  /** [N] all 1: only tokens that train are scored. */
-  readonly lossMask: Float32Array;
   /** Packed tokens, scored or not: what the policy computes. */
   readonly tokenCount: number;
 }
@@ -175,20 +167,14 @@ async function packGroups(
       for (const { index, item } of members) {
         const own = item.trajectory.segments.slice(1);
         const start = await packer.add(own, root.segment);
-        packer.score(
-          own,
-          start.token,
-          root.token + prompt.tokens.length - 1,
-          index,
-          item.advantage,
-        );
+        packer.score(own, start.token, root.token + prompt.tokens.length - 1, index);
       }
     } else {
       for (const { index, item } of members) {
         const [, ...own] = item.trajectory.segments;
         const { token } = await packer.add(item.trajectory.segments, -1);
         const first = token + prompt.tokens.length;
-        packer.score(own, first, first - 1, index, item.advantage);
+        packer.score(own, first, first - 1, index);
       }
     }
   }
@@ -201,8 +187,6 @@ class Packer {
   readonly #segments: PackedSegment[] = [];
   readonly #rows: number[] = [];
   readonly #targets: number[] = [];
-  readonly #logprobs: number[] = [];
-  readonly #advantages: number[] = [];
   readonly #items: number[] = [];
   readonly #offsets: number[] = [0];
   #tokenCount = 0;
@@ -234,13 +218,7 @@ class Packer {
    * Lists the model tokens of `segments`, the first of which stands at `first`; `before` is the
    * token that precedes it in its context.
    */
-  score(
-    segments: readonly Segment[],
-    first: number,
-    before: number,
-    item: number,
-    advantage: number,
-  ): void {
+  score(segments: readonly Segment[], first: number, before: number, item: number): void {
     let at = first;
     for (const segment of segments) {
       if (segment.kind === 'model') {
@@ -248,8 +226,6 @@ class Packer {
           const position = at + offset;
           this.#rows.push(position === first ? before : position - 1);
           this.#targets.push(token);
-          this.#logprobs.push(segment.logprobs?.[offset] ?? 0);
-          this.#advantages.push(advantage);
         });
       }
       at += segment.tokens.length;
@@ -267,9 +243,6 @@ class Packer {
       },
       itemIndices: Int32Array.from(this.#items),
       sequenceOffsets: Int32Array.from(this.#offsets),
-      rolloutLogprobs: Float32Array.from(this.#logprobs),
-      advantages: Float32Array.from(this.#advantages),
-      lossMask: new Float32Array(this.#rows.length).fill(1),
       tokenCount: this.#tokenCount,
     };
   }

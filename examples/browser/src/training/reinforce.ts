@@ -1,10 +1,11 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, tell. */
-import { finishMetrics } from '@saccade/algorithms';
 import { StateError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
+import { createLearner, type Learner } from '@saccade/learner';
+import { constant } from '@saccade/optim';
 import { scoreGroup } from '@saccade/rewards';
-import { packTrajectories, runRollouts } from '@saccade/rollout';
-import type { AdvantagedTrajectory, ScheduleCommand } from '@saccade/schedulers';
+import { runRollouts } from '@saccade/rollout';
+import type { ScheduleCommand } from '@saccade/schedulers';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { cardsTask } from '../task/cards.ts';
 import { rolloutNumbers } from './metrics.ts';
@@ -14,11 +15,14 @@ import type { Run, ShownGroup } from './run.ts';
 const SHOWN_GROUPS = 2;
 
 export async function reinforce(run: Run): Promise<void> {
-  const { rl, evaluationEvery } = run.settings.preset;
+  const { rl, evaluationEvery, microBatchTokens } = run.settings.preset;
+  const { policy, algorithm, images } = run.parts;
+  const schedule = constant.create({ peak: rl.learningRate, total: rl.steps });
+  const learner = createLearner({ policy, algorithm, images, schedule, microBatchTokens });
   await evaluate(run, 0);
   for (let step = 0; step < rl.steps; step++) {
     await run.pass();
-    const values = await trainStep(run, step);
+    const values = await trainStep(run, learner, step);
     run.onEvent({ kind: 'step', stage: 'reinforcement', step: step + 1, values });
     run.onEvent({ kind: 'progress', stage: 'reinforcement', done: step + 1, total: rl.steps });
     const isDue = (step + 1) % evaluationEvery === 0 || step + 1 === rl.steps;
@@ -26,7 +30,11 @@ export async function reinforce(run: Run): Promise<void> {
   }
 }
 
-async function trainStep(run: Run, step: number): Promise<Record<string, number>> {
+async function trainStep(
+  run: Run,
+  learner: Learner,
+  step: number,
+): Promise<Record<string, number>> {
   const { parts, settings } = run;
   const { scheduler } = parts;
   const { coldStart, task } = settings.preset;
@@ -49,14 +57,17 @@ async function trainStep(run: Run, step: number): Promise<Record<string, number>
         : scheduler.next(schedule, { kind: 'groupScored', group: { taskId, trajectories } });
     all.push(...commands);
   }
-  const learned = await learn(
-    run,
-    all.flatMap((command) => (command.kind === 'trainOn' ? command.trajectories : [])),
-  );
+  // Where every group agreed with itself, there is nothing to learn: no update, a loss of 0.
+  const trained = all.flatMap((one) => (one.kind === 'trainOn' ? one.trajectories : []));
+  const { metrics } = await learner.learn(trained, step);
+  const { loss = 0, grad_norm: gradNorm = 0, entropy } = metrics;
   const rolled = groups.flatMap(({ trajectories }) => trajectories);
   return {
     ...rolloutNumbers(rolled),
-    ...learned,
+    loss,
+    gradNorm,
+    ...(entropy !== undefined && { entropy }),
+    trained: trained.length,
     rolloutSeconds: (learnStart - rolloutStart) / 1000,
     learnSeconds: (performance.now() - learnStart) / 1000,
   };
@@ -92,35 +103,6 @@ async function rollOut(
     if (task === undefined) return [];
     return [{ task, trajectories: scoreGroup(group, task, parts.scoring).scored.trajectories }];
   });
-}
-
-/** One optimizer step; gradients are summed over micro-batches. */
-async function learn(
-  run: Run,
-  trained: readonly AdvantagedTrajectory[],
-): Promise<Record<string, number>> {
-  const { policy, algorithm, images } = run.parts;
-  const { rl, microBatchTokens } = run.settings.preset;
-  // Every group agreed with itself: there is nothing to learn.
-  if (trained.length === 0) return { loss: 0, trained: 0 };
-  const { microBatches, counts } = await packTrajectories(trained, {
-    images,
-    maxTokens: microBatchTokens,
-  });
-  const sums: Readonly<Record<string, number>>[] = [];
-  let loss = 0;
-  for (const microBatch of microBatches) {
-    const part = await policy.forwardBackward(microBatch.packed, ({ logprobs, entropy }) => {
-      const { rolloutLogprobs: oldLogprobs } = microBatch;
-      const result = algorithm.loss({ ...microBatch, logprobs, entropy, oldLogprobs }, counts);
-      sums.push(result.metrics);
-      return result;
-    });
-    loss += part.loss;
-  }
-  const { gradNorm } = await policy.optimizerStep({ learningRate: rl.learningRate });
-  const { entropy = Number.NaN } = finishMetrics(sums, counts);
-  return { loss, entropy, gradNorm, trained: trained.length };
 }
 
 /** One rollout of each held-out task, the same tasks every time. */
