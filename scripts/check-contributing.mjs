@@ -44,6 +44,7 @@ export function checkContributing(root) {
     }
   }
   for (const [, target] of text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)) {
+    if (target.includes('/catalog.')) folders.add(dirname(target));
     if (existsSync(join(root, target))) continue;
     problems.push(`CONTRIBUTING.md links to ${target}, which does not exist.`);
   }

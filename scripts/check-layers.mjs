@@ -105,7 +105,7 @@ function checkPackage(root, own, layers, rootManifest) {
       if (!target.startsWith(SCOPE) || target === manifest.name || isTest(path)) continue;
       const other = target.slice(SCOPE.length);
       const otherLevel = layers.indexOf(other);
-      if (otherLevel >= 0 && otherLevel >= level) {
+      if (level >= 0 && otherLevel >= level) {
         problems.push(`${where} imports ${target}, which is not below ${name} in layers.json.`);
       }
     }

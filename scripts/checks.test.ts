@@ -2,9 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chooseCuda, hasCompilerError, progressOf } from '../native/build.mjs';
 import { checkAlgorithmCatalog, commentOf } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
+import { checkContributing } from './check-contributing.mjs';
+import { checkCycles } from './check-cycles.mjs';
+import { environmentReads } from './check-environment.mjs';
+import { findUndocumented } from './check-exports.mjs';
 import { checkLayers } from './check-layers.mjs';
+import { checkReferences } from './references.mjs';
 import { findMissing, isNodeRecentEnough } from './setup.mjs';
 
 let root: string;
@@ -16,13 +22,16 @@ function put(path: string, content: string): void {
 
 function putPackage(name: string, dependencies: readonly string[] = []): void {
   const declared = Object.fromEntries(dependencies.map((other) => [other, '*']));
-  put(`packages/${name}/package.json`, JSON.stringify({ dependencies: declared }));
+  put(
+    `packages/${name}/package.json`,
+    JSON.stringify({ name: `@saccade/${name}`, dependencies: declared }),
+  );
 }
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'saccade-checks-'));
-  put('package.json', JSON.stringify({ devDependencies: { vitest: '*' } }));
-  put('scripts/layers.json', JSON.stringify(['core', 'ops', 'train']));
+  put('package.json', JSON.stringify({ private: true, devDependencies: { vitest: '*' } }));
+  put('scripts/layers.json', JSON.stringify(['core', 'ops']));
   putPackage('core');
   put('packages/core/src/index.ts', `import { join } from 'node:path';\nexport const a = join;\n`);
   putPackage('ops', ['@saccade/core']);
@@ -74,12 +83,20 @@ describe('check-layers', () => {
     expect(problems).toContain('packages/ops/src/b.ts imports ./c.ts, which does not exist.');
   });
 
-  it('names a cycle of values but not one of types', () => {
-    put('packages/ops/src/a.ts', `import { b } from './b.ts';\nexport const a = b;\n`);
-    put('packages/ops/src/b.ts', `import type { A } from './a.ts';\nexport const b = 1;\n`);
-    expect(checkLayers(root)).toEqual([]);
-    put('packages/ops/src/b.ts', `import {\n  a,\n} from './a.ts';\nexport const b = () => a;\n`);
-    expect(checkLayers(root)).toEqual([expect.stringContaining('is an import cycle')]);
+  it('names a folder and a file whose names say nothing', () => {
+    put('kernels/cpu/common/tile.h', '');
+    put('packages/ops/src/utils.ts', '');
+    const problems = checkLayers(root);
+    expect(problems).toHaveLength(2);
+    expect(problems.join()).toMatch(/packages\/ops\/src\/utils.ts: .*kernels\/cpu\/common: /);
+  });
+
+  it('names a package that layers.json lacks, and a line there without a package', () => {
+    put('scripts/layers.json', JSON.stringify(['core', 'gone']));
+    expect(checkLayers(root)).toEqual([
+      'scripts/layers.json lists gone, which is no package. Remove it.',
+      expect.stringContaining('packages/ops is not in scripts/layers.json.'),
+    ]);
   });
 
   it('names a file of more than 400 lines', () => {
@@ -88,6 +105,92 @@ describe('check-layers', () => {
     put('kernels/cpu/long.cc', '\n'.repeat(401).replaceAll('\n', 'x\n'));
     expect(checkLayers(root)).toEqual([
       'kernels/cpu/long.cc has 401 lines, 400 is the limit. Split it.',
+    ]);
+  });
+});
+
+describe('check-cycles', () => {
+  it('names cycles of values and of types, wherever the files lie, but not those of tests', () => {
+    put('kernels/webgpu/a.ts', `import { b } from './b.ts';\nexport const a = b;\n`);
+    put('kernels/webgpu/b.ts', `import type { C } from './c.ts';\nexport const b = 1;\n`);
+    put('kernels/webgpu/c.ts', `export interface C {}\n`);
+    put('bench/d.test.ts', `import './e.fixture.ts';\n`);
+    put('bench/e.fixture.ts', `import './d.test.ts';\n`);
+    expect(checkCycles(root)).toEqual([]);
+    put('kernels/webgpu/c.ts', `export type C = import('./a.ts').A;\n`);
+    expect(checkCycles(root)).toEqual([
+      expect.stringMatching(/(\w.ts → .*){3}\w.ts is an import cycle/),
+    ]);
+    put('kernels/webgpu/c.ts', `export * from './a.ts';\n`);
+    expect(checkCycles(root)).toHaveLength(1);
+  });
+});
+
+describe('references', () => {
+  it('names references that are missing and those that nothing imports', () => {
+    const options = { compilerOptions: { rootDir: 'src' } };
+    put('packages/core/tsconfig.json', JSON.stringify(options));
+    put('packages/ops/tsconfig.json', JSON.stringify(options));
+    put(
+      'tsconfig.json',
+      JSON.stringify({ references: [{ path: 'packages/core' }, { path: 'x' }] }),
+    );
+    expect(checkReferences(root)).toEqual([
+      expect.stringContaining('packages/ops/tsconfig.json lacks a reference to ../core'),
+      expect.stringContaining('tsconfig.json lacks a reference to packages/ops'),
+      expect.stringContaining('tsconfig.json refers to x, which nothing imports'),
+    ]);
+  });
+});
+
+describe('check-environment', () => {
+  it('finds every way to read the environment, and no comment about it', () => {
+    const text = `// process.env.A
+const a = process.env.A;
+const { env } = process;
+import { env as e } from 'node:process';
+const b = import.meta.env;
+const c = options.env;
+`;
+    expect(environmentReads(text)).toEqual([2, 3, 4, 5]);
+  });
+});
+
+describe('check-exports', () => {
+  it('finds exports without a doc comment through the files that pass them on', () => {
+    const source = { '@saccade/source': './src/index.ts' };
+    put(
+      'packages/ops/package.json',
+      JSON.stringify({ name: '@saccade/ops', exports: { '.': source } }),
+    );
+    put('packages/ops/src/index.ts', `export * from './a.ts';\nexport { c as d } from './a.ts';\n`);
+    put(
+      'packages/ops/src/a.ts',
+      '/** Yes. */\nexport const a = 1;\n// no\nexport const b = 1, c = 2;\n',
+    );
+    expect(findUndocumented(root).get('ops')).toEqual([
+      'packages/ops/src/a.ts: b',
+      'packages/ops/src/a.ts: c',
+      'packages/ops/src/a.ts: d',
+    ]);
+  });
+});
+
+describe('check-contributing', () => {
+  it('names folders that do not exist, catalogs without a row, and rows that come twice', () => {
+    put('packages/ops/src/ops/catalog.ts', '');
+    const row = '| an op | `packages/ops/src/ops/my-op.ts` | `catalog.ts` beside it | |\n';
+    put('CONTRIBUTING.md', row);
+    expect(checkContributing(root)).toEqual([]);
+    put('CONTRIBUTING.md', '| a unit | `packages/gone/src/my-unit.ts` | [x](gone.md) | |\n');
+    expect(checkContributing(root)).toEqual([
+      'CONTRIBUTING.md: a unit goes into packages/gone/src, which does not exist.',
+      'CONTRIBUTING.md links to gone.md, which does not exist.',
+      'CONTRIBUTING.md has no row for packages/ops/src/ops/catalog.ts. Add one.',
+    ]);
+    put('CONTRIBUTING.md', row + row);
+    expect(checkContributing(root)).toEqual([
+      'CONTRIBUTING.md has two rows for an op. Remove one.',
     ]);
   });
 });
@@ -160,6 +263,27 @@ describe('setup', () => {
     expect(missing[1]).toContain('sudo apt-get install cmake');
     expect(findMissing(() => true)).toEqual([]);
     expect(findMissing((command) => command !== 'cmake')).toHaveLength(1);
+  });
+});
+
+describe('native build', () => {
+  it('builds for CUDA where there is a device, or where it is asked to', () => {
+    const none = 'no kernels for CUDA devices';
+    const [yes, no, nvcc, lacks] = [() => true, () => false, () => 'nvcc 12', () => undefined];
+    expect(chooseCuda('AUTO', no, nvcc)).toBe(none);
+    expect(chooseCuda('AUTO', yes, nvcc)).toBe('nvcc 12');
+    expect(chooseCuda('AUTO', yes, lacks)).toBe(none);
+    expect(chooseCuda('ON', no, nvcc)).toBe('nvcc 12');
+    expect(chooseCuda('OFF', yes, nvcc)).toBe(none);
+    expect(() => chooseCuda('ON', yes, lacks)).toThrow(/there is no nvcc on the PATH/);
+  });
+
+  it('reads progress of make and ninja, and tells a refused source from a broken cache', () => {
+    expect(progressOf('[  7%] Building\n[ 42%] Building CXX object')).toBe(42);
+    expect(progressOf('[3/12] Building')).toBe(25);
+    expect(progressOf('Scanning')).toBeUndefined();
+    expect(hasCompilerError("a.cc:3:1: error: expected ';'")).toBe(true);
+    expect(hasCompilerError('CMake Error: The source does not match')).toBe(false);
   });
 });
 

@@ -1,54 +1,11 @@
 /** The `saccade` command line. */
-import { Command, CommanderError } from 'commander';
-import { addAudit } from './audit.ts';
-import { addCompare } from './compare.ts';
-import { addCurves } from './curves.ts';
-import { addDoctor } from './doctor.ts';
-import { addEval } from './eval.ts';
-import { addExperiment } from './experiment.ts';
+import { CommanderError } from 'commander';
 import { explainError } from './explain-error.ts';
-import { addInit } from './init.ts';
-import { addRecipes } from './recipes.ts';
-import { addReplay } from './replay.ts';
-import { addReport } from './report.ts';
-import { addRescore } from './rescore.ts';
-import { addRewards } from './rewards.ts';
-import { addServe } from './serve.ts';
-import { addTrain } from './train.ts';
+import { openProgram } from './program.ts';
 
 /** Runs one command; errors become one message and an exit code: 2 for usage, 1 for the rest. */
 export async function main(argv: readonly string[]): Promise<void> {
-  const program = new Command('saccade')
-    .description('Reinforcement learning of vision-language agents that think with images.')
-    .option('--verbose', 'show the stack of an error')
-    .showHelpAfterError('(add --help for usage)')
-    .exitOverride()
-    .addHelpText(
-      'after',
-      `
-Begin with:
-  saccade doctor         what this machine can run
-  saccade train smoke    every stage once, in about a minute
-  saccade train          the main job: a small vision policy learns to look
-  saccade init my-agent  a project of your own: tasks, tool, reward, algorithm, recipe`,
-    );
-  const commands = [
-    addTrain,
-    addInit,
-    addCompare,
-    addExperiment,
-    addEval,
-    addRecipes,
-    addRewards,
-    addReport,
-    addAudit,
-    addRescore,
-    addReplay,
-    addCurves,
-    addServe,
-    addDoctor,
-  ];
-  for (const add of commands) add(program);
+  const program = openProgram();
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
