@@ -1,11 +1,9 @@
 /** Scores one response of another trainer's model: rules first, then a judge if there is one. */
-import {
-  type AnswerInput,
-  type Ask,
-  answerIn,
-  multipleChoiceOf,
-  verifiers,
-} from '@saccade/rewards';
+import type { Ask } from '../ask-judge.ts';
+import type { AnswerInput } from '../judges/answer-judge.ts';
+import { verifiers } from '../registry.ts';
+import { answerIn } from '../response.ts';
+import { multipleChoiceOf } from '../verifiers/multiple-choice.ts';
 
 /** One response to score. */
 export interface Scored {
