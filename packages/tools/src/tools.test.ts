@@ -65,7 +65,7 @@ describe('picture tools', () => {
   it('say where their pixels come from, through a picture made before', async () => {
     const first = await call('image_zoom_in_tool', { bbox_2d: [20, 10, 80, 70] });
     const [made] = first.images;
-    expect(made?.origin).toEqual({ image: 'image_0', map: [1, 20, 1, 10] });
+    expect(made?.origin).toEqual({ image: 'image_0', map: [1, 0, 20, 0, 1, 10] });
     if (made === undefined) return;
     const later: ToolContext = {
       ...context,

@@ -92,9 +92,13 @@ describe('trajectory files', () => {
       turnRewards: [-0.5],
       isCorrect: true,
     };
-    const unfit = { ...scored, turnRewards: [-0.5, 0] };
-    await expect(writeTrajectory(path, unfit)).rejects.toThrow(/1 turns and 2 turn rewards/);
+    const unfit = { ...scored, turnRewards: [-0.5, 0, 0] };
+    await expect(writeTrajectory(path, unfit)).rejects.toThrow(/1 turns and 3 turn rewards/);
     await writeTrajectory(path, scored);
+    // Its last turn used a tool: one more reward is that of the answer that never came.
+    const spared = { ...scored, turnRewards: [-0.5, 0] };
+    await writeTrajectory(path, spared);
+    expect((await readAll())[1]?.trajectory).toEqual(spared);
     const [stored] = await readAll();
     expect(stored?.trajectory).toEqual(scored);
     expect(stored && isScored(stored.trajectory)).toBe(true);
