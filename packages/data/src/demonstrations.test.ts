@@ -3,6 +3,7 @@ import { DataError, randomAt } from '@saccade/core';
 import {
   createToolEnv,
   type Env,
+  handOf,
   type NeedleFacts,
   needle,
   pyvisionImageShort,
@@ -274,7 +275,7 @@ describe('turnedScript, in the real sandbox', () => {
       const said = guide(
         trajectory,
         processor,
-        pyvisionImageShort.hand,
+        handOf(pyvisionImageShort, []),
         'turnLookOrAnswer',
       ).segments.filter(({ kind }) => kind === 'model');
       for (const { text } of said) expect(text).toMatch(/^(rotate|transpose|\(|\n\\boxed)/);
