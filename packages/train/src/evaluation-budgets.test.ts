@@ -38,7 +38,7 @@ describe('the budgets of an evaluation', () => {
     const { makeEnv, makeEvaluationEnv } = playground;
     return await Promise.all(
       [makeEnv(), makeEvaluationEnv()].map(async (env) => {
-        const steps = await looks(playground, env);
+        const steps = await looks(playground, await env);
         return [steps.length - 1, steps.at(-1)?.stopReason];
       }),
     );
