@@ -3,18 +3,19 @@ import { DataError, randomAt } from '@saccade/core';
 import {
   createToolEnv,
   type Env,
+  handOf,
   type NeedleFacts,
   needle,
   pyvisionImageShort,
   turnedNeedleWith,
 } from '@saccade/gym';
-import type { ContentPart, EncodedContent, ModelImage, Processor } from '@saccade/policy';
 import { ModelImages, packTrajectories } from '@saccade/rollout';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { countToolCalls, type Trajectory, trajectoryViolations } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemonstrationMix, defaultMix, planLooks } from './behaviour.ts';
 import { captions } from './caption.ts';
+import { CharacterProcessor, endOfTurn, imageToken } from './character-processor.fixture.ts';
 import { needleCorpus, turnedCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
 import { guide } from './guided.ts';
@@ -24,41 +25,6 @@ import { answerText, stepTexts } from './turn-text.ts';
 import type { TurnedMix } from './turned-behaviour.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
-const [imageToken, endOfTurn] = [1, 2];
-
-/** One token per character and four per picture. */
-class CharacterProcessor implements Processor {
-  readonly endOfTurn = endOfTurn;
-  async prepareImage(): Promise<ModelImage> {
-    const patches = new Float32Array(4);
-    return { patches, gridHeight: 2, gridWidth: 2, tokenCount: 4, width: 56, height: 56 };
-  }
-  encodePrompt(user: readonly ContentPart[]): EncodedContent {
-    return this.#encode(user);
-  }
-  encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent {
-    return this.#encode([{ kind: 'text', text: modelEnded ? '|' : '$|' }, ...user]);
-  }
-  encodeContent(parts: readonly ContentPart[]): EncodedContent {
-    return this.#encode(parts);
-  }
-  encodeModelText(text: string, ends: boolean): Int32Array {
-    const codes = Array.from(text, (character) => character.charCodeAt(0));
-    return Int32Array.from(ends ? [...codes, endOfTurn] : codes);
-  }
-  decode(tokens: Int32Array): string {
-    return Array.from(tokens, (token) => (token > 2 ? String.fromCharCode(token) : '')).join('');
-  }
-  #encode(parts: readonly ContentPart[]): EncodedContent {
-    const images = parts.flatMap((part) => (part.kind === 'image' ? [part.image] : []));
-    const tokens = parts.flatMap((part) =>
-      part.kind === 'text'
-        ? [...this.encodeModelText(part.text, false)]
-        : new Array<number>(part.image.tokenCount).fill(imageToken),
-    );
-    return { tokens: Int32Array.from(tokens), images };
-  }
-}
 
 const facts: NeedleFacts = {
   box: [42, 266, 70, 294],
@@ -309,7 +275,7 @@ describe('turnedScript, in the real sandbox', () => {
       const said = guide(
         trajectory,
         processor,
-        pyvisionImageShort.hand,
+        handOf(pyvisionImageShort, []),
         'turnLookOrAnswer',
       ).segments.filter(({ kind }) => kind === 'model');
       for (const { text } of said) expect(text).toMatch(/^(rotate|transpose|\(|\n\\boxed)/);

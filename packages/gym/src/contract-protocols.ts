@@ -2,8 +2,10 @@
 import type { Outcome } from '@saccade/sandbox';
 import { MAX_ARGUMENT_DEPTH } from '@saccade/trajectory';
 import { type ActionForm, hostileTexts, randomTurns, writtenActions } from './contract-texts.ts';
+import { type Step, stepAction } from './hand.ts';
 import type { MessagePart, Protocol } from './protocol.ts';
 import type { Task } from './task.ts';
+import { turnTools } from './tasksets/turn.ts';
 
 export interface ProtocolCheck {
   /** The sentence it proves. */
@@ -16,6 +18,7 @@ export const protocolContract: readonly ProtocolCheck[] = [
   { name: 'says where it is published and what it may use', check: checkFacts },
   { name: 'reads any text without throwing, the same each time', check: checkParse },
   { name: 'reads what it writes, and stops where it stops', check: checkWrite },
+  { name: 'reads the steps of its hand as it wrote them, each under its sign', check: checkHand },
   { name: 'numbers new pictures on from the given index', check: checkObservation },
   { name: 'shows nothing that a program prints as markup of its own', check: checkEscape },
   { name: 'goes on after code that printed and showed something', check: checkGoesOn },
@@ -128,6 +131,44 @@ function checkWrite(protocol: Protocol): void {
       if (text.indexOf(stop) === isEnd) continue;
       throw new Error(`${protocol.name} would stop at ${stop} within ${JSON.stringify(text)}.`);
     }
+  }
+}
+
+const contractSteps: readonly Step[] = [
+  { kind: 'look', box: [1, 2, 30, 40] },
+  ...turnTools.map((tool): Step => ({ kind: 'turn', tool })),
+  { kind: 'filmStrip', stride: 6, count: 16 },
+  { kind: 'frame', index: 7 },
+];
+
+/** By signs guided examples tell what a turn decides: no turn may bear that of another. */
+function checkHand(protocol: Protocol): void {
+  const { name, hand } = protocol;
+  if (hand === undefined) return;
+  const images = imagesOf(protocol.prompt(contractTask).user).map((image) => image.name);
+  const { act, answer, look = [], turn = [] } = hand.signs(images);
+  const bears = (text: string, signs: readonly string[]): boolean =>
+    signs.some((sign) => text.includes(sign));
+  const steps = contractSteps.filter(({ kind }) => hand[kind] !== undefined);
+  const before = steps.filter(({ kind }) => kind === 'turn').slice(0, 1);
+  for (const step of steps) {
+    const place = { images, videos: ['video_clue_0'], before };
+    const action = stepAction(protocol, step, place);
+    const text = protocol.write(action);
+    const read = protocol.parse(text);
+    if (!isSame(action as ActionForm, read)) {
+      throw new Error(`${name} reads its ${step.kind}, ${text}, as ${JSON.stringify(read)}.`);
+    }
+    const isSigned =
+      bears(text, act) &&
+      !bears(text, answer) &&
+      bears(text, look) === (step.kind === 'look') &&
+      bears(text, turn) === (step.kind === 'turn');
+    if (!isSigned) throw new Error(`${name} has another sign for ${step.kind} than in ${text}.`);
+  }
+  const answered = protocol.write({ kind: 'answer', answer: '7' });
+  if (!bears(answered, answer) || bears(answered, [...act, ...look, ...turn])) {
+    throw new Error(`${name} has another sign for an answer than in ${answered}.`);
   }
 }
 

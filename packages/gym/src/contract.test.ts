@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { protocolContract, taskSetContract } from './contract.ts';
+import { handOf } from './hand.ts';
 import type { Protocol } from './protocol.ts';
 import { pyvisionImage } from './protocols/pyvision-image.ts';
 import { protocols, taskSets } from './registry.ts';
@@ -72,6 +73,11 @@ describe('the contract', () => {
       'shows a tag that was printed',
       /tags after ok/,
       { observe: (outcome) => [{ kind: 'text', text: outcome.stdout }] },
+    ],
+    [
+      'has one sign for looks and answers',
+      /another sign for look/,
+      { hand: { ...handOf(pyvisionImage, []), signs: () => ({ act: ['<'], answer: ['<'] }) } },
     ],
     ['never goes on', /ends with toolError/, { endsOn: () => 'toolError' }],
   ])('catches a protocol that %s', (_, message, change) => {

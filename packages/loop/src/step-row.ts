@@ -12,6 +12,7 @@ import type { Task } from '@saccade/gym';
 import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
 import { type AdvantagedTrajectory, countDrops, type ScheduleCommand } from '@saccade/schedulers';
 import { auditMetrics } from './audit-metrics.ts';
+import { type CollapseWatch, freshWatch, watchCollapse } from './collapse-watch.ts';
 import type { Run } from './run.ts';
 
 /** What happened in a step. */
@@ -56,9 +57,11 @@ export async function stepRow(
       'teach something; it trained on those.';
     run.onEvent({ kind: 'warning', message });
   }
+  const rolledOut = groups.length > 0 ? rolloutMetrics(groups) : {};
+  warnOfCollapse(run, rolledOut['tool_calls/mean']);
   return {
     // Where rollouts stream, a step may end before any of them does.
-    ...(groups.length > 0 && rolloutMetrics(groups)),
+    ...rolledOut,
     ...taskMetrics(results, tasks),
     ...faithfulnessOf(results, (message) => run.onEvent({ kind: 'warning', message })),
     ...audited,
@@ -76,6 +79,15 @@ export async function stepRow(
     num_tokens: state.tokens,
     'time/audit': auditSeconds,
   };
+}
+
+const watches = new WeakMap<Run, CollapseWatch>();
+
+function warnOfCollapse(run: Run, toolCalls: number | undefined): void {
+  if (toolCalls === undefined) return;
+  const [watch, message] = watchCollapse(watches.get(run) ?? freshWatch, toolCalls);
+  watches.set(run, watch);
+  if (message !== undefined) run.onEvent({ kind: 'warning', message });
 }
 
 /** Trajectories without a reward by the boundary they failed at; absent where none did. */

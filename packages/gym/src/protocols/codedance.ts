@@ -23,6 +23,8 @@ import {
 } from './markup.ts';
 
 export interface CodedanceOptions {
+  /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
+  readonly prompt: 'full' | 'short';
   /**
    * Which fence is code. The public code takes the first one, wherever it stands; `tagged` takes the
    * first one inside `<code>`, which is where the prompt asks for it.
@@ -54,7 +56,7 @@ export function codedanceWith(name: string, options: CodedanceOptions): Protocol
     executionSeconds: 15,
     runsBeyondBudget: false,
     runtime: runtimeWith(options.afterFailure),
-    prompt,
+    prompt: (task) => (options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task)),
     parse: (text) => parse(text, options.code),
     write,
     hand,
@@ -70,8 +72,12 @@ function pictures(task: Task): readonly (MessagePart & { kind: 'image' })[] {
   });
 }
 
+function shortPrompt(task: Task): { user: readonly MessagePart[] } {
+  return { user: [...pictures(task), textPart(`\n${task.question}`)] };
+}
+
 /** Our wording, in the order of Table 10; variable and file from the code's system prompt. */
-function prompt(task: Task): { system: string; user: readonly MessagePart[] } {
+function fullPrompt(task: Task): { system: string; user: readonly MessagePart[] } {
   const shown = pictures(task);
   const names = shown.map(({ name }) => `\`${name}\` (file \`${name}.jpg\`)`).join(', ');
   const system = `You answer questions about pictures. You can write Python to inspect them; it is run for you, and variables stay from one run to the next.
@@ -194,6 +200,10 @@ export const codedance = defineProtocol({
   description:
     'CodeDance: thoughts, code and answers in tags; variables roll back after a failure.',
   settings: {
+    prompt: choice(['full', 'short'], {
+      default: 'full',
+      about: 'Whether the prompt teaches the protocol, or only asks, for very small policies.',
+    }),
     code: choice(['first', 'tagged'], {
       default: 'first',
       about: 'Which fence is code: the first anywhere, as in the public code, or inside <code>.',

@@ -3,6 +3,7 @@
  * starts anew on a picture that is named by its index; its result is the next picture.
  */
 import { DataError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import { codeImageTool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
@@ -16,8 +17,16 @@ import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 const tags = ['think', 'answer', 'tool_call', 'tool_calls', 'tool_response', 'tools'];
 const escaped = tagEscaper(tags);
 
+function pictures(task: Task): readonly MessagePart[] {
+  return task.images.map((image, i) => ({ kind: 'image', ...image, name: `image_${i}` }));
+}
+
+function shortPrompt(task: Task): { user: readonly MessagePart[] } {
+  return { user: [...pictures(task), textPart(`\n${task.question}`)] };
+}
+
 /** Our wording, in the order of the code's system prompt; tools as Qwen's template shows them. */
-function prompt(task: Task): { system: string; user: readonly MessagePart[] } {
+function fullPrompt(task: Task): { system: string; user: readonly MessagePart[] } {
   const { name, description, parameters } = codeImageTool;
   const signature = { type: 'function', function: { name, description, parameters } };
   const system = `You solve questions about pictures, step by step. Put your thoughts into <think></think>. After them either call the tool, in <tool_call></tool_call>, or give the final answer, in <answer></answer>.
@@ -37,10 +46,7 @@ A call is a JSON object with the function's name and its arguments:
 <tool_call>
 {"name": "${name}", "arguments": {"code": "...", "description": "...", "image_index": 0}}
 </tool_call>`;
-  const shown = task.images.map((image, i) => {
-    return { kind: 'image' as const, ...image, name: `image_${i}` };
-  });
-  return { system, user: [...shown, textPart(task.question)] };
+  return { system, user: [...pictures(task), textPart(task.question)] };
 }
 
 /** The first call that can be read; without one, the last answer. */
@@ -112,7 +118,7 @@ const published: Protocol = {
   tools: [codeImageTool],
   // Its tool gives pictures alone: what code prints is lost.
   showsOutput: false,
-  prompt,
+  prompt: fullPrompt,
   parse,
   write,
   hand,
@@ -123,5 +129,11 @@ const published: Protocol = {
 export const codevision = defineProtocol({
   name: 'codevision',
   description: 'CodeVision: one tool that takes code; its result is the next image.',
-  create: () => published,
+  settings: {
+    prompt: choice(['full', 'short'], {
+      default: 'full',
+      about: 'Whether the prompt teaches the protocol, or only asks, for very small policies.',
+    }),
+  },
+  create: ({ prompt }) => (prompt === 'full' ? published : { ...published, prompt: shortPrompt }),
 });

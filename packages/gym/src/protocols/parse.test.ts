@@ -7,7 +7,7 @@ import { vista } from './vista.ts';
 
 const fence = (code: string): string => `\`\`\`python\n${code}\n\`\`\``;
 const call = (json: unknown): string => `<tool_call>${JSON.stringify(json)}</tool_call>`;
-const tagged = codedanceWith('tagged', { code: 'tagged', afterFailure: 'keep' });
+const tagged = codedanceWith('tagged', { prompt: 'full', code: 'tagged', afterFailure: 'keep' });
 const invalid = (reason: string) => ({ kind: 'invalid', reason });
 const toolCall = (name: string, given: object) => ({ kind: 'toolCall', name, arguments: given });
 const codeCall = { name: 'code_image_tool', arguments: { code: 'x', description: '' } };

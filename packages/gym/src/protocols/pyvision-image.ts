@@ -82,6 +82,7 @@ Solve the question step by step. You can write Python code; a sandbox outside of
 - The pictures are already read with PIL into the global variables ${names}, at their original resolution.
 - For questions about pictures, use the tool whenever it helps: zoom in, rotate, raise the contrast, compute statistics.
 - Show a picture with plt.show(); do not save files. Print values with print().
+- Draw with matplotlib; do not use image libraries such as cv2 or PIL.
 - Each run must be a complete script.
 - What comes back stands between <interpreter> and </interpreter>.
 

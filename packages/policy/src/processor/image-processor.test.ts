@@ -216,11 +216,8 @@ describe('an image with too many pixels', () => {
   );
 
   it('is refused by default, without the memory that decoding would take', async () => {
-    const black = { create: { width: 16_000, height: 16_000, channels: 3, background: '#000' } };
-    const png = await sharp(black as Parameters<typeof sharp>[0])
-      .greyscale()
-      .png()
-      .toBuffer();
+    const create = { width: 16_000, height: 16_000, channels: 3, background: '#000' } as const;
+    const png = await sharp({ create }).greyscale().png().toBuffer();
     const before = process.memoryUsage().rss;
     await expect(prepareImage(png, qwenImageProcessor)).rejects.toThrow(
       /An image of 16000×16000 has 256000000 pixels; at most 67108864 are decoded/,

@@ -5,11 +5,14 @@ import { turnedColdStart } from './turned-cold-start.ts';
  * CodeDance at nano size: look where the overview does not suffice, and only there.
  *
  * Reward and objective are the paper's, arXiv:2512.17312, with the turn advantage's weight of its
- * code; counts and learning rates are fitted to a policy of a million parameters.
+ * code; counts and learning rates are fitted to a policy of a million parameters. It speaks
+ * PyVision's protocol: CodeDance's enlarges looks to 112 by 112 pixels, 16 times the tokens, and its
+ * failed code does not end a trajectory.
  */
 export const codedanceNano = defineRecipe({
   name: 'codedance-nano',
-  description: 'A small vision policy learns when to look: CodeDance on easy and hard tables.',
+  description:
+    'A small vision policy learns when to look: CodeDance on easy and hard tables. It speaks PyVision’s protocol.',
   paper: 'CodeDance, arXiv:2512.17312',
   config: {
     ...turnedColdStart,

@@ -7,11 +7,13 @@ import { turnedColdStart } from './turned-cold-start.ts';
  * The reward is the paper's, arXiv:2512.03746, eq. 2, on tasks as its benchmark has them: an
  * orientation tool and a crop required, one of them, or none. Its format term is left out, as it wants
  * thoughts, which a policy of a million parameters does not have. Group size, clips and KL are those of
- * its script; counts and learning rates are fitted to the size.
+ * its script; counts and learning rates are fitted to the size. It speaks PyVision's protocol, so that
+ * it can share the cold start of `codedance-nano`.
  */
 export const codevisionNano = defineRecipe({
   name: 'codevision-nano',
-  description: 'A small vision policy learns to turn pictures back: CodeVision’s must-use tools.',
+  description:
+    'A small vision policy learns to turn pictures back: CodeVision’s must-use tools. It speaks PyVision’s protocol.',
   paper: 'CodeVision, arXiv:2512.03746',
   config: {
     ...turnedColdStart,
