@@ -11,6 +11,7 @@ import { checkAlgorithmCatalog } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
 import { checkLayers } from './check-layers.mjs';
 import { checkMetricsPage } from './metrics-catalog.mjs';
+import { checkSettingsPage } from './settings-catalog.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -34,6 +35,7 @@ const checks = [
   // Reads what the step before compiled.
   ['docs/catalog.md', () => checkAlgorithmCatalog(root)],
   ['docs/metrics.md', () => checkMetricsPage(root)],
+  ['docs/settings.md', () => checkSettingsPage(root)],
 ];
 
 let failures = 0;
