@@ -65,7 +65,7 @@ async function importModule(file: string): Promise<Readonly<Record<string, unkno
     return await jiti.import(file);
   } catch (error) {
     const message = `${file} cannot be loaded: ${inOneLine(messageOf(error))}`;
-    throw new ConfigError('recipe', message, { cause: error });
+    throw new ConfigError('recipe', message);
   }
 }
 
