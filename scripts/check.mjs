@@ -17,6 +17,7 @@ import { checkExports } from './check-exports.mjs';
 import { checkLayers } from './check-layers.mjs';
 import { checkMetricsPage } from './metrics-catalog.mjs';
 import { checkReferences } from './references.mjs';
+import { checkSettingsPage } from './settings-catalog.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -47,6 +48,7 @@ const checks = [
   ['docs/catalog.md', () => checkAlgorithmCatalog(root)],
   ['docs/metrics.md', () => checkMetricsPage(root)],
   ['code in documents', () => checkDocuments(root)],
+  ['docs/settings.md', () => checkSettingsPage(root)],
 ];
 
 let failures = 0;

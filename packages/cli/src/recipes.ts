@@ -32,12 +32,11 @@ async function show(name: string): Promise<void> {
     console.log(`${name}: ${description}${paper === undefined ? '' : `\n${paper}`}\n`);
   }
   for (const field of fields) {
-    const value = field.path
-      .split('.')
-      .reduce<unknown>(
-        (part, word) => (part as Record<string, unknown> | undefined)?.[word],
-        config,
-      );
+    const value = field.path.split('.').reduce<unknown>((part, word) => {
+      // Elements of lists go by their names.
+      if (Array.isArray(part)) return part.find(({ name }) => name === word);
+      return (part as Record<string, unknown> | undefined)?.[word];
+    }, config);
     const mark = JSON.stringify(value) === JSON.stringify(field.default) ? ' ' : '*';
     console.log(
       `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,

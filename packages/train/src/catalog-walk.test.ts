@@ -22,10 +22,14 @@ const company: Readonly<Record<string, readonly string[]>> = {
 /** What the loop cannot give an algorithm: a greedy rollout per task, a variance per token. */
 const refused = ['algorithm=optimal-token-baseline', 'algorithm=remax'];
 
+/** Settings that have one value only in a unit: its ratio corrects by itself. */
+const fixed = ['algorithm=bypass-reinforce algorithm.correction'];
+
 /** Values that a field's own range does not tell. */
 const examples: Readonly<Record<string, readonly unknown[]>> = {
   'judge.baseUrl': ['http://127.0.0.1:2/v1'],
   'judge.keyVariable': ['PATH'],
+  'algorithm.rejection': ['token-k3'],
 };
 
 const configure = (...settings: readonly string[]): ResolvedRun => {
@@ -43,9 +47,9 @@ function candidates({ path, range, default: preset }: SettingField): readonly un
   const all = (): readonly unknown[] => {
     if (words !== undefined) return words;
     if (range === 'true or false') return [true, false];
-    if (range === 'a list of texts') return ['one,two', 'token-k3=2'];
+    if (range === 'a list of texts') return ['one,two'];
     const [low = 0, high = 0] = bounds ?? [];
-    if (bounds === undefined) return ['other', 'http://127.0.0.1:3', 'token-k3=2'];
+    if (bounds === undefined) return ['other', 'http://127.0.0.1:3'];
     const near = typeof preset === 'number' ? preset : Math.max(low, 1);
     const steps = [1, 2, -1, -2, 0.5, -0.5, 0.01, -0.01].map((step) => near + step);
     return [...steps, near * 2, near / 2, low, high].filter((x) => x >= low && x <= high);
@@ -64,6 +68,7 @@ function valueAt(config: unknown, path: string): unknown {
 /** Why no value of a field can be set; undefined if one can. */
 function problemOf(before: readonly string[], field: SettingField): string | undefined {
   const { path, range } = field;
+  if (fixed.includes(`${before.join(' ')} ${path}`)) return undefined;
   let problem = 'nothing to try';
   for (const value of candidates(field)) {
     try {

@@ -64,8 +64,19 @@ async function importModule(file: string): Promise<Readonly<Record<string, unkno
     const jiti = createJiti(file, { interopDefault: false, tryNative: !/\.[cm]?ts$/.test(file) });
     return await jiti.import(file);
   } catch (error) {
-    throw new ConfigError('recipe', `${file} cannot be loaded: ${messageOf(error)}`);
+    const message = `${file} cannot be loaded: ${inOneLine(messageOf(error))}`;
+    throw new ConfigError('recipe', message);
   }
+}
+
+/** Loaders add lines of modules and positions to their messages: those of modules are left out. */
+function inOneLine(message: string): string {
+  const [before = ''] = message.split('\nRequire stack:');
+  const line = before
+    .split(/\s*\n\s*/)
+    .join(' ')
+    .trim();
+  return line.length > 500 ? `${line.slice(0, 497)}...` : line;
 }
 
 function isRecipe(value: unknown): value is Recipe {
