@@ -7,7 +7,7 @@ import {
   defaultNeedle,
   drawLook,
   drawPrint,
-  encodePicture,
+  encodeImage,
   mnist,
   type Picture,
 } from '@saccade/gym';
@@ -56,7 +56,7 @@ export async function captioned(
   { processor, images }: Pick<CaptionOptions, 'processor' | 'images'>,
 ): Promise<Trajectory> {
   const { width, height } = picture;
-  const png = await encodePicture(picture);
+  const png = await encodeImage(picture);
   const image = await images.prepare(png);
   const { tokens } = processor.encodeContent([{ kind: 'image', image }]);
   const id = `caption-${String(index).padStart(6, '0')}`;

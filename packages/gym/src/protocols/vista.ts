@@ -5,7 +5,7 @@
 import { DataError } from '@saccade/core';
 import { text } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
-import { pictureTools, refused, type Tool } from '@saccade/tools';
+import { imageTools, refused, type Tool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
 import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
@@ -181,5 +181,5 @@ export const vista = defineProtocol({
       about: 'How the answer is to be written, as the prompt says it.',
     }),
   },
-  create: (settings, tools = pictureTools) => vistaWith('vista', { ...settings, tools }),
+  create: (settings, tools = imageTools) => vistaWith('vista', { ...settings, tools }),
 });

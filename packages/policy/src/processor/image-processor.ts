@@ -1,7 +1,7 @@
-/** Pictures to patches, as Qwen2-VL's image processor does it. */
+/** Images to patches, as Qwen2-VL's image processor does it. */
 
 import { DataError } from '@saccade/core';
-import { decodePicture } from '#decode-picture';
+import { decodeImage } from '#decode-image';
 import type { ModelImage } from '../batch.ts';
 import { resizeBicubic } from './bicubic.ts';
 
@@ -36,7 +36,7 @@ function roundHalfEven(x: number): number {
 }
 
 /**
- * The size a picture is given to the model at: sides are multiples of `factor`, the area lies
+ * The size an image is given to the model at: sides are multiples of `factor`, the area lies
  * between the bounds, the aspect ratio stays as close as it can.
  *
  * @throws DataError if one side is more than 200 times the other
@@ -68,12 +68,12 @@ export function smartResize(
   return { height: h, width: w };
 }
 
-/** Decodes, resizes, normalises and cuts into patches. @throws DataError if it is no picture */
+/** Decodes, resizes, normalizes and cuts into patches. @throws DataError if it is no image */
 export async function prepareImage(
   encoded: Uint8Array,
   config: ImageProcessorConfig,
 ): Promise<ModelImage> {
-  const { pixels, width, height } = await decodePicture(encoded);
+  const { pixels, width, height } = await decodeImage(encoded);
   return patchesOf(pixels, width, height, config);
 }
 
@@ -108,7 +108,7 @@ export function patchesOf(
               patches[to++] = table[resized[from] as number] as number;
             }
           }
-          // A still picture is the same at every moment of its temporal patch.
+          // A still image is the same at every moment of its temporal patch.
           for (let t = 1; t < temporalPatchSize; t++) {
             patches.copyWithin(to, start, start + area);
             to += area;

@@ -1,9 +1,9 @@
-/** Encoded pictures of any common format to 8-bit RGB. */
+/** Encoded images of any common format to 8-bit RGB. */
 import { DataError, messageOf } from '@saccade/core';
 import { decode, hasPngSignature } from 'fast-png';
 import sharp from 'sharp';
 
-export interface DecodedPicture {
+export interface DecodedImage {
   /** [height, width, 3] */
   readonly pixels: Uint8Array;
   readonly width: number;
@@ -16,8 +16,8 @@ export interface DecodedPicture {
  */
 const SMALL_PIXELS = 128 * 128;
 
-/** What is transparent becomes white. @throws DataError if it is no picture */
-export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture> {
+/** What is transparent becomes white. @throws DataError if it is no image */
+export async function decodeImage(encoded: Uint8Array): Promise<DecodedImage> {
   const small = decodeSmallPng(encoded);
   if (small !== undefined) return small;
   try {
@@ -33,9 +33,9 @@ export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture
   }
 }
 
-/** The picture if it is a small opaque 8-bit RGB PNG without a colour profile, as crops are. */
-function decodeSmallPng(encoded: Uint8Array): DecodedPicture | undefined {
-  // The signature, then the header: width, height, depth, colour type, …, interlacing.
+/** The image if it is a small opaque 8-bit RGB PNG without a color profile, as crops are. */
+function decodeSmallPng(encoded: Uint8Array): DecodedImage | undefined {
+  // The signature, then the header: width, height, depth, color type, …, interlacing.
   if (encoded.length < 33 || !hasPngSignature(encoded)) return undefined;
   const header = new DataView(encoded.buffer, encoded.byteOffset, 33);
   const isPlain = header.getUint16(24) === 0x0802 && header.getUint8(28) === 0;

@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
-/** In place of `decode-picture.ts` in browsers: their own decoder, drawn on white. */
+/** In place of `decode-image.ts` in browsers: their own decoder, drawn on white. */
 import { DataError, messageOf } from '@saccade/core';
-import type { DecodedPicture } from './decode-picture.ts';
+import type { DecodedImage } from './decode-image.ts';
 
-/** What is transparent becomes white. @throws DataError if it is no picture */
-export async function decodePicture(encoded: Uint8Array): Promise<DecodedPicture> {
+/** What is transparent becomes white. @throws DataError if it is no image */
+export async function decodeImage(encoded: Uint8Array): Promise<DecodedImage> {
   try {
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(encoded)]), {
       // The pixels as they are stored; Node's decoder applies no profile to plain sRGB either.
