@@ -1,4 +1,4 @@
-/** What must not change a bit: threads, queueing, neighbours; at sizes that tile. */
+/** What must not change a bit: threads, queueing, neighbors; at sizes that tile. */
 import { attentionCatalog } from '@saccade/attention';
 import { type DType, randomAt } from '@saccade/core';
 import { logprobCatalog } from '@saccade/logprob';

@@ -2,7 +2,7 @@
 import { codeOf, type ToolResult, type Trajectory } from '@saccade/trajectory';
 import { kindsInText, unfollowedAttempts } from './attempts.ts';
 import { type Affine, identity } from './geometry.ts';
-import { GiveUp, type GiveUpReason } from './interpreter/budget.ts';
+import { BudgetExceededError, type GiveUpReason } from './interpreter/budget.ts';
 import { Interpreter } from './interpreter/execute.ts';
 import { Session } from './interpreter/session.ts';
 import type { ImageValue, Value } from './interpreter/values.ts';
@@ -94,7 +94,7 @@ export function analyzeCode(
         raises = interpreter.run(statements, result?.errorLine);
         if (raises === undefined) showMore(interpreter, session, statements, options);
       } catch (error) {
-        if (!(error instanceof GiveUp)) throw error;
+        if (!(error instanceof BudgetExceededError)) throw error;
         gaveUp = error.reason;
       }
     }

@@ -197,7 +197,7 @@ export function randomChain(library: ChainLibrary, seed: number): Chain {
 export interface Observed {
   readonly width: number;
   readonly height: number;
-  /** Pixels of the result: column, row, and where their centres lie in the image that was given. */
+  /** Pixels of the result: column, row, and where their centers lie in the image that was given. */
   readonly points: readonly (readonly [number, number, number, number])[];
 }
 

@@ -3,14 +3,7 @@
  * fraction of what a conversation costs, as vision-language models learn it from captioned pictures.
  */
 import { type EventSink, type Random, randomAt } from '@saccade/core';
-import {
-  defaultNeedle,
-  drawLook,
-  drawPrint,
-  encodePicture,
-  mnist,
-  type Picture,
-} from '@saccade/gym';
+import { defaultNeedle, drawLook, drawPrint, encodeImage, mnist, type Picture } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
@@ -56,7 +49,7 @@ export async function captioned(
   { processor, images }: Pick<CaptionOptions, 'processor' | 'images'>,
 ): Promise<Trajectory> {
   const { width, height } = picture;
-  const png = await encodePicture(picture);
+  const png = await encodeImage(picture);
   const image = await images.prepare(png);
   const { tokens } = processor.encodeContent([{ kind: 'image', image }]);
   const id = `caption-${String(index).padStart(6, '0')}`;

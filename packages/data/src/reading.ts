@@ -7,7 +7,7 @@ import {
   defaultNeedle,
   drawDecoy,
   drawLook,
-  encodePicture,
+  encodeImage,
   mnist,
   needleQuestion,
   type Task,
@@ -42,7 +42,7 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
     images: await Promise.all(
       looks.map(async (look, i) => ({
         name: `image_clue_${i}`,
-        png: await encodePicture(look),
+        png: await encodeImage(look),
         width: look.width,
         height: look.height,
       })),

@@ -5,7 +5,7 @@ import type { Task } from '@saccade/gym';
 import { runRollouts } from '@saccade/rollout';
 import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
 import type { ScoredTrajectory } from '@saccade/trajectory';
-import { boxInPicture } from './box-in-image.ts';
+import { boxInImage } from './box-in-image.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
@@ -103,7 +103,7 @@ export async function keep(
       const tags = {
         question: task?.question ?? '',
         answer: task?.answer ?? '',
-        box: (task && boxInPicture(task))?.join(',') ?? '',
+        box: (task && boxInImage(task))?.join(',') ?? '',
         // So that they can be audited and scored again without the task set.
         metadata: JSON.stringify(task?.metadata ?? {}),
       };

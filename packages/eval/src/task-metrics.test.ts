@@ -1,7 +1,7 @@
 import { exact, makeContext, type ScoredGroupResult } from '@saccade/rewards';
 import { type ScoredTrajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
-import { boxInPicture } from './box-in-image.ts';
+import { boxInImage } from './box-in-image.ts';
 import { taskMetrics } from './task-metrics.ts';
 
 type Metadata = Readonly<Record<string, unknown>>;
@@ -86,8 +86,8 @@ describe('metrics by what tasks call for', () => {
   });
 
   it('knows where the box lies in the picture that was given', () => {
-    expect(boxInPicture(task('a', turned))).toEqual([60, 10, 80, 30]);
-    expect(boxInPicture(task('d', { box: [1, 2, 3, 4] }))).toEqual([1, 2, 3, 4]);
-    expect(boxInPicture(task('c', {}))).toBeUndefined();
+    expect(boxInImage(task('a', turned))).toEqual([60, 10, 80, 30]);
+    expect(boxInImage(task('d', { box: [1, 2, 3, 4] }))).toEqual([1, 2, 3, 4]);
+    expect(boxInImage(task('c', {}))).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { type ScoredTrajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { rolloutMetrics, visualTokens } from './trajectory-metrics.ts';
 
-/** A trajectory with pictures of so many tokens in the prompt, and in the answer to its one call. */
+/** A trajectory with images of so many tokens in the prompt, and in the answer to its one call. */
 function trajectory(prompt: readonly number[], observed: readonly number[]): ScoredTrajectory {
   const pictures = (counts: readonly number[], first: number) =>
     counts.map((tokenCount, i) => {

@@ -21,7 +21,7 @@ export function countLooks({ turns }: Trajectory): number {
   return turns.filter(({ action }) => isToolUse(action)).length;
 }
 
-/** Tokens that stand for pictures in the context, those of the prompt included. */
+/** Tokens that stand for images in the context, those of the prompt included. */
 export function visualTokens({ segments }: Trajectory): number {
   const pictures = segments.flatMap(({ images }) => images);
   return pictures.reduce((sum, { tokenCount }) => sum + tokenCount, 0);

@@ -1,4 +1,4 @@
-/** An experiment on one page, and as one picture: a section a part, a chart a metric, a curve a run. */
+/** An experiment on one page, and as one image: a section a part, a chart a metric, a curve a run. */
 import { createHash } from 'node:crypto';
 import {
   boundaryOf,
@@ -6,7 +6,7 @@ import {
   type ComparedRun,
   comparisonTable,
   drawChart,
-  drawPicture,
+  drawChartGrid,
   formatPercent,
   type Html,
   html,
@@ -22,7 +22,7 @@ import { drawTradeOffTable, tradeOffChart } from './trade-off.ts';
 /** Steps at either end of a run whose means the table compares. */
 const ENDS = 5;
 
-/** The picture: headings, legends and charts of all parts. */
+/** The image: headings, legends and charts of all parts. */
 export function drawExperimentPicture(
   experiment: Experiment,
   results: readonly PartResult[],
@@ -35,7 +35,7 @@ export function drawExperimentPicture(
       charts: [tradeOffChart(tradeOff, results)],
     },
   ];
-  return drawPicture(experiment.title, [
+  return drawChartGrid(experiment.title, [
     ...(sections ?? []),
     ...results.map(({ part, runs }) => ({
       heading: part.title,

@@ -154,7 +154,7 @@ describe('an experiment', () => {
     expect(page).toContain('A &lt;part&gt;');
     expect(page).toContain('npx saccade experiment &lt;shapes&gt;');
     expect(page).toContain('1 of 2 runs have not ended yet');
-    // The colour of a run is that of its place, not of the order in which runs end.
+    // The color of a run is that of its place, not of the order in which runs end.
     expect(page).toContain('stroke-2');
     expect(page).toContain('No values were recorded');
     expect(page).not.toMatch(/<script|NaN/);

@@ -3,6 +3,6 @@
 export interface Budgets {
   /** Turns with code or a tool call; the answer turn comes on top. */
   readonly toolTurns: number;
-  /** Pictures allowed in the context, those of the prompt included; Infinity for no limit. */
+  /** Images allowed in the context, those of the prompt included; Infinity for no limit. */
   readonly images: number;
 }

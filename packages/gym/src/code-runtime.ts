@@ -13,16 +13,16 @@ export interface CodeRuntime {
   /**
    * Python run in a new session, before the model's code.
    *
-   * @param pictures names of the prompt's pictures, which are variables of the session
+   * @param images names of the prompt's images, which are variables of the session
    */
   setUp?(pictures: readonly string[]): string;
   /** The model's code as it is run; lines must stay where they are. */
   rewrite?(code: string): string;
   /**
-   * What its executions return besides what the code shows, and which pictures are kept; nothing more
+   * What its executions return besides what the code shows, and which images are kept; nothing more
    * and all of them by default.
    *
-   * @param pictures names of the prompt's pictures
+   * @param images names of the prompt's images
    */
   capture?(pictures: readonly string[]): CaptureOptions;
   /** Mistakes that are put right, and recorded in the outcome; none by default. */

@@ -1,6 +1,6 @@
 /** Runs the code of one trajectory as its protocol has it: what is set up, kept and returned. */
 import { type Outcome, type Sandbox, SandboxError, type Session } from '@saccade/sandbox';
-import type { ToolPicture } from '@saccade/tools';
+import type { ToolImage } from '@saccade/tools';
 import type { CodeRuntime } from './code-runtime.ts';
 import type { TaskVideo } from './task.ts';
 
@@ -11,7 +11,7 @@ const deadly: readonly Outcome['kind'][] = ['timeout', 'memory', 'crashed', 'inf
 
 export interface CodeSessionOptions {
   /** Those the model was shown; variables of the session. */
-  readonly pictures: readonly ToolPicture[];
+  readonly images: readonly ToolImage[];
   /** The task's videos; variables of the session, none of them in the context. */
   readonly videos?: readonly TaskVideo[];
   readonly runtime?: CodeRuntime;
@@ -19,14 +19,14 @@ export interface CodeSessionOptions {
 
 export class CodeSession {
   readonly #sandbox: Sandbox;
-  readonly #pictures: readonly ToolPicture[];
+  readonly #images: readonly ToolImage[];
   readonly #videos: readonly TaskVideo[];
   readonly #runtime: CodeRuntime;
   #session: Promise<Session> | undefined;
 
-  constructor(sandbox: Sandbox, { pictures, videos = [], runtime = plain }: CodeSessionOptions) {
+  constructor(sandbox: Sandbox, { images, videos = [], runtime = plain }: CodeSessionOptions) {
     this.#sandbox = sandbox;
-    this.#pictures = pictures;
+    this.#images = images;
     this.#videos = videos;
     this.#runtime = runtime;
   }
@@ -57,11 +57,11 @@ export class CodeSession {
   }
 
   #names(): readonly string[] {
-    return this.#pictures.map(({ name }) => name);
+    return this.#images.map(({ name }) => name);
   }
 
   async #open(abort: { signal?: AbortSignal }): Promise<Session> {
-    const images = this.#pictures.map(({ name, png }) => ({ name, encoded: png }));
+    const images = this.#images.map(({ name, png }) => ({ name, encoded: png }));
     const videos = this.#videos.map(({ name, encoded }) => ({ name, encoded }));
     const mode = this.#runtime.afterFailure === 'rollBack' ? 'transactional' : 'persistent';
     const { repairs = {} } = this.#runtime;

@@ -34,7 +34,7 @@ async function checkStable(taskSet: TaskSet): Promise<void> {
   }
 }
 
-/** Everything in a task as text, with the bytes of pictures and videos as digests. */
+/** Everything in a task as text, with the bytes of images and videos as digests. */
 function fingerprint(task: Task | undefined): string {
   const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
   const images = task?.images.map(({ png, ...rest }) => ({ ...rest, digest: digest(png) }));

@@ -62,7 +62,7 @@ export {
 } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,
-  encodePicture,
+  encodeImage,
   type NeedleFacts,
   type NeedleOptions,
   needle,

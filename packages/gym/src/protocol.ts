@@ -8,7 +8,7 @@ import type { CodeRuntime } from './code-runtime.ts';
 import type { Hand } from './hand.ts';
 import type { Task } from './task.ts';
 
-/** Content before it is tokenised; pictures are PNG bytes with the name the protocol gives them. */
+/** Content before it is tokenized; images are PNG bytes with the name the protocol gives them. */
 export type MessagePart =
   | { readonly kind: 'text'; readonly text: string }
   | {
@@ -25,7 +25,7 @@ export type MessagePart =
 
 /** Where in its trajectory an observation stands. */
 export interface ObservationPlace {
-  /** Index of the first new picture in this trajectory. */
+  /** Index of the first new image in this trajectory. */
   readonly imageIndex: number;
   /** Tool turns that are left after this one; with none left, only an answer counts. */
   readonly callsLeft: number;
@@ -50,7 +50,7 @@ export interface Protocol {
   readonly executionSeconds?: number;
   /** Whether a tool turn beyond the budget still runs, though nobody gets to see what it gave. */
   readonly runsBeyondBudget: boolean;
-  /** What code finds in its session and leaves there; without it, just the prompt's pictures. */
+  /** What code finds in its session and leaves there; without it, just the prompt's images. */
   readonly runtime?: CodeRuntime;
   /** What tool calls may name. */
   readonly tools?: readonly Tool[];
@@ -58,7 +58,7 @@ export interface Protocol {
   readonly showsOutput?: boolean;
   /**
    * The one user turn that opens a trajectory, and the system text if the protocol has one. Its
-   * pictures are those the runtime has, by the names they are given here.
+   * images are those the runtime has, by the names they are given here.
    */
   prompt(task: Task): { readonly system?: string; readonly user: readonly MessagePart[] };
   /** Reads one model turn, and nothing else: observations are never parsed. Never throws. */

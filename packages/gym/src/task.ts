@@ -1,4 +1,4 @@
-/** A task: a question about pictures with a known answer. A task set makes tasks by index. */
+/** A task: a question about images with a known answer. A task set makes tasks by index. */
 import type { Sandbox } from '@saccade/sandbox';
 
 export interface TaskImage {

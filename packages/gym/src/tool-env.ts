@@ -1,7 +1,7 @@
 /** The environment of a tool-using agent: protocol, sandbox session and budgets. */
 import { StateError } from '@saccade/core';
 import { type CapturedImage, type Outcome, type Sandbox, SandboxError } from '@saccade/sandbox';
-import { callTool, type ToolPicture } from '@saccade/tools';
+import { callTool, type ToolImage } from '@saccade/tools';
 import { isInvertible, type StopReason, type ToolResult } from '@saccade/trajectory';
 import type { Budgets } from './budgets.ts';
 import { CodeSession } from './code-session.ts';
@@ -28,7 +28,7 @@ class ToolEnv implements Env {
   readonly #budgets: Budgets;
   #task: Task | undefined;
   #session: CodeSession | undefined;
-  #pictures: ToolPicture[] = [];
+  #images: ToolImage[] = [];
   #toolTurns = 0;
 
   constructor(options: ToolEnvOptions) {
@@ -43,10 +43,10 @@ class ToolEnv implements Env {
     const prompt = protocol.prompt(task);
     this.#task = task;
     this.#toolTurns = 0;
-    this.#pictures = [];
+    this.#images = [];
     this.#note(prompt.user);
     this.#session = new CodeSession(sandbox, {
-      pictures: [...this.#pictures],
+      images: [...this.#images],
       ...(task.videos !== undefined && { videos: task.videos }),
       ...(protocol.runtime !== undefined && { runtime: protocol.runtime }),
     });
@@ -70,7 +70,7 @@ class ToolEnv implements Env {
       action.kind === 'code'
         ? await this.#execute(action.code, options.signal)
         : await callTool(protocol.tools ?? [], action, {
-            pictures: this.#pictures,
+            images: this.#images,
             sandbox: this.#options.sandbox,
             ...(options.signal !== undefined && { signal: options.signal }),
           }),
@@ -97,16 +97,16 @@ class ToolEnv implements Env {
 
   #place(): ObservationPlace {
     const callsLeft = Math.max(0, this.#budgets.toolTurns - this.#toolTurns);
-    return { imageIndex: this.#pictures.length, callsLeft };
+    return { imageIndex: this.#images.length, callsLeft };
   }
 
-  /** Keeps in mind the pictures that the model is shown. */
+  /** Keeps in mind the images that the model is shown. */
   #note(parts: readonly MessagePart[]): void {
-    this.#pictures.push(...parts.filter((part): part is ImagePart => part.kind === 'image'));
+    this.#images.push(...parts.filter((part): part is ImagePart => part.kind === 'image'));
   }
 
   /**
-   * The outcome, with origins that name a picture the model has seen: code can forge them.
+   * The outcome, with origins that name an image the model has seen: code can forge them.
    *
    * @throws SandboxError if the sandbox failed
    */
@@ -115,14 +115,14 @@ class ToolEnv implements Env {
       const reason = outcome.error?.message ?? 'no reason given';
       throw new SandboxError(`The sandbox failed under the code of ${this.#task?.id}: ${reason}.`);
     }
-    const names = new Set(this.#pictures.map(({ name }) => name));
+    const names = new Set(this.#images.map(({ name }) => name));
     return { ...outcome, images: outcome.images.map((image) => withKnownOrigin(image, names)) };
   }
 
   #limit(outcome: Outcome, isBeyond: boolean): StopReason | undefined {
     // As published: code beyond the budget runs, but nobody gets to see what it gave.
     if (isBeyond) return 'turnLimit';
-    const imageCount = this.#pictures.length + outcome.images.length;
+    const imageCount = this.#images.length + outcome.images.length;
     return imageCount > this.#budgets.images ? 'imageLimit' : undefined;
   }
 }

@@ -3,7 +3,7 @@ import { ConfigError, DataError } from '@saccade/core';
 import { type Sandbox, SandboxError } from '@saccade/sandbox';
 import type { Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
 
-/** Pictures of one execution; every sandbox keeps so many. */
+/** Images of one execution; every sandbox keeps so many. */
 const AT_ONCE = 4;
 
 /**
@@ -19,7 +19,7 @@ export function uniformIndices(frameCount: number, count: number): readonly numb
 }
 
 /**
- * The same tasks with frames of their videos as pictures, decoded in the sandbox at full resolution:
+ * The same tasks with frames of their videos as images, decoded in the sandbox at full resolution:
  * `count` of each video, named `image_clue_k` in the order of time. The runtime keeps the videos.
  *
  * @throws ConfigError unless `count` is a whole number of at least 1

@@ -1,4 +1,4 @@
-/** A video to tell frames by: frame i is a grey of 20·i. */
+/** A video to tell frames by: frame i is a gray of 20·i. */
 import { encode } from 'fast-png';
 import { encodeAvi } from './avi.ts';
 import type { TaskVideo } from './task.ts';

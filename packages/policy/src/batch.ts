@@ -1,8 +1,8 @@
 /** What a trainer hands to a policy: packed segments, and the tokens to score. */
 
-/** A picture as the vision tower takes it. */
+/** An image as the vision tower takes it. */
 export interface ModelImage {
-  /** [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalised pixels, patches in merge order. */
+  /** [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalized pixels, patches in merge order. */
   readonly patches: Float32Array;
   /** Patches per column and per row. */
   readonly gridHeight: number;
@@ -19,13 +19,13 @@ export interface PackedSegment {
   readonly tokens: Int32Array;
   /** Index of an earlier segment, or −1 for a root. */
   readonly parent: number;
-  /** Pictures whose placeholders lie in `tokens`, in order. */
+  /** Images whose placeholders lie in `tokens`, in order. */
   readonly images: readonly ModelImage[];
 }
 
 /**
  * Segments in depth-first pre-order and the N tokens to score. A group is one root (prompt and its
- * pictures, computed once) with G children.
+ * images, computed once) with G children.
  */
 export interface PackedBatch {
   readonly segments: readonly PackedSegment[];

@@ -9,7 +9,7 @@ export class PolicyContractError extends SaccadeError {
   }
 }
 
-/** A prompt to continue: tokens and the pictures of its placeholders. */
+/** A prompt to continue: tokens and the images of its placeholders. */
 export interface ContractPrompt {
   readonly tokens: Int32Array;
   readonly images: readonly ModelImage[];

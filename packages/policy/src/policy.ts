@@ -5,7 +5,7 @@
 import type { Optimizer } from '@saccade/optim';
 import type { LossFunction, ModelImage, PackedBatch, Scores } from './batch.ts';
 
-/** Text and pictures in order of appearance. */
+/** Text and images in order of appearance. */
 export type ContentPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly image: ModelImage };
@@ -30,14 +30,14 @@ export interface Processor {
   decode(tokens: Int32Array): string;
   /** The token that ends a turn. */
   readonly endOfTurn: number;
-  /** The token that stands in a picture's place, once per visual feature. */
+  /** The token that stands in an image's place, once per visual feature. */
   readonly imageToken?: number;
 }
 
 export interface SampleRequest {
   /** The whole context so far; the engine reuses what it has cached. */
   readonly tokens: Int32Array;
-  /** All pictures of the context, in order of their placeholders. */
+  /** All images of the context, in order of their placeholders. */
   readonly images: readonly ModelImage[];
   readonly maxTokens: number;
   /** Generation stops after the first of these appears; it stays in the output. */

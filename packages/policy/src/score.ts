@@ -1,4 +1,4 @@
-/** Scores a packed batch: the whole forward from tokens and pictures to log-probs and entropies. */
+/** Scores a packed batch: the whole forward from tokens and images to log-probs and entropies. */
 import type { SegmentPlan } from '@saccade/attention';
 import { expectLength } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
@@ -43,7 +43,7 @@ export function scorePacked(
   };
 }
 
-/** Tokens, positions and pictures of all segments; a segment's positions go on from its parent's. */
+/** Tokens, positions and images of all segments; a segment's positions go on from its parent's. */
 function decoderInput(config: ModelConfig, plan: SegmentPlan, { segments }: PackedBatch) {
   const { tokenCount } = plan;
   const ids = new Int32Array(tokenCount);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Chart, drawChart } from './charts.ts';
 import { escapeHtml, html } from './html.ts';
+import { originBox, parseBox } from './images.ts';
 import { formatNumber, roundTicks, smooth, wilsonInterval } from './numbers.ts';
-import { originBox, parseBox } from './picture.ts';
 
 function chartOf(ys: readonly number[]): Chart {
   const points = ys.map((y, index) => ({ x: index + 1, y }));

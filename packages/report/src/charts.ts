@@ -14,7 +14,7 @@ export interface Series {
   readonly label: string;
   /** `line` is smoothed over its raw self; `dots` are joined as they are, with error bars. */
   readonly kind: 'line' | 'dots';
-  /** One of the style sheet's colours, from 1. */
+  /** One of the style sheet's colors, from 1. */
   readonly colour: number;
   readonly points: readonly Point[];
 }
@@ -45,7 +45,7 @@ interface Scale {
   readonly y: (value: number) => number;
 }
 
-/** Where a plot stands in a picture of several. */
+/** Where a plot stands in an image of several. */
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -155,7 +155,7 @@ function path(points: readonly Point[], scale: Scale): string {
     .join('');
 }
 
-/** What the picture shows, for those who do not see it. */
+/** What the image shows, for those who do not see it. */
 function describe(
   { title, xLabel, yFormat = formatNumber }: Chart,
   series: readonly Series[],

@@ -1,7 +1,7 @@
 import type { MetricsRow } from '@saccade/run-store';
 import { describe, expect, it } from 'vitest';
 import { type ComparedRun, comparisonCharts, comparisonTable } from './comparison.ts';
-import { drawComparison } from './comparison-picture.ts';
+import { drawComparison } from './comparison-charts.ts';
 
 function runOf(label: string, accuracies: readonly number[]): ComparedRun {
   const evaluations = accuracies.map(

@@ -1,4 +1,4 @@
-/** Several runs side by side: what each reached, and their curves in one picture. */
+/** Several runs side by side: what each reached, and their curves in one image. */
 import type { MetricsRow } from '@saccade/run-store';
 import type { Chart, Point, Series } from './charts.ts';
 import { boundaryOf, type Evaluation, evaluationsOf, numberIn, rowsOf } from './curves.ts';
@@ -12,7 +12,7 @@ export interface ComparedRun {
   readonly metrics: readonly MetricsRow[];
 }
 
-/** The curves of all runs over RL steps, a colour a run. */
+/** The curves of all runs over RL steps, a color a run. */
 export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[] {
   const heldOut = (value: (evaluation: Evaluation) => Omit<Point, 'x'>): Series[] =>
     runs.map(({ label, metrics }, i) => ({

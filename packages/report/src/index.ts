@@ -1,7 +1,8 @@
 export { auditRun, type RunAudit } from './audit-run.ts';
+export { drawChartGrid, MOST_RUNS } from './chart-grid.ts';
 export { type Chart, drawChart } from './charts.ts';
 export { type ComparedRun, comparisonTable } from './comparison.ts';
-export { drawComparison } from './comparison-picture.ts';
+export { drawComparison } from './comparison-charts.ts';
 export { boundaryOf, numberIn, rowsOf } from './curves.ts';
 export { Html, html, rawHtml } from './html.ts';
 export {
@@ -11,7 +12,6 @@ export {
   type Interval,
   wilsonInterval,
 } from './numbers.ts';
-export { drawPicture, MOST_RUNS } from './picture-of-charts.ts';
 export { readRun } from './read-run.ts';
 export { type Comparison, missingFacts, type Rescored, rescore } from './rescore.ts';
 export { readStoredRun } from './stored-run.ts';

@@ -13,11 +13,11 @@ import {
 } from '@saccade/run-store';
 import type { ScoredTrajectory, Tags, Trajectory } from '@saccade/trajectory';
 
-/** One trajectory of an evaluation whose pictures are still on disk. */
+/** One trajectory of an evaluation whose images are still on disk. */
 export interface KeptTrajectory {
   readonly trajectory: Trajectory | ScoredTrajectory;
   readonly tags: Tags;
-  /** Loads the pictures; one that cannot be read stays empty. */
+  /** Loads the images; one that cannot be read stays empty. */
   load(): Promise<Trajectory | ScoredTrajectory>;
 }
 

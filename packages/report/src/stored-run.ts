@@ -43,7 +43,7 @@ const remedy =
   'evaluation.keepTrajectories above 0.';
 
 /**
- * Reads what a run has kept, without pictures.
+ * Reads what a run has kept, without images.
  *
  * @param only names of files without `.jsonl`; default: all steps, and without any all evaluations
  * @throws DataError if there is no such directory, nothing is kept, or `only` names what is not there

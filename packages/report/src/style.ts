@@ -1,4 +1,4 @@
-/** The report's style sheet. Light and dark follow the reader's system; colours are never alone. */
+/** The report's style sheet. Light and dark follow the reader's system; colors are never alone. */
 export const styleSheet: string = `
 :root {
   color-scheme: light dark;

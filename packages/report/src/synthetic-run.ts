@@ -1,4 +1,4 @@
-/** A run directory as a training run leaves it: real needle pictures, scripted trajectories. */
+/** A run directory as a training run leaves it: real needle images, scripted trajectories. */
 import { join } from 'node:path';
 import { type Box, type NeedleFacts, needle, type Task } from '@saccade/gym';
 import {

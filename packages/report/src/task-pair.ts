@@ -9,8 +9,8 @@ import {
 } from '@saccade/trajectory';
 import { type PairOutcome, type TaskPair, verdictOf } from './choose-pairs.ts';
 import { type Html, html } from './html.ts';
+import { dataUri, type ImageBox, originBox, parseBox } from './images.ts';
 import { formatNumber } from './numbers.ts';
-import { dataUri, originBox, type PictureBox, parseBox } from './picture.ts';
 import type { KeptTrajectory } from './read-run.ts';
 import { drawTurns, looksOf, plainAnswer } from './turns.ts';
 
@@ -39,7 +39,7 @@ export async function drawTaskPair(
 ): Promise<Html> {
   const tags = (pair.after ?? pair.before)?.tags ?? {};
   const before = await drawSide(pair.before, 'Before RL', `task-${index}`, 'original');
-  // A trajectory that failed before its prompt has no pictures to refer to.
+  // A trajectory that failed before its prompt has no images to refer to.
   const isEmbedded = (pair.before?.trajectory.segments[0]?.images.length ?? 0) > 0;
   const after = await drawSide(
     pair.after,
@@ -155,19 +155,19 @@ ${looks.map(({ box, number }) => drawNumber(box, number, { width, height }))}
 }
 
 /** The frame of the truth stays clear of a crop of exactly the same place. */
-function widen([left, top, right, bottom]: PictureBox, by: number): PictureBox {
+function widen([left, top, right, bottom]: ImageBox, by: number): ImageBox {
   return [left - by, top - by, right + by, bottom + by];
 }
 
-function drawBox([left, top, right, bottom]: PictureBox, kind: 'crop' | 'truth'): Html {
+function drawBox([left, top, right, bottom]: ImageBox, kind: 'crop' | 'truth'): Html {
   const [width, height] = [right - left, bottom - top];
-  // A dark line underneath keeps the colours apart from any picture.
+  // A dark line underneath keeps the colors apart from any image.
   return html`<rect class="halo" x="${left}" y="${top}" width="${width}" height="${height}"/><rect class="box ${kind}" x="${left}" y="${top}" width="${width}" height="${height}"/>`;
 }
 
 /** The number stands outside of its box, above if there is room. */
 function drawNumber(
-  [left, top, , bottom]: PictureBox,
+  [left, top, , bottom]: ImageBox,
   number: number,
   { width, height }: { width: number; height: number },
 ): Html {

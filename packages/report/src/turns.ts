@@ -8,15 +8,15 @@ import {
   type Turn,
 } from '@saccade/trajectory';
 import { type Html, html } from './html.ts';
-import { dataUri } from './picture.ts';
+import { dataUri } from './images.ts';
 
-/** A picture that a tool gave back, with the number it has on the original. */
+/** An image that a tool gave back, with the number it has on the original. */
 export interface Look {
   readonly number: number;
   readonly image: TrajectoryImage;
 }
 
-/** Pictures of the observations, numbered in the order in which the model saw them. */
+/** Images of the observations, numbered in the order in which the model saw them. */
 export function looksOf({ segments }: Trajectory): ReadonlyMap<TrajectoryImage, Look> {
   const looks = new Map<TrajectoryImage, Look>();
   for (const { kind, images } of segments) {

@@ -106,7 +106,7 @@ describe('writeReport', () => {
   });
 });
 
-/** The page with its pictures' data cut out, so that a failure can be read. */
+/** The page with its images' data cut out, so that a failure can be read. */
 async function readReport(): Promise<string> {
   const page = await readFile(await writeReport(directory), 'utf8');
   return page.replaceAll(/;base64,[^"]+/g, ';base64,…');

@@ -33,7 +33,7 @@ export interface ContextOptions {
   readonly terms?: readonly { readonly reward: AnyReward }[];
   readonly verifier: Verifier;
   readonly verdict?: VerdictOptions;
-  /** How code is followed; the first picture's map is the task's `metadata.toCanonical`. */
+  /** How code is followed; the first image's map is the task's `metadata.toCanonical`. */
   readonly analysis?: AnalysisOptions;
 }
 

@@ -6,7 +6,7 @@ import { isToolUse, type ScoredTrajectory } from '@saccade/trajectory';
 export interface FaithfulnessSample {
   readonly isCorrect: boolean;
   readonly usedTool: boolean;
-  /** Whether any picture that a tool made shows what the question asks about. */
+  /** Whether any image that a tool made shows what the question asks about. */
   readonly hasEvidence: boolean;
 }
 
@@ -59,7 +59,7 @@ export function faithfulness(samples: readonly FaithfulnessSample[]): Faithfulne
  * A scored trajectory as a sample.
  *
  * @param grades of its turns, as `gradeCrops` gives them
- * @param least  the grade from which on a picture is evidence. Default 1: the paper's yes or no asks
+ * @param least  the grade from which on an image is evidence. Default 1: the paper's yes or no asks
  *   whether an object is there and clearly visible
  */
 export function faithfulnessSample(

@@ -78,8 +78,8 @@ async function judgeTrajectory(
   }
   if (!needs.has('stepScores')) return { judgeScores: scores };
   const grades = await gradeCrops(trajectory, question, crop);
-  // What an execution without a picture shows of the object asked about is nothing: less than a
-  // picture of something else, which the judge gives 0.25.
+  // What an execution without an image shows of the object asked about is nothing: less than a
+  // image of something else, which the judge gives 0.25.
   const stepScores = trajectory.turns.flatMap(({ action }, turn) =>
     isToolUse(action) ? [grades[turn] ?? 0] : [],
   );

@@ -55,7 +55,7 @@ export async function judgedVerifier(
 }
 
 /**
- * The crop judge's grade of every tool turn of a trajectory: the best of the pictures it brought,
+ * The crop judge's grade of every tool turn of a trajectory: the best of the images it brought,
  * undefined for turns without. With it comes nothing that the model wrote.
  *
  * @throws RewardError if the judge failed

@@ -10,11 +10,11 @@ export interface TaskFacts {
   readonly requiredTools?: readonly string[];
   /** `box`: where what is asked about lies, [left, top, right, bottom] in the canonical frame. */
   readonly box?: Box;
-  /** `needsSearch`: whether it takes a look at a part of the picture. */
+  /** `needsSearch`: whether it takes a look at a part of the image. */
   readonly needsSearch?: boolean;
   /**
-   * `toCanonical`: from the frame of the first picture to the canonical one, six numbers, for a task
-   * whose picture was turned or flipped before it was given.
+   * `toCanonical`: from the frame of the first image to the canonical one, six numbers, for a task
+   * whose image was turned or flipped before it was given.
    */
   readonly toCanonical?: Affine;
 }

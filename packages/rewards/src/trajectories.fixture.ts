@@ -19,7 +19,7 @@ export interface Made {
   readonly tokensPerTurn?: number;
 }
 
-/** A trajectory on a picture of 640 × 400. */
+/** A trajectory on an image of 640 × 400. */
 export function trajectoryOf(steps: readonly Step[], made: Made = {}): Trajectory {
   const { id = 't/0', answer = '7', tokensPerTurn = 1 } = made;
   const builder = new TrajectoryBuilder({ id, taskId: 't', sampleIndex: Number(id.slice(2)) });

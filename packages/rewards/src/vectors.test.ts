@@ -166,7 +166,7 @@ describe('VISTA-R1', () => {
   });
 });
 
-/** A picture that was given upside down: after the half turn its crops are canonical. */
+/** An image that was given upside down: after the half turn its crops are canonical. */
 const upsideDown = {
   requiredTools: ['rotate_180', 'crop'],
   box: [0, 0, 100, 100],
@@ -204,7 +204,7 @@ describe('CodeVision', () => {
   });
 
   it('compares crops in the canonical frame, which the public code does not', () => {
-    // The crop is written in the frame of the picture as it was given, before any turn.
+    // The crop is written in the frame of the image as it was given, before any turn.
     const made = trajectoryOf([
       { code: 'image_clue_0.crop((540, 340, 640, 400)).show()' },
       turnRight,

@@ -7,7 +7,7 @@ import type { Verifier } from './reward.ts';
  *
  * - `noAnswer` the trajectory ended without one;
  * - `unbalancedTags` its text opens and closes `<answer>` a different number of times;
- * - `nestedTags` the answer itself holds an answer or picture tag;
+ * - `nestedTags` the answer itself holds an answer or image tag;
  * - `tooLong` the answer has `maxAnswerCharacters` or more;
  * - `notBoxed` the answer has no `\boxed{}`, where one is required.
  */

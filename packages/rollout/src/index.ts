@@ -16,9 +16,9 @@ export {
 } from './pack.ts';
 export type { PartialRollout } from './partial.ts';
 export {
-  LeftTheRecord,
   type RecordedEnvOptions,
   type RecordedSamplerOptions,
+  ReplayDivergedError,
   recordedEnv,
   recordedSampler,
   recordedTask,

@@ -9,7 +9,7 @@ import type { EncodedContent, ModelImage, Processor, Sampler } from '@saccade/po
 import type { Segment, Trajectory } from '@saccade/trajectory';
 
 /** Ends a rollout whose model wrote something else than the record has. */
-export class LeftTheRecord extends SaccadeError {
+export class ReplayDivergedError extends SaccadeError {
   constructor(message: string) {
     super('replay', message);
   }
@@ -45,24 +45,26 @@ class RecordedEnv implements Env {
     const [prompt] = this.#trajectory.segments;
     if (prompt === undefined) {
       const { id, failure } = this.#trajectory;
-      throw new LeftTheRecord(`${id} has no prompt: ${failure?.message ?? 'it was never begun'}.`);
+      throw new ReplayDivergedError(
+        `${id} has no prompt: ${failure?.message ?? 'it was never begun'}.`,
+      );
     }
     return { user: partsOf(prompt), stop: this.#stop };
   }
 
-  /** @throws LeftTheRecord if the model wrote another text, or wrote more turns than are recorded */
+  /** @throws ReplayDivergedError if the model wrote another text, or wrote more turns than are recorded */
   async step(modelText: string): Promise<EnvStep> {
     const { id, segments, turns, stopReason, failure } = this.#trajectory;
     const index = this.#turn++;
     const written = segments[2 * index + 1];
     if (written === undefined) {
-      throw new LeftTheRecord(`${id} has ${index} turns, and the model began another.`);
+      throw new ReplayDivergedError(`${id} has ${index} turns, and the model began another.`);
     }
     if (written.text !== modelText) {
-      throw new LeftTheRecord(`${id} has another text in turn ${index + 1}.`);
+      throw new ReplayDivergedError(`${id} has another text in turn ${index + 1}.`);
     }
     const turn = turns[index];
-    if (turn === undefined) throw new LeftTheRecord(failure?.message ?? `${id} ends here.`);
+    if (turn === undefined) throw new ReplayDivergedError(failure?.message ?? `${id} ends here.`);
     const { action, result } = turn;
     const answered = { action, ...(result !== undefined && { result }) };
     const next = segments[2 * index + 2];
@@ -166,7 +168,7 @@ class RecordedProcessor implements Processor {
 
   #recorded(parts: Parameters<Processor['encodeContent']>[0]): EncodedContent {
     const segment = this.#given[this.#next++];
-    if (segment === undefined) throw new LeftTheRecord('The record has no further message.');
+    if (segment === undefined) throw new ReplayDivergedError('The record has no further message.');
     const images = parts.flatMap((part) => (part.kind === 'image' ? [part.image] : []));
     return { tokens: segment.tokens, images };
   }

@@ -168,7 +168,7 @@ class GroupRun {
 
   async #complete(job: Job): Promise<void> {
     try {
-      const trajectory = await this.#tryOften(job);
+      const trajectory = await this.#runWithRetries(job);
       const { boundary, cause } = trajectory.failure ?? {};
       if (cause === 'deadline' || cause === 'cancelled') this.#stopped[cause]++;
       if (boundary) this.#failures[boundary] = (this.#failures[boundary] ?? 0) + 1;
@@ -184,7 +184,7 @@ class GroupRun {
     events?.({ kind: 'progress', stage: 'rollout', done: this.#done, total: this.total });
   }
 
-  async #tryOften(job: Job): Promise<Trajectory> {
+  async #runWithRetries(job: Job): Promise<Trajectory> {
     const tries = new Tries(this.#options.retries);
     const stop = stopFor(job, this.#options);
     try {

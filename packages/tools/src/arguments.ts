@@ -13,12 +13,12 @@ const coordinate = z.number();
 export type PointSchema = z.ZodTuple<[z.ZodNumber, z.ZodNumber], null>;
 export type BoxSchema = z.ZodTuple<[z.ZodNumber, z.ZodNumber, z.ZodNumber, z.ZodNumber], null>;
 
-/** [x, y] in pixels of the picture at its original size. */
+/** [x, y] in pixels of the image at its original size. */
 export const point: PointSchema = z
   .tuple([coordinate, coordinate])
   .describe('[x, y] in pixels of the picture at its original size.');
 
-/** [left, top, right, bottom] in pixels of the picture at its original size. */
+/** [left, top, right, bottom] in pixels of the image at its original size. */
 export const box: BoxSchema = z
   .tuple([coordinate, coordinate, coordinate, coordinate])
   .describe('[left, top, right, bottom] in pixels of the picture at its original size.');

@@ -16,7 +16,7 @@ function calling(call: () => unknown, context: Partial<ToolContext> = {}) {
     example: {},
     call: async () => call() as Awaited<ReturnType<Tool['call']>>,
   };
-  return callTool([tool], { name: 'search', arguments: {} }, { pictures: [], sandbox, ...context });
+  return callTool([tool], { name: 'search', arguments: {} }, { images: [], sandbox, ...context });
 }
 
 const fail = (error: unknown) => () => {

@@ -1,6 +1,6 @@
 /**
  * What every tool must keep, as plain checks: each throws an Error that says what broke. They need a
- * sandbox and one picture.
+ * sandbox and one image.
  */
 import { SandboxError } from '@saccade/sandbox';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';

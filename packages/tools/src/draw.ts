@@ -1,7 +1,7 @@
-/** What the tools that draw on a picture have in common. */
+/** What the tools that draw on an image have in common. */
 import type { Outcome } from '@saccade/sandbox';
 import { pythonValue } from './python.ts';
-import { runOnPicture } from './run-on-picture.ts';
+import { runOnImage } from './run-on-image.ts';
 import type { ToolContext } from './tool.ts';
 
 export interface Stroke {
@@ -24,7 +24,7 @@ _at = ${pythonValue(coordinates)}
 _draw = ImageDraw.Draw(_drawn)
 ${lines[shape](JSON.stringify(color))}
 _drawn.show()`;
-  return runOnPicture(context, image_index, [script]);
+  return runOnImage(context, image_index, [script]);
 }
 
 const lines = {

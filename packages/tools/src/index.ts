@@ -1,8 +1,8 @@
 export { callTool, type ToolCall } from './call-tool.ts';
 export { ToolError } from './errors.ts';
 export { type RefusalType, refused } from './refused.ts';
-export { pictureTools, tools } from './registry.ts';
-export { joinOutcomes, runOnPicture } from './run-on-picture.ts';
+export { imageTools, tools } from './registry.ts';
+export { joinOutcomes, runOnImage } from './run-on-image.ts';
 export {
   defineTool,
   type GivenArguments,
@@ -10,7 +10,7 @@ export {
   type Tool,
   type ToolContext,
   type ToolDefinition,
-  type ToolPicture,
+  type ToolImage,
 } from './tool.ts';
 export { codeImageTool } from './tools/code-image-tool.ts';
 export { imageAdjustTool } from './tools/image-adjust-tool.ts';

@@ -5,7 +5,7 @@ import * as catalog from './tools/catalog.ts';
 
 export const tools: Registry<Tool> = defineRegistry<Tool>('tool', catalog);
 
-/** The tools that do one thing to a picture each, and need no code of the model's. */
-export const pictureTools: readonly Tool[] = Object.values<Tool>(catalog).filter(
+/** The tools that do one thing to an image each, and need no code of the model's. */
+export const imageTools: readonly Tool[] = Object.values<Tool>(catalog).filter(
   ({ name }) => name !== catalog.codeImageTool.name,
 );

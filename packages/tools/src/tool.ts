@@ -1,25 +1,25 @@
-/** A typed tool: a name, a schema of its arguments, and what it does with the pictures it is given. */
+/** A typed tool: a name, a schema of its arguments, and what it does with the images it is given. */
 import type { Outcome, Sandbox } from '@saccade/sandbox';
 import type { AffineMap } from '@saccade/trajectory';
 import { z } from 'zod';
 import { argumentProblem } from './argument-problem.ts';
 import { refused } from './refused.ts';
 
-/** A picture of the trajectory that a tool may work on. */
-export interface ToolPicture {
+/** An image of the trajectory that a tool may work on. */
+export interface ToolImage {
   readonly name: string;
   /** PNG bytes at original resolution. */
   readonly png: Uint8Array;
   readonly width: number;
   readonly height: number;
-  /** Where its pixels come from: an earlier picture and the map into its frame. */
+  /** Where its pixels come from: an earlier image and the map into its frame. */
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
 export interface ToolContext {
-  /** The pictures so far, in order: index 0 is the first of the prompt. */
-  readonly pictures: readonly ToolPicture[];
-  /** Where tools run what they do to pictures. */
+  /** The images so far, in order: index 0 is the first of the prompt. */
+  readonly images: readonly ToolImage[];
+  /** Where tools run what they do to images. */
   readonly sandbox: Pick<Sandbox, 'open'>;
   readonly signal?: AbortSignal;
 }

@@ -5,7 +5,7 @@ import { decode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool } from './call-tool.ts';
 import { toolContract } from './contract.ts';
-import { pictureTools, tools } from './registry.ts';
+import { imageTools, tools } from './registry.ts';
 import type { GivenArguments, ToolContext } from './tool.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { python } = await ensurePython(environment);
   sandbox = await openSandbox({ python, limits: { wallSeconds: 5 } });
   const png = coordinatePicture(width, height);
-  context = { sandbox, pictures: [{ name: 'image_0', png, width, height }] };
+  context = { sandbox, images: [{ name: 'image_0', png, width, height }] };
 }, 300_000);
 afterAll(async () => {
   const { open } = sandbox.stats();
@@ -27,9 +27,9 @@ afterAll(async () => {
 });
 
 const call = (name: string, given: GivenArguments): Promise<Outcome> =>
-  callTool([...pictureTools, tools.get('code_image_tool')], { name, arguments: given }, context);
+  callTool([...imageTools, tools.get('code_image_tool')], { name, arguments: given }, context);
 
-/** Red and green of a pixel of the only picture: where it came from. */
+/** Red and green of a pixel of the only image: where it came from. */
 function pixelAt({ images }: Outcome, x: number, y: number): readonly number[] {
   const { data, width: wide, channels } = decode(images[0]?.png ?? new Uint8Array());
   const at = (y * wide + x) * channels;
@@ -69,11 +69,11 @@ describe('picture tools', () => {
     if (made === undefined) return;
     const later: ToolContext = {
       ...context,
-      pictures: [...context.pictures, { name: 'image_1', ...made }],
+      images: [...context.images, { name: 'image_1', ...made }],
     };
     const given = { bbox_2d: [5, 6, 45, 46], image_index: 1 };
     const second = await callTool(
-      pictureTools,
+      imageTools,
       { name: 'image_zoom_in_tool', arguments: given },
       later,
     );

@@ -34,7 +34,7 @@ export const MAX_COMPARED = 64;
 export type GiveUpReason = 'code' | 'nesting' | 'steps' | 'size';
 
 /** Thrown where the analysis gives up; never reaches its caller. */
-export class GiveUp extends Error {
+export class BudgetExceededError extends Error {
   readonly reason: GiveUpReason;
 
   constructor(reason: GiveUpReason) {
@@ -48,15 +48,15 @@ export class Budget {
   #steps = 0;
   #depth = 0;
 
-  /** Counts work. @throws GiveUp beyond the most that one execution may take */
+  /** Counts work. @throws BudgetExceededError beyond the most that one execution may take */
   spend(steps = 1): void {
     this.#steps += steps;
-    if (this.#steps > MAX_STEPS) throw new GiveUp('steps');
+    if (this.#steps > MAX_STEPS) throw new BudgetExceededError('steps');
   }
 
-  /** Runs something inside of what is followed now. @throws GiveUp where that is too deep */
+  /** Runs something inside of what is followed now. @throws BudgetExceededError where that is too deep */
   inside<Result>(run: () => Result): Result {
-    if (this.#depth >= MAX_FOLLOWED) throw new GiveUp('nesting');
+    if (this.#depth >= MAX_FOLLOWED) throw new BudgetExceededError('nesting');
     this.#depth++;
     try {
       return run();

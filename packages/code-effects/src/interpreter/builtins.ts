@@ -1,5 +1,5 @@
 /** Python's own functions, and the methods of its own types. */
-import { GiveUp } from './budget.ts';
+import { BudgetExceededError } from './budget.ts';
 import { itemsOf, pythonRound, rangeOf } from './operators.ts';
 import {
   type Arguments,
@@ -229,9 +229,9 @@ export function textOf(value: Value): Value | undefined {
   return undefined;
 }
 
-/** Adds to a list in place. @throws GiveUp where it becomes larger than lists are followed */
+/** Adds to a list in place. @throws BudgetExceededError where it becomes larger than lists are followed */
 export function extend(items: Value[], added: readonly Value[]): void {
-  if (!isFollowed(items.length + added.length + 1)) throw new GiveUp('size');
+  if (!isFollowed(items.length + added.length + 1)) throw new BudgetExceededError('size');
   items.push(...added);
 }
 

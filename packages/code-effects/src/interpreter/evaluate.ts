@@ -2,7 +2,7 @@
 import { libraries } from '../libraries/libraries.ts';
 import type { Argument, Expression } from '../syntax/ast.ts';
 import { assign } from './assign.ts';
-import { GiveUp, MAX_TEXT } from './budget.ts';
+import { BudgetExceededError, MAX_TEXT } from './budget.ts';
 import { callBuiltin, callPlainMethod, extend, textOf } from './builtins.ts';
 import { bindArguments, lookUp, mergeValues } from './names.ts';
 import { applyBinary, applyUnary, compare, indexPlain, itemsOf } from './operators.ts';
@@ -242,7 +242,7 @@ export class Evaluator {
       extend(items, [this.evaluate(expression.element, scope)]);
       return true;
     }
-    if (depth >= MAX_CLAUSES) throw new GiveUp('nesting');
+    if (depth >= MAX_CLAUSES) throw new BudgetExceededError('nesting');
     const values = itemsOf(this.evaluate(clause.iterable, scope));
     if (values === undefined) {
       this.#doubt(() => {

@@ -2,7 +2,7 @@
 
 import { libraries } from '../libraries/libraries.ts';
 import type { Handler, Statement } from '../syntax/ast.ts';
-import { GiveUp } from './budget.ts';
+import { BudgetExceededError } from './budget.ts';
 import { extend } from './builtins.ts';
 import { Evaluator } from './evaluate.ts';
 import { bind, lookUp, mergeValues } from './names.ts';
@@ -320,7 +320,7 @@ export class Interpreter {
       if (completion.kind === 'return') return completion;
       if (completion.kind === 'break') return next;
     }
-    throw new GiveUp('steps');
+    throw new BudgetExceededError('steps');
   }
 
   #try(statement: Statement & { kind: 'try' }, scope: Scope): Completion {

@@ -10,10 +10,11 @@ import {
   intersectionOverUnion,
   mapBox,
 } from '../geometry.ts';
+
 import type { BoxProblem, NoOpReason, Operation, ShownImage } from '../operation.ts';
 import type { OperationKind } from '../operation-kind.ts';
 import { familyOf } from '../operation-kind.ts';
-import { Budget, GiveUp, MAX_OPERATIONS } from './budget.ts';
+import { Budget, BudgetExceededError, MAX_OPERATIONS } from './budget.ts';
 import type { Image, ImageValue, Value } from './values.ts';
 
 /** A crop of at least this share of its image changes nothing worth a look. */
@@ -156,7 +157,7 @@ export class Session {
     const numbers = (done.numbers ?? []).filter((item): item is number => item !== undefined);
     const isAnyTurn = kind === 'rotate' && numbers.length === 0;
     this.attempt(isAnyTurn ? ['rotate_90', 'rotate_180', 'rotate_270'] : [kind], line);
-    if (this.operations.length >= MAX_OPERATIONS) throw new GiveUp('size');
+    if (this.operations.length >= MAX_OPERATIONS) throw new BudgetExceededError('size');
     this.operations.push({
       kind,
       family: familyOf(kind),

@@ -232,7 +232,7 @@ function move(
   }
 }
 
-/** Every second pixel stays where it is, pixel 0 first: centres move by a quarter or a half. */
+/** Every second pixel stays where it is, pixel 0 first: centers move by a quarter or a half. */
 function pyramid(
   name: 'pyrUp' | 'pyrDown',
   image: ImageValue,
@@ -315,7 +315,7 @@ function rotationMatrix({ args }: Call): Value {
 }
 
 /**
- * From the output back to the input. OpenCV's matrix goes forward and counts from the centres of
+ * From the output back to the input. OpenCV's matrix goes forward and counts from the centers of
  * pixels: half a pixel is added on both sides.
  */
 function backOf(matrix: Value | undefined): Affine | undefined {

@@ -8,11 +8,12 @@ import type { Outcome } from '@saccade/sandbox';
 import {
   imageFlipTool,
   imageRotateTool,
+  imageTools,
   imageZoomInTool,
-  pictureTools,
   refused,
   type Tool,
 } from '@saccade/tools';
+
 import type { Action } from '@saccade/trajectory';
 import { defineProtocol } from '../define-protocol.ts';
 import { currentImage, type Hand, type StepPlace } from '../hand.ts';
@@ -218,5 +219,5 @@ export const vista = defineProtocol({
       about: 'How the answer is to be written, as the prompt says it.',
     }),
   },
-  create: (settings, tools = pictureTools) => vistaWith('vista', { ...settings, tools }),
+  create: (settings, tools = imageTools) => vistaWith('vista', { ...settings, tools }),
 });

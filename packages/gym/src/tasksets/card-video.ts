@@ -3,7 +3,7 @@
  *
  * A clip of twelve seconds. At some time a card is put onto a table, turned over, turned back and taken
  * away. It lies there for twelve frames, and three of them show its digit. An overview in time, one small
- * picture for every sixth frame, shows when there is a card, but no digit: the ink is a hatching that
+ * image for every sixth frame, shows when there is a card, but no digit: the ink is a hatching that
  * vanishes when frames are shrunk. So the overview tells which frames are worth a look in full. What
  * time it is, the light tells: green rises from quarter to quarter of the clip, red within each.
  */
@@ -16,7 +16,7 @@ import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
 import { uniformFrames } from '../uniform-frames.ts';
 import { type Box, drawLook, drawTable, MAX_TEXTURE, type Picture } from './draw-needle.ts';
-import { encodePicture, taskId } from './needle.ts';
+import { encodeImage, taskId } from './needle.ts';
 
 const settings = z.strictObject({
   seed: count({
@@ -132,7 +132,7 @@ function checkOptions({ frameCount, cardFrames, digitFrames }: CardVideoOptions)
 export interface CardClip {
   readonly facts: CardVideoFacts;
   readonly answer: string;
-  /** Frame i; frames that are alike are the same picture. */
+  /** Frame i; frames that are alike are the same image. */
   picture(index: number): Picture;
   /** Its PNG bytes; frames that are alike are the same array. */
   frame(index: number): Promise<Uint8Array>;
@@ -172,7 +172,7 @@ export function drawCardClip(
     picture,
     frame(i) {
       const frame = picture(i);
-      const png = encoded.get(frame) ?? encodePicture(frame);
+      const png = encoded.get(frame) ?? encodeImage(frame);
       encoded.set(frame, png);
       return png;
     },
@@ -190,7 +190,7 @@ export function drawCardFrame(ink: Uint8Array, random: Random): Picture {
 /**
  * Frames side by side, shrunk to a quarter of their side and each pixel doubled: a token for each.
  *
- * The same pixels as Pillow's `reduce(4)` and a nearest-neighbour `resize` give.
+ * The same pixels as Pillow's `reduce(4)` and a nearest-neighbor `resize` give.
  */
 export function drawFilmStrip(frames: readonly Picture[]): Picture {
   const side = CARD_VIDEO_SIZE / SHRINK;
@@ -227,7 +227,7 @@ function meanOf({ pixels, width }: Picture, left: number, top: number, colour: n
   return Math.floor(sum / SHRINK ** 2 + 0.5);
 }
 
-/** The light changes so often, and in steps of so many grey levels. */
+/** The light changes so often, and in steps of so many gray levels. */
 const HOURS = 16;
 const STEP = 50;
 

@@ -1,5 +1,5 @@
 /**
- * `dark-needle`: which digit is hidden in the picture, which may lie on its side?
+ * `dark-needle`: which digit is hidden in the image, which may lie on its side?
  *
  * The tables of `turned-needle` without the light that shows how they lie: which tool is required
  * cannot be known before the look. What a reward pays for here is paid for trying.

@@ -1,4 +1,4 @@
-/** Draws the pictures of `needle`: cards on a dark table under coloured light, one holds a digit. */
+/** Draws the images of `needle`: cards on a dark table under colored light, one holds a digit. */
 import type { Random } from '@saccade/core';
 import { DIGIT_SIZE, type Digits } from '../mnist.ts';
 
@@ -7,7 +7,7 @@ export const CARD_SIZE = 56;
 /** The texture of table and cards is made of blocks of this side, pixels: too fine for an overview. */
 const BLOCK = 4;
 const TABLE = 20;
-/** Red rises by this from left to right, green from top to bottom: coloured light. */
+/** Red rises by this from left to right, green from top to bottom: colored light. */
 const WASH = 150;
 /** Blue, so that cards stand out from the table; red and green in the middle: room for the ink. */
 const PAPER = [127, 127, 230] as const;
@@ -88,7 +88,7 @@ export function drawPrint(ink: Uint8Array): Picture {
   return picture;
 }
 
-/** The table without cards: coloured light unless it is dark, a block texture, a few scratches. */
+/** The table without cards: colored light unless it is dark, a block texture, a few scratches. */
 export function drawTable(size: number, texture: number, random: Random, isLit: boolean): Picture {
   const wash = isLit ? WASH : 0;
   const pixels = new Uint8Array(size * size * 3);
@@ -136,7 +136,7 @@ function drawCard(
   random: Random,
 ): void {
   const shade = random.integer(21) - 10;
-  // What an overview keeps of the ink's edges, a few grey levels, drowns in the texture.
+  // What an overview keeps of the ink's edges, a few gray levels, drowns in the texture.
   const columns = (right - left + 2 * margin) / BLOCK;
   const rows = (bottom - top + 2 * margin) / BLOCK;
   const light = Array.from({ length: rows * columns }, () =>

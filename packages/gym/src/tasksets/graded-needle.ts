@@ -1,5 +1,5 @@
 /**
- * `graded-needle`: which digit is hidden in the picture, on easy tables and on hard ones?
+ * `graded-needle`: which digit is hidden in the image, on easy tables and on hard ones?
  *
  * Half of the tables are those of `needle`: the answer takes a look. On the other half the digit is
  * printed large as well, and the overview suffices.

@@ -1,5 +1,5 @@
 /**
- * `needle`: which digit is hidden in the picture?
+ * `needle`: which digit is hidden in the image?
  *
  * A large table holds one or two cards. One shows a real handwritten digit at native size, the other
  * a shape cut from strokes of digits. In the overview that fits the model's context one sees where
@@ -121,7 +121,7 @@ interface Layout {
   readonly digit: number;
 }
 
-/** Where the cards of a task lie: its metadata, without its picture. */
+/** Where the cards of a task lie: its metadata, without its image. */
 export function needleFacts(
   split: Split,
   index: number,
@@ -165,7 +165,7 @@ export function drawNeedle(options: NeedleOptions, split: Split, index: number):
   return { picture, facts, ink, answer: String(digits.label(digit)) };
 }
 
-/** The task that asks about a picture. */
+/** The task that asks about an image. */
 export async function needleTask(
   id: string,
   picture: Picture,
@@ -173,7 +173,7 @@ export async function needleTask(
   metadata: Task['metadata'],
 ): Promise<Task> {
   const { width, height } = picture;
-  const png = await encodePicture(picture);
+  const png = await encodeImage(picture);
   return {
     id,
     question: needleQuestion,
@@ -199,7 +199,7 @@ export function taskId(taskSet: string, split: Split, index: number): string {
 const SMALL_PIXELS = 64 * 64;
 
 /** PNG bytes; fast rather than small. */
-export async function encodePicture({ pixels, width, height }: Picture): Promise<Uint8Array> {
+export async function encodeImage({ pixels, width, height }: Picture): Promise<Uint8Array> {
   if (width * height <= SMALL_PIXELS) {
     return encode({ data: pixels, width, height, channels: 3 }, { zlib: { level: 1 } });
   }

@@ -1,4 +1,4 @@
-/** Quarter turns and flips of square pictures: what makes one stand upright again, and the maps. */
+/** Quarter turns and flips of square images: what makes one stand upright again, and the maps. */
 import type { Box, Picture } from './draw-needle.ts';
 
 /** Named as the tool that undoes them: turns count counter-clockwise, as Pillow's do. */
@@ -20,7 +20,7 @@ export const turnTools: readonly TurnTool[] = [
 /** x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]; pixels, y downwards. */
 export type TurnMap = readonly [number, number, number, number, number, number];
 
-/** From a picture of side S to the same after a tool; without a tool, the identity. */
+/** From an image of side S to the same after a tool; without a tool, the identity. */
 export function turnMap(tool: TurnTool | undefined, S: number): TurnMap {
   if (tool === 'rotate_90') return [0, 1, 0, -1, 0, S];
   if (tool === 'rotate_180') return [-1, 0, S, 0, -1, S];
@@ -63,7 +63,7 @@ export function turnBox(tool: TurnTool | undefined, S: number, box: Box): Box {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
-/** The square picture after a tool. */
+/** The square image after a tool. */
 export function turnPicture(tool: TurnTool | undefined, { width, pixels }: Picture): Picture {
   const [a, b, c, d, e, f] = turnMap(tool, width);
   const turned = new Uint8Array(pixels.length);

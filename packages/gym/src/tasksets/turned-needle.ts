@@ -1,9 +1,9 @@
 /**
- * `turned-needle`: which digit is hidden in the picture, which may lie on its side?
+ * `turned-needle`: which digit is hidden in the image, which may lie on its side?
  *
  * The tables of `needle`, most of them turned by a quarter, a half or three quarters, or flipped, in
- * equal shares. A turned digit reads as another one, or as none, so the picture has to be turned back
- * before the look. What shows how it lies is the coloured light: upright, red comes from the right and
+ * equal shares. A turned digit reads as another one, or as none, so the image has to be turned back
+ * before the look. What shows how it lies is the colored light: upright, red comes from the right and
  * green from below. On some upright tables the digit is printed large: they take no tool at all.
  */
 import { randomAt } from '@saccade/core';
@@ -71,15 +71,15 @@ export interface TurnedNeedleOptions extends TurnedNeedleSettings {
 
 /** Facts of a task, in its metadata; boxes are those of the table as it stands upright. */
 export interface TurnedNeedleFacts extends NeedleFacts {
-  /** `easy` where the overview shows the digit; `turned` where the picture has to be turned first. */
+  /** `easy` where the overview shows the digit; `turned` where the image has to be turned first. */
   readonly difficulty: 'easy' | 'hard' | 'turned';
   /** What the task cannot be solved without, in order: a turn, a crop. */
   readonly requiredTools: readonly string[];
-  /** Whether a part of the picture has to be looked at. */
+  /** Whether a part of the image has to be looked at. */
   readonly needsSearch: boolean;
-  /** Whether the light shows how the picture lies. */
+  /** Whether the light shows how the image lies. */
   readonly isLit: boolean;
-  /** From the given picture to the upright one. */
+  /** From the given image to the upright one. */
   readonly toCanonical: TurnMap;
   /** The tool that makes it stand upright; none where it does. */
   readonly turn?: TurnTool;

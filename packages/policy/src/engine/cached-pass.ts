@@ -15,7 +15,7 @@ import type { KvCache } from './kv-cache.ts';
 import type { PassPlan } from './pass-plan.ts';
 
 /**
- * Computes the plan's rows, fills their cache slots, and gives the normalised hidden state of each
+ * Computes the plan's rows, fills their cache slots, and gives the normalized hidden state of each
  * entry's last token: [entries, hidden]. Every layer writes the keys and values of all rows before
  * any row attends, so a prefix and the contexts that continue it can share a pass.
  */

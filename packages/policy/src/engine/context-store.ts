@@ -26,7 +26,7 @@ export class ContextStore {
    * The context of a request with all its tokens in the plan: its conversation if what is cached
    * begins the request, else a new one on its shared prefix. The caller becomes its user.
    *
-   * @throws DataError if pictures and placeholders do not match, or if the request does not begin
+   * @throws DataError if images and placeholders do not match, or if the request does not begin
    *         with the prefix it says it shares
    */
   open(request: SampleRequest, plan: PassPlan): CachedContext {

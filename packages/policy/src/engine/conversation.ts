@@ -9,7 +9,7 @@ export class CachedContext {
   readonly slots: SlotList = new SlotList();
   /** Tokens of this stretch, prefix excluded. */
   readonly tokens: number[] = [];
-  /** Pictures whose placeholders lie in the cached tokens, prefix included. */
+  /** Images whose placeholders lie in the cached tokens, prefix included. */
   readonly images: ModelImage[];
   /** M-RoPE position of the next token. */
   nextPosition: number;
@@ -30,7 +30,7 @@ export class CachedContext {
     return (this.prefix?.tokens.length ?? 0) + this.tokens.length;
   }
 
-  /** True if what is cached is how this context begins: the same tokens, the same pictures. */
+  /** True if what is cached is how this context begins: the same tokens, the same images. */
   begins(context: Int32Array, images: readonly ModelImage[]): boolean {
     if (this.length > context.length || this.images.length > images.length) return false;
     const start = this.prefix?.tokens.length ?? 0;

@@ -8,7 +8,7 @@ import type { KvCache } from './kv-cache.ts';
 export class PassPlan {
   readonly contexts: CachedContext[] = [];
   readonly images: ModelImage[] = [];
-  /** Token ids, VISUAL where a picture's feature goes. */
+  /** Token ids, VISUAL where an image's feature goes. */
   readonly ids: number[] = [];
   readonly temporal: number[] = [];
   readonly height: number[] = [];

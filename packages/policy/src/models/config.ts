@@ -13,7 +13,7 @@ export interface VisionConfig {
   readonly temporalPatchSize: number;
   /** Side of an attention window, pixels. */
   readonly windowSize: number;
-  /** Blocks that attend over the whole picture instead of windows. */
+  /** Blocks that attend over the whole image instead of windows. */
   readonly fullAttentionBlocks: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** M-RoPE positions: text counts up, a picture spreads over height and width at one moment. */
+/** M-RoPE positions: text counts up, an image spreads over height and width at one moment. */
 import { DataError } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
 import type { ModelConfig } from './config.ts';
@@ -8,7 +8,7 @@ export const VISUAL = -1;
 
 /** What the decoder takes of a stretch of tokens, and where the next stretch begins. */
 export interface Placement {
-  /** [T] token ids; VISUAL where a picture's feature goes. */
+  /** [T] token ids; VISUAL where an image's feature goes. */
   readonly ids: Int32Array;
   readonly temporal: Int32Array;
   readonly height: Int32Array;
@@ -19,8 +19,8 @@ export interface Placement {
 type Markup = Pick<ModelConfig, 'imageToken' | 'visionStartToken' | 'visionEndToken'>;
 
 /**
- * First placeholder of the next picture at or after `from`, or −1. Placeholders stand between the
- * vision markers, as many as the picture has features; an image token anywhere else is a token like
+ * First placeholder of the next image at or after `from`, or −1. Placeholders stand between the
+ * vision markers, as many as the image has features; an image token anywhere else is a token like
  * any other, since a model may sample one.
  */
 function findPicture(tokens: Int32Array, from: number, image: ModelImage, markup: Markup): number {
@@ -34,7 +34,7 @@ function findPicture(tokens: Int32Array, from: number, image: ModelImage, markup
   return -1;
 }
 
-/** How many of the pictures have their placeholders in `tokens`, in order. */
+/** How many of the images have their placeholders in `tokens`, in order. */
 export function countPictures(
   tokens: Int32Array,
   images: readonly ModelImage[],
@@ -50,13 +50,13 @@ export function countPictures(
 }
 
 /**
- * Text tokens take t = h = w = p, p+1, …; a picture of h×w merged patches starting at p takes
+ * Text tokens take t = h = w = p, p+1, …; an image of h×w merged patches starting at p takes
  * (p, p+row, p+column); text after it goes on at p + max(h, w). Qwen2-VL, arXiv:2409.12191.
  *
  * @param tokens  [T]
- * @param images  the pictures whose placeholders lie in `tokens`, in order
+ * @param images  the images whose placeholders lie in `tokens`, in order
  * @param start   position of the first token
- * @throws DataError if a picture has no placeholders
+ * @throws DataError if an image has no placeholders
  */
 export function placeTokens(
   tokens: Int32Array,

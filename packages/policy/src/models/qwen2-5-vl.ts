@@ -18,11 +18,11 @@ import { visionSpecs, visualFeatures } from './vision-tower.ts';
 
 /** What the decoder is given for N token rows. */
 export interface DecoderInput {
-  /** [N] token ids; VISUAL rows take the pictures' features in order. */
+  /** [N] token ids; VISUAL rows take the images' features in order. */
   readonly ids: Int32Array;
   /** [3, N] temporal, height and width positions. */
   readonly positions: Int32Array;
-  /** Pictures of the placeholders, in order. */
+  /** Images of the placeholders, in order. */
   readonly images: readonly ModelImage[];
 }
 

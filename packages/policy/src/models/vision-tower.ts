@@ -1,4 +1,4 @@
-/** The vision tower of a model configuration: pictures in, features of their placeholders out. */
+/** The vision tower of a model configuration: images in, features of their placeholders out. */
 import {
   type ParameterSpec,
   type Parameters,
@@ -13,7 +13,7 @@ import { type ModelConfig, VISION_EPS, VISION_ROPE_THETA } from './config.ts';
 
 const CHANNELS = 3;
 
-/** Features of all pictures, one row a merged unit, in the order of their placeholders: [E, D]. */
+/** Features of all images, one row a merged unit, in the order of their placeholders: [E, D]. */
 export function visualFeatures(
   device: Device,
   parameters: Parameters,

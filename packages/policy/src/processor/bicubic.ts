@@ -1,6 +1,6 @@
 /** Bicubic resampling with antialiasing, the arithmetic of Pillow's `Image.resize(…, BICUBIC)`. */
 
-/** Pillow's fixed-point precision for 8-bit pictures. */
+/** Pillow's fixed-point precision for 8-bit images. */
 const PRECISION_BITS = 32 - 8 - 2;
 
 /** Keys' cubic with a = −1/2. */

@@ -1,6 +1,6 @@
 /** The chat markup as the template other software renders; the processor writes the same tokens. */
 
-/** Jinja, saved as `chat_template.jinja`. A picture is one placeholder until its size is known. */
+/** Jinja, saved as `chat_template.jinja`. An image is one placeholder until its size is known. */
 export const chatTemplate: string = [
   "{%- for message in messages -%}{{- '<|im_start|>' + message['role'] + '\\n' -}}",
   "{%- if message['content'] is string -%}{{- message['content'] -}}{%- else -%}",

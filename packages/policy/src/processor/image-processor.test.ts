@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { resizeBicubic } from './bicubic.ts';
 import { patchesOf, prepareImage, qwenImageProcessor, smartResize } from './image-processor.ts';
 
-/** A picture that the script behind the golden values makes by the same formula. */
+/** An image that the script behind the golden values makes by the same formula. */
 function drawing(width: number, height: number): Uint8Array {
   const pixels = new Uint8Array(width * height * 3);
   for (let y = 0; y < height; y++) {

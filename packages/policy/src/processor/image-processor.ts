@@ -1,7 +1,7 @@
-/** Pictures to patches, as Qwen2-VL's image processor does it. */
+/** Images to patches, as Qwen2-VL's image processor does it. */
 
 import { DataError } from '@saccade/core';
-import { decodePicture } from '#decode-picture';
+import { decodeImage } from '#decode-image';
 import type { ModelImage } from '../batch.ts';
 import { resizeBicubic } from './bicubic.ts';
 
@@ -41,7 +41,7 @@ function roundHalfEven(x: number): number {
 }
 
 /**
- * The size a picture is given to the model at: sides are multiples of `factor`, the area lies
+ * The size an image is given to the model at: sides are multiples of `factor`, the area lies
  * between the bounds, the aspect ratio stays as close as it can.
  *
  * @throws DataError if one side is more than 200 times the other
@@ -82,7 +82,7 @@ export async function prepareImage(
   encoded: Uint8Array,
   config: ImageProcessorConfig,
 ): Promise<ModelImage> {
-  const { pixels, width, height } = await decodePicture(encoded, config.maxSourcePixels);
+  const { pixels, width, height } = await decodeImage(encoded, config.maxSourcePixels);
   return patchesOf(pixels, width, height, config);
 }
 
@@ -117,7 +117,7 @@ export function patchesOf(
               patches[to++] = table[resized[from] as number] as number;
             }
           }
-          // A still picture is the same at every moment of its temporal patch.
+          // A still image is the same at every moment of its temporal patch.
           for (let t = 1; t < temporalPatchSize; t++) {
             patches.copyWithin(to, start, start + area);
             to += area;

@@ -29,7 +29,7 @@ export function learnMerges(corpus: readonly string[], count: number): [string, 
       const isPair = symbols[from] === left && symbols[from + 1] === right;
       const weight = weights[from] as number;
       if (isPair) {
-        // Its neighbours leave their old pairs (the left one is already rewritten) for new ones.
+        // Its neighbors leave their old pairs (the left one is already rewritten) for new ones.
         if (to > 0) pairs.addPair(symbols[to - 1] as number, left, -weight);
         pairs.addPair(left, right, -weight);
         pairs.addPair(right, symbols[from + 2] as number, -weight);

@@ -3,7 +3,7 @@ import type { ModelImage } from '../batch.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineHttp } from './engine-http.ts';
 
-/** A picture as it travels. */
+/** An image as it travels. */
 export interface SentImage {
   readonly dataUrl: string;
   readonly tokenCount: number;
@@ -54,10 +54,10 @@ export interface Dialect {
 }
 
 /**
- * The context with one placeholder for every picture: engines expand them by themselves.
+ * The context with one placeholder for every image: engines expand them by themselves.
  *
- * @throws EngineError if placeholders and pictures do not fit: a model can write the placeholder
- *   too, and an engine would take it for a picture
+ * @throws EngineError if placeholders and images do not fit: a model can write the placeholder
+ *   too, and an engine would take it for an image
  */
 export function collapsePlaceholders({
   tokens,
@@ -90,7 +90,7 @@ export function collapsePlaceholders({
 
 const urls = new WeakMap<ModelImage, string>();
 
-/** PNG or JPEG bytes as a data URL, made once per prepared picture. */
+/** PNG or JPEG bytes as a data URL, made once per prepared image. */
 export function dataUrlOf(image: ModelImage, encoded: Uint8Array): string {
   let url = urls.get(image);
   if (url === undefined) {

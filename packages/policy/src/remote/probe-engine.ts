@@ -291,7 +291,7 @@ function spread(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
 }
 
-/** A grey PNG of 56×56 pixels. */
+/** A gray PNG of 56×56 pixels. */
 const probePictureUrl =
   'data:image/png;base64,' +
   'iVBORw0KGgoAAAANSUhEUgAAADgAAAA4CAIAAAAn5KxJAAAAP0lEQVR42u3OMQ0AAAwDoEqv9B5TsQQU' +

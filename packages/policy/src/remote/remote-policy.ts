@@ -1,6 +1,6 @@
 /**
  * The sampling half of a policy on an engine behind HTTP: vLLM, SGLang, or our own service. Token
- * ids go in, token ids and their log-probs come out; nothing is tokenised again, and what the engine
+ * ids go in, token ids and their log-probs come out; nothing is tokenized again, and what the engine
  * says of itself is checked before it is believed.
  */
 import { ConfigError } from '@saccade/core';
@@ -30,7 +30,7 @@ export interface RemotePolicyOptions extends EngineHttpOptions {
 }
 
 export interface EngineNeeds {
-  /** Pictures beside token ids. Default: whether the processor knows pictures. */
+  /** Images beside token ids. Default: whether the processor knows images. */
   readonly pictures?: boolean;
   /**
    * Log-probs of the distribution that was sampled from, at temperatures other than 1. Default false:
@@ -237,7 +237,7 @@ function versionOf({ weightVersion }: EngineAnswer): number | undefined {
     : undefined;
 }
 
-/** A processor that keeps the bytes of every picture it prepares: engines prepare them themselves. */
+/** A processor that keeps the bytes of every image it prepares: engines prepare them themselves. */
 class RememberingProcessor implements Processor {
   readonly endOfTurn: number;
   readonly imageToken?: number;
@@ -250,7 +250,7 @@ class RememberingProcessor implements Processor {
     if (inner.imageToken !== undefined) this.imageToken = inner.imageToken;
   }
 
-  /** @throws ConfigError for a picture that another processor prepared */
+  /** @throws ConfigError for an image that another processor prepared */
   sent(image: ModelImage): { readonly dataUrl: string; readonly tokenCount: number } {
     const encoded = this.#encoded.get(image);
     if (encoded === undefined) {

@@ -1,11 +1,11 @@
 /**
- * SGLang: `/generate` with `input_ids`, pictures as `image_data`.
+ * SGLang: `/generate` with `input_ids`, images as `image_data`.
  *
  * As of SGLang 0.5 (its `io_struct`, `sampling_params` and multimodal processors): log-probs of the
  * sampled tokens come as `[logprob, id, text]` in `meta_info.output_token_logprobs`, after the
  * temperature unless the server runs with SGLANG_RETURN_ORIGINAL_LOGPROB; `no_stop_trim` keeps what
  * stopped it; `sampling_seed` counts where the server runs with --enable-deterministic-inference.
- * With raw pictures it decodes the ids to text and tokenises that anew, which gives the same ids only
+ * With raw images it decodes the ids to text and tokenizes that anew, which gives the same ids only
  * if they were the tokenizer's own to begin with: `return_prompt_token_ids` says what it made of them.
  */
 import { AnswerFields } from './answer-fields.ts';

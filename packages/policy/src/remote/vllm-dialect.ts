@@ -1,11 +1,11 @@
 /**
  * vLLM: `/v1/completions` with token ids for a prompt, and `/inference/v1/generate` where there are
- * pictures, which completions do not take.
+ * images, which completions do not take.
  *
  * As of vLLM 0.30 (its `entrypoints`): `prompt` may be a list of ids; `return_token_ids` adds
  * `prompt_token_ids` and `token_ids` to a choice; `logprobs: 0` gives the sampled token's alone;
  * token ids keep all of a stop string whatever becomes of the text. `/inference/v1/generate` takes
- * `token_ids` with one placeholder per picture and the pictures as `content_parts`, expands the
+ * `token_ids` with one placeholder per image and the images as `content_parts`, expands the
  * placeholders, and with `return_token_ids` says what it made of them. What is left out of a request
  * comes from the model's generation_config.json, so everything that shapes the distribution is sent.
  */

@@ -1,4 +1,4 @@
-/** Prompts as engines take them: token ids or text, and pictures as data URLs. */
+/** Prompts as engines take them: token ids or text, and images as data URLs. */
 import { createHash } from 'node:crypto';
 import { messageOf } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
@@ -36,9 +36,9 @@ export class PromptReader {
   }
 
   /**
-   * Token ids with one placeholder per picture, as the model takes them.
+   * Token ids with one placeholder per image, as the model takes them.
    *
-   * @throws Refusal if placeholders and pictures do not fit, or a picture cannot be read
+   * @throws Refusal if placeholders and images do not fit, or an image cannot be read
    */
   async withPictures(
     ids: readonly number[],

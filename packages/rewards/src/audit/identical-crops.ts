@@ -15,7 +15,7 @@ import { sourced } from '../provenance.ts';
 /**
  * Within a trajectory: `leastRepeats` crops or more with an IoU of at least 0.95 with an earlier one
  * (CodeV's redline for repeated crops, arXiv:2511.19661, §4.3). Across tasks: the first crop is the
- * same part of the picture, to a hundredth of its sides, in `constantShare` of the trajectories
+ * same part of the image, to a hundredth of its sides, in `constantShare` of the trajectories
  * that crop. The second is ours.
  */
 export const identicalCrops: Detector = defineDetector({
@@ -75,7 +75,7 @@ function cropsOf({ context }: Audited): readonly Operation[] {
   );
 }
 
-/** The first crop as hundredths of its picture's sides; undefined where it is not known. */
+/** The first crop as hundredths of its image's sides; undefined where it is not known. */
 function firstPlace(audited: Audited): string | undefined {
   const [crop] = cropsOf(audited);
   const { canonicalBox, source } = crop ?? {};

@@ -1,4 +1,4 @@
-/** Flags trajectories that turn or flip pictures for nothing. */
+/** Flags trajectories that turn or flip images for nothing. */
 
 import type { Operation, OperationKind } from '@saccade/code-effects';
 import { identity } from '@saccade/code-effects';
@@ -15,8 +15,8 @@ import { taskFacts } from '../task-facts.ts';
 
 /**
  * Turns and flips where none is required (CodeVision's inappropriate tool use, arXiv:2512.03746,
- * §3.3.2: the task requires tools, none of them an orientation, or its picture stands as it was
- * taken), and ours: turns that bring a picture back to how it stood before, and those that leave it
+ * §3.3.2: the task requires tools, none of them an orientation, or its image stands as it was
+ * taken), and ours: turns that bring an image back to how it stood before, and those that leave it
  * as it is. Tasks that say neither `requiredTools` nor `toCanonical` are judged by the latter alone.
  */
 export const needlessTurns: Detector = defineDetector({
@@ -79,9 +79,9 @@ function turnsUnrequired(audited: Audited): boolean {
   return toCanonical?.every((entry, at) => entry === identity[at]) === true;
 }
 
-/** Whether a turn leaves a picture as it is, or brings back how it stood earlier in its making. */
+/** Whether a turn leaves an image as it is, or brings back how it stood earlier in its making. */
 function turnsBack(audited: Audited): boolean {
-  // How each picture stands, and how those stood that it was made from, itself last.
+  // How each image stands, and how those stood that it was made from, itself last.
   const histories = new Map<string, readonly Linear[]>();
   const upright: readonly Linear[] = [[1, 0, 0, 1]];
   for (const done of certainOperations(audited)) {

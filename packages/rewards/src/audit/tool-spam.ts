@@ -11,7 +11,7 @@ import { sourced } from '../provenance.ts';
 import { callsOf, isTalk } from './calls.ts';
 
 /**
- * A call adds nothing if all it does with pictures changes nothing (it loads, shows, saves, crops
+ * A call adds nothing if all it does with images changes nothing (it loads, shows, saves, crops
  * nearly everything or what was cropped before), if it only prints its own text, or if an earlier
  * call of the trajectory had the same code. PyVision's taxonomy has the first as `no operation`
  * (arXiv:2507.07998; a large share there); a bonus per call makes it worth while. Thresholds ours.

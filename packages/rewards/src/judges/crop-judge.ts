@@ -1,21 +1,21 @@
-/** Whether a picture that a tool made shows what the question is about. */
+/** Whether an image that a tool made shows what the question is about. */
 import type { Judge } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
 /**
  * Everything the judge sees. There is no place for code, thoughts or printed text: what a sandbox
- * prints is written by the model under judgement. Metadata are numbers for the same reason.
+ * prints is written by the model under judgment. Metadata are numbers for the same reason.
  */
 export interface CropInput {
   readonly question: string;
-  /** The tool's picture, PNG bytes. */
+  /** The tool's image, PNG bytes. */
   readonly png: Uint8Array;
   /** Sizes and coordinates, pixels, by name. */
   readonly metadata: Readonly<Record<string, number>>;
 }
 
 /**
- * How well a tool's picture shows something the question asks about.
+ * How well a tool's image shows something the question asks about.
  *
  *   1 clearly at least one such object · 0.5 partly · 0.25 none
  *

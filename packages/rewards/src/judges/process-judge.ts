@@ -6,11 +6,11 @@ export interface ProcessInput {
   readonly question: string;
   /** Everything the model wrote, turn after turn. */
   readonly response: Untrusted;
-  /** PNG bytes: the picture asked about, then those that tools made. */
+  /** PNG bytes: the image asked about, then those that tools made. */
   readonly pictures: readonly Uint8Array[];
 }
 
-/** Pictures shown: the first one and three of the tools', as in CodeV's code. */
+/** Images shown: the first one and three of the tools', as in CodeV's code. */
 const SHOWN = 4;
 
 /**

@@ -65,7 +65,7 @@ export type OversampleOptions = SchedulerOptions & SettingsOf<typeof settings>;
  * PyVision-RL, arXiv:2602.20739, Alg. 1.
  *
  * With `rules: 'code'`, what its code does: rounds of ⌈α·B⌉ groups are filtered rollout by rollout,
- * in this order: rewards of the group all equal (unless it has one), no picture from a tool, more
+ * in this order: rewards of the group all equal (unless it has one), no image from a tool, more
  * than `maxTokens`, an end other than an answer, the turn limit or failed code. Once B·G rollouts
  * are kept, and only if there are more, those of the largest σ are taken. So α changes how much a
  * round makes, hardly what is trained on. Where the code stops the run for want of rounds, this

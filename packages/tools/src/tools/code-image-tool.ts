@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runOnPicture } from '../run-on-picture.ts';
+import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
 /** Characters of code at most, as CodeVision's training configuration has it. */
@@ -8,7 +8,7 @@ const MOST_CODE = 2048;
 /** Names in the order in which a result is looked for. */
 const results = ['result', 'output', 'processed_image', 'img', 'image'];
 
-/** What the code finds: the picture under two names, a pen on it, and the libraries. */
+/** What the code finds: the image under two names, a pen on it, and the libraries. */
 const setUp = `import math
 import numpy
 from PIL import ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
@@ -17,7 +17,7 @@ img = image
 draw = ImageDraw.Draw(image)
 _given = image`;
 
-/** Shows the first name that holds something new; the picture itself if none does. */
+/** Shows the first name that holds something new; the image itself if none does. */
 const collect = `_found = _given
 for _name in ${JSON.stringify(results)}:
     _value = globals().get(_name)
@@ -29,9 +29,9 @@ if not isinstance(_found, Image.Image):
 _found.show()`;
 
 /**
- * Runs code on one picture and gives the picture it leaves in `result`, `output`,
- * `processed_image`, `img` or `image`, the first of them that is new; the picture as it is if
- * none is. Every call starts anew: only pictures go from one to the next.
+ * Runs code on one image and gives the image it leaves in `result`, `output`,
+ * `processed_image`, `img` or `image`, the first of them that is new; the image as it is if
+ * none is. Every call starts anew: only images go from one to the next.
  *
  * CodeVision, arXiv:2512.03746, §3.1; names, order and the limit of 2048 characters from its code
  * (`code_image_tool`).
@@ -60,6 +60,5 @@ export const codeImageTool: Tool = defineTool({
     description: 'Look at the corner.',
     image_index: 0,
   },
-  run: ({ code, image_index }, context) =>
-    runOnPicture(context, image_index, [setUp, code, collect]),
+  run: ({ code, image_index }, context) => runOnImage(context, image_index, [setUp, code, collect]),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { imageIndex } from '../arguments.ts';
 import { refused } from '../refused.ts';
-import { runOnPicture } from '../run-on-picture.ts';
+import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
 const factor = z.number().min(0).max(10).optional();
@@ -23,6 +23,6 @@ export const imageAdjustTool: Tool = defineTool({
     const script = `from PIL import ImageEnhance
 _changed = ImageEnhance.Brightness(image.convert("RGB")).enhance(${brightness ?? 1})
 ImageEnhance.Contrast(_changed).enhance(${contrast ?? 1}).show()`;
-    return runOnPicture(context, image_index, [script]);
+    return runOnImage(context, image_index, [script]);
   },
 });

@@ -3,7 +3,7 @@ import { drawShape } from '../draw.ts';
 import { refused } from '../refused.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
-/** Draws the outline of a box onto a picture. */
+/** Draws the outline of a box onto an image. */
 export const imageDrawBoxTool: Tool = defineTool({
   name: 'image_draw_box_tool',
   description: 'Draws the outline of a box onto a picture.',

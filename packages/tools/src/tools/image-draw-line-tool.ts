@@ -2,7 +2,7 @@ import { colour, imageIndex, point, strokeWidth } from '../arguments.ts';
 import { drawShape } from '../draw.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
-/** Draws a straight line onto a picture. */
+/** Draws a straight line onto an image. */
 export const imageDrawLineTool: Tool = defineTool({
   name: 'image_draw_line_tool',
   description: 'Draws a straight line onto a picture.',

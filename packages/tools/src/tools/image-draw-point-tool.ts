@@ -2,7 +2,7 @@ import { colour, imageIndex, point, strokeWidth } from '../arguments.ts';
 import { drawShape } from '../draw.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
-/** Draws a dot onto a picture. */
+/** Draws a dot onto an image. */
 export const imageDrawPointTool: Tool = defineTool({
   name: 'image_draw_point_tool',
   description: 'Draws a dot onto a picture.',

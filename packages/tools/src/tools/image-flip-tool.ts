@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { imageIndex } from '../arguments.ts';
-import { runOnPicture } from '../run-on-picture.ts';
+import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
-/** Mirrors a picture; one of CodeVision's core operations, arXiv:2512.03746, §3.3.1. */
+/** Mirrors an image; one of CodeVision's core operations, arXiv:2512.03746, §3.3.1. */
 export const imageFlipTool: Tool = defineTool({
   name: 'image_flip_tool',
   description: 'Mirrors a picture: horizontally swaps left and right, vertically top and bottom.',
@@ -15,6 +15,6 @@ export const imageFlipTool: Tool = defineTool({
   run({ direction, image_index = 0 }, context) {
     const method = direction === 'horizontal' ? 'FLIP_LEFT_RIGHT' : 'FLIP_TOP_BOTTOM';
     const script = `image.transpose(Image.Transpose.${method}).show()`;
-    return runOnPicture(context, image_index, [script]);
+    return runOnImage(context, image_index, [script]);
   },
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { imageIndex } from '../arguments.ts';
-import { runOnPicture } from '../run-on-picture.ts';
+import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
-/** Makes a picture larger or smaller. */
+/** Makes an image larger or smaller. */
 export const imageResizeTool: Tool = defineTool({
   name: 'image_resize_tool',
   description: 'Makes a picture larger or smaller.',
@@ -16,6 +16,6 @@ export const imageResizeTool: Tool = defineTool({
     const script = `image.resize(
     tuple(max(1, round(side * ${scale})) for side in image.size), Image.Resampling.LANCZOS
 ).show()`;
-    return runOnPicture(context, image_index, [script]);
+    return runOnImage(context, image_index, [script]);
   },
 });

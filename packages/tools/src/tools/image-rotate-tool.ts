@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { imageIndex } from '../arguments.ts';
-import { runOnPicture } from '../run-on-picture.ts';
+import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
 /** Quarter turns are exact: no pixel is interpolated. */
@@ -11,7 +11,7 @@ const quarters = new Map([
 ]);
 
 /**
- * Turns a picture counter-clockwise; its frame grows so that nothing is lost.
+ * Turns an image counter-clockwise; its frame grows so that nothing is lost.
  *
  * DeepEyes' tool of the same name, which VISTA-Gym carries (its `deepeyes` handler).
  */
@@ -30,6 +30,6 @@ export const imageRotateTool: Tool = defineTool({
       quarter === undefined
         ? `image.rotate(${turned}, resample=Image.Resampling.BICUBIC, expand=True).show()`
         : `image.transpose(Image.Transpose.${quarter}).show()`;
-    return runOnPicture(context, image_index, [script]);
+    return runOnImage(context, image_index, [script]);
   },
 });

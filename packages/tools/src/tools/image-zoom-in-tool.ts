@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { box, imageIndex } from '../arguments.ts';
 import { pythonValue } from '../python.ts';
 import { refused } from '../refused.ts';
-import { runOnPicture } from '../run-on-picture.ts';
+import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
-/** A smaller box is widened around its centre: one patch of the vision tower and no less. */
+/** A smaller box is widened around its center: one patch of the vision tower and no less. */
 const LEAST_SIDE = 28;
 
 /**
- * Cuts a box out of a picture. The box is clamped to the picture; a side under 28 pixels is widened
- * around the centre.
+ * Cuts a box out of an image. The box is clamped to the image; a side under 28 pixels is widened
+ * around the center.
  *
  * DeepEyes' tool of the same name, which VISTA-Gym carries (its `deepeyes` handler); clamping and
  * widening as there.
@@ -25,8 +25,8 @@ export const imageZoomInTool: Tool = defineTool({
   },
   example: { bbox_2d: [10, 10, 60, 50] },
   async run({ bbox_2d, image_index = 0 }, context) {
-    const picture = context.pictures[image_index];
-    if (picture === undefined) return runOnPicture(context, image_index, []);
+    const picture = context.images[image_index];
+    if (picture === undefined) return runOnImage(context, image_index, []);
     const [left, right] = span(bbox_2d[0], bbox_2d[2], picture.width);
     const [top, bottom] = span(bbox_2d[1], bbox_2d[3], picture.height);
     if (left >= right || top >= bottom) {
@@ -34,11 +34,11 @@ export const imageZoomInTool: Tool = defineTool({
       return refused('BadArgument', `The box holds nothing of the picture, which is ${size}.`);
     }
     const script = `image.crop(tuple(${pythonValue([left, top, right, bottom])})).show()`;
-    return runOnPicture(context, image_index, [script]);
+    return runOnImage(context, image_index, [script]);
   },
 });
 
-/** Both ends of a side in whole pixels, inside of the picture and not too near to each other. */
+/** Both ends of a side in whole pixels, inside of the image and not too near to each other. */
 function span(from: number, to: number, size: number): readonly [number, number] {
   const [start, end] = [Math.max(0, Math.floor(from)), Math.min(size, Math.ceil(to))];
   const least = Math.min(LEAST_SIDE, size);

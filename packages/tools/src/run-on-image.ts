@@ -1,30 +1,30 @@
-/** Runs Python on one picture, in a session of its own: nothing stays for the next call. */
+/** Runs Python on one image, in a session of its own: nothing stays for the next call. */
 import type { CapturedImage, Outcome } from '@saccade/sandbox';
 import { composeAffine } from '@saccade/trajectory';
 import { refused } from './refused.ts';
-import type { ToolContext, ToolPicture } from './tool.ts';
+import type { ToolContext, ToolImage } from './tool.ts';
 
-/** The picture's variable in the session. */
-const pictureVariable = 'image';
+/** The image's variable in the session. */
+const imageVariable = 'image';
 
 /**
- * Runs the scripts one after another, as long as they end without error, with the picture in the
+ * Runs the scripts one after another, as long as they end without error, with the image in the
  * variable `image`. What they print and show is one outcome.
  *
- * @param index of the picture among the context's
+ * @param index of the image among the context's
  */
-export async function runOnPicture(
+export async function runOnImage(
   context: ToolContext,
   index: number,
   scripts: readonly string[],
 ): Promise<Outcome> {
-  const picture = context.pictures[index];
+  const picture = context.images[index];
   if (picture === undefined) {
-    const last = context.pictures.length - 1;
+    const last = context.images.length - 1;
     return refused('BadArgument', `There is no picture ${index}. Write 0 to ${last}.`);
   }
   const abort = context.signal === undefined ? {} : { signal: context.signal };
-  const images = [{ name: pictureVariable, encoded: picture.png }];
+  const images = [{ name: imageVariable, encoded: picture.png }];
   const session = await context.sandbox.open({ images, ...abort });
   try {
     let outcome: Outcome | undefined;
@@ -54,10 +54,10 @@ export function joinOutcomes(first: Outcome, second: Outcome): Outcome {
   };
 }
 
-/** Says where a shown picture comes from in terms of the trajectory instead of the session. */
-function inFrameOf(picture: ToolPicture, image: CapturedImage): CapturedImage {
+/** Says where a shown image comes from in terms of the trajectory instead of the session. */
+function inFrameOf(picture: ToolImage, image: CapturedImage): CapturedImage {
   const { origin, ...rest } = image;
-  if (origin === undefined || origin.image !== pictureVariable) return rest;
+  if (origin === undefined || origin.image !== imageVariable) return rest;
   if (picture.origin === undefined) return { ...rest, origin: { ...origin, image: picture.name } };
   const map = composeAffine(picture.origin.map, origin.map);
   return { ...rest, origin: { image: picture.origin.image, map } };

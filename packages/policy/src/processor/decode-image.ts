@@ -4,7 +4,7 @@ import { decode, hasPngSignature } from 'fast-png';
 import sharp from 'sharp';
 import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
-export interface DecodedPicture {
+export interface DecodedImage {
   /** [height, width, 3] */
   readonly pixels: Uint8Array;
   readonly width: number;
@@ -23,10 +23,10 @@ const SMALL_PIXELS = 128 * 128;
  * @param maxPixels images with more are refused by what their header says, before they are decoded
  * @throws DataError if it is no image, or has too many pixels
  */
-export async function decodePicture(
+export async function decodeImage(
   encoded: Uint8Array,
   maxPixels: number = MAX_SOURCE_PIXELS,
-): Promise<DecodedPicture> {
+): Promise<DecodedImage> {
   const size = imageSize(encoded);
   if (size !== undefined) checkImageSize(size, maxPixels);
   const small = decodeSmallPng(encoded);
@@ -58,9 +58,9 @@ function undecodable(error: unknown): DataError {
   return new DataError(`An image could not be decoded: ${messageOf(error)}.`, { cause: error });
 }
 
-/** The picture if it is a small opaque 8-bit RGB PNG without a colour profile, as crops are. */
-function decodeSmallPng(encoded: Uint8Array): DecodedPicture | undefined {
-  // The signature, then the header: width, height, depth, colour type, …, interlacing.
+/** The image if it is a small opaque 8-bit RGB PNG without a color profile, as crops are. */
+function decodeSmallPng(encoded: Uint8Array): DecodedImage | undefined {
+  // The signature, then the header: width, height, depth, color type, …, interlacing.
   if (encoded.length < 33 || !hasPngSignature(encoded)) return undefined;
   const header = new DataView(encoded.buffer, encoded.byteOffset, 33);
   const isPlain = header.getUint16(24) === 0x0802 && header.getUint8(28) === 0;

@@ -2,10 +2,10 @@
 import { type Chart, drawPlot, HEIGHT, WIDTH } from './charts.ts';
 import { type Html, html } from './html.ts';
 
-/** Told apart on white, also by most who are colour-blind. */
+/** Told apart on white, also by most who are color-blind. */
 const COLOURS = ['#1f5fbf', '#c4600c', '#17803d', '#8e3b9e', '#a3232b', '#5d6168'] as const;
 
-/** Runs that one picture can tell apart: every colour once whole and once dashed. */
+/** Runs that one image can tell apart: every color once whole and once dashed. */
 export const MOST_RUNS: number = 2 * COLOURS.length;
 
 const MARGIN = 16;
@@ -22,7 +22,7 @@ const LETTER = 7;
 const LINE_LETTERS = 62;
 const LINE = 15;
 
-/** Charts with one legend; a series has the colour of its label's place. */
+/** Charts with one legend; a series has the color of its label's place. */
 export interface PictureSection {
   readonly heading?: string;
   readonly labels: readonly string[];
@@ -30,7 +30,7 @@ export interface PictureSection {
 }
 
 /** The sections one below the other. */
-export function drawPicture(title: string, sections: readonly PictureSection[]): string {
+export function drawChartGrid(title: string, sections: readonly PictureSection[]): string {
   const width = 2 * MARGIN + COLUMNS * WIDTH + (COLUMNS - 1) * GAP;
   let height = MARGIN;
   const drawn = sections.map((section) => {

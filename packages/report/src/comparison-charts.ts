@@ -1,10 +1,11 @@
 /** The curves of a comparison as one SVG file. */
+
+import { drawChartGrid } from './chart-grid.ts';
 import { type ComparedRun, comparisonCharts } from './comparison.ts';
-import { drawPicture } from './picture-of-charts.ts';
 
 export function drawComparison(runs: readonly ComparedRun[]): string {
   const labels = runs.map(({ label }) => label);
-  return drawPicture(`Curves of ${labels.join(', ')}`, [
+  return drawChartGrid(`Curves of ${labels.join(', ')}`, [
     { labels, charts: comparisonCharts(runs) },
   ]);
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-/** In place of `decode-picture.ts` in browsers: their own decoder, drawn on white. */
+/** In place of `decode-image.ts` in browsers: their own decoder, drawn on white. */
 import { DataError, messageOf } from '@saccade/core';
-import type { DecodedPicture } from './decode-picture.ts';
+import type { DecodedImage } from './decode-image.ts';
 import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
 /**
@@ -10,10 +10,10 @@ import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
  * @param maxPixels images with more are refused by what their header says, before they are decoded
  * @throws DataError if it is no image, or has too many pixels
  */
-export async function decodePicture(
+export async function decodeImage(
   encoded: Uint8Array,
   maxPixels: number = MAX_SOURCE_PIXELS,
-): Promise<DecodedPicture> {
+): Promise<DecodedImage> {
   const size = imageSize(encoded);
   if (size !== undefined) checkImageSize(size, maxPixels);
   try {
