@@ -8,7 +8,6 @@ import ctypes
 import fcntl
 import os
 import sys
-import tempfile
 
 PROT_READ_WRITE = 3
 MAP_SHARED = 1
@@ -31,6 +30,8 @@ if _fallocate is not None:
 def _made(name):
     if hasattr(os, "memfd_create"):
         return os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    import tempfile  # not above: it loads `random`, which must come after `fork_hooks`
+
     number, path = tempfile.mkstemp()
     os.unlink(path)
     return number
