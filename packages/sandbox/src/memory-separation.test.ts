@@ -77,8 +77,9 @@ async function look(
     // The server's own processes: the last one has no child but the sessions, which are their parent's.
     const forking = before.slice(-1);
     expect(scanMemory(forking[0] ?? 0, needles).bytes).toBeGreaterThan(16 * 2 ** 20);
+    const seen = { tenant: found(tenants), forking: found(forking), fresh: found(fresh) };
     goOn();
-    return { tenant: found(tenants), forking: found(forking), fresh: found(fresh) };
+    return seen;
   } finally {
     child.stdin?.end();
     await new Promise((done) => (child.exitCode === null ? child.on('close', done) : done(null)));

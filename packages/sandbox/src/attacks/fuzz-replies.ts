@@ -1,4 +1,6 @@
 /** Replies by the million, for what decodes them in Node; and live ones from real sessions. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ConfigError } from '@saccade/core';
 import { defaultLimits, type Limits } from '../limits.ts';
 import type { LocalSandbox } from '../local-sandbox.ts';
@@ -43,7 +45,7 @@ export async function fuzzReplies({ count, seed }: FuzzOptions): Promise<FuzzRes
   let settled = 0;
   const began = Math.floor(count / 10);
   for (let index = 0; index < count && failures.length < mostFailures; index++) {
-    if (index === began) settled = process.memoryUsage().heapUsed;
+    if (index === began) settled = heapBytes();
     const bytes = mutatedReply(dice);
     const isRunning = dice.roll(2) === 0;
     const start = performance.now();
@@ -56,8 +58,15 @@ export async function fuzzReplies({ count, seed }: FuzzOptions): Promise<FuzzRes
     }
     slowestMs = Math.max(slowestMs, performance.now() - start);
   }
-  const grownBytes = process.memoryUsage().heapUsed - settled;
+  const grownBytes = heapBytes() - settled;
   return { ends, failures, slowestMs, grownBytes };
+}
+
+/** What is in use after everything that is not was collected. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
 }
 
 async function asStart(bytes: Buffer): Promise<string> {
@@ -111,7 +120,7 @@ export async function fuzzLive({ sandbox, count, seed }: LiveOptions): Promise<F
   const bystander = await sandbox.open();
   await bystander.execute('kept = 1');
   let [slowestMs, left] = [0, count];
-  const settled = process.memoryUsage().heapUsed;
+  const settled = heapBytes();
   const one = async (): Promise<void> => {
     while (left > 0 && failures.length < mostFailures) {
       left -= 1;
@@ -129,7 +138,7 @@ export async function fuzzLive({ sandbox, count, seed }: LiveOptions): Promise<F
   if (after.stdout !== '1\n') failures.push(`The session beside them ended with ${after.kind}.`);
   if (sandbox.stats().restarts !== restarts) failures.push('A fork server ended.');
   if (sandbox.stats().open !== 0) failures.push(`${sandbox.stats().open} sessions are left.`);
-  return { ends, failures, slowestMs, grownBytes: process.memoryUsage().heapUsed - settled };
+  return { ends, failures, slowestMs, grownBytes: heapBytes() - settled };
 }
 
 async function liveOutcome(sandbox: LocalSandbox, bytes: Buffer, cut: number): Promise<Outcome> {
