@@ -7,6 +7,8 @@ import type { LocalSandbox } from '../local-sandbox.ts';
 import type { Outcome } from '../outcome.ts';
 import { Permits } from '../permits.ts';
 import { PythonSession, type SessionHost } from '../python-session.ts';
+import { decodeReply } from '../reply.ts';
+import { readDied, readFailed, readOpened, readRefused, readResult } from '../session-replies.ts';
 import { Dice, mutatedReply } from './reply-mutations.ts';
 
 export interface FuzzOptions {
@@ -36,7 +38,10 @@ function replyBytes(kind: number, number: number, text: string): Buffer {
   return Buffer.concat([record, Buffer.from(text)]);
 }
 
-/** Gives changed replies to sessions without a process: half at their start, half as a result. */
+/** So many replies are only decoded for each that a session without a process gets: that takes longer. */
+const decodedPerSession = 9;
+
+/** Decodes changed replies, and gives some to sessions: half at their start, half as a result. */
 export async function fuzzReplies({ count, seed }: FuzzOptions): Promise<FuzzResult> {
   const dice = new Dice(seed);
   const ends: Record<string, number> = {};
@@ -47,10 +52,10 @@ export async function fuzzReplies({ count, seed }: FuzzOptions): Promise<FuzzRes
   for (let index = 0; index < count && failures.length < mostFailures; index++) {
     if (index === began) settled = heapBytes();
     const bytes = mutatedReply(dice);
-    const isRunning = dice.roll(2) === 0;
+    const way = dice.roll(2 + 2 * decodedPerSession);
     const start = performance.now();
     try {
-      const end = isRunning ? await asResult(bytes) : await asStart(bytes);
+      const end = way > 1 ? decoded(bytes) : await (way === 1 ? asResult(bytes) : asStart(bytes));
       ends[end] = (ends[end] ?? 0) + 1;
       if (end === 'result: infraError') failures.push(`${end}: ${bytes.toString('hex')}`);
     } catch (error) {
@@ -67,6 +72,18 @@ function heapBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   return process.memoryUsage().heapUsed;
+}
+
+function decoded(bytes: Buffer): string {
+  const reply = decodeReply(bytes, defaultLimits);
+  if (reply.kind === 'broken') return 'decoded: broken';
+  const readers = [readOpened, readFailed, readRefused] as const;
+  const results = [readResult, readDied] as const;
+  const read = [
+    ...readers.map((reader) => reader(reply)),
+    ...results.map((reader) => reader(reply, defaultLimits, 'none', 0)),
+  ];
+  return `decoded: ${read.some((one) => one !== undefined) ? 'read' : 'not typed'}`;
 }
 
 async function asStart(bytes: Buffer): Promise<string> {
