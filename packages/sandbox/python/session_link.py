@@ -3,10 +3,18 @@
 import os
 import selectors
 
-import session_wire
 import shared_memory
 from channel import Outbox
-from session_wire import MAX_REPLY_BYTES, REPLY, BrokenReply, ReplyReader
+from session_wire import (
+    FAILED,
+    MAX_REPLY_BYTES,
+    OPENED,
+    REFUSED,
+    REPLY,
+    START,
+    ReplyReader,
+    encode_request,
+)
 
 
 class SessionLink:
@@ -35,7 +43,7 @@ class SessionLink:
         self.outbox = Outbox(lambda data: os.write(self.requests, data))
         self.reader = ReplyReader()
         # Of the last request.
-        self.number = session_wire.START
+        self.number = START
 
     @property
     def given(self):
@@ -55,8 +63,8 @@ class SessionLink:
     # --- requests ---
 
     def start(self, header):
-        self.reader.expect(session_wire.START, (session_wire.OPENED, session_wire.FAILED, session_wire.REFUSED))
-        self.outbox.push(session_wire.encode_request(session_wire.START, header))
+        self.reader.expect(START, (OPENED, FAILED, REFUSED))
+        self.outbox.push(encode_request(START, header))
 
     def execute(self, code, kinds):
         """False where a reply is still due."""
@@ -64,7 +72,7 @@ class SessionLink:
             return False
         self.number += 1
         self.reader.expect(self.number, kinds)
-        self.outbox.push(session_wire.encode_request(self.number, None, code))
+        self.outbox.push(encode_request(self.number, None, code))
         self.update_events()
         return True
 
