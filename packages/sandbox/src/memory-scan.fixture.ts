@@ -43,13 +43,18 @@ function readAt(file: number, piece: Buffer, size: number, at: bigint): number {
 }
 
 function regionsOf(pid: number): (readonly [bigint, bigint])[] {
-  return readFileSync(`/proc/${pid}/maps`, 'utf8')
-    .split('\n')
-    .filter((line) => / r/.test(line) && !/\[v(var|syscall|dso)/.test(line))
-    .map((line) => {
-      const [start = '0', end = '0'] = line.split(' ', 1)[0]?.split('-') ?? [];
-      return [BigInt(`0x${start}`), BigInt(`0x${end}`)] as const;
-    });
+  return (
+    readFileSync(`/proc/${pid}/maps`, 'utf8')
+      .split('\n')
+      // All but what only shows a file.
+      .filter(
+        (line) => / r/.test(line) && !/ r-[-x][ps] .* \/(?!memfd:)|\[v(var|syscall|dso)/.test(line),
+      )
+      .map((line) => {
+        const [start = '0', end = '0'] = line.split(' ', 1)[0]?.split('-') ?? [];
+        return [BigInt(`0x${start}`), BigInt(`0x${end}`)] as const;
+      })
+  );
 }
 
 /** Living processes below `root`, parents before their children. */
