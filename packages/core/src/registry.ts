@@ -1,5 +1,6 @@
 /** A registry is a frozen, sorted, typed view of a catalog module; unknown names list the known. */
 import { ConfigError } from './errors.ts';
+import { nearestName } from './nearest-name.ts';
 
 export interface Registry<Unit> {
   /** What the units are, singular, for messages: `reward`. */
@@ -51,7 +52,13 @@ export function defineRegistry<Unit>(
     get(name: string): Unit {
       const unit = units.get(name);
       if (unit === undefined) {
-        throw new ConfigError(noun, `There is no ${noun} "${name}". Known: ${names.join(', ')}.`);
+        const near = nearestName(name, names);
+        const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+        const asked = name.length > 60 ? `${name.slice(0, 57)}...` : name;
+        throw new ConfigError(
+          noun,
+          `There is no ${noun} "${asked}". Known: ${names.join(', ')}.${hint}`,
+        );
       }
       return unit;
     },

@@ -14,7 +14,7 @@ import sys
 import time
 
 import guard
-import wire
+from session_wire import DIED, RESULT
 from snapshot import Snapshot, go_back, places
 
 COMMITTED, FAILED = b"c", b"f"
@@ -36,13 +36,9 @@ class Transactions:
         guard.prctl(guard.PR_SET_CHILD_SUBREAPER, 1)
 
     def serve(self):
-        buffer = wire.FrameBuffer()
-        while True:
-            frame = wire.read_blocking(self.worker.sock, buffer)
-            if frame is None:
-                os._exit(0)
-            _, blobs = wire.decode(frame[2], frame[1])
-            self.run(blobs[0].decode())
+        while (request := self.worker.link.next()) is not None:
+            self.run(request[1].decode())
+        os._exit(0)
 
     def run(self, code):
         """In the process that holds the session when it is over, this returns."""
@@ -99,14 +95,14 @@ class Transactions:
         if not is_kept:
             result["rolledBack"] = True
             os.write(verdict, FAILED)
-            worker.send(result, worker.capture.blobs)
+            worker.link.reply(RESULT, result, worker.capture.blobs)
             os._exit(0)
         # The parent's end is no longer ours.
         guard.prctl(guard.PR_SET_PDEATHSIG, 0)
         self.is_first = False
         os.write(verdict, COMMITTED)
         os.close(verdict)
-        worker.send(result, worker.capture.blobs)
+        worker.link.reply(RESULT, result, worker.capture.blobs)
 
     def wait_for(self, pid, verdict):
         """What the child says; empty if it ended without a word, None if it did not in time."""
@@ -143,7 +139,7 @@ class Transactions:
         """The child is the session now. The first process waits for the last."""
         if not self.is_first:
             os._exit(0)
-        self.worker.sock.close()
+        self.worker.link.close()
         sys.stdout = sys.stderr = None
         while True:
             try:
@@ -152,8 +148,7 @@ class Transactions:
                 os._exit(0)
 
     def tell_death(self, cause, status, wall_ms, max_rss_kb, message=""):
-        self.worker.send({
-            "type": "died",
+        self.worker.link.reply(DIED, {
             "cause": cause,
             "message": message,
             "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,

@@ -9,7 +9,7 @@ import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
 import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
 import { makeTemporary, removeTree, sweepTemporaries } from './temporary.ts';
-import { encodeFrame, type Frame, FrameReader } from './wire.ts';
+import { decodeHeader, encodeFrame, type Frame, FrameReader } from './wire.ts';
 
 export interface ServerIdentity {
   readonly python: string;
@@ -211,7 +211,8 @@ async function placeCanary(): Promise<Canary> {
   };
 }
 
-function readIdentity({ header }: Frame): ServerIdentity {
+function readIdentity(frame: Frame): ServerIdentity {
+  const header = decodeHeader(frame) as Readonly<Record<string, unknown>>;
   if (header.type !== 'ready') {
     throw new SandboxError(`The sandbox's server said ${String(header.type)}, expected "ready".`);
   }

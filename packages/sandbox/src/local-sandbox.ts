@@ -8,6 +8,7 @@ import type { PythonSession } from './python-session.ts';
 import type { LinkOptions, ServerLink } from './server-link.ts';
 import { type Recycle, ServerPool } from './server-pool.ts';
 import type { Sandbox, Session, SessionOptions } from './session.ts';
+import { maxFrameBytes } from './wire.ts';
 
 export interface LocalSandboxParts {
   readonly link: LinkOptions;
@@ -38,7 +39,11 @@ export interface SandboxStats {
   readonly recycled: number;
 }
 
-const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const identifier = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
+/** Each is a descriptor of the server's and the session's process. */
+const mostInputs = 1024;
+/** It is sent to the server in one frame. */
+const mostImageBytes = maxFrameBytes - 2 ** 16;
 
 export class LocalSandbox implements Sandbox {
   readonly tier: string;
@@ -134,13 +139,25 @@ export class LocalSandbox implements Sandbox {
     for (const { name } of [...images, ...videos]) {
       if (!identifier.test(name)) {
         throw new DataError(
-          `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
+          `"${name.slice(0, 256)}" cannot be a variable of a picture or video. Use at most 256 letters, digits and underscores.`,
         );
       }
       if (names.has(name)) {
         throw new DataError(`Two pictures or videos are called ${name}. Give each its own name.`);
       }
       names.add(name);
+    }
+    if (names.size > mostInputs) {
+      throw new DataError(
+        `There are ${names.size} pictures and videos, at most ${mostInputs} are allowed. Give fewer.`,
+      );
+    }
+    for (const { name, encoded } of images) {
+      if (encoded.length <= mostImageBytes) continue;
+      throw new DataError(
+        `The picture ${name} has ${encoded.length} bytes, at most ${mostImageBytes} are allowed. ` +
+          'Give a smaller one.',
+      );
     }
     const { videoBytes } = this.#options.limits;
     for (const { name, encoded } of videos) {

@@ -21,7 +21,7 @@ export interface Expectation {
   readonly processAsUser?: Verdict;
 }
 
-export type AttackGroup = 'resources' | 'escape' | 'other sessions' | 'reward';
+export type AttackGroup = 'resources' | 'escape' | 'other sessions' | 'reward' | 'replies';
 
 export interface Attack {
   readonly name: string;

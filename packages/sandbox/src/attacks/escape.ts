@@ -62,7 +62,7 @@ for root in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup"):
     name: 'open files of the server',
     code: `
 found = []
-for number in range(4, 400):
+for number in range(5, 400):
     try: found.append((number, os.fstat(number).st_mode))
     except OSError: pass
 print("REACHED" if found else "refused", found)`,

@@ -1,5 +1,13 @@
 export type { Attack, Expectation, Verdict } from './attack.ts';
 export {
+  type FuzzOptions,
+  type FuzzResult,
+  fuzzLive,
+  fuzzReplies,
+  type LiveOptions,
+  liveLimits,
+} from './fuzz-replies.ts';
+export {
   type AttackResult,
   attackLimits,
   attacks,

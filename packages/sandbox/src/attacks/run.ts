@@ -16,6 +16,7 @@ import { type Attack, type Expectation, preamble, type Verdict } from './attack.
 import { captureAttacks } from './capture.ts';
 import { escapeAttacks } from './escape.ts';
 import { neighbourAttacks } from './neighbours.ts';
+import { replyAttacks } from './replies.ts';
 import { resourceAttacks } from './resources.ts';
 
 export const attacks: readonly Attack[] = [
@@ -23,6 +24,7 @@ export const attacks: readonly Attack[] = [
   ...escapeAttacks,
   ...captureAttacks,
   ...neighbourAttacks,
+  ...replyAttacks,
 ];
 
 /** Small, so that passing them costs little. */
