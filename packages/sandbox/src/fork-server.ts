@@ -66,7 +66,8 @@ export class ForkServer {
     options: ForkServerOptions,
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
-    await sweepTemporaries();
+    const { python } = options.plan.interpreter;
+    await sweepTemporaries(python);
     const groups = await makeMemoryGroups();
     let launch: Launch;
     try {
@@ -77,7 +78,7 @@ export class ForkServer {
     }
     const canary = await placeCanary();
     const { scratch, mountPoint = null, memoryFolder } = launch;
-    const running = run(launch, groups, onFrame);
+    const running = run(launch, groups, python, onFrame);
     try {
       const folder =
         memoryFolder === undefined || 'obstacle' in groups ? {} : { folder: memoryFolder };
@@ -122,7 +123,12 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => void): Running {
+function run(
+  launch: Launch,
+  groups: MemoryGroups,
+  python: string,
+  onFrame: (frame: Frame) => void,
+): Running {
   const { command, args, env, temporary } = launch;
   const child = spawn(command, args, {
     env: { ...env },
@@ -175,7 +181,7 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
       clearTimeout(timer);
       fail(fact);
       socket.destroy();
-      const removed = temporary === undefined ? undefined : removeTree(temporary);
+      const removed = temporary === undefined ? undefined : removeTree(temporary, python);
       resolve(Promise.all([removed, removeMemoryGroups(groups)]).then(() => {}));
     };
     child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));

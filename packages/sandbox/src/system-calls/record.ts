@@ -92,7 +92,7 @@ export async function listedCalls(
   python: string,
 ): Promise<{ readonly allowed: ReadonlySet<string>; readonly refused: ReadonlySet<string> }> {
   const script =
-    'import json, system_calls as s; print(json.dumps([[*s.ALLOWED, *s.CHECKED], [*s.REFUSED]]))';
+    'import json, system_calls as s; print(json.dumps([[*s.ALLOWED, *s.CHECKED, *s.METADATA], [*s.REFUSED, *s.NETWORK, *s.FALLS_BACK]]))';
   const text = await promisify(execFile)(python, ['-c', script], {
     env: { PYTHONPATH: pythonSources, PYTHONDONTWRITEBYTECODE: '1' },
   });
