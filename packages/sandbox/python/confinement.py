@@ -58,6 +58,8 @@ class Confinement:
         self.places = [config["scratch"]]
         if config["memoryGroups"].get("folder") is not None:
             self.places.append(config["memoryGroups"]["folder"])
+        shares = config["shareGroups"].values()
+        self.places.extend(place["folder"] for place in shares if "folder" in place)
         if "namespaces" in layers and self.mount_point is not None:
             self.has_namespaces = True
             self.obstacle = self._try_namespaces(config["uidBase"])
@@ -81,17 +83,20 @@ class Confinement:
         """What a session's process still needs when it lets go of all others."""
         return None if self.rules is None else self.rules.number
 
-    def fork(self, uid, for_parent=False, group=None):
-        """As `os.fork`, into the session's namespaces and `group` where it has some; without the
-        libraries' hooks.
+    def fork(self, uid, for_parent=False, group=None, shares=()):
+        """As `os.fork`, into the session's namespaces, `group` and `shares` where it has some; without
+        the libraries' hooks.
 
         The process is our parent's child instead of ours if it is `for_parent`.
         """
         with fork_hooks.no_hooks:
             pid = self._fork(uid, for_parent, None if group is None else group.directory)
-        if pid == 0 and group is not None:
+        if pid == 0 and (group is not None or shares):
             try:
-                group.join()
+                if group is not None:
+                    group.join()
+                for tasks in shares:
+                    os.write(tasks, b"0")
             except OSError:
                 os._exit(1)  # rather none than one without its limit
         return pid

@@ -23,6 +23,7 @@ from examination import examine
 from memory_examination import examine_memory
 from preload import preload
 from processes import Start, keep_only
+from shares import ShareGroups
 from video_files import VideoFiles
 from worker import Worker
 
@@ -45,6 +46,8 @@ class Nursery:
         report = examine(config, self.confinement, self.process_limit, supervisor_pid)
         self.groups = MemoryGroups(config)
         report.update(examine_memory(config, self.confinement, self.process_limit, self.groups))
+        self.shares = ShareGroups(config, self.groups)
+        report.update(self.shares.examine(config, self.confinement, self.process_limit))
         self.worker = Worker(config, template, capture, self.confinement)
         self.worker.rehearse()
         fork_hooks.stop_watching()
@@ -89,7 +92,8 @@ class Nursery:
         told from there: what is read here, before the fork, is copied afterwards.
         """
         uid = None if self.uid_base is None else self.uid_base + slot
-        pid = self.confinement.fork(uid, self.is_own_process, self.groups.of(slot))
+        group, shares = self.groups.of(slot), self.shares.of(slot)
+        pid = self.confinement.fork(uid, self.is_own_process, group, shares)
         if pid == 0:
             try:
                 self.become_session(uid, wire.decode(body, header_length)[0], sock)

@@ -40,6 +40,11 @@ export interface IsolationReport {
   readonly limitsMemory: boolean;
   /** Why not. */
   readonly memoryObstacle?: string;
+  /** Whether each session gets as much of the processors, or of the disks, as any other. */
+  readonly sharesCpu: boolean;
+  readonly sharesIo: boolean;
+  /** Why not, by controller. */
+  readonly sharesObstacles?: Readonly<Record<string, string>>;
   /** Why it could not try. */
   readonly failure?: string;
 }
@@ -67,6 +72,10 @@ const levels = {
   disk: ['session', 'shared'],
   /** `session`: all processes of a session and its files together; else each process by itself. */
   memory: ['session', 'process'],
+  /** `session`: sessions get equal shares of the processors; else each process does. */
+  cpu: ['session', 'process'],
+  /** `session`: sessions get equal shares of the disks; else each process does. */
+  io: ['session', 'process'],
 } as const;
 
 type Levels = typeof levels;
@@ -96,6 +105,8 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
     processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
     disk: report.hasNamespaces ? 'session' : 'shared',
     memory: report.limitsMemory ? 'session' : 'process',
+    cpu: report.sharesCpu ? 'session' : 'process',
+    io: report.sharesIo ? 'session' : 'process',
   };
 }
 
