@@ -11,7 +11,7 @@ import struct
 import sys
 
 import system_calls
-from system_calls import ENOSYS, EPERM
+from call_rules import ENOSYS, EPERM, NoneOf
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32 = 0x4000_0000
@@ -75,7 +75,7 @@ def _check(rule):
     """Goes on behind itself where the argument is as the rule says, else returns."""
     place = ARGUMENTS + 8 * rule.argument
     refuse = (RETURN, 0, 0, ERRNO | rule.otherwise)
-    if isinstance(rule, system_calls.NoneOf):
+    if isinstance(rule, NoneOf):
         return ((LOAD, 0, 0, place), (ANY_BIT, 0, 1, rule.bits), refuse)
     steps = [(LOAD, 0, 0, place + 4), (EQUAL, 1, 0, 0), refuse] if rule.is_wide else []
     steps.append((LOAD, 0, 0, place))
