@@ -27,6 +27,7 @@ from memory_examination import examine_memory
 from orders import PREPARE_VIDEOS, take_order
 from preload import preload
 from processes import Start, keep_only, session_directory
+from shares import ShareGroups
 from worker import Worker
 
 
@@ -44,6 +45,8 @@ class Nursery:
         report = examine(config, self.confinement, self.process_limit, supervisor_pid)
         self.groups = MemoryGroups(config)
         report.update(examine_memory(config, self.confinement, self.process_limit, self.groups))
+        self.shares = ShareGroups(config, self.groups)
+        report.update(self.shares.examine(config, self.confinement, self.process_limit))
         self.worker = Worker(config, template, capture, self.confinement)
         self.worker.rehearse()
         fork_hooks.stop_watching()
@@ -66,7 +69,8 @@ class Nursery:
         told from there.
         """
         uid = None if self.uid_base is None else self.uid_base + slot
-        pid = self.confinement.fork(uid, self.is_own_process, self.groups.of(slot))
+        group, shares = self.groups.of(slot), self.shares.of(slot)
+        pid = self.confinement.fork(uid, self.is_own_process, group, shares)
         if pid == 0:
             try:
                 self.become_session(uid, number, video_count, descriptors)

@@ -5,12 +5,10 @@ goes on to Node as it is, and nothing else a session writes has any effect but i
 """
 
 import os
-import shutil
-import signal
 import time
 
-import guard
 import wire
+from cleaning import Cleaners
 from confinement import ENDING_SIGNALS
 from control_groups import MemoryGroups
 from nursery_link import NurseryEnded
@@ -22,6 +20,7 @@ from processes import (
     kill_tree,
     session_directory,
 )
+from removal import remove_tree
 from session_link import SessionLink
 from session_wire import DIED, RESULT, BrokenReply
 
@@ -47,7 +46,7 @@ class Supervisor:
         self.node = node
         self.sessions = {}
         self.by_pid = {}
-        self.cleaners = {}
+        self.cleaners = Cleaners(config)
         self.deadlines = {}
         self.free_slots = list(range(config["maxSessions"] - 1, -1, -1))
         self.sweep_at = None
@@ -60,6 +59,8 @@ class Supervisor:
 
     def open(self, number, header):
         """Has a process made, or says why there is none."""
+        if self.cleaners.left and not self.cleaners.running:
+            self.clean_up(self.cleaners.left.pop(), None)
         if not self.free_slots:
             self.refuse(number, "all session slots are taken")
             return
@@ -80,7 +81,8 @@ class Supervisor:
             if session.link is not None:
                 session.link.close()
             self.free_slots.append(slot)
-            self.remove_directory(session)
+            if not self.has_namespaces:
+                self.cleaners.is_clean(session)
             self.refuse(number, str(error))
             return
         session.link.close_theirs()
@@ -102,10 +104,6 @@ class Supervisor:
         os.mkdir(session.scratch, 0o700)
         if session.uid is not None:
             os.chown(session.scratch, session.uid, session.uid)
-
-    def remove_directory(self, session):
-        if not self.has_namespaces:
-            shutil.rmtree(session.scratch, ignore_errors=True)
 
     def refuse(self, number, message):
         self.tell({"type": "refused", "session": number, "message": message})
@@ -199,10 +197,8 @@ class Supervisor:
                 self.finish(self.by_pid.pop(pid), status, usage)
             elif pid == self.nursery.pid:
                 raise NurseryEnded("the nursery's process ended")
-            elif pid in self.cleaners:
-                session, status, usage = self.cleaners.pop(pid)
-                self.remove_directory(session)
-                self.report_end(session, status, usage)
+            elif pid in self.cleaners.running:
+                self.end_cleaning(*self.cleaners.running.pop(pid))
 
     def finish(self, session, status, usage):
         if session.link.is_watched and session.link.reader.is_due:
@@ -213,21 +209,38 @@ class Supervisor:
             # Its processes and its files ended with it.
             self.report_end(session, status, usage)
             return
-        is_clean = self.sweep()
-        try:
-            os.rmdir(session.scratch)
-        except OSError:
-            is_clean = False
-        if is_clean:
+        is_swept = self.sweep()
+        if self.cleaners.is_clean(session) and is_swept:
             self.report_end(session, status, usage)
         else:
-            self.clean_up(session, status, usage)
+            self.clean_up(session, (status, usage))
 
-    def report_end(self, session, status, usage):
+    def clean_up(self, session, end):
+        """Ends what it left running and removes its files, also where it gave its directory another name."""
+        is_there = os.path.isdir(session.scratch) and not os.path.islink(session.scratch)
+        others = () if is_there else self.strangers()
+        if not self.cleaners.start(session, end, others):
+            self.end_cleaning(session, end)
+
+    def strangers(self):
+        return self.cleaners.strangers([*self.sessions.values(), *self.cleaners.left])
+
+    def end_cleaning(self, session, end):
+        """Its place is free again when its files are gone; until then each start of a session has one more try."""
+        is_clean = self.cleaners.is_clean(session) or not os.path.lexists(session.scratch)
+        if end is not None:
+            self.report_end(session, *end, frees_slot=is_clean)
+        elif is_clean:
+            self.free_slots.append(session.slot)
+        if not is_clean:
+            self.cleaners.left.append(session)
+
+    def report_end(self, session, status, usage, frees_slot=True):
         if self.was_hit(session) and session.cause != "protocol":
             session.cause = "memory"
         del self.sessions[session.number]
-        self.free_slots.append(session.slot)
+        if frees_slot:
+            self.free_slots.append(session.slot)
         self.tell({
             "type": "ended",
             "session": session.number,
@@ -245,33 +258,10 @@ class Supervisor:
             code = -code
         return {"signal": max(0, -code), "exitCode": max(0, code)}
 
-    def clean_up(self, session, status, usage):
-        """In a process of the session's user: ends what it left running, empties its directory."""
-        try:
-            pid = os.fork()
-        except OSError:
-            shutil.rmtree(session.scratch, ignore_errors=True)
-            self.report_end(session, status, usage)
-            return
-        if pid != 0:
-            self.cleaners[pid] = (session, status, usage)
-            return
-        try:
-            signal.set_wakeup_fd(-1)
-            if session.uid is not None:
-                guard.drop_to(session.uid)
-                if self.config["ownsUsers"]:
-                    os.kill(-1, signal.SIGKILL)  # everything of this user but this process
-        except OSError:
-            pass
-        finally:
-            shutil.rmtree(session.scratch, ignore_errors=True)
-            os._exit(0)
-
     def sweep(self):
         """Ends processes whose session is gone: as subreaper we are their parent now."""
         self.sweep_at = None
-        known = self.by_pid.keys() | self.cleaners.keys() | {self.nursery.pid}
+        known = self.by_pid.keys() | self.cleaners.running.keys() | {self.nursery.pid}
         strangers = [pid for pid in children() if pid not in known]
         for pid in strangers:
             kill_tree(pid)
@@ -280,8 +270,8 @@ class Supervisor:
         return not strangers
 
     def shut_down(self):
-        """Leaves no process and no file, in at most two seconds."""
-        give_up = time.monotonic() + 2
+        """Leaves no process and no file, in about two seconds; what takes longer, Node has removed."""
+        give_up = time.monotonic() + 1
         while time.monotonic() < give_up:
             for pid in {*self.by_pid, *children()}:
                 kill_tree(pid)
@@ -291,4 +281,4 @@ class Supervisor:
             except ChildProcessError:
                 break
             time.sleep(0.005)
-        shutil.rmtree(self.config["scratch"], ignore_errors=True)
+        remove_tree(self.config["scratch"], 1)

@@ -101,10 +101,11 @@ async function startTier(
   const missing = missingGuarantees(choice.required, sandbox.guarantees);
   if (missing.length > 0) {
     await sandbox.dispose();
-    const { namespacesObstacle, memoryObstacle } = sandbox.report;
+    const { namespacesObstacle, memoryObstacle, sharesObstacles = {} } = sandbox.report;
     const reasons = [...failures, ...(namespacesObstacle ? [namespacesObstacle] : [])];
     const isMemory = missing.some(({ name }) => name === 'memory');
     if (isMemory && memoryObstacle !== undefined) reasons.push(memoryObstacle);
+    for (const { name } of missing) reasons.push(...[sharesObstacles[name] ?? []].flat());
     throw new RequirementError(tier, missing, reasons);
   }
   return sandbox;

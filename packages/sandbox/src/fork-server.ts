@@ -4,7 +4,14 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
-import { type MemoryGroups, makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
+import {
+  type MemoryGroups,
+  makeMemoryGroups,
+  makeShareGroups,
+  removeMemoryGroups,
+  removeShareGroups,
+  type ShareGroups,
+} from './control-groups.ts';
 import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
 import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
@@ -19,7 +26,7 @@ export interface ServerIdentity {
 
 export interface ForkServerOptions {
   readonly isolation: Isolation;
-  readonly plan: Omit<LaunchPlan, 'memoryGroups'>;
+  readonly plan: Omit<LaunchPlan, 'memoryGroups' | 'shareGroups'>;
   /** What the server is told first, completed here with the places it is to use. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -66,23 +73,23 @@ export class ForkServer {
     options: ForkServerOptions,
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
-    await sweepTemporaries();
-    const groups = await makeMemoryGroups();
+    const { python } = options.plan.interpreter;
+    await sweepTemporaries(python);
+    const memoryGroups = await makeMemoryGroups();
+    const groups = { memoryGroups, shareGroups: await makeShareGroups(memoryGroups) };
     let launch: Launch;
     try {
-      launch = await options.isolation.launch({ ...options.plan, memoryGroups: groups });
+      launch = await options.isolation.launch({ ...options.plan, ...groups });
     } catch (error) {
-      await removeMemoryGroups(groups);
+      await removeGroups(groups);
       throw error;
     }
     const canary = await placeCanary();
-    const { scratch, mountPoint = null, memoryFolder } = launch;
-    const running = run(launch, groups, onFrame);
+    const { scratch, mountPoint = null } = launch;
+    const running = run(launch, groups, python, onFrame);
     try {
-      const folder =
-        memoryFolder === undefined || 'obstacle' in groups ? {} : { folder: memoryFolder };
-      const memoryGroups = { ...groups, ...folder };
-      const config = { ...options.config, scratch, mountPoint, memoryGroups, ...canary.config };
+      const places = { scratch, mountPoint, ...placesOfGroups(groups, launch) };
+      const config = { ...options.config, ...places, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
       return new ForkServer(running, readIdentity(ready));
@@ -115,6 +122,31 @@ export class ForkServer {
   }
 }
 
+interface Groups {
+  readonly memoryGroups: MemoryGroups;
+  readonly shareGroups: ShareGroups;
+}
+
+async function removeGroups({ memoryGroups, shareGroups }: Groups): Promise<void> {
+  await Promise.all([removeMemoryGroups(memoryGroups), removeShareGroups(shareGroups)]);
+}
+
+/** The groups as the server sees them. */
+function placesOfGroups(
+  { memoryGroups, shareGroups }: Groups,
+  { memoryFolder, shareFolder }: Launch,
+): { readonly memoryGroups: object; readonly shareGroups: object } {
+  const isElsewhere = memoryFolder !== undefined && 'folder' in memoryGroups;
+  const shares = Object.entries(shareGroups).map(([name, group]) => {
+    const isMoved = shareFolder !== undefined && 'folder' in group;
+    return [name, isMoved ? { folder: `${shareFolder}/${name}` } : group] as const;
+  });
+  return {
+    memoryGroups: isElsewhere ? { ...memoryGroups, folder: memoryFolder } : memoryGroups,
+    shareGroups: Object.fromEntries(shares),
+  };
+}
+
 interface Running {
   readonly process: ChildProcess;
   readonly socket: Socket;
@@ -122,7 +154,12 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => void): Running {
+function run(
+  launch: Launch,
+  groups: Groups,
+  python: string,
+  onFrame: (frame: Frame) => void,
+): Running {
   const { command, args, env, temporary } = launch;
   const child = spawn(command, args, {
     env: { ...env },
@@ -175,8 +212,8 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
       clearTimeout(timer);
       fail(fact);
       socket.destroy();
-      const removed = temporary === undefined ? undefined : removeTree(temporary);
-      resolve(Promise.all([removed, removeMemoryGroups(groups)]).then(() => {}));
+      const removed = temporary === undefined ? undefined : removeTree(temporary, python);
+      resolve(Promise.all([removed, removeGroups(groups)]).then(() => {}));
     };
     child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));
     // `close` and not `exit`: frames and messages still in the pipes come first.

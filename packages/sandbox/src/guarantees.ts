@@ -6,8 +6,16 @@ import type { Limits } from './limits.ts';
 export interface IsolationReport {
   readonly uid: number;
   readonly seesHostFiles: boolean;
+  /** Not what is in them, but that they are there, their sizes and times. */
+  readonly seesHostPaths: boolean;
   readonly reachesNetwork: boolean;
   readonly makesSockets: boolean;
+  /** To sockets of the host, past Landlock. */
+  readonly sendsDatagrams: boolean;
+  /** Modes and times of the host's files that belong to its user. */
+  readonly changesMetadata: boolean;
+  /** A call that is not on the list; see `python/system_calls.py`. */
+  readonly makesUnlistedCalls: boolean;
   readonly writesSystem: boolean;
   readonly readsLibraries: boolean;
   /** The server's and another session's processes. */
@@ -15,6 +23,8 @@ export interface IsolationReport {
   readonly signalsOthers: boolean;
   readonly readsMemoryOfOthers: boolean;
   readonly tracesOthers: boolean;
+  /** Resource limits and priorities of the server and of another session. */
+  readonly limitsOthers: boolean;
   readonly readsFilesOfOthers: boolean;
   readonly writesOutside: boolean;
   readonly makesNamespaces: boolean;
@@ -30,6 +40,11 @@ export interface IsolationReport {
   readonly limitsMemory: boolean;
   /** Why not. */
   readonly memoryObstacle?: string;
+  /** Whether each session gets as much of the processors, or of the disks, as any other. */
+  readonly sharesCpu: boolean;
+  readonly sharesIo: boolean;
+  /** Why not, by controller. */
+  readonly sharesObstacles?: Readonly<Record<string, string>>;
   /** Why it could not try. */
   readonly failure?: string;
 }
@@ -38,13 +53,18 @@ export interface IsolationReport {
 const levels = {
   /** `none`: code can make no connection, not even to the machine it runs on. */
   network: ['none', 'host'],
-  /** `isolated`: code reads the libraries and its own directory, and writes the latter. */
+  /**
+   * `isolated`: code reads the libraries and its own directory, and changes the latter: contents,
+   * names, modes, times.
+   */
   files: ['isolated', 'user'],
-  /** `separate`: code cannot read, signal or trace other sessions and the server. */
+  /** `hidden`: code cannot ask for paths, sizes and times of the machine's files either. */
+  paths: ['hidden', 'visible'],
+  /** `separate`: code cannot read, signal, trace or limit other sessions and the server. */
   sessions: ['separate', 'shared'],
   /** `hidden`: code does not see that there are others. */
   processes: ['hidden', 'visible'],
-  /** `filtered`: the kernel refuses the calls that no session needs. */
+  /** `filtered`: the kernel takes only the calls that sessions need, and refuses those it will learn. */
   systemCalls: ['filtered', 'all'],
   /** `session`: the number of processes is limited for each session by itself. */
   processLimit: ['session', 'shared'],
@@ -52,6 +72,10 @@ const levels = {
   disk: ['session', 'shared'],
   /** `session`: all processes of a session and its files together; else each process by itself. */
   memory: ['session', 'process'],
+  /** `session`: sessions get equal shares of the processors; else each process does. */
+  cpu: ['session', 'process'],
+  /** `session`: sessions get equal shares of the disks; else each process does. */
+  io: ['session', 'process'],
 } as const;
 
 type Levels = typeof levels;
@@ -63,19 +87,26 @@ export type Guarantees = { readonly [Name in keyof Levels]: Levels[Name][number]
 export type Requirements = Partial<Guarantees>;
 
 export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantees {
-  const { readsMemoryOfOthers, tracesOthers, signalsOthers, readsFilesOfOthers } = report;
-  const touchesOthers = readsMemoryOfOthers || tracesOthers || signalsOthers || readsFilesOfOthers;
-  const isFiltered = !report.makesNamespaces && !report.makesIoUring && !report.makesSockets;
+  const { readsMemoryOfOthers, tracesOthers, limitsOthers, signalsOthers } = report;
+  const touchesOthers = readsMemoryOfOthers || tracesOthers || limitsOthers || signalsOthers;
+  const { makesNamespaces, makesIoUring, makesUnlistedCalls, reachesNetwork } = report;
+  // A tier that leaves code the network leaves it the calls for it.
+  const makesSockets = report.makesSockets && !reachesNetwork;
+  const makesForbidden = makesNamespaces || makesIoUring || makesUnlistedCalls || makesSockets;
+  const { seesHostFiles, writesOutside, writesSystem, changesMetadata } = report;
+  const changesFiles = writesOutside || writesSystem || changesMetadata;
   return {
-    network: report.reachesNetwork ? 'host' : 'none',
-    files:
-      report.seesHostFiles || report.writesOutside || report.writesSystem ? 'user' : 'isolated',
-    sessions: touchesOthers ? 'shared' : 'separate',
+    network: reachesNetwork || report.sendsDatagrams ? 'host' : 'none',
+    files: seesHostFiles || changesFiles ? 'user' : 'isolated',
+    paths: report.seesHostPaths ? 'visible' : 'hidden',
+    sessions: touchesOthers || report.readsFilesOfOthers ? 'shared' : 'separate',
     processes: report.seesProcesses ? 'visible' : 'hidden',
-    systemCalls: isFiltered ? 'filtered' : 'all',
+    systemCalls: makesForbidden ? 'all' : 'filtered',
     processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
     disk: report.hasNamespaces ? 'session' : 'shared',
     memory: report.limitsMemory ? 'session' : 'process',
+    cpu: report.sharesCpu ? 'session' : 'process',
+    io: report.sharesIo ? 'session' : 'process',
   };
 }
 

@@ -1,5 +1,5 @@
 /** An isolation puts the fork server into a place of its own; how strong the walls are, it says. */
-import type { MemoryGroups } from './control-groups.ts';
+import type { MemoryGroups, ShareGroups } from './control-groups.ts';
 import type { PythonInterpreter } from './python-interpreter.ts';
 
 /** What is to be started. */
@@ -15,6 +15,7 @@ export interface LaunchPlan {
   readonly scratchBytes: number;
   /** Where the server makes the control groups of its sessions. */
   readonly memoryGroups: MemoryGroups;
+  readonly shareGroups: ShareGroups;
 }
 
 export interface Launch {
@@ -27,6 +28,8 @@ export interface Launch {
   readonly mountPoint?: string;
   /** The folder of control groups, as the server sees it, where that is another path. */
   readonly memoryFolder?: string;
+  /** The same for the folders of shares, each under the name of its controller. */
+  readonly shareFolder?: string;
   /** Folder to remove when the server has ended. */
   readonly temporary?: string;
 }

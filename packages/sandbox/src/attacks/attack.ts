@@ -28,7 +28,7 @@ export interface Attack {
   readonly group: AttackGroup;
   /**
    * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May use
-   * `HOST_FILE`, `HOST_PICTURE`, `HOST_PORT`, `HOST_SOCKET`, `SERVER`, `VICTIM` (process numbers) and
+   * `HOST_FILE`, `HOST_PICTURE`, `HOST_PORT`, `HOST_SOCKET`, `HOST_POST`, `SERVER`, `VICTIM` (process numbers) and
    * `VICTIM_DIRECTORY`.
    */
   readonly code: string;

@@ -1,4 +1,6 @@
 /** Runs the attacks in one tier and says how each ended. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -13,6 +15,7 @@ import { openSandbox } from '../open-sandbox.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Session } from '../session.ts';
 import { type Attack, type Expectation, preamble, type Verdict } from './attack.ts';
+import { callAttacks } from './calls.ts';
 import { captureAttacks } from './capture.ts';
 import { escapeAttacks } from './escape.ts';
 import { neighbourAttacks } from './neighbours.ts';
@@ -22,6 +25,7 @@ import { resourceAttacks } from './resources.ts';
 export const attacks: readonly Attack[] = [
   ...resourceAttacks,
   ...escapeAttacks,
+  ...callAttacks,
   ...captureAttacks,
   ...neighbourAttacks,
   ...replyAttacks,
@@ -75,7 +79,7 @@ export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: 
 /** @throws UnsupportedError or MissingError if the machine does not have the tier */
 export async function runAttacks(python: string, tier: LocalTier): Promise<TierResult> {
   const isRoot = process.getuid?.() === 0;
-  const host = await openHost();
+  const host = await openHost(python);
   process.env.SACCADE_ATTACK_SECRET = 'secret';
   const results: AttackResult[] = [];
   let guarantees: Guarantees | undefined;
@@ -218,13 +222,25 @@ function isHostPicture(width: number, height: number): boolean {
   return width === hostPicture.width && height === hostPicture.height;
 }
 
+/** Node has no datagrams of this kind. */
+const takePost = `
+import os, socket, sys
+post = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+post.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+print("ready", flush=True)
+while True: post.recv(9)`;
+
 interface Host {
   readonly facts: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** What the machine has that sessions must not reach: a readable file and picture, a port, an abstract socket. */
-async function openHost(): Promise<Host> {
+/**
+ * What the machine has that sessions must not reach: a readable file and picture, a port, an abstract
+ * socket, and one for datagrams, as `/dev/log` is.
+ */
+async function openHost(python: string): Promise<Host> {
   const folder = await mkdtemp(join(tmpdir(), 'saccade-attacks-'));
   await chmod(folder, 0o755);
   const file = join(folder, 'answers.json');
@@ -236,6 +252,9 @@ async function openHost(): Promise<Host> {
   const [tcp, unix] = listeners as [Server, Server];
   await new Promise<void>((done) => tcp.listen(0, '127.0.0.1', done));
   await new Promise<void>((done) => unix.listen(`\0${name}`, done));
+  const post = join(folder, 'post');
+  const postman = spawn(python, ['-c', takePost, post], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(postman.stdout, 'data');
   const address = tcp.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
@@ -244,9 +263,11 @@ async function openHost(): Promise<Host> {
       HOST_PICTURE: picture,
       HOST_PORT: port,
       HOST_SOCKET: name,
+      HOST_POST: post,
       NODE: nodeVersion,
     },
     close: async () => {
+      postman.kill();
       await Promise.all(listeners.map((one) => new Promise((done) => one.close(done))));
       await rm(folder, { recursive: true, force: true });
     },

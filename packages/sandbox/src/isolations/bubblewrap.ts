@@ -24,6 +24,7 @@ const scratch = '/tmp/saccade';
 /** Where each session mounts its files; what is around it, nobody can write. */
 const mountPoint = '/tmp/sandbox/session';
 const memoryFolder = '/groups';
+const shareFolder = '/shares';
 
 export const bubblewrapIsolation: Isolation = {
   id: 'bubblewrap',
@@ -51,7 +52,7 @@ export const bubblewrapIsolation: Isolation = {
       ...mounts(plan),
       ...['--chdir', '/tmp', plan.interpreter.python, ...serverArguments(plan)],
     ];
-    return { command, args, env: {}, scratch, mountPoint, memoryFolder };
+    return { command, args, env: {}, scratch, mountPoint, memoryFolder, shareFolder };
   },
 };
 
@@ -70,10 +71,13 @@ const namespacesAsRoot = [
 ];
 
 /** From a namespace of control groups, version 2 lets nobody into groups outside of it. */
-function controlGroups({ memoryGroups }: LaunchPlan): string[] {
-  if ('obstacle' in memoryGroups) return ['--unshare-cgroup-try'];
+function controlGroups({ memoryGroups, shareGroups }: LaunchPlan): string[] {
+  const shares = Object.entries(shareGroups).flatMap(([name, group]) =>
+    'folder' in group ? ['--bind', group.folder, `${shareFolder}/${name}`] : [],
+  );
+  if ('obstacle' in memoryGroups) return ['--unshare-cgroup-try', ...shares];
   const bind = ['--bind', memoryGroups.folder, memoryFolder];
-  return memoryGroups.version === 1 ? ['--unshare-cgroup-try', ...bind] : bind;
+  return memoryGroups.version === 1 ? ['--unshare-cgroup-try', ...bind, ...shares] : bind;
 }
 
 /** Where the loader looks, which library an alternative means, fonts; and where Nix keeps all. */
