@@ -10,17 +10,28 @@ import {
 } from './guarantees.ts';
 import type { Isolation } from './isolation.ts';
 import { bubblewrapIsolation } from './isolations/bubblewrap.ts';
+import { gvisorIsolation } from './isolations/gvisor.ts';
 import { landlockIsolation } from './isolations/landlock.ts';
+import { microVmIsolation } from './isolations/micro-vm.ts';
 import { processIsolation } from './isolations/process.ts';
 import type { Limits } from './limits.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import type { SessionUsers } from './users.ts';
 
 /** Tiers of this machine, strongest first. Stronger than all is a sandbox on another machine. */
-export const localTiers = ['bubblewrap', 'landlock', 'process'] as const;
+export const localTiers = ['micro-vm', 'gvisor', 'bubblewrap', 'landlock', 'process'] as const;
 export type LocalTier = (typeof localTiers)[number];
 
+/** What `auto` tries, in this order. A kernel of its own costs time, so it is used where asked for. */
+function automaticTiers({ kernel = 'shared' }: Requirements): readonly LocalTier[] {
+  if (kernel === 'separate') return ['micro-vm'];
+  if (kernel === 'emulated') return ['gvisor', 'micro-vm'];
+  return ['bubblewrap', 'landlock', 'process'];
+}
+
 const isolations: Readonly<Record<LocalTier, Isolation>> = {
+  'micro-vm': microVmIsolation,
+  gvisor: gvisorIsolation,
   bubblewrap: bubblewrapIsolation,
   landlock: landlockIsolation,
   process: processIsolation,
@@ -28,6 +39,8 @@ const isolations: Readonly<Record<LocalTier, Isolation>> = {
 
 /** Without these a tier is not what its name says. */
 const promised: Readonly<Record<LocalTier, Requirements>> = {
+  'micro-vm': { kernel: 'separate', network: 'none', files: 'isolated' },
+  gvisor: { kernel: 'emulated', network: 'none', files: 'isolated' },
   bubblewrap: { network: 'none', files: 'isolated' },
   landlock: { network: 'none', files: 'isolated', systemCalls: 'filtered' },
   process: {},
@@ -57,7 +70,7 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
   const { wanted } = choice;
   if (wanted !== 'auto') return await startTier(wanted, choice, []);
   const failures: string[] = [];
-  for (const tier of localTiers) {
+  for (const tier of automaticTiers(choice.required)) {
     if (tier === 'process' && !choice.unsafe) break;
     try {
       return await startTwice(tier, choice, failures);
@@ -111,6 +124,7 @@ async function startTier(
 }
 
 const broken: Readonly<Partial<Record<keyof Guarantees, string>>> = {
+  kernel: 'code runs on the kernel of this machine',
   network: 'code reaches the network',
   files: 'code reaches files outside its directory',
   systemCalls: 'the kernel takes calls that should be refused',
@@ -118,7 +132,7 @@ const broken: Readonly<Partial<Record<keyof Guarantees, string>>> = {
 
 /** @throws UnsupportedError if it runs but does not keep its promise */
 async function startIsolated(
-  tier: 'bubblewrap' | 'landlock',
+  tier: Exclude<LocalTier, 'process'>,
   choice: Choice,
   warnings: readonly string[],
 ): Promise<LocalSandbox> {

@@ -1,5 +1,6 @@
 /** One running fork server: its process, its frames, its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { messageOf } from '@saccade/core';
 import { type MemoryGroups, makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
 import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
-import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
+import type { Isolation, Launch, LaunchPlan, Snapshot } from './isolation.ts';
 import { makeTemporary, removeTree, sweepTemporaries } from './temporary.ts';
 import { encodeFrame, type Frame, FrameReader } from './wire.ts';
 
@@ -22,6 +23,16 @@ export interface ForkServerOptions {
   readonly plan: Omit<LaunchPlan, 'memoryGroups'>;
   /** What the server is told first, completed here with the places it is to use. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Start from this instead of from nothing. */
+  readonly warm?: WarmStart;
+  /** Sessions that the server will have in its life; undefined where that is not fixed. */
+  readonly sessionsPerServer?: number;
+}
+
+/** A saved server, and what it said when it was ready. */
+export interface WarmStart {
+  readonly snapshot: Snapshot;
+  readonly identity: ServerIdentity;
 }
 
 const startSeconds = 60;
@@ -34,10 +45,12 @@ export class ForkServer {
   readonly pid: number;
   readonly #process: ChildProcess;
   readonly #socket: Socket;
+  readonly #launch: Launch;
   readonly #ended: Promise<void>;
   #isAlive = true;
 
-  private constructor(running: Running, identity: ServerIdentity) {
+  private constructor(running: Running, identity: ServerIdentity, launch: Launch) {
+    this.#launch = launch;
     this.#process = running.process;
     this.#socket = running.socket;
     this.#ended = running.ended.then(() => {
@@ -67,25 +80,31 @@ export class ForkServer {
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
     await sweepTemporaries();
-    const groups = await makeMemoryGroups();
+    const { isolation, plan, warm } = options;
+    const { kernel = 'shared' } = isolation;
+    // The machine's groups cannot tell the processes of another kernel apart.
+    const groups =
+      kernel === 'shared' ? await makeMemoryGroups() : { obstacle: `${isolation.id} has none.` };
     let launch: Launch;
     try {
-      launch = await options.isolation.launch({ ...options.plan, memoryGroups: groups });
+      launch = await (warm?.snapshot.launch() ??
+        isolation.launch({ ...plan, memoryGroups: groups }));
     } catch (error) {
       await removeMemoryGroups(groups);
       throw error;
     }
+    if (warm !== undefined) return await ForkServer.#startWarm(launch, warm, onFrame);
     const canary = await placeCanary();
     const { scratch, mountPoint = null, memoryFolder } = launch;
     const running = run(launch, groups, onFrame);
     try {
       const folder =
         memoryFolder === undefined || 'obstacle' in groups ? {} : { folder: memoryFolder };
-      const memoryGroups = { ...groups, ...folder };
+      const memoryGroups = launch.memoryGroups ?? { ...groups, ...folder };
       const config = { ...options.config, scratch, mountPoint, memoryGroups, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
-      return new ForkServer(running, readIdentity(ready));
+      return new ForkServer(running, readIdentity(ready, options), launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -93,6 +112,39 @@ export class ForkServer {
     } finally {
       await canary.remove();
     }
+  }
+
+  /** A saved server was ready before: it only has to answer. */
+  static async #startWarm(
+    launch: Launch,
+    { identity }: WarmStart,
+    onFrame: (frame: Frame) => void,
+  ): Promise<ForkServer> {
+    const running = run(launch, { obstacle: '' }, onFrame);
+    try {
+      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) running.socket.write(piece);
+      await running.ready;
+      return new ForkServer(running, identity, launch);
+    } catch (error) {
+      running.process.kill('SIGKILL');
+      await running.ended;
+      throw error;
+    }
+  }
+
+  /**
+   * Saves this server, which must have no sessions, for others to start from, and ends it.
+   *
+   * @returns undefined where what isolates it cannot save it
+   * @throws SandboxError if it should have been able to
+   */
+  async freeze(): Promise<WarmStart | undefined> {
+    const snapshot = await this.#launch.freeze?.();
+    if (snapshot === undefined) return undefined;
+    this.#socket.destroy();
+    this.kill();
+    await this.#ended;
+    return { snapshot, identity: this.identity };
   }
 
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
@@ -211,9 +263,32 @@ async function placeCanary(): Promise<Canary> {
   };
 }
 
-function readIdentity({ header }: Frame): ServerIdentity {
+function readIdentity(
+  { header }: Frame,
+  { isolation: { kernel = 'shared' }, sessionsPerServer }: ForkServerOptions,
+): ServerIdentity {
   if (header.type !== 'ready') {
     throw new SandboxError(`The sandbox's server said ${String(header.type)}, expected "ready".`);
   }
-  return header as unknown as ServerIdentity;
+  const identity = header as unknown as Omit<ServerIdentity, 'report'> & {
+    readonly report: Omit<IsolationReport, 'kernel' | 'hasOwnServer'> & {
+      readonly bootId?: string;
+    };
+  };
+  const { bootId, ...report } = identity.report;
+  // Whatever the tier says: the kernel that has this machine's number is this machine's.
+  const found = kernel !== 'shared' && bootId === ownBootId() ? 'shared' : kernel;
+  return {
+    ...identity,
+    report: { ...report, kernel: found, hasOwnServer: sessionsPerServer === 1 },
+  };
+}
+
+/** The number that a kernel gives itself when it starts; empty where there is none. */
+function ownBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
 }

@@ -1,5 +1,6 @@
 /** What a sandbox keeps code from, as found by attacks at its start; and what a caller demands. */
 import { UnsupportedError } from '@saccade/core';
+import type { Kernel } from './isolation.ts';
 import type { Limits } from './limits.ts';
 
 /** What the server found when it tried, as a session would, to get out. */
@@ -26,16 +27,25 @@ export interface IsolationReport {
   /** Whether each session has namespaces, and with them a disk of limited size, of its own. */
   readonly hasNamespaces: boolean;
   readonly namespacesObstacle?: string;
+  /** Whether each session has a server, and with it all that isolates the server, for itself. */
+  readonly hasOwnServer: boolean;
   /** Whether each session's memory is limited as a whole. */
   readonly limitsMemory: boolean;
   /** Why not. */
   readonly memoryObstacle?: string;
+  /** Whose kernel runs the system calls of sessions. */
+  readonly kernel: Kernel;
   /** Why it could not try. */
   readonly failure?: string;
 }
 
 /** Each from the strongest to the weakest. */
 const levels = {
+  /**
+   * `separate`: a kernel in a virtual machine runs the system calls of sessions; `emulated`: gVisor's
+   * kernel, a process of this machine; `shared`: the machine's own kernel.
+   */
+  kernel: ['separate', 'emulated', 'shared'],
   /** `none`: code can make no connection, not even to the machine it runs on. */
   network: ['none', 'host'],
   /** `isolated`: code reads the libraries and its own directory, and writes the latter. */
@@ -67,6 +77,7 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
   const touchesOthers = readsMemoryOfOthers || tracesOthers || signalsOthers || readsFilesOfOthers;
   const isFiltered = !report.makesNamespaces && !report.makesIoUring && !report.makesSockets;
   return {
+    kernel: report.kernel,
     network: report.reachesNetwork ? 'host' : 'none',
     files:
       report.seesHostFiles || report.writesOutside || report.writesSystem ? 'user' : 'isolated',
@@ -74,7 +85,7 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
     processes: report.seesProcesses ? 'visible' : 'hidden',
     systemCalls: isFiltered ? 'filtered' : 'all',
     processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
-    disk: report.hasNamespaces ? 'session' : 'shared',
+    disk: report.hasNamespaces || report.hasOwnServer ? 'session' : 'shared',
     memory: report.limitsMemory ? 'session' : 'process',
   };
 }

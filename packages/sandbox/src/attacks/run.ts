@@ -67,7 +67,7 @@ export function expectedHere(
 export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: boolean): Verdict {
   if (!isRoot && tier === 'landlock') return expected.landlockAsUser ?? expected.landlock;
   if (!isRoot && tier === 'process') return expected.processAsUser ?? expected.process;
-  return expected[tier];
+  return expected[tier] ?? expected.bubblewrap;
 }
 
 /** @throws UnsupportedError or MissingError if the machine does not have the tier */
