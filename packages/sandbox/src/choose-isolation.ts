@@ -39,7 +39,7 @@ const isolations: Readonly<Record<LocalTier, Isolation>> = {
 
 /** Without these a tier is not what its name says. */
 const promised: Readonly<Record<LocalTier, Requirements>> = {
-  'micro-vm': { kernel: 'separate', network: 'none', files: 'isolated' },
+  'micro-vm': { kernel: 'emulated', network: 'none', files: 'isolated' },
   gvisor: { kernel: 'emulated', network: 'none', files: 'isolated' },
   bubblewrap: { network: 'none', files: 'isolated' },
   landlock: { network: 'none', files: 'isolated', systemCalls: 'filtered' },
@@ -114,8 +114,9 @@ async function startTier(
   const missing = missingGuarantees(choice.required, sandbox.guarantees);
   if (missing.length > 0) {
     await sandbox.dispose();
-    const { namespacesObstacle, memoryObstacle } = sandbox.report;
-    const reasons = [...failures, ...(namespacesObstacle ? [namespacesObstacle] : [])];
+    const { namespacesObstacle, memoryObstacle, kernelObstacle } = sandbox.report;
+    const obstacles = [kernelObstacle, namespacesObstacle].filter((one) => one !== undefined);
+    const reasons = [...failures, ...obstacles];
     const isMemory = missing.some(({ name }) => name === 'memory');
     if (isMemory && memoryObstacle !== undefined) reasons.push(memoryObstacle);
     throw new RequirementError(tier, missing, reasons);
@@ -134,10 +135,10 @@ const broken: Readonly<Partial<Record<keyof Guarantees, string>>> = {
 async function startIsolated(
   tier: Exclude<LocalTier, 'process'>,
   choice: Choice,
-  warnings: readonly string[],
+  warnings: string[],
 ): Promise<LocalSandbox> {
   const sandbox = await choice.start(isolations[tier], choice.users, warnings);
-  const { uid, failure, readsLibraries } = sandbox.report;
+  const { uid, failure, readsLibraries, kernelObstacle } = sandbox.report;
   const isRoot = uid === 0 && choice.users.isKernelRoot;
   const facts = missingGuarantees(promised[tier], guaranteesOf(sandbox.report, choice.limits));
   const list = [
@@ -148,6 +149,7 @@ async function startIsolated(
       : []),
     ...(isRoot ? ['code runs as root, because there is no other user to be'] : []),
   ];
+  if (kernelObstacle !== undefined) warnings.push(kernelObstacle);
   if (list.length === 0) return sandbox;
   await sandbox.dispose();
   throw new UnsupportedError(

@@ -35,7 +35,7 @@ export interface WarmStart {
   readonly identity: ServerIdentity;
 }
 
-const startSeconds = 60;
+const usualStartSeconds = 60;
 const stopMilliseconds = 3_000;
 const keptStderr = 4_096;
 
@@ -104,7 +104,7 @@ export class ForkServer {
       const config = { ...options.config, scratch, mountPoint, memoryGroups, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
-      return new ForkServer(running, readIdentity(ready, options), launch);
+      return new ForkServer(running, readIdentity(ready, launch, options), launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -122,6 +122,7 @@ export class ForkServer {
   ): Promise<ForkServer> {
     const running = run(launch, { obstacle: '' }, onFrame);
     try {
+      await Promise.race([launch.begin?.(), running.ended]);
       for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) running.socket.write(piece);
       await running.ready;
       return new ForkServer(running, identity, launch);
@@ -175,7 +176,7 @@ interface Running {
 }
 
 function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => void): Running {
-  const { command, args, env, temporary } = launch;
+  const { command, args, env, temporary, startSeconds = usualStartSeconds } = launch;
   const child = spawn(command, args, {
     env: { ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -265,7 +266,8 @@ async function placeCanary(): Promise<Canary> {
 
 function readIdentity(
   { header }: Frame,
-  { isolation: { kernel = 'shared' }, sessionsPerServer }: ForkServerOptions,
+  launch: Launch,
+  { isolation, sessionsPerServer }: ForkServerOptions,
 ): ServerIdentity {
   if (header.type !== 'ready') {
     throw new SandboxError(`The sandbox's server said ${String(header.type)}, expected "ready".`);
@@ -276,12 +278,12 @@ function readIdentity(
     };
   };
   const { bootId, ...report } = identity.report;
+  const { kernel = isolation.kernel ?? 'shared', kernelObstacle } = launch;
   // Whatever the tier says: the kernel that has this machine's number is this machine's.
   const found = kernel !== 'shared' && bootId === ownBootId() ? 'shared' : kernel;
-  return {
-    ...identity,
-    report: { ...report, kernel: found, hasOwnServer: sessionsPerServer === 1 },
-  };
+  const facts = { kernel: found, hasOwnServer: sessionsPerServer === 1 };
+  const obstacle = kernelObstacle === undefined ? {} : { kernelObstacle };
+  return { ...identity, report: { ...report, ...facts, ...obstacle } };
 }
 
 /** The number that a kernel gives itself when it starts; empty where there is none. */

@@ -35,6 +35,8 @@ export interface IsolationReport {
   readonly memoryObstacle?: string;
   /** Whose kernel runs the system calls of sessions. */
   readonly kernel: Kernel;
+  /** Why it is not the one that the tier is made for. */
+  readonly kernelObstacle?: string;
   /** Why it could not try. */
   readonly failure?: string;
 }

@@ -13,6 +13,8 @@ export interface LaunchPlan {
   readonly hasUsers: boolean;
   /** Bytes for all files of all sessions. */
   readonly scratchBytes: number;
+  /** Bytes of memory for all sessions of a server, where it has a machine for itself. */
+  readonly memoryBytes: number;
   /** Where the server makes the control groups of its sessions. */
   readonly memoryGroups: MemoryGroups;
 }
@@ -31,6 +33,13 @@ export interface Launch {
   readonly temporary?: string;
   /** Control groups that the server has inside, where the machine's are out of its reach. */
   readonly memoryGroups?: MemoryGroups;
+  /** The kernel that there is, where it is less than the isolation promises; and why. */
+  readonly kernel?: Kernel;
+  readonly kernelObstacle?: string;
+  /** How long it may take to be ready, where that is more than a minute. */
+  readonly startSeconds?: number;
+  /** Called once the command runs, for what is to be done before the server answers. */
+  begin?(): Promise<void>;
   /**
    * Saves the server as it is: ready, and without sessions. Ends it.
    *

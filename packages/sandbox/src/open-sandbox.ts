@@ -140,6 +140,7 @@ async function start(
         sessionsPerServer === undefined
           ? scratchBytes
           : sessionsPerServer * limits.diskBytes + inputBytes,
+      memoryBytes: (sessionsPerServer ?? 1) * limits.sessionMemoryBytes,
     },
     ...(sessionsPerServer === undefined ? {} : { sessionsPerServer }),
     config: {
