@@ -1,7 +1,7 @@
 /** The disk and the first files of a guest, made once for an interpreter and kept. */
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { MissingError, messageOf } from '@saccade/core';
@@ -27,7 +27,11 @@ export interface GuestImage {
 export const guestScratch = '/tmp/saccade';
 export const guestMountPoint = '/tmp/sandbox/session';
 export const guestGroups = '/groups/sessions';
+/** The channel's device there. */
 const channel = '/dev/channel';
+
+/** Changes whenever what this file makes does. */
+const layout = 2;
 
 /** @throws MissingError if nothing here makes such file systems */
 export async function guestImage(plan: LaunchPlan, kernel: GuestKernel): Promise<GuestImage> {
@@ -56,7 +60,7 @@ export async function guestImage(plan: LaunchPlan, kernel: GuestKernel): Promise
 /** Changes with everything that goes into the image; of the libraries, with their folders' times. */
 async function fingerprint(plan: LaunchPlan, kernel: GuestKernel): Promise<string> {
   const { interpreter, sources } = plan;
-  const hash = createHash('sha256').update(JSON.stringify([interpreter, kernel]));
+  const hash = createHash('sha256').update(JSON.stringify([layout, interpreter, kernel]));
   const [major, minor] = interpreter.version.split('.');
   const libraries = interpreter.directories.flatMap((path) =>
     [path, join(path, `lib/python${major}.${minor}/site-packages`)].filter((p) => existsSync(p)),
@@ -76,6 +80,7 @@ async function makeDisk(plan: LaunchPlan, disk: string): Promise<void> {
   }
   const root = await makeTemporary('root');
   try {
+    await chmod(root, 0o755); // the guest's `/`, for all its users
     const { trees, files } = await guestFiles(plan);
     for (const { path, link } of systemFolders()) {
       if (link === undefined) await mkdir(join(root, path), { recursive: true });
