@@ -8,7 +8,7 @@ import {
   RequirementError,
   type Requirements,
 } from './guarantees.ts';
-import type { Isolation } from './isolation.ts';
+import type { Isolation, Kernel } from './isolation.ts';
 import { bubblewrapIsolation } from './isolations/bubblewrap.ts';
 import { gvisorIsolation } from './isolations/gvisor.ts';
 import { landlockIsolation } from './isolations/landlock.ts';
@@ -23,7 +23,7 @@ export const localTiers = ['micro-vm', 'gvisor', 'bubblewrap', 'landlock', 'proc
 export type LocalTier = (typeof localTiers)[number];
 
 /** What `auto` tries, in this order. A kernel of its own costs time, so it is used where asked for. */
-function automaticTiers({ kernel = 'shared' }: Requirements): readonly LocalTier[] {
+function automaticTiers(kernel: Kernel): readonly LocalTier[] {
   if (kernel === 'separate') return ['micro-vm'];
   if (kernel === 'emulated') return ['gvisor', 'micro-vm'];
   return ['bubblewrap', 'landlock', 'process'];
@@ -70,16 +70,26 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
   const { wanted } = choice;
   if (wanted !== 'auto') return await startTier(wanted, choice, []);
   const failures: string[] = [];
-  for (const tier of automaticTiers(choice.required)) {
+  const { kernel = 'shared' } = choice.required;
+  const tiers = automaticTiers(kernel);
+  for (const tier of tiers) {
     if (tier === 'process' && !choice.unsafe) break;
     try {
       return await startTwice(tier, choice, failures);
     } catch (error) {
-      // What the tier does give is not enough: weaker tiers give less.
-      if (error instanceof RequirementError) throw error;
+      // What the tier does give is not enough, and those after it give less: where a kernel is
+      // required, more.
+      const isLast = tier === tiers.at(-1);
+      if (error instanceof RequirementError && (kernel === 'shared' || isLast)) throw error;
       if (tier === 'process') throw error;
       failures.push(`${tier} is not usable here: ${messageOf(error)}`);
     }
+  }
+  if (kernel !== 'shared') {
+    throw new UnsupportedError(
+      `Nothing on this machine gives sessions a kernel that is "${kernel}". ${failures.join(' ')} ` +
+        'Install what is missing, require less, or use a remote sandbox.',
+    );
   }
   throw new UnsupportedError(
     `No isolation holds on this machine. ${failures.join(' ')} Install bubblewrap or use a remote ` +

@@ -20,6 +20,7 @@ import {
 } from '../isolation.ts';
 import { findCommand, runForText } from '../python-interpreter.ts';
 import { makeTemporary, removeTree } from '../temporary.ts';
+import { endsWithParent } from './launcher.ts';
 import { readablePaths, systemFolders } from './libraries.ts';
 
 const scratch = '/tmp/saccade';
@@ -94,13 +95,15 @@ async function prepare(
     throw error;
   }
   const from = image === undefined ? [] : [`--image-path=${image}`];
-  const command = [place.runsc, ...options(place, folder), order, `--bundle=${folder}`, ...from];
+  const orders = [order, `--bundle=${folder}`, ...from, containerIn(folder)];
   return {
     folder,
     launch: {
-      command: '/bin/sh',
       // Of our descriptors a container gets the standard ones.
-      args: ['-c', 'exec "$@" <&3 3<&-', 'sh', ...command, containerIn(folder)],
+      ...endsWithParent(
+        [place.runsc, ...options(place, folder), ...orders],
+        `<&${place.plan.socketNumber} ${place.plan.socketNumber}<&-`,
+      ),
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
       scratch,
       mountPoint,

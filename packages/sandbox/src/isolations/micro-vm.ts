@@ -18,6 +18,7 @@ import { SandboxError } from '../errors.ts';
 import type { Isolation, Launch, LaunchPlan, Snapshot } from '../isolation.ts';
 import { findCommand } from '../python-interpreter.ts';
 import { makeTemporary, removeTree } from '../temporary.ts';
+import { endsWithParent } from './launcher.ts';
 import { type Accelerator, findAccelerator } from './micro-vm/accelerator.ts';
 import {
   type GuestImage,
@@ -68,6 +69,15 @@ export const microVmIsolation: Isolation = {
   },
 };
 
+/** Why machines are emulated here; undefined if they are not, or if there are none at all. */
+export async function emulationReason(): Promise<string | undefined> {
+  const qemu = findCommand('qemu-system-x86_64');
+  if (qemu === undefined) return undefined;
+  const kernel = await findGuestKernel().catch(() => undefined);
+  if (kernel === undefined) return undefined;
+  return (await findAccelerator(qemu, kernel.image)).obstacle;
+}
+
 interface Machine {
   readonly qemu: string;
   readonly kernel: GuestKernel;
@@ -89,10 +99,9 @@ function launchOf(machine: Machine, folders: Folders): Launch {
   const { accelerator } = machine;
   const { own, saved, isShared } = folders;
   const command = [machine.qemu, ...machineArguments(machine, folders)];
-  const redirection = isShared ? '' : ' 4<"$0"';
+  const redirections = isShared ? '>&2' : '>&2 4<"$0"';
   return {
-    command: '/bin/sh',
-    args: ['-c', `exec "$@" >&2${redirection}`, join(saved, 'devices'), ...command],
+    ...endsWithParent(command, redirections, join(saved, 'devices')),
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     scratch: guestScratch,
     mountPoint: guestMountPoint,

@@ -50,6 +50,9 @@ async function tryKvm(qemu: string, kernel: string): Promise<Accelerator> {
   });
   clearTimeout(timer);
   if (code === 0) return { name: 'kvm' };
-  const end = signal === 'SIGKILL' ? `a kernel did not start in ${trialMs / 1000} s` : said.trim();
+  const end =
+    signal === 'SIGKILL'
+      ? `a kernel did not start in ${trialMs / 1000} s`
+      : (said.trim().split('\n').at(-1) ?? '');
   return emulated(end === '' ? `QEMU ended with ${signal ?? code}` : end);
 }
