@@ -78,6 +78,8 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
   const { readsMemoryOfOthers, tracesOthers, signalsOthers, readsFilesOfOthers } = report;
   const touchesOthers = readsMemoryOfOthers || tracesOthers || signalsOthers || readsFilesOfOthers;
   const isFiltered = !report.makesNamespaces && !report.makesIoUring && !report.makesSockets;
+  // gVisor does not count the first one; alone in a kernel, a session shares its limit with nobody.
+  const mostProcesses = limits.processes + (report.hasOwnServer ? 1 : 0);
   return {
     kernel: report.kernel,
     network: report.reachesNetwork ? 'host' : 'none',
@@ -86,7 +88,7 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
     sessions: touchesOthers ? 'shared' : 'separate',
     processes: report.seesProcesses ? 'visible' : 'hidden',
     systemCalls: isFiltered ? 'filtered' : 'all',
-    processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
+    processLimit: report.processLimit < mostProcesses ? 'session' : 'shared',
     disk: report.hasNamespaces || report.hasOwnServer ? 'session' : 'shared',
     memory: report.limitsMemory ? 'session' : 'process',
   };

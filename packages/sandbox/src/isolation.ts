@@ -13,6 +13,8 @@ export interface LaunchPlan {
   readonly hasUsers: boolean;
   /** Bytes for all files of all sessions. */
   readonly scratchBytes: number;
+  /** Bytes for the sessions' own files among them, where a server has a fixed number of sessions. */
+  readonly diskBytes: number;
   /** Bytes of memory for all sessions of a server, where it has a machine for itself. */
   readonly memoryBytes: number;
   /** Where the server makes the control groups of its sessions. */

@@ -140,6 +140,7 @@ async function start(
         sessionsPerServer === undefined
           ? scratchBytes
           : sessionsPerServer * limits.diskBytes + inputBytes,
+      diskBytes: (sessionsPerServer ?? 1) * limits.diskBytes,
       memoryBytes: (sessionsPerServer ?? 1) * limits.sessionMemoryBytes,
     },
     ...(sessionsPerServer === undefined ? {} : { sessionsPerServer }),

@@ -6,7 +6,7 @@
  * kernel, processes, users, a disk and a network without a way out for itself. The channel is the
  * container's standard input, a socket, which the checkpoint takes over from whoever restores it.
  */
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { MissingError, messageOf, UnsupportedError } from '@saccade/core';
 import { SandboxError } from '../errors.ts';
@@ -47,7 +47,8 @@ export const gvisorIsolation: Isolation = {
     }
     const place: Place = { runsc, platform: await bestPlatform(runsc), plan };
     const { launch, folder } = await prepare(place, 'run');
-    return { ...launch, freeze: () => freeze(place, folder) };
+    // `runsc restore` is for root alone; others' sessions start from nothing.
+    return isRoot() ? { ...launch, freeze: () => freeze(place, folder) } : launch;
   },
 };
 
@@ -60,6 +61,10 @@ interface Place {
   readonly plan: LaunchPlan;
 }
 
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
 /** How gVisor gets hold of system calls: `systrap` (newer) costs less than `ptrace`. */
 async function bestPlatform(runsc: string): Promise<string> {
   const text = await runForText(runsc, ['help', 'platforms']).catch(() => '');
@@ -67,12 +72,11 @@ async function bestPlatform(runsc: string): Promise<string> {
 }
 
 function options({ platform }: Place, folder: string): string[] {
-  const isRoot = process.getuid?.() === 0;
   return [
     ...[`--root=${join(folder, 'state')}`, `--platform=${platform}`, '--network=none'],
     // Nobody changes the libraries meanwhile, so they are not asked for again at every look.
     ...['--file-access-mounts=exclusive', '--overlay2=none', '--ignore-cgroups'],
-    ...(isRoot ? [] : ['--rootless']),
+    ...(isRoot() ? [] : ['--rootless']),
   ];
 }
 
@@ -89,7 +93,12 @@ async function prepare(
     for (const { path, link } of systemFolders()) {
       if (link !== undefined) await symlink(link, join(root, path));
     }
-    await writeFile(join(folder, 'config.json'), JSON.stringify(bundle(place.plan, root)));
+    // Only the server is to read them, and it is the owner inside.
+    const sources = join(folder, 'sources');
+    await cp(place.plan.sources, sources, { recursive: true });
+    await chmod(sources, 0o700);
+    const config = bundle(place.plan, root, sources);
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config));
   } catch (error) {
     await removeTree(folder);
     throw error;
@@ -131,11 +140,15 @@ async function freeze(place: Place, folder: string): Promise<Snapshot> {
 const rights = ['SETUID', 'SETGID', 'KILL', 'CHOWN', 'DAC_OVERRIDE'].map((name) => `CAP_${name}`);
 
 /** What runs in the container and what it sees, as the Open Container Initiative describes bundles. */
-function bundle(plan: LaunchPlan, root: string): Readonly<Record<string, unknown>> {
+function bundle(
+  plan: LaunchPlan,
+  root: string,
+  sources: string,
+): Readonly<Record<string, unknown>> {
   const bind = (path: string) => ({
     destination: path,
     type: 'bind',
-    source: path,
+    source: path === plan.sources ? sources : path,
     options: ['ro', 'rbind'],
   });
   const memory = (destination: string, size: number, mode: string) => ({
@@ -151,14 +164,11 @@ function bundle(plan: LaunchPlan, root: string): Readonly<Record<string, unknown
     hostname: 'sandbox',
     root: { path: root, readonly: true },
     mounts: [
-      {
-        destination: '/proc',
-        type: 'proc',
-        source: 'proc',
-        options: ['nosuid', 'noexec', 'nodev'],
-      },
+      // Empty: it would show the server's processes, and what they were started with.
+      memory('/proc', 4_096, '0555'),
       memory('/tmp', 65_536, '0755'),
       memory(scratch, plan.scratchBytes, '0711'),
+      memory(`${scratch}/sessions`, plan.diskBytes, '0711'),
       ...paths.map(bind),
     ],
     process: {
