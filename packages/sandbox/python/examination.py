@@ -53,9 +53,19 @@ def examine(config, confinement, process_limit, supervisor):
     report = json.loads(text) if text else {"failure": "the examining process died"}
     report["landlockAbi"] = confinement.abi
     report["hasNamespaces"] = confinement.has_namespaces
+    report["bootId"] = _boot_id()
     if confinement.obstacle is not None:
         report["namespacesObstacle"] = confinement.obstacle
     return report
+
+
+def _boot_id():
+    """The number that the kernel gave itself at its start: tells kernels apart."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return "none"
 
 
 def user(config, slot):

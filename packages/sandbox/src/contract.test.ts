@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { contractLimits, sandboxChecks } from './contract.ts';
+import { emulationReason } from './isolations/micro-vm.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { ensurePython } from './python-environment.ts';
 import { openRemoteSandbox } from './remote/remote-sandbox.ts';
@@ -21,8 +23,19 @@ const tiers: readonly (readonly [string, (python: string) => Promise<Opened>])[]
 ];
 
 async function local(python: string, isolation: LocalTier): Promise<Opened> {
-  const sandbox = await openSandbox({ python, isolation, unsafe: true, limits: contractLimits });
+  if (isolation === 'micro-vm') await refuseEmulation();
+  // A kernel for each session: more at a time than processors only wait for each other.
+  const hasOwnKernel = isolation === 'micro-vm' || isolation === 'gvisor';
+  const most = hasOwnKernel ? { maxSessions: availableParallelism() } : {};
+  const limits = contractLimits;
+  const sandbox = await openSandbox({ python, isolation, unsafe: true, limits, ...most });
   return { sandbox, dispose: () => sandbox.dispose() };
+}
+
+/** An emulated processor is too slow for the limits of the checks. */
+async function refuseEmulation(): Promise<void> {
+  const reason = await emulationReason();
+  if (reason !== undefined) throw new Error(reason);
 }
 
 /** Two services on this machine, over HTTP. */

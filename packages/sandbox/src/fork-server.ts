@@ -1,5 +1,6 @@
 /** One running fork server: its process, its frames, its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import {
 } from './control-groups.ts';
 import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
-import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
+import type { Isolation, Launch, LaunchPlan, Snapshot } from './isolation.ts';
 import { makeTemporary, removeTree, sweepTemporaries } from './temporary.ts';
 import { decodeHeader, encodeFrame, type Frame, FrameReader } from './wire.ts';
 
@@ -29,9 +30,19 @@ export interface ForkServerOptions {
   readonly plan: Omit<LaunchPlan, 'memoryGroups' | 'shareGroups'>;
   /** What the server is told first, completed here with the places it is to use. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Start from this instead of from nothing. */
+  readonly warm?: WarmStart;
+  /** Sessions that the server will have in its life; undefined where that is not fixed. */
+  readonly sessionsPerServer?: number;
 }
 
-const startSeconds = 60;
+/** A saved server, and what it said when it was ready. */
+export interface WarmStart {
+  readonly snapshot: Snapshot;
+  readonly identity: ServerIdentity;
+}
+
+const usualStartSeconds = 60;
 const stopMilliseconds = 3_000;
 const keptStderr = 4_096;
 
@@ -41,10 +52,12 @@ export class ForkServer {
   readonly pid: number;
   readonly #process: ChildProcess;
   readonly #socket: Socket;
+  readonly #launch: Launch;
   readonly #ended: Promise<void>;
   #isAlive = true;
 
-  private constructor(running: Running, identity: ServerIdentity) {
+  private constructor(running: Running, identity: ServerIdentity, launch: Launch) {
+    this.#launch = launch;
     this.#process = running.process;
     this.#socket = running.socket;
     this.#ended = running.ended.then(() => {
@@ -73,16 +86,19 @@ export class ForkServer {
     options: ForkServerOptions,
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
-    const { python } = options.plan.interpreter;
+    const { isolation, plan, warm } = options;
+    const { python } = plan.interpreter;
     await sweepTemporaries(python);
-    const memoryGroups = await makeMemoryGroups();
-    const groups = { memoryGroups, shareGroups: await makeShareGroups(memoryGroups) };
+    const groups = await makeGroups(isolation);
     let launch: Launch;
     try {
-      launch = await options.isolation.launch({ ...options.plan, ...groups });
+      launch = await (warm?.snapshot.launch() ?? isolation.launch({ ...plan, ...groups }));
     } catch (error) {
       await removeGroups(groups);
       throw error;
+    }
+    if (warm !== undefined) {
+      return await ForkServer.#startWarm(run(launch, groups, python, onFrame), launch, warm);
     }
     const canary = await placeCanary();
     const { scratch, mountPoint = null } = launch;
@@ -92,7 +108,7 @@ export class ForkServer {
       const config = { ...options.config, ...places, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
-      return new ForkServer(running, readIdentity(ready));
+      return new ForkServer(running, readIdentity(ready, launch, options), launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -100,6 +116,39 @@ export class ForkServer {
     } finally {
       await canary.remove();
     }
+  }
+
+  /** A saved server was ready before: it only has to answer. */
+  static async #startWarm(
+    running: Running,
+    launch: Launch,
+    { identity }: WarmStart,
+  ): Promise<ForkServer> {
+    try {
+      await Promise.race([launch.begin?.(), running.ended]);
+      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) running.socket.write(piece);
+      await running.ready;
+      return new ForkServer(running, identity, launch);
+    } catch (error) {
+      running.process.kill('SIGKILL');
+      await running.ended;
+      throw error;
+    }
+  }
+
+  /**
+   * Saves this server, which must have no sessions, for others to start from, and ends it.
+   *
+   * @returns undefined where what isolates it cannot save it
+   * @throws SandboxError if it should have been able to
+   */
+  async freeze(): Promise<WarmStart | undefined> {
+    const snapshot = await this.#launch.freeze?.();
+    if (snapshot === undefined) return undefined;
+    this.#socket.destroy();
+    this.kill();
+    await this.#ended;
+    return { snapshot, identity: this.identity };
   }
 
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
@@ -127,6 +176,16 @@ interface Groups {
   readonly shareGroups: ShareGroups;
 }
 
+/** The machine's groups cannot tell the processes of another kernel apart: then there are none. */
+async function makeGroups({ id, kernel = 'shared' }: Isolation): Promise<Groups> {
+  if (kernel !== 'shared') {
+    const none = { obstacle: `The tier "${id}" has no control groups of this machine.` };
+    return { memoryGroups: none, shareGroups: { cpu: none, io: none } };
+  }
+  const memoryGroups = await makeMemoryGroups();
+  return { memoryGroups, shareGroups: await makeShareGroups(memoryGroups) };
+}
+
 async function removeGroups({ memoryGroups, shareGroups }: Groups): Promise<void> {
   await Promise.all([removeMemoryGroups(memoryGroups), removeShareGroups(shareGroups)]);
 }
@@ -134,15 +193,16 @@ async function removeGroups({ memoryGroups, shareGroups }: Groups): Promise<void
 /** The groups as the server sees them. */
 function placesOfGroups(
   { memoryGroups, shareGroups }: Groups,
-  { memoryFolder, shareFolder }: Launch,
+  { memoryFolder, shareFolder, memoryGroups: inside }: Launch,
 ): { readonly memoryGroups: object; readonly shareGroups: object } {
   const isElsewhere = memoryFolder !== undefined && 'folder' in memoryGroups;
   const shares = Object.entries(shareGroups).map(([name, group]) => {
     const isMoved = shareFolder !== undefined && 'folder' in group;
     return [name, isMoved ? { folder: `${shareFolder}/${name}` } : group] as const;
   });
+  const moved = isElsewhere ? { ...memoryGroups, folder: memoryFolder } : memoryGroups;
   return {
-    memoryGroups: isElsewhere ? { ...memoryGroups, folder: memoryFolder } : memoryGroups,
+    memoryGroups: inside ?? moved,
     shareGroups: Object.fromEntries(shares),
   };
 }
@@ -160,7 +220,7 @@ function run(
   python: string,
   onFrame: (frame: Frame) => void,
 ): Running {
-  const { command, args, env, temporary } = launch;
+  const { command, args, env, temporary, startSeconds = usualStartSeconds } = launch;
   const child = spawn(command, args, {
     env: { ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -248,10 +308,34 @@ async function placeCanary(): Promise<Canary> {
   };
 }
 
-function readIdentity(frame: Frame): ServerIdentity {
+function readIdentity(
+  frame: Frame,
+  launch: Launch,
+  { isolation, sessionsPerServer }: ForkServerOptions,
+): ServerIdentity {
   const header = decodeHeader(frame) as Readonly<Record<string, unknown>>;
   if (header.type !== 'ready') {
     throw new SandboxError(`The sandbox's server said ${String(header.type)}, expected "ready".`);
   }
-  return header as unknown as ServerIdentity;
+  const identity = header as unknown as Omit<ServerIdentity, 'report'> & {
+    readonly report: Omit<IsolationReport, 'kernel' | 'hasOwnServer'> & {
+      readonly bootId?: string;
+    };
+  };
+  const { bootId, ...report } = identity.report;
+  const { kernel = isolation.kernel ?? 'shared', kernelObstacle } = launch;
+  // Whatever the tier says: the kernel that has this machine's number is this machine's.
+  const found = kernel !== 'shared' && bootId === ownBootId() ? 'shared' : kernel;
+  const facts = { kernel: found, hasOwnServer: sessionsPerServer === 1 };
+  const obstacle = kernelObstacle === undefined ? {} : { kernelObstacle };
+  return { ...identity, report: { ...report, ...facts, ...obstacle } };
+}
+
+/** The number that a kernel gives itself when it starts; empty where there is none. */
+function ownBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
 }

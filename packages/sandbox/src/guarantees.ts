@@ -1,5 +1,6 @@
 /** What a sandbox keeps code from, as found by attacks at its start; and what a caller demands. */
 import { UnsupportedError } from '@saccade/core';
+import type { Kernel } from './isolation.ts';
 import type { Limits } from './limits.ts';
 
 /** What the server found when it tried, as a session would, to get out. */
@@ -36,6 +37,8 @@ export interface IsolationReport {
   /** Whether each session has namespaces, and with them a disk of limited size, of its own. */
   readonly hasNamespaces: boolean;
   readonly namespacesObstacle?: string;
+  /** Whether each session has a server, and with it all that isolates the server, for itself. */
+  readonly hasOwnServer: boolean;
   /** Whether each session's memory is limited as a whole. */
   readonly limitsMemory: boolean;
   /** Why not. */
@@ -45,12 +48,21 @@ export interface IsolationReport {
   readonly sharesIo: boolean;
   /** Why not, by controller. */
   readonly sharesObstacles?: Readonly<Record<string, string>>;
+  /** Whose kernel runs the system calls of sessions. */
+  readonly kernel: Kernel;
+  /** Why it is not the one that the tier is made for. */
+  readonly kernelObstacle?: string;
   /** Why it could not try. */
   readonly failure?: string;
 }
 
 /** Each from the strongest to the weakest. */
 const levels = {
+  /**
+   * `separate`: a kernel in a virtual machine runs the system calls of sessions; `emulated`: gVisor's
+   * kernel, a process of this machine; `shared`: the machine's own kernel.
+   */
+  kernel: ['separate', 'emulated', 'shared'],
   /** `none`: code can make no connection, not even to the machine it runs on. */
   network: ['none', 'host'],
   /**
@@ -95,15 +107,18 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
   const makesForbidden = makesNamespaces || makesIoUring || makesUnlistedCalls || makesSockets;
   const { seesHostFiles, writesOutside, writesSystem, changesMetadata } = report;
   const changesFiles = writesOutside || writesSystem || changesMetadata;
+  // gVisor does not count the first one; alone in a kernel, a session shares its limit with nobody.
+  const mostProcesses = limits.processes + (report.hasOwnServer ? 1 : 0);
   return {
+    kernel: report.kernel,
     network: reachesNetwork || report.sendsDatagrams ? 'host' : 'none',
     files: seesHostFiles || changesFiles ? 'user' : 'isolated',
     paths: report.seesHostPaths ? 'visible' : 'hidden',
     sessions: touchesOthers || report.readsFilesOfOthers ? 'shared' : 'separate',
     processes: report.seesProcesses ? 'visible' : 'hidden',
     systemCalls: makesForbidden ? 'all' : 'filtered',
-    processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
-    disk: report.hasNamespaces ? 'session' : 'shared',
+    processLimit: report.processLimit < mostProcesses ? 'session' : 'shared',
+    disk: report.hasNamespaces || report.hasOwnServer ? 'session' : 'shared',
     memory: report.limitsMemory ? 'session' : 'process',
     cpu: report.sharesCpu ? 'session' : 'process',
     io: report.sharesIo ? 'session' : 'process',

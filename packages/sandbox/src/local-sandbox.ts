@@ -6,7 +6,7 @@ import type { Limits } from './limits.ts';
 import { Permits } from './permits.ts';
 import type { PythonSession } from './python-session.ts';
 import type { LinkOptions, ServerLink } from './server-link.ts';
-import { type Recycle, ServerPool } from './server-pool.ts';
+import type { Servers } from './server-pool.ts';
 import type { Sandbox, Session, SessionOptions } from './session.ts';
 import { maxFrameBytes } from './wire.ts';
 
@@ -14,10 +14,9 @@ export interface LocalSandboxParts {
   readonly link: LinkOptions;
   /** The server that is running already. */
   readonly first: ServerLink;
-  readonly servers: number;
+  readonly servers: Servers;
   readonly maxSessions: number;
   readonly maxQueued: number;
-  readonly recycle: Recycle;
   readonly counters: { executions: number };
   readonly warnings: readonly string[];
 }
@@ -58,13 +57,13 @@ export class LocalSandbox implements Sandbox {
   readonly #options: LinkOptions;
   readonly #slots: Permits;
   readonly #counters: { executions: number };
-  readonly #pool: ServerPool;
+  readonly #pool: Servers;
   readonly #firstPid: number;
   #started = 0;
   #isDisposed = false;
 
   constructor(parts: LocalSandboxParts) {
-    const { link, first, servers, maxSessions, maxQueued, recycle, counters, warnings } = parts;
+    const { link, first, servers, maxSessions, maxQueued, counters, warnings } = parts;
     this.tier = first.tier;
     this.warnings = warnings;
     this.report = first.identity.report;
@@ -73,7 +72,7 @@ export class LocalSandbox implements Sandbox {
     this.#options = link;
     this.#slots = new Permits(maxSessions, maxQueued);
     this.#counters = counters;
-    this.#pool = new ServerPool({ link, first, servers, maxSessions, recycle });
+    this.#pool = servers;
     this.#firstPid = first.pid;
   }
 
@@ -178,6 +177,8 @@ export class LocalSandbox implements Sandbox {
         return await link.open(options);
       } catch (error) {
         if (link.isAlive || attempt > 0) throw error;
+      } finally {
+        this.#pool.onOpened(link);
       }
     }
   }

@@ -1,7 +1,12 @@
 /** A fork server with the sessions and pictures it holds. */
 import { checkedCapture } from './capture-options.ts';
 import { SandboxError } from './errors.ts';
-import { ForkServer, type ForkServerOptions, type ServerIdentity } from './fork-server.ts';
+import {
+  ForkServer,
+  type ForkServerOptions,
+  type ServerIdentity,
+  type WarmStart,
+} from './fork-server.ts';
 import { HeldInputs } from './held-inputs.ts';
 import type { Limits } from './limits.ts';
 import type { Permits } from './permits.ts';
@@ -102,6 +107,11 @@ export class ServerLink implements SessionHost {
     if (!this.#isRetired || this.#isEmptied || this.#sessions.size > 0) return;
     this.#isEmptied = true;
     void this.stop();
+  }
+
+  /** Saves the server for others to start from, and ends it; see `ForkServer.freeze`. */
+  async freeze(): Promise<WarmStart | undefined> {
+    return await this.#running.freeze();
   }
 
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {

@@ -19,6 +19,9 @@ export interface Expectation {
   readonly process: Verdict;
   readonly landlockAsUser?: Verdict;
   readonly processAsUser?: Verdict;
+  /** Where they differ from bubblewrap's. */
+  readonly gvisor?: Verdict;
+  readonly 'micro-vm'?: Verdict;
 }
 
 export type AttackGroup = 'resources' | 'escape' | 'other sessions' | 'reward' | 'replies';

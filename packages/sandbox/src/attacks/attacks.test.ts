@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LocalTier, localTiers } from '../choose-isolation.ts';
+import { emulationReason } from '../isolations/micro-vm.ts';
 import { ensurePython } from '../python-environment.ts';
 import { isOpenToOthers } from '../python-interpreter.ts';
 import { attacks, expectedHere, expectedVerdict, runAttacks, type TierResult } from './run.ts';
@@ -56,6 +57,8 @@ async function runAsOrdinaryUser(tier: LocalTier): Promise<TierResult | string> 
 for (const tier of localTiers) {
   describe(`attacks on the ${tier} tier`, () => {
     it('end as declared', async (context) => {
+      const reason = tier === 'micro-vm' ? await emulationReason() : undefined;
+      if (reason !== undefined) return context.skip(reason);
       const result = await runAttacks(python, tier).catch((error) => {
         if (machine.test(error.name)) return context.skip(error.message);
         throw error;
@@ -65,6 +68,8 @@ for (const tier of localTiers) {
 
     it('end as declared for an ordinary user', async (context) => {
       if (process.getuid?.() !== 0) return context.skip('the others are of an ordinary user');
+      const reason = tier === 'micro-vm' ? await emulationReason() : undefined;
+      if (reason !== undefined) return context.skip(reason);
       if (!isOpenToOthers(root)) return context.skip('the repository is closed to other users');
       const result = await runAsOrdinaryUser(tier);
       if (typeof result === 'string') {

@@ -73,7 +73,7 @@ export function expectedHere(
 export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: boolean): Verdict {
   if (!isRoot && tier === 'landlock') return expected.landlockAsUser ?? expected.landlock;
   if (!isRoot && tier === 'process') return expected.processAsUser ?? expected.process;
-  return expected[tier];
+  return expected[tier] ?? expected.bubblewrap;
 }
 
 /** @throws UnsupportedError or MissingError if the machine does not have the tier */
@@ -90,7 +90,7 @@ export async function runAttacks(python: string, tier: LocalTier): Promise<TierR
       const sandbox = await openSandbox(options);
       try {
         guarantees ??= sandbox.guarantees;
-        const own = descendantCount(sandbox.serverPid);
+        const own = leftovers(sandbox);
         const tried = attacks.filter((attack) => (attack.isBomb ?? false) === isBomb);
         for (const attack of tried.filter(fitsMachine)) {
           const expected = expectedHere(attack, { tier, isRoot, guarantees });
@@ -120,7 +120,7 @@ async function tryAttack(
   attack: Attack,
   sandbox: LocalSandbox,
   host: Host,
-  /** Processes of the server without sessions. */
+  /** What `leftovers` counts without sessions. */
   own: number,
 ): Promise<{ verdict: Verdict; detail: string }> {
   const { restarts } = sandbox.stats();
@@ -169,9 +169,9 @@ async function findHarm(
   if (after.stdout !== '1 secret\n') return `another session ended with ${after.kind}`;
   if (sandbox.stats().restarts !== restarts) return 'the server ended';
   for (let wait = 0; ; wait++) {
-    const left = descendantCount(sandbox.serverPid) - sandbox.stats().open;
+    const left = leftovers(sandbox);
     if (left <= own) return undefined;
-    if (wait === 40) return `${left - own} processes were left behind`;
+    if (wait === mostWaits) return `${left - own} processes were left behind`;
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }
@@ -191,6 +191,16 @@ function judge(outcome: Outcome): { verdict: Verdict; detail: string } {
   if (kind === 'ok' && !text.startsWith('refused')) return { verdict: 'harmless', detail: kind };
   if (kind === 'infraError') return { verdict: 'open', detail: shown(error?.message) };
   return { verdict: 'refused', detail: shown(error?.type ?? text.split('\n')[0]) };
+}
+
+/** Of 50 ms each. */
+const mostWaits = 100;
+
+/** Processes beside those of open sessions; servers, where each session has one that ends with it. */
+function leftovers(sandbox: LocalSandbox): number {
+  const { open, servers } = sandbox.stats();
+  const isOwn = sandbox.report.hasOwnServer;
+  return isOwn ? Math.max(1, servers - open) : descendantCount(sandbox.serverPid) - open;
 }
 
 /** Living processes below `root`. */

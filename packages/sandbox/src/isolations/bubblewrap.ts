@@ -8,9 +8,7 @@
  * kernel (it can write /proc/sys), so instead the server keeps just the right to change user, and
  * each session becomes a user of its own.
  */
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { MissingError, UnsupportedError } from '@saccade/core';
 import {
   type Isolation,
@@ -19,6 +17,7 @@ import {
   sessionEnvironment,
 } from '../isolation.ts';
 import { findCommand } from '../python-interpreter.ts';
+import { readablePaths, systemFolders } from './libraries.ts';
 
 const scratch = '/tmp/saccade';
 /** Where each session mounts its files; what is around it, nobody can write. */
@@ -80,18 +79,10 @@ function controlGroups({ memoryGroups, shareGroups }: LaunchPlan): string[] {
   return memoryGroups.version === 1 ? ['--unshare-cgroup-try', ...bind, ...shares] : bind;
 }
 
-/** Where the loader looks, which library an alternative means, fonts; and where Nix keeps all. */
-const systemPaths = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts', '/nix/store'];
-
 function mounts(plan: LaunchPlan): string[] {
-  const directories = [plan.sources, ...plan.interpreter.directories].filter(
-    (directory) => directory !== '/usr' && !directory.startsWith('/usr/'),
-  );
   const args = ['--ro-bind', '/usr', '/usr'];
-  for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
-    if (!existsSync(path)) continue;
-    const isLink = lstatSync(path).isSymbolicLink();
-    args.push(...(isLink ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]));
+  for (const { path, link } of systemFolders()) {
+    args.push(...(link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path]));
   }
   args.push('--proc', '/proc', '--dev', '/dev');
   args.push('--perms', '0755', '--size', '65536', '--tmpfs', '/tmp');
@@ -99,8 +90,7 @@ function mounts(plan: LaunchPlan): string[] {
   args.push('--perms', '0711', '--size', String(plan.scratchBytes), '--tmpfs', scratch);
   // bubblewrap makes missing parents with mode 0700, closed to the users of the sessions.
   const made = new Set(['/', '/tmp']);
-  for (const path of [...systemPaths.filter((p) => existsSync(p)), ...directories.sort()]) {
-    refuseTooMuch(path);
+  for (const path of readablePaths(plan)) {
     const parents: string[] = [];
     for (let p = dirname(path); !made.has(p); p = dirname(p)) parents.unshift(p);
     for (const parent of parents) {
@@ -110,15 +100,4 @@ function mounts(plan: LaunchPlan): string[] {
     args.push('--ro-bind', path, path);
   }
   return [...args, '--remount-ro', '/dev', '--remount-ro', '/tmp', '--remount-ro', '/'];
-}
-
-/** An interpreter installed right into `/` or the home directory would bring all of it along. */
-function refuseTooMuch(directory: string): void {
-  const home = resolve(homedir());
-  if (directory === '/' || directory === home || home.startsWith(`${directory}/`)) {
-    throw new UnsupportedError(
-      `The interpreter needs ${directory}, which holds the home directory and must not be ` +
-        'visible to submitted code. Use an interpreter in a folder of its own, e.g. ensurePython().',
-    );
-  }
 }
