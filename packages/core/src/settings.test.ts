@@ -1,6 +1,6 @@
-import { ConfigError } from '@saccade/core';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { ConfigError } from './errors.ts';
 import {
   choice,
   count,
