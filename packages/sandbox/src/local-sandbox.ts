@@ -17,8 +17,14 @@ export interface LocalSandboxParts {
   readonly servers: Servers;
   readonly maxSessions: number;
   readonly maxQueued: number;
-  readonly counters: { executions: number };
+  readonly counters: Counters;
   readonly warnings: readonly string[];
+}
+
+/** What sessions count, whichever server they are on. */
+interface Counters {
+  readonly executions: number;
+  readonly violations: number;
 }
 
 export interface SandboxStats {
@@ -30,6 +36,8 @@ export interface SandboxStats {
   readonly running: number;
   readonly started: number;
   readonly executions: number;
+  /** Sessions that were ended because their code wrote to the pipes and memory of its replies. */
+  readonly violations: number;
   /** Fork servers that are alive. */
   readonly servers: number;
   /** Servers that died and were replaced. */
@@ -56,7 +64,7 @@ export class LocalSandbox implements Sandbox {
   readonly versions: Readonly<Record<string, string>>;
   readonly #options: LinkOptions;
   readonly #slots: Permits;
-  readonly #counters: { executions: number };
+  readonly #counters: Counters;
   readonly #pool: Servers;
   readonly #firstPid: number;
   #started = 0;
@@ -98,7 +106,7 @@ export class LocalSandbox implements Sandbox {
       waiting: this.#slots.waiting + running.waiting,
       running: running.held,
       started: this.#started,
-      executions: this.#counters.executions,
+      ...this.#counters,
       servers: links.length,
       restarts,
       recycled,

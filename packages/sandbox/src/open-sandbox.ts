@@ -161,13 +161,16 @@ async function start(
       forksWithin: process.platform !== 'linux',
     },
   };
-  const counters = { executions: 0 };
+  const counters = { executions: 0, violations: 0 };
   const link: LinkOptions = {
     server,
     limits,
     running,
     onExecution: () => {
       counters.executions += 1;
+    },
+    onViolation: () => {
+      counters.violations += 1;
     },
   };
   const most = positive('servers', options.servers ?? 1);

@@ -27,6 +27,8 @@ export interface SessionHost {
   /** Whether the server still answers; it is ended if not. */
   checkAlive(): Promise<void>;
   onExecution(): void;
+  /** A session's process wrote what is no reply. */
+  onViolation(): void;
 }
 
 const maxCodeBytes = 1024 * 1024;
@@ -262,6 +264,7 @@ export class PythonSession implements Session {
   }
 
   #die(death: Death, end?: End): void {
+    if (this.#death === undefined && end?.cause === 'protocol') this.#host.onViolation();
     const own = this.#death ?? death;
     this.#death = own;
     this.#settleOpened(new SandboxError(`A session ended while it was opened. ${own.message}`));

@@ -28,6 +28,7 @@ export interface LinkOptions {
   readonly limits: Limits;
   readonly running: Permits;
   readonly onExecution: () => void;
+  readonly onViolation: () => void;
 }
 
 export class ServerLink implements SessionHost {
@@ -35,6 +36,7 @@ export class ServerLink implements SessionHost {
   readonly limits: Limits;
   readonly running: Permits;
   readonly onExecution: () => void;
+  readonly onViolation: () => void;
   readonly #sessions = new Map<number, PythonSession>();
   readonly #pictures: HeldInputs;
   readonly #videos: HeldInputs;
@@ -50,6 +52,7 @@ export class ServerLink implements SessionHost {
     this.limits = options.limits;
     this.running = options.running;
     this.onExecution = options.onExecution;
+    this.onViolation = options.onViolation;
     const tell = (header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void =>
       this.send(0, header, blobs);
     const room = { mostInputs: mostHeld, tell };

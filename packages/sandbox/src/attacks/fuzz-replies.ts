@@ -118,6 +118,7 @@ function deafHost(): SessionHost {
     send: () => {},
     checkAlive: async () => {},
     onExecution: () => {},
+    onViolation: () => {},
   };
 }
 

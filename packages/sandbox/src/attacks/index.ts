@@ -9,6 +9,7 @@ export {
 } from './fuzz-replies.ts';
 export {
   type AttackResult,
+  attackCode,
   attackLimits,
   attacks,
   expectedVerdict,

@@ -131,10 +131,7 @@ async function tryAttack(
   try {
     const place = await setUpVictim(victim);
     const facts = { ...host.facts, ...place };
-    const lines = Object.entries(facts).map(
-      ([name, value]) => `${name} = ${JSON.stringify(value)}`,
-    );
-    const outcome = await session.execute(`${lines.join('\n')}\n${preamble}\n${attack.code}`);
+    const outcome = await session.execute(attackCode(attack, facts));
     await session.dispose();
     const harm = await findHarm(victim, sandbox, restarts, own);
     if (harm !== undefined) return { verdict: 'open', detail: harm };
@@ -142,6 +139,12 @@ async function tryAttack(
   } finally {
     await Promise.all([session.dispose(), victim.dispose()]);
   }
+}
+
+/** The attack as a program; `facts` are the machine's names that `Attack.code` may use. */
+export function attackCode({ code }: Attack, facts: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(facts).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  return `${lines.join('\n')}\n${preamble}\n${code}`;
 }
 
 /** Leaves everything that another session could find. */
