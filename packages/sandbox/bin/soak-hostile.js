@@ -67,9 +67,10 @@ async function startService() {
   });
   servicePids.push(child.pid);
   const ended = new Promise((done) => child.once('exit', done));
-  service = { child, ended };
+  const ready = Promise.race([new Promise((done) => child.stdout.once('data', done)), ended]);
+  service = { child, ended, ready };
   void ended.then(() => !isOver && startService());
-  await Promise.race([new Promise((done) => child.stdout.once('data', done)), ended]);
+  await ready;
 }
 
 await startService();
@@ -139,10 +140,20 @@ for (let round = 0; round < 2; round++) {
     await pause(4);
     const victim = partOf(what, look());
     if (victim === undefined) continue;
-    process.kill(victim.pid, 'SIGKILL');
-    kills[what] = (kills[what] ?? 0) + 1;
-    if (what === 'service') await pause(10);
+    try {
+      process.kill(victim.pid, 'SIGKILL');
+      kills[what] = (kills[what] ?? 0) + 1;
+    } catch {
+      continue; // it ended by itself a moment ago
+    }
+    if (what === 'service') await restarted(victim.pid);
   }
+}
+
+/** Resolves when a service is ready that is not this one. */
+async function restarted(pid) {
+  for (let wait = 0; service.child.pid === pid && wait < 100; wait++) await pause(0.1);
+  await Promise.race([service.ready, pause(60)]);
 }
 
 /** The first child that a supervisor starts forks all the others. */
@@ -158,13 +169,16 @@ function partOf(what, tree) {
 }
 
 load.stop();
-const isQuiet = await Promise.race([Promise.all(running).then(() => true), pause(90).then(() => false)]);
+const isQuiet = await Promise.race([
+  Promise.all(running).then(() => true),
+  pause(90).then(() => false),
+]);
 await sandbox.dispose();
 // One more SIGKILL of the service: the next start removes what it left, and its own end the rest.
 look();
+const last = service.child.pid;
 service.child.kill('SIGKILL');
-await service.ended;
-await pause(15);
+await restarted(last);
 look();
 isOver = true;
 service.child.kill('SIGTERM');
@@ -181,8 +195,15 @@ rmSync(temporary, { recursive: true, force: true });
 const third = Math.floor(samples.length / 3);
 const plateau = Object.fromEntries(
   Object.keys(samples[0] ?? {}).map((key) => {
-    const height = (part) => at(part.map((one) => one[key]), 0.9);
-    const [middle, last] = [height(samples.slice(third, 2 * third)), height(samples.slice(2 * third))];
+    const height = (part) =>
+      at(
+        part.map((one) => one[key]),
+        0.9,
+      );
+    const [middle, last] = [
+      height(samples.slice(third, 2 * third)),
+      height(samples.slice(2 * third)),
+    ];
     return [key, { middle, last, ratio: Number((last / Math.max(1, middle)).toFixed(3)) }];
   }),
 );

@@ -34,7 +34,7 @@ _read, _write = os.read, os.write
 
 
 class BrokenReply(Exception):
-    """The session wrote something that is not the reply that was due."""
+    """The session wrote something that is not the reply that was due; its text follows "by"."""
 
 
 class ReplyReader:
@@ -57,9 +57,9 @@ class ReplyReader:
         """The record and the bytes it describes, or None while it is not whole. Raises BrokenReply."""
         data = self.data + chunk
         if data and not self.kinds:
-            raise BrokenReply("wrote where nothing was asked")
+            raise BrokenReply("writing where nothing was asked")
         if len(data) > REPLY.size:
-            raise BrokenReply("wrote more than one reply")
+            raise BrokenReply("writing more than one reply")
         if len(data) < REPLY.size:
             self.data = data
             return None
@@ -67,15 +67,15 @@ class ReplyReader:
         kind, number, header_bytes, blob_count, size = REPLY.unpack(data)
         if kind not in self.kinds:
             due = " or ".join(NAMES[one] for one in self.kinds)
-            raise BrokenReply(f"wrote a reply of kind {kind} where {due} was due")
+            raise BrokenReply(f"writing a reply of kind {kind} where {due} was due")
         if number != self.number:
-            raise BrokenReply(f"replied to request {number} instead of {self.number}")
+            raise BrokenReply(f"replying to request {number} instead of {self.number}")
         if size > MAX_REPLY_BYTES:
-            raise BrokenReply(f"wrote a reply of {size} bytes, more than {MAX_REPLY_BYTES}")
+            raise BrokenReply(f"writing a reply of {size} bytes, more than {MAX_REPLY_BYTES}")
         if not 2 <= header_bytes <= MAX_HEADER_BYTES:
-            raise BrokenReply(f"wrote a header of {header_bytes} bytes")
+            raise BrokenReply(f"writing a header of {header_bytes} bytes")
         if header_bytes + LENGTH_BYTES * blob_count > size:
-            raise BrokenReply("wrote a header that is longer than its reply")
+            raise BrokenReply("writing a header that is longer than its reply")
         self.kinds = ()
         return data, size
 

@@ -116,7 +116,7 @@ class Supervisor:
             return
         kinds = (RESULT,) if session.mode == "persistent" else (RESULT, DIED)
         if not session.link.execute(code, kinds):
-            self.kill(session, "protocol", "was given code before it had replied")
+            self.kill(session, "protocol", "running on after its last reply")
             return
         seconds = self.config["limits"]["wallSeconds"]
         if session.mode != "persistent":

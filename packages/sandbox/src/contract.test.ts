@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { contractLimits, sandboxChecks } from './contract.ts';
-import { emulationReason } from './isolations/micro-vm.ts';
+import { refuseEmulation } from './isolations/emulation.fixture.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { ensurePython } from './python-environment.ts';
 import { openRemoteSandbox } from './remote/remote-sandbox.ts';
@@ -25,12 +25,6 @@ async function local(python: string, isolation: LocalTier): Promise<Opened> {
   if (isolation === 'micro-vm') await refuseEmulation();
   const sandbox = await openSandbox({ python, isolation, unsafe: true, limits: contractLimits });
   return { sandbox, dispose: () => sandbox.dispose() };
-}
-
-/** An emulated processor is too slow for the limits of the checks. */
-async function refuseEmulation(): Promise<void> {
-  const reason = await emulationReason();
-  if (reason !== undefined) throw new Error(reason);
 }
 
 /** Two services on this machine, over HTTP. */

@@ -31,7 +31,10 @@ export class HostileLoad {
   /** @param facts  what attacks may use: names and values, as in `attacks/run.ts` */
   constructor(sandbox, facts) {
     this.sandbox = sandbox;
-    this.#hostile = attacks.map((attack) => ({ name: attack.name, code: attackCode(attack, facts) }));
+    this.#hostile = attacks.map((attack) => ({
+      name: attack.name,
+      code: attackCode(attack, facts),
+    }));
   }
 
   measure() {
@@ -95,7 +98,8 @@ export class HostileLoad {
       const end = await this.#count('honest execute', async () => {
         const outcome = await session.execute(counted);
         const { kind, stdout, images, error } = outcome;
-        const isRight = kind === 'ok' && stdout === `turn ${turn}\n${says}` && images.length === shows;
+        const isRight =
+          kind === 'ok' && stdout === `turn ${turn}\n${says}` && images.length === shows;
         if (!isRight && !(this.isUnderKills && kind !== 'ok')) {
           this.#report(`${kind} for "${code}" in turn ${turn}: ${stdout} ${error?.message}`);
         }
