@@ -120,6 +120,7 @@ export class HostileLoad {
       if (kind === 'infraError' && !this.isUnderKills) {
         this.#report(`infraError for the attack "${name}": ${error?.message}`);
       }
+      if (kind === 'forbidden') this.#report(`the attack "${name}" was not run`);
       return kind;
     });
     await session.dispose();

@@ -204,7 +204,7 @@ print("left")`,
     expected: everywhere('refused'),
   },
   {
-    name: 'picture of 30 000 × 30 000',
+    name: 'image of 30 000 × 30 000',
     code: 'image = Image.new("RGB", (30_000, 30_000))',
     expected: everywhere('stopped'),
   },
