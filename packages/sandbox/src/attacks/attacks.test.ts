@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LocalTier, localTiers } from '../choose-isolation.ts';
-import { emulationReason } from '../isolations/micro-vm.ts';
 import { ensurePython } from '../python-environment.ts';
 import { isOpenToOthers } from '../python-interpreter.ts';
 import { attacks, expectedHere, expectedVerdict, runAttacks, type TierResult } from './run.ts';
@@ -14,6 +13,10 @@ let python = '';
 beforeAll(async () => {
   ({ python } = await ensurePython(join(root, '.cache/sandbox-venv')));
 }, 300_000);
+
+const byHand = 'takes minutes; `node packages/sandbox/bin/attacks.js PYTHON` runs it';
+const slowTiers: Readonly<Partial<Record<LocalTier, string>>> =
+  process.env.SACCADE_ALL_ATTACKS === undefined ? { gvisor: byHand, 'micro-vm': byHand } : {};
 
 /** Reasons that are the machine's, by the class of the error. */
 const machine = /^(Missing|Unsupported)Error/;
@@ -57,7 +60,7 @@ async function runAsOrdinaryUser(tier: LocalTier): Promise<TierResult | string> 
 for (const tier of localTiers) {
   describe(`attacks on the ${tier} tier`, () => {
     it('end as declared', async (context) => {
-      const reason = tier === 'micro-vm' ? await emulationReason() : undefined;
+      const reason = slowTiers[tier];
       if (reason !== undefined) return context.skip(reason);
       const result = await runAttacks(python, tier).catch((error) => {
         if (machine.test(error.name)) return context.skip(error.message);
@@ -68,7 +71,7 @@ for (const tier of localTiers) {
 
     it('end as declared for an ordinary user', async (context) => {
       if (process.getuid?.() !== 0) return context.skip('the others are of an ordinary user');
-      const reason = tier === 'micro-vm' ? await emulationReason() : undefined;
+      const reason = slowTiers[tier];
       if (reason !== undefined) return context.skip(reason);
       if (!isOpenToOthers(root)) return context.skip('the repository is closed to other users');
       const result = await runAsOrdinaryUser(tier);
