@@ -14,7 +14,7 @@ const LONG = [
   'policy/src/webgpu',
   'backend-native/src/kernels',
   'sandbox/src/local-sandbox',
-  'train/src/resume',
+  'cli/src/resume',
 ];
 
 class LongFirst extends BaseSequencer {
@@ -33,6 +33,7 @@ export default defineConfig({
   test: {
     include: [
       'packages/*/src/**/*.test.ts',
+      'packages/cli/template/test/**/*.test.ts',
       'native/test/**/*.test.ts',
       'scripts/**/*.test.ts',
       'bench/src/**/*.test.ts',

@@ -17,13 +17,12 @@ const kinds = [
   ['advantages', 'Advantages of a group', '[G] rewards → [G], by `groupAdvantages`.'],
   ['token-advantages', 'Advantages of tokens', 'The whole step → [N], by `tokenAdvantages`.'],
   ['ratios', 'Ratios', 'The setting `ratio`: `sequenceRatioSum` is `sequence-sum`, and so on.'],
-  ['surrogates', 'Surrogates', 'ℓ per token, to be minimised.'],
+  ['surrogates', 'Surrogates', 'ℓ per token, to be minimized.'],
   ['kl', 'KL', 'The setting `kl`; with `+` it has the gradient of k2.'],
   ['aggregations', 'Aggregations', 'The setting `aggregation`: loss = Σₜ weightₜ·lossₜ.'],
   ['corrections', 'Corrections', 'The settings `correction…` and `rejection…`, by `correct`.'],
   ['selectors', 'Selectors', 'Marks of a whole minibatch, by `select`.'],
   ['coefficients', 'Adaptive coefficients', 'From one step to the next; state in, state out.'],
-  ['rewards', 'Rewards', 'To be added to a trajectory’s reward.'],
 ];
 
 /** Sentence, equation and the paragraph after it, of the comment above an exported function. */
@@ -105,7 +104,7 @@ function changed(a, b) {
   return Object.fromEntries(Object.entries(a).filter(([name, value]) => b[name] !== value));
 }
 
-function algorithmSection(root, algorithm, sharedSettings) {
+function algorithmSection(root, algorithm, defaults) {
   const file = `${SOURCE}/algorithms/${kebabCase(algorithm.file)}.ts`;
   const text = readFileSync(join(root, file), 'utf8');
   const { about, name, paper, description, settings, profiles, needs, stages } = {
@@ -122,7 +121,7 @@ function algorithmSection(root, algorithm, sharedSettings) {
     `${description} ${paper}.`,
     '',
     ...(about ? [about.sentence, ''] : []),
-    `Made of ${unitsOf(text).join(', ')}; ${written(changed(settings, sharedSettings)) || 'no settings of its own'}.`,
+    `Made of ${unitsOf(text).join(', ')}; ${written(changed(settings, defaults)) || 'no settings of its own'}.`,
     ...(needs.length > 0 ? [`Needs ${needs.map((need) => `\`${need}\``).join(', ')}.`] : []),
     ...(stages.length > 0 ? [`Stages: ${stages.map((stage) => `\`${stage}\``).join(', ')}.`] : []),
     '',
@@ -140,33 +139,47 @@ export async function algorithmCatalog(root) {
     );
   }
   const load = (path) => import(pathToFileURL(join(built, path)).href);
-  const { settingDefinitions, sharedSettings } = await load('index.js');
+  const { sharedSettings } = await load('index.js');
+  const core = pathToFileURL(join(root, 'packages/core/dist/settings.js')).href;
+  const { listSettings } = await import(core);
   const units = Object.entries(await load('algorithms/catalog.js'))
     .map(([file, unit]) => ({ file, unit }))
     .sort((a, b) => (a.unit.name < b.unit.name ? -1 : 1));
-  const row = ([name, { meaning, choices }]) => {
-    const value = name in sharedSettings ? `\`${sharedSettings[name]}\`` : '';
-    const words = choices ? `: ${choices.map((choice) => `\`${choice}\``).join(', ')}` : '';
-    return `| \`${name}\` | ${value} | ${meaning}${words} |`;
+  const defaults = Object.fromEntries(
+    Object.entries(sharedSettings).map(([name, field]) => [name, field.def.defaultValue]),
+  );
+  const row = ({ path, range, unit, about }) => {
+    const value = path in defaults ? `\`${defaults[path]}\`` : '';
+    const words = range.replace(/^one of /, '').replaceAll('|', '\\|');
+    return `| \`${path}\` | ${value} | ${words} | ${unit} | ${about} |`;
   };
+  const shared = Object.keys(sharedSettings);
+  const fields = new Map();
+  for (const { unit } of units) {
+    for (const field of listSettings(unit.schema)) {
+      const key = shared.includes(field.path) ? field.path : `${field.path} ${field.about}`;
+      if (!fields.has(key)) fields.set(key, field);
+    }
+  }
   return [
     '# Algorithms, units, equations',
     '',
     '<!-- Written by scripts/algorithm-catalog.mjs from the code; do not edit. -->',
     '',
-    'What [@saccade/algorithms](../packages/algorithms/README.md) holds. An algorithm is a choice of',
-    'units and their numbers; a profile sets the numbers as a paper or a library has them.',
+    'The contents of [@saccade/algorithms](../packages/algorithms/README.md). An algorithm is a choice',
+    'of units and their numbers; a profile sets the numbers as a paper or a library has them.',
     '',
     '## Algorithms',
     '',
-    ...units.map((unit) => algorithmSection(root, unit, sharedSettings)),
+    ...units.map((unit) => algorithmSection(root, unit, defaults)),
     '## Settings',
     '',
-    'Every algorithm has those with a default here; the others belong to some.',
+    'Every algorithm has those with a default here; the others belong to the units of some. A setting',
+    'takes effect while a unit that reads it is chosen: `algorithm.reads` lists those that do.',
     '',
-    '| setting | default | meaning |',
-    '| --- | --- | --- |',
-    ...Object.entries(settingDefinitions).map(row),
+    '| setting | default | range | unit | meaning |',
+    '| --- | --- | --- | --- | --- |',
+    ...[...fields.values()].map(row),
     '',
     ...kinds.flatMap(([folder, heading, about]) => [
       `## ${heading}`,

@@ -9,7 +9,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { importsOf, listCode } from './check-layers.mjs';
+import { importsOf, listCode } from './source-files.mjs';
 
 const LINE = /^export \{ (\w+(?:, \w+)*) \} from '\.\/([\w-]+)\.ts';$/;
 
@@ -27,7 +27,7 @@ function reachableFrom(start, folder) {
   const visit = (path) => {
     if (seen.has(path) || dirname(path) !== folder || !existsSync(path)) return;
     seen.add(path);
-    for (const { specifier } of importsOf(readFileSync(path, 'utf8'))) {
+    for (const { specifier } of importsOf(readFileSync(path, 'utf8'), basename(path))) {
       if (specifier.startsWith('.')) visit(join(folder, specifier));
     }
   };

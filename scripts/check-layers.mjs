@@ -1,47 +1,29 @@
 /**
- * Checks how the code hangs together: imports go down `layers.json` only and are declared in
- * package.json, no file is part of an import cycle, no file is longer than 400 lines.
+ * Checks how the packages hang together: imports go down `layers.json` only and are declared in
+ * package.json, every declared dependency is imported, no file is longer than 400 lines, and no
+ * file or folder has a name that says nothing.
  *
  *   node scripts/check-layers.mjs [root]
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  CODE_FOLDERS,
+  importsOf,
+  isTest,
+  listCode,
+  listModules,
+  listPackages,
+  shown,
+} from './source-files.mjs';
 
 const MAX_LINES = 400;
 const SCOPE = '@saccade/';
-/** Where people write code, and the kinds of files that count. */
-const CODE_FOLDERS = ['packages', 'kernels', 'native', 'scripts', 'bench', 'examples', '.ci'];
-const CODE_FILE = /\.(ts|tsx|mjs|js|cc|cu|cuh|h|py|wgsl)$/;
-const SKIPPED = new Set(['node_modules', 'dist', 'build', '__pycache__', 'results', '.venv']);
-const IMPORT =
-  /^\s*(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/gm;
-
-/** Files below a folder that people wrote, sorted. */
-export function listCode(folder, pattern = CODE_FILE) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true })
-    .flatMap((entry) => {
-      if (SKIPPED.has(entry.name)) return [];
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return listCode(path, pattern);
-      return entry.isFile() && pattern.test(entry.name) ? [path] : [];
-    })
-    .sort();
-}
-
-/** Module specifiers of a source text; `isType` marks what the compiler erases. */
-export function importsOf(text) {
-  return [...text.matchAll(IMPORT)].map((match) => ({
-    specifier: match[2] ?? match[3],
-    isType: match[1] !== undefined,
-  }));
-}
-
-function isTest(path) {
-  return /\.(test|fixture)\.tsx?$/.test(path);
-}
+/** Dependencies that a tool looks up by itself: cmake-js finds the headers of addons. */
+const FOUND_BY_TOOLS = new Set(['node-addon-api']);
+const EMPTY_NAMES = new Set(['utils', 'helpers', 'common', 'misc', 'base', 'manager']);
 
 /** `@saccade/core/x` → `@saccade/core`, `zod/v4` → `zod`. */
 function packageOf(specifier) {
@@ -49,59 +31,78 @@ function packageOf(specifier) {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
 }
 
-/** What is wrong with the imports of one package. */
-function checkPackage(root, name, layers, rootManifest) {
-  const folder = join(root, 'packages', name);
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const dependencies = { ...manifest.dependencies, ...manifest.peerDependencies };
-  const forTests = {
+/** Whether a file is for development only: a test, or a script that is not shipped. */
+function isForDevelopment(path, { folder, manifest }) {
+  const inside = path.slice(folder.length + 1);
+  const isShipped = inside.startsWith('src/') || folder === 'kernels/webgpu' || folder === 'native';
+  return isTest(path) || manifest.private === true || !isShipped || inside.startsWith('test/');
+}
+
+/** Imports by relative path. */
+function checkPath(root, path, specifier, folder) {
+  const target = join(dirname(path), specifier);
+  const where = shown(root, path);
+  // The root's scripts test and build the packages, so they may reach into them; tests use both.
+  const isScript = folder === '' || (isTest(path) && shown(root, target).startsWith('scripts/'));
+  if (!isScript && relative(join(root, folder), target).startsWith('..')) {
+    return [`${where} imports ${specifier}, a path of another package. Import by name.`];
+  }
+  // What the compiler writes need not be there yet.
+  if (/\/dist\//.test(target) || existsSync(target)) return [];
+  return [`${where} imports ${specifier}, which does not exist.`];
+}
+
+/** Everything that is wrong with the imports of one package. */
+function checkPackage(root, own, layers, rootManifest) {
+  const { name, folder, manifest } = own;
+  const manifestPath = join(folder, 'package.json');
+  const dependencies = {
+    ...manifest.dependencies,
+    ...manifest.peerDependencies,
+    ...manifest.optionalDependencies,
+  };
+  const forDevelopment = {
     ...dependencies,
     ...manifest.devDependencies,
     ...rootManifest.devDependencies,
+    // A package may import itself by name, as its users do.
+    ...(manifest.name !== undefined && { [manifest.name]: '' }),
   };
   const problems = [];
-  const level = layers.indexOf(name);
+  // Programs of the repository, which nothing may import, stand above every package.
+  const level = manifest.private === true ? layers.length : layers.indexOf(name);
   if (level < 0) {
-    problems.push(`packages/${name} is not in scripts/layers.json. Put it above what it imports.`);
+    problems.push(`${folder} is not in scripts/layers.json. Put ${name} above what it imports.`);
   }
-  const used = new Set();
-  for (const path of listCode(join(folder, 'src'), /\.tsx?$/)) {
-    const where = relative(root, path);
-    const declared = isTest(path) ? forTests : dependencies;
+  const mentioned = [JSON.stringify(manifest.scripts ?? {})];
+  for (const file of ['tsconfig.json', 'vite.config.ts']) {
+    const path = join(root, folder, file);
+    if (existsSync(path)) mentioned.push(readFileSync(path, 'utf8'));
+  }
+  for (const path of listModules(root, own)) {
+    const where = shown(root, path);
+    const declared = isForDevelopment(where, own) ? forDevelopment : dependencies;
     const text = readFileSync(path, 'utf8');
-    for (const target of Object.keys(dependencies)) {
-      // Data packages are found by require.resolve('name/file') instead of an import.
-      if (text.includes(`'${target}'`) || text.includes(`'${target}/`)) used.add(target);
-      // Types of a platform are referred to: /// <reference types="…" />.
-      if (text.includes(`types="${target}"`)) used.add(target);
-    }
-    for (const { specifier } of importsOf(text)) {
+    mentioned.push(text);
+    for (const { specifier } of importsOf(text, basename(path))) {
       if (specifier.startsWith('.')) {
-        const target = join(dirname(path), specifier);
-        if (relative(folder, target).startsWith('..')) {
-          problems.push(
-            `${where} imports ${specifier}, a path of another package. Import by name.`,
-          );
-        } else if (!existsSync(target)) {
-          problems.push(`${where} imports ${specifier}, which does not exist.`);
-        }
+        problems.push(...checkPath(root, path, specifier, folder));
         continue;
       }
       if (specifier.startsWith('node:') || builtinModules.includes(specifier)) continue;
       // A file with a variant for browsers, by its name in the package's own imports.
       if (specifier.startsWith('#')) {
         if (manifest.imports?.[specifier] === undefined) {
-          problems.push(
-            `${where} imports ${specifier}, which packages/${name}/package.json lacks.`,
-          );
+          problems.push(`${where} imports ${specifier}, which ${manifestPath} lacks.`);
         }
         continue;
       }
       const target = packageOf(specifier);
       if (declared[target] === undefined) {
-        problems.push(`${where} imports ${target}, which packages/${name}/package.json lacks.`);
+        problems.push(`${where} imports ${target}, which ${manifestPath} lacks.`);
       }
-      if (!target.startsWith(SCOPE)) continue;
+      // Tests may compare with a package above.
+      if (!target.startsWith(SCOPE) || target === manifest.name || isTest(path)) continue;
       const other = target.slice(SCOPE.length);
       const otherLevel = layers.indexOf(other);
       if (otherLevel >= 0 && otherLevel >= level) {
@@ -109,63 +110,61 @@ function checkPackage(root, name, layers, rootManifest) {
       }
     }
   }
-  for (const target of Object.keys(manifest.dependencies ?? {})) {
-    if (used.has(target)) continue;
-    problems.push(`packages/${name}/package.json declares ${target}, which nothing imports.`);
-  }
-  return problems;
+  return [...problems, ...findUnused(own, mentioned.join('\n'))];
 }
 
-/** Cycles among the files of a package; type-only imports are erased and cannot make one. */
-function findCycles(root, folder) {
-  const files = listCode(folder, /\.tsx?$/).filter((path) => !isTest(path));
-  const edges = new Map(
-    files.map((path) => [
-      path,
-      importsOf(readFileSync(path, 'utf8'))
-        .filter(({ specifier, isType }) => specifier.startsWith('.') && !isType)
-        .map(({ specifier }) => join(dirname(path), specifier)),
-    ]),
-  );
-  const problems = [];
-  const state = new Map();
-  const visit = (path, trail) => {
-    if (state.get(path) === 'done') return;
-    if (state.get(path) === 'open') {
-      const cycle = [...trail.slice(trail.indexOf(path)), path];
-      const names = cycle.map((file) => relative(root, file));
-      problems.push(
-        `${names.join(' → ')} is an import cycle. Move what both need into a third file.`,
-      );
-      return;
-    }
-    state.set(path, 'open');
-    for (const target of edges.get(path) ?? []) visit(target, [...trail, path]);
-    state.set(path, 'done');
-  };
-  for (const path of files) visit(path, []);
-  return problems;
+/** Declared dependencies that no file names. */
+function findUnused({ folder, manifest }, text) {
+  // The root's are tools, which npm scripts and checks run.
+  if (folder === '') return [];
+  const { dependencies, devDependencies, optionalDependencies } = manifest;
+  return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
+    .filter((target) => !FOUND_BY_TOOLS.has(target))
+    .filter((target) => !new RegExp(`['"\`]${target}['"\`/]|\\b${target} `).test(text))
+    .map((target) => `${join(folder, 'package.json')} declares ${target}, which nothing imports.`);
 }
 
 function findLongFiles(root) {
   return CODE_FOLDERS.flatMap((folder) => listCode(join(root, folder))).flatMap((path) => {
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n').length;
     if (lines <= MAX_LINES) return [];
-    return [`${relative(root, path)} has ${lines} lines, ${MAX_LINES} is the limit. Split it.`];
+    return [`${shown(root, path)} has ${lines} lines, ${MAX_LINES} is the limit. Split it.`];
   });
+}
+
+/** Files and folders with a name that says nothing about what is in them. */
+function findEmptyNames(root) {
+  const paths = new Set();
+  for (const path of CODE_FOLDERS.flatMap((folder) => listCode(join(root, folder)))) {
+    const parts = shown(root, path).split('/');
+    parts.forEach((part, i) => {
+      if (EMPTY_NAMES.has(part.split('.')[0])) paths.add(parts.slice(0, i + 1).join('/'));
+    });
+  }
+  return [...paths].map((path) => `${path}: the name says nothing. Name it after what is in it.`);
+}
+
+function checkOrder(layers, packages) {
+  const names = new Set(packages.map(({ name }) => name));
+  const repeated = layers.filter((name, i) => layers.indexOf(name) !== i);
+  return [
+    ...layers
+      .filter((name) => !names.has(name))
+      .map((name) => `scripts/layers.json lists ${name}, which is no package. Remove it.`),
+    ...repeated.map((name) => `scripts/layers.json lists ${name} twice. Remove one.`),
+  ];
 }
 
 /** Everything that is wrong below `root`, one sentence each. */
 export function checkLayers(root) {
   const layers = JSON.parse(readFileSync(join(root, 'scripts', 'layers.json'), 'utf8'));
-  const rootManifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const names = readdirSync(join(root, 'packages'))
-    .filter((name) => existsSync(join(root, 'packages', name, 'package.json')))
-    .sort();
+  const packages = listPackages(root);
+  const rootManifest = packages.at(-1).manifest;
   return [
-    ...names.flatMap((name) => checkPackage(root, name, layers, rootManifest)),
-    ...names.flatMap((name) => findCycles(root, join(root, 'packages', name, 'src'))),
+    ...checkOrder(layers, packages),
+    ...packages.flatMap((own) => checkPackage(root, own, layers, rootManifest)),
     ...findLongFiles(root),
+    ...findEmptyNames(root),
   ];
 }
 

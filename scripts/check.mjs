@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { checkAlgorithmCatalog } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
 import { checkLayers } from './check-layers.mjs';
+import { checkMetricsPage } from './metrics-catalog.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -32,6 +33,7 @@ const checks = [
   ['types of tests', () => tool('tsc', '-p', 'tsconfig.tests.json')],
   // Reads what the step before compiled.
   ['docs/catalog.md', () => checkAlgorithmCatalog(root)],
+  ['docs/metrics.md', () => checkMetricsPage(root)],
 ];
 
 let failures = 0;

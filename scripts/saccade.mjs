@@ -3,4 +3,4 @@
 import { isSetUp, setUpOrExit } from './setup.mjs';
 
 if (!isSetUp()) await setUpOrExit();
-await import('../packages/train/bin/saccade.js');
+await import('../packages/cli/bin/saccade.js');

@@ -113,7 +113,7 @@ async function buildNative() {
 
 /** Compiles what changed; tsc keeps its own stamps, but does not tell whether it did anything. */
 async function compileTypeScript() {
-  const wasThere = existsSync(join(root, 'packages', 'train', 'dist', 'index.js'));
+  const wasThere = existsSync(join(root, 'packages', 'cli', 'dist', 'index.js'));
   await run('Compiling the TypeScript', join(root, 'node_modules', '.bin', 'tsc'), ['-b']);
   return wasThere ? 'fresh' : 'done';
 }
@@ -131,7 +131,7 @@ async function preparePython() {
 
 /** Whether a first set-up has been through; not whether it is up to date. */
 export function isSetUp() {
-  const built = ['native/build/Release/saccade.node', 'packages/train/dist/index.js'];
+  const built = ['native/build/Release/saccade.node', 'packages/cli/dist/index.js'];
   return isInstalled() && built.every((path) => existsSync(join(root, path)));
 }
 

@@ -83,7 +83,7 @@ async function saccadeStep(policy: LocalPolicy, round: number): Promise<StepTime
       counts,
     ),
   );
-  await policy.optimizerStep({ learningRate: 1e-6, maxGradNorm: 1 });
+  await policy.optimizerStep({ learningRate: 1e-6 });
   return { seconds: (performance.now() - start) / 1000, tokens: count };
 }
 

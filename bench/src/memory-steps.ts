@@ -155,7 +155,7 @@ async function trainOnce(policy: LocalPolicy, step: number): Promise<number> {
     loss: -values.reduce((sum, value) => sum + value, 0) / values.length,
     gradLogprobs: new Float32Array(values.length).fill(-1 / values.length),
   }));
-  await policy.optimizerStep({ learningRate: 1e-3, maxGradNorm: 1 });
+  await policy.optimizerStep({ learningRate: 1e-3 });
   return logprobs.reduce((sum, value) => sum + value, 0) / logprobs.length;
 }
 

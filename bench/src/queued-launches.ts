@@ -129,7 +129,7 @@ async function trainStep(
     loss: logprobs.reduce((sum, logprob, i) => sum + logprob * (weights[i] ?? 0), 0),
     gradLogprobs: weights,
   }));
-  const { gradNorm } = await policy.optimizerStep({ learningRate: 0, maxGradNorm: 1 });
+  const { gradNorm } = await policy.optimizerStep({ learningRate: 0 });
   return { loss, gradNorm };
 }
 

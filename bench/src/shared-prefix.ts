@@ -111,6 +111,7 @@ async function makeItems(
     Array.from({ length: group }, (_, seed) =>
       demonstrate({
         taskSet: taskSets.get('needle'),
+        protocol,
         makeEnv: () => createToolEnv({ protocol, sandbox, budgets: { toolTurns: 4, images: 16 } }),
         processor,
         script: needleScript(tourMix),
@@ -142,7 +143,7 @@ async function step(
     loss += result.loss;
     tokens += tokenCount;
   }
-  const { gradNorm } = await policy.optimizerStep({ learningRate: 0, maxGradNorm: 1 });
+  const { gradNorm } = await policy.optimizerStep({ learningRate: 0 });
   return { seconds: (performance.now() - start) / 1000, tokens, loss, gradNorm };
 }
 

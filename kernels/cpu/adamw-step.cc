@@ -4,7 +4,7 @@
 // alone are computed once, in double. Bound by memory: four streams read, three written.
 #include <math.h>
 
-#include "common/elementwise.h"
+#include "parts/elementwise.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

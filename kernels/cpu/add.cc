@@ -1,7 +1,7 @@
 // y = a + b; both gradients are dy.
 //
 // Layout: flat arrays of N·D elements; a thread owns runs of 4096. Bound by memory.
-#include "common/elementwise.h"
+#include "parts/elementwise.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

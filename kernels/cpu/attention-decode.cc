@@ -2,14 +2,14 @@
 //
 // Layout: q, out [N,H,D]; caches [C,G,D]; spans [R,2] of slots; row n has the spans from
 // spanOffsets[n] to spanOffsets[n+1], in logical order; lse [H,N]. The inner step is that of
-// training (common/attend.h), so a token's output has the same bits while sampling and while
+// training (parts/attend.h), so a token's output has the same bits while sampling and while
 // training.
 // A thread owns a group of neighbouring rows. Rows whose spans begin alike (the members of a group
 // share their prompt) meet the common blocks together: with more than 8 rows (member, head) keys
 // are packed once for all of them, with fewer, and for each row's own keys, they are read where
-// they lie, once for all heads (common/attend-few.h), while those that come next are fetched.
-#include "common/attend-few.h"
-#include "common/spans.h"
+// they lie, once for all heads (parts/attend-few.h), while those that come next are fetched.
+#include "parts/attend-few.h"
+#include "parts/spans.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

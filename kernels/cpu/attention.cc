@@ -3,11 +3,11 @@
 // Layout: q, out [T,H,D]; k, v [T,G,D]; segments [S,3]; lse [H,T]. H/G query heads share a key head
 // and are worked on together, as rows (token, head).
 // First every block of 64 logical keys is packed, once for all rows that meet it
-// (common/key-blocks.h). Then a thread owns about 96 rows of one segment and one key head and walks
-// the blocks on their path (common/attend.h), the rows with the most keys first. A tile of 12 rows
+// (parts/key-blocks.h). Then a thread owns about 96 rows of one segment and one key head and walks
+// the blocks on their path (parts/attend.h), the rows with the most keys first. A tile of 12 rows
 // stops at the last key that one of them sees.
-// The backward is in common/attention-backward.h.
-#include "common/attention-backward.h"
+// The backward is in parts/attention-backward.h.
+#include "parts/attention-backward.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

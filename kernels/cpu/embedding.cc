@@ -2,7 +2,7 @@
 //
 // Layout: rows of D elements; dTable float32. Forward: a thread owns runs of 64 rows. Backward: a thread owns a strip
 // of columns and walks all rows, so sums have one order and need no atomics.
-#include "common/rows.h"
+#include "parts/rows.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

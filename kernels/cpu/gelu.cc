@@ -1,8 +1,8 @@
 // y = x·Φ(x), the exact Gaussian error linear unit, and dx = dy·(Φ(x) + x·φ(x)).
 //
 // Layout: flat arrays of N·D elements; a thread owns runs of 4096. Φ and φ share one exponential.
-#include "common/elementwise.h"
-#include "common/math.h"
+#include "parts/elementwise.h"
+#include "parts/math.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

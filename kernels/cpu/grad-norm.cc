@@ -2,7 +2,7 @@
 //
 // A thread owns chunks of 16384 elements, each summed in eight double lanes folded in a fixed
 // order; the chunks are added in order. Nothing depends on the number of threads.
-#include "common/kernel-entry.h"
+#include "parts/kernel-entry.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

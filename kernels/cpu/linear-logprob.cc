@@ -2,13 +2,13 @@
 // without an [N,V] array.
 //
 // Layout: hidden [N,D], weight [V,D], targets [N], −1 for a row to leave out.
-// Forward: a thread owns 192 rows × 256 vocabulary entries at a time (common/vocabulary.h).
+// Forward: a thread owns 192 rows × 256 vocabulary entries at a time (parts/vocabulary.h).
 // Backward: for 384 entries × 1024 rows at a time, a thread owns 112 entries: it recomputes their
 // logits, turns them into ∂z and multiplies by the rows for its own part of ∂weight. Then the
 // threads share the columns of ∂hidden += ∂z·weight. Both sums go over rows and vocabulary in
 // order, without atomics; ∂z stays in cache.
-#include "common/rows.h"
-#include "common/vocabulary.h"
+#include "parts/rows.h"
+#include "parts/vocabulary.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

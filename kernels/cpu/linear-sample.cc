@@ -4,7 +4,7 @@
 // draw depends on nothing around it. Layout and threads as in linear-logprob: a thread owns 192 rows
 // × 256 entries at a time and folds and compares them while they are in L1.
 #include "../include/philox.h"
-#include "common/vocabulary.h"
+#include "parts/vocabulary.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

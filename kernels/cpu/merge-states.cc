@@ -4,8 +4,8 @@
 //
 // Layout: a, b, out [T,H,D]; aLse, bLse, lse [H,T]. A thread owns LANES tokens, whose shares of one
 // head are made in one vector.
-#include "common/elementwise.h"
-#include "common/math.h"
+#include "parts/elementwise.h"
+#include "parts/math.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

@@ -3,7 +3,7 @@
 // Layout: x, y [N,D] row-major. A thread owns a chunk of 32 rows; sums over D run in LANES partial
 // sums folded in a fixed order, so a row does not depend on its neighbours. dw: one partial row per
 // chunk, added in the order of the chunks; the chunk is a constant, so threads change no bit.
-#include "common/kernel-entry.h"
+#include "parts/kernel-entry.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

@@ -1,7 +1,7 @@
 // y₁ = x₁∘cos − x₂∘sin, y₂ = x₂∘cos + x₁∘sin over the halves of each head; the backward turns back.
 //
 // Layout: x, y [T,H,D], cos and sin [T,E] in float32, D = 2E. A thread owns runs of 32 tokens.
-#include "common/elementwise.h"
+#include "parts/elementwise.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

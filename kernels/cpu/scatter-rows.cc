@@ -1,7 +1,7 @@
 // into[indexₙ] = xₙ, in place: how a KV cache grows. The last row wins where an index repeats.
 //
 // Layout: rows of D elements. A thread owns a strip of columns and walks the rows in order.
-#include "common/rows.h"
+#include "parts/rows.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

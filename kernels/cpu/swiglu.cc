@@ -2,8 +2,8 @@
 //
 // Layout: flat arrays of N·D elements; a thread owns runs of 4096. The backward recomputes the
 // logistic function instead of storing it: one exponential is cheaper than the memory traffic.
-#include "common/elementwise.h"
-#include "common/math.h"
+#include "parts/elementwise.h"
+#include "parts/math.h"
 
 namespace saccade {
 namespace SACCADE_ISA {

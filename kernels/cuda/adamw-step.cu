@@ -1,11 +1,11 @@
 // One step of AdamW with clipping by the global norm, in place, in the order of torch.optim.AdamW.
 //
-// A thread owns 4 elements at a time (common/elementwise.cuh). The factors that depend on the step
+// A thread owns 4 elements at a time (parts/elementwise.cuh). The factors that depend on the step
 // alone are computed on the host, in double; the clipping, whose norm lies in device memory, by a
 // kernel of one thread. Bound by memory: four streams read, three written.
 #include <math.h>
 
-#include "common/elementwise.cuh"
+#include "parts/elementwise.cuh"
 
 namespace saccade {
 namespace {

@@ -1,7 +1,7 @@
 // y = a + b; both gradients are the output's.
 //
-// A thread owns 16 bytes of each array at a time (common/elementwise.cuh).
-#include "common/elementwise.cuh"
+// A thread owns 16 bytes of each array at a time (parts/elementwise.cuh).
+#include "parts/elementwise.cuh"
 
 namespace saccade {
 namespace {

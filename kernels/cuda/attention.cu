@@ -5,8 +5,8 @@
 // segment and one key head, a warp 32 (16) of them with their sums in registers; it walks the blocks
 // of 64 logical keys on their path from the root on, half a block at a time. While keys are multiplied
 // their values and the next keys arrive. Heads are padded to 64 or 128.
-// The backward is in common/attention-backward.cu.
-#include "common/attention-backward.cuh"
+// The backward is in parts/attention-backward.cu.
+#include "parts/attention-backward.cuh"
 
 namespace saccade {
 namespace {

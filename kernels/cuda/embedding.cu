@@ -1,9 +1,9 @@
 // yₙ = table[idₙ], or extra[idₙ − V] beyond the table; the backward adds rows up in order of n.
 //
 // Layout: rows of D elements; dTable float32. Forward: a warp owns a row of y. Backward: the ids
-// are sorted (common/sorted-indices.cuh), then a block owns 128 chunks of 16 bytes of an id's row
+// are sorted (parts/sorted-indices.cuh), then a block owns 128 chunks of 16 bytes of an id's row
 // and adds the rows that have it.
-#include "common/indexed-rows.cuh"
+#include "parts/indexed-rows.cuh"
 
 namespace saccade {
 namespace {

@@ -1,9 +1,9 @@
 // yᵣ = x[indexᵣ]; the backward adds rows up in order of r.
 //
 // Layout: rows of D elements. Forward: a warp owns a row of y. Backward: the indices are sorted
-// (common/sorted-indices.cuh), then a block owns 128 chunks of 16 bytes of an index's row, adds the
+// (parts/sorted-indices.cuh), then a block owns 128 chunks of 16 bytes of an index's row, adds the
 // rows that have it in float32 and rounds once.
-#include "common/indexed-rows.cuh"
+#include "parts/indexed-rows.cuh"
 
 namespace saccade {
 namespace {

@@ -1,8 +1,8 @@
 // y = x·Φ(x), the exact Gaussian error linear unit, and dx = dy·(Φ(x) + x·φ(x)).
 //
-// A thread owns 16 bytes of each array at a time (common/elementwise.cuh). Φ(x) = erfc(−x/√2)/2,
+// A thread owns 16 bytes of each array at a time (parts/elementwise.cuh). Φ(x) = erfc(−x/√2)/2,
 // which keeps its precision where it is small.
-#include "common/elementwise.cuh"
+#include "parts/elementwise.cuh"
 
 namespace saccade {
 namespace {

@@ -1,9 +1,9 @@
 // y = x·wᵀ + b;  dx = dy·w;  dw = dyᵀ·x;  db = Σₘ dyₘ.
 //
-// Layout: x [M,K], w [N,K], y [M,N], row-major. Products as in common/product.cuh. The depth of dw
-// is the batch, so it alone may be cut into parts; db is summed as in common/sum-rows.cuh.
-#include "common/product.cuh"
-#include "common/sum-rows.cuh"
+// Layout: x [M,K], w [N,K], y [M,N], row-major. Products as in parts/product.cuh. The depth of dw
+// is the batch, so it alone may be cut into parts; db is summed as in parts/sum-rows.cuh.
+#include "parts/product.cuh"
+#include "parts/sum-rows.cuh"
 
 namespace saccade {
 namespace {

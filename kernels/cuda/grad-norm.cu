@@ -2,8 +2,8 @@
 //
 // A block owns 16384 elements; thread i adds, in double, chunks i, i + 256, … of them, and the
 // threads' sums are added as a tree. One block adds the blocks' sums the same way.
-#include "common/chunk.cuh"
-#include "common/launch.cuh"
+#include "parts/chunk.cuh"
+#include "parts/launch.cuh"
 
 namespace saccade {
 namespace {

@@ -3,14 +3,14 @@
 //
 // Layout: hidden [N,D], weight [V,D], targets [N], −1 for a row to leave out; such a row may hold
 // anything. Tiles whose rows are all left out are skipped.
-// Forward: a block owns 128 rows (or 32, of few) × 128 entries (common/vocabulary.cuh), then one
+// Forward: a block owns 128 rows (or 32, of few) × 128 entries (parts/vocabulary.cuh), then one
 // block merges a row. The pieces take 3/128 of the memory of the logits.
 // Backward: chunks of the vocabulary, cut by V and the storage type alone so that ∂z of a chunk
 // takes at most 1/40 of the logits in float32, but never less than 1024 entries. For each: ∂z from
 // recomputed logits, ∂weight[chunk] = ∂zᵀ·hidden, ∂hidden += ∂z·weight[chunk] in float32. ∂z is
 // rounded to the storage type: with f16, scale the loss.
-#include "common/product.cuh"
-#include "common/vocabulary.cuh"
+#include "parts/product.cuh"
+#include "parts/vocabulary.cuh"
 
 namespace saccade {
 namespace {

@@ -7,7 +7,7 @@
 // and compared, eight lanes a row, a lane 16 entries: four counters of Philox. One block merges a
 // row.
 #include "../include/philox.h"
-#include "common/vocabulary.cuh"
+#include "parts/vocabulary.cuh"
 
 namespace saccade {
 namespace {

@@ -6,9 +6,9 @@
 // lane every 32nd chunk of 16 bytes of it; every lane makes the row's shares.
 #include <math.h>
 
-#include "common/chunk.cuh"
-#include "common/launch.cuh"
-#include "common/row-sum.cuh"
+#include "parts/chunk.cuh"
+#include "parts/launch.cuh"
+#include "parts/row-sum.cuh"
 
 namespace saccade {
 namespace {

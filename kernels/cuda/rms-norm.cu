@@ -3,10 +3,10 @@
 // Layout: x, y [N,D] row-major. A warp owns a row of up to 1024 elements, a block of 256 threads a
 // longer one; a lane owns every 32nd (256th) chunk of 16 bytes, and the lanes' sums are added as a
 // tree. The second reading of a row finds it in the L1 cache. dw: a thread owns a chunk of columns
-// of 32 rows; then the sums of the 32 are added (common/sum-rows.cuh).
-#include "common/chunk.cuh"
-#include "common/row-sum.cuh"
-#include "common/sum-rows.cuh"
+// of 32 rows; then the sums of the 32 are added (parts/sum-rows.cuh).
+#include "parts/chunk.cuh"
+#include "parts/row-sum.cuh"
+#include "parts/sum-rows.cuh"
 
 namespace saccade {
 namespace {

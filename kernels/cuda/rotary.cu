@@ -2,8 +2,8 @@
 //
 // Layout: x, y [T,H,D], cos and sin [T,E] in float32, D = 2E. A block owns a token; a thread owns
 // 16 bytes of both halves of a head at a time.
-#include "common/chunk.cuh"
-#include "common/launch.cuh"
+#include "parts/chunk.cuh"
+#include "parts/launch.cuh"
 
 namespace saccade {
 namespace {

@@ -3,7 +3,7 @@
 // Layout: rows of D elements; a warp owns a row of x and copies it if no later row has its index.
 // Of few rows it looks at all later indices itself, which is one launch; of many, the last row of
 // each index is found first, by the maximum of the rows that have it.
-#include "common/index-list.cuh"
+#include "parts/index-list.cuh"
 
 namespace saccade {
 namespace {

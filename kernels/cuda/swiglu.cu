@@ -1,8 +1,8 @@
 // y = silu(gate)·up and its gradients.
 //
-// A thread owns 16 bytes of each array at a time (common/elementwise.cuh). The backward recomputes
+// A thread owns 16 bytes of each array at a time (parts/elementwise.cuh). The backward recomputes
 // the logistic function instead of storing it: one exponential is cheaper than the memory traffic.
-#include "common/elementwise.cuh"
+#include "parts/elementwise.cuh"
 
 namespace saccade {
 namespace {

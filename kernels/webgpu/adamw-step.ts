@@ -4,9 +4,10 @@
  * Flat arrays of N floats; a thread owns one element. The factors that depend on the step alone are
  * computed once, in double. Bound by memory: four streams read, three written.
  */
-import { foldGroups } from './common/fold-groups.ts';
-import { operand } from './common/operands.ts';
+
 import type { Pass, WebGpuKernel } from './kernel.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { operand } from './parts/operands.ts';
 import { type Shader, shader } from './shader.ts';
 
 const THREADS = 128;

@@ -3,8 +3,9 @@
  *
  * Flat arrays of N·D elements; a thread owns one element, or four where rows are whole vectors.
  */
-import { elementwise } from './common/elementwise.ts';
+
 import type { WebGpuKernel } from './kernel.ts';
+import { elementwise } from './parts/elementwise.ts';
 
 const sum = elementwise({ name: 'add', inputs: ['a', 'b'], outputs: { y: 'a + b' } });
 const pass = elementwise({ name: 'add backward', inputs: ['dY'], outputs: { dA: 'dY', dB: 'dY' } });

@@ -5,7 +5,7 @@
  *   ∂q = scale·∂s·k       ∂k = scale·∂sᵀ·q       ∂v = pᵀ·∂out
  *
  * Dao 2023, arXiv:2307.08691, algorithm 2, in two kernels that each own what they write
- * (common/query-gradients.ts, common/key-gradients.ts), so that nothing is added atomically: seven
+ * (parts/query-gradients.ts, parts/key-gradients.ts), so that nothing is added atomically: seven
  * products in place of five. Keys of a shared prefix collect from all that continue it, in the
  * order in which that is packed.
  *
@@ -13,9 +13,11 @@
  * memory, made first by a thread a row. It adds δ along the head as the products add ∂out·vᵀ: where
  * one key has all the weight, their difference is 0 and not the rounding of two orders.
  */
-import { expectHeads, headScale } from './common/attend.ts';
-import { foldGroups } from './common/fold-groups.ts';
-import { planForest } from './common/forest.ts';
+
+import type { GpuArray, KernelCall, Pass } from './kernel.ts';
+import { expectHeads, headScale } from './parts/attend.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { planForest } from './parts/forest.ts';
 import {
   groupingKey,
   HEAD_NUMBERS,
@@ -23,16 +25,15 @@ import {
   headReader,
   headUse,
   slicedArrays,
-} from './common/heads.ts';
-import { keyGradientPasses } from './common/key-gradient-passes.ts';
-import { operand } from './common/operands.ts';
-import { queryGradientShader, querySlices } from './common/query-gradients.ts';
-import { rowNumbers } from './common/row-work.ts';
-import { bytesOfStored, type Piece, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
-import { keyTile, queryTile } from './common/tiles.ts';
-import { variants } from './common/variants.ts';
-import { zeroAll } from './common/zero.ts';
-import type { GpuArray, KernelCall, Pass } from './kernel.ts';
+} from './parts/heads.ts';
+import { keyGradientPasses } from './parts/key-gradient-passes.ts';
+import { operand } from './parts/operands.ts';
+import { queryGradientShader, querySlices } from './parts/query-gradients.ts';
+import { rowNumbers } from './parts/row-work.ts';
+import { bytesOfStored, type Piece, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
+import { keyTile, queryTile } from './parts/tiles.ts';
+import { variants } from './parts/variants.ts';
+import { zeroAll } from './parts/zero.ts';
 import { type ArrayUse, type Shader, shader } from './shader.ts';
 
 const ROWS = 64;

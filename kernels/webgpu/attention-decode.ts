@@ -4,9 +4,11 @@
  * Layout: q, out [N,H,D]; caches [C,G,D]; spans [R,2] of slots; row n has the spans from
  * spanOffsets[n] to spanOffsets[n+1], in logical order; lse [H,N].
  * A workgroup owns up to 16 query heads of one row and key head, and walks the
- * row's blocks with the code of training (common/attend.ts): the same chains, so the same bits.
+ * row's blocks with the code of training (parts/attend.ts): the same chains, so the same bits.
  * Rows of a group meet the slots of their prompt at about the same time, which caches see to.
  */
+
+import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 import {
   type AttendSource,
   attendShader,
@@ -14,14 +16,13 @@ import {
   checkedWindow,
   expectHeads,
   headScale,
-} from './common/attend.ts';
-import { foldGroups } from './common/fold-groups.ts';
-import { headNumbers, slicedArrays } from './common/heads.ts';
-import { operand } from './common/operands.ts';
-import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
-import type { TileShape } from './common/tile-product.ts';
-import { decodingTile, KEYS } from './common/tiles.ts';
-import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+} from './parts/attend.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { headNumbers, slicedArrays } from './parts/heads.ts';
+import { operand } from './parts/operands.ts';
+import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
+import type { TileShape } from './parts/tile-product.ts';
+import { decodingTile, KEYS } from './parts/tiles.ts';
 import { shader } from './shader.ts';
 
 const check = shader({

@@ -4,20 +4,20 @@
  * Layout: q, out [T,H,D]; k, v [T,G,D]; segments [S,3]; lse [H,T]. The H/G query heads that share a
  * key head are rows (token, head) of one list, so that their keys are staged once.
  * A workgroup owns 64 rows of one segment and key head and walks the blocks of 32 logical keys on
- * their path (common/attend.ts), the tiles that see most first. Segments lie on the device, so the
- * grid is the most tiles there can be and each finds its segment (common/forest.ts).
+ * their path (parts/attend.ts), the tiles that see most first. Segments lie on the device, so the
+ * grid is the most tiles there can be and each finds its segment (parts/forest.ts).
  */
 import { attentionBackward } from './attention-backward.ts';
-import { type AttendSource, attendShader, attendSlices, expectHeads } from './common/attend.ts';
-import { foldGroups } from './common/fold-groups.ts';
-import { planForest } from './common/forest.ts';
-import { slicedArrays } from './common/heads.ts';
-import { operand } from './common/operands.ts';
-import { ROW_NUMBERS, rowNumbers, rowWork } from './common/row-work.ts';
-import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './common/slices.ts';
-import type { TileShape } from './common/tile-product.ts';
-import { KEYS, queryTile } from './common/tiles.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { type AttendSource, attendShader, attendSlices, expectHeads } from './parts/attend.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { planForest } from './parts/forest.ts';
+import { slicedArrays } from './parts/heads.ts';
+import { operand } from './parts/operands.ts';
+import { ROW_NUMBERS, rowNumbers, rowWork } from './parts/row-work.ts';
+import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
+import type { TileShape } from './parts/tile-product.ts';
+import { KEYS, queryTile } from './parts/tiles.ts';
 
 const sourceOf = ({ rows }: TileShape): AttendSource => ({
   name: 'attention',

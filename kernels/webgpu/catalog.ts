@@ -3,6 +3,8 @@ import { adamwStep } from './adamw-step.ts';
 import { add } from './add.ts';
 import { attention } from './attention.ts';
 import { attentionDecode } from './attention-decode.ts';
+import { axpby } from './axpby.ts';
+import { dequantizeBlocks } from './dequantize-blocks.ts';
 import { embedding } from './embedding.ts';
 import { gatherRows } from './gather-rows.ts';
 import { gelu } from './gelu.ts';
@@ -12,9 +14,11 @@ import type { WebGpuKernel } from './kernel.ts';
 import { linearLogprob } from './linear-logprob.ts';
 import { linearSample } from './linear-sample.ts';
 import { mergeStates } from './merge-states.ts';
+import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
 import { scatterRows } from './scatter-rows.ts';
+import { sign } from './sign.ts';
 import { swiglu } from './swiglu.ts';
 
 export const webGpuKernels: readonly WebGpuKernel[] = [
@@ -22,6 +26,8 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   add,
   attention,
   attentionDecode,
+  axpby,
+  dequantizeBlocks,
   embedding,
   gatherRows,
   gelu,
@@ -30,8 +36,10 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   linearLogprob,
   linearSample,
   mergeStates,
+  quantizeBlocks,
   rmsNorm,
   rotary,
   scatterRows,
+  sign,
   swiglu,
 ];

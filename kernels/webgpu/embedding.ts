@@ -2,12 +2,13 @@
  * yₙ = table[idₙ], or extra[idₙ − V] beyond the table; the backward adds rows up in order of n.
  *
  * Rows of D elements; dTable float32. Forward: a workgroup owns a row of y. Backward: the workgroup
- * of the first n that has an id owns 256 columns of that id's row (common/indexed-rows.ts).
+ * of the first n that has an id owns 256 columns of that id's row (parts/indexed-rows.ts).
  */
-import { addUp, gather, type IndexedRows } from './common/indexed-rows.ts';
-import { operand } from './common/operands.ts';
-import { zeroAll } from './common/zero.ts';
+
 import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { addUp, gather, type IndexedRows } from './parts/indexed-rows.ts';
+import { operand } from './parts/operands.ts';
+import { zeroAll } from './parts/zero.ts';
 
 /** Without `extra`, E counts for nothing. */
 function listOf(call: KernelCall, rows: GpuArray): IndexedRows {

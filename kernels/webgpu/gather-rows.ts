@@ -2,12 +2,13 @@
  * yᵣ = x[indexᵣ]; the backward adds rows up in order of r.
  *
  * Rows of D elements. Forward: a workgroup owns a row of y. Backward: the workgroup of the first r
- * that has an index owns 256 columns of that row (common/indexed-rows.ts).
+ * that has an index owns 256 columns of that row (parts/indexed-rows.ts).
  */
-import { addUp, gather, type IndexedRows } from './common/indexed-rows.ts';
-import { operand } from './common/operands.ts';
-import { zeroAll } from './common/zero.ts';
+
 import type { GpuArray, KernelCall, WebGpuKernel } from './kernel.ts';
+import { addUp, gather, type IndexedRows } from './parts/indexed-rows.ts';
+import { operand } from './parts/operands.ts';
+import { zeroAll } from './parts/zero.ts';
 
 function listOf(call: KernelCall, rows: GpuArray): IndexedRows {
   const { N, D, R } = call.dims;

@@ -3,8 +3,9 @@
  *
  * Flat arrays of N·D elements; a thread owns one element, or four where rows are whole vectors.
  */
-import { elementwise } from './common/elementwise.ts';
+
 import type { WebGpuKernel } from './kernel.ts';
+import { elementwise } from './parts/elementwise.ts';
 
 /**
  * Φ(x) = ½·erfc(−x/√2), with erfc(t) = e^(−t²)·P(s), s = (t − 2.5)/(t + 2.5), on 0 ≤ t ≤ 9: 1e-9

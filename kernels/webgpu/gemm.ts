@@ -2,14 +2,15 @@
  * y = x·wᵀ + b, and its gradients dx = dy·w, dw = dyᵀ·x, db = Σₘ dy.
  *
  * All row-major, w as [N, K]. A workgroup owns 64 columns of 64 rows, or of 16 or 4 where there are
- * no more, as in decoding (common/product.ts, common/tiles.ts). dw sums over the rows in order; where it is small, over chunks of 1024
+ * no more, as in decoding (parts/product.ts, parts/tiles.ts). dw sums over the rows in order; where it is small, over chunks of 1024
  * rows that are added up in order, since its few tiles alone would leave most of a GPU idle.
  */
-import { operand } from './common/operands.ts';
-import { product } from './common/product.ts';
-import { addChunks, rowSum } from './common/sum-rows.ts';
-import { zeroAll } from './common/zero.ts';
+
 import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { operand } from './parts/operands.ts';
+import { product } from './parts/product.ts';
+import { addChunks, rowSum } from './parts/sum-rows.ts';
+import { zeroAll } from './parts/zero.ts';
 
 /** Rows of a chunk of dw, and the elements of dw up to which it is made in chunks. */
 const CHUNK = 1024;

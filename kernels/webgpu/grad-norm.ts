@@ -4,10 +4,11 @@
  * A workgroup of 128 threads owns 8192 elements: a thread adds 64 squares, the threads' sums are
  * added as a tree. One workgroup adds what the others left, in the same way.
  */
-import { foldGroups } from './common/fold-groups.ts';
-import { operand } from './common/operands.ts';
-import { workgroupSum } from './common/workgroup-sum.ts';
+
 import type { Pass, WebGpuKernel } from './kernel.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { operand } from './parts/operands.ts';
+import { workgroupSum } from './parts/workgroup-sum.ts';
 import { type Shader, shader } from './shader.ts';
 
 const THREADS = 128;

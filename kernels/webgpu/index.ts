@@ -1,5 +1,4 @@
 export { webGpuKernels } from './catalog.ts';
-export { TILE_ROWS } from './common/tiles.ts';
 export type {
   GpuArray,
   KernelCall,
@@ -10,6 +9,7 @@ export type {
   TileRows,
   WebGpuKernel,
 } from './kernel.ts';
+export { TILE_ROWS } from './parts/tiles.ts';
 export {
   type ArrayKind,
   type ArrayUse,

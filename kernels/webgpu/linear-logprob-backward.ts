@@ -7,28 +7,22 @@
  * For each block of at most 2048 rows and each 4096 entries of the vocabulary: logits again, turned
  * into ∂z as they leave the tile (at most 32 MiB, a thirty-seventh of the block's logits where V is
  * 151 936); ∂weight of these entries; and what they add to ∂hidden. All three are products on the
- * tiles of common/sum-tile.ts. Sums run over rows and over
+ * tiles of parts/sum-tile.ts. Sums run over rows and over
  * the vocabulary in order, without atomics. Rows without a target are left out of every product.
  */
-import { operand } from './common/operands.ts';
-import { rowAdder, rowLoader } from './common/row-access.ts';
-import { rowListShader } from './common/row-list.ts';
-import { copyRows, zeroRows } from './common/rows.ts';
-import { bytesOfStored, pieces, rowsPerBinding } from './common/slices.ts';
-import {
-  type SumTile,
-  sumsOf,
-  tileFeatures,
-  tileMemory,
-  tilePlace,
-  tileSums,
-  tileThreads,
-} from './common/sum-tile.ts';
-import { TILE_ROWS, tileFor, tileKey } from './common/tiles.ts';
-import { variants } from './common/variants.ts';
-import { isVectorized } from './common/vocabulary.ts';
-import { zeroAll } from './common/zero.ts';
+
 import type { GpuArray, KernelCall, Pass } from './kernel.ts';
+import { operand } from './parts/operands.ts';
+import { rowAdder, rowLoader } from './parts/row-access.ts';
+import { rowListShader } from './parts/row-list.ts';
+import { copyRows, zeroRows } from './parts/rows.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './parts/slices.ts';
+import { sumsOf, tileFeatures, tileMemory, tilePlace, tileSums } from './parts/sum-tile.ts';
+import { type SumTile, tileThreads } from './parts/tile-shape.ts';
+import { TILE_ROWS, tileFor, tileKey } from './parts/tiles.ts';
+import { variants } from './parts/variants.ts';
+import { isVectorized } from './parts/vocabulary.ts';
+import { zeroAll } from './parts/zero.ts';
 import { shader } from './shader.ts';
 
 const ROWS = 2048;

@@ -5,16 +5,17 @@
  *   logprob = z_target − lse      lse = m + ln s      entropy = ln s − t/s
  *
  * Layout: hidden [N, D], weight [V, D], targets [N], −1 for a row to leave out: the others are
- * listed first and the tiles hold only them. The fold and its tile are in common/vocabulary.ts. To
+ * listed first and the tiles hold only them. The fold and its tile are in parts/vocabulary.ts. To
  * merge, a workgroup owns a row and thread i folds i, i + 64, … . The backward is in
  * linear-logprob-backward.ts.
  */
-import { operand } from './common/operands.ts';
-import { LOGARITHM } from './common/philox.ts';
-import { rowListShader } from './common/row-list.ts';
-import { FOLD, foldPasses, foldsOf, MERGE, MERGE_FOLDS, rowBlocks } from './common/vocabulary.ts';
+
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 import { inverseOf, linearLogprobBackward } from './linear-logprob-backward.ts';
+import { operand } from './parts/operands.ts';
+import { LOGARITHM } from './parts/philox.ts';
+import { rowListShader } from './parts/row-list.ts';
+import { FOLD, foldPasses, foldsOf, MERGE, MERGE_FOLDS, rowBlocks } from './parts/vocabulary.ts';
 import { shader } from './shader.ts';
 
 /** Lists the rows of a block; those left out get their zeros here. */

@@ -5,13 +5,14 @@
  *
  * The Gumbel number gⱼ comes from Philox at an address of the row's own key, so a draw depends on
  * nothing around it. The fold, its tile and the sums are those of linearLogprob
- * (common/vocabulary.ts); the thread that folds a row also compares its entries, in order. Among
+ * (parts/vocabulary.ts); the thread that folds a row also compares its entries, in order. Among
  * folds the best score wins, the lowest entry on a tie.
  */
-import { operand } from './common/operands.ts';
-import { LOGARITHM } from './common/philox.ts';
-import { FOLD, foldPasses, foldsOf, MERGE, MERGE_FOLDS, rowBlocks } from './common/vocabulary.ts';
+
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { operand } from './parts/operands.ts';
+import { LOGARITHM } from './parts/philox.ts';
+import { FOLD, foldPasses, foldsOf, MERGE, MERGE_FOLDS, rowBlocks } from './parts/vocabulary.ts';
 import { shader } from './shader.ts';
 
 const mergeShader = shader({

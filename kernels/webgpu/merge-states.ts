@@ -6,7 +6,9 @@
  * Layout: a, b, out [T,H,D]; aLse, bLse, lse [H,T]. A workgroup owns 16 rows (token, head), four
  * threads each, which take every fourth group of four elements; their sums meet in one order.
  */
-import { foldGroups } from './common/fold-groups.ts';
+
+import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { foldGroups } from './parts/fold-groups.ts';
 import {
   groupingKey,
   HEAD_NUMBERS,
@@ -14,11 +16,10 @@ import {
   headReader,
   headUse,
   headWriter,
-} from './common/heads.ts';
-import { operand } from './common/operands.ts';
-import { bytesOfStored, pieces, rowsPerBinding } from './common/slices.ts';
-import { variants } from './common/variants.ts';
-import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+} from './parts/heads.ts';
+import { operand } from './parts/operands.ts';
+import { bytesOfStored, pieces, rowsPerBinding } from './parts/slices.ts';
+import { variants } from './parts/variants.ts';
 import { type ArrayUse, type Shader, shader } from './shader.ts';
 
 const ROWS = 16;

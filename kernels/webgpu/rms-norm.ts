@@ -4,15 +4,16 @@
  * x, y [N, D] row-major. A workgroup of 64 threads owns a row; a thread takes every 64th group of
  * four elements, and the threads' sums are added as a tree, so a row depends on itself alone.
  * With g = w·dy:  dx = r·(g − x·r²·mean(g·x)).  dw = Σₙ dy·x·r over chunks of rows
- * (common/sum-rows.ts), for which the pass over the rows leaves r.
+ * (parts/sum-rows.ts), for which the pass over the rows leaves r.
  */
-import { foldGroups } from './common/fold-groups.ts';
-import { operand } from './common/operands.ts';
-import { rowLoader } from './common/row-access.ts';
-import { rowSum } from './common/sum-rows.ts';
-import { workgroupSum } from './common/workgroup-sum.ts';
-import { zeroAll } from './common/zero.ts';
+
 import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { operand } from './parts/operands.ts';
+import { rowLoader } from './parts/row-access.ts';
+import { rowSum } from './parts/sum-rows.ts';
+import { workgroupSum } from './parts/workgroup-sum.ts';
+import { zeroAll } from './parts/zero.ts';
 import { type ArrayUse, type Shader, shader } from './shader.ts';
 
 const THREADS = 64;

@@ -4,10 +4,11 @@
  * Layout: x, y [T, H, D], cos and sin [T, E] in float32, D = 2E. A thread owns one pair, or four
  * neighbouring pairs where half a head is whole vectors.
  */
-import { foldGroups } from './common/fold-groups.ts';
-import { operand } from './common/operands.ts';
-import { zeroAll } from './common/zero.ts';
+
 import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';
+import { foldGroups } from './parts/fold-groups.ts';
+import { operand } from './parts/operands.ts';
+import { zeroAll } from './parts/zero.ts';
 import { type Shader, shader } from './shader.ts';
 
 const THREADS = 128;

@@ -2,11 +2,12 @@
  * into[indexₙ] = xₙ, in place: how a KV cache grows. The last row wins where an index repeats.
  *
  * Rows of D elements. A workgroup owns a row of x, and copies it if its index stands nowhere behind
- * it (common/indexed-rows.ts).
+ * it (parts/indexed-rows.ts).
  */
-import { scatter } from './common/indexed-rows.ts';
-import { operand } from './common/operands.ts';
+
 import type { WebGpuKernel } from './kernel.ts';
+import { scatter } from './parts/indexed-rows.ts';
+import { operand } from './parts/operands.ts';
 
 export const scatterRows: WebGpuKernel = {
   op: 'scatterRows',

@@ -4,8 +4,9 @@
  * Flat arrays of N·D elements; a thread owns one element, or four where rows are whole vectors. The
  * backward computes σ again: one exponential costs less than the memory traffic of storing it.
  */
-import { elementwise } from './common/elementwise.ts';
+
 import type { WebGpuKernel } from './kernel.ts';
+import { elementwise } from './parts/elementwise.ts';
 
 /** σ by an exponential that cannot overflow. */
 const logistic = `

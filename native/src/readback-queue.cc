@@ -8,7 +8,7 @@ uint32_t faultNumber(int32_t kernel, bool backward) {
   return 1 + 2 * static_cast<uint32_t>(kernel) + (backward ? 1 : 0);
 }
 
-// The sentence is that of checkIndices in kernels/cpu/common/kernel-entry.h.
+// The sentence is that of checkIndices in kernels/cpu/parts/kernel-entry.h.
 std::string faultInWords(const DeviceLibrary& library, const SaccadeFault& fault) {
   const size_t kernel = (fault.launch - 1) / 2;
   const bool isBackward = (fault.launch - 1) % 2 == 1;

@@ -16,7 +16,7 @@ const kernels = fileURLToPath(new URL('../../kernels/', import.meta.url));
 const emulator = join(kernels, 'cuda/emulator');
 /** Kernels that are run on arrays too large to fill. */
 const RUN = [
-  ...['add', 'attention', 'attention-decode', 'common/attention-backward', 'gather-rows'],
+  ...['add', 'attention', 'attention-decode', 'parts/attention-backward', 'gather-rows'],
   ...['linear-logprob', 'linear-sample', 'rms-norm', 'rotary', 'scatter-rows'],
 ];
 

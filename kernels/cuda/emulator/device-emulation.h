@@ -1,4 +1,4 @@
-// The functions of common/device.cuh and the words of CUDA C++, on the CPU.
+// The functions of parts/device.cuh and the words of CUDA C++, on the CPU.
 #pragma once
 
 #include <cmath>

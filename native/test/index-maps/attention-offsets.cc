@@ -2,7 +2,7 @@
 // the same segment alone. See offsets.cc.
 #include "arrays.h"
 
-#include "../../../kernels/cuda/common/attend.cuh"
+#include "../../../kernels/cuda/parts/attend.cuh"
 
 using namespace saccade;
 using maps::BF16;

@@ -2,7 +2,7 @@
 #include "checks.h"
 #include "launches.h"
 
-#include "../../../kernels/cuda/common/attend.cuh"
+#include "../../../kernels/cuda/parts/attend.cuh"
 
 using namespace saccade;
 using maps::Draw;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "../../../kernels/cuda/common/fragment.cuh"
+#include "../../../kernels/cuda/parts/fragment.cuh"
 
 using namespace saccade;
 using maps::Draw;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "../../../kernels/cuda/common/attend.cuh"
+#include "../../../kernels/cuda/parts/attend.cuh"
 
 using namespace saccade;
 using maps::BF16;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../../kernels/cuda/common/launch.cuh"
+#include "../../../kernels/cuda/parts/launch.cuh"
 
 namespace maps {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "../../../kernels/cuda/common/sorted-indices.cuh"
+#include "../../../kernels/cuda/parts/sorted-indices.cuh"
 
 using namespace saccade;
 using maps::BF16;

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "../../../kernels/cuda/common/chunk.cuh"
+#include "../../../kernels/cuda/parts/chunk.cuh"
 
 using namespace saccade;
 using maps::Draw;

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "../../../kernels/cuda/common/cache-spans.cuh"
+#include "../../../kernels/cuda/parts/cache-spans.cuh"
 
 using namespace saccade;
 using maps::BF16;

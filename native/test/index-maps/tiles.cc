@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "../../../kernels/cuda/common/product.cuh"
-#include "../../../kernels/cuda/common/vocabulary.cuh"
+#include "../../../kernels/cuda/parts/product.cuh"
+#include "../../../kernels/cuda/parts/vocabulary.cuh"
 
 using namespace saccade;
 using maps::Draw;

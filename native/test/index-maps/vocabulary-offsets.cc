@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "../../../kernels/cuda/common/vocabulary.cuh"
+#include "../../../kernels/cuda/parts/vocabulary.cuh"
 
 using namespace saccade;
 using maps::BF16;

@@ -1,5 +1,6 @@
 """The cases of the parity fixtures: what each is called here, and what gives it there."""
 
+import verl_corrections
 import verl_reference as verl
 from inputs import Batch
 from trl_reference import trl_result
@@ -33,18 +34,25 @@ def verl_case(
     rejection=None,
     length=None,
     smallest_group=1,
+    staged=False,
     label="",
 ):
-    """Advantages, a loss per token, verl's aggregation, and its separate KL and entropy terms."""
+    """Advantages, a loss per token, verl's aggregation, and its separate KL and entropy terms.
+
+    `staged` advantages also take the correction's weights and the mask from before rejection.
+    """
 
     def run(batch: Batch):
         mask = batch.mask
-        factors = verl.importance_weights(batch, mask, **weights) if weights else None
+        factors = verl_corrections.importance_weights(batch, mask, **weights) if weights else None
         if rejection:
-            mask = verl.rejection_mask(batch, mask, *rejection)
+            mask = verl_corrections.rejection_mask(batch, mask, *rejection)
             if not mask.any():
                 return None
-        advantages = advantage(batch, mask)
+        if staged:
+            advantages = advantage(batch, mask, factors, batch.mask)
+        else:
+            advantages = advantage(batch, mask)
         if loss is verl.geo_mean_loss:
             total = loss(batch, advantages, mask, factors)
         else:
@@ -78,7 +86,9 @@ def verl_case(
             "correctionNormalised": weights["normalised"],
         }
     if rejection:
-        extra |= {"rejection": rejection[0], "rejectionHigh": rejection[1]}
+        extra |= {"rejection": rejection[0]}
+        if not isinstance(rejection[1], (list, tuple)):
+            extra |= {"rejectionHigh": rejection[1]}
     return {
         "name": f"verl {name} {label}".rstrip(),
         "algorithm": name,
@@ -195,6 +205,54 @@ def verl_cases():
         rejection=rejecting,
         label="rejecting",
     )
+    both = verl_case(
+        "grpo",
+        {"rejection": "token-k1 1.2, sequence-max-k3 0.08"},
+        rejection=("token-k1,sequence-max-k3", [1.2, 0.08]),
+        label="rejecting by two criteria",
+    )
+    yield both
+    yield verl_case(
+        "reinforce++",
+        {"gamma": 0.9, "kl": "k1", "klPlace": "reward", "klCoefficient": 0.05},
+        advantage=lambda batch, mask, _, placed: verl.reinforce_pp(batch, mask, 0.9, 0.05, placed),
+        rejection=("token-k1", 1.2),
+        staged=True,
+        label="rejecting, with KL in the reward",
+    )
+    yield verl_case(
+        "remax",
+        {"kl": "k1", "klPlace": "reward", "klCoefficient": 0.05},
+        advantage=lambda batch, mask: verl.remax(batch, mask, 0.05),
+        label="with KL in the reward",
+    )
+    for correction in (tis, weights("sequence", "truncate", 0, 2.0)):
+        yield verl_case(
+            "optimal-token-baseline",
+            advantage=verl.optimal_token_baseline,
+            weights=correction,
+            rejection=("token-k2", 0.06),
+            staged=True,
+            label=f"{correction['level']} weights, rejecting",
+        )
+    for zero_tail in (False, True):
+        yield verl_case(
+            "optimal-token-baseline",
+            {"positions": "padded", "zeroTail": zero_tail},
+            advantage=lambda batch, mask, own, _, tail=zero_tail: verl.padded_token_baseline(
+                batch, mask, own, tail
+            ),
+            weights=tis,
+            staged=True,
+            label=f"padded, zero tail {zero_tail}",
+        )
+    for ours, level in [("behaviour", "token"), ("behaviour-sequence", "sequence")]:
+        yield verl_case(
+            "bypass-reinforce",
+            {"ratio": ours},
+            loss=with_options(verl.bypass_reinforce, level=level),
+            label=level,
+        )
     for kl in KLS:
         yield verl_case("grpo", kl=kl, label=f"with {kl}")
     yield verl_case("pyvision-rl", advantage=verl.mean_only)
@@ -228,6 +286,30 @@ def trl_cases():
     ours = {"klCoefficient": 0.04, "klImportance": False}
     yield trl_case("grpo", unweighted, ours, label="with KL, unweighted")
     yield trl_case("grpo", {**grpo, "delta": 3.0}, {"dualClip": 3}, label="with delta")
+    for delta in (1.1, 0.9, 0.7):
+        below = {**grpo, "delta": delta}
+        yield trl_case("grpo", below, {"delta": delta}, label=f"with delta {delta}")
+    masked = {
+        **grpo,
+        "off_policy_mask_threshold": 0.1,
+        "use_vllm": True,
+        "vllm_importance_sampling_correction": False,
+    }
+    yield trl_case("grpo", masked, {"offPolicyThreshold": 0.1}, label="off-policy masks")
+    sampled = {**masked, "vllm_importance_sampling_correction": True, "beta": 0.04}
+    ours = {"offPolicyThreshold": 0.1, "correction": "mask", "klCoefficient": 0.04}
+    yield trl_case("grpo", sampled, ours, label="off-policy masks, weights and KL")
+    yield trl_case("vespo", {"loss_type": "vespo"})
+    for mode in ("truncate", "mask"):
+        folded = {
+            "loss_type": "vespo",
+            "use_vllm": True,
+            "vllm_importance_sampling_mode": f"token_{mode}",
+            "vllm_importance_sampling_clip_min": 0.8,
+            "vllm_importance_sampling_clip_max": 1.2,
+        }
+        ours = {"correction": mode, "correctionLow": 0.8, "correctionHigh": 1.2}
+        yield trl_case("vespo", folded, ours, label=f"with weights, {mode}")
     for scale in ("none", "batch"):
         yield trl_case("grpo", {**grpo, "scale_rewards": scale}, {"scale": scale}, label=scale)
     yield trl_case("grpo", {**grpo, "entropy_coef": 0.01}, {"entropyCoefficient": 0.01}, label="H")

@@ -9,12 +9,7 @@ import math
 import torch
 
 from inputs import Batch
-
-SAFETY = 20.0
-
-
-def masked_mean(values, mask, dim=None):
-    return (values * mask).sum(dim) / (mask.sum(dim) + 1e-8)
+from verl_corrections import SAFETY, masked_mean
 
 
 def whiten(values, mask):
@@ -27,8 +22,9 @@ def whiten(values, mask):
 
 
 def aggregate(losses, mask, mode, length=None):
+    """With verl's trainer, whose global batch size counts sequences without a trained token too."""
     kept = torch.where(mask > 0, losses, torch.zeros_like(losses)) * mask
-    sequences = (mask.sum(-1) > 0).sum()
+    sequences = mask.shape[0]
     if mode == "token-mean":
         return kept.sum() / mask.sum()
     if mode == "seq-mean-token-sum":
@@ -123,8 +119,8 @@ def token_rewards(batch, mask, kl_coefficient=0.0):
     return rewards - kl_coefficient * (batch.oldLogprobs - batch.refLogprobs) * mask
 
 
-def reinforce_pp(batch, mask, gamma=1.0, kl_coefficient=0.0):
-    rewards = token_rewards(batch, mask, kl_coefficient)
+def reinforce_pp(batch, mask, gamma=1.0, kl_coefficient=0.0, placed=None):
+    rewards = token_rewards(batch, mask if placed is None else placed, kl_coefficient)
     returns = torch.zeros_like(rewards)
     running = torch.zeros(batch.size, dtype=torch.float64)
     for t in reversed(range(mask.shape[1])):
@@ -134,8 +130,8 @@ def reinforce_pp(batch, mask, gamma=1.0, kl_coefficient=0.0):
     return whiten(returns, mask)
 
 
-def remax(batch, mask):
-    returns = (token_rewards(batch, mask) * mask).flip(-1).cumsum(-1).flip(-1)
+def remax(batch, mask, kl_coefficient=0.0):
+    returns = (token_rewards(batch, mask, kl_coefficient) * mask).flip(-1).cumsum(-1).flip(-1)
     return returns * mask - batch.greedy.unsqueeze(-1) * mask
 
 
@@ -161,9 +157,12 @@ def gae(batch, mask, gamma, lam):
     return whiten(advantages, mask), (advantages + batch.values) * mask
 
 
-def optimal_token_baseline(batch, mask):
-    returns = (token_rewards(batch, mask) * mask).flip(-1).cumsum(-1).flip(-1)
+def optimal_token_baseline(batch, mask, weights=None, placed=None):
+    rewards = token_rewards(batch, mask if placed is None else placed)
+    returns = (rewards * mask).flip(-1).cumsum(-1).flip(-1)
     energies = 1 - 2 * batch.oldLogprobs.exp() + batch.sumSquaredProbs
+    if weights is not None:
+        energies = energies * weights**2
     cumulative = (energies * mask).cumsum(-1)
     advantages = torch.zeros_like(returns)
     for members in batch.members():
@@ -185,6 +184,35 @@ def optimal_token_baseline(batch, mask):
         for i, (s, m) in enumerate(rows):
             advantages[s][m] = (compact_r - baselines)[i, : int(m.sum())]
     return advantages * mask
+
+
+def padded_token_baseline(batch, mask, weights=None, zero_tail=False):
+    """verl's `optimal_token_baseline`, whose positions are those of the padded tensor."""
+    returns = (token_rewards(batch, mask) * mask).flip(-1).cumsum(-1).flip(-1)
+    energies = 1 - 2 * batch.oldLogprobs.exp() + batch.sumSquaredProbs
+    if weights is not None:
+        energies = energies * weights**2
+    cumulative = (energies * mask).cumsum(-1)
+    baselines = torch.zeros_like(returns)
+    for members in batch.members():
+        if len(members) == 1:
+            continue
+        weight = cumulative[members] * mask[members]
+        baselines[members] = (returns[members] * weight).sum(0) / (weight.sum(0) + 1e-8)
+        if zero_tail:
+            lengths = mask[members].sum(-1)
+            ordered = lengths.sort(descending=True).values.long()
+            if ordered[0] > ordered[1]:
+                baselines[members[int(lengths.argmax())], ordered[1] :] = 0.0
+    return (returns - baselines) * mask
+
+
+def bypass_reinforce(batch, advantages, mask, level="token", threshold=2.0):
+    difference = ((batch.logprobs - batch.rolloutLogprobs) * mask).detach()
+    if level == "sequence":
+        difference = difference.sum(-1, keepdim=True)
+    weight = difference.clamp(-SAFETY, SAFETY).exp().clamp(max=threshold)
+    return -advantages * batch.logprobs * weight
 
 
 def codedance(batch, mask, discount=0.2, weight=0.2):
@@ -330,46 +358,3 @@ def kl_penalty(batch, name):
         held = (-difference).clamp(-SAFETY, SAFETY)
         value = (held.exp() - held - 1).clamp(-10, 10)
     return squared - squared.detach() + value.detach() if name.endswith("+") else value
-
-
-# Corrections.
-
-
-def importance_weights(batch, mask, level, low, high, mode, normalised):
-    difference = (batch.oldLogprobs - batch.rolloutLogprobs) * mask
-    if level == "token":
-        weights = difference.clamp(-SAFETY, SAFETY).exp()
-    else:
-        total = difference.sum(-1, keepdim=True).clamp(-SAFETY, SAFETY)
-        weights = total.exp().expand_as(mask)
-    weights = weights * mask
-    if mode == "truncate":
-        weights = weights.clamp(max=high)
-    else:
-        weights = torch.where((weights < low) | (weights > high), 0.0, weights)
-    if normalised:
-        if level == "token":
-            mean = masked_mean(weights, mask)
-        else:
-            valid = (mask.sum(-1) > 0).double()
-            mean = (masked_mean(weights, mask, -1) * valid).sum() / valid.sum()
-        weights = weights / mean if mean > 1e-8 else weights
-    return weights
-
-
-def rejection_mask(batch, mask, option, threshold):
-    d = (batch.oldLogprobs - batch.rolloutLogprobs).clamp(-SAFETY, SAFETY)
-    kind = option[-2:]
-    statistic = {"k1": -d, "k2": 0.5 * d**2, "k3": d.exp() - 1 - d}[kind]
-    if "sum" in option:
-        statistic = (statistic * mask).sum(-1, keepdim=True)
-    elif "mean" in option:
-        statistic = masked_mean(statistic, mask, -1).unsqueeze(-1)
-    elif "max" in option:
-        lowest = statistic.masked_fill(mask == 0, -math.inf).max(-1, keepdim=True).values
-        statistic = torch.where(lowest == -math.inf, 0.0, lowest)
-    if kind == "k1":
-        keep = (statistic >= math.log(1 / threshold)) & (statistic <= math.log(threshold))
-    else:
-        keep = statistic <= threshold
-    return mask * keep

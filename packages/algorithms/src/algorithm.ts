@@ -1,13 +1,15 @@
 /**
- * How rewards become a loss: pure functions on typed arrays, gradients by log-prob in closed form.
+ * Turns rewards into a loss: pure functions on typed arrays, gradients by log-prob in closed form.
  *
- * An algorithm works in stages, because what it may look at differs: a whole group
+ * An algorithm works in stages that see different things: a whole group
  * (`groupAdvantages`), the whole step (`tokenAdvantages`, `correct`), a whole minibatch at the
  * current log-probs (`select`), one micro-batch (`loss`). `composeAlgorithm` in compose.ts builds
  * one from units; pipeline.ts runs the first stages of a step in their order.
  */
 
-/** Values may come in either precision; sums are always taken in float64. */
+import type { z } from 'zod';
+
+/** Values in either precision; sums are always taken in float64. */
 export type FloatArray = Float32Array | Float64Array;
 
 /** The trajectories of one task with their rewards. */
@@ -18,7 +20,7 @@ export interface ScoredGroup {
   readonly tokenCounts?: ArrayLike<number>;
   /** The reward's components by name, [G] each, unweighted. */
   readonly terms?: Readonly<Record<string, FloatArray>>;
-  /** Weight of each component; 1 where it is not given. */
+  /** Weight of each component, 1 where it is not given. Each must name a component of `terms`. */
   readonly termWeights?: Readonly<Record<string, number>>;
   /** Reward of the greedy answer to the same task. */
   readonly greedyReward?: number;
@@ -32,12 +34,16 @@ export interface Step {
   readonly lossMask: FloatArray;
   /** [S] index of each sequence's group; any integers. */
   readonly groups: Int32Array;
-  /** [S] what `groupAdvantages` gave. */
+  /** [S] the result of `groupAdvantages`. */
   readonly sequenceAdvantages: FloatArray;
   /** [S] */
   readonly rewards: FloatArray;
-  /** [N] reward at each token; without it `rewards[s]` comes at the last token that trains. */
+  /** [N] reward at each token; without it `rewards[s]` is placed on the last token that trains. */
   readonly tokenRewards?: FloatArray;
+  /** [N] the mask before rejection, where rewards are placed before it; from `prepareStep`. */
+  readonly rewardMask?: FloatArray;
+  /** [N] the weights of `correct`; from `prepareStep`. */
+  readonly tokenWeights?: FloatArray;
   /** [N] the value function's prediction before each token, at the start of the step. */
   readonly values?: FloatArray;
   /** [N] index of each token's turn within its sequence, counted from 0. */
@@ -48,7 +54,7 @@ export interface Step {
   readonly turnRewards?: FloatArray;
   /** [N] nats, by the trainer at the start of the step. */
   readonly oldLogprobs?: FloatArray;
-  /** [N] nats, by the engine that sampled; NaN where it gave none. */
+  /** [N] nats, by the engine that sampled. */
   readonly rolloutLogprobs?: FloatArray;
   /** [N] nats, reference policy. */
   readonly refLogprobs?: FloatArray;
@@ -59,11 +65,11 @@ export interface Step {
 export interface TokenAdvantages {
   /** [N] 0 where a token does not train. */
   readonly advantages: Float64Array;
-  /** [N] what a value function should predict, where there is one. */
+  /** [N] targets of the value function, where there is one. */
   readonly returns?: Float64Array;
 }
 
-/** What the difference between the sampling engine and the trainer changes, once per step. */
+/** The correction for the difference between sampling engine and trainer, once per step. */
 export interface Correction {
   /** [N] constant factor of each token's surrogate loss. */
   readonly tokenWeights: Float64Array;
@@ -72,7 +78,7 @@ export interface Correction {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** What was decided over a whole minibatch at its current log-probs. */
+/** The tokens selected over a whole minibatch at its current log-probs. */
 export interface Selection {
   /** [N] bits of `mark` in marks.ts, constant for the gradient. */
   readonly marks: Uint8Array;
@@ -161,11 +167,17 @@ export interface Algorithm {
   readonly settings: AlgorithmSettings;
   /** Names `profile` takes. */
   readonly profiles: readonly string[];
+  /** The fields of `settings` as a zod object: meaning, unit, range, and these values as defaults. */
+  readonly schema: z.ZodObject;
+  /** Settings that have an effect at these values; the others wait for a unit that reads them. */
+  readonly reads: readonly string[];
+  /** Whether advantages come from rewards, or from a teacher's log-probs. */
+  readonly signal: 'reward' | 'teacher';
   /** Inputs beyond rewards, log-probs and advantages that must be there, e.g. `values`. */
   readonly needs: readonly string[];
   /** Stages that do more than pass on: without them the algorithm is another one. */
   readonly stages: readonly ('tokenAdvantages' | 'correct' | 'select')[];
-  /** Whether the loss takes its ratio for a constant: its gradient is that at fixed ρ. */
+  /** Whether the loss treats its ratio as a constant: its gradient is that at fixed ρ. */
   readonly isRatioConstant: boolean;
   /** The same algorithm with other settings. @throws ConfigError for one it does not have */
   with(changes: AlgorithmSettings): Algorithm;
@@ -183,6 +195,6 @@ export interface Algorithm {
     batch: TokenBatch<Floats>,
     counts: GlobalCounts,
   ): AlgorithmResult<Floats>;
-  /** What `loss` does with each token. */
+  /** Tells what `loss` does with each token. */
   table(batch: TokenBatch, counts: GlobalCounts): TokenTable;
 }

@@ -1,6 +1,5 @@
 /** The choices an algorithm is made of, as types. */
 import type {
-  AlgorithmSettings,
   FloatArray,
   GlobalCounts,
   ScoredGroup,
@@ -35,7 +34,7 @@ export interface SurrogateValues {
   readonly gradRatios: Float64Array;
   /** [N] ∂losses/∂logprobs at fixed ρ; absent means zero. */
   readonly gradLogprobs?: Float64Array;
-  /** [N] codes of `clip`: which bound held each token back. */
+  /** [N] codes of `clip`: the bound that held each token back. */
   readonly clips: Uint8Array;
 }
 
@@ -73,7 +72,17 @@ export type Aggregation = (
 /** Sets bits of a whole minibatch's marks. */
 export type Selector = (minibatch: TokenBatch, marks: Uint8Array) => void;
 
-/** The choices that are an algorithm's own; those every algorithm has come from its settings. */
+/**
+ * How the groups' advantages follow from rewards less KL:
+ *
+ * - `group`: computed again from the group's new rewards;
+ * - `centered`: the old ones minus the KL that exceeds the group's mean, where a group's advantages
+ *   need more than its rewards (GDPO's components);
+ * - `tokens`: left as they are; the token stage reads the token rewards (ReMax).
+ */
+export type KlRewardMode = 'group' | 'centered' | 'tokens';
+
+/** The choices that are an algorithm's own. The shared ones follow from its settings. */
 export interface Choices {
   readonly groupAdvantage: GroupAdvantage;
   /** Left out where every token of a sequence gets the sequence's advantage. */
@@ -85,28 +94,18 @@ export interface Choices {
   /** Inputs its units read, for `Algorithm.needs`. */
   readonly needs?: readonly string[];
   /** Present where the loss has a value term. */
-  readonly value?: { readonly clip: number; readonly coefficient: number };
+  readonly value?: ValueTerm;
+  /** Settings of its units that never have an effect here. */
+  readonly unread?: readonly string[];
+  /** How advantages follow from rewards less KL. Default `group`. */
+  readonly klReward?: KlRewardMode;
+  /** The token stage that KL in the reward needs, where the algorithm has none of its own. */
+  readonly klTokenAdvantage?: TokenAdvantage;
+  /** Whether the advantages come from rewards (the default) or from a teacher's log-probs. */
+  readonly signal?: 'reward' | 'teacher';
 }
 
-/** The settings as they may become: numbers, words and flags, whatever the defaults are. */
-export type Widened<Settings extends AlgorithmSettings> = {
-  readonly [Name in keyof Settings]: Settings[Name] extends number
-    ? number
-    : Settings[Name] extends string
-      ? string
-      : boolean;
-};
-
-export interface Composition<Settings extends AlgorithmSettings> {
-  readonly name: string;
-  readonly paper: string;
-  readonly description: string;
-  /** All settings and their defaults; those every algorithm has come from `sharedSettings`. */
-  readonly settings: Settings;
-  /**
-   * Settings by profile; what a profile does not name keeps its default, and what the algorithm does
-   * not have is left out.
-   */
-  readonly profiles: Readonly<Record<string, AlgorithmSettings>>;
-  choose(settings: Widened<Settings>): Choices;
+export interface ValueTerm {
+  readonly clip: number;
+  readonly coefficient: number;
 }

@@ -12,7 +12,6 @@ import { countGlobally } from './counts.ts';
 import { clipNames } from './marks.ts';
 import { finishMetrics } from './metrics.ts';
 import { negativeLogLikelihood } from './negative-log-likelihood.ts';
-import { sharedSettings } from './settings.ts';
 import { clipped } from './surrogates/clipped.ts';
 
 /** Three sequences; every side of every clip occurs; one token is masked. */
@@ -32,7 +31,8 @@ function withAggregation(aggregation: string): Algorithm {
     name: 'test',
     paper: 'test',
     description: 'test',
-    settings: { ...sharedSettings, aggregation },
+    settings: {},
+    defaults: { aggregation: aggregation as 'token-mean' },
     profiles: {},
     choose: () => ({
       groupAdvantage: groupMean(),
@@ -164,7 +164,9 @@ describe('the loss', () => {
   it('refuses settings an algorithm does not have, and values that make no sense', () => {
     expect(() => reinforce.with({ clipLow: 0.2 })).toThrow(/no setting "clipLow". Known: aggreg/);
     expect(() => dapo.with({ clipLow: Number.NaN })).toThrow(ConfigError);
-    expect(() => dapo.with({ clipHigh: -1 })).toThrow(/at least 0/);
+    expect(() => dapo.with({ clipHigh: -1 })).toThrow(
+      /algorithm.clipHigh: expected a number in \[0, /,
+    );
     expect(() => pyvisionRl.with({ dualClip: 0.5 })).toThrow(/above 1, or 0/);
     expect(pyvisionRl.with({ clipHigh: 0.3 }).settings).toMatchObject({
       clipLow: 0.2,

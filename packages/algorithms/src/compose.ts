@@ -1,6 +1,7 @@
 /** Joins an algorithm's own units with those its settings name. */
-import { ConfigError, ShapeError } from '@saccade/core';
-import * as aggregationCatalog from './aggregations/catalog.ts';
+import { ConfigError, nearestName, ShapeError } from '@saccade/core';
+import { readSettings } from '@saccade/core/settings';
+import { z } from 'zod';
 import type {
   Algorithm,
   AlgorithmSettings,
@@ -11,68 +12,71 @@ import type {
   Step,
   TokenBatch,
 } from './algorithm.ts';
-import { checkGroup, checkStep } from './check-inputs.ts';
-import type {
-  Aggregation,
-  Choices,
-  Composition,
-  KlEstimate,
-  Ratio,
-  Selector,
-  Widened,
-} from './choices.ts';
+import { checkFinite, checkGroup, checkMinibatch, checkStep } from './check-inputs.ts';
+import type { Choices, Selector } from './choices.ts';
+import type { Composition, SettingsWith } from './composition.ts';
 import { correctionOf } from './correction.ts';
-import type { RejectionOptions } from './corrections/rejection.ts';
-import * as klCatalog from './kl/catalog.ts';
 import { withKlInReward } from './kl-reward.ts';
-import { type LossParts, lossOf, tableOf } from './loss.ts';
+import { lossOf, tableOf } from './loss.ts';
 import { mark } from './marks.ts';
-import { decoupledRatio } from './ratios/decoupled.ts';
-import { geometricMeanRatio } from './ratios/geometric-mean.ts';
-import {
-  sequenceRatio,
-  sequenceRatioStraightThrough,
-  sequenceRatioSum,
-} from './ratios/sequence.ts';
-import { tokenRatio } from './ratios/token.ts';
+import { correctionOptions, klNamed, lossParts, needsOf } from './named-units.ts';
+import { offPolicySequences } from './selectors/off-policy-sequences.ts';
 import { topEntropy } from './selectors/top-entropy.ts';
-import { checkSettings, type SharedSettings, sharedSettings } from './settings.ts';
-import { straightThrough } from './straight-through.ts';
+import { type SharedSettings, sharedReads, sharedSettings } from './shared-settings.ts';
 import { broadcast } from './token-advantages/broadcast.ts';
-import { unitNamed } from './unit-names.ts';
+import { isUnitField, type SettingsShape, settingsRead, withDefault } from './unit.ts';
 
 /**
  * An algorithm from its composition.
  *
  * @throws ConfigError if a default is out of its range
  */
-export function composeAlgorithm<Settings extends AlgorithmSettings>(
-  composition: Composition<Settings>,
+export function composeAlgorithm<Own extends SettingsShape>(
+  composition: Composition<Own>,
 ): Algorithm {
-  const { name, paper, description, settings, profiles } = composition;
-  checkSettings(name, settings, settings);
-  const shared: SharedSettings = { ...sharedSettings, ...settings };
-  const choices = composition.choose(settings as unknown as Widened<Settings>);
+  const fields: SettingsShape = { ...sharedSettings, ...composition.settings };
+  return composed(composition, fields, composition.defaults ?? {});
+}
+
+/** The algorithm at some values; those that are left out keep their fields' defaults. */
+function composed<Own extends SettingsShape>(
+  composition: Composition<Own>,
+  fields: SettingsShape,
+  values: Readonly<Record<string, unknown>>,
+): Algorithm {
+  const { name, paper, description, profiles } = composition;
+  const settings = readSettings('algorithm', z.strictObject(fields), values) as SettingsWith<Own> &
+    AlgorithmSettings;
+  const shared = settings as unknown as SharedSettings;
+  const choices = composition.choose(settings);
   const parts = lossParts(settings, shared, choices);
-  const kl = klNamed(shared.kl);
-  const isKlInReward = shared.klPlace === 'reward' && shared.klCoefficient !== 0;
-  const isCorrected = shared.correction !== 'none' || shared.rejection !== 'none';
+  const correction = correctionOptions(shared);
   const selectors = selectorsOf(shared, choices);
-  const tokenAdvantage = choices.tokenAdvantage ?? broadcast();
+  const isKlInReward = shared.klPlace === 'reward' && shared.klCoefficient !== 0;
+  const own = choices.tokenAdvantage ?? (isKlInReward ? choices.klTokenAdvantage : undefined);
+  const tokenAdvantage = own ?? broadcast();
   const changed = (changes: AlgorithmSettings): Algorithm => {
-    checkSettings(name, { ...sharedSettings, ...settings }, changes);
-    return composeAlgorithm({ ...composition, settings: { ...settings, ...changes } });
+    refuseUnknown(name, fields, changes);
+    return composed(composition, fields, { ...settings, ...changes });
   };
+  const schemaOf = (): z.ZodObject => z.strictObject(redefined(fields, settings));
+  let schema: z.ZodObject | undefined;
   return Object.freeze({
     name,
     paper,
     description,
     settings,
+    get schema() {
+      schema ??= schemaOf();
+      return schema;
+    },
+    reads: readsOf(fields, shared, choices, parts, selectors),
+    signal: choices.signal ?? 'reward',
     profiles: Object.keys(profiles).sort(),
     needs: needsOf(shared, choices, parts),
     stages: [
-      ...(choices.tokenAdvantage || isKlInReward ? (['tokenAdvantages'] as const) : []),
-      ...(isCorrected ? (['correct'] as const) : []),
+      ...(own || isKlInReward ? (['tokenAdvantages'] as const) : []),
+      ...(correction ? (['correct'] as const) : []),
       ...(selectors.length > 0 ? (['select'] as const) : []),
     ],
     isRatioConstant: choices.isRatioConstant ?? false,
@@ -83,24 +87,41 @@ export function composeAlgorithm<Settings extends AlgorithmSettings>(
         const known = Object.keys(profiles).sort().join(', ') || 'none';
         throw new ConfigError('profile', `${name} has no profile "${wanted}". Known: ${known}.`);
       }
-      const own = Object.entries(changes).filter(([setting]) => setting in settings);
-      return changed(Object.fromEntries(own));
+      const known = Object.entries(changes).filter(([setting]) => setting in fields);
+      return changed(Object.fromEntries(known));
     },
     groupAdvantages: (group: ScoredGroup) => {
       checkGroup(group);
-      return choices.groupAdvantage(group);
+      const advantages = choices.groupAdvantage(group);
+      checkFinite('groupAdvantages', advantages);
+      return advantages;
     },
     tokenAdvantages: (step: Step) => {
       checkStep(step);
-      return tokenAdvantage(
+      const placed =
+        shared.rewardPlacement === 'kept' && step.rewardMask
+          ? { ...step, rewardMask: step.lossMask }
+          : step;
+      const { kl: name, klCoefficient } = shared;
+      const given = tokenAdvantage(
         isKlInReward
-          ? withKlInReward(step, kl, shared.klCoefficient, choices.groupAdvantage)
-          : step,
+          ? withKlInReward(placed, {
+              kl: klNamed(name),
+              klCoefficient,
+              mode: choices.klReward ?? 'group',
+              groupAdvantage: choices.groupAdvantage,
+            })
+          : placed,
       );
+      checkFinite('tokenAdvantages', given.advantages);
+      return given;
     },
-    ...(isCorrected && { correct: checked(correctionOf(correctionOptions(shared))) }),
+    ...(correction && { correct: checked(correctionOf(correction)) }),
     ...(selectors.length > 0 && {
-      select: (minibatch: TokenBatch) => marksOf(minibatch, selectors),
+      select: (minibatch: TokenBatch) => {
+        checkMinibatch(minibatch);
+        return marksOf(minibatch, selectors);
+      },
     }),
     loss: <Floats extends FloatArray>(batch: TokenBatch<Floats>, counts: GlobalCounts) =>
       lossOf(parts, batch, counts),
@@ -108,112 +129,70 @@ export function composeAlgorithm<Settings extends AlgorithmSettings>(
   });
 }
 
-function lossParts(
-  settings: AlgorithmSettings,
-  shared: SharedSettings,
-  { surrogate, selectors, value }: Choices,
-): LossParts {
-  const isKlInLoss = shared.klPlace === 'loss' && shared.klCoefficient !== 0;
-  const needed: (readonly [keyof TokenBatch, string])[] = [];
-  if (isKlInLoss) needed.push(['refLogprobs', `klCoefficient is ${shared.klCoefficient}`]);
-  if (shared.entropyCoefficient !== 0) {
-    needed.push(['entropy', `entropyCoefficient is ${shared.entropyCoefficient}`]);
-  }
-  if (shared.ratio === 'decoupled') needed.push(['rolloutLogprobs', 'ratio is "decoupled"']);
-  if (shared.topEntropyShare < 1) {
-    needed.push(['marks', `topEntropyShare is ${shared.topEntropyShare}`]);
-  }
-  if (selectors && selectors.length > 0) needed.push(['marks', 'this algorithm selects tokens']);
-  if (value) {
-    for (const input of ['values', 'oldValues', 'returns'] as const) {
-      needed.push([input, 'this algorithm trains a value function']);
-    }
-  }
-  return {
-    ratio: ratioNamed(settings, shared),
-    surrogate,
-    aggregation: aggregationNamed(shared, shared.aggregation),
-    kl: klNamed(shared.kl),
-    klCoefficient: isKlInLoss ? shared.klCoefficient : 0,
-    klImportance: shared.klImportance,
-    entropyCoefficient: shared.entropyCoefficient,
-    ...(shared.klAggregation !== 'loss' && {
-      klAggregation: aggregationNamed(shared, shared.klAggregation),
-    }),
-    ...(shared.entropyAggregation !== 'loss' && {
-      entropyAggregation: aggregationNamed(shared, shared.entropyAggregation),
-    }),
-    ...(value && { value }),
-    needed,
-  };
+/** @throws ConfigError naming the nearest setting and all that exist */
+function refuseUnknown(name: string, fields: SettingsShape, changes: AlgorithmSettings): void {
+  const unknown = Object.keys(changes).find((setting) => !Object.hasOwn(fields, setting));
+  if (unknown === undefined) return;
+  const known = Object.keys(fields).sort();
+  const near = nearestName(unknown, known);
+  throw new ConfigError(
+    `algorithm.${unknown}`,
+    `${name} has no setting "${unknown}". Known: ${known.join(', ')}.` +
+      `${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+  );
 }
 
-/** Inputs beyond rewards, log-probs and advantages. */
-function needsOf(
+/** The fields with the present values as defaults. */
+function redefined(
+  fields: SettingsShape,
+  values: Readonly<Record<string, unknown>>,
+): SettingsShape {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, withDefault(field, values[name])]),
+  );
+}
+
+/** Settings that a chosen unit reads, or that no unit owns. */
+function readsOf(
+  fields: SettingsShape,
   shared: SharedSettings,
-  { needs = [] }: Choices,
-  { needed }: LossParts,
+  choices: Choices,
+  parts: ReturnType<typeof lossParts>,
+  selectors: readonly Selector[],
 ): readonly string[] {
-  // Marks come from the algorithm itself, and returns and old values from an earlier stage.
-  const own = needed.map(([input]) => input).filter((input) => input !== 'marks');
-  const isCorrected = shared.correction !== 'none' || shared.rejection !== 'none';
-  const all = new Set<string>([
-    ...needs,
-    ...own,
-    ...(shared.klCoefficient !== 0 ? ['refLogprobs'] : []),
-    ...(shared.topEntropyShare < 1 ? ['entropy'] : []),
-    ...(isCorrected ? ['rolloutLogprobs'] : []),
+  const units: readonly (object | undefined)[] = [
+    choices.groupAdvantage,
+    choices.tokenAdvantage,
+    choices.surrogate,
+    choices.value,
+    parts.ratio,
+    parts.aggregation,
+    parts.klAggregation,
+    parts.entropyAggregation,
+    ...selectors,
+  ];
+  const reads = new Set([
+    ...sharedReads(shared),
+    ...(shared.ratio === 'geometric-mean' ? ['clipLow', 'clipHigh'] : []),
+    ...units.flatMap((unit) => (unit === undefined ? [] : settingsRead(unit))),
   ]);
-  for (const derived of ['oldValues', 'returns']) all.delete(derived);
-  return [...all].sort();
-}
-
-function ratioNamed(settings: AlgorithmSettings, shared: SharedSettings): Ratio {
-  const { ratio, maxLogRatio, behaviourCap, lengthEpsilon } = shared;
-  switch (ratio) {
-    case 'token':
-      return tokenRatio({ maxLogRatio });
-    case 'sequence':
-      return sequenceRatio({ maxLogRatio });
-    case 'sequence-sum':
-      return sequenceRatioSum();
-    case 'sequence-straight-through':
-      return sequenceRatioStraightThrough({ maxLogRatio });
-    case 'decoupled':
-      return decoupledRatio({ maxLogRatio, behaviourCap });
-    default: {
-      const { clipLow, clipHigh } = settings;
-      if (typeof clipLow !== 'number' || typeof clipHigh !== 'number') {
-        throw new ConfigError(
-          'ratio',
-          'The ratio "geometric-mean" is clipped token by token, and this algorithm has no ' +
-            'clipLow and clipHigh. Choose another ratio.',
-        );
-      }
-      return geometricMeanRatio({ clipLow, clipHigh, lengthEpsilon });
-    }
-  }
-}
-
-function aggregationNamed(shared: SharedSettings, name: string): Aggregation {
-  const { lengthEpsilon, fixedLength, emptySequences } = shared;
-  const options = { lengthEpsilon, fixedLength, countEmpty: emptySequences === 'count' };
-  return unitNamed<(given: typeof options) => Aggregation>(
-    'aggregation',
-    aggregationCatalog,
-    name,
-  )(options);
-}
-
-/** An estimate by name; `+` at its end gives it the gradient of k2. */
-function klNamed(name: string): KlEstimate {
-  const estimate = unitNamed<KlEstimate>('kl', klCatalog, name.replace(/\+$/, ''));
-  return name.endsWith('+') ? straightThrough(estimate) : estimate;
+  for (const name of choices.unread ?? []) reads.delete(name);
+  if (shared.rejection === 'none') reads.delete('rewardPlacement');
+  // A field that neither a unit nor all algorithms have is the algorithm's own choice.
+  const isFree = (name: string, field: z.ZodDefault): boolean =>
+    !(name in sharedSettings) && !isUnitField(field);
+  return Object.entries(fields)
+    .filter(([name, field]) => reads.has(name) || isFree(name, field))
+    .map(([name]) => name)
+    .sort();
 }
 
 function selectorsOf(shared: SharedSettings, { selectors = [] }: Choices): readonly Selector[] {
-  const { topEntropyShare } = shared;
-  return topEntropyShare < 1 ? [topEntropy({ topEntropyShare }), ...selectors] : selectors;
+  return [
+    ...(shared.topEntropyShare < 1 ? [topEntropy(shared)] : []),
+    ...(shared.offPolicyThreshold > 0 ? [offPolicySequences(shared)] : []),
+    ...selectors,
+  ];
 }
 
 function marksOf(minibatch: TokenBatch, selectors: readonly Selector[]): Selection {
@@ -224,29 +203,6 @@ function marksOf(minibatch: TokenBatch, selectors: readonly Selector[]): Selecti
     if (((marks[t] as number) & mark.lowEntropy) === 0) selectedTokens += mask;
   });
   return { marks, selectedTokens };
-}
-
-function correctionOptions(shared: SharedSettings): Parameters<typeof correctionOf>[0] {
-  return {
-    ...(shared.correction !== 'none' && {
-      weights: {
-        level: shared.correctionLevel as 'token' | 'sequence',
-        mode: shared.correction as 'truncate' | 'mask',
-        low: shared.correctionLow,
-        high: shared.correctionHigh,
-        maxLogRatio: shared.correctionMaxLogRatio,
-        isNormalised: shared.correctionNormalised,
-        countEpsilon: shared.lengthEpsilon,
-      },
-    }),
-    ...(shared.rejection !== 'none' && {
-      rejection: {
-        statistic: shared.rejection as RejectionOptions['statistic'],
-        low: shared.rejectionLow,
-        high: shared.rejectionHigh,
-      },
-    }),
-  };
 }
 
 function checked<Result>(work: (step: Step) => Result): (step: Step) => Result {

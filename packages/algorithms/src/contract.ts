@@ -1,5 +1,5 @@
 /**
- * What every algorithm must keep, as plain checks: each throws an Error that says what broke.
+ * The checks that every algorithm must pass: each throws an Error that says what broke.
  *
  *   for (const { name, check } of algorithmContract) test(name, () => check(myAlgorithm));
  */
@@ -56,8 +56,9 @@ function variants(algorithm: Algorithm): readonly Algorithm[] {
   });
   const corrected = known({
     klCoefficient: 0.1,
-    klPlace: algorithm.needs.length === 0 ? 'reward' : 'loss',
-    correction: 'truncate',
+    klPlace: algorithm.signal === 'reward' ? 'reward' : 'loss',
+    // A ratio to the sampler is a correction already.
+    correction: isToSampler(algorithm) ? 'none' : 'truncate',
     rejection: 'sequence-mean-k2',
     rejectionHigh: 0.06,
   });
@@ -79,6 +80,9 @@ function checkGradients(algorithm: Algorithm): void {
         // A constant ratio stays what it is where both policies move together.
         if (field === 'logprobs' && variant.isRatioConstant) {
           moved.oldLogprobs = movedAt(batch.oldLogprobs, t, by);
+          if (isToSampler(variant) && batch.rolloutLogprobs) {
+            moved.rolloutLogprobs = movedAt(Float64Array.from(batch.rolloutLogprobs), t, by);
+          }
         }
         return variant.loss(moved, counts).loss;
       };
@@ -93,6 +97,11 @@ function checkGradients(algorithm: Algorithm): void {
       compare('values', result.gradValues);
     }
   }
+}
+
+/** Whether the ratio compares with the engine that sampled, so that both move with it. */
+function isToSampler({ settings }: Algorithm): boolean {
+  return String(settings.ratio).startsWith('behaviour');
 }
 
 function movedAt(values: Float64Array, t: number, by: number): Float64Array {
@@ -198,6 +207,10 @@ function checkSign(algorithm: Algorithm): void {
     accuracy: Float64Array.of(0, 0, 1, 1, 0, 0),
     rewards: Float64Array.of(0, 0, 1.1, 1.1, 0, 0.3),
   };
+  if (algorithm.signal === 'teacher') {
+    checkTeacher(algorithm, step);
+    return;
+  }
   const first = (given: SampledStep): number[] => {
     const { advantages } = algorithm.tokenAdvantages(withGroupAdvantages(algorithm, given));
     return [0, 1, 2, 3, 4].map((s) => advantages[given.sequenceOffsets[s] as number] as number);
@@ -206,7 +219,7 @@ function checkSign(algorithm: Algorithm): void {
   if (!(best > worst && Math.abs(worst - equal) < 1e-12)) {
     throw new Error(`Rewards 0, 1.1, 0 must not give advantages ${worst}, ${best}, ${equal}.`);
   }
-  // A value function is no baseline of the group.
+  // A value function is not a baseline of the group.
   if (algorithm.needs.includes('values')) return;
   const uniform = {
     ...step,
@@ -216,6 +229,16 @@ function checkSign(algorithm: Algorithm): void {
   for (const advantage of first(uniform)) {
     expectClose('advantage in a uniform step', advantage, 0, 1e-7);
   }
+}
+
+/** A token that the teacher finds likelier must gain, and one that it finds less likely must lose. */
+function checkTeacher(algorithm: Algorithm, step: SampledStep): void {
+  const refLogprobs = step.oldLogprobs.map((logprob, t) => logprob + (t % 2 === 0 ? 0.5 : -0.5));
+  const { advantages } = algorithm.tokenAdvantages({ ...step, refLogprobs });
+  advantages.forEach((advantage, t) => {
+    if (t % 2 === 0 ? advantage > 0 : advantage < 0) return;
+    throw new Error(`The teacher's log-ratio at token ${t} must not give advantage ${advantage}.`);
+  });
 }
 
 function checkNeeds(algorithm: Algorithm): void {

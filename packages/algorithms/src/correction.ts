@@ -1,6 +1,7 @@
-/** What the difference between the sampling engine and the trainer changes in a step. */
-import { ConfigError, expectLength } from '@saccade/core';
+/** Corrects a step for the difference between the sampling engine and the trainer. */
+import { ConfigError } from '@saccade/core';
 import type { Correction, Step } from './algorithm.ts';
+import { checkTokens } from './check-inputs.ts';
 import {
   type ImportanceWeightOptions,
   importanceWeights,
@@ -10,20 +11,21 @@ import { type RejectionOptions, rejectionMask } from './corrections/rejection.ts
 export interface CorrectionOptions {
   /** Left out: all weights are 1. */
   readonly weights?: ImportanceWeightOptions;
-  /** Left out: nothing is rejected. */
-  readonly rejection?: RejectionOptions;
+  /** Left out: nothing is rejected. Of several criteria all must hold. */
+  readonly rejection?: RejectionOptions | readonly RejectionOptions[];
 }
 
 /**
  * Token weights and mask of a step, constant for its updates.
  *
- * Metrics, over the tokens that trained before rejection; the first five are TRL's:
+ * Metrics, over the tokens that trained before rejection. The first five have TRL's names:
  * - `sampling/sampling_logp_difference/mean`, `/max`: |oldLogprobs − rolloutLogprobs|
  * - `sampling/importance_sampling_ratio/mean`, `/min`, `/max`: the weights as they are used
  * - `sampling/ess`: (Σw)² / (n·Σw²), effective share of the sample
  * - `sampling/rejected`: share of the tokens rejected
  *
- * @throws ConfigError if the step has no oldLogprobs or rolloutLogprobs
+ * @throws ConfigError if the step has no oldLogprobs or rolloutLogprobs; DataError naming one that is
+ *   not finite
  */
 export function correctionOf(options: CorrectionOptions): (step: Step) => Correction {
   return (step) => {
@@ -31,9 +33,12 @@ export function correctionOf(options: CorrectionOptions): (step: Step) => Correc
     const tokenWeights = options.weights
       ? importanceWeights(step, differences, options.weights)
       : Float64Array.from(step.lossMask, (mask) => (mask === 0 ? 0 : 1));
-    const lossMask = options.rejection
-      ? rejectionMask(step, differences, options.rejection)
-      : Float64Array.from(step.lossMask);
+    const lossMask = Float64Array.from(step.lossMask);
+    for (const criterion of [options.rejection ?? []].flat()) {
+      rejectionMask(step, differences, criterion).forEach((mask, t) => {
+        if (mask === 0) lossMask[t] = 0;
+      });
+    }
     return {
       tokenWeights,
       lossMask,
@@ -42,7 +47,7 @@ export function correctionOf(options: CorrectionOptions): (step: Step) => Correc
   };
 }
 
-/** [N] oldLogprobs − rolloutLogprobs; 0 where the mask is 0 or the engine gave no log-prob. */
+/** [N] oldLogprobs − rolloutLogprobs; 0 where the mask is 0. */
 function differencesOf({ oldLogprobs, rolloutLogprobs, lossMask }: Step): Float64Array {
   for (const [name, values] of Object.entries({ oldLogprobs, rolloutLogprobs })) {
     if (values === undefined) {
@@ -53,12 +58,11 @@ function differencesOf({ oldLogprobs, rolloutLogprobs, lossMask }: Step): Float6
           'or set correction and rejection to "none".',
       );
     }
-    expectLength(name, values.length, lossMask.length);
+    checkTokens({ [name]: values }, lossMask);
   }
   return Float64Array.from(lossMask, (mask, t) => {
     if (mask === 0) return 0;
-    const difference = (oldLogprobs?.[t] as number) - (rolloutLogprobs?.[t] as number);
-    return Number.isNaN(difference) ? 0 : difference;
+    return (oldLogprobs?.[t] as number) - (rolloutLogprobs?.[t] as number);
   });
 }
 

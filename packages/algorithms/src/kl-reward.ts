@@ -1,28 +1,30 @@
-/** KL to the reference policy taken off the rewards. */
+/** Takes KL to the reference policy off the rewards. */
 import { ConfigError } from '@saccade/core';
 import type { ScoredGroup, Step } from './algorithm.ts';
-import type { GroupAdvantage, KlEstimate } from './choices.ts';
+import type { GroupAdvantage, KlEstimate, KlRewardMode } from './choices.ts';
 import { forEachSequence, membersByGroup, trainedCounts } from './sequences.ts';
 import { tokenRewardsOf } from './token-rewards.ts';
 
+export interface KlRewardOptions {
+  readonly kl: KlEstimate;
+  readonly klCoefficient: number;
+  readonly mode: KlRewardMode;
+  readonly groupAdvantage: GroupAdvantage;
+}
+
 /**
- * The step with KL taken off its rewards, and its groups' advantages made anew from them.
+ * The step with KL taken off its rewards, and its groups' advantages to match.
  *
  *   rₜ ← rₜ − klCoefficient·kl(oldLogprobsₜ, refLogprobsₜ);   R ← R − klCoefficient·Σₜ klₜ
  *
  * Ouyang et al. 2022, arXiv:2203.02155; RLOO, arXiv:2402.14740. The baselines are those of the
  * trajectories that are still in the step: KL is not known when a scheduler fixes the group's
- * advantages. An algorithm whose advantages need more of a group than rewards and lengths cannot
- * have KL in the reward.
+ * advantages. The sum is over the tokens that rejection has left, or, with `rewardMask` as in verl,
+ * over those that trained before rejection.
  *
  * @throws ConfigError if the step has no oldLogprobs or refLogprobs
  */
-export function withKlInReward(
-  step: Step,
-  kl: KlEstimate,
-  klCoefficient: number,
-  groupAdvantage: GroupAdvantage,
-): Step {
+export function withKlInReward(step: Step, options: KlRewardOptions): Step {
   const { oldLogprobs, refLogprobs, lossMask, sequenceOffsets } = step;
   if (oldLogprobs === undefined || refLogprobs === undefined) {
     const missing = oldLogprobs === undefined ? 'oldLogprobs' : 'refLogprobs';
@@ -32,26 +34,33 @@ export function withKlInReward(
         'Score it with the trainer and the reference policy, or set klCoefficient to 0.',
     );
   }
+  const counted = step.rewardMask ?? lossMask;
   const tokenRewards = tokenRewardsOf(step);
-  const rewards = Float64Array.from(step.rewards);
+  const penalties = new Float64Array(step.rewards.length);
   forEachSequence(sequenceOffsets, (s, start, end) => {
     for (let t = start; t < end; t++) {
-      if (lossMask[t] === 0) continue;
-      const { value } = kl(oldLogprobs[t] as number, refLogprobs[t] as number);
-      tokenRewards[t] = (tokenRewards[t] as number) - klCoefficient * value;
-      rewards[s] = (rewards[s] as number) - klCoefficient * value;
+      if (counted[t] === 0) continue;
+      const { value } = options.kl(oldLogprobs[t] as number, refLogprobs[t] as number);
+      const penalty = options.klCoefficient * value;
+      penalties[s] = (penalties[s] as number) + penalty;
+      if (lossMask[t] !== 0) tokenRewards[t] = (tokenRewards[t] as number) - penalty;
     }
   });
+  const rewards = Float64Array.from(step.rewards, (reward, s) => reward - (penalties[s] as number));
+  const next: Step = { ...step, rewards, tokenRewards };
+  if (options.mode === 'tokens') return { ...next, rewards: step.rewards };
   const lengths = trainedCounts(lossMask, sequenceOffsets);
-  const sequenceAdvantages = new Float64Array(rewards.length);
+  const sequenceAdvantages = Float64Array.from(step.sequenceAdvantages);
   for (const members of membersByGroup(step.groups)) {
-    const group: ScoredGroup = {
-      rewards: Float64Array.from(members, (s) => rewards[s] as number),
-      tokenCounts: members.map((s) => lengths[s] as number),
-    };
-    groupAdvantage(group).forEach((advantage, i) => {
-      sequenceAdvantages[members[i] as number] = advantage;
+    const at = (values: Float64Array): Float64Array =>
+      Float64Array.from(members, (s) => values[s] as number);
+    const group: ScoredGroup = { rewards: at(rewards), tokenCounts: at(lengths) };
+    const own = options.mode === 'group' ? options.groupAdvantage(group) : undefined;
+    const mean = at(penalties).reduce((sum, penalty) => sum + penalty, 0) / members.length;
+    members.forEach((s, i) => {
+      sequenceAdvantages[s] =
+        own?.[i] ?? (sequenceAdvantages[s] as number) - ((penalties[s] as number) - mean);
     });
   }
-  return { ...step, rewards, tokenRewards, sequenceAdvantages };
+  return { ...next, sequenceAdvantages };
 }

@@ -1,4 +1,4 @@
-/** Loss, gradients and metrics of a micro-batch, from an algorithm's units. */
+/** Computes loss, gradients and metrics of a micro-batch from an algorithm's units. */
 import type {
   AlgorithmResult,
   FloatArray,
@@ -6,13 +6,21 @@ import type {
   TokenBatch,
   TokenTable,
 } from './algorithm.ts';
-import { checkBatch } from './check-inputs.ts';
-import type { Aggregation, KlEstimate, Ratio, Surrogate, SurrogateValues } from './choices.ts';
+import { checkBatch, checkResult } from './check-inputs.ts';
+import type {
+  Aggregation,
+  KlEstimate,
+  Ratio,
+  Surrogate,
+  SurrogateValues,
+  ValueTerm,
+} from './choices.ts';
 import { cause, mark } from './marks.ts';
 import { sumMetrics } from './metrics.ts';
+import { product } from './product.ts';
 import { clippedValueLoss, type ValueLoss } from './value-loss.ts';
 
-/** Everything a loss is made of. */
+/** The units and coefficients of a loss. */
 export interface LossParts {
   readonly ratio: Ratio;
   readonly surrogate: Surrogate;
@@ -22,16 +30,19 @@ export interface LossParts {
   readonly klCoefficient: number;
   readonly klImportance: boolean;
   readonly entropyCoefficient: number;
-  /** Left out where KL adds up as the surrogate does. */
+  /** Absent where KL adds up as the surrogate does. */
   readonly klAggregation?: Aggregation;
-  /** Left out where entropy adds up as the surrogate does. */
+  /** Absent where entropy adds up as the surrogate does. */
   readonly entropyAggregation?: Aggregation;
-  readonly value?: { readonly clip: number; readonly coefficient: number };
-  /** Inputs the batch must have, and because of what. */
+  readonly value?: ValueTerm;
+  /** Inputs the batch must have, and the reason for each. */
   readonly needed: readonly (readonly [keyof TokenBatch, string])[];
 }
 
-/** What does not depend on the KL, entropy and value terms. */
+/** Marks of tokens without surrogate loss. */
+const UNTRAINED = mark.lowEntropy | mark.detached | mark.offPolicy;
+
+/** The parts that do not depend on the KL, entropy and value terms. */
 interface Evaluated {
   /** [N] from the aggregation. */
   readonly shares: Float64Array;
@@ -48,6 +59,9 @@ interface Evaluated {
  *   loss = Σₜ shareₜ·(factorₜ·ℓ(ρₜ, Aₜ) + c_v·ℓ_vₜ) + β·Σₜ share′ₜ·klₜ − c_H·Σₜ share″ₜ·entropyₜ
  *
  * with shares from the aggregations and the counts of the whole minibatch.
+ *
+ * @throws DataError naming the token, if a log-prob or another input is not finite, or if the loss or a
+ *   gradient overflows at one
  */
 export function lossOf<Floats extends FloatArray>(
   parts: LossParts,
@@ -72,22 +86,22 @@ export function lossOf<Floats extends FloatArray>(
   let klSum: number | undefined;
   for (let t = 0; t < N; t++) {
     const share = shares[t] as number;
-    // What does not train must not be read either: it may be anything, NaN included.
+    // Masked tokens must not be read: they may hold anything, NaN included.
     if (share === 0) continue;
     const weight = share * (factors[t] as number);
     if (weight !== 0) {
-      loss += weight * (surrogate.losses[t] as number);
-      gradRatios[t] = weight * (surrogate.gradRatios[t] as number);
-      direct[t] = weight * (surrogate.gradLogprobs?.[t] ?? 0);
+      loss += product(weight, surrogate.losses[t] as number);
+      gradRatios[t] = product(weight, surrogate.gradRatios[t] as number);
+      direct[t] = product(weight, surrogate.gradLogprobs?.[t] ?? 0);
     }
     if (parts.klCoefficient !== 0 && refLogprobs) {
       const { value, grad } = parts.kl(logprobs[t] as number, refLogprobs[t] as number);
       const pull = (klShares[t] as number) * parts.klCoefficient;
       const ratio = parts.klImportance ? (ratios[t] as number) : 1;
-      loss += pull * ratio * value;
-      direct[t] = (direct[t] as number) + pull * ratio * grad;
+      loss += product(product(pull, ratio), value);
+      direct[t] = (direct[t] as number) + product(product(pull, ratio), grad);
       if (parts.klImportance) gradRatios[t] = (gradRatios[t] as number) + pull * value;
-      klSum = (klSum ?? 0) + ratio * value;
+      klSum = (klSum ?? 0) + product(ratio, value);
     }
     if (parts.entropyCoefficient !== 0 && entropy && !isLowEntropy(marks, t)) {
       const own = (entropyShares[t] as number) * parts.entropyCoefficient;
@@ -104,9 +118,11 @@ export function lossOf<Floats extends FloatArray>(
   for (let t = 0; t < N; t++) {
     direct[t] = shares[t] === 0 ? 0 : (direct[t] as number) + (throughRatios[t] as number);
   }
+  const gradLogprobs = inPrecisionOf(logprobs, direct);
+  checkResult(batch, { loss, gradLogprobs, gradValues });
   return {
     loss,
-    gradLogprobs: inPrecisionOf(logprobs, direct),
+    gradLogprobs,
     ...(parts.entropyCoefficient !== 0 && { gradEntropy: inPrecisionOf(logprobs, gradEntropy) }),
     ...(parts.value && { gradValues: inPrecisionOf(logprobs, gradValues) }),
     metrics: {
@@ -116,7 +132,7 @@ export function lossOf<Floats extends FloatArray>(
   };
 }
 
-/** What `lossOf` does with each token. */
+/** Tells what `lossOf` does with each token. */
 export function tableOf(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): TokenTable {
   checkBatch(batch, counts, parts.needed);
   const { shares, factors, ratios, clips } = evaluate(parts, batch, counts);
@@ -125,6 +141,7 @@ export function tableOf(parts: LossParts, batch: TokenBatch, counts: GlobalCount
     if (mask === 0) return cause.masked;
     if (marks & mark.lowEntropy) return cause.lowEntropy;
     if (marks & mark.detached) return cause.detached;
+    if (marks & mark.offPolicy) return cause.offPolicy;
     if (factors[t] === 0) return cause.weightless;
     return batch.advantages[t] === 0 ? cause.indifferent : cause.trained;
   });
@@ -146,7 +163,7 @@ function evaluate(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): Ev
   const factors = parts.ratio.weights?.(batch) ?? new Float64Array(ratios.length);
   for (let t = 0; t < factors.length; t++) {
     const bits = marks?.[t] ?? 0;
-    if (lossMask[t] === 0 || bits & (mark.lowEntropy | mark.detached)) factors[t] = 0;
+    if (lossMask[t] === 0 || bits & UNTRAINED) factors[t] = 0;
     else if (!parts.ratio.weights) factors[t] = tokenWeights?.[t] ?? 1;
   }
   const clips = parts.ratio.clips?.(batch) ?? surrogate.clips;
@@ -170,7 +187,7 @@ function valueMetrics(
   return { 'value/loss': loss, 'value/clip_ratio': clipped };
 }
 
-/** Gradients come as log-probs do. */
+/** The values in the precision of the log-probs. */
 function inPrecisionOf<Floats extends FloatArray>(like: Floats, values: Float64Array): Floats {
   return (like instanceof Float64Array ? values : Float32Array.from(values)) as Floats;
 }

@@ -1,4 +1,4 @@
-/** Codes that say of every token what was done with it, so that no array holds words. */
+/** Codes that say what was done with each token, so that no array holds words. */
 
 /** What held a token back, by code. */
 export const clipNames = ['none', 'low', 'high', 'dual', 'region'] as const;
@@ -16,6 +16,8 @@ export const mark = {
   detached: 2,
   /** Its covariance is among the highest: pulled back towards the old policy. */
   penalised: 4,
+  /** Its sequence is too far off-policy and its advantage negative: no surrogate loss. */
+  offPolicy: 8,
 } as const;
 
 /** Why a token has no surrogate loss, by code. */
@@ -27,6 +29,7 @@ export const maskCauses = [
   'low entropy',
   'high covariance',
   'advantage 0',
+  'off-policy',
 ] as const;
 
 export type MaskCause = (typeof maskCauses)[number];
@@ -39,4 +42,5 @@ export const cause = {
   lowEntropy: 4,
   detached: 5,
   indifferent: 6,
+  offPolicy: 7,
 } as const;

@@ -1,6 +1,5 @@
 /**
- * What a step tells about itself besides its loss. Each name is defined here once, over the tokens
- * that train:
+ * Metrics of a step besides its loss. Each name is defined here once, over the tokens that train:
  *
  * - `clip_ratio/low_mean`: share of tokens held back by the lower bound of the ratio
  * - `clip_ratio/high_mean`: share held back by the upper bound
@@ -22,6 +21,7 @@
  */
 import type { GlobalCounts, TokenBatch } from './algorithm.ts';
 import { clip } from './marks.ts';
+import { product } from './product.ts';
 import { forEachSequence } from './sequences.ts';
 
 /** Ratios are counted in bins of this width in log space: their quantiles then add up. */
@@ -64,7 +64,7 @@ export function sumMetrics(
     smallest = Math.min(smallest, ratio);
     largest = Math.max(largest, ratio);
     entropySum += batch.entropy?.[t] ?? 0;
-    const weight = ratio * (factors[t] as number);
+    const weight = product(ratio, factors[t] as number);
     weightSum += weight;
     weightSquares += weight * weight;
     const bin = Math.max(-BINS, Math.min(BINS, Math.round(Math.log(ratio) / BIN)));
@@ -148,7 +148,9 @@ export function finishMetrics(
     if (!isMin(name) && !isMax(name)) rest[name] = total / counts.tokens;
   }
   if (sum !== undefined && squares !== undefined && squares > 0) {
-    rest['ratio/ess'] = (sum * sum) / (counts.tokens * squares);
+    // Where squares overflow, the token of that weight is the whole sample.
+    const share = squares === Number.POSITIVE_INFINITY ? 1 : (sum * sum) / squares;
+    rest['ratio/ess'] = share / counts.tokens;
   }
   return { ...rest, ...quantilesOf(bins, rest) };
 }

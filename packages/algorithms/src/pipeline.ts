@@ -1,4 +1,4 @@
-/** The stages of a step, in their order, up to where a minibatch is split. */
+/** Runs the stages of a step in their order, up to where a minibatch is split. */
 import type {
   Algorithm,
   Correction,
@@ -9,18 +9,18 @@ import type {
 } from './algorithm.ts';
 import { countGlobally } from './counts.ts';
 
-/** A step as `loss` takes it, but for the current log-probs. */
+/** A step as `loss` takes it, without the current log-probs. */
 export interface PreparedStep {
-  /** Everything constant of a `TokenBatch`; spread it beside `logprobs` and `entropy`. */
+  /** The constant fields of a `TokenBatch`; spread it beside `logprobs` and `entropy`. */
   readonly batch: Omit<TokenBatch, 'logprobs' | 'entropy' | 'values' | 'marks'>;
   readonly counts: GlobalCounts;
-  /** Of the correction, where there is one. */
+  /** Metrics of the correction, where there is one. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
 /**
- * Runs `correct`, then `tokenAdvantages` on what the correction has left, over a whole step: that is
- * verl's order. If it has left nothing, all advantages are 0.
+ * Runs `correct`, then `tokenAdvantages` on the tokens that the correction has left, over a whole step,
+ * with its weights and the mask from before. If it has left nothing, all advantages are 0.
  *
  * @throws ConfigError naming an input of the step that the algorithm needs
  */
@@ -34,7 +34,11 @@ export function prepareStep(
   const isEmpty = correction?.lossMask.every((mask) => mask === 0) ?? false;
   const { advantages, returns }: TokenAdvantages = isEmpty
     ? { advantages: new Float64Array(lossMask.length) }
-    : algorithm.tokenAdvantages({ ...step, lossMask });
+    : algorithm.tokenAdvantages({
+        ...step,
+        lossMask,
+        ...(correction && { rewardMask: step.lossMask, tokenWeights: correction.tokenWeights }),
+      });
   return {
     batch: {
       oldLogprobs,
@@ -54,7 +58,7 @@ export function prepareStep(
 
 /**
  * A minibatch with the marks of `select`, and its counts with theirs; both as they are where the
- * algorithm selects nothing. To be called before the minibatch is split, at its current log-probs.
+ * algorithm selects nothing. Call it before the minibatch is split, at its current log-probs.
  */
 export function selectTokens<Batch extends TokenBatch>(
   algorithm: Algorithm,

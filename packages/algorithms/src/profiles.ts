@@ -1,4 +1,4 @@
-/** What a paper or a library has in common over all its algorithms: epsilons, clamps, counts. */
+/** The numbers that a paper or a library shares over all its algorithms: epsilons, clamps, counts. */
 import type { AlgorithmSettings } from './algorithm.ts';
 
 /** Formulas as they are printed: no clamps, no epsilons. */
@@ -13,13 +13,16 @@ export const paperNumbers: AlgorithmSettings = {
 };
 
 /**
- * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, a group of one keeps its
- * reward.
+ * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, a group of one keeps its reward.
+ * Its trainer divides means over sequences by the whole minibatch, sequences without a token that
+ * trains included. Rewards and the KL taken off them are placed before rejection, so that a rejected
+ * token loses its share.
  */
 export const verlNumbers: AlgorithmSettings = {
   maxLogRatio: 20,
   lengthEpsilon: 1e-8,
-  emptySequences: 'skip',
+  emptySequences: 'count',
+  rewardPlacement: 'all',
   kl: 'k3-bounded',
   klImportance: false,
   klAggregation: 'loss',

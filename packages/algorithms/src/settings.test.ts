@@ -92,12 +92,14 @@ describe('bad steps and counts', () => {
 
   it('settings of the wrong type, word or range', () => {
     expect(() => dapo.with({ clipLow: '0.2' })).toThrow(
-      /clipLow must be a number such as 0.2, is "0.2"/,
+      /algorithm.clipLow: expected a number in \[0, .*got "0.2", a string/,
     );
     expect(() => dapo.with({ aggregation: 'mean' })).toThrow(
-      /no aggregation "mean". Known: fixed-length, /,
+      /algorithm.aggregation: expected one of fixed-length, .*got "mean"/,
     );
-    expect(() => dapo.with({ topEntropyShare: 2 })).toThrow(/at most 1, is 2/);
+    expect(() => dapo.with({ topEntropyShare: 2 })).toThrow(
+      /expected a number in \[0, 1\] \(fraction\), got 2/,
+    );
     expect(() => dapo.with({ klImportance: 1 })).toThrow(ConfigError);
     expect(() => algorithms.get('grop')).toThrow(/no algorithm "grop". Known: .*grpo/);
   });

@@ -1,9 +1,9 @@
-/** Means and deviations, exact where all values are equal. */
+/** Means and deviations, exact where all values are equal but for rounding noise. */
+import { isUniform } from '@saccade/core';
 import type { FloatArray } from './algorithm.ts';
 
 /**
- * Arithmetic mean. Equal values give exactly that value: rounding must not make a uniform group
- * look mixed.
+ * Arithmetic mean. Equal values give exactly that value.
  */
 export function meanOf(values: ArrayLike<number>): number {
   const first = values[0] ?? 0;
@@ -12,9 +12,16 @@ export function meanOf(values: ArrayLike<number>): number {
   return first + excess / Math.max(values.length, 1);
 }
 
-/** Standard deviation with denominator n − ddof, 0 for fewer than two values. */
+/** [n] each value minus the mean; exactly 0 where the values differ only by rounding noise. */
+export function deviations(values: FloatArray): Float64Array {
+  if (isUniform(values)) return new Float64Array(values.length);
+  const mean = meanOf(values);
+  return Float64Array.from(values, (value) => value - mean);
+}
+
+/** Standard deviation with denominator n − ddof, 0 where the values differ only by rounding noise. */
 export function stdOf(values: ArrayLike<number>, ddof: number): number {
-  if (values.length < 2) return 0;
+  if (isUniform(values)) return 0;
   const mean = meanOf(values);
   let squares = 0;
   for (let i = 0; i < values.length; i++) squares += ((values[i] as number) - mean) ** 2;
@@ -27,12 +34,12 @@ export function over(value: number, std: number, epsilon: number): number {
 }
 
 /**
- * Values made to have mean 0 and variance 1 over the tokens that train.
+ * Shifts and scales values to mean 0 and variance 1 over the tokens that train.
  *
  *   (v − mean(v)) / √(var(v) + 1e-8),   var with denominator n − 1
  *
  * verl's `masked_whiten`, whose means have a count of n + countEpsilon. Fewer than two tokens, or
- * equal values, give 0.
+ * values that differ only by rounding noise, give 0.
  *
  * @returns [N] 0 where the mask is 0
  */
@@ -43,7 +50,7 @@ export function whiten(
 ): Float64Array {
   const trained = Float64Array.from(values).filter((_, t) => lossMask[t] !== 0);
   const count = trained.length;
-  if (count < 2 || trained.every((value) => value === trained[0])) {
+  if (isUniform(trained)) {
     return new Float64Array(values.length);
   }
   const divisor = count + countEpsilon;

@@ -1,16 +1,30 @@
-/** Where a trajectory's reward comes in: at its tokens. */
+/** Places a trajectory's reward on its tokens. */
+import { choice } from '@saccade/core/settings';
 import type { Step } from './algorithm.ts';
 import { forEachSequence } from './sequences.ts';
 
-/** [N] the step's token rewards, or each sequence's reward at its last token that trains. */
+/** A field of every unit that reads token rewards. */
+export const rewardPlacement = choice(['kept', 'all'], {
+  default: 'kept',
+  about:
+    'The tokens that carry a sequence’s reward and its KL penalty: those that rejection kept, or ' +
+    'all that trained before it, where the share of rejected tokens is lost.',
+});
+
+/**
+ * [N] the step's token rewards, or each sequence's reward at its last token that trains; 0 where the
+ * mask is 0. With `rewardMask` the reward is placed before rejection: if that token was rejected, the
+ * reward is lost.
+ */
 export function tokenRewardsOf(step: Step): Float64Array {
   const { lossMask, sequenceOffsets, rewards, tokenRewards } = step;
+  const placing = step.rewardMask ?? lossMask;
   if (tokenRewards) return Float64Array.from(tokenRewards, (r, t) => (lossMask[t] === 0 ? 0 : r));
   const placed = new Float64Array(lossMask.length);
   forEachSequence(sequenceOffsets, (s, start, end) => {
     let last = end - 1;
-    while (last >= start && lossMask[last] === 0) last--;
-    if (last >= start) placed[last] = rewards[s] as number;
+    while (last >= start && placing[last] === 0) last--;
+    if (last >= start && lossMask[last] !== 0) placed[last] = rewards[s] as number;
   });
   return placed;
 }

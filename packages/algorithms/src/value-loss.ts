@@ -1,18 +1,45 @@
 /** The loss of a value function, with clipping. */
+import { quantity } from '@saccade/core/settings';
 import type { TokenBatch } from './algorithm.ts';
+import type { ValueTerm } from './choices.ts';
+import { LARGEST } from './fields.ts';
+import { owning } from './unit.ts';
+
+/** The value term of a loss, from its settings. */
+export const valueTerm = owning(
+  {
+    valueClip: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 0.5,
+      unit: 'return',
+      about: 'Values count as at most this far from the old ones; 0 disables the bound.',
+    }),
+    valueCoefficient: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 1,
+      unit: 'factor',
+      about: 'Weight of the value loss.',
+    }),
+  },
+  (options: { readonly valueClip: number; readonly valueCoefficient: number }): ValueTerm => ({
+    clip: options.valueClip,
+    coefficient: options.valueCoefficient,
+  }),
+);
 
 export interface ValueLoss {
   /** [N] not yet masked or aggregated. */
   readonly losses: Float64Array;
   /** [N] ∂losses/∂values. */
   readonly grads: Float64Array;
-  /** [N] 1 where the clipped value was worse, and taken. */
+  /** [N] 1 where the clipped value was worse and so was used. */
   readonly isClipped: Uint8Array;
 }
 
 /**
- * Squared error of the value function; a step further than the clip from the old value earns
- * nothing.
+ * Squared error of the value function. A value beyond the clip from the old value gains nothing.
  *
  *   ℓ = ½·max((V − G)², (clip(V, V_old ± valueClip) − G)²)
  *

@@ -10,7 +10,7 @@ import { cudaBackend } from './index.ts';
 // Emulated threads take turns on one processor.
 vi.setConfig({ testTimeout: 600_000 });
 
-/** Rows up to which products take low tiles; see kernels/cuda/common/tile-product.cuh. */
+/** Rows up to which products take low tiles; see kernels/cuda/parts/tile-product.cuh. */
 const FEW_ROWS = 32;
 
 describe.each(targets)('$label', ({ options }) => {

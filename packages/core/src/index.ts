@@ -23,6 +23,7 @@ export {
   UnsupportedError,
 } from './errors.ts';
 export { type EventSink, joinSinks, type RunEvent } from './events.ts';
+export { nearestName } from './nearest-name.ts';
 export { defineRegistry, type Registry } from './registry.ts';
 export {
   hashString,
@@ -34,3 +35,5 @@ export {
   type Words4,
 } from './rng.ts';
 export { expectLength, formatShape, type Shape, sameShape, sizeOf } from './shape.ts';
+export { timed } from './timed.ts';
+export { isUniform } from './uniform.ts';

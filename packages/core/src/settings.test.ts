@@ -11,6 +11,7 @@ import {
   readSettings,
   text,
   textList,
+  unknownSetting,
 } from './settings.ts';
 
 const schema = z.strictObject({
@@ -90,6 +91,14 @@ it('names the nearest known field of one that is misspelt', () => {
     'There is no setting taskSet.card. Did you mean taskSet.cards?',
   );
   expect(errorOf({ repetition: { wieght: 3 } }).message).toContain('taskSet.repetition.weight');
+});
+
+it('lists what is in a group where a group is set as if it were a field', () => {
+  const error = unknownSetting('taskSet.repetition', 'repetition', listSettings(schema));
+  expect(error.field).toBe('taskSet.repetition');
+  expect(error.message).toBe(
+    'taskSet.repetition is a group of settings. Set one of them: taskSet.repetition.weight.',
+  );
 });
 
 it('keeps the message short when the unknown name is very long', () => {

@@ -212,13 +212,23 @@ function settingsError(
   );
 }
 
-/** The error for a field that does not exist, with the nearest one that does. */
+/** The error for a path that is no field, with the nearest field, or those of the group it names. */
 export function unknownSetting(
   where: string,
   path: string,
   fields: readonly SettingField[],
 ): ConfigError {
   const known = fields.map((field) => field.path);
+  const inside = known.filter((one) => one.startsWith(`${path}.`));
+  if (inside.length > 0) {
+    const prefix = where.slice(0, where.length - path.length);
+    const some = inside.slice(0, 8).map((one) => prefix + one);
+    const more = inside.length > some.length ? ', …' : '';
+    return new ConfigError(
+      where,
+      `${shorten(where)} is a group of settings. Set one of them: ${some.join(', ')}${more}.`,
+    );
+  }
   const near = nearestName(path, known);
   const remedy =
     near !== undefined

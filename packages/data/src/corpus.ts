@@ -5,10 +5,15 @@ import {
   type MessagePart,
   needleQuestion,
   type Protocol,
+  type Step,
+  type Task,
   turnTools,
 } from '@saccade/gym';
-import { answerText, filmStripText, frameText, lookText, turnText } from './model-text.ts';
-import { STRIP_FRAMES, STRIP_STRIDE } from './video-behaviour.ts';
+import { filmStrip } from './script.ts';
+import { answerText, stepTexts } from './turn-text.ts';
+
+const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
+const corpusTask = { id: 'corpus', question: '', answer: '0', metadata: {} };
 
 /** An execution that showed a picture. */
 const looked = {
@@ -26,21 +31,15 @@ const looked = {
 /** Prompt, looks, observations and answers of `needle` under a protocol. */
 export function needleCorpus(protocol: Protocol): readonly string[] {
   const random = randomAt(0, 'corpus');
-  const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
-  const prompt = protocol.prompt({
-    id: 'corpus',
-    question: needleQuestion,
-    images: [blank],
-    answer: '0',
-    metadata: {},
-  });
+  const task = { ...corpusTask, question: needleQuestion, images: [blank] };
   const texts: string[] = [];
   for (let i = 0; i < 64; i++) {
     const place = { imageIndex: 1 + (i % 4), callsLeft: 1 };
-    texts.push(...turnTexts(prompt.user), ...turnTexts(protocol.observe(looked, place)));
+    texts.push(...promptTexts(protocol, task), ...turnTexts(protocol.observe(looked, place)));
     const left = 10 * random.integer(60);
     const top = 10 * random.integer(60);
-    texts.push(lookText([left, top, left + 28, top + 28]), answerText(String(i % 10)));
+    const look = { kind: 'look', box: [left, top, left + 28, top + 28] } as const;
+    texts.push(...stepsOf(protocol, task, [look]), answerText(protocol, String(i % 10)));
     texts.push('assistant\n', '\n');
   }
   return texts;
@@ -48,7 +47,10 @@ export function needleCorpus(protocol: Protocol): readonly string[] {
 
 /** The texts of `turned-needle`: those of `needle`, and turns. */
 export function turnedCorpus(protocol: Protocol): readonly string[] {
-  const turns = Array.from({ length: 12 }, () => turnTools.map(turnText)).flat();
+  const once = turnTools.flatMap((tool) =>
+    stepsOf(protocol, { ...corpusTask, images: [blank] }, [{ kind: 'turn', tool }]),
+  );
+  const turns = Array.from({ length: 12 }, () => once).flat();
   return [...needleCorpus(protocol), ...turns];
 }
 
@@ -56,7 +58,9 @@ export function turnedCorpus(protocol: Protocol): readonly string[] {
 export function videoCorpus(protocol: Protocol): readonly string[] {
   const random = randomAt(0, 'video-corpus');
   const frame = { png: new Uint8Array(), width: 56, height: 56 };
-  const task = { id: 'corpus', question: cardVideoQuestion, answer: '0', metadata: {} };
+  const video = { name: 'video_clue_0', encoded: new Uint8Array(), width: 56, height: 56 };
+  const videos = [{ ...video, framesPerSecond: 1, frameCount: 96 }];
+  const task = { ...corpusTask, question: cardVideoQuestion, videos };
   const texts: string[] = [];
   for (let i = 0; i < 64; i++) {
     const given = Array.from({ length: 4 }, (_, k) => ({
@@ -64,13 +68,25 @@ export function videoCorpus(protocol: Protocol): readonly string[] {
       ...frame,
     }));
     const place = { imageIndex: i % 4, callsLeft: 1 };
-    for (const images of [[], given])
-      texts.push(...turnTexts(protocol.prompt({ ...task, images }).user));
+    for (const images of [[], given]) texts.push(...promptTexts(protocol, { ...task, images }));
     texts.push(...turnTexts(protocol.observe(looked, place)));
-    texts.push(filmStripText(STRIP_STRIDE, STRIP_FRAMES), frameText(random.integer(96)));
-    texts.push(answerText(String(i % 10)), 'assistant\n', '\n');
+    const frameStep = { kind: 'frame', index: random.integer(96) } as const;
+    texts.push(...stepsOf(protocol, { ...task, images: [] }, [filmStrip, frameStep]));
+    texts.push(answerText(protocol, String(i % 10)), 'assistant\n', '\n');
   }
   return texts;
+}
+
+/** Steps in the syntax of a protocol, those left out that it cannot express. */
+function stepsOf(protocol: Protocol, task: Task, steps: readonly Step[]): readonly string[] {
+  const known = steps.filter(({ kind }) => protocol.hand?.[kind] !== undefined);
+  return stepTexts(protocol, task, known);
+}
+
+/** The texts of a prompt, that of the system first. */
+function promptTexts(protocol: Protocol, task: Task): readonly string[] {
+  const { system, user } = protocol.prompt(task);
+  return [...(system === undefined ? [] : [`system\n${system}`]), ...turnTexts(user)];
 }
 
 /** The texts of a user turn as they are tokenised: the first one follows the role's name. */

@@ -1,15 +1,17 @@
 /** Demonstrations for the cold start: scripted trajectories, executed in the real sandbox. */
 import { DataError, type EventSink, randomAt } from '@saccade/core';
-import type { Task, TaskSet } from '@saccade/gym';
+import type { Protocol, Task, TaskSet } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import { type MakeEnv, type ModelImages, runRollouts } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
-import { answerText } from './model-text.ts';
 import type { Script } from './script.ts';
+import { answerText, stepTexts } from './turn-text.ts';
 
 export interface DemonstrateOptions {
   readonly taskSet: TaskSet;
+  /** The protocol of the environments, whose syntax the demonstrations are written in. */
+  readonly protocol: Protocol;
   readonly makeEnv: MakeEnv;
   readonly processor: Processor;
   readonly script: Script;
@@ -32,8 +34,9 @@ const CHUNK = 128;
 /**
  * One demonstration per task, in task order, whatever the timing.
  *
- * @throws DataError if a script did not end in its answer, which means that environment or sandbox
- *   are broken
+ * @throws ConfigError if the protocol cannot express a step of a script
+ * @throws DataError if a look failed or showed no image, or a script did not end in its answer:
+ *   the environments have another protocol or a smaller budget, or the sandbox is broken
  */
 export async function demonstrate(options: DemonstrateOptions): Promise<Trajectory[]> {
   const { taskSet, count, firstTask = 0, stage = 'demonstrations', onEvent } = options;
@@ -56,13 +59,16 @@ async function demonstrateTasks(
   tasks: readonly Task[],
   options: DemonstrateOptions,
 ): Promise<Trajectory[]> {
-  const { processor, script, seed, makeEnv, images, concurrency, signal } = options;
+  const { protocol, processor, script, seed, makeEnv, images, concurrency, signal } = options;
   const stream = 'demonstrations';
   const scripts = new Map<string, ScriptedTurn[]>(
     tasks.map((task) => {
       const random = randomAt(seed, stream, task.id);
-      const turns: ScriptedTurn[] = script(task, random).map((text) => ({ text, ends: false }));
-      turns.push({ text: answerText(task.answer), ends: true });
+      const texts = [
+        ...stepTexts(protocol, task, script(task, random)),
+        answerText(protocol, task.answer),
+      ];
+      const turns = texts.map((text) => ({ text, ends: !isStopped(text, protocol) }));
       return [`${stream}/${task.id}/0`, turns] as const;
     }),
   );
@@ -82,13 +88,35 @@ async function demonstrateTasks(
     ...(signal && { signal }),
   });
   return groups.map(({ trajectories: [trajectory] }) => {
-    if (trajectory?.stopReason !== 'answered') {
-      throw new DataError(
-        `A demonstration of ${trajectory?.taskId} ended with ${trajectory?.stopReason} instead of ` +
-          `an answer${trajectory?.failure ? `: ${trajectory.failure.message}` : ''}. ` +
-          'Check the sandbox with `saccade doctor`.',
-      );
-    }
-    return trajectory;
+    return sound(trajectory, protocol);
   });
+}
+
+/** Whether a stop string of the protocol, not the model, ended a turn. */
+function isStopped(text: string, { stop }: Protocol): boolean {
+  return stop.some((one) => text.endsWith(one));
+}
+
+/** A demonstration whose looks all showed an image, and which ended in its answer. */
+function sound(trajectory: Trajectory | undefined, { name }: Protocol): Trajectory {
+  const advice =
+    'Check that its environments have this protocol and turns and images enough, and the sandbox ' +
+    'with `saccade doctor`.';
+  const failed = trajectory?.turns.find(
+    ({ result }) => result !== undefined && (result.kind !== 'ok' || result.imageCount === 0),
+  )?.result;
+  if (failed !== undefined) {
+    const { kind, errorType, errorMessage } = failed;
+    const said = errorType === undefined ? '' : ` (${errorType}: ${errorMessage})`;
+    throw new DataError(
+      `A look of a demonstration of ${trajectory?.taskId} in ${name} ended with ${kind}${said} and ` +
+        `showed ${failed.imageCount} images instead of one. ${advice}`,
+    );
+  }
+  if (trajectory?.stopReason === 'answered') return trajectory;
+  const failure = trajectory?.failure === undefined ? '' : `: ${trajectory.failure.message}`;
+  throw new DataError(
+    `A demonstration of ${trajectory?.taskId} in ${name} ended with ${trajectory?.stopReason} ` +
+      `instead of an answer${failure}. ${advice}`,
+  );
 }

@@ -1,31 +1,30 @@
 /** Guided examples: demonstrations whose decisions are given, so that the loss sees none of them. */
 import { DataError } from '@saccade/core';
+import type { Hand } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import type { Segment, Trajectory } from '@saccade/trajectory';
 
-/** A turn has decided what it does once it said one of these: to look, to answer. */
-const DECISIONS: readonly string[] = ['<code>', '<answer>'];
-
-/** The same where code may also turn the picture: to turn, to look, to answer. */
-export const turnedDecisions: readonly string[] = [
-  'image_clue_0 = image_clue_0.',
-  'image_clue_0.crop',
-  '<answer>',
-];
+/** Signs that tell apart what the turns of a script may do. */
+export type Decisions = 'actOrAnswer' | 'turnLookOrAnswer';
 
 /**
  * The same trajectory with the first tokens of every turn, those that decide what it does, moved
  * into the tokens before it. What is left to learn is how looks and answers are written, where cards
  * are and what they show; whether and how often to look is not taught.
  *
- * @param decisions what a turn has said once it has decided
+ * @param hand of the protocol that wrote it
+ * @param decisions which steps are told apart: to act or to answer; or to turn, to look or to answer
  * @throws DataError if a turn neither looks nor answers
  */
 export function guide(
   demonstration: Trajectory,
   processor: Processor,
-  decisions: readonly string[] = DECISIONS,
+  hand: Hand,
+  decisions: Decisions = 'actOrAnswer',
 ): Trajectory {
+  const names = demonstration.segments[0]?.images.map(({ name }) => name) ?? [];
+  const { act, answer, turn = [], look = [] } = hand.signs(names);
+  const signs = [...(decisions === 'actOrAnswer' ? act : [...turn, ...look]), ...answer];
   const segments: Segment[] = [];
   for (const segment of demonstration.segments) {
     const before = segments.at(-1);
@@ -33,7 +32,7 @@ export function guide(
       segments.push(segment);
       continue;
     }
-    const { count, text } = decisionOf(segment, processor, decisions);
+    const { count, text } = decisionOf(segment, processor, signs);
     segments[segments.length - 1] = {
       ...before,
       tokens: Int32Array.from([...before.tokens, ...segment.tokens.subarray(0, count)]),
@@ -53,11 +52,11 @@ export function guide(
 function decisionOf(
   { tokens, text }: Segment,
   processor: Processor,
-  decisions: readonly string[],
+  signs: readonly string[],
 ): { readonly count: number; readonly text: string } {
   for (let count = 1; count <= tokens.length; count++) {
     const said = processor.decode(tokens.subarray(0, count));
-    if (decisions.some((decision) => said.includes(decision))) return { count, text: said };
+    if (signs.some((sign) => said.includes(sign))) return { count, text: said };
   }
   throw new DataError(`A demonstrated turn is neither a look nor an answer: ${text}`);
 }

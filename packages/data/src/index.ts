@@ -1,13 +1,21 @@
 export { type DemonstrationMix, defaultMix, planLooks, tourMix } from './behaviour.ts';
 export { type CaptionOptions, captions } from './caption.ts';
+export {
+  type ColdStart,
+  type ColdStartContext,
+  checkColdStart,
+  defineColdStart,
+  type Mixture,
+} from './cold-start.ts';
 export { needleCorpus, turnedCorpus, videoCorpus } from './corpus.ts';
 export { type DemonstrateOptions, demonstrate } from './demonstrations.ts';
 export { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
-export { guide, turnedDecisions } from './guided.ts';
-export { answerText, filmStripText, frameText, lookText, turnText } from './model-text.ts';
+export { type Decisions, guide } from './guided.ts';
 export { type ReadingOptions, readingExamples } from './reading.ts';
+export { coldStarts, type KnownColdStart } from './registry.ts';
 export { needleScript, type Script, turnedScript, videoScript } from './script.ts';
 export { type StripCaptionOptions, stripCaptions } from './strip-caption.ts';
-export { planTurned, type TurnedMix, type TurnedStep } from './turned-behaviour.ts';
+export { answerText, stepTexts, type WritingProtocol } from './turn-text.ts';
+export { planTurned, type TurnedMix } from './turned-behaviour.ts';
 export { planVideo, type VideoStep } from './video-behaviour.ts';
 export { type VideoReadingOptions, videoReadings } from './video-reading.ts';

@@ -3,7 +3,7 @@ import type { Protocol, Task } from '@saccade/gym';
 import type { ContentPart, Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import { type Trajectory, TrajectoryBuilder, type TrajectoryImage } from '@saccade/trajectory';
-import { answerText } from './model-text.ts';
+import { answerText } from './turn-text.ts';
 
 export interface OneTurnOptions {
   readonly protocol: Protocol;
@@ -44,10 +44,10 @@ export async function answeredAtOnce(
     images: recorded,
     text: processor.decode(prompt.tokens),
   });
-  const text = answerText(task.answer);
+  const text = answerText(protocol, task.answer);
   const tokens = processor.encodeModelText(text, true);
   const logprobs = new Float32Array(tokens.length);
   builder.model({ tokens, logprobs, text, policyVersion: 0 });
-  builder.turn({ kind: 'answer', answer: `\\boxed{${task.answer}}` });
+  builder.turn(protocol.parse(text));
   return builder.finish('answered');
 }

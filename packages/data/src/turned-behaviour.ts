@@ -1,9 +1,9 @@
 /** What a demonstrator of `turned-needle` does: whether and how it turns, where it looks, when it stops. */
 import type { Random } from '@saccade/core';
 import {
-  type Box,
   composeTurn,
   inverseTurn,
+  type Step,
   type TurnedNeedleFacts,
   type TurnTool,
   turnBox,
@@ -33,18 +33,13 @@ export interface TurnedMix extends DemonstrationMix {
   readonly mostTries: number;
 }
 
-/** A step of a script, and which of them it is. */
-export type TurnedStep =
-  | { readonly kind: 'turn'; readonly tool: TurnTool }
-  | { readonly kind: 'look'; readonly box: Box };
-
 /** What is done before the answer, in order; boxes lie in the picture as it then stands. */
 export function planTurned(
   facts: TurnedNeedleFacts,
   mix: TurnedMix,
   random: Random,
   size: number,
-): readonly TurnedStep[] {
+): readonly Step[] {
   if (facts.difficulty === 'easy' && random.uniform() < mix.answerEasyAtOnce) return [];
   if (facts.difficulty !== 'easy' && random.uniform() < mix.answerWithoutLooking) return [];
   const tools = facts.isLit

@@ -1,7 +1,24 @@
 export { type AviOptions, encodeAvi } from './avi.ts';
 export type { Budgets } from './budgets.ts';
 export type { CodeRuntime } from './code-runtime.ts';
+export {
+  DEFAULT_EXECUTION_SECONDS,
+  defineProtocol,
+  type ProtocolDefinition,
+  type ProtocolUnit,
+} from './define-protocol.ts';
+export { defineTaskSet, type TaskSetDefinition, type TaskSetUnit } from './define-task-set.ts';
 export type { Env, EnvReset, EnvStep } from './env.ts';
+export {
+  type Hand,
+  type HandOwner,
+  type HandSigns,
+  handOf,
+  type Step,
+  type StepKind,
+  type StepPlace,
+  stepAction,
+} from './hand.ts';
 export { DIGIT_SIZE, type Digits, mnist } from './mnist.ts';
 export type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
 export { type CodedanceOptions, codedance, codedanceWith } from './protocols/codedance.ts';
@@ -20,8 +37,8 @@ export {
   pyvisionVideoWith,
 } from './protocols/pyvision-video.ts';
 export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
-export { protocols, taskSets } from './registry.ts';
-export type { Split, Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
+export { type KnownProtocol, type KnownTaskSet, protocols, taskSets } from './registry.ts';
+export type { Split, Task, TaskImage, TaskSet, TaskSetContext, TaskVideo } from './task.ts';
 export {
   CARD_VIDEO_SIZE,
   type CardClip,

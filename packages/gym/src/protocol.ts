@@ -5,6 +5,7 @@ import type { Tool } from '@saccade/tools';
 import type { Action, StopReason } from '@saccade/trajectory';
 import type { Budgets } from './budgets.ts';
 import type { CodeRuntime } from './code-runtime.ts';
+import type { Hand } from './hand.ts';
 import type { Task } from './task.ts';
 
 /** Content before it is tokenised; pictures are PNG bytes with the name the protocol gives them. */
@@ -18,7 +19,7 @@ export type MessagePart =
       readonly height: number;
       readonly origin?: {
         readonly image: string;
-        readonly map: readonly [number, number, number, number];
+        readonly map: readonly [number, number, number, number, number, number];
       };
     };
 
@@ -45,6 +46,8 @@ export interface Protocol {
   readonly budgets: Budgets;
   /** As published for evaluation, where that differs. */
   readonly evaluationBudgets?: Budgets;
+  /** Seconds that one execution may take, as published; default: the sandbox's limit. */
+  readonly executionSeconds?: number;
   /** Whether a tool turn beyond the budget still runs, though nobody gets to see what it gave. */
   readonly runsBeyondBudget: boolean;
   /** What code finds in its session and leaves there; without it, just the prompt's pictures. */
@@ -67,6 +70,8 @@ export interface Protocol {
    * @throws DataError if the protocol has no words for such an action
    */
   write(action: Action, thought?: string): string;
+  /** How scripted demonstrators act in it; without one, no cold start can show it. */
+  readonly hand?: Hand;
   /** The user turn that answers an execution or a tool call. */
   observe(outcome: Outcome, place: ObservationPlace): readonly MessagePart[];
   /** The user turn that answers a turn that could not be parsed; without one, it ends there. */

@@ -1,9 +1,19 @@
 /** The task sets and protocols of this package, by name. */
 import { defineRegistry, type Registry } from '@saccade/core';
-import type { Protocol } from './protocol.ts';
+import type { ProtocolUnit } from './define-protocol.ts';
+import type { TaskSetUnit } from './define-task-set.ts';
 import * as protocolCatalog from './protocols/catalog.ts';
-import type { TaskSet } from './task.ts';
 import * as taskSetCatalog from './tasksets/catalog.ts';
 
-export const taskSets: Registry<TaskSet> = defineRegistry<TaskSet>('task set', taskSetCatalog);
-export const protocols: Registry<Protocol> = defineRegistry<Protocol>('protocol', protocolCatalog);
+export const taskSets: Registry<TaskSetUnit> = defineRegistry<TaskSetUnit>(
+  'task set',
+  taskSetCatalog,
+);
+export const protocols: Registry<ProtocolUnit> = defineRegistry<ProtocolUnit>(
+  'protocol',
+  protocolCatalog,
+);
+
+/** The units of this package, with the literal types of their names and settings. */
+export type KnownTaskSet = (typeof taskSetCatalog)[keyof typeof taskSetCatalog];
+export type KnownProtocol = (typeof protocolCatalog)[keyof typeof protocolCatalog];

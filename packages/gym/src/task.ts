@@ -1,4 +1,5 @@
 /** A task: a question about pictures with a known answer. A task set makes tasks by index. */
+import type { Sandbox } from '@saccade/sandbox';
 
 export interface TaskImage {
   /** Name in the runtime, e.g. `image_clue_0`. */
@@ -34,6 +35,11 @@ export interface Task {
 
 export type Split = 'train' | 'heldOut';
 
+/** What a run offers a task set that opens something. */
+export interface TaskSetContext {
+  readonly sandbox: Sandbox;
+}
+
 export interface TaskSet {
   readonly name: string;
   /** One sentence for people. */
@@ -42,4 +48,11 @@ export interface TaskSet {
   size(split: Split): number;
   /** The task at an index: pure, the same index gives the same task. */
   task(split: Split, index: number): Promise<Task>;
+  /**
+   * Reads what has to be read before `size` and `task` can answer; gives the task set to use. A run
+   * calls it once. Default: nothing has to be read.
+   */
+  open?(context: TaskSetContext): Promise<TaskSet>;
+  /** Closes what `open` opened. */
+  dispose?(): Promise<void>;
 }

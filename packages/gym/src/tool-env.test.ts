@@ -60,7 +60,7 @@ describe('a tool environment on the real sandbox', () => {
     expect(step.stopReason).toBeUndefined();
     const shown = step.observation?.find((part) => part.kind === 'image');
     expect(shown).toMatchObject({ name: 'image_clue_1', width: 28, height: 28 });
-    expect(shown?.origin).toEqual({ image: 'image_clue_0', map: [1, box[0], 1, box[1]] });
+    expect(shown?.origin).toEqual({ image: 'image_clue_0', map: [1, 0, box[0], 0, 1, box[1]] });
     const region = { left: box[0], top: box[1], width: 28, height: 28 };
     const original = await sharp(task.images[0]?.png).extract(region).raw().toBuffer();
     const seen = await sharp(shown?.png).removeAlpha().raw().toBuffer();

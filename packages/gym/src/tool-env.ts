@@ -2,7 +2,7 @@
 import { StateError } from '@saccade/core';
 import { type CapturedImage, type Outcome, type Sandbox, SandboxError } from '@saccade/sandbox';
 import { callTool, type ToolPicture } from '@saccade/tools';
-import type { StopReason, ToolResult } from '@saccade/trajectory';
+import { isInvertible, type StopReason, type ToolResult } from '@saccade/trajectory';
 import type { Budgets } from './budgets.ts';
 import { CodeSession } from './code-session.ts';
 import type { Env, EnvReset, EnvStep } from './env.ts';
@@ -130,8 +130,7 @@ class ToolEnv implements Env {
 function withKnownOrigin(image: CapturedImage, names: ReadonlySet<string>): CapturedImage {
   const { origin, ...rest } = image;
   if (origin === undefined) return image;
-  const [scaleX, , scaleY] = origin.map;
-  return names.has(origin.image) && scaleX !== 0 && scaleY !== 0 ? image : rest;
+  return names.has(origin.image) && isInvertible(origin.map) ? image : rest;
 }
 
 function resultOf(outcome: Outcome): ToolResult {

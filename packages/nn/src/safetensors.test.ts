@@ -170,6 +170,10 @@ describe('readSafetensorsDirectory', () => {
     ['has no weight_map', '{}'],
     ['names a file outside', index({ x: '../a.safetensors' })],
     ['names no file', index({ x: 3 })],
+    ['names a shard that is missing', index({ x: 'gone.safetensors' })],
+    ['names the directory', index({ x: '.' })],
+    ['names what no file can be called', index({ x: 'a\0' })],
+    ['names nothing', index({ x: '' })],
     ['looks for a tensor that its shard lacks', index({ x: 'a.safetensors', y: 'a.safetensors' })],
   ])('refuses an index that %s', async (_, text) => {
     const path = await make({ 'a.safetensors': new Map([['x', one(1)]]), [INDEX]: text });

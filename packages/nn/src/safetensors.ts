@@ -34,6 +34,23 @@ const INDEX = 'model.safetensors.index.json';
  * @throws DataError naming the defect, or the 64-bit integer that int32 cannot hold
  */
 export async function readSafetensors(path: string): Promise<Map<string, NamedArray>> {
+  try {
+    return await readArrays(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** A defect as it is; what the operating system says as a DataError. */
+function unreadable(path: string, error: unknown): unknown {
+  if (error instanceof DataError || !(error instanceof Error)) return error;
+  if ((error as NodeJS.ErrnoException).code === undefined) return error;
+  return new DataError(`${path} cannot be read: ${messageOf(error)}. Check the path.`, {
+    cause: error,
+  });
+}
+
+async function readArrays(path: string): Promise<Map<string, NamedArray>> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -87,7 +104,7 @@ async function readIndex(directory: string): Promise<Map<string, string> | undef
     text = await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw unreadable(path, error);
   }
   const broken = (why: string, cause?: unknown) =>
     new DataError(`${path} is not a sound index: ${why}. Write or download it again.`, { cause });

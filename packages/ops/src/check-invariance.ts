@@ -3,7 +3,8 @@ import { type DType, randomAt } from '@saccade/core';
 import { firstDifference } from './compare.ts';
 import { type Bench, guardedBench } from './compare-with-oracle.ts';
 import { ContractError } from './contract-error.ts';
-import type { Device, DeviceArray } from './device.ts';
+import type { Device } from './device.ts';
+import type { DeviceArray } from './device-array.ts';
 import { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-inputs.ts';
 import {
   type Dims,

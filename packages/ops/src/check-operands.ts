@@ -8,7 +8,7 @@ import {
   sameShape,
   UnsupportedError,
 } from '@saccade/core';
-import type { DeviceArray, DeviceArrays } from './device.ts';
+import type { DeviceArray, DeviceArrays } from './device-array.ts';
 import { inferDims, refuseUnknown, shapeOf } from './infer-dims.ts';
 import type { Dims, Op, Operand } from './op.ts';
 import { formOf } from './op-form.ts';

@@ -2,7 +2,8 @@
 import { type DType, randomAt } from '@saccade/core';
 import { outputError, relativeError } from './compare.ts';
 import { ContractError } from './contract-error.ts';
-import { type Device, type DeviceArray, openDevice } from './device.ts';
+import { type Device, openDevice } from './device.ts';
+import type { DeviceArray } from './device-array.ts';
 import { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-inputs.ts';
 import { type GuardedBackend, guardBackend } from './guard-backend.ts';
 import { shapeOf } from './infer-dims.ts';

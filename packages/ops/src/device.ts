@@ -14,21 +14,14 @@ import {
   sizeOf,
   type TypedArray,
 } from '@saccade/core';
-import type { Backend, BufferView } from './backend.ts';
+import type { Backend } from './backend.ts';
 import { checkInputs, checkSaved, outputDtypes, wantedGradients } from './check-operands.ts';
+import type { DeviceArray, DeviceArrays } from './device-array.ts';
 import { shapeOf } from './infer-dims.ts';
 import { Launcher } from './launcher.ts';
 import { gradientDtype, type Op, resolveScalars, type Scalars } from './op.ts';
 import { formOf } from './op-form.ts';
 import { WorkQueue } from './work-queue.ts';
-
-/** An array on the device: a contiguous view and its shape. */
-export interface DeviceArray {
-  readonly view: BufferView;
-  readonly shape: Shape;
-}
-
-export type DeviceArrays = Readonly<Record<string, DeviceArray | undefined>>;
 
 export interface DeviceOptions {
   /** Throw instead of falling back when the backend lacks a kernel. Default true. */

@@ -6,13 +6,8 @@ export type {
   Launch,
   MemoryUse,
 } from './backend.ts';
-export {
-  type Device,
-  type DeviceArray,
-  type DeviceArrays,
-  type DeviceOptions,
-  openDevice,
-} from './device.ts';
+export { type Device, type DeviceOptions, openDevice } from './device.ts';
+export type { DeviceArray, DeviceArrays } from './device-array.ts';
 export { inferDims, shapeOf } from './infer-dims.ts';
 export {
   type Cost,
@@ -37,14 +32,18 @@ export { formOf, type OperandSlot } from './op-form.ts';
 export {
   adamwStep,
   add,
+  axpby,
+  dequantizeBlocks,
   embedding,
   gatherRows,
   gelu,
   gemm,
   gradNorm,
+  quantizeBlocks,
   rmsNorm,
   rotary,
   scatterRows,
+  sign,
   swiglu,
 } from './ops/catalog.ts';
 export { referenceBackend } from './reference-backend.ts';

@@ -11,7 +11,9 @@ export type Json = Readonly<Record<string, unknown>>;
 /** @throws DataError if there is no such file, or it is no JSON */
 export async function readJson(directory: string, file: string): Promise<Json> {
   try {
-    return JSON.parse(await readFile(join(directory, file), 'utf8')) as Json;
+    const value: unknown = JSON.parse(await readFile(join(directory, file), 'utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+    throw new DataError('it is not a JSON object');
   } catch (error) {
     throw new DataError(`${file} in ${directory} cannot be read: ${messageOf(error)}.`, {
       cause: error,

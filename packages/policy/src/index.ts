@@ -10,6 +10,7 @@ export {
   createLocalPolicy,
   LocalPolicy,
   type LocalPolicyOptions,
+  type LocalPolicyParts,
   loadLocalPolicy,
 } from './local-policy.ts';
 export { type ModelConfig, nanoConfig, parseConfig, type VisionConfig } from './models/config.ts';
@@ -17,6 +18,7 @@ export type {
   ContentPart,
   EncodedContent,
   OptimizerStep,
+  OptimizerStepResult,
   Policy,
   Processor,
   SampleRequest,

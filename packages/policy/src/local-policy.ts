@@ -1,11 +1,11 @@
 /** The policy on local kernels: one set of weights that samples, scores, learns and is saved. */
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
-import { ConfigError, DataError } from '@saccade/core';
-import { initialise, type NamedArray } from '@saccade/nn';
+import { ConfigError } from '@saccade/core';
+import { initialise } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { type AdamWState, adamwInit, adamwUpdate } from '@saccade/optim';
-import { add, scope, Tape, type Tensor, tensor } from '@saccade/tensor';
+import { adamw } from '@saccade/optim';
+import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
 import type { LossFunction, PackedBatch, Scores } from './batch.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
@@ -13,14 +13,23 @@ import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts'
 import { parameterSpecs } from './models/qwen2-5-vl.ts';
 import { isValueHeadName, valueHeadSpecs } from './models/value-head.ts';
 import { fuse, loadWeights, placeArrays, toHost } from './models/weights.ts';
-import type { OptimizerStep, Policy, SampleRequest, SampleResult } from './policy.ts';
+import type {
+  OptimizerStep,
+  OptimizerStepResult,
+  Policy,
+  SampleRequest,
+  SampleResult,
+} from './policy.ts';
 import { chatTemplate } from './processor/chat-template.ts';
 import { loadProcessor } from './processor/load-processor.ts';
 import { formatPreprocessor } from './processor/preprocessor-config.ts';
 import type { QwenProcessor } from './processor/qwen-processor.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
+import { TrainingState } from './training-state.ts';
 
 const VALUE_HEAD_FILE = 'value_head.safetensors';
+/** What steps without an optimizer of their own take. */
+const DEFAULT_OPTIMIZER = adamw.create();
 
 export interface LocalPolicyOptions {
   readonly device: Device;
@@ -30,29 +39,56 @@ export interface LocalPolicyOptions {
   readonly seed: number;
   /** Whether it also predicts returns, for algorithms that learn values. Default false. */
   readonly valueHead?: boolean;
+  /** Names of the parameters that train; the others are constants. Default: all train. */
+  readonly trainable?: readonly string[];
+}
+
+/** The parts of a policy. */
+export interface LocalPolicyParts {
+  readonly device: Device;
+  readonly config: ModelConfig;
+  readonly processor: QwenProcessor;
+  /** By name; the policy takes them over. */
+  readonly parameters: Record<string, Tensor>;
+  /** Names of the parameters that train; the others are constants. Default: all train. */
+  readonly trainable?: readonly string[];
 }
 
 /** A policy with random weights. */
 export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
-  const { device, config, processor, seed, valueHead = false } = options;
+  const { device, config, processor, seed, valueHead = false, trainable } = options;
   const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
   const parameters = initialise(device, specs, seed);
-  return new LocalPolicy(device, config, processor, parameters);
+  return new LocalPolicy({
+    device,
+    config,
+    processor,
+    parameters,
+    ...(trainable && { trainable }),
+  });
 }
 
 /** The policy saved in a directory, in Hugging Face layout. @throws DataError if it is not sound */
 export async function loadLocalPolicy(options: {
   readonly device: Device;
   readonly directory: string;
+  /** Names of the parameters that train. Default: all. */
+  readonly trainable?: readonly string[];
 }): Promise<LocalPolicy> {
-  const { device, directory } = options;
+  const { device, directory, trainable } = options;
   const config = parseConfig(await readJson(directory, 'config.json'));
   const processor = await loadProcessor(directory);
   const parameters = await loadWeights(device, directory, parameterSpecs(config));
   if (hasFile(directory, VALUE_HEAD_FILE)) {
     Object.assign(parameters, await loadValueHead(device, directory, config));
   }
-  return new LocalPolicy(device, config, processor, parameters);
+  return new LocalPolicy({
+    device,
+    config,
+    processor,
+    parameters,
+    ...(trainable && { trainable }),
+  });
 }
 
 export class LocalPolicy implements Policy {
@@ -61,16 +97,13 @@ export class LocalPolicy implements Policy {
   readonly processor: QwenProcessor;
   readonly #engine: GenerationEngine;
   readonly #parameters: Record<string, Tensor>;
-  #gradients: Record<string, Tensor | undefined> = {};
-  #optimizer: AdamWState | undefined;
+  readonly #training = new TrainingState();
+  /** In the order of the parameters. */
+  readonly #trainable: readonly string[];
   #version = 0;
 
-  constructor(
-    device: Device,
-    config: ModelConfig,
-    processor: QwenProcessor,
-    parameters: Record<string, Tensor>,
-  ) {
+  /** @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's */
+  constructor({ device, config, processor, parameters, trainable }: LocalPolicyParts) {
     if (processor.codec.vocabSize > config.vocabSize) {
       throw new ConfigError(
         'vocabSize',
@@ -82,6 +115,7 @@ export class LocalPolicy implements Policy {
     this.config = config;
     this.processor = processor;
     this.#parameters = parameters;
+    this.#trainable = trainableNames(parameters, trainable);
     this.#engine = new GenerationEngine(device, config, processor, parameters);
   }
 
@@ -92,6 +126,11 @@ export class LocalPolicy implements Policy {
   /** Weights by name; read only. */
   get parameters(): Readonly<Record<string, Tensor>> {
     return this.#parameters;
+  }
+
+  /** Names of the parameters that train. */
+  get trainable(): readonly string[] {
+    return this.#trainable;
   }
 
   get parameterCount(): number {
@@ -127,7 +166,7 @@ export class LocalPolicy implements Policy {
     loss: LossFunction,
     temperature = 1,
   ): Promise<Scores & { readonly loss: number }> {
-    const names = Object.keys(this.#parameters).sort();
+    const names = [...this.#trainable].sort();
     const tracked = names.map((name) => this.#parameters[name] as Tensor);
     const tape = new Tape(tracked);
     try {
@@ -155,7 +194,7 @@ export class LocalPolicy implements Policy {
       for (const [, seed] of seeds) seed.dispose();
       names.forEach((name, i) => {
         const gradient = gradients[i];
-        if (gradient !== undefined) this.#accumulate(name, gradient);
+        if (gradient !== undefined) this.#training.accumulate(name, gradient);
       });
       return { loss: result.loss, ...scores };
     } finally {
@@ -163,7 +202,7 @@ export class LocalPolicy implements Policy {
     }
   }
 
-  async optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }> {
+  async optimizerStep(step: OptimizerStep): Promise<OptimizerStepResult> {
     const { inFlight = 'refuse' } = step;
     if (inFlight !== 'refuse') {
       return await this.#engine.betweenPasses(() => this.#update(step, inFlight));
@@ -172,35 +211,20 @@ export class LocalPolicy implements Policy {
     return await this.#update(step, inFlight);
   }
 
-  async #update(step: OptimizerStep, inFlight: InFlight): Promise<{ gradNorm: number }> {
-    this.#optimizer ??= adamwInit(this.#parameters);
-    const { state, gradNorm } = await adamwUpdate(
-      this.#parameters,
-      this.#gradients,
-      this.#optimizer,
-      {
-        learningRate: step.learningRate,
-        beta1: step.beta1 ?? 0.9,
-        beta2: step.beta2 ?? 0.999,
-        eps: step.eps ?? 1e-8,
-        weightDecay: step.weightDecay ?? 0,
-        maxGradNorm: step.maxGradNorm ?? 0,
-      },
+  async #update(step: OptimizerStep, inFlight: InFlight): Promise<OptimizerStepResult> {
+    const { optimizer = DEFAULT_OPTIMIZER, learningRate } = step;
+    const trained = Object.fromEntries(
+      this.#trainable.map((name) => [name, this.#parameters[name] as Tensor]),
     );
-    this.#optimizer = state;
-    this.#clearGradients();
+    const { gradNorm, isSkipped } = await this.#training.step(trained, optimizer, learningRate);
     this.#version++;
     this.#engine.reset(this.#parameters, this.#version, inFlight);
-    return { gradNorm };
+    return { gradNorm, isSkipped };
   }
 
-  /** Forgets the optimizer's moments, as at the start of another training stage. */
+  /** Forgets the optimizer's state, as at the start of another training stage. */
   resetOptimizer(): void {
-    if (this.#optimizer === undefined) return;
-    for (const moments of [this.#optimizer.m, this.#optimizer.v]) {
-      for (const moment of Object.values(moments)) moment.dispose();
-    }
-    this.#optimizer = undefined;
+    this.#training.reset();
   }
 
   async save(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
@@ -224,16 +248,7 @@ export class LocalPolicy implements Policy {
     for (const name of valueHead.keys()) arrays.delete(name);
     await writeArrays(directory, 'model.safetensors', fuse(arrays));
     if (valueHead.size > 0) await writeArrays(directory, VALUE_HEAD_FILE, valueHead);
-    if (options.optimizer !== true) return;
-    const moments = new Map<string, NamedArray>();
-    for (const key of ['m', 'v'] as const) {
-      for (const [name, array] of await toHost(this.#optimizer?.[key] ?? {})) {
-        moments.set(`${key}.${name}`, array);
-      }
-    }
-    await writeArrays(directory, 'optimizer.safetensors', moments);
-    const step = this.#optimizer?.step ?? 0;
-    await write('optimizer.json', { step, version: this.#version });
+    if (options.optimizer === true) await this.#training.save(directory, this.#version);
   }
 
   /** A value head starts anew where the directory has none, as after supervised training. */
@@ -247,63 +262,36 @@ export class LocalPolicy implements Policy {
       this.#parameters[name]?.dispose();
       this.#parameters[name] = weight;
     }
-    this.#clearGradients();
-    if (options.optimizer === true) await this.#loadOptimizer(directory);
+    this.#training.clearGradients();
+    if (options.optimizer === true) this.#version = await this.#training.load(directory);
     this.#engine.reset(this.#parameters, this.#version);
   }
 
   dispose(): void {
     this.#engine.dispose();
-    this.#clearGradients();
-    this.resetOptimizer();
+    this.#training.dispose();
     for (const weight of Object.values(this.#parameters)) weight.dispose();
-  }
-
-  async #loadOptimizer(directory: string): Promise<void> {
-    const { step, version } = await readJson(directory, 'optimizer.json');
-    if (typeof step !== 'number' || typeof version !== 'number') {
-      throw new DataError(`optimizer.json in ${directory} has no step and version.`);
-    }
-    this.resetOptimizer();
-    this.#version = version;
-    if (step === 0) return;
-    const arrays = await readArrays(directory, 'optimizer.safetensors');
-    const moments = (key: 'm' | 'v') =>
-      Object.fromEntries(
-        Object.entries(this.#parameters).map(([name, weight]) => {
-          const array = arrays.get(`${key}.${name}`);
-          if (array?.data.length !== weight.size) {
-            throw new DataError(`The optimizer state in ${directory} does not fit "${name}".`);
-          }
-          return [name, tensor(this.device, 'f32', weight.shape, array.data)];
-        }),
-      );
-    this.#optimizer = { step, m: moments('m'), v: moments('v') };
   }
 
   #score(batch: PackedBatch, temperature: number) {
     const { device, config } = this;
     return scorePacked(device, this.#parameters, config, planOf(batch), batch, temperature);
   }
+}
 
-  #accumulate(name: string, gradient: Tensor): void {
-    const before = this.#gradients[name];
-    if (before === undefined) {
-      this.#gradients[name] = gradient;
-      return;
-    }
-    const flat = [1, gradient.size];
-    this.#gradients[name] = add(before.reshape(flat), gradient.reshape(flat)).reshape(
-      gradient.shape,
+/** The names that train, in the order of the parameters. */
+function trainableNames(
+  parameters: Readonly<Record<string, Tensor>>,
+  trainable: readonly string[] = Object.keys(parameters),
+): readonly string[] {
+  const unknown = trainable.find((name) => !Object.hasOwn(parameters, name));
+  if (unknown !== undefined) {
+    throw new ConfigError(
+      'trainable',
+      `There is no parameter "${unknown}" to train. Known: ${Object.keys(parameters).join(', ')}.`,
     );
-    before.dispose();
-    gradient.dispose();
   }
-
-  #clearGradients(): void {
-    for (const gradient of Object.values(this.#gradients)) gradient?.dispose();
-    this.#gradients = {};
-  }
+  return Object.keys(parameters).filter((name) => trainable.includes(name));
 }
 
 /** The value head of a directory; one that predicts 0 if it has none. */

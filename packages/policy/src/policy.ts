@@ -2,6 +2,7 @@
  * The narrow waist: a policy samples tokens, scores given tokens, takes gradients of their
  * log-probs back, steps its optimizer, saves and loads. Algorithms know nothing else of it.
  */
+import type { Optimizer } from '@saccade/optim';
 import type { LossFunction, ModelImage, PackedBatch, Scores } from './batch.ts';
 
 /** Text and pictures in order of appearance. */
@@ -71,20 +72,27 @@ export interface SampleResult {
 
 export interface OptimizerStep {
   readonly learningRate: number;
-  readonly beta1?: number;
-  readonly beta2?: number;
-  readonly eps?: number;
-  readonly weightDecay?: number;
-  /** Global gradient norm is clipped to this; 0 for no clipping. */
-  readonly maxGradNorm?: number;
   /**
-   * What becomes of requests that run meanwhile. `refuse`: the step throws a StateError if there are
-   * any. The others let them go on with the new weights from their next token. `recompute` computes
-   * all that is cached anew, so that what is sampled depends on tokens and weights alone; `keep`
-   * leaves the keys and values of earlier weights in place (PipelineRL, arXiv:2509.19128), which
-   * costs nothing and samples from a policy that no weights describe. Default `refuse`.
+   * What turns gradients into updates. Steps of one optimizer share a state, whatever settings each
+   * of them has; a step of another one needs `resetOptimizer()` first. Default `adamw` with its
+   * default settings.
+   */
+  readonly optimizer?: Optimizer;
+  /**
+   * How in-flight requests are handled. `refuse`: the step throws a StateError if there are any. The
+   * others let them continue with the new weights from their next token. `recompute` computes the
+   * cache anew, so that samples depend on tokens and weights alone; `keep` leaves the keys and values
+   * of earlier weights in place (PipelineRL, arXiv:2509.19128), which costs nothing and samples from
+   * a policy that no weights describe. Default `refuse`.
    */
   readonly inFlight?: 'refuse' | 'recompute' | 'keep';
+}
+
+export interface OptimizerStepResult {
+  /** Global gradient norm before clipping. */
+  readonly gradNorm: number;
+  /** True where the norm was not finite: weights and optimizer state stay as they were. */
+  readonly isSkipped: boolean;
 }
 
 /** The half of a policy that rollouts need; scripted demonstrators have only this. */
@@ -106,8 +114,8 @@ export interface Policy {
     loss: LossFunction,
     temperature?: number,
   ): Promise<Scores & { readonly loss: number }>;
-  /** Applies and clears the accumulated gradient. Gives its norm before clipping. */
-  optimizerStep(step: OptimizerStep): Promise<{ gradNorm: number }>;
+  /** Steps the parameters that train by the accumulated gradient, and clears it. */
+  optimizerStep(step: OptimizerStep): Promise<OptimizerStepResult>;
   /** Writes weights, tokenizer and configuration in Hugging Face layout; with `optimizer`, its state too. */
   save(directory: string, options?: { optimizer?: boolean }): Promise<void>;
   /** Reads what `save` wrote. */

@@ -198,7 +198,7 @@ function answered(sampleIndex: number, answer: string): Trajectory {
     modelWidth: 28,
     modelHeight: 28,
     tokenCount: 1,
-    origin: { image: 'image_clue_0', map: [0.5, 100, 0.5, 200] as const },
+    origin: { image: 'image_clue_0', map: [0.5, 0, 100, 0, 0.5, 200] as const },
   };
   const speak = (text: string): void =>
     made.model({ tokens: Int32Array.of(2), logprobs: Float32Array.of(-1), text, policyVersion: 0 });

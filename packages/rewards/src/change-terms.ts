@@ -1,22 +1,22 @@
-/** Other weights and constants for the terms of a reward, by name. */
+/** Changes weights and settings of the terms of a reward, by name. */
 import { ConfigError } from '@saccade/core';
-import { type Constant, sourced } from './provenance.ts';
+import type { ConstantValue } from './provenance.ts';
 import type { AnyReward } from './reward.ts';
 import type { RewardTerm } from './score.ts';
 
 export interface TermChange {
   /** Name of a term. */
   readonly term: string;
-  /** Name of one of its constants; without it the weight is changed. */
+  /** Name of one of its settings; without it the weight is changed. */
   readonly constant?: string;
-  readonly value: number | string | boolean;
+  readonly value: ConstantValue;
 }
 
 /**
- * The terms with changes put in, in order.
+ * The terms with changes applied, in order.
  *
- * @throws ConfigError naming what is known, for a term or a constant that is not there, a value of
- *   another type, and a constant that follows from the others
+ * @throws ConfigError naming what is known, for an unknown term or setting, a value that the setting
+ *   does not take, and a constant that follows from the settings
  */
 export function changeTerms(
   terms: readonly RewardTerm[],
@@ -41,32 +41,24 @@ function apply({ reward, weight }: RewardTerm, { constant, value }: TermChange):
   throw new ConfigError(
     reward.name,
     `${reward.name}: expected a finite number as weight, got ${JSON.stringify(value)}. ` +
-      `Constants are changed by ${reward.name}.<constant>.`,
+      `Settings are changed by ${reward.name}.<setting>.`,
   );
 }
 
-function withConstant(reward: AnyReward, name: string, value: Constant['value']): AnyReward {
+function withConstant(reward: AnyReward, name: string, value: ConstantValue): AnyReward {
   const { constants = {} } = reward;
   const path = `${reward.name}.${name}`;
   const before = Object.hasOwn(constants, name) ? constants[name] : undefined;
   if (before === undefined || reward.with === undefined) {
-    const names = Object.keys(constants).join(', ');
+    const settings = Object.entries(constants).filter(([, { from }]) => from !== 'derived');
+    const names = settings.map(([own]) => own).join(', ');
     throw new ConfigError(
       path,
       `${reward.name} has no constant "${name}". ${names === '' ? 'It has none.' : `Known: ${names}.`}`,
     );
   }
-  const isUsable = typeof value !== 'number' || Number.isFinite(value);
-  if (typeof value !== typeof before.value || !isUsable) {
-    throw new ConfigError(
-      path,
-      `${path}: expected a ${typeof before.value} such as ${before.value}, got ` +
-        `${JSON.stringify(value)}.`,
-    );
-  }
-  const made = reward.with({ [name]: sourced(value, 'ours') });
-  if (made.constants?.[name]?.value !== value) {
+  if (before.from === 'derived') {
     throw new ConfigError(path, `${path} follows from the other constants. Change one of those.`);
   }
-  return made;
+  return reward.with({ [name]: value });
 }

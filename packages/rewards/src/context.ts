@@ -1,9 +1,15 @@
 /** What rewards are told of a trajectory: verdict, tool uses, judges' scores. */
+
+import {
+  type AnalysisOptions,
+  analyzeTrajectory,
+  promptImages,
+  type TurnToolUse,
+} from '@saccade/code-effects';
+import { ConfigError } from '@saccade/core';
 import type { Trajectory } from '@saccade/trajectory';
-import type { RewardContext, Verifier } from './reward.ts';
+import type { AnyReward, Reward, RewardContext, Verifier } from './reward.ts';
 import { taskFacts } from './task-facts.ts';
-import { type AnalysisOptions, analyseTrajectory, promptPictures } from './tool-use/analyse.ts';
-import type { TurnToolUse } from './tool-use/operation.ts';
 import { judge, type Verdict, type VerdictOptions } from './verdict.ts';
 
 /** What scoring needs of a task. */
@@ -23,6 +29,8 @@ export interface Judged {
 }
 
 export interface ContextOptions {
+  /** The terms of the reward, for `termValue`. Default none. */
+  readonly terms?: readonly { readonly reward: AnyReward }[];
   readonly verifier: Verifier;
   readonly verdict?: VerdictOptions;
   /** How code is followed; the first picture's map is the task's `metadata.toCanonical`. */
@@ -33,12 +41,13 @@ export interface ContextOptions {
 export function makeContext(
   trajectory: Trajectory,
   { answer, metadata }: ScoringTask,
-  { verifier, verdict, analysis }: ContextOptions,
+  { verifier, verdict, analysis, terms = [] }: ContextOptions,
   judged: Judged = {},
 ): RewardContext {
   const { isCorrect, score } = judged.verdict ?? judge(trajectory, answer, verifier, verdict);
   let uses: readonly TurnToolUse[] | undefined;
-  return {
+  const values = new Map<string, number | 'asked'>();
+  const context: RewardContext = {
     answer,
     metadata,
     isCorrect,
@@ -49,7 +58,31 @@ export function makeContext(
     },
     ...(judged.stepScores && { stepScores: judged.stepScores }),
     ...(judged.judgeScores && { judgeScores: judged.judgeScores }),
+    termValue(reward) {
+      const known = values.get(reward.name);
+      if (typeof known === 'number') return known;
+      if (known === 'asked') {
+        throw new ConfigError(
+          'reward.terms',
+          `The term "${reward.name}" depends on itself through other terms. Break the circle.`,
+        );
+      }
+      values.set(reward.name, 'asked');
+      try {
+        const value = termNamed(reward, terms).score(trajectory, context);
+        values.set(reward.name, value);
+        return value;
+      } finally {
+        if (values.get(reward.name) === 'asked') values.delete(reward.name);
+      }
+    },
   };
+  return context;
+}
+
+function termNamed(reward: Reward, terms: readonly { readonly reward: AnyReward }[]): Reward {
+  const own = terms.find(({ reward: { name } }) => name === reward.name)?.reward;
+  return own?.scope === 'trajectory' ? own : reward;
 }
 
 function analyse(
@@ -58,8 +91,8 @@ function analyse(
   options: AnalysisOptions = {},
 ): readonly TurnToolUse[] {
   const { toCanonical } = taskFacts({ metadata });
-  const inputs = promptPictures(trajectory).map((picture, index) =>
-    index === 0 && toCanonical !== undefined ? { ...picture, toCanonical } : picture,
+  const inputs = promptImages(trajectory).map((image, index) =>
+    index === 0 && toCanonical !== undefined ? { ...image, toCanonical } : image,
   );
-  return analyseTrajectory(trajectory, { ...options, inputs });
+  return analyzeTrajectory(trajectory, { ...options, inputs });
 }

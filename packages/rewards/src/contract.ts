@@ -2,6 +2,8 @@
  * What every reward, verifier and detector must keep, as plain checks: each throws an Error that says
  * what broke.
  */
+
+import { analyzeTrajectory } from '@saccade/code-effects';
 import {
   type Action,
   isToolUse,
@@ -12,7 +14,6 @@ import {
 } from '@saccade/trajectory';
 import type { Audited, Detector, Finding } from './audit.ts';
 import type { AnyReward, RewardContext, Verifier } from './reward.ts';
-import { analyseTrajectory } from './tool-use/analyse.ts';
 
 export interface RewardCheck {
   /** The sentence it proves. */
@@ -121,10 +122,10 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
     { requiredTools: ['rotate_90', 'crop'], box: [10, 10, 60, 60] },
   ];
   const calls = trajectory.turns.filter(({ action }) => isToolUse(action));
-  const toolUses = analyseTrajectory(trajectory);
+  const toolUses = analyzeTrajectory(trajectory);
   return [true, false].flatMap((isCorrect) =>
-    facts.map(
-      (metadata): RewardContext => ({
+    facts.map((metadata): RewardContext => {
+      const context: RewardContext = {
         answer: '7',
         metadata,
         isCorrect,
@@ -132,8 +133,10 @@ function contextsFor(trajectory: Trajectory): readonly RewardContext[] {
         toolUses,
         stepScores: calls.map((_, step) => (step % 2 === 0 ? 1 : 0.25)),
         judgeScores: { process: 0.75, consistency: 0.5 },
-      }),
-    ),
+        termValue: (reward) => reward.score(trajectory, context),
+      };
+      return context;
+    }),
   );
 }
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type FaithfulnessSample, faithfulness, faithfulnessSample } from './faithfulness.ts';
+import {
+  type FaithfulnessSample,
+  faithfulness,
+  faithfulnessMetrics,
+  faithfulnessSample,
+} from './faithfulness.ts';
 
 const sample = (isCorrect: boolean, what: 'evidence' | 'tool' | 'none'): FaithfulnessSample => ({
   isCorrect,
@@ -54,5 +59,24 @@ describe('faithfulnessSample', () => {
   it('knows when there was no tool', () => {
     const answered = { isCorrect: false, turns: turns.slice(1) };
     expect(faithfulnessSample(answered, [undefined])).toEqual(sample(false, 'none'));
+  });
+});
+
+describe('faithfulnessMetrics', () => {
+  it('gives the three denominators by name, and nothing for no trajectories', () => {
+    const look = { action: { kind: 'code', code: 'look()' }, segment: 1 } as const;
+    const graded = (isCorrect: boolean, ...grades: (number | undefined)[]) => ({
+      trajectory: { isCorrect, turns: grades.map(() => look) },
+      grades,
+    });
+    const all = [graded(true, 0.25, 1), graded(true), graded(false, 1), graded(false, undefined)];
+    expect(faithfulnessMetrics(all)).toEqual({
+      'faithfulness/rate': 0.25,
+      'faithfulness/rate_of_correct': 0.5,
+      'faithfulness/faithful': 0.5,
+      'faithfulness/unfaithful': 0.25,
+      'faithfulness/no_tool': 0.25,
+    });
+    expect(faithfulnessMetrics([])).toEqual({});
   });
 });

@@ -70,3 +70,36 @@ export function faithfulnessSample(
   const usedTool = turns.some(({ action }) => isToolUse(action));
   return { isCorrect, usedTool, hasEvidence: grades.some((grade = 0) => grade >= least) };
 }
+
+/** A trajectory with the grades of its turns, as `gradeCrops` gives them. */
+export interface GradedTrajectory {
+  readonly trajectory: Pick<ScoredTrajectory, 'isCorrect' | 'turns'>;
+  readonly grades: readonly (number | undefined)[];
+}
+
+/**
+ * Faithfulness of trajectories as numbers for a training log. Pure; shares of nothing are absent.
+ *
+ *   faithfulness/rate               right with evidence, of all trajectories (table 5)
+ *   faithfulness/rate_of_correct    with evidence, of the right ones (figure 2)
+ *   faithfulness/faithful, /unfaithful, /no_tool   shares of all, together 1 (figure 5)
+ *
+ * @param least  the grade from which on an image is evidence. Default 1, see `faithfulnessSample`
+ */
+export function faithfulnessMetrics(
+  trajectories: readonly GradedTrajectory[],
+  least = 1,
+): Readonly<Record<string, number>> {
+  const { rate, rateOfCorrect, classes } = faithfulness(
+    trajectories.map(({ trajectory, grades }) => faithfulnessSample(trajectory, grades, least)),
+  );
+  return {
+    ...(rate !== undefined && { 'faithfulness/rate': rate }),
+    ...(rateOfCorrect !== undefined && { 'faithfulness/rate_of_correct': rateOfCorrect }),
+    ...(classes && {
+      'faithfulness/faithful': classes.faithful,
+      'faithfulness/unfaithful': classes.unfaithful,
+      'faithfulness/no_tool': classes.noTool,
+    }),
+  };
+}

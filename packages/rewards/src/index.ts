@@ -24,10 +24,20 @@ export {
 } from './context.ts';
 export { pearson, spearman } from './correlation.ts';
 export {
+  type ConfiguredReward,
+  defineReward,
+  type RewardDefinition,
+  type RewardUnit,
+  type Scope,
+} from './define-reward.ts';
+export { defineVerifier, type VerifierDefinition, type VerifierUnit } from './define-verifier.ts';
+export {
   type Faithfulness,
   type FaithfulnessSample,
   faithfulness,
+  faithfulnessMetrics,
   faithfulnessSample,
+  type GradedTrajectory,
 } from './faithfulness.ts';
 export type { Judge, Untrusted } from './judge.ts';
 export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';
@@ -38,19 +48,21 @@ export { type CropInput, cropJudge } from './judges/crop-judge.ts';
 export { fenced, gradeIn, replyRule } from './judges/fence.ts';
 export { type ProcessInput, processJudge } from './judges/process-judge.ts';
 export {
+  definePreset,
+  type PresetDefinition,
   type PresetTerm,
-  type PresetVariant,
   type RewardPreset,
+  type TermSettings,
   term,
   termsOf,
 } from './preset.ts';
 export {
   type Constant,
   type Constants,
+  type ConstantValue,
   type Provenance,
   type Sourced,
   sourced,
-  type Variants,
   valuesOf,
 } from './provenance.ts';
 export {
@@ -75,10 +87,8 @@ export type {
 export { accumulativeTool } from './rewards/accumulative-tool.ts';
 export { accuracy } from './rewards/accuracy.ts';
 export {
-  type BalancedToolCallOptions,
+  type BalancedToolCallSettings,
   balancedToolCall,
-  balancedToolCallVariants,
-  balancedToolCallWith,
   toolCallIncentive,
 } from './rewards/balanced-tool-call.ts';
 export {
@@ -88,11 +98,13 @@ export {
   type ToolRecord,
   toolRecord,
 } from './rewards/core-tools.ts';
-export { measureRepetition, type Repetition } from './rewards/measure-repetition.ts';
-export { type OverlongOptions, softOverlong } from './rewards/overlong.ts';
-export { overlongCapped, overlongCappedWith } from './rewards/overlong-capped.ts';
-export { overlongUncapped, overlongUncappedWith } from './rewards/overlong-uncapped.ts';
-export { type Redline, redlinesOf } from './rewards/redlines.ts';
+export {
+  measureRepetition,
+  type PhraseOptions,
+  type Repetition,
+} from './rewards/measure-repetition.ts';
+export { type OverlongSettings, overlong, softOverlong } from './rewards/overlong.ts';
+export { type Redline, type RedlineOptions, redlinesOf } from './rewards/redlines.ts';
 export {
   RewardError,
   type RewardTerm,
@@ -109,33 +121,6 @@ export {
   type TermMeans,
 } from './term-correlations.ts';
 export {
-  type AnalysisOptions,
-  analyseCode,
-  analyseTrajectory,
-  type InputPicture,
-  promptPictures,
-  type TurnCode,
-} from './tool-use/analyse.ts';
-export {
-  type Affine,
-  applyAffine,
-  type Box,
-  composeAffine,
-  intersectionOverUnion,
-  invertAffine,
-  mapBox,
-} from './tool-use/geometry.ts';
-export {
-  type BoxProblem,
-  familyOf,
-  type NoOpReason,
-  type Operation,
-  type OperationFamily,
-  type OperationKind,
-  type ShownPicture,
-  type TurnToolUse,
-} from './tool-use/operation.ts';
-export {
   boxedContent,
   judge,
   type Refusal,
@@ -151,8 +136,8 @@ export { mra } from './verifiers/mra.ts';
 export { multipleChoice, multipleChoiceOf } from './verifiers/multiple-choice.ts';
 export { numeric } from './verifiers/numeric.ts';
 export {
-  type QuantityOptions,
   quantity,
   quantityRelaxed,
   quantityWithin,
+  type Tolerances,
 } from './verifiers/quantity.ts';

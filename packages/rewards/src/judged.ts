@@ -1,4 +1,5 @@
 /** Lets judges take part in scoring, which is synchronous: what they say is asked for before. */
+import { mapBox } from '@saccade/code-effects';
 import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
 import type { ScoringTask } from './context.ts';
@@ -70,11 +71,8 @@ export async function gradeCrops(
       if (!isToolUse(turn.action) || seen?.kind !== 'observation') return undefined;
       const grades = await Promise.all(
         seen.images.map(({ png, width, height, origin }) => {
-          const [scaleX, left, scaleY, top] = origin?.map ?? [];
-          const place =
-            scaleX === undefined || left === undefined || scaleY === undefined || top === undefined
-              ? {}
-              : { left, top, right: left + scaleX * width, bottom: top + scaleY * height };
+          const box = origin && mapBox(origin.map, [0, 0, width, height]);
+          const place = box && { left: box[0], top: box[1], right: box[2], bottom: box[3] };
           return ask({ question, png, metadata: { width, height, ...place } });
         }),
       );

@@ -1,39 +1,18 @@
 /** What holds of the rewards for any input: bounds, signs, monotony, telescoping. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeContext } from './context.ts';
-import { sourced, valuesOf } from './provenance.ts';
-import { presets, rewards } from './registry.ts';
-import {
-  balancedToolCallVariants,
-  balancedToolCallWith,
-  toolCallIncentive,
-} from './rewards/balanced-tool-call.ts';
-import { iouGains } from './rewards/core-tools.ts';
-import { overlongCappedWith } from './rewards/overlong-capped.ts';
-import { overlongUncappedWith } from './rewards/overlong-uncapped.ts';
-import { repetitionVariants, severityOf } from './rewards/repetition.ts';
+import { presetNamed, presets, rewards } from './registry.ts';
+import { balancedToolCall, toolCallIncentive } from './rewards/balanced-tool-call.ts';
+import { overlong } from './rewards/overlong.ts';
+import { repetition, severityOf } from './rewards/repetition.ts';
 import { inferredNecessity } from './rewards/suggested-tool.ts';
-import { difficultyWeight } from './rewards/vista-difficulty.ts';
-import {
-  type Affine,
-  applyAffine,
-  areaOf,
-  type Box,
-  composeAffine,
-  intersectionOverUnion,
-  invertAffine,
-  mapBox,
-} from './tool-use/geometry.ts';
+import { difficultyWeight, vistaDifficulty } from './rewards/vista-difficulty.ts';
 import { raised, ran, type Step, trajectoryOf } from './trajectories.fixture.ts';
 import { exact } from './verifiers/exact.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-const side = fc.integer({ min: -50, max: 700 });
-const box: fc.Arbitrary<Box> = fc
-  .tuple(side, side, fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }))
-  .map(([left, top, width, height]) => [left, top, left + width, top + height]);
-
 describe('the incentive for tool calls', () => {
   const gammas = fc.double({ min: 0.1, max: 20, noNaN: true });
   const deltas = fc.double({ min: 0.01, max: 0.5, noNaN: true });
@@ -65,17 +44,18 @@ describe('the incentive for tool calls', () => {
   });
 
   it('turns at 0.847 with the paper’s numbers, at 0.673 with the code’s', () => {
+    const theirs = presetNamed('codedance/code').terms[2]?.reward ?? balancedToolCall;
     for (const [variant, flip] of [
       ['paper', 0.8466],
       ['code', 0.6733],
     ] as const) {
-      const { constants } = balancedToolCallWith(balancedToolCallVariants[variant]);
+      const { constants } = variant === 'paper' ? balancedToolCall : theirs;
       expect(constants?.flip?.value).toBeCloseTo(flip, 4);
     }
   });
 
   it('grows with the share of calls that ran while the group is weak', () => {
-    const reward = balancedToolCallWith(balancedToolCallVariants.paper);
+    const reward = balancedToolCall;
     const group = [0, 1, 2, 3].map((good) => {
       const steps = [0, 1, 2].map(
         (i): Step => ({ code: 'x = 1', result: i < good ? ran : raised }),
@@ -87,24 +67,7 @@ describe('the incentive for tool calls', () => {
     const values = reward.score({ taskId: 't', trajectories: group }, contexts);
     expect(values).toEqual([...values].sort((a, b) => a - b));
     expect(values[0]).toBe(0);
-    expect(values[3]).toBeCloseTo(
-      0.5 * toolCallIncentive(0, valuesOf(balancedToolCallVariants.paper)),
-    );
-  });
-});
-
-describe('gains of IoU', () => {
-  it('telescope to the best, are never negative, and do not pay a place twice', () => {
-    fc.assert(
-      fc.property(fc.array(share, { maxLength: 12 }), (ious) => {
-        const gains = iouGains(ious);
-        expect(gains.every((gain) => gain >= 0)).toBe(true);
-        const sum = gains.reduce((total, gain) => total + gain, 0);
-        expect(sum).toBeCloseTo(Math.max(0, ...ious), 12);
-        const twice = iouGains([...ious, ...ious]).slice(ious.length);
-        expect(twice.every((gain) => gain === 0)).toBe(true);
-      }),
-    );
+    expect(values[3]).toBeCloseTo(0.5 * toolCallIncentive(0, balancedToolCall.values));
   });
 });
 
@@ -131,7 +94,7 @@ describe('penalties', () => {
   );
   const punishing = presets
     .entries()
-    .flatMap(([, { variants }]) => [...variants.paper, ...variants.code])
+    .flatMap(([, { terms }]) => terms)
     .map(({ reward }) => reward)
     .filter(({ name }) => /penalty|repetition|overlong/.test(name));
 
@@ -139,12 +102,7 @@ describe('penalties', () => {
     expect(punishing.length).toBeGreaterThanOrEqual(8);
     const all = [
       ...rewards.entries().map(([, reward]) => reward),
-      ...presets
-        .entries()
-        .flatMap(([, { variants }]) => [
-          ...variants.paper.map(({ reward }) => reward),
-          ...variants.code.map(({ reward }) => reward),
-        ]),
+      ...presets.entries().flatMap(([, { terms }]) => terms.map(({ reward }) => reward)),
     ];
     fc.assert(
       fc.property(steps, tasks, fc.constantFrom('7', '3'), (made, metadata, answer) => {
@@ -172,12 +130,9 @@ describe('penalties', () => {
     );
   });
 
-  it('for length start at the cache, fall in a line, and are capped or not', () => {
-    const constants = {
-      maxTokens: sourced(100, 'paper'),
-      cacheTokens: sourced(40, 'paper'),
-    } as const;
-    const [capped, uncapped] = [overlongCappedWith(constants), overlongUncappedWith(constants)];
+  it('for length start at the buffer, fall in a line, and are capped or not', () => {
+    const capped = overlong.with({ maxTokens: 100, bufferTokens: 40 });
+    const uncapped = capped.with({ isCapped: false });
     const context = makeContext(
       trajectoryOf([]),
       { answer: '7', metadata: {} },
@@ -191,14 +146,16 @@ describe('penalties', () => {
     expect(at(80)).toEqual([-0.5, -0.5]);
     expect(at(100)).toEqual([-1, -1]);
     expect(at(140)).toEqual([-1, -2]);
-    expect(() => overlongCappedWith({ ...constants, cacheTokens: sourced(0, 'paper') })).toThrow(
-      /cacheTokens must be from 1 to maxTokens/,
+    expect(() => capped.with({ bufferTokens: 0 })).toThrow(
+      /overlong.bufferTokens: expected an int/,
     );
+    expect(() => capped.with({ bufferTokens: 101 })).toThrow(/expected at most maxTokens, got 101/);
+    expect(() => capped.with({ cacheTokens: 10 })).toThrow(/no setting overlong.cacheTokens/);
   });
 });
 
 describe('repetition', () => {
-  const options = valuesOf(repetitionVariants.paper);
+  const options = repetition.values;
   const sentence = 'The sign on the left says stop in red letters. ';
 
   it.each([
@@ -265,47 +222,11 @@ describe('comparisons in a group', () => {
     const mean = fc.double({ min: -3, max: 2, noNaN: true });
     fc.assert(
       fc.property(mean, mean, (a, b) => {
-        expect(difficultyWeight(Math.min(a, b))).toBeGreaterThanOrEqual(
-          difficultyWeight(Math.max(a, b)),
+        expect(difficultyWeight(Math.min(a, b), vistaDifficulty.values)).toBeGreaterThanOrEqual(
+          difficultyWeight(Math.max(a, b), vistaDifficulty.values),
         );
-        expect(difficultyWeight(a)).toBeGreaterThanOrEqual(0.5);
-        expect(difficultyWeight(a)).toBeLessThanOrEqual(1);
-      }),
-    );
-  });
-});
-
-describe('geometry', () => {
-  const entry = fc.double({ min: -4, max: 4, noNaN: true });
-  const shift = fc.double({ min: -500, max: 500, noNaN: true });
-  const affine = fc
-    .tuple(entry, entry, shift, entry, entry, shift)
-    .filter(([a, b, , d, e]) => Math.abs(a * e - b * d) > 0.05) as fc.Arbitrary<Affine>;
-
-  it('composes and inverts maps', () => {
-    fc.assert(
-      fc.property(affine, affine, shift, shift, (outer, inner, x, y) => {
-        const [u, v] = applyAffine(outer, ...applyAffine(inner, x, y));
-        const [p, q] = applyAffine(composeAffine(outer, inner), x, y);
-        expect(Math.hypot(u - p, v - q)).toBeLessThan(1e-6);
-        const back = invertAffine(inner);
-        const [r, s] = applyAffine(back as Affine, ...applyAffine(inner, x, y));
-        expect(Math.hypot(r - x, s - y)).toBeLessThan(1e-5);
-      }),
-    );
-  });
-
-  it('has an IoU that is symmetric, 1 for itself, and the same after a move', () => {
-    fc.assert(
-      fc.property(box, box, side, side, (a, b, x, y) => {
-        const iou = intersectionOverUnion(a, b);
-        expect(iou).toBeGreaterThanOrEqual(0);
-        expect(iou).toBeLessThanOrEqual(1);
-        expect(intersectionOverUnion(b, a)).toBe(iou);
-        expect(intersectionOverUnion(a, a)).toBe(1);
-        const move: Affine = [1, 0, x, 0, 1, y];
-        expect(intersectionOverUnion(mapBox(move, a), mapBox(move, b))).toBeCloseTo(iou, 12);
-        expect(areaOf(mapBox(move, a))).toBe(areaOf(a));
+        expect(difficultyWeight(a, vistaDifficulty.values)).toBeGreaterThanOrEqual(0.5);
+        expect(difficultyWeight(a, vistaDifficulty.values)).toBeLessThanOrEqual(1);
       }),
     );
   });

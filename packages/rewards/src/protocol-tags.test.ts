@@ -7,21 +7,15 @@ import {
   TrajectoryBuilder,
 } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
-import type { Reward, RewardContext } from './reward.ts';
+import { makeContext } from './context.ts';
+import type { Reward } from './reward.ts';
 import { formatCodedance } from './rewards/format-codedance.ts';
 import { formatCodev } from './rewards/format-codev.ts';
 import { formatCodevision } from './rewards/format-codevision.ts';
 import { vistaFormat } from './rewards/vista-format.ts';
+import { exact } from './verifiers/exact.ts';
 
 const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 0, wallMs: 1 };
-const context: RewardContext = {
-  answer: '7',
-  metadata: {},
-  isCorrect: true,
-  verdictScore: 1,
-  toolUses: [],
-};
-
 /** A trajectory of these texts, read by the protocol. */
 function trajectoryOf(protocol: Protocol, texts: readonly string[]): Trajectory {
   const made = new TrajectoryBuilder({ id: 't/0', taskId: 't', sampleIndex: 0 });
@@ -53,8 +47,11 @@ describe.each<[string, Reward, number, number]>([
   const protocol = protocols.get(name);
   const look = protocol.write(lookOf(protocol), 'I look closer.');
   const answer = protocol.write({ kind: 'answer', answer: '7' }, 'It can be read now.');
-  const scoreOf = (...texts: string[]): number =>
-    reward.score(trajectoryOf(protocol, texts), context);
+  const scoreOf = (...texts: string[]): number => {
+    const made = trajectoryOf(protocol, texts);
+    const task = { answer: '7', metadata: {} };
+    return reward.score(made, makeContext(made, task, { verifier: exact }));
+  };
 
   it('agree on a conversation as the protocol writes it', () => {
     expect(trajectoryOf(protocol, [look, look, answer]).answer).toBe('7');

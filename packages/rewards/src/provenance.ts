@@ -1,29 +1,26 @@
-/** Constants that say where they come from. */
+/** Constants that state where they come from. */
 
 /**
- * - `paper` stands in the paper's text;
- * - `code` was read in the system's public code;
- * - `note` a third party quotes it;
- * - `reconstructed` none prints it: chosen here so that what the paper says of it holds;
- * - `ours` no paper speaks of it.
+ * - `paper` printed in the paper;
+ * - `code` read in the system's public code;
+ * - `note` quoted by a third party;
+ * - `reconstructed` printed nowhere: chosen here so that the paper's description of it holds;
+ * - `ours` chosen here, or by the user;
+ * - `derived` follows from other settings.
  */
-export type Provenance = 'paper' | 'code' | 'note' | 'reconstructed' | 'ours';
+export type Provenance = 'paper' | 'code' | 'note' | 'reconstructed' | 'ours' | 'derived';
 
-export interface Constant<Value = number | string | boolean> {
+export type ConstantValue = number | string | boolean;
+
+export interface Constant<Value = ConstantValue> {
   readonly value: Value;
   readonly from: Provenance;
 }
 
 export type Constants = Readonly<Record<string, Constant>>;
 
-/** Options of which each value says where it comes from. */
+/** Options whose values each state where they come from. */
 export type Sourced<Options> = { readonly [Name in keyof Options]: Constant<Options[Name]> };
-
-/** A component's constants as the paper has them, and as its public code has. */
-export interface Variants<Options> {
-  readonly paper: Sourced<Options>;
-  readonly code: Sourced<Options>;
-}
 
 export function sourced<Value>(value: Value, from: Provenance): Constant<Value> {
   return { value, from };

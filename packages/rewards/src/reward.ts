@@ -1,9 +1,10 @@
 /** Rewards come in three scopes, three types: a trajectory, its turns, its group. */
-import type { Group, Trajectory } from '@saccade/trajectory';
-import type { Constants } from './provenance.ts';
-import type { TurnToolUse } from './tool-use/operation.ts';
 
-/** What a reward may know of the task besides the trajectory. */
+import type { TurnToolUse } from '@saccade/code-effects';
+import type { Group, Trajectory } from '@saccade/trajectory';
+import type { Constants, Provenance } from './provenance.ts';
+
+/** What a reward may know besides the trajectory. */
 export interface RewardContext {
   readonly answer: string;
   /** The task's; `taskFacts` reads what rewards want of it. */
@@ -18,6 +19,13 @@ export interface RewardContext {
   readonly stepScores?: readonly (number | undefined)[];
   /** Scores that judges gave the whole trajectory, by the judge's name. */
   readonly judgeScores?: Readonly<Record<string, number>>;
+  /**
+   * What another term gives this trajectory, before its weight: the term of that name in the same
+   * reward, with its settings there; `reward` itself if the reward has no such term. Worked out once.
+   *
+   * @throws ConfigError if terms ask for one another in a circle
+   */
+  termValue(reward: Reward): number;
 }
 
 /** What judges can be asked for beside the verdict, named as in the context. */
@@ -31,10 +39,10 @@ interface Described {
   readonly range: readonly [number, number];
   /** What judges must have given before it can score. */
   readonly needs?: readonly JudgedInput[];
-  /** Its numbers, and where each comes from. */
+  /** Its numbers, and where each comes from; see `defineReward`. */
   readonly constants?: Constants;
-  /** The reward with other constants; those left out stay. Checked by `changeTerms`. */
-  readonly with?: (constants: Constants) => AnyReward;
+  /** The reward with some settings changed. @throws ConfigError for one it does not have */
+  with?(values: Readonly<Record<string, unknown>>, from?: Provenance): AnyReward;
 }
 
 /** trajectory → number. */

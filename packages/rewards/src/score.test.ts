@@ -5,6 +5,7 @@ import { presetTerms } from './registry.ts';
 import type { Reward } from './reward.ts';
 import { accuracy } from './rewards/accuracy.ts';
 import { RewardError, type Scoring, scoreGroup, scoreTrajectory } from './score.ts';
+import { raised, type Step, trajectoryOf } from './trajectories.fixture.ts';
 import { boxedContent, judge } from './verdict.ts';
 import { exact } from './verifiers/exact.ts';
 import { numeric } from './verifiers/numeric.ts';
@@ -158,5 +159,30 @@ describe('verifiers', () => {
     ['e5', '0', 0],
   ])('numeric: "%s" for "%s" is %d', (answer, expected, score) => {
     expect(numeric.verify(answer, expected)).toBe(score);
+  });
+});
+
+describe('rewards of turns', () => {
+  const failing: Step = { code: 'x', result: raised };
+  const cut = (steps: readonly Step[]): Trajectory => {
+    const { turns, segments, answer: _, ...whole } = trajectoryOf(steps);
+    return {
+      ...whole,
+      turns: turns.slice(0, -1),
+      segments: segments.slice(0, -2),
+      stopReason: 'invalidAction',
+    };
+  };
+  const turnRewardsOf = (trajectory: Trajectory): readonly number[] | undefined => {
+    const scoring = { verifier: exact, terms: presetTerms('codedance') };
+    const group = { taskId: 't', trajectories: [trajectory] };
+    const task = { answer: '7', metadata: {} };
+    return scoreGroup(group, task, scoring).scored.trajectories[0]?.turnRewards;
+  };
+
+  it('end with the answer’s, also where no answer came', () => {
+    expect(turnRewardsOf(trajectoryOf([failing]))).toEqual([-0.5, 0]);
+    expect(turnRewardsOf(cut([{ code: 'y' }, failing]))).toEqual([0, -0.5, 0]);
+    expect(turnRewardsOf(cut([failing]))).toEqual([-0.5, 0]);
   });
 });

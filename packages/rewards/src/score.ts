@@ -1,6 +1,6 @@
 /** Adds rewards to trajectories: a weighted sum whose terms are kept by name. */
 import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
-import type { Group, ScoredTrajectory, Trajectory } from '@saccade/trajectory';
+import { type Group, isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
 import { type ContextOptions, type Judged, makeContext, type ScoringTask } from './context.ts';
 import type { AnyReward, GroupReward, RewardContext } from './reward.ts';
 
@@ -129,7 +129,7 @@ function scoreAlone(
   let turnRewards: number[] | undefined;
   for (const { reward, weight } of scoring.terms) {
     if (reward.scope === 'trajectory') {
-      const value = guarded(reward.name, where, () => reward.score(trajectory, context));
+      const value = guarded(reward.name, where, () => context.termValue(reward));
       values.set(reward.name, expectFinite(reward.name, where, value));
     } else if (reward.scope === 'turn') {
       const given = guarded(reward.name, where, () => reward.score(trajectory, context));
@@ -142,6 +142,10 @@ function scoreAlone(
       }
     }
   }
+  // The last entry is the answer's. A trajectory that ends in a tool call has none: without an entry for
+  // it, advantages of turns would take the failing call for the answer and leave it out.
+  const last = trajectory.turns.at(-1);
+  if (last !== undefined && isToolUse(last.action)) turnRewards?.push(0);
   return { trajectory, context, values, ...(turnRewards && { turnRewards }) };
 }
 

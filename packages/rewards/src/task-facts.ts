@@ -1,7 +1,8 @@
 /** What rewards read of a task's metadata. */
+
+import { type Affine, type Box, isBox } from '@saccade/code-effects';
 import { DataError } from '@saccade/core';
 import type { RewardContext } from './reward.ts';
-import { type Affine, type Box, isBox } from './tool-use/geometry.ts';
 
 /** All optional: a task set gives what it knows. */
 export interface TaskFacts {

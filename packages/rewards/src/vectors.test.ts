@@ -1,22 +1,16 @@
 /** Hand-worked numbers of the five systems' rewards, from their equations and constants. */
+
 import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import type { Judged } from './context.ts';
 import { makeContext } from './context.ts';
-import { valuesOf } from './provenance.ts';
-import { presetTerms } from './registry.ts';
-import { balancedToolCallVariants, toolCallIncentive } from './rewards/balanced-tool-call.ts';
+import { presetNamed, presetTerms } from './registry.ts';
+import { balancedToolCall, toolCallIncentive } from './rewards/balanced-tool-call.ts';
 import { inferredNecessity } from './rewards/suggested-tool.ts';
 import { vistaDense } from './rewards/vista-dense.ts';
-import { difficultyWeight } from './rewards/vista-difficulty.ts';
+import { difficultyWeight, vistaDifficulty } from './rewards/vista-difficulty.ts';
 import { vistaSparse } from './rewards/vista-sparse.ts';
 import { scoreGroup } from './score.ts';
-import {
-  fromQuarterTurn,
-  intersectionOverUnion,
-  invertAffine,
-  mapBox,
-} from './tool-use/geometry.ts';
 import { raised, type Step, trajectoryOf } from './trajectories.fixture.ts';
 import { exact } from './verifiers/exact.ts';
 
@@ -52,9 +46,12 @@ describe('CodeDance', () => {
     [0.875, -0.0176, -0.1526],
     [1, -0.0808, -0.182],
   ])('at a group accuracy of %d a call is worth %d, in the code %d', (mu, paper, code) => {
-    const { paper: ours, code: theirs } = balancedToolCallVariants;
-    expect(toolCallIncentive(mu, valuesOf(ours))).toBeCloseTo(paper, 4);
-    expect(toolCallIncentive(mu, valuesOf(theirs))).toBeCloseTo(code, 4);
+    expect(toolCallIncentive(mu, balancedToolCall.values)).toBeCloseTo(paper, 4);
+    const theirs = { ...balancedToolCall.values, doubleSteepness: true };
+    expect(toolCallIncentive(mu, theirs)).toBeCloseTo(code, 4);
+    expect(presetNamed('codedance/code').terms[2]?.reward.values).toMatchObject({
+      doubleSteepness: true,
+    });
   });
 
   it('pays R_seq by answer and by the share of calls that ran', () => {
@@ -165,7 +162,7 @@ describe('VISTA-R1', () => {
     [2, 0.5],
     [3, 0.5],
   ])('a group whose mean is %d is weighed by %d', (mean, weight) => {
-    expect(difficultyWeight(mean)).toBe(weight);
+    expect(difficultyWeight(mean, vistaDifficulty.values)).toBe(weight);
   });
 });
 
@@ -302,18 +299,5 @@ describe('CodeV', () => {
     expect(unjudged.failed[0]?.failure?.message).toMatch(/step 0 has the score undefined/);
     const noSearch = { answer: '7', metadata: { needsSearch: false } };
     expect(scoreGroup(group, noSearch, scoring).scored.trajectories[0]?.reward).toBeCloseTo(1.3);
-  });
-});
-
-describe('boxes', () => {
-  it('overlap by a seventh where a quarter of each is shared', () => {
-    expect(intersectionOverUnion([0, 0, 10, 10], [5, 5, 15, 15])).toBeCloseTo(1 / 7, 14);
-  });
-
-  it('are where a quarter turn counter-clockwise takes them', () => {
-    const forward = invertAffine(fromQuarterTurn(100));
-    expect(forward && mapBox(forward, [10, 5, 30, 15])).toEqual([5, 70, 15, 90]);
-    // The corner (W, 0) becomes the origin.
-    expect(forward && mapBox(forward, [100, 0, 100, 0])).toEqual([0, 0, 0, 0]);
   });
 });

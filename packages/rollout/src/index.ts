@@ -25,7 +25,8 @@ export {
 } from './recorded-env.ts';
 export { type Replayed, type ReplayOptions, replay, streamOf } from './replay.ts';
 export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts';
-export { type RolloutOptions, rollout, type SamplingOptions } from './rollout.ts';
+export { rollout } from './rollout.ts';
+export type { RolloutOptions, SamplingOptions } from './rollout-options.ts';
 export {
   type GroupOptions,
   type MakeEnv,
@@ -34,4 +35,11 @@ export {
   rolloutGroup,
   runRollouts,
 } from './runner.ts';
+export {
+  type PackingSettings,
+  packingSettings,
+  type RolloutSettings,
+  rolloutSettings,
+} from './settings.ts';
+export { type SlowTools, withSlowTools } from './slow-tools.ts';
 export { checkRetries, type RetryBudgets } from './tries.ts';

@@ -18,7 +18,7 @@ import {
   modelSegments,
   type PartialRollout,
 } from './partial.ts';
-import type { RolloutOptions } from './rollout.ts';
+import type { RolloutOptions } from './rollout-options.ts';
 
 /** Leaves a turn with a failure; never seen outside of this file. */
 class Broken {

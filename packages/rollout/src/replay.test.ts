@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { describeDifference } from './describe-difference.ts';
 import { recordedEnv } from './recorded-env.ts';
 import { replay } from './replay.ts';
-import { type RolloutOptions, rollout } from './rollout.ts';
+import { rollout } from './rollout.ts';
+import type { RolloutOptions } from './rollout-options.ts';
 import {
   CharacterProcessor,
   LookEnv,

@@ -10,7 +10,8 @@ import {
   recordedSampler,
   recordedTask,
 } from './recorded-env.ts';
-import { rollout, type SamplingOptions } from './rollout.ts';
+import { rollout } from './rollout.ts';
+import type { SamplingOptions } from './rollout-options.ts';
 
 export interface ReplayOptions
   extends Omit<SamplingOptions, 'stream'>,

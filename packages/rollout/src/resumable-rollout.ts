@@ -9,7 +9,7 @@ import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { failureOf } from './failures.ts';
 import { OpenRollout, rolloutId } from './open-rollout.ts';
 import type { PartialRollout } from './partial.ts';
-import type { RolloutOptions } from './rollout.ts';
+import type { RolloutOptions } from './rollout-options.ts';
 import type { MakeEnv } from './runner.ts';
 import { type RetryBudgets, Tries } from './tries.ts';
 

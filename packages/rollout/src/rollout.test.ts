@@ -1,6 +1,7 @@
 import { checkTrajectory, type Trajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
-import { type RolloutOptions, rollout } from './rollout.ts';
+import { rollout } from './rollout.ts';
+import type { RolloutOptions } from './rollout-options.ts';
 import { LookEnv, picture, ScriptedPolicy, taskOf } from './scripted.fixture.ts';
 
 const options: RolloutOptions = { seed: 1, maxTokensPerTurn: 10, maxContextTokens: 100 };

@@ -6,7 +6,8 @@ import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@s
 import { failureOf, Stopped } from './failures.ts';
 import { ModelImages } from './model-images.ts';
 import { rolloutId } from './open-rollout.ts';
-import { checkBudgets, rollout, type SamplingOptions } from './rollout.ts';
+import { checkBudgets, rollout } from './rollout.ts';
+import type { SamplingOptions } from './rollout-options.ts';
 import { checkRetries, type RetryBudgets, Tries } from './tries.ts';
 
 /** Makes a fresh environment for one trajectory. */

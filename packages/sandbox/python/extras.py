@@ -19,6 +19,11 @@ class Extras:
         if "pictures" in wanted or "figures" in wanted:
             capture.filters = Filters(wanted.get("pictures", {}), wanted.get("figures", {}))
 
+    def know(self, image):
+        """An input of the session, before any code runs."""
+        if self.files is not None:
+            self.files.know(image)
+
     def begin(self):
         if self.files is not None:
             self.files.begin()

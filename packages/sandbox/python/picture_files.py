@@ -6,6 +6,7 @@ links; what was opened is looked at again, read once, up to a limit, and only de
 """
 
 import functools
+import hashlib
 import os
 import re
 import stat
@@ -52,6 +53,8 @@ class PictureFiles:
         self.takes_saved = wanted.get("savedFiles", False)
         self.hides_names = wanted.get("hidesNames", False)
         self.excepted = {os.path.normpath(name) for name in wanted.get("exceptFiles", ())}
+        # Digests of the inputs' pixels: an input that is saved unchanged shows nothing new.
+        self.known = set()
         # Where the pixels of saved files come from, by device and number, with size and time.
         self.origins = {}
         # Of saved files before the execution: status, and a checksum while they are young.
@@ -77,6 +80,10 @@ class PictureFiles:
             return image
 
         Image.Image.save, Image.open = followed_save, followed_open
+
+    def know(self, image):
+        if self.excepted:
+            self.known.add(digest(image))
 
     def begin(self):
         self.taken = dict.fromkeys(self.excepted, False)
@@ -202,6 +209,8 @@ class PictureFiles:
                 capture.lost_images = True
                 return False
             image.load()
+            if self.known and digest(image) in self.known:
+                return False
             self.mark(image, join(self.root, path))
             return capture.add(image, "file", shown_name(path))
         except (MemoryError, Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -263,6 +272,12 @@ class PictureFiles:
         size, written, origin = self.origins.get((info.st_dev, info.st_ino), (None, None, None))
         if (size, written) == (info.st_size, info.st_mtime_ns):
             setattr(image, provenance.ORIGIN, origin)
+
+
+def digest(image):
+    """Of size and pixels, whatever the file's name and format."""
+    plain = image if image.mode == "RGB" else image.convert("RGB")
+    return hashlib.blake2b(plain.tobytes(), digest_size=16, salt=b"%d" % plain.width).digest()
 
 
 def status(info):

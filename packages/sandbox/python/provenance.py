@@ -1,11 +1,12 @@
-"""Follows the pixels of input pictures through Pillow's crops, resizes and flips.
+"""Follows the pixels of input images through Pillow's crops, resizes, flips and turns.
 
-An image with a known origin carries (input's name, a, c, e, f): the point (x, y) of the image, in
-continuous coordinates where pixel i covers [i, i + 1), is the point (a*x + c, e*y + f) of the
-input. Operations not listed here give images without one.
+An image with a known origin carries (input's name, a, b, c, d, e, f): the point (x, y) of the image,
+in continuous coordinates where pixel i covers [i, i + 1), is the point (a*x + b*y + c, d*x + e*y + f)
+of the input. Operations not listed here give images without one.
 """
 
 import functools
+import math
 
 from PIL import Image, ImageEnhance
 
@@ -17,7 +18,7 @@ def of(image):
 
 
 def mark(image, name):
-    setattr(image, ORIGIN, (name, 1.0, 0.0, 1.0, 0.0))
+    setattr(image, ORIGIN, (name, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0))
 
 
 def _set(image, origin):
@@ -27,17 +28,63 @@ def _set(image, origin):
         delattr(image, ORIGIN)
 
 
-def _mapped(origin, sx, tx, sy, ty):
-    """The origin of an image whose (x, y) is (sx*x + tx, sy*y + ty) of the image with `origin`."""
+def _after(origin, a, b, c, d, e, f):
+    """The origin of an image whose (x, y) is (a*x + b*y + c, d*x + e*y + f) of one with `origin`."""
     if origin is None:
         return None
-    name, a, c, e, f = origin
-    return (name, a * sx, a * tx + c, e * sy, e * ty + f)
+    name, *outer = origin
+    p, q, r, s, t, u = outer
+    return (
+        name,
+        p * a + q * d,
+        p * b + q * e,
+        p * c + q * f + r,
+        s * a + t * d,
+        s * b + t * e,
+        s * c + t * f + u,
+    )
+
+
+def _mapped(origin, sx, tx, sy, ty):
+    """The origin of an image whose (x, y) is (sx*x + tx, sy*y + ty) of the image with `origin`."""
+    return _after(origin, sx, 0.0, tx, 0.0, sy, ty)
 
 
 def resized(origin, size, new_size):
     """The origin of an image after it was resized as a whole."""
     return _mapped(origin, size[0] / new_size[0], 0.0, size[1] / new_size[1], 0.0)
+
+
+def _transposed(method, width, height):
+    """Takes a point after a transpose back to before it, for an image of width x height before."""
+    ways = Image.Transpose
+    return {
+        ways.FLIP_LEFT_RIGHT: (-1.0, 0.0, width, 0.0, 1.0, 0.0),
+        ways.FLIP_TOP_BOTTOM: (1.0, 0.0, 0.0, 0.0, -1.0, height),
+        ways.ROTATE_90: (0.0, -1.0, width, 1.0, 0.0, 0.0),
+        ways.ROTATE_180: (-1.0, 0.0, width, 0.0, -1.0, height),
+        ways.ROTATE_270: (0.0, 1.0, 0.0, -1.0, 0.0, height),
+        ways.TRANSPOSE: (0.0, 1.0, 0.0, 1.0, 0.0, 0.0),
+        ways.TRANSVERSE: (0.0, -1.0, width, -1.0, 0.0, height),
+    }.get(method)
+
+
+def _rotated(size, angle, new_size, center, translate):
+    """Takes a point after Image.rotate back to before it; the matrix is Pillow's own."""
+    width, height = size
+    new_width, new_height = new_size
+    # The center of a turn without one given; an enlarged canvas keeps it in its middle.
+    center_x, center_y = (width / 2, height / 2) if center is None else center
+    shift_x, shift_y = (0, 0) if translate is None else translate
+    radians = -math.radians(angle % 360.0)
+    cos, sin = round(math.cos(radians), 15), round(math.sin(radians), 15)
+    x, y = -center_x - shift_x, -center_y - shift_y
+    c, f = cos * x + sin * y + center_x, -sin * x + cos * y + center_y
+    if new_size != size:
+        # As Pillow does for `expand`: the grown canvas is centered on the old one.
+        x, y = -(new_width - width) / 2.0, -(new_height - height) / 2.0
+        c, f = cos * x + sin * y + c, -sin * x + cos * y + f
+    return (cos, sin, c, -sin, cos, f)
 
 
 def install():
@@ -84,17 +131,30 @@ def install():
     wrap(Image.Image, "resize", resize)
 
     def transpose(self, result, method):
-        flip_x = method in (Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_180)
-        flip_y = method in (Image.Transpose.FLIP_TOP_BOTTOM, Image.Transpose.ROTATE_180)
-        if not flip_x and not flip_y:
-            _set(result, None)
-            return
-        width, height = self.size
-        x = (-1.0, width) if flip_x else (1.0, 0.0)
-        y = (-1.0, height) if flip_y else (1.0, 0.0)
-        _set(result, _mapped(of(self), *x, *y))
+        back = _transposed(method, *self.size)
+        _set(result, None if back is None else _after(of(self), *back))
 
     wrap(Image.Image, "transpose", transpose)
+
+    original_rotate = Image.Image.rotate
+
+    @functools.wraps(original_rotate)
+    def rotate(
+        self,
+        angle,
+        resample=Image.Resampling.NEAREST,
+        expand=0,
+        center=None,
+        translate=None,
+        fillcolor=None,
+    ):
+        # Pillow turns by quarters through transpose and copy, which are followed by themselves.
+        result = original_rotate(self, angle, resample, expand, center, translate, fillcolor)
+        if of(result) is None:
+            _set(result, _after(of(self), *_rotated(self.size, angle, result.size, center, translate)))
+        return result
+
+    Image.Image.rotate = rotate
 
     original_thumbnail = Image.Image.thumbnail
 
@@ -106,6 +166,6 @@ def install():
 
     Image.Image.thumbnail = thumbnail
 
-    # Foreign pixels came in: the picture is no longer a view of its input.
+    # Foreign pixels came in: the image is no longer a view of its input.
     for method in ("paste", "alpha_composite"):
         wrap(Image.Image, method, lambda self, *_, **__: _set(self, None))

@@ -150,7 +150,8 @@ class Worker:
         self.repairs.install()
         self.extras = Extras(wanted["capture"], self.capture, start.scratch)
         for index, (name, number) in enumerate(zip(wanted["images"], start.images, strict=True)):
-            self.namespace[name] = open_image(name, number, index)
+            image = self.namespace[name] = open_image(name, number, index)
+            self.extras.know(image)
         for number in start.videos:
             os.close(number)
         films = dict(zip(wanted["videos"], videos, strict=True))

@@ -64,7 +64,7 @@ describe('the last expression', () => {
     const shown = await run({ capture }, 'photo.crop((40, 30, 96, 86))');
     expect(shown.images[0]).toMatchObject({
       ...{ width: 56, height: 56, source: 'value' },
-      origin: { image: 'photo', map: [1, 40, 1, 30] },
+      origin: { image: 'photo', map: [1, 0, 40, 0, 1, 30] },
     });
     expect(shown.images[0]).not.toHaveProperty('file');
     const figure = await run({ capture }, 'plt.figure(figsize=(2, 1))');
@@ -207,6 +207,23 @@ plt.savefig("figure.png")`;
     expect((await run({ capture: both }, `${code}\n1 / 0`)).images).toEqual([]);
   });
 
+  it.each([
+    ['renamed', 'os.rename("photo.png", "z.png")\nprint("z.png")'],
+    ['copied', 'shutil.copy("photo.png", "z.png")\nprint("z.png")'],
+    ['saved again', 'photo.save("z.png")\nprint("z.png")'],
+    ['in another format', 'Image.open("photo.png").save("z.bmp")\nprint("z.bmp")'],
+    ['linked', 'os.link("photo.png", "z.png")\nprint("z.png")'],
+  ])('show no input that was %s without a change', async (_, code) => {
+    const capture = { printedFiles: true, savedFiles: true, exceptFiles: ['photo.png'] };
+    const head = 'import os, shutil\n';
+    const outcome = await run({ capture }, 'photo.save("photo.png")', head + code);
+    expect([outcome.kind, names(outcome)]).toEqual(['ok', []]);
+    // A change of it is new evidence.
+    const part = 'photo.crop((40, 30, 140, 90)).save("part.png")\nprint("part.png")';
+    const changed = await run({ capture }, 'photo.save("photo.png")', head + code, part);
+    expect(names(changed)).toEqual(['part.png']);
+  });
+
   it('keep the origin of the picture that was saved', async () => {
     const capture = { printedFiles: true };
     const code = `photo.save("photo.png")
@@ -215,7 +232,7 @@ os = __import__("os")
 os.rename("part.jpg", "other.jpg")
 print("other.jpg")`;
     const [part] = (await run({ capture }, code)).images;
-    expect(part?.origin).toEqual({ image: 'photo', map: [1, 40, 1, 30] });
+    expect(part?.origin).toEqual({ image: 'photo', map: [1, 0, 40, 0, 1, 30] });
     const foreign = `photo.save("a.png")\n${save('a.png')}print("a.png")`;
     expect((await run({ capture }, foreign)).images[0]).not.toHaveProperty('origin');
   });
@@ -271,7 +288,7 @@ describe('filters', () => {
     const code = `${show('(60, 56)', '(80, 55)')}\nphoto.crop((40, 30, 96, 58)).show()`;
     const enlarged = await run({ capture: { pictures } }, code);
     expect(sizes(enlarged)).toEqual(['60x56', '163x112', '224x112']);
-    expect(enlarged.images[2]?.origin).toEqual({ image: 'photo', map: [0.25, 40, 0.25, 30] });
+    expect(enlarged.images[2]?.origin).toEqual({ image: 'photo', map: [0.25, 0, 40, 0, 0.25, 30] });
   });
 
   it('draw figures at another resolution, cut to what they show', async () => {

@@ -42,3 +42,5 @@ export type {
   SessionMode,
   SessionOptions,
 } from './session.ts';
+export { type KnownSandbox, sandboxes } from './units/registry.ts';
+export { defineSandbox, type SandboxContext, type SandboxUnit } from './units/sandbox-unit.ts';

@@ -21,7 +21,7 @@ const outcomeSchema = z.object({
       origin: z
         .object({
           image: z.string(),
-          map: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+          map: z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]),
         })
         .optional(),
     }),

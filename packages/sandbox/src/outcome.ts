@@ -32,15 +32,15 @@ export interface CapturedImage {
   /** Of a file: its path in the session's directory, as code chose it. */
   readonly file?: string;
   /**
-   * Where its pixels come from, when the runtime could follow it through crops and resizes: the
+   * Where its pixels come from, when the runtime could follow it through crops, resizes and turns: the
    * input's variable name and the affine map that takes this picture's pixel coordinates to the
-   * input's: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. Coordinates are continuous (pixel i
-   * covers [i, i + 1)); a flip has a negative scale. A hint for metrics, not evidence: code that
+   * input's: x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]. Coordinates are
+   * continuous (pixel i covers [i, i + 1)); a quarter turn has a = e = 0, a flip a negative scale. A hint for metrics, not evidence: code that
    * wants to can forge it.
    */
   readonly origin?: {
     readonly image: string;
-    readonly map: readonly [number, number, number, number];
+    readonly map: readonly [number, number, number, number, number, number];
   };
 }
 

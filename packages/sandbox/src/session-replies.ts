@@ -24,7 +24,8 @@ const coordinate = z.number();
 const origin = z
   .object({
     image: text,
-    map: z.tuple([coordinate, coordinate, coordinate, coordinate]),
+    /** [a, b, c, d, e, f]: see `CapturedImage.origin`. */
+    map: z.tuple([coordinate, coordinate, coordinate, coordinate, coordinate, coordinate]),
   })
   .optional()
   .catch(undefined);

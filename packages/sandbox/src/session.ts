@@ -89,7 +89,10 @@ export interface CaptureOptions {
   readonly hidesNames?: boolean;
   /** Picture files that the execution wrote in the session's directory, oldest first. */
   readonly savedFiles?: boolean;
-  /** Files that are never captured, by their paths in the session's directory. */
+  /**
+   * Files that are never captured, by their paths in the session's directory. With any, neither is a
+   * file whose pixels are those of an input of the session, whatever its name: it shows nothing new.
+   */
   readonly exceptFiles?: readonly string[];
   /** How figures are drawn. */
   readonly figures?: {

@@ -1,5 +1,5 @@
 /** A scored group with its advantages, fixed while it is whole. */
-import { ShapeError } from '@saccade/core';
+import { isUniform, ShapeError } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import type { ScoredGroup } from './scheduler.ts';
 
@@ -29,13 +29,15 @@ export function withAdvantages(
 }
 
 /**
- * Population standard deviation; exactly 0 where all values are equal, whatever rounding does.
+ * Population standard deviation, exactly 0 where the values differ only by rounding noise.
  *
  *   σ = sqrt(mean((R − mean(R))²))
+ *
+ * `isUniform` of `@saccade/core` defines rounding noise, here and in the advantages.
  */
 export function populationStd(values: Float64Array): number {
   const first = values[0];
-  if (first === undefined || values.every((value) => value === first)) return 0;
+  if (first === undefined || isUniform(values)) return 0;
   let excess = 0;
   for (const value of values) excess += value - first;
   const mean = first + excess / values.length;

@@ -181,21 +181,3 @@ export function expectCount(option: string, value: number, least = 1): void {
     `${option} must be a whole number of at least ${least}, is ${value}.`,
   );
 }
-
-/** @throws ConfigError unless the factor is finite and at least 1 */
-export function expectFactor(option: string, value: number): void {
-  if (value >= 1 && Number.isFinite(value)) return;
-  throw new ConfigError(
-    `scheduler.${option}`,
-    `${option} must be at least 1, is ${value}. It is groups rolled out per group used.`,
-  );
-}
-
-/** @throws ConfigError unless the option is one of the words */
-export function expectWord(option: string, value: string, words: readonly string[]): void {
-  if (words.includes(value)) return;
-  throw new ConfigError(
-    `scheduler.${option}`,
-    `${option} must be one of ${words.join(', ')}, is ${value}.`,
-  );
-}

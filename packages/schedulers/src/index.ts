@@ -1,4 +1,5 @@
 export { type AdvantagedGroup, populationStd, withAdvantages } from './advantaged-group.ts';
+export { defineScheduler, type SchedulerDefinition } from './define-scheduler.ts';
 export { countDrops } from './drop-counts.ts';
 export { isBroken } from './filters/broken.ts';
 export {
@@ -8,7 +9,7 @@ export {
   type GroupFilter,
 } from './filters/group-filters.ts';
 export { type PassRateWindow, passRate } from './filters/pass-rate.ts';
-export { schedulers } from './registry.ts';
+export { type KnownScheduler, schedulers } from './registry.ts';
 export type {
   AdvantagedTrajectory,
   CancelReason,
@@ -22,25 +23,21 @@ export type {
   ScoredGroup,
 } from './scheduler.ts';
 export {
-  type Asynchronous,
   type AsynchronousOptions,
   asynchronous,
 } from './schedulers/asynchronous.ts';
 export {
-  type DifficultyPrefilter,
   type DifficultyPrefilterOptions,
   difficultyPrefilter,
 } from './schedulers/difficulty-prefilter.ts';
 export {
-  type DynamicSampling,
   type DynamicSamplingOptions,
   dynamicSampling,
 } from './schedulers/dynamic-sampling.ts';
 export {
-  type OversampleFilterRank,
   type OversampleOptions,
   oversampleFilterRank,
 } from './schedulers/oversample-filter-rank.ts';
 export { synchronous } from './schedulers/synchronous.ts';
-export { type TailPatch, type TailPatchOptions, tailPatch } from './schedulers/tail-patch.ts';
+export { type TailPatchOptions, tailPatch } from './schedulers/tail-patch.ts';
 export { type FormattedState, formatState, parseState } from './state-json.ts';

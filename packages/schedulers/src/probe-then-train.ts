@@ -1,6 +1,6 @@
 /** The part that curricula share: measure pass rates of tasks, then train on those in a window. */
 import type { AdvantagedGroup } from './advantaged-group.ts';
-import { allOf, collectRounds, dropGroup, expectCount } from './collect.ts';
+import { allOf, collectRounds, dropGroup } from './collect.ts';
 import { expectWindow, outside, type PassRateWindow, passRate } from './filters/pass-rate.ts';
 import type { ScheduleCommand, Scheduler, SchedulerOptions } from './scheduler.ts';
 
@@ -38,9 +38,6 @@ const EMPTY: Memory = { isProbing: false, pool: [], next: 0, steps: 0, rounds: 0
 export function probeThenTrain(name: string, options: ProbeOptions): Scheduler {
   const { promptsPerStep: wanted, probeTasks, refreshEverySteps, maxRounds } = options;
   expectWindow(options);
-  expectCount('probeTasks', probeTasks);
-  expectCount('maxRounds', maxRounds);
-  expectCount('refreshEverySteps', refreshEverySteps, 0);
 
   type Answer = readonly [Memory, readonly ScheduleCommand[]];
   const probe = (memory: Memory): Answer => [

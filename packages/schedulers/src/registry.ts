@@ -7,3 +7,6 @@ export const schedulers: Registry<SchedulerKind> = defineRegistry<SchedulerKind>
   'scheduler',
   catalog,
 );
+
+/** The units of this package, with the literal types of their names and settings. */
+export type KnownScheduler = (typeof catalog)[keyof typeof catalog];

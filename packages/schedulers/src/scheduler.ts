@@ -11,6 +11,7 @@
  * and `weightsPublished` after each optimizer step. Schedulers of kinds with `isStreaming` need
  * these; so do limits on what is in flight. A task's id is in flight once at a time.
  */
+import type { SettingsInput, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Group, ScoredTrajectory } from '@saccade/trajectory';
 
 export type ScoredGroup = Group<ScoredTrajectory>;
@@ -143,19 +144,30 @@ export interface InFlightLimits {
   readonly deadlineSeconds?: number;
 }
 
-/** A kind of scheduler: what the registry holds. Further options have defaults. */
-export interface SchedulerKind {
+/** A kind of scheduler: what the registry holds. `settings` are the options a person can set. */
+export interface SchedulerKind extends Unit {
   readonly name: string;
   /** arXiv id or citation. */
   readonly paper: string;
-  /** One sentence for people. */
-  readonly description: string;
   /** Whether its driver has to stream: see the top of this file. Default false. */
   readonly isStreaming?: boolean;
   /** Whether it says `rollOutAgain`: its driver then has to find tasks by their ids. Default false. */
   readonly repeatsTasks?: boolean;
   /** Options of its own, beside the defaults, that the contract runs it with. */
   readonly variants?: readonly Readonly<Record<string, unknown>>[];
-  /** @throws ConfigError for an option out of range */
+  /**
+   * @param options its settings, those left out at their defaults, and what the driver gives
+   * @throws ConfigError for an option out of range
+   */
   create(options: SchedulerOptions): Scheduler;
+}
+
+/** A kind with the literal type of its name and its own settings. */
+export interface SchedulerUnit<Name extends string, Schema extends SettingsSchema>
+  extends SchedulerKind,
+    Unit<Schema> {
+  readonly name: Name;
+  readonly description: string;
+  readonly settings: Schema;
+  create(options: SchedulerOptions & SettingsInput<Schema>): Scheduler;
 }

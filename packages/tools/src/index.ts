@@ -2,7 +2,7 @@ export { callTool, type ToolCall } from './call-tool.ts';
 export { ToolError } from './errors.ts';
 export { type RefusalType, refused } from './refused.ts';
 export { pictureTools, tools } from './registry.ts';
-export { composeMaps, joinOutcomes, runOnPicture } from './run-on-picture.ts';
+export { joinOutcomes, runOnPicture } from './run-on-picture.ts';
 export {
   defineTool,
   type GivenArguments,

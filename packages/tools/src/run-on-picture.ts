@@ -1,6 +1,6 @@
 /** Runs Python on one picture, in a session of its own: nothing stays for the next call. */
 import type { CapturedImage, Outcome } from '@saccade/sandbox';
-import type { AffineMap } from '@saccade/trajectory';
+import { composeAffine } from '@saccade/trajectory';
 import { refused } from './refused.ts';
 import type { ToolContext, ToolPicture } from './tool.ts';
 
@@ -59,13 +59,6 @@ function inFrameOf(picture: ToolPicture, image: CapturedImage): CapturedImage {
   const { origin, ...rest } = image;
   if (origin === undefined || origin.image !== pictureVariable) return rest;
   if (picture.origin === undefined) return { ...rest, origin: { ...origin, image: picture.name } };
-  const map = composeMaps(picture.origin.map, origin.map);
+  const map = composeAffine(picture.origin.map, origin.map);
   return { ...rest, origin: { image: picture.origin.image, map } };
-}
-
-/** The map that applies `inner` first: x' = a·(a'·x + c') + c, and the same for y. */
-export function composeMaps(outer: AffineMap, inner: AffineMap): AffineMap {
-  const [a, c, e, f] = outer;
-  const [innerA, innerC, innerE, innerF] = inner;
-  return [a * innerA, a * innerC + c, e * innerE, e * innerF + f];
 }

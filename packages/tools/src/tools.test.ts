@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool } from './call-tool.ts';
 import { toolContract } from './contract.ts';
 import { pictureTools, tools } from './registry.ts';
-import { composeMaps } from './run-on-picture.ts';
 import type { GivenArguments, ToolContext } from './tool.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
@@ -78,7 +77,7 @@ describe('picture tools', () => {
       { name: 'image_zoom_in_tool', arguments: given },
       later,
     );
-    expect(second.images[0]?.origin).toEqual({ image: 'image_0', map: [1, 25, 1, 16] });
+    expect(second.images[0]?.origin).toEqual({ image: 'image_0', map: [1, 0, 25, 0, 1, 16] });
     expect(pixelAt(second, 0, 0).slice(0, 2)).toEqual([25, 16]);
   });
 
@@ -157,8 +156,4 @@ describe('code_image_tool', () => {
     expect([outcome.error?.type, outcome.images]).toEqual([type, []]);
     expect(outcome.error?.message).toMatch(message);
   });
-});
-
-it('composes maps, the inner one first', () => {
-  expect(composeMaps([2, 3, 4, 5], [10, 20, 30, 40])).toEqual([20, 43, 120, 165]);
 });

@@ -9,6 +9,7 @@ import {
   type Protocol,
   protocols,
 } from '@saccade/gym';
+import type { StagePolicy } from '@saccade/loop';
 import type {
   LossFunction,
   PackedBatch,
@@ -124,7 +125,7 @@ async function misbehave(kind: string | undefined, error: Error): Promise<void> 
 }
 
 /** A policy that writes what the plan of each rollout says, and learns nothing. */
-export class FaultyPolicy implements Omit<Policy, 'processor'> {
+export class FaultyPolicy implements StagePolicy {
   version = 0;
   readonly processor: Policy['processor'];
   readonly #faults: Faults;
@@ -181,11 +182,12 @@ export class FaultyPolicy implements Omit<Policy, 'processor'> {
     return { ...scores, loss: loss(scores).loss };
   }
 
-  async optimizerStep(): Promise<{ gradNorm: number }> {
+  async optimizerStep() {
     this.version++;
-    return { gradNorm: 1 };
+    return { gradNorm: 1, isSkipped: false };
   }
 
+  resetOptimizer(): void {}
   async save(): Promise<void> {}
   async load(): Promise<void> {}
   dispose(): void {}

@@ -5,11 +5,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LocalPolicy } from '@saccade/policy';
+import { createLearner } from '@saccade/learner';
+import { type Run, reinforceStreaming } from '@saccade/loop';
 import type { ScoredGroupResult } from '@saccade/rewards';
+import { initialState, openMetricsLog } from '@saccade/run-store';
 import { ensurePython, LocalSandbox } from '@saccade/sandbox';
 import { afterAll, expect, it } from 'vitest';
-import { pythonDirectory } from './cli/shared.ts';
 import {
   Faults,
   FaultyEnv,
@@ -20,13 +21,13 @@ import {
   hangOf,
   planOf,
 } from './faults.fixture.ts';
-import { openMetricsLog } from './metrics-log.ts';
 import { openParts } from './parts.ts';
+import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
-import type { Run } from './run.ts';
-import { initialState } from './run-state.ts';
-import { applySettings, parseSetting, validateConfig } from './settings.ts';
-import { reinforceStreaming } from './streaming.ts';
+import { resolveRun } from './run-config.ts';
+import { applySettings, parseSetting } from './settings.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 
 const rollouts = Number(process.env.SACCADE_FAULT_ROLLOUTS ?? 320);
 const groupSize = 4;
@@ -73,16 +74,16 @@ function fatesOf({ scored, failed }: ScoredGroupResult): Fates {
 }
 
 const settings = [
-  'rl.scheduler=asynchronous',
-  `rl.batchSize=${batchSize}`,
+  'scheduler=asynchronous',
+  `scheduler.promptsPerStep=${batchSize}`,
   `rl.groupSize=${groupSize}`,
   `rl.steps=${rollouts / groupSize / batchSize}`,
   // Nothing is dropped for its age, so that every rollout's fate is what its faults make it.
-  'rl.maxStaleness=999',
-  'rl.maxInFlight=64',
+  'scheduler.maxStaleness=999',
+  'scheduler.inFlight.maxTrajectories=64',
   'rollout.retries=4',
   'rollout.deadlineSeconds=3',
-  'rollout.sandboxWallSeconds=1.5',
+  'protocol.executionSeconds=1.5',
   'evaluation.everySteps=0',
   'checkpoint.everyRlSteps=1000',
   'keepTrajectoriesEverySteps=0',
@@ -95,10 +96,15 @@ it.runIf(existsSync('/proc/self/stat'))(
     const before = new Set(descendants());
     process.env.TMPDIR = join(root, 'tmp');
     mkdirSync(process.env.TMPDIR);
-    const config = validateConfig(applySettings(recipes.get('smoke').config, settings));
+    const resolved = resolveRun(applySettings(inputOf(recipes.get('smoke')), settings));
+    const { config } = resolved;
     const faults = new Faults(config.seed);
     const protocol = faultyProtocol(faults);
-    const parts = await openParts(config, python, () => {}, root);
+    const parts = await openParts(resolved, {
+      python: async () => python,
+      onEvent: () => {},
+      directory: root,
+    });
     const { sandbox } = parts;
     if (!(sandbox instanceof LocalSandbox)) throw new Error('unreachable');
     const policy = new FaultyPolicy(faults, parts.policy.processor, protocol);
@@ -109,7 +115,7 @@ it.runIf(existsSync('/proc/self/stat'))(
       config,
       parts: {
         ...parts,
-        policy: policy as unknown as LocalPolicy,
+        policy,
         sampler: policy,
         makeEnv: () => new FaultyEnv(faults, protocol, parts.sandbox),
         scoring: {
@@ -117,6 +123,12 @@ it.runIf(existsSync('/proc/self/stat'))(
           terms: [{ reward: faultyReward(faults), weight: 1 }],
         },
       },
+      learner: createLearner({
+        policy,
+        algorithm: parts.algorithm,
+        images: parts.images,
+        ...parts.optimizer,
+      }),
       directory: root,
       log,
       onEvent: () => {},

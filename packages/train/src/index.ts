@@ -1,16 +1,26 @@
+export { backends, openBackend } from './backends/registry.ts';
+export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
 export {
-  type Checkpoint,
-  findLatestCheckpoint,
-  verifyCheckpoint,
-  writeCheckpoint,
-} from './checkpoint.ts';
-export { main } from './cli/main.ts';
-export type { PartialConfig, RunConfig } from './config.ts';
-export { type ConfigField, listConfigFields } from './config-fields.ts';
-export type { Evaluation } from './evaluate.ts';
-export type { Recipe } from './recipe.ts';
+  checkRun,
+  openParts,
+  openPlayground,
+  openRunDevice,
+  type Parts,
+  protocolOf,
+  rewardTermsOf,
+} from './parts.ts';
+export { defineRecipe, inputOf, type Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';
-export { type ReplayedPlay, type ReplayRunOptions, replayRun } from './replay-run.ts';
-export { readRunConfig } from './run-config.ts';
-export { applySettings, parseSetting, validateConfig } from './settings.ts';
+export {
+  fieldsOf,
+  inputOfRun,
+  type ResolvedRun,
+  type RunConfig,
+  type RunInput,
+  resolveRun,
+} from './run-config.ts';
+export { applySettings, parseSetting, type Setting } from './settings.ts';
+export { type Selected, use } from './slots/slot.ts';
+export { slots } from './slots/slots.ts';
+export { readRunConfig, type StoredRunConfig } from './stored-run-config.ts';
 export { type TrainOptions, type TrainResult, train } from './trainer.ts';

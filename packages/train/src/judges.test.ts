@@ -5,13 +5,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readMetrics } from '@saccade/run-store';
 import { ensurePython } from '@saccade/sandbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonDirectory } from './cli/shared.ts';
-import { readMetrics } from './metrics-log.ts';
+import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
-import { applySettings, parseSetting, validateConfig } from './settings.ts';
+import { resolveRun } from './run-config.ts';
+import { applySettings, parseSetting } from './settings.ts';
 import { train } from './trainer.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 
 interface Asked {
   readonly text: string;
@@ -68,31 +71,31 @@ describe('a reward that needs a judge', () => {
 
   it('is trained with for three steps; what the judge failed on has none, and is counted', async () => {
     const settings = [
-      'rl.reward=codev',
+      'reward=codev',
+      'judge=openai',
       `judge.baseUrl=${baseUrl}`,
       'judge.model=test',
       'judge.retries=0',
       // Long enough for looks that run: without pictures there is nothing to judge.
       'sft.updates=56',
-      'sft.answerWithoutLooking=0.1',
+      'coldStart.answerWithoutLooking=0.1',
       'rl.steps=3',
-      'rl.batchSize=4',
-      'rl.oversample=1',
-      'rl.scheduler=synchronous',
+      'scheduler=synchronous',
+      'scheduler.promptsPerStep=4',
       'evaluation.count=2',
       'evaluation.keepTrajectories=0',
     ];
-    const config = validateConfig(
-      applySettings(recipes.get('smoke').config, settings.map(parseSetting)),
-    );
-    const { python } = await ensurePython(pythonDirectory);
-    const onEvent = () => {};
-    const { isFinished } = await train({ config, directory, python, resume: false, onEvent });
+    const input = applySettings(inputOf(recipes.get('smoke')), settings.map(parseSetting));
+    const python = async () => (await ensurePython(pythonDirectory)).python;
+    const { isFinished } = await train({
+      run: resolveRun(input),
+      directory,
+      python,
+      onEvent: () => {},
+    });
     expect(isFinished).toBe(true);
 
-    const rows = readMetrics(join(directory, 'metrics.jsonl')).filter(
-      ({ stage }) => stage === 'rl',
-    );
+    const rows = readMetrics(directory).value.rows.filter(({ stage }) => stage === 'rl');
     expect(rows).toHaveLength(3);
     let failed = 0;
     for (const row of rows) {

@@ -1,149 +1,111 @@
-/** The parts of a run, made from its configuration: device, policy, sandbox, tasks, scoring. */
-import {
-  type Algorithm,
-  type ScoredGroup as AlgorithmGroup,
-  algorithms,
-} from '@saccade/algorithms';
-import { cudaBackend, nativeBackend } from '@saccade/backend-native';
-import { webgpuBackend } from '@saccade/backend-webgpu';
+/** The parts of a run, opened from its units: device, policy, sandbox, tasks, scoring. */
+import type { Algorithm, ScoredGroup as AlgorithmGroup } from '@saccade/algorithms';
 import { ConfigError, type EventSink } from '@saccade/core';
-import {
-  createToolEnv,
-  type Protocol,
-  protocols,
-  type TaskSet,
-  taskSets,
-  uniformFrames,
-} from '@saccade/gym';
-import { type Device, openDevice, referenceBackend } from '@saccade/ops';
-import {
-  createLocalPolicy,
-  type LocalPolicy,
-  loadLocalPolicy,
-  nanoConfig,
-  QwenProcessor,
-  qwenImageProcessor,
-  type Sampler,
-  trainTokenizer,
-} from '@saccade/policy';
-import {
-  exact,
-  type GroupJudges,
-  judgedInputs,
-  presetTerms,
-  type RewardTerm,
-  type Scoring,
-} from '@saccade/rewards';
-import { type MakeEnv, ModelImages } from '@saccade/rollout';
+import type { SettingsSchema } from '@saccade/core/settings';
+import { type ColdStart, checkColdStart } from '@saccade/data';
+import { createToolEnv, type Protocol } from '@saccade/gym';
+import type { OpenColdStart, RunParts, StageOptimizer } from '@saccade/loop';
+import { type Device, openDevice } from '@saccade/ops';
+import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
+import type { OpenEngine } from '@saccade/policy/remote';
+import { type GroupJudges, judgedInputs, type RewardTerm, termsOf } from '@saccade/rewards';
+import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
-import { type Scheduler, type ScoredGroup, schedulers } from '@saccade/schedulers';
-import type { ColdStart } from './cold-start.ts';
-import type { RunConfig } from './config.ts';
-import { openEngine } from './engine.ts';
-import { checkJudge, hasJudge, openJudges } from './judges.ts';
-import { coldStarts } from './registry.ts';
-import { openRunSandbox } from './run-sandbox.ts';
-import { withSlowTools } from './slow-tools.ts';
+import type { InFlightLimits, Scheduler, ScoredGroup } from '@saccade/schedulers';
+import type { ResolvedRun } from './run-config.ts';
+import type { Selected } from './slots/slot.ts';
 
-export interface Parts {
+/** The parts of a run, and what only their owner closes. */
+export interface Parts extends RunParts {
   readonly device: Device;
   readonly policy: LocalPolicy;
-  /** What rollouts are sampled with: the policy, or an engine that has its weights. */
-  readonly sampler: Sampler;
-  /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
-  syncSampler(): Promise<void>;
-  readonly images: ModelImages;
   readonly sandbox: Sandbox;
-  readonly taskSet: TaskSet;
-  readonly protocol: Protocol;
-  readonly coldStart: ColdStart;
-  readonly makeEnv: MakeEnv;
-  readonly scoring: Scoring;
-  /** Absent where the configuration has no judge. */
-  readonly judges?: GroupJudges;
-  readonly algorithm: Algorithm;
-  readonly scheduler: Scheduler;
+  readonly optimizer: StageOptimizer;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
   openReference(directory: string): Promise<LocalPolicy>;
   dispose(): Promise<void>;
 }
 
-/** Tokens of the nano tokenizer at most; it has fewer where the corpus offers no more merges. */
-const NANO_VOCABULARY = 512;
-/** The overview of a picture: a 448-pixel side becomes 112; a look at 28 pixels stays one token. */
-const NANO_PIXELS = { minPixels: 28 * 28, maxPixels: 112 * 112 };
+/** What a run opens its units with. */
+export interface OpenOptions {
+  /** The interpreter of the sandbox; asked for only where code runs on this machine. */
+  readonly python: () => Promise<string>;
+  readonly onEvent: EventSink;
+  /** The run's directory. */
+  readonly directory: string;
+}
 
-/** Opens the backend a configuration names. */
-export async function openBackend(config: Pick<RunConfig, 'backend' | 'threads'>): Promise<Device> {
-  if (config.backend === 'reference') return openDevice(referenceBackend());
-  if (config.backend === 'cuda') return openDevice(cudaBackend());
-  if (config.backend === 'webgpu') return openDevice(await webgpuBackend());
-  return openDevice(nativeBackend(config.threads > 0 ? { threads: config.threads } : {}));
+/** The settings of a unit, without its name. */
+export function settingsOf({ name: _, ...settings }: Selected): Readonly<Record<string, unknown>> {
+  return settings;
+}
+
+/** What of a run has to be open to play its tasks, without a policy. */
+export type Playground = Pick<
+  Parts,
+  'sandbox' | 'taskSet' | 'protocol' | 'makeEnv' | 'makeEvaluationEnv'
+> & { dispose(): Promise<void> };
+
+/** The device of a run. */
+export async function openRunDevice({ config, units }: ResolvedRun): Promise<Device> {
+  return openDevice(await required(units.backend).open(settingsOf(config.backend)));
+}
+
+/** The protocol of a run, at its settings. */
+export function protocolOf({ config, units }: ResolvedRun): Protocol {
+  return required(units.protocol).with(settingsOf(config.protocol), units.tools);
+}
+
+/** Opens the sandbox, the task set and the environments of a run. */
+export async function openPlayground(
+  run: ResolvedRun,
+  { python, onEvent }: Pick<OpenOptions, 'python' | 'onEvent'>,
+): Promise<Playground> {
+  const { config, units } = run;
+  const protocol = protocolOf(run);
+  const sandbox = await required(units.sandbox).open(settingsOf(config.sandbox), {
+    python,
+    onEvent,
+    wallSeconds: protocol.executionSeconds ?? 10,
+    // An evaluation beside rollouts that wait with their sessions open needs as many again.
+    sessions: 2 * config.rollout.concurrency,
+  });
+  try {
+    const chosen = required(units.taskSet).with(settingsOf(config.taskSet));
+    const taskSet = (await chosen.open?.({ sandbox })) ?? chosen;
+    const { slowShare: share, slowSeconds: seconds } = config.rollout;
+    const envMaker = (budgets: Protocol['budgets']): MakeEnv => {
+      return () => {
+        const env = createToolEnv({ protocol, sandbox, budgets });
+        return share > 0 ? withSlowTools(env, { seed: config.seed, share, seconds }) : env;
+      };
+    };
+    return {
+      sandbox,
+      taskSet,
+      protocol,
+      makeEnv: envMaker(protocol.budgets),
+      makeEvaluationEnv: envMaker(protocol.evaluationBudgets ?? protocol.budgets),
+      async dispose() {
+        await taskSet.dispose?.();
+        await sandbox.dispose();
+      },
+    };
+  } catch (error) {
+    await sandbox.dispose();
+    throw error;
+  }
 }
 
 /**
- * Checks every name of a configuration before anything is opened.
- *
- * @throws ConfigError naming the known units
+ * The terms of a run's reward. One that a person weighs 0 is left out: it would be a constant among
+ * the terms.
  */
-export function checkNames(config: RunConfig): void {
-  taskSets.get(config.taskSet);
-  protocols.get(config.protocol);
-  coldStarts.get(config.sft.examples);
-  algorithmOf(config);
-  checkScheduler(config);
-  if (config.policy !== 'nano') {
-    throw new ConfigError('policy', `There is no policy size "${config.policy}". Known: nano.`);
-  }
-  checkJudging(config);
-}
-
-/**
- * @throws ConfigError for an unknown scheduler, and for options that do not go together: what ends a
- *   rollout by the clock, or samples from caches nobody could make again, has no place in a run that
- *   is the same every time
- */
-function checkScheduler({ rl, rollout }: RunConfig): void {
-  const { isStreaming = false, name } = schedulers.get(rl.scheduler);
-  if (!rl.deterministic || !isStreaming) return;
-  const refuse = (field: string, reason: string): never => {
-    throw new ConfigError(field, `${field}: ${reason} Change it, or set rl.deterministic=false.`);
-  };
-  if (rollout.deadlineSeconds > 0) {
-    refuse('rollout.deadlineSeconds', `a deterministic ${name} run cannot have a deadline.`);
-  }
-  if (rl.staleCaches === 'keep') {
-    const why = 'what is sampled then depends on caches that no checkpoint holds.';
-    refuse('rl.staleCaches', `a deterministic ${name} run cannot keep stale caches: ${why}`);
-  }
-}
-
-/**
- * The terms of a run's reward preset. One that a person weighs 0 is left out: it would be a constant
- * among the terms.
- *
- * @throws ConfigError for an unknown preset, and for a weight of a term that it does not have
- */
-export function rewardTermsOf({ rl }: RunConfig): readonly RewardTerm[] {
-  const terms = presetTerms(rl.reward, rl.rewardWeights);
-  const weighed = terms.filter(({ reward }) => rl.rewardWeights[reward.name] !== 0);
-  return weighed.map(({ reward, weight }) =>
-    reward.name === 'accumulative-tool' && rl.rewardWeights[reward.name] === undefined
-      ? { reward, weight: rl.accumulativeCoefficient }
-      : { reward, weight },
-  );
-}
-
-/** @throws ConfigError for a judge that cannot be asked, and for none where the reward needs one */
-function checkJudging(config: RunConfig): void {
-  const { judge, reward } = config.rl;
-  checkJudge(judge);
-  const needed = [...judgedInputs(rewardTermsOf(config))];
-  if (needed.length === 0 || hasJudge(judge)) return;
-  throw new ConfigError(
-    'rl.reward',
-    `${reward} needs ${needed.join(', ')} of a judge, and there is none. Set rl.judge.baseUrl ` +
-      'and rl.judge.model, or choose another preset.',
+export function rewardTermsOf({ config, units }: ResolvedRun): readonly RewardTerm[] {
+  const preset = required(units.reward);
+  const weights = new Map(preset.terms.map(({ reward, weight }) => [reward.name, weight.value]));
+  return termsOf(preset, settingsOf(config.reward) as Parameters<typeof termsOf>[1]).filter(
+    ({ reward, weight }) => weight !== 0 || weights.get(reward.name) === 0,
   );
 }
 
@@ -163,84 +125,150 @@ const GIVEN = [
 /**
  * The algorithm of a run with its profile and settings.
  *
- * @throws ConfigError for an unknown algorithm, profile or setting, and for an algorithm that needs
- *   what the loop cannot give it
+ * @throws ConfigError for an algorithm that needs what the loop cannot give it
  */
-function algorithmOf({ rl }: RunConfig): Algorithm {
-  const named = algorithms.get(rl.algorithm);
-  const profiled = rl.profile === 'none' ? named : named.profile(rl.profile);
-  const algorithm = profiled.with(rl.algorithmSettings);
+function algorithmOf({ config, units }: ResolvedRun): Algorithm {
+  const { profile: _, ...settings } = settingsOf(config.algorithm);
+  const algorithm = required(units.algorithm).with(settings as Parameters<Algorithm['with']>[0]);
   const missing = algorithm.needs.filter((input) => !GIVEN.includes(input));
   if (missing.length === 0) return algorithm;
   throw new ConfigError(
-    'rl.algorithm',
-    `${algorithm.name} needs ${missing.join(', ')}, which this loop does not give. ` +
+    'algorithm',
+    `algorithm: ${algorithm.name} needs ${missing.join(', ')}, which this loop does not give. ` +
       'Choose another algorithm, or call it from a loop of your own.',
   );
 }
 
-/** Opens all parts of a run in its directory; dispose of them when it is over. */
-export async function openParts(
-  config: RunConfig,
-  python: string,
-  onEvent: EventSink,
-  directory: string,
-): Promise<Parts> {
-  checkNames(config);
-  const taskSet = taskSets.get(config.taskSet);
-  const protocol = protocols.get(config.protocol);
-  const coldStart = coldStarts.get(config.sft.examples);
-  const algorithm = algorithmOf(config);
-  const device = await openBackend(config);
-  let opened: Sandbox | undefined;
+/** A secret from the environment. @throws ConfigError if it is not set */
+function secret(field: string, variable: string): string {
+  const value = process.env[variable];
+  if (value !== undefined) return value;
+  throw new ConfigError(
+    field,
+    `${field}: the environment has no ${variable}. Set it to the API key.`,
+  );
+}
+
+function judgesOf(run: ResolvedRun, directory: string): GroupJudges | undefined {
+  const { config, units } = run;
+  const judges = units.judge?.open(settingsOf(config.judge as Selected), { directory, secret });
+  const needed = [...judgedInputs(rewardTermsOf(run))];
+  if (judges !== undefined || needed.length === 0) return judges;
+  throw new ConfigError(
+    'reward',
+    `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
+      'judge.baseUrl and judge.model, or choose another reward.',
+  );
+}
+
+/** Whether a run shows its cold start at all. */
+function showsColdStart({ config }: ResolvedRun): boolean {
+  return config.startFrom === undefined && config.sft.updates > 0;
+}
+
+/** Checks what only opening would find, without opening anything. @throws ConfigError */
+export function checkRun(run: ResolvedRun): void {
+  algorithmOf(run);
+  judgesOf(run, '.');
+  schedulerOf(run, algorithmOf(run));
+  const protocol = protocolOf(run);
+  const { coldStart } = run.units;
+  if (coldStart !== undefined && showsColdStart(run)) {
+    checkColdStart(coldStart, settingsOf(run.config.coldStart as Selected), protocol);
+  }
+  required(run.units.taskSet).with(settingsOf(run.config.taskSet));
+}
+
+/** Limits of a streaming scheduler, with what the run itself knows of them. */
+function inFlightLimits({ config, units }: ResolvedRun): InFlightLimits | undefined {
+  if (units.scheduler?.isStreaming !== true) return undefined;
+  const { deadlineSeconds, maxContextTokens } = config.rollout;
+  const own = config.scheduler.inFlight as InFlightLimits | undefined;
+  if (own === undefined && deadlineSeconds === undefined) return undefined;
+  return {
+    ...(deadlineSeconds !== undefined && { deadlineSeconds }),
+    ...(own?.maxTokens !== undefined && { tokensPerTrajectory: maxContextTokens }),
+    ...own,
+  };
+}
+
+function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
+  const { config, units } = run;
+  const inFlight = inFlightLimits(run);
+  return required(units.scheduler).create({
+    ...(settingsOf(config.scheduler) as { readonly promptsPerStep: number }),
+    ...(inFlight && { inFlight }),
+    groupSize: config.rl.groupSize,
+    advantages: ({ trajectories }) => algorithm.groupAdvantages(scored(trajectories)),
+  });
+}
+
+function optimizersOf({ config, units }: ResolvedRun): Pick<Parts, 'optimizer' | 'sftOptimizer'> {
+  const { rl, sft } = config;
+  return {
+    optimizer: {
+      optimizer: required(units.optimizer).create(settingsOf(config.optimizer)),
+      schedule: required(units.schedule).create(
+        { peak: rl.learningRate, total: rl.steps * rl.minibatches },
+        settingsOf(config.schedule),
+      ),
+    },
+    sftOptimizer: {
+      optimizer: required(units.sftOptimizer).create(settingsOf(config.sftOptimizer)),
+      schedule: required(units.sftSchedule).create(
+        { peak: sft.learningRate, total: sft.updates },
+        settingsOf(config.sftSchedule),
+      ),
+    },
+  };
+}
+
+/** Opens all parts of a run; dispose of them when it is over. */
+export async function openParts(run: ResolvedRun, options: OpenOptions): Promise<Parts> {
+  checkRun(run);
+  const { config, units } = run;
+  const algorithm = algorithmOf(run);
+  const deadline = inFlightLimits(run)?.deadlineSeconds;
+  const device = await openRunDevice(run);
+  let playground: Playground | undefined;
   try {
-    const sandbox = await openRunSandbox(config.rollout, python, onEvent);
-    opened = sandbox;
-    const processor = new QwenProcessor(
-      trainTokenizer(coldStart.corpus(protocol), NANO_VOCABULARY),
-      {
-        ...qwenImageProcessor,
-        ...NANO_PIXELS,
-      },
-    );
-    const modelConfig = nanoConfig(processor.codec.vocabSize, processor.tokens);
-    const policy = createLocalPolicy({
+    playground = await openPlayground(run, options);
+    const { protocol } = playground;
+    const policy = await required(units.model).open(settingsOf(config.model), {
       device,
-      config: modelConfig,
-      processor,
       seed: config.seed,
       valueHead: algorithm.needs.includes('values'),
+      corpus: units.coldStart?.corpus(protocol) ?? [],
     });
-    const { sampler, sync } = await openEngine(config, policy, directory);
+    const { sampler, sync } = await openEngine(run, policy, options.directory);
+    const judges = judgesOf(run, options.directory);
     let reference: Promise<LocalPolicy> | undefined;
-    const judges = openJudges(config.rl.judge, directory);
-    const { initialFrames } = config.rollout;
+    const { dispose, ...played } = playground;
     return {
       device,
       policy,
       sampler,
       syncSampler: sync,
-      // Of the sampler: an engine is sent the bytes of the pictures that its own processor has seen.
+      // Of the sampler: an engine is sent the bytes of the images that its own processor has seen.
       images: new ModelImages(sampler.processor),
-      sandbox,
-      taskSet:
-        initialFrames > 0 ? uniformFrames(taskSet, { sandbox, count: initialFrames }) : taskSet,
-      protocol,
-      coldStart,
-      makeEnv: envMaker(config, protocol, sandbox),
+      ...played,
+      ...(units.coldStart && { coldStart: coldStartOf(run, units.coldStart) }),
       scoring: {
-        verifier: exact,
-        terms: rewardTermsOf(config),
+        verifier: required(units.verifier).with(settingsOf(config.verifier)),
+        terms: rewardTermsOf(run),
       },
       ...(judges && { judges }),
       algorithm,
-      scheduler: makeScheduler(config, algorithm),
+      ...optimizersOf(run),
+      schedulerKind: required(units.scheduler),
+      scheduler: schedulerOf(run, algorithm),
+      ...(deadline !== undefined && { taskDeadlineSeconds: deadline }),
       openReference(directory) {
         reference ??= loadLocalPolicy({ device, directory });
         return reference;
       },
       async dispose() {
-        await sandbox.dispose();
+        await dispose();
         (await reference)?.dispose();
         policy.dispose();
         device.dispose();
@@ -248,50 +276,43 @@ export async function openParts(
     };
   } catch (error) {
     // An engine that does not answer must not leave processes behind.
-    await opened?.dispose();
+    await playground?.dispose();
     device.dispose();
     throw error;
   }
 }
 
-/** Environments of a configuration's protocol and budgets, with slow tools where it has them. */
-export function envMaker(
-  { seed, rollout }: Pick<RunConfig, 'seed' | 'rollout'>,
-  protocol: Protocol,
-  sandbox: Sandbox,
-): MakeEnv {
-  const budgets = { toolTurns: rollout.maxToolTurns, images: rollout.maxImages };
-  const { slowShare: share, slowSeconds: seconds } = rollout;
-  return () => {
-    const env = createToolEnv({ protocol, sandbox, budgets });
-    return share > 0 ? withSlowTools(env, { seed, share, seconds }) : env;
+function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): OpenColdStart {
+  const settings = settingsOf(config.coldStart as Selected);
+  return {
+    name: unit.name,
+    taskCount: unit.taskCount(settings),
+    gather: (context) => unit.gather(settings, context),
   };
 }
 
-function makeScheduler({ rl, rollout }: RunConfig, algorithm: Algorithm): Scheduler {
-  const kind = schedulers.get(rl.scheduler);
-  const { maxInFlight } = rl;
-  const { deadlineSeconds } = rollout;
-  const isLimited = kind.isStreaming === true && (maxInFlight > 0 || deadlineSeconds > 0);
-  const options = {
-    promptsPerStep: rl.batchSize,
-    groupSize: rl.groupSize,
-    advantages: ({ trajectories }: ScoredGroup) => algorithm.groupAdvantages(scored(trajectories)),
-    oversample: rl.oversample,
-    ranking: rl.ranking,
-    maxRounds: rl.maxRounds,
-    maxStaleness: rl.maxStaleness,
-    tooStale: rl.tooStale,
-    onUpdate: rl.onUpdate,
-    maxRestarts: rl.maxRestarts,
-    ...(isLimited && {
-      inFlight: {
-        ...(maxInFlight > 0 && { maxTrajectories: maxInFlight }),
-        ...(deadlineSeconds > 0 && { deadlineSeconds }),
-      },
-    }),
-  };
-  return kind.create(options);
+/** Opens what a run samples with. */
+async function openEngine(
+  { config, units }: ResolvedRun,
+  policy: LocalPolicy,
+  directory: string,
+): Promise<OpenEngine> {
+  if (units.engine === undefined) return { sampler: policy, sync: async () => {} };
+  return await units.engine.open(settingsOf(config.engine as Selected), {
+    policy,
+    directory,
+    temperatures: [config.rl.temperature, config.evaluation.temperature],
+    secret,
+  });
+}
+
+/** A slot that every run fills. */
+function required<Some>(unit: Some | undefined): Some {
+  if (unit !== undefined) return unit;
+  throw new ConfigError(
+    '',
+    'A slot of the run is empty. Leave it out of the recipe instead of null.',
+  );
 }
 
 /** A group as algorithms see it. */

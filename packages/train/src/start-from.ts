@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DataError } from '@saccade/core';
-import { checkpointDirectory } from './checkpoint.ts';
-import { checkpointsOf } from './run-checkpoint.ts';
-import { readRunConfig } from './run-config.ts';
+import { checkpointDirectory, checkpointsOf } from '@saccade/run-store';
+import { readRunConfig } from './stored-run-config.ts';
 
 /**
  * The directory of weights that `startFrom` means.
@@ -12,11 +11,11 @@ import { readRunConfig } from './run-config.ts';
  * @param startFrom a run directory, whose cold start is taken, or a policy's directory
  * @throws DataError if there is neither
  */
-export function startingWeights(startFrom: string): string {
+export async function startingWeights(startFrom: string): Promise<string> {
   const directory = resolve(startFrom);
   if (existsSync(join(directory, 'model.safetensors'))) return directory;
-  const { sft, startFrom: origin } = readRunConfig(directory);
-  const updates = origin === 'none' ? sft.updates : 0;
+  const { sft, startFrom: origin } = (await readRunConfig(directory)).config;
+  const updates = origin === undefined ? sft.updates : 0;
   const policy = join(checkpointDirectory(checkpointsOf(directory), updates), 'policy');
   if (existsSync(policy)) return policy;
   throw new DataError(

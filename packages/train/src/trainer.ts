@@ -1,29 +1,45 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DataError, type EventSink } from '@saccade/core';
-import { dropCheckpointsAfter, findLatestCheckpoint } from './checkpoint.ts';
-import type { RunConfig } from './config.ts';
-import { writeDurably } from './durable-files.ts';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DataError, type EventSink, joinSinks } from '@saccade/core';
+import { type Evaluation, evaluate } from '@saccade/eval';
+import { createLearner, type Learner } from '@saccade/learner';
+import { coldStart, coldStartOf, Interrupted, type Run, reinforce, saveRun } from '@saccade/loop';
+import {
+  checkpointsOf,
+  type Damage,
+  describeDamage,
+  findLatestCheckpoint,
+  initialState,
+  inspectRun,
+  lockRun,
+  makeDirectories,
+  nodeFileSystem,
+  openRunLog,
+  type RunState,
+  readMetrics,
+  readState,
+  totalSteps,
+  trajectoriesOf,
+  writeConfig,
+} from '@saccade/run-store';
+import { openTrackers, type Trackers } from '@saccade/trackers';
 import { recordAttempt } from './environment.ts';
-import { type Evaluation, evaluate } from './evaluate.ts';
-import { openMetricsLog } from './metrics-log.ts';
+import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
-import { reinforce } from './rl.ts';
-import { Interrupted, type Run, totalSteps } from './run.ts';
-import { checkpointsOf, saveRun } from './run-checkpoint.ts';
-import { lockRun } from './run-lock.ts';
-import { initialState, type RunState, readState } from './run-state.ts';
-import { coldStart } from './sft.ts';
+import type { ResolvedRun } from './run-config.ts';
 import { startingWeights } from './start-from.ts';
 
 export interface TrainOptions {
-  readonly config: RunConfig;
+  /** The configuration and its units: `resolveRun(inputOf(recipe))`. */
+  readonly run: ResolvedRun;
   readonly directory: string;
-  /** Interpreter of the sandbox. */
-  readonly python: string;
-  /** Go on from the newest valid checkpoint of the directory. */
-  readonly resume: boolean;
+  /** The interpreter of the sandbox; asked for only where code runs on this machine. */
+  readonly python: () => Promise<string>;
+  /** Whether to continue from the newest valid checkpoint of the directory. Default false. */
+  readonly resume?: boolean;
+  /** The recipe's file, so that a resumed run finds units that no catalog has. */
+  readonly source?: RecipeSource;
   readonly onEvent: EventSink;
   readonly isStopRequested?: () => boolean;
 }
@@ -36,28 +52,37 @@ export interface TrainResult {
 
 /** Trains, or goes on training. The same seed gives the same metrics, timings aside. */
 export async function train(options: TrainOptions): Promise<TrainResult> {
-  const { config, directory, onEvent } = options;
+  const { run: resolved, directory, onEvent } = options;
+  const { config } = resolved;
   if (!options.resume && existsSync(join(directory, 'metrics.jsonl'))) {
     throw new DataError(
       `${directory} holds a run already. Go on with --resume ${directory}, or choose another --out.`,
     );
   }
-  mkdirSync(join(directory, 'trajectories'), { recursive: true });
+  makeDirectories(nodeFileSystem, trajectoriesOf(directory));
   const unlock = lockRun(directory);
   let parts: Parts | undefined;
   let log: Run['log'] | undefined;
+  let trackers: Trackers | undefined;
   try {
-    parts = await openParts(config, options.python, onEvent, directory);
+    parts = await openParts(resolved, options);
     const { state, resumedFrom } = await startingPoint(options, parts);
-    writeDurably(join(directory, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
-    recordAttempt(directory, parts, { python: options.python, fromStep: totalSteps(state) });
-    log = openMetricsLog(join(directory, 'metrics.jsonl'), state.metricsBytes);
+    const inspection = options.resume
+      ? await inspectRun(directory, { skips: ['checkpoints', 'metrics'] })
+      : undefined;
+    writeConfig(directory, config, { sources: sourcesOf(options) });
+    const attempt = { fromStep: totalSteps(state) };
+    const damage = [...(inspection?.damage ?? []), ...recordAttempt(directory, parts, attempt)];
+    log = openRunLog(directory, state);
+    warnOf([...damage, ...log.damage], onEvent);
+    trackers = await openRunTrackers(options);
     const run: Run = {
       config,
       parts,
+      learner: learnerOf(resolved, parts, () => coldStartOf(run)),
       directory,
-      log,
-      onEvent,
+      log: trackers.watch(log),
+      onEvent: joinSinks(onEvent, trackers.sink),
       isStopRequested: options.isStopRequested ?? (() => false),
       state,
       ...(resumedFrom !== undefined && { resumedFrom }),
@@ -65,21 +90,66 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     return await stages(run);
   } finally {
     log?.close();
+    await trackers?.close();
     await parts?.dispose();
     unlock();
   }
 }
 
+/** Opens the trackers of a run; the log is open, so its rows are those that stay. */
+async function openRunTrackers({ run, directory, onEvent }: TrainOptions): Promise<Trackers> {
+  const { config, units } = run;
+  const chosen = (units.trackers ?? []).map((unit, index) => {
+    const { name: _, ...settings } = config.trackers?.[index] ?? { name: unit.name };
+    return { unit, settings };
+  });
+  const rows = chosen.length === 0 ? [] : readMetrics(directory).value.rows;
+  return openTrackers(chosen, { directory, runName: basename(directory), config, rows }, onEvent);
+}
+
+/** What learns from the trajectories of a run. */
+function learnerOf(
+  { config, units }: ResolvedRun,
+  parts: Parts,
+  coldStartDirectory: () => string,
+): Learner {
+  const { policy, sampler, algorithm, images } = parts;
+  const isSampledElsewhere = sampler !== policy;
+  return createLearner({
+    policy,
+    algorithm,
+    images,
+    ...parts.optimizer,
+    ...config.packing,
+    minibatches: config.rl.minibatches,
+    temperature: config.rl.temperature,
+    // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
+    // token. Sampling and scoring agree bit for bit on one engine.
+    oldLogprobs: isSampledElsewhere && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
+    reference: () => parts.openReference(coldStartDirectory()),
+  });
+}
+
+/** Where the units came from that no catalog has. */
+function sourcesOf({ run, source }: TrainOptions): Readonly<Record<string, string>> {
+  // Units given in code are given again by the code that resumes.
+  if (source === undefined) return {};
+  return Object.fromEntries(run.outside.map((slot) => [slot, writeSource(source)]));
+}
+
+/** Says each damage once. */
+function warnOf(damage: readonly Damage[], onEvent: EventSink): void {
+  for (const message of new Set(damage.map(describeDamage))) onEvent({ kind: 'warning', message });
+}
+
 async function stages(run: Run): Promise<TrainResult> {
-  const { config } = run;
   try {
     await coldStart(run);
     if (!run.state.isWarm) {
       await evaluate(run, 'sft');
       // Reinforcement learning starts with moments of its own.
       run.parts.policy.resetOptimizer();
-      const tasksTaken = Math.max(run.state.tasksTaken, config.sft.demonstrations);
-      run.state = { ...run.state, isWarm: true, tasksTaken };
+      run.state = { ...run.state, isWarm: true };
       await saveRun(run, { pinned: true });
     }
     await reinforce(run);
@@ -100,12 +170,12 @@ async function startingPoint(
   parts: Parts,
 ): Promise<{ readonly state: RunState; readonly resumedFrom?: string }> {
   const { directory, onEvent } = options;
-  const { startFrom } = options.config;
+  const { startFrom } = options.run.config;
   const checkpoint = options.resume
     ? findLatestCheckpoint(checkpointsOf(directory), onEvent)
     : undefined;
   if (checkpoint === undefined) {
-    if (startFrom !== 'none') await parts.policy.load(startingWeights(startFrom));
+    if (startFrom !== undefined) await parts.policy.load(await startingWeights(startFrom));
     if (!options.resume) return { state: initialState };
     onEvent({
       kind: 'warning',
@@ -114,6 +184,5 @@ async function startingPoint(
     return { state: initialState };
   }
   await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
-  dropCheckpointsAfter(checkpointsOf(directory), checkpoint.step);
   return { state: readState(checkpoint.directory), resumedFrom: checkpoint.directory };
 }

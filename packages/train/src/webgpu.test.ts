@@ -10,15 +10,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { probeForTests } from '@saccade/backend-webgpu/software-gpu';
 import { readSafetensors } from '@saccade/nn/files';
+import { isTiming, type MetricsRow, readMetrics } from '@saccade/run-store';
+import { ensurePython } from '@saccade/sandbox';
 import type { TrajectoryLine } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPython } from './cli/shared.ts';
-import type { RunConfig } from './config.ts';
 import { describeDifferences, readLines } from './draws.fixture.ts';
-import { isTiming, type MetricsRow, readMetrics } from './metrics-log.ts';
+import { inputOf } from './recipe.ts';
 import { smoke } from './recipes/catalog.ts';
-import { applySettings, parseSetting, validateConfig } from './settings.ts';
+import { type ResolvedRun, resolveRun } from './run-config.ts';
+import { applySettings, parseSetting } from './settings.ts';
 import { type TrainOptions, train } from './trainer.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 
 /** Updates of the cold start; the last one is done on both devices. */
 const UPDATES = 60;
@@ -28,49 +31,49 @@ const SEEDS = [7, 4, 2, 5, 8, 3] as const;
 
 const settings = [
   `sft.updates=${UPDATES}`,
-  'sft.demonstrations=96',
-  'sft.tours=48',
-  'sft.readings=0',
-  'sft.captions=0',
-  'sft.answerWithoutLooking=0.3',
-  'rollout.maxToolTurns=1',
+  'coldStart.demonstrations=96',
+  'coldStart.tours=48',
+  'coldStart.readings=0',
+  'coldStart.captions=0',
+  'coldStart.answerWithoutLooking=0.3',
+  'protocol.toolTurns=1',
+  'protocol.evaluationToolTurns=1',
   'rollout.maxTurnTokens=22',
   `rl.steps=${STEPS}`,
   // Two groups are rolled out, and the one with the larger spread of rewards is learned from.
-  'rl.batchSize=1',
-  'rl.oversample=2',
+  'scheduler.promptsPerStep=1',
+  'scheduler.oversample=2',
   'evaluation.count=1',
   'checkpoint.everySftUpdates=1000',
   'checkpoint.keep=9',
   'backend=native',
 ];
 /** What both devices do is short: a processor that plays a GPU computes about 1 GFLOP/s. */
-const short = ['sft.batchSize=1', 'sft.tourBatchSize=1'];
+const short = ['coldStart.batchSize=1', 'coldStart.tourBatchSize=1'];
 
 const webgpu = await probeForTests();
 const root = mkdtempSync(join(tmpdir(), 'saccade-webgpu-run-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-function configOf(seed: number, ...more: readonly string[]): RunConfig {
+function runOf(seed: number, ...more: readonly string[]): ResolvedRun {
   const all = [...settings, ...more, `seed=${seed}`].map(parseSetting);
-  return validateConfig(applySettings(smoke.config, all));
+  return resolveRun(applySettings(inputOf(smoke), all));
 }
 
-async function run(
-  config: RunConfig,
+async function trainIn(
   directory: string,
-  options: Partial<TrainOptions>,
+  run: ResolvedRun,
+  options: Partial<TrainOptions> = {},
 ): Promise<void> {
-  const python = await openPython(() => undefined);
-  const given = { config, directory, python, resume: true, onEvent: () => undefined };
-  await train({ ...given, ...options });
+  const python = async () => (await ensurePython(pythonDirectory)).python;
+  await train({ run, directory, python, resume: true, onEvent: () => undefined, ...options });
 }
 
 /** A run directory whose cold start lacks its last update. */
 async function coldStart(seed: number): Promise<string> {
   const directory = join(root, `start-${seed}`);
   let updates = 0;
-  await run(configOf(seed), directory, {
+  await trainIn(directory, runOf(seed), {
     resume: false,
     onEvent: (event) => {
       if (event.kind === 'metrics') updates = event.step;
@@ -82,7 +85,7 @@ async function coldStart(seed: number): Promise<string> {
 
 /** Rows of the metrics that a device wrote by itself, without times. */
 function rowsOf(directory: string): readonly MetricsRow[] {
-  const rows = readMetrics(join(directory, 'metrics.jsonl')).slice(UPDATES - 1);
+  const rows = readMetrics(directory).value.rows.slice(UPDATES - 1);
   return rows.map(
     (row) =>
       Object.fromEntries(Object.entries(row).filter(([name]) => !isTiming(name))) as MetricsRow,
@@ -141,10 +144,10 @@ describe.skipIf(!webgpu.available)('a run on WebGPU', { timeout: 60_000 }, () =>
       const start = await coldStart(seed);
       onCpu = join(root, `cpu-${seed}`);
       cpSync(start, onCpu, { recursive: true });
-      await run(configOf(seed, ...short), onCpu, {});
+      await trainIn(onCpu, runOf(seed, ...short));
       if (!stepsOf(onCpu).every((row) => Number(row.grad_norm) > 0)) continue;
       cpSync(start, onGpu, { recursive: true });
-      await run(configOf(seed, ...short, 'backend=webgpu'), onGpu, {});
+      await trainIn(onGpu, runOf(seed, ...short, 'backend=webgpu'));
       return;
     }
     throw new Error('No seed has a reward to learn from in every step. Try others.');

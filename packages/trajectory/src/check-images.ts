@@ -1,4 +1,5 @@
 /** What must hold of the pictures of a segment: sizes, names, origins, and their placeholders. */
+import { isInvertible } from './affine.ts';
 import type { Segment, TrajectoryImage } from './trajectory.ts';
 
 /**
@@ -47,8 +48,7 @@ function ownViolations(image: TrajectoryImage, known: ReadonlySet<string>): read
     violations.push(`picture ${name} has no placeholder tokens`);
   }
   if (origin === undefined) return violations;
-  const [scaleX, , scaleY] = origin.map;
-  if (!origin.map.every(Number.isFinite) || scaleX === 0 || scaleY === 0) {
+  if (!isInvertible(origin.map)) {
     violations.push(`the map of picture ${name} is [${origin.map.join(', ')}], not invertible`);
   }
   if (!known.has(origin.image)) {

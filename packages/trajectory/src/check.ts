@@ -119,7 +119,10 @@ function checkTurns(trajectory: Trajectory, violations: string[]): void {
     violations.push(`it has ${modelSegments} model segments and ${turns.length} turns`);
   }
   const { turnRewards } = trajectory as Partial<ScoredTrajectory>;
-  if (turnRewards !== undefined && turnRewards.length !== turns.length) {
+  const last = turns.at(-1);
+  const unanswered = last !== undefined && isToolUse(last.action) ? 1 : 0;
+  const spare = (turnRewards?.length ?? turns.length) - turns.length;
+  if (turnRewards !== undefined && spare !== 0 && spare !== unanswered) {
     violations.push(`it has ${turns.length} turns and ${turnRewards.length} turn rewards`);
   }
 }

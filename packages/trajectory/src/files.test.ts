@@ -24,7 +24,7 @@ afterEach(() => rm(directory, { recursive: true }));
 
 function picture(name: string, png: Uint8Array): TrajectoryImage {
   const size = { width: 640, height: 480, modelWidth: 56, modelHeight: 28, tokenCount: 2 };
-  return { name, png, ...size, origin: { image: 'image_clue_0', map: [1, -4, 0.5, 20] } };
+  return { name, png, ...size, origin: { image: 'image_clue_0', map: [0, 1, -4, 0.5, 0, 20] } };
 }
 
 function trajectory(logprobs: readonly number[], png: Uint8Array, sampleIndex = 0): Trajectory {

@@ -1,4 +1,12 @@
 export {
+  type AffineMap,
+  applyAffine,
+  composeAffine,
+  invertAffine,
+  isInvertible,
+  readAffineMap,
+} from './affine.ts';
+export {
   type GivenTokens,
   type ModelTokens,
   TrajectoryBuilder,
@@ -16,7 +24,6 @@ export {
 } from './json.ts';
 export {
   type Action,
-  type AffineMap,
   boundaries,
   codeOf,
   countToolCalls,

@@ -2,12 +2,13 @@
  * A trajectory as one line of JSON. Pictures stand beside it, under the file names the line gives;
  * no pixels are ever in the JSON. Runs in a browser; reading and writing files is in `files.ts`.
  */
+
 import { DataError, messageOf } from '@saccade/core';
+import { type AffineMap, readAffineMap } from './affine.ts';
 import { checkTrajectory } from './check.ts';
 import { JsonFields } from './json-fields.ts';
 import {
   type Action,
-  type AffineMap,
   boundaries,
   type Failure,
   failureCauses,
@@ -193,11 +194,9 @@ function parseImage(record: JsonFields, files: Files): TrajectoryImage {
 }
 
 function parseOrigin(record: JsonFields): { image: string; map: AffineMap } {
-  const [a, c, e, f] = record.numbers('map');
-  if (a === undefined || c === undefined || e === undefined || f === undefined) {
-    throw new DataError('origin.map must have four numbers.');
-  }
-  return { image: record.text('image'), map: [a, c, e, f] };
+  const map = readAffineMap(record.numbers('map'));
+  if (map === undefined) throw new DataError('origin.map must have six numbers, or four.');
+  return { image: record.text('image'), map };
 }
 
 function parseTurn(record: JsonFields): Turn {

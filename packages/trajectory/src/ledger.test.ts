@@ -172,13 +172,13 @@ describe('the builder', () => {
     ['half a pixel', prompt({ height: 1.5 }), /height of picture image_0 must be/],
     [
       'an origin that nobody has seen',
-      prompt({ origin: { image: 'image_7', map: [1, 0, 1, 0] } }),
+      prompt({ origin: { image: 'image_7', map: [1, 0, 0, 0, 1, 0] } }),
       /comes from image_7, which is no earlier picture/,
     ],
     [
       'a map that has no inverse',
-      prompt({ origin: { image: 'image_0', map: [0, 0, 1, 0] } }),
-      /\[0, 0, 1, 0\], not invertible/,
+      prompt({ origin: { image: 'image_0', map: [0, 0, 0, 0, 1, 0] } }),
+      /\[0, 0, 0, 0, 1, 0\], not invertible/,
     ],
     ['a token below 0', prompt({}, [-1, 1, 1]), /a token below 0/],
     ['no tokens', { ...prompt({}, []), images: [] }, /no tokens/],

@@ -4,8 +4,7 @@
  * tokenised again.
  */
 
-/** Takes pixel coordinates to another picture's frame: x' = a·x + c, y' = e·y + f, as [a, c, e, f]. */
-export type AffineMap = readonly [number, number, number, number];
+import type { AffineMap } from './affine.ts';
 
 /** A picture of the context: what the model saw and where it came from. */
 export interface TrajectoryImage {
@@ -176,7 +175,10 @@ export interface ScoredTrajectory extends Trajectory {
   readonly reward: number;
   /** Weighted terms by name; they sum to `reward`. */
   readonly rewardTerms: Readonly<Record<string, number>>;
-  /** [K] reward of each turn, apart from `reward`; absent if nothing rewards turns. */
+  /**
+   * [K] reward of each turn, apart from `reward`; absent if nothing rewards turns. [K + 1] if the last
+   * turn called a tool: a 0 stands for the answer that never came, as the last entry is the answer's.
+   */
   readonly turnRewards?: readonly number[];
   /** Whether the final answer was judged right. */
   readonly isCorrect: boolean;

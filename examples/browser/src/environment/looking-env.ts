@@ -89,7 +89,7 @@ class LookingEnv implements Env {
           png: cropOf(source.png, box),
           width: box[2] - box[0],
           height: box[3] - box[1],
-          origin: { image: source.name, map: [1, box[0], 1, box[1]] },
+          origin: { image: source.name, map: [1, 0, box[0], 0, 1, box[1]] },
         },
       ];
       const wallMs = performance.now() - start;

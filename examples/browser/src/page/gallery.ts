@@ -210,9 +210,9 @@ function choose(trajectories: readonly ScoredTrajectory[]): readonly ScoredTraje
   return [...first, ...wrong.slice(0, SHOWN - first.length)];
 }
 
-/** The box of the source that a look shows. */
+/** The box of the source that a look shows; this environment crops and turns nothing. */
 function boxOf({ origin, width, height }: TrajectoryImage): Box {
-  const [scaleX, left, scaleY, top] = origin?.map ?? [1, 0, 1, 0];
+  const [scaleX, , left, , scaleY, top] = origin?.map ?? [1, 0, 0, 0, 1, 0];
   return [left, top, left + scaleX * width, top + scaleY * height];
 }
 

@@ -1,6 +1,6 @@
 /** The cold start: supervised learning on scripted trajectories, on the model's tokens alone. */
 import { randomAt } from '@saccade/core';
-import { type Schedule, warmupCosine } from '@saccade/optim';
+import { adamw, cosine, type Schedule } from '@saccade/optim';
 import { packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { type CardsOptions, cardsTask } from '../task/cards.ts';
@@ -31,11 +31,10 @@ export async function coldStart(run: Run): Promise<void> {
   const { preset } = run.settings;
   const { updates, learningRate } = preset.coldStart;
   const mixtures = await gather(run);
-  const schedule = warmupCosine(learningRate, {
-    warmupSteps: Math.round(0.05 * updates),
-    totalSteps: updates,
-    finalFraction: 0.05,
-  });
+  const schedule = cosine.create(
+    { peak: learningRate, total: updates },
+    { warmupFraction: 0.05, finalFraction: 0.05 },
+  );
   run.onEvent({ kind: 'progress', stage: 'cold start', done: 0, total: updates });
   for (let step = 0; step < updates; step++) {
     await run.pass();
@@ -128,9 +127,7 @@ async function update(
   }
   const { gradNorm } = await policy.optimizerStep({
     learningRate: schedule(step),
-    beta2: BETA2,
-    weightDecay: 0.01,
-    maxGradNorm: 1,
+    optimizer: adamw.create({ beta2: BETA2, weightDecay: 0.01, maxGradNorm: 1 }),
   });
   const loss = Object.values(losses).reduce((sum, value) => sum + value, 0);
   return { loss, ...losses, entropy: entropySum / counts.tokens, gradNorm };

@@ -37,7 +37,7 @@ function looksOf({ segments }: Trajectory): readonly string[] {
     .filter(({ kind }) => kind === 'observation')
     .flatMap(({ images }) => images)
     .map(({ origin, width, height }) => {
-      const [, left, , top] = origin?.map ?? [1, 0, 1, 0];
+      const [, , left, , , top] = origin?.map ?? [1, 0, 0, 0, 1, 0];
       return [left, top, left + width, top + height].join();
     });
 }

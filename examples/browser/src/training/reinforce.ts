@@ -118,10 +118,7 @@ async function learn(
     });
     loss += part.loss;
   }
-  const { gradNorm } = await policy.optimizerStep({
-    learningRate: rl.learningRate,
-    maxGradNorm: 1,
-  });
+  const { gradNorm } = await policy.optimizerStep({ learningRate: rl.learningRate });
   const { entropy = Number.NaN } = finishMetrics(sums, counts);
   return { loss, entropy, gradNorm, trained: trained.length };
 }

@@ -37,17 +37,17 @@ describe('group advantages, worked by hand', () => {
   it('best of the group: only the best gets its lead', () => {
     expect([...bestOfGroup({ isScaled: false })({ rewards })]).toEqual([0.5, 0, 0]);
     // The standard deviation of 1, 0, ½ with denominator 2 is ½.
-    expect(numbers(bestOfGroup({ epsilon: 0 })({ rewards }))).toEqual([1, 0, 0]);
+    expect(numbers(bestOfGroup({ stdEpsilon: 0 })({ rewards }))).toEqual([1, 0, 0]);
     expect(() => bestOfGroup()(alone)).toThrow(/at least 2 trajectories, this group has 1/);
   });
 
   it('per term: each component has the same say, whatever its size', () => {
     const terms = { accuracy: Float64Array.of(1, 0), bonus: Float64Array.of(0, 0.01) };
     const group = { rewards: Float64Array.of(1, 0.01), terms };
-    expect(numbers(perTerm({ epsilon: 0 })(group))).toEqual([0, 0]);
+    expect(numbers(perTerm({ stdEpsilon: 0 })(group))).toEqual([0, 0]);
     // (1 − 4)/√2 and (4 − 1)/√2.
     const heavier = { ...group, termWeights: { bonus: 4 } };
-    expect(numbers(perTerm({ epsilon: 0 })(heavier), 9)).toEqual([-2.121320344, 2.121320344]);
+    expect(numbers(perTerm({ stdEpsilon: 0 })(heavier), 9)).toEqual([-2.121320344, 2.121320344]);
     expect(() => perTerm()({ rewards })).toThrow(ConfigError);
   });
 
@@ -77,12 +77,12 @@ describe('group advantages, worked by hand', () => {
 
   it('without an epsilon equal rewards still give 0, not 0/0', () => {
     const equal = { rewards: Float64Array.of(1.1, 1.1, 1.1) };
-    expect([...groupStd({ epsilon: 0 })(equal)]).toEqual([0, 0, 0]);
+    expect([...groupStd({ stdEpsilon: 0 })(equal)]).toEqual([0, 0, 0]);
   });
 
   it('population and sample standard deviation differ by √(G/(G−1))', () => {
-    const [sample] = groupStd({ epsilon: 0, ddof: 1 })({ rewards });
-    const [population] = groupStd({ epsilon: 0, ddof: 0 })({ rewards });
+    const [sample] = groupStd({ stdEpsilon: 0, stdDof: 1 })({ rewards });
+    const [population] = groupStd({ stdEpsilon: 0, stdDof: 0 })({ rewards });
     expect((population ?? 0) / (sample ?? 0)).toBeCloseTo(Math.sqrt(3 / 2), 14);
   });
 });

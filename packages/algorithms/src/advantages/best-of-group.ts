@@ -1,22 +1,38 @@
-/** Only the best trajectory learns: the objective is the best of k. */
-import { ConfigError } from '@saccade/core';
+/** Trains only the best trajectory: the objective is the best of k. */
+import { ConfigError, isUniform } from '@saccade/core';
 import type { GroupAdvantage } from '../choices.ts';
+import * as fields from '../fields.ts';
 import { over, stdOf } from '../statistics.ts';
+import { owning } from '../unit.ts';
 
 /**
  * The best trajectory's lead over the second best; the others get 0.
  *
  *   A_best = (R_best − R_second) / (std(R) + stdEpsilon),   all other A = 0
  *
- * Pass@k (max-at-k) training, arXiv:2503.19595; verl's `grpo_passk`. `scale: none` leaves std out.
+ * Pass@k (max-at-k) training, arXiv:2503.19595; verl's `grpo_passk`.
  *
  * @returns [G] → [G]
  * @throws ConfigError for a group of one
  */
-export function bestOfGroup(
-  options: { epsilon?: number; ddof?: number; isScaled?: boolean } = {},
+export const bestOfGroup = owning(
+  { stdEpsilon: fields.stdEpsilon, stdDof: fields.stdDof },
+  makeBestOfGroup,
+);
+
+/** The best trajectory's lead itself, not divided by the standard deviation. */
+export function leadOfGroup(): GroupAdvantage {
+  return makeBestOfGroup({ isScaled: false });
+}
+
+function makeBestOfGroup(
+  options: {
+    readonly stdEpsilon?: number;
+    readonly stdDof?: number;
+    readonly isScaled?: boolean;
+  } = {},
 ): GroupAdvantage {
-  const { epsilon = 1e-6, ddof = 1, isScaled = true } = options;
+  const { stdEpsilon = 1e-6, stdDof = 1, isScaled = true } = options;
   return ({ rewards }) => {
     if (rewards.length < 2) {
       throw new ConfigError(
@@ -35,7 +51,8 @@ export function bestOfGroup(
     });
     const lead = (rewards[best] as number) - second;
     const advantages = new Float64Array(rewards.length);
-    advantages[best] = isScaled ? over(lead, stdOf(rewards, ddof), epsilon) : lead;
+    if (isUniform(rewards)) return advantages;
+    advantages[best] = isScaled ? over(lead, stdOf(rewards, stdDof), stdEpsilon) : lead;
     return advantages;
   };
 }

@@ -1,8 +1,10 @@
 /** The advantage that only subtracts the group's mean. */
 import type { GroupAdvantage } from '../choices.ts';
-import { meanOf } from '../statistics.ts';
+import { singleton as singletonField } from '../fields.ts';
+import { deviations } from '../statistics.ts';
+import { owning } from '../unit.ts';
 
-/** What a group of one gets: nothing to compare with, or its reward as it is. */
+/** The advantage of a group of one, which has nothing to compare with: 0 or its reward. */
 export type Singleton = 'zero' | 'reward';
 
 /**
@@ -16,10 +18,12 @@ export type Singleton = 'zero' | 'reward';
  *
  * @returns [G] → [G]
  */
-export function groupMean(options: { singleton?: Singleton } = {}): GroupAdvantage {
+export const groupMean = owning({ singleton: singletonField }, makeGroupMean);
+
+function makeGroupMean(options: { readonly singleton?: Singleton } = {}): GroupAdvantage {
   const { singleton = 'zero' } = options;
-  return ({ rewards }) => {
-    const mean = rewards.length === 1 && singleton === 'reward' ? 0 : meanOf(rewards);
-    return Float64Array.from(rewards, (reward) => reward - mean);
-  };
+  return ({ rewards }) =>
+    rewards.length === 1 && singleton === 'reward'
+      ? Float64Array.from(rewards)
+      : deviations(rewards);
 }

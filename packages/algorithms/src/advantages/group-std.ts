@@ -1,13 +1,15 @@
 /** The advantage of GRPO: standardised within the group. */
 import type { GroupAdvantage } from '../choices.ts';
-import { meanOf, over, stdOf } from '../statistics.ts';
+import * as fields from '../fields.ts';
+import { deviations, over, stdOf } from '../statistics.ts';
+import { owning } from '../unit.ts';
 import type { Singleton } from './group-mean.ts';
 
 export interface GroupStdOptions {
   /** Added to the standard deviation. Default 1e-6. */
-  readonly epsilon?: number;
+  readonly stdEpsilon?: number;
   /** 1: denominator G − 1; 0: G. Default 1. */
-  readonly ddof?: number;
+  readonly stdDof?: number;
   readonly singleton?: Singleton;
 }
 
@@ -17,19 +19,24 @@ export interface GroupStdOptions {
  *   A_i = (R_i − mean(R)) / (std(R) + stdEpsilon)
  *
  * DeepSeekMath, arXiv:2402.03300, §4.1.2, which leaves std's denominator and epsilon open: verl has
- * G − 1 and 1e-6, TRL G − 1 and 1e-4. A group of equal rewards gets 0; so does a group of one, which
- * in verl keeps its reward as if mean and std were 0 and 1.
+ * G − 1 and 1e-6, TRL G − 1 and 1e-4. A group whose rewards are equal but for rounding noise
+ * (`isUniform`) gets 0. So does a group of one; in verl it keeps its reward, as if mean and std were
+ * 0 and 1.
  *
  * @returns [G] → [G]
  */
-export function groupStd(options: GroupStdOptions = {}): GroupAdvantage {
-  const { epsilon = 1e-6, ddof = 1, singleton = 'zero' } = options;
+export const groupStd = owning(
+  { stdEpsilon: fields.stdEpsilon, stdDof: fields.stdDof, singleton: fields.singleton },
+  makeGroupStd,
+);
+
+function makeGroupStd(options: GroupStdOptions = {}): GroupAdvantage {
+  const { stdEpsilon = 1e-6, stdDof = 1, singleton = 'zero' } = options;
   return ({ rewards }) => {
     if (rewards.length === 1 && singleton === 'reward') {
-      return Float64Array.from(rewards, (reward) => reward / (1 + epsilon));
+      return Float64Array.from(rewards, (reward) => reward / (1 + stdEpsilon));
     }
-    const mean = meanOf(rewards);
-    const std = stdOf(rewards, ddof);
-    return Float64Array.from(rewards, (reward) => over(reward - mean, std, epsilon));
+    const std = stdOf(rewards, stdDof);
+    return deviations(rewards).map((deviation) => over(deviation, std, stdEpsilon));
   };
 }

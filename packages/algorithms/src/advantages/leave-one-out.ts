@@ -1,6 +1,8 @@
 /** Each trajectory is compared with the others of its group. */
 import type { GroupAdvantage } from '../choices.ts';
-import { meanOf } from '../statistics.ts';
+import { singleton as singletonField } from '../fields.ts';
+import { deviations } from '../statistics.ts';
+import { owning } from '../unit.ts';
 import type { Singleton } from './group-mean.ts';
 
 /**
@@ -12,12 +14,13 @@ import type { Singleton } from './group-mean.ts';
  *
  * @returns [G] → [G]
  */
-export function leaveOneOut(options: { singleton?: Singleton } = {}): GroupAdvantage {
+export const leaveOneOut = owning({ singleton: singletonField }, makeLeaveOneOut);
+
+function makeLeaveOneOut(options: { readonly singleton?: Singleton } = {}): GroupAdvantage {
   const { singleton = 'zero' } = options;
   return ({ rewards }) => {
     const G = rewards.length;
     if (G === 1) return Float64Array.from(rewards, (reward) => (singleton === 'zero' ? 0 : reward));
-    const mean = meanOf(rewards);
-    return Float64Array.from(rewards, (reward) => ((reward - mean) * G) / (G - 1));
+    return deviations(rewards).map((deviation) => (deviation * G) / (G - 1));
   };
 }

@@ -1,6 +1,8 @@
 /** The baseline of least variance where a trajectory's gradient grows with its length. */
-import { ConfigError, expectLength } from '@saccade/core';
+import { ConfigError, expectLength, isUniform } from '@saccade/core';
 import type { GroupAdvantage } from '../choices.ts';
+import { singleton as singletonField } from '../fields.ts';
+import { owning } from '../unit.ts';
 import type { Singleton } from './group-mean.ts';
 
 /**
@@ -13,7 +15,9 @@ import type { Singleton } from './group-mean.ts';
  * @returns [G] → [G]
  * @throws ConfigError if the group has no tokenCounts
  */
-export function lengthWeighted(options: { singleton?: Singleton } = {}): GroupAdvantage {
+export const lengthWeighted = owning({ singleton: singletonField }, makeLengthWeighted);
+
+function makeLengthWeighted(options: { readonly singleton?: Singleton } = {}): GroupAdvantage {
   const { singleton = 'zero' } = options;
   return ({ rewards, tokenCounts }) => {
     if (tokenCounts === undefined) {
@@ -25,7 +29,7 @@ export function lengthWeighted(options: { singleton?: Singleton } = {}): GroupAd
     }
     expectLength('tokenCounts', tokenCounts.length, rewards.length);
     if (rewards.length === 1 && singleton === 'reward') return Float64Array.from(rewards);
-    // Differences from the first reward: equal rewards give exactly 0.
+    if (isUniform(rewards)) return new Float64Array(rewards.length);
     const first = rewards[0] ?? 0;
     let [weighted, total] = [0, 0];
     for (let i = 0; i < rewards.length; i++) {

@@ -1,21 +1,40 @@
-/** Each component of the reward is standardised by itself, so that none drowns the others. */
+/** Standardizes each component of the reward by itself, so that none drowns the others. */
 import { ConfigError, expectLength } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { GroupAdvantage } from '../choices.ts';
+import { owning } from '../unit.ts';
+import { groupMean } from './group-mean.ts';
 import { type GroupStdOptions, groupStd } from './group-std.ts';
+
+export interface PerTermOptions extends GroupStdOptions {
+  /** `none` leaves the components' standard deviations out. Default `group`. */
+  readonly scale?: 'none' | 'group';
+}
 
 /**
  * Weighted sum of the advantages of every component of the reward.
  *
  *   A_i = Σ_k w_k·(R_ik − mean(R_k)) / (std(R_k) + stdEpsilon)
  *
- * GDPO, arXiv:2601.05242; TRL's `normalize_then_sum` and verl's `gdpo`. The sum is standardised once
- * more over the whole batch, by the second stage.
+ * GDPO, arXiv:2601.05242; TRL's `normalize_then_sum` and verl's `gdpo`. The second stage standardizes
+ * the sum once more over the whole batch. `scale: none` leaves the components' std out.
  *
  * @returns [G] → [G]
  * @throws ConfigError if the group has no terms
  */
-export function perTerm(options: GroupStdOptions = {}): GroupAdvantage {
-  const standardise = groupStd(options);
+export const perTerm = owning(
+  {
+    scale: choice(['none', 'group'], {
+      default: 'group',
+      about: 'Whether the group’s standard deviation divides each component.',
+    }),
+    ...groupStd.settings,
+  },
+  makePerTerm,
+);
+
+function makePerTerm(options: PerTermOptions = {}): GroupAdvantage {
+  const relative = options.scale === 'none' ? groupMean(options) : groupStd(options);
   return ({ rewards, terms, termWeights }) => {
     if (terms === undefined || Object.keys(terms).length === 0) {
       throw new ConfigError(
@@ -28,7 +47,7 @@ export function perTerm(options: GroupStdOptions = {}): GroupAdvantage {
     for (const [name, values] of Object.entries(terms)) {
       expectLength(`terms.${name}`, values.length, rewards.length);
       const weight = termWeights?.[name] ?? 1;
-      standardise({ rewards: values }).forEach((advantage, i) => {
+      relative({ rewards: values }).forEach((advantage, i) => {
         advantages[i] = (advantages[i] as number) + weight * advantage;
       });
     }

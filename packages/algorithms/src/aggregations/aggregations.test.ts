@@ -23,14 +23,14 @@ describe('aggregations, by hand', () => {
     ['sequence-mean-token-mean', sequenceMeanTokenMean(), [1 / 4, 0, 1 / 4, 1 / 2, 0]],
     [
       'the same, counting all',
-      sequenceMeanTokenMean({ countEmpty: true }),
+      sequenceMeanTokenMean({ emptySequences: 'count' }),
       [1 / 6, 0, 1 / 6, 1 / 3, 0],
     ],
     ['sequence-mean-token-sum', sequenceMeanTokenSum(), [1 / 2, 0, 1 / 2, 1 / 2, 0]],
     ['fixed-length', fixedLength({ fixedLength: 10 }), [1 / 20, 0, 1 / 20, 1 / 20, 0]],
     [
       'the same, counting all',
-      fixedLength({ fixedLength: 10, countEmpty: true }),
+      fixedLength({ fixedLength: 10, emptySequences: 'count' }),
       [1 / 30, 0, 1 / 30, 1 / 30, 0],
     ],
   ])('%s', (_, aggregation, weights) => {

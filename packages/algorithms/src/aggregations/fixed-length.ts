@@ -1,8 +1,15 @@
-/** A constant instead of the length, so that length has no say. */
+/** A constant in place of the length, so that length does not weigh. */
 import { ConfigError } from '@saccade/core';
+import { quantity } from '@saccade/core/settings';
 import type { Aggregation } from '../choices.ts';
+import { LARGEST } from '../fields.ts';
 import { maskOver } from '../sequences.ts';
-import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-sum.ts';
+import { owning } from '../unit.ts';
+import {
+  emptySequences,
+  type SequenceOptions,
+  sequencesCounted,
+} from './sequence-mean-token-sum.ts';
 
 /**
  * Sum over tokens, over the number of sequences and a constant length.
@@ -14,7 +21,21 @@ import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-su
  *
  * @throws ConfigError if fixedLength is not above 0
  */
-export function fixedLength(options: SequenceOptions & { fixedLength: number }): Aggregation {
+export const fixedLength = owning(
+  {
+    fixedLength: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 0,
+      unit: 'tokens',
+      about: 'The constant length of the aggregation "fixed-length".',
+    }),
+    emptySequences,
+  },
+  makeFixedLength,
+);
+
+function makeFixedLength(options: SequenceOptions & { readonly fixedLength: number }): Aggregation {
   const { fixedLength: length } = options;
   if (!(length > 0)) {
     throw new ConfigError(

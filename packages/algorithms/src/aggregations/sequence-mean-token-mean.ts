@@ -1,7 +1,13 @@
 /** Every sequence weighs the same, whatever its length. */
 import type { Aggregation } from '../choices.ts';
+import { lengthEpsilon as lengthEpsilonField } from '../fields.ts';
 import { forEachSequence, trainedIn } from '../sequences.ts';
-import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-sum.ts';
+import { owning } from '../unit.ts';
+import {
+  emptySequences,
+  type SequenceOptions,
+  sequencesCounted,
+} from './sequence-mean-token-sum.ts';
 
 /**
  * Mean over the step's sequences of each sequence's mean over its tokens.
@@ -12,7 +18,12 @@ import { type SequenceOptions, sequencesCounted } from './sequence-mean-token-su
  * sequences with a token that trains, as in verl, or all of them, as in TRL; verl adds 1e-8 to the
  * length.
  */
-export function sequenceMeanTokenMean(
+export const sequenceMeanTokenMean = owning(
+  { lengthEpsilon: lengthEpsilonField, emptySequences },
+  makeSequenceMeanTokenMean,
+);
+
+function makeSequenceMeanTokenMean(
   options: SequenceOptions & { lengthEpsilon?: number } = {},
 ): Aggregation {
   const { lengthEpsilon = 0 } = options;

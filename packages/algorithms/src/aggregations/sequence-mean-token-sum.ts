@@ -1,16 +1,23 @@
 /** Every token weighs the same, and longer sequences more. */
+import { choice } from '@saccade/core/settings';
 import type { GlobalCounts } from '../algorithm.ts';
 import type { Aggregation } from '../choices.ts';
 import { maskOver } from '../sequences.ts';
+import { owning } from '../unit.ts';
 
 export interface SequenceOptions {
-  /** Whether sequences without a token that trains are counted in S. Default false. */
-  readonly countEmpty?: boolean;
+  /** Whether sequences without a token that trains are counted in S. Default `skip`. */
+  readonly emptySequences?: 'skip' | 'count';
 }
+
+export const emptySequences = choice(['skip', 'count'], {
+  default: 'skip',
+  about: 'Whether sequences without a token that trains count in means over sequences.',
+});
 
 /** S of the sequence means. */
 export function sequencesCounted(counts: GlobalCounts, options: SequenceOptions): number {
-  return counts.sequences + (options.countEmpty ? (counts.emptySequences ?? 0) : 0);
+  return counts.sequences + (options.emptySequences === 'count' ? (counts.emptySequences ?? 0) : 0);
 }
 
 /**
@@ -20,6 +27,9 @@ export function sequencesCounted(counts: GlobalCounts, options: SequenceOptions)
  *
  * The policy gradient of REINFORCE for a trajectory, Williams 1992; verl's `seq-mean-token-sum`.
  */
-export function sequenceMeanTokenSum(options: SequenceOptions = {}): Aggregation {
-  return (lossMask, _, counts) => maskOver(lossMask, sequencesCounted(counts, options));
-}
+export const sequenceMeanTokenSum = owning(
+  { emptySequences },
+  (options: SequenceOptions = {}): Aggregation =>
+    (lossMask, _, counts) =>
+      maskOver(lossMask, sequencesCounted(counts, options)),
+);

@@ -3,8 +3,7 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
-import { type CispoOptions, cispoSurrogate } from '../surrogates/cispo.ts';
+import { cispoSurrogate } from '../surrogates/cispo.ts';
 
 /**
  * CISPO clips the weight, not the loss: every token keeps a gradient. The paper in effect has no
@@ -15,13 +14,7 @@ export const cispo: Algorithm = composeAlgorithm({
   name: 'cispo',
   paper: 'arXiv:2506.13585',
   description: 'Policy gradient weighted with clipped ratios that are constants.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    clipLow: 0.2,
-    clipHigh: 0.2,
-    clipBounds: 'relative',
-  },
+  settings: { ...groupRelativeSettings, ...cispoSurrogate.settings },
   profiles: {
     paper: { ...paperGroup, clipLow: 1 },
     verl: { ...verlNumbers, stdEpsilon: 1e-6 },
@@ -30,10 +23,6 @@ export const cispo: Algorithm = composeAlgorithm({
   choose: (settings) => ({
     ...groupRelative(settings),
     isRatioConstant: true,
-    surrogate: cispoSurrogate({
-      clipLow: settings.clipLow,
-      clipHigh: settings.clipHigh,
-      bounds: settings.clipBounds as CispoOptions['bounds'],
-    }),
+    surrogate: cispoSurrogate(settings),
   }),
 });

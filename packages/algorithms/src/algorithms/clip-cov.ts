@@ -1,10 +1,9 @@
 /** GRPO that spares the entropy by detaching tokens of high covariance. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlGroup } from '../profiles.ts';
 import { clipCovariance } from '../selectors/clip-covariance.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -14,15 +13,7 @@ export const clipCov: Algorithm = composeAlgorithm({
   name: 'clip-cov',
   paper: 'arXiv:2505.22617',
   description: 'Clipped ratios; a random few tokens of high covariance have no gradient.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    covarianceShare: 2e-4,
-    covarianceLow: 1,
-    covarianceHigh: 5,
-    covarianceSeed: 0,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings, ...clipCovariance.settings },
   profiles: {
     paper: paperGroup,
     verl: { ...verlGroup, dualClip: 0, maxLogRatio: 0 },

@@ -1,9 +1,8 @@
 /** The objective of CodeVision. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -14,14 +13,8 @@ export const codevision: Algorithm = composeAlgorithm({
   name: 'codevision',
   paper: 'arXiv:2512.03746',
   description: 'GRPO over tokens, with more room above, a wide dual clip and a little KL.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    clipHigh: 0.28,
-    dualClip: 10,
-    klCoefficient: 1e-3,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { clipHigh: 0.28, dualClip: 10, klCoefficient: 1e-3 },
   profiles: {
     verl: { ...verlGroup, dualClip: 10 },
   },

@@ -1,26 +1,21 @@
 /** Decoupled clip and dynamic sampling policy optimisation: its loss. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
  * DAPO, eq. 8 and 10. Its sampling of mixed groups is a scheduler; its length penalty is
- * `overlongPenalty`, a reward. TRL calls its token-mean loss `dapo` and leaves clipHigh at 0.2; so
+ * the reward `overlong-capped`. TRL calls its token-mean loss `dapo` and leaves clipHigh at 0.2; so
  * does verl.
  */
 export const dapo: Algorithm = composeAlgorithm({
   name: 'dapo',
   paper: 'arXiv:2503.14476',
   description: 'GRPO without KL, with more room above than below, every token weighing the same.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    clipHigh: 0.28,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { clipHigh: 0.28 },
   profiles: {
     paper: paperGroup,
     verl: { ...verlGroup, clipHigh: 0.2 },

@@ -1,9 +1,8 @@
 /** Clipped against a recent policy, weighted back to the one that sampled. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -14,12 +13,8 @@ export const decoupledPpo: Algorithm = composeAlgorithm({
   name: 'decoupled-ppo',
   paper: 'arXiv:2505.24298',
   description: 'Ratios clipped against a recent policy, weighted back to the one that sampled.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    ratio: 'decoupled',
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { ratio: 'decoupled' },
   profiles: {
     paper: paperGroup,
   },

@@ -3,8 +3,7 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
-import { type DppoOptions, dppoSurrogate } from '../surrogates/dppo.ts';
+import { dppoSurrogate } from '../surrogates/dppo.ts';
 
 /**
  * DPPO drops tokens whose probability has moved too far in the direction of their advantage.
@@ -14,14 +13,7 @@ export const dppo: Algorithm = composeAlgorithm({
   name: 'dppo',
   paper: 'arXiv:2602.04879',
   description: 'Tokens inside a trust region of probabilities, weighted with truncated ratios.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    clipLow: 0.2,
-    clipHigh: 0.2,
-    ratioCap: 20,
-    divergence: 'total-variation',
-  },
+  settings: { ...groupRelativeSettings, ...dppoSurrogate.settings },
   profiles: {
     paper: paperGroup,
     verl: { ...verlNumbers, stdEpsilon: 1e-6, ratioCap: 3 },
@@ -29,11 +21,6 @@ export const dppo: Algorithm = composeAlgorithm({
   choose: (settings) => ({
     ...groupRelative(settings),
     isRatioConstant: true,
-    surrogate: dppoSurrogate({
-      clipLow: settings.clipLow,
-      clipHigh: settings.clipHigh,
-      ratioCap: settings.ratioCap,
-      divergence: settings.divergence as DppoOptions['divergence'],
-    }),
+    surrogate: dppoSurrogate(settings),
   }),
 });

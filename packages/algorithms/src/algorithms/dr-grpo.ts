@@ -1,9 +1,8 @@
 /** GRPO done right: without the biases of length and difficulty. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -16,14 +15,8 @@ export const drGrpo: Algorithm = composeAlgorithm({
   name: 'dr-grpo',
   paper: 'arXiv:2503.20783',
   description: 'Rewards minus the group mean, summed over tokens and divided by a constant length.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    scale: 'none',
-    aggregation: 'fixed-length',
-    fixedLength: 1024,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { scale: 'none', aggregation: 'fixed-length', fixedLength: 1024 },
   profiles: {
     paper: paperGroup,
     verl: { ...verlGroup, aggregation: 'fixed-length' },

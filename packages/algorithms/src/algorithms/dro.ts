@@ -3,7 +3,6 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { droSurrogate } from '../surrogates/dro.ts';
 
 /**
@@ -13,17 +12,10 @@ export const dro: Algorithm = composeAlgorithm({
   name: 'dro',
   paper: 'arXiv:2405.19107',
   description: 'Policy gradient with a squared log-ratio instead of a clip.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    quadraticCoefficient: 0.1,
-  },
+  settings: { ...groupRelativeSettings, ...droSurrogate.settings },
   profiles: {
     paper: paperGroup,
     verl: { ...verlNumbers, stdEpsilon: 1e-6 },
   },
-  choose: (settings) => ({
-    ...groupRelative(settings),
-    surrogate: droSurrogate({ quadraticCoefficient: settings.quadraticCoefficient }),
-  }),
+  choose: (settings) => ({ ...groupRelative(settings), surrogate: droSurrogate(settings) }),
 });

@@ -3,7 +3,7 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlOwnAggregation } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
+import { logClipRange } from '../ratios/geometric-mean.ts';
 import { unclipped } from '../surrogates/unclipped.ts';
 
 /**
@@ -16,14 +16,8 @@ export const gmpo: Algorithm = composeAlgorithm({
   name: 'gmpo',
   paper: 'arXiv:2507.20673',
   description: 'Geometric mean of ratios that are clipped token by token.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    clipLow: 0.4,
-    clipHigh: 0.4,
-    ratio: 'geometric-mean',
-    aggregation: 'sequence-mean-token-mean',
-  },
+  settings: { ...groupRelativeSettings, ...logClipRange },
+  defaults: { ratio: 'geometric-mean', aggregation: 'sequence-mean-token-mean' },
   profiles: {
     paper: paperGroup,
     verl: {

@@ -1,9 +1,8 @@
 /** Group policy gradient. */
-import { groupMean, type Singleton } from '../advantages/group-mean.ts';
+import { groupMean } from '../advantages/group-mean.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { paperNumbers, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { logProbability } from '../surrogates/log-probability.ts';
 import { batchShare } from '../token-advantages/batch-share.ts';
 
@@ -14,16 +13,13 @@ export const gpg: Algorithm = composeAlgorithm({
   name: 'gpg',
   paper: 'arXiv:2504.02546',
   description: 'Plain policy gradient, scaled up by the share of trajectories that have a reward.',
-  settings: {
-    ...sharedSettings,
-    singleton: 'zero',
-  },
+  settings: { ...groupMean.settings },
   profiles: {
     paper: paperNumbers,
     verl: verlNumbers,
   },
   choose: (settings) => ({
-    groupAdvantage: groupMean({ singleton: settings.singleton as Singleton }),
+    groupAdvantage: groupMean(settings),
     tokenAdvantage: batchShare(),
     surrogate: logProbability(),
   }),

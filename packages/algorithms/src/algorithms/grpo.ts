@@ -1,9 +1,8 @@
 /** Group relative policy optimisation. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -17,12 +16,8 @@ export const grpo: Algorithm = composeAlgorithm({
   paper: 'arXiv:2402.03300',
   description:
     'Rewards standardised within the group, clipped ratios, every sequence weighs the same.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    aggregation: 'sequence-mean-token-mean',
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { aggregation: 'sequence-mean-token-mean' },
   profiles: {
     paper: { ...paperGroup, klCoefficient: 0.04 },
     verl: verlGroup,

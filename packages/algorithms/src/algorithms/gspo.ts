@@ -1,9 +1,8 @@
 /** Group sequence policy optimisation. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlOwnAggregation } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -15,10 +14,8 @@ export const gspo: Algorithm = composeAlgorithm({
   name: 'gspo',
   paper: 'arXiv:2507.18071',
   description: 'Clipped ratios of whole sequences, normalised by length.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: {
     clipLow: 3e-4,
     clipHigh: 4e-4,
     ratio: 'sequence',

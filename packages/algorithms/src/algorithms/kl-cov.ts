@@ -4,7 +4,6 @@ import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlNumbers } from '../profiles.ts';
 import { highestCovariance } from '../selectors/highest-covariance.ts';
-import { sharedSettings } from '../settings.ts';
 import { klCovSurrogate } from '../surrogates/kl-cov.ts';
 
 /**
@@ -14,19 +13,14 @@ export const klCov: Algorithm = composeAlgorithm({
   name: 'kl-cov',
   paper: 'arXiv:2505.22617',
   description: 'Unclipped ratios; the tokens of highest covariance are pulled to the old policy.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    covarianceShare: 2e-4,
-    covarianceCoefficient: 1,
-  },
+  settings: { ...groupRelativeSettings, ...klCovSurrogate.settings, ...highestCovariance.settings },
   profiles: {
     paper: paperGroup,
     verl: { ...verlNumbers, stdEpsilon: 1e-6, maxLogRatio: 0, covarianceCoefficient: 0.1 },
   },
-  choose: ({ covarianceShare, covarianceCoefficient, ...settings }) => ({
+  choose: (settings) => ({
     ...groupRelative(settings),
-    surrogate: klCovSurrogate({ covarianceCoefficient }),
-    selectors: [highestCovariance({ covarianceShare })],
+    surrogate: klCovSurrogate(settings),
+    selectors: [highestCovariance(settings)],
   }),
 });

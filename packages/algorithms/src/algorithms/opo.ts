@@ -1,11 +1,9 @@
 /** On-policy RL with the optimal reward baseline. */
-import type { Singleton } from '../advantages/group-mean.ts';
 import { lengthWeighted } from '../advantages/length-weighted.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, gradientOrClip } from '../group-relative.ts';
+import { gradientOrClip, gradientOrClipSettings } from '../group-relative.ts';
 import { paperNumbers, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 
 /**
  * OPO weighs the baseline with length and makes exactly one update per step, without KL or entropy
@@ -15,12 +13,7 @@ export const opo: Algorithm = composeAlgorithm({
   name: 'opo',
   paper: 'arXiv:2505.23585',
   description: 'Rewards minus the group mean weighted by length.',
-  settings: {
-    ...sharedSettings,
-    ...clipSettings,
-    surrogate: 'clipped',
-    singleton: 'zero',
-  },
+  settings: { ...lengthWeighted.settings, ...gradientOrClipSettings },
   profiles: {
     paper: {
       ...paperNumbers,
@@ -30,7 +23,7 @@ export const opo: Algorithm = composeAlgorithm({
     verl: verlGroup,
   },
   choose: (settings) => ({
-    groupAdvantage: lengthWeighted({ singleton: settings.singleton as Singleton }),
+    groupAdvantage: lengthWeighted(settings),
     needs: ['tokenCounts'],
     surrogate: gradientOrClip(settings),
   }),

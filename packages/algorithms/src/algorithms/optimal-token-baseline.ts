@@ -2,9 +2,7 @@
 import { rawReward } from '../advantages/raw-reward.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings } from '../group-relative.ts';
 import { verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 import { optimalBaseline } from '../token-advantages/optimal-baseline.ts';
 
@@ -15,17 +13,13 @@ export const optimalTokenBaseline: Algorithm = composeAlgorithm({
   name: 'optimal-token-baseline',
   paper: 'verl, tir_optimal_token_baseline',
   description: 'Returns minus the baseline of least variance for each group and position.',
-  settings: {
-    ...sharedSettings,
-    ...clipSettings,
-    zeroTail: true,
-  },
+  settings: { ...optimalBaseline.settings, ...clipped.settings },
   profiles: {
     verl: { ...verlNumbers, dualClip: 3 },
   },
   choose: (settings) => ({
     groupAdvantage: rawReward(),
-    tokenAdvantage: optimalBaseline({ zeroTail: settings.zeroTail }),
+    tokenAdvantage: optimalBaseline(settings),
     needs: ['sumSquaredProbs'],
     surrogate: clipped(settings),
   }),

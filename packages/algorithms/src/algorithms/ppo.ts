@@ -2,11 +2,10 @@
 import { rawReward } from '../advantages/raw-reward.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings } from '../group-relative.ts';
 import { paperNumbers, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 import { gae } from '../token-advantages/gae.ts';
+import { valueTerm } from '../value-loss.ts';
 
 /**
  * The loss has a value term; verl trains its critic with the same term by itself, which is the same
@@ -17,24 +16,17 @@ export const ppo: Algorithm = composeAlgorithm({
   name: 'ppo',
   paper: 'arXiv:1707.06347',
   description: 'Generalised advantages from a value function, clipped ratios, clipped values.',
-  settings: {
-    ...sharedSettings,
-    ...clipSettings,
-    gamma: 1,
-    lambda: 1,
-    isWhitened: true,
-    valueClip: 0.5,
-    valueCoefficient: 1,
-  },
+  settings: { ...gae.settings, ...clipped.settings, ...valueTerm.settings },
   profiles: {
     paper: { ...paperNumbers, gamma: 0.99, lambda: 0.95, isWhitened: false, valueClip: 0 },
     verl: { ...verlNumbers, dualClip: 3 },
   },
   choose: (settings) => ({
     groupAdvantage: rawReward(),
-    tokenAdvantage: gae({ ...settings, countEpsilon: settings.lengthEpsilon }),
+    tokenAdvantage: gae(settings),
+    klReward: 'tokens',
     surrogate: clipped(settings),
     needs: ['values'],
-    value: { clip: settings.valueClip, coefficient: settings.valueCoefficient },
+    value: valueTerm(settings),
   }),
 });

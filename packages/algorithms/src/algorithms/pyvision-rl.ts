@@ -1,9 +1,8 @@
 /** The objective of PyVision-RL. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -15,13 +14,8 @@ export const pyvisionRl: Algorithm = composeAlgorithm({
   name: 'pyvision-rl',
   paper: 'arXiv:2602.20739',
   description: 'Rewards minus the group mean, no std, no KL, every token weighing the same.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    scale: 'none',
-    dualClip: 3,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { scale: 'none', dualClip: 3 },
   profiles: {
     paper: { ...paperGroup, dualClip: 0 },
     verl: verlGroup,

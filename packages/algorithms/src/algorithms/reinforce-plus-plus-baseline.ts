@@ -1,10 +1,8 @@
 /** REINFORCE++ with the group's mean taken off first. */
-import { groupMean, type Singleton } from '../advantages/group-mean.ts';
+import { groupMean } from '../advantages/group-mean.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings } from '../group-relative.ts';
 import { paperNumbers, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 import { whitened } from '../token-advantages/whitened.ts';
 
@@ -16,18 +14,14 @@ export const reinforcePlusPlusBaseline: Algorithm = composeAlgorithm({
   name: 'reinforce++-baseline',
   paper: 'arXiv:2501.03262',
   description: 'Rewards minus the group mean, whitened over the batch, clipped ratios.',
-  settings: {
-    ...sharedSettings,
-    ...clipSettings,
-    singleton: 'zero',
-  },
+  settings: { ...groupMean.settings, ...clipped.settings },
   profiles: {
     paper: { ...paperNumbers, kl: 'k2' },
     verl: { ...verlNumbers, dualClip: 3 },
   },
   choose: (settings) => ({
-    groupAdvantage: groupMean({ singleton: settings.singleton as Singleton }),
-    tokenAdvantage: whitened({ countEpsilon: settings.lengthEpsilon }),
+    groupAdvantage: groupMean(settings),
+    tokenAdvantage: whitened(settings),
     surrogate: clipped(settings),
   }),
 });

@@ -2,9 +2,7 @@
 import { rawReward } from '../advantages/raw-reward.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings } from '../group-relative.ts';
 import { paperNumbers, verlNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 import { returnToGo } from '../token-advantages/return-to-go.ts';
 
@@ -16,18 +14,15 @@ export const reinforcePlusPlus: Algorithm = composeAlgorithm({
   name: 'reinforce++',
   paper: 'arXiv:2501.03262',
   description: 'Returns whitened over the batch, clipped ratios.',
-  settings: {
-    ...sharedSettings,
-    ...clipSettings,
-    gamma: 1,
-  },
+  settings: { ...returnToGo.settings, ...clipped.settings },
   profiles: {
     paper: { ...paperNumbers, kl: 'k1', klPlace: 'reward' },
     verl: { ...verlNumbers, dualClip: 3 },
   },
   choose: (settings) => ({
     groupAdvantage: rawReward(),
-    tokenAdvantage: returnToGo({ gamma: settings.gamma, countEpsilon: settings.lengthEpsilon }),
+    tokenAdvantage: returnToGo(settings),
+    klReward: 'tokens',
     surrogate: clipped(settings),
   }),
 });

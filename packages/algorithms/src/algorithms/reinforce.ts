@@ -3,7 +3,6 @@ import { groupMean } from '../advantages/group-mean.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { paperNumbers } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { logProbability } from '../surrogates/log-probability.ts';
 
 export const reinforce: Algorithm = composeAlgorithm({
@@ -11,7 +10,7 @@ export const reinforce: Algorithm = composeAlgorithm({
   paper: 'Williams 1992, Machine Learning 8:229-256',
   description:
     'Policy gradient with the group mean as baseline; one update per batch, no clipping.',
-  settings: { ...sharedSettings },
+  settings: {},
   profiles: { paper: { ...paperNumbers, aggregation: 'sequence-mean-token-sum' } },
   choose: () => ({ groupAdvantage: groupMean(), surrogate: logProbability() }),
 });

@@ -1,12 +1,17 @@
 /** REINFORCE with the other trajectories of the group as the baseline. */
-import type { Singleton } from '../advantages/group-mean.ts';
+
+import { flag } from '@saccade/core/settings';
 import { leaveOneOut } from '../advantages/leave-one-out.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, gradientOrClip } from '../group-relative.ts';
+import { gradientOrClip, gradientOrClipSettings } from '../group-relative.ts';
 import { paperNumbers, trlNumbers, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { standardised } from '../token-advantages/standardised.ts';
+
+const isStandardised = flag({
+  default: false,
+  about: 'Whether advantages are standardized once more over the sequences of the step.',
+});
 
 /**
  * The paper takes the whole answer as one action and makes one update per step, with KL in the
@@ -19,13 +24,10 @@ export const rloo: Algorithm = composeAlgorithm({
   paper: 'arXiv:2402.14740',
   description: 'Each trajectory is compared with the others of its group.',
   settings: {
-    ...sharedSettings,
-    ...clipSettings,
-    surrogate: 'clipped',
-    singleton: 'zero',
-    isStandardised: false,
-    stdEpsilon: 1e-6,
-    stdDof: 1,
+    ...leaveOneOut.settings,
+    ...standardised.settings,
+    isStandardised,
+    ...gradientOrClipSettings,
   },
   profiles: {
     paper: {
@@ -47,10 +49,8 @@ export const rloo: Algorithm = composeAlgorithm({
     },
   },
   choose: (settings) => ({
-    groupAdvantage: leaveOneOut({ singleton: settings.singleton as Singleton }),
-    ...(settings.isStandardised && {
-      tokenAdvantage: standardised({ epsilon: settings.stdEpsilon, ddof: settings.stdDof }),
-    }),
+    groupAdvantage: leaveOneOut(settings),
+    ...(settings.isStandardised && { tokenAdvantage: standardised(settings) }),
     surrogate: gradientOrClip(settings),
   }),
 });

@@ -3,7 +3,6 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, trlGroup, verlOwnAggregation } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { sapoSurrogate } from '../surrogates/sapo.ts';
 
 /**
@@ -13,23 +12,12 @@ export const sapo: Algorithm = composeAlgorithm({
   name: 'sapo',
   paper: 'arXiv:2511.20347',
   description: 'A smooth gate on the ratio instead of a clip.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    temperaturePositive: 1,
-    temperatureNegative: 1.05,
-    aggregation: 'sequence-mean-token-mean',
-  },
+  settings: { ...groupRelativeSettings, ...sapoSurrogate.settings },
+  defaults: { aggregation: 'sequence-mean-token-mean' },
   profiles: {
     paper: paperGroup,
     verl: verlOwnAggregation,
     trl: trlGroup,
   },
-  choose: (settings) => ({
-    ...groupRelative(settings),
-    surrogate: sapoSurrogate({
-      temperaturePositive: settings.temperaturePositive,
-      temperatureNegative: settings.temperatureNegative,
-    }),
-  }),
+  choose: (settings) => ({ ...groupRelative(settings), surrogate: sapoSurrogate(settings) }),
 });

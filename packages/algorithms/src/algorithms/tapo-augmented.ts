@@ -1,9 +1,8 @@
 /** The objective of tool-augmented policy optimisation. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -13,12 +12,8 @@ export const tapoAugmented: Algorithm = composeAlgorithm({
   name: 'tapo-augmented',
   paper: 'arXiv:2510.07038',
   description: 'DAPO over the tokens that the policy wrote itself.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    clipHigh: 0.28,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { clipHigh: 0.28 },
   profiles: {
     paper: paperGroup,
   },

@@ -1,9 +1,8 @@
 /** The objective of CodeV: tool-aware policy optimisation. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -17,12 +16,8 @@ export const tapo: Algorithm = composeAlgorithm({
   name: 'tapo',
   paper: 'arXiv:2511.19661',
   description: 'Rewards minus the group mean, clipped ratios, every token weighing the same.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    scale: 'none',
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { scale: 'none' },
   profiles: {
     paper: paperGroup,
     verl: { ...verlGroup, scale: 'group' },

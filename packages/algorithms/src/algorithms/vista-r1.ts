@@ -1,9 +1,8 @@
 /** The objective of VISTA-R1. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
-import { clipSettings, groupRelative, groupRelativeSettings } from '../group-relative.ts';
+import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
 import { paperGroup, verlGroup } from '../profiles.ts';
-import { sharedSettings } from '../settings.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
@@ -14,13 +13,8 @@ export const vistaR1: Algorithm = composeAlgorithm({
   name: 'vista-r1',
   paper: 'arXiv:2511.19773',
   description: 'GRPO with every sequence weighing the same and a little KL.',
-  settings: {
-    ...sharedSettings,
-    ...groupRelativeSettings,
-    ...clipSettings,
-    aggregation: 'sequence-mean-token-mean',
-    klCoefficient: 1e-3,
-  },
+  settings: { ...groupRelativeSettings, ...clipped.settings },
+  defaults: { aggregation: 'sequence-mean-token-mean', klCoefficient: 1e-3 },
   profiles: {
     paper: paperGroup,
     verl: { ...verlGroup, aggregation: 'sequence-mean-token-mean' },

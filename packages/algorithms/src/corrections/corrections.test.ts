@@ -89,15 +89,13 @@ describe('the correction of a step', () => {
     expect(metrics['sampling/rejected']).toBe(0);
   });
 
-  it('takes a log-prob the engine did not give for equal', () => {
+  it('refuses a log-prob that the engine did not give', () => {
     const unknown = rolloutLogprobs.slice();
     unknown[0] = Number.NaN;
-    const { tokenWeights } = correctionOf({ weights: options })({
-      ...step,
-      oldLogprobs,
-      rolloutLogprobs: unknown,
-    });
-    expect(tokenWeights[0]).toBe(1);
+    const correct = correctionOf({ weights: options });
+    expect(() => correct({ ...step, oldLogprobs, rolloutLogprobs: unknown })).toThrow(
+      /rolloutLogprobs\[0\] is NaN. Where the engine gave none, pass oldLogprobs/,
+    );
   });
 
   it('rejects from the mask and leaves the weights', () => {

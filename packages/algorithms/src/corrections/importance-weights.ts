@@ -1,5 +1,8 @@
 /** Importance weights from the engine that sampled to the trainer, bounded. */
+import { ConfigError } from '@saccade/core';
+import { choice, flag, quantity } from '@saccade/core/settings';
 import type { FloatArray, Step } from '../algorithm.ts';
+import { LARGEST } from '../fields.ts';
 import { forEachSequence, trainedCounts, trainedIn } from '../sequences.ts';
 
 export interface ImportanceWeightOptions {
@@ -17,6 +20,52 @@ export interface ImportanceWeightOptions {
   readonly countEpsilon: number;
 }
 
+/** The settings of importance weights. */
+export const importanceWeightSettings = {
+  correctionLevel: choice(['token', 'sequence'], {
+    default: 'token',
+    about: 'Whether each token or each sequence has a weight from sampler to trainer.',
+  }),
+  correctionLow: quantity({
+    min: 0,
+    max: LARGEST,
+    default: 0,
+    unit: 'ratio',
+    about: 'Lower bound of those weights.',
+  }),
+  correctionHigh: quantity({
+    min: 0,
+    max: LARGEST,
+    default: 2,
+    unit: 'ratio',
+    about: 'Upper bound of those weights, above the lower one.',
+  }),
+  correctionMaxLogRatio: quantity({
+    min: 0,
+    max: 700,
+    default: 20,
+    unit: 'nats',
+    about: 'Their logarithms are held within ± this; 0 disables the bound.',
+  }),
+  correctionNormalised: flag({
+    default: false,
+    about: 'Whether those weights are divided by their mean.',
+  }),
+};
+
+/** @throws ConfigError unless low < high */
+export function checkWeightBounds({
+  low,
+  high,
+}: Pick<ImportanceWeightOptions, 'low' | 'high'>): void {
+  if (low < high) return;
+  throw new ConfigError(
+    'correctionHigh',
+    `correctionHigh must be above correctionLow (${low}), is ${high}. ` +
+      'Equal or crossed bounds leave no weight.',
+  );
+}
+
 /**
  * Weight of every token: how much likelier the trainer finds it than the engine that sampled it.
  *
@@ -26,7 +75,7 @@ export interface ImportanceWeightOptions {
  *
  * Truncated importance sampling, Yao et al. 2025 ("Your efficient RL framework secretly brings you
  * off-policy RL training"); masked with two bounds: IcePop, arXiv:2510.18855; both levels are in
- * verl and TRL. Where rolloutLogprobs is NaN, d counts as 0.
+ * verl and TRL.
  *
  * @returns [N] constant; 0 where the mask is 0
  */
@@ -35,6 +84,7 @@ export function importanceWeights(
   differences: FloatArray,
   options: ImportanceWeightOptions,
 ): Float64Array {
+  checkWeightBounds(options);
   const { level, mode, low, high, isNormalised } = options;
   const bound = options.maxLogRatio === 0 ? Number.POSITIVE_INFINITY : options.maxLogRatio;
   const weights = new Float64Array(differences.length);

@@ -1,3 +1,5 @@
+export { behaviourRatio, behaviourSequenceRatio } from './behaviour.ts';
+export { correctedSequenceRatio } from './corrected-sequence.ts';
 export { decoupledRatio } from './decoupled.ts';
 export { geometricMeanRatio } from './geometric-mean.ts';
 export { sequenceRatio, sequenceRatioStraightThrough, sequenceRatioSum } from './sequence.ts';

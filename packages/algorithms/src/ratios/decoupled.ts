@@ -1,6 +1,10 @@
-/** A ratio to the proximal policy, weighted back to the one that sampled. */
+/** A ratio to the proximal policy, weighted back to the policy that sampled. */
 import { ConfigError } from '@saccade/core';
+import { quantity } from '@saccade/core/settings';
 import type { Ratio } from '../choices.ts';
+import { LARGEST, maxLogRatio } from '../fields.ts';
+import { product } from '../product.ts';
+import { owning } from '../unit.ts';
 import { tokenRatio } from './token.ts';
 
 export interface DecoupledOptions {
@@ -16,12 +20,25 @@ export interface DecoupledOptions {
  *   ρₜ = exp(logprobsₜ − oldLogprobsₜ);   weightₜ = exp(oldLogprobsₜ − rolloutLogprobsₜ)
  *
  * Hilton et al. 2021, arXiv:2110.00641; AReaL, arXiv:2505.24298, whose code drops tokens with
- * a weight above a cap and keeps them in the denominator. Where rolloutLogprobs is NaN the weight
- * is 1.
+ * a weight above a cap and keeps them in the denominator.
  *
  * @throws ConfigError if the batch has no rolloutLogprobs
  */
-export function decoupledRatio(options: DecoupledOptions = {}): Ratio {
+export const decoupledRatio = owning(
+  {
+    maxLogRatio,
+    behaviourCap: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 0,
+      unit: 'ratio',
+      about: 'Weight above which the decoupled ratio drops a token; 0 disables it.',
+    }),
+  },
+  makeDecoupledRatio,
+);
+
+function makeDecoupledRatio(options: DecoupledOptions = {}): Ratio {
   const { behaviourCap = 0, ...rest } = options;
   const cap = behaviourCap === 0 ? Number.POSITIVE_INFINITY : behaviourCap;
   return {
@@ -38,8 +55,7 @@ export function decoupledRatio(options: DecoupledOptions = {}): Ratio {
         if (mask === 0) return 0;
         const given = tokenWeights?.[t] ?? 1;
         const weight = Math.exp((oldLogprobs[t] as number) - (rolloutLogprobs[t] as number));
-        if (Number.isNaN(weight)) return given;
-        return weight > cap ? 0 : given * weight;
+        return weight > cap ? 0 : product(given, weight);
       });
     },
   };

@@ -1,8 +1,13 @@
-/** The geometric mean of ratios that are each clipped by themselves. */
+/** The geometric mean of ratios that are clipped token by token. */
+
+import { quantity } from '@saccade/core/settings';
 import type { TokenBatch } from '../algorithm.ts';
 import type { Ratio } from '../choices.ts';
+import { LARGEST, lengthEpsilon } from '../fields.ts';
 import { clip } from '../marks.ts';
+import { product } from '../product.ts';
 import { forEachSequence, trainedIn } from '../sequences.ts';
+import { owning } from '../unit.ts';
 
 export interface GeometricMeanOptions {
   /** Log-ratios count as at least −clipLow where A < 0. */
@@ -24,8 +29,30 @@ export interface GeometricMeanOptions {
  * keep theirs. The advantages must be constant within a sequence. Token weights become their
  * geometric mean over the sequence, with 1e-10 added to each as in verl.
  */
-export function geometricMeanRatio(options: GeometricMeanOptions): Ratio {
-  const { clipLow, clipHigh, lengthEpsilon = 0 } = options;
+export const geometricMeanRatio = Object.assign(owning({ lengthEpsilon }, makeGeometricMeanRatio), {
+  requires: ['clipLow', 'clipHigh'] as const,
+});
+
+/** The clip of an algorithm whose ratio is the geometric mean. */
+export const logClipRange = {
+  clipLow: quantity({
+    min: 0,
+    max: LARGEST,
+    default: 0.4,
+    unit: 'nats',
+    about: 'ε_low: range of log-ratios below 0.',
+  }),
+  clipHigh: quantity({
+    min: 0,
+    max: LARGEST,
+    default: 0.4,
+    unit: 'nats',
+    about: 'ε_high: range of log-ratios above 0.',
+  }),
+};
+
+function makeGeometricMeanRatio(options: GeometricMeanOptions): Ratio {
+  const { clipLow, clipHigh, lengthEpsilon: epsilon = 0 } = options;
   const clipOf = ({ logprobs, oldLogprobs, advantages }: TokenBatch, t: number): number => {
     const difference = (logprobs[t] as number) - (oldLogprobs[t] as number);
     const advantage = advantages[t] as number;
@@ -37,7 +64,7 @@ export function geometricMeanRatio(options: GeometricMeanOptions): Ratio {
       const { logprobs, oldLogprobs, lossMask, sequenceOffsets } = batch;
       const ratios = new Float64Array(logprobs.length);
       forEachSequence(sequenceOffsets, (_, start, end) => {
-        const length = trainedIn(lossMask, start, end) + lengthEpsilon;
+        const length = trainedIn(lossMask, start, end) + epsilon;
         let sum = 0;
         for (let t = start; t < end; t++) {
           if (lossMask[t] === 0) continue;
@@ -54,12 +81,12 @@ export function geometricMeanRatio(options: GeometricMeanOptions): Ratio {
       const { lossMask, sequenceOffsets } = batch;
       const grad = new Float64Array(ratios.length);
       forEachSequence(sequenceOffsets, (_, start, end) => {
-        const length = trainedIn(lossMask, start, end) + lengthEpsilon;
+        const length = trainedIn(lossMask, start, end) + epsilon;
         let sum = 0;
         for (let t = start; t < end; t++) sum += gradRatios[t] as number;
         for (let t = start; t < end; t++) {
           if (lossMask[t] === 0 || clipOf(batch, t) !== clip.none) continue;
-          grad[t] = ((ratios[t] as number) * sum) / length;
+          grad[t] = product(ratios[t] as number, sum / length);
         }
       });
       return grad;
@@ -68,7 +95,7 @@ export function geometricMeanRatio(options: GeometricMeanOptions): Ratio {
       const weights = new Float64Array(lossMask.length).fill(1);
       if (tokenWeights === undefined) return weights;
       forEachSequence(sequenceOffsets, (_, start, end) => {
-        const length = trainedIn(lossMask, start, end) + lengthEpsilon;
+        const length = trainedIn(lossMask, start, end) + epsilon;
         let sum = 0;
         for (let t = start; t < end; t++) {
           if (lossMask[t] !== 0) sum += Math.log((tokenWeights[t] as number) + 1e-10);

@@ -76,7 +76,7 @@ describe('ratios', () => {
       groups: Int32Array.of(0, 0),
       sequenceAdvantages: Float64Array.of(0.7, -0.4),
       rewards: Float64Array.of(1, 0),
-      rolloutLogprobs: Float64Array.of(-1, -2.5, Number.NaN, -1.3),
+      rolloutLogprobs: Float64Array.of(-1, -2.5, -0.7, -1.3),
     };
     const run = (changes: Parameters<typeof grpo.with>[0]) => {
       const algorithm = grpo.with(changes);

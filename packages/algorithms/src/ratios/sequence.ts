@@ -1,6 +1,9 @@
 /** One importance ratio for a whole sequence. */
 import type { Ratio } from '../choices.ts';
+import { maxLogRatio as maxLogRatioField } from '../fields.ts';
+import { product } from '../product.ts';
 import { forEachSequence, trainedIn } from '../sequences.ts';
+import { owning } from '../unit.ts';
 
 export interface SequenceRatioOptions {
   /** `mean`: per-token geometric mean of the ratios; `sum`: the sequence's own ratio. */
@@ -17,7 +20,9 @@ export interface SequenceRatioOptions {
  *
  * GSPO, arXiv:2507.18071; TRL's `importance_sampling_level: sequence`.
  */
-export function sequenceRatio(options: SequenceRatioOptions = {}): Ratio {
+export const sequenceRatio = owning({ maxLogRatio: maxLogRatioField }, makeSequenceRatio);
+
+function makeSequenceRatio(options: SequenceRatioOptions = {}): Ratio {
   const { reduce = 'mean', maxLogRatio = 0 } = options;
   const bound = maxLogRatio === 0 ? Number.POSITIVE_INFINITY : maxLogRatio;
   return {
@@ -45,7 +50,7 @@ export function sequenceRatio(options: SequenceRatioOptions = {}): Ratio {
         for (let t = start; t < end; t++) sum += gradRatios[t] as number;
         const length = reduce === 'sum' ? 1 : Math.max(trainedIn(lossMask, start, end), 1);
         for (let t = start; t < end; t++) {
-          grad[t] = ((lossMask[t] as number) / length) * ratio * sum;
+          grad[t] = product(ratio, ((lossMask[t] as number) / length) * sum);
         }
       });
       return grad;
@@ -60,9 +65,11 @@ export function sequenceRatio(options: SequenceRatioOptions = {}): Ratio {
  *
  * RLOO, arXiv:2402.14740, takes the whole answer as one action; TRL's RLOOTrainer.
  */
-export function sequenceRatioSum(): Ratio {
-  return sequenceRatio({ reduce: 'sum' });
-}
+export const sequenceRatioSum = owning(
+  { maxLogRatio: maxLogRatioField },
+  (options: { readonly maxLogRatio?: number } = {}): Ratio =>
+    makeSequenceRatio({ ...options, reduce: 'sum' }),
+);
 
 /**
  * The value of the sequence's ratio with every token's own gradient.
@@ -73,13 +80,18 @@ export function sequenceRatioSum(): Ratio {
  * GSPO-token, arXiv:2507.18071, equal to GSPO where a sequence has one advantage; verl's
  * `gspo`, which holds log s at most at 10.
  */
-export function sequenceRatioStraightThrough(options: { maxLogRatio?: number } = {}): Ratio {
+export const sequenceRatioStraightThrough = owning(
+  { maxLogRatio: maxLogRatioField },
+  makeStraightThroughRatio,
+);
+
+function makeStraightThroughRatio(options: { readonly maxLogRatio?: number } = {}): Ratio {
   const { maxLogRatio = 10 } = options;
-  const value = sequenceRatio({ maxLogRatio });
+  const value = makeSequenceRatio({ maxLogRatio });
   const limit = maxLogRatio === 0 ? Number.POSITIVE_INFINITY : Math.exp(maxLogRatio);
   return {
     forward: value.forward,
     backward: (_, ratios, gradRatios) =>
-      ratios.map((ratio, t) => (ratio < limit ? ratio * (gradRatios[t] as number) : 0)),
+      ratios.map((ratio, t) => (ratio < limit ? product(ratio, gradRatios[t] as number) : 0)),
   };
 }

@@ -1,5 +1,8 @@
 /** The importance ratio of every token by itself. */
 import type { Ratio } from '../choices.ts';
+import { maxLogRatio as maxLogRatioField } from '../fields.ts';
+import { product } from '../product.ts';
+import { owning } from '../unit.ts';
 
 /**
  * Importance ratio per token.
@@ -8,9 +11,11 @@ import type { Ratio } from '../choices.ts';
  *
  * Schulman et al. 2017, arXiv:1707.06347, §3. The paper has no bound. As in verl the logarithm can
  * be held within ±maxLogRatio before exp, where the gradient is then 0, so that one token the policy
- * has all but forgotten cannot make the loss infinite; 0 gives the paper's form.
+ * has almost forgotten cannot make the loss infinite; 0 gives the paper's form.
  */
-export function tokenRatio(options: { maxLogRatio?: number } = {}): Ratio {
+export const tokenRatio = owning({ maxLogRatio: maxLogRatioField }, makeTokenRatio);
+
+function makeTokenRatio(options: { readonly maxLogRatio?: number } = {}): Ratio {
   const { maxLogRatio = 20 } = options;
   const bound = maxLogRatio === 0 ? Number.POSITIVE_INFINITY : maxLogRatio;
   return {
@@ -28,7 +33,7 @@ export function tokenRatio(options: { maxLogRatio?: number } = {}): Ratio {
         if (lossMask[t] === 0) continue;
         const logRatio = (logprobs[t] as number) - (oldLogprobs[t] as number);
         if (Math.abs(logRatio) > bound) continue;
-        grad[t] = (gradRatios[t] as number) * (ratios[t] as number);
+        grad[t] = product(gradRatios[t] as number, ratios[t] as number);
       }
       return grad;
     },

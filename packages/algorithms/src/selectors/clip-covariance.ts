@@ -1,8 +1,11 @@
 /** Takes the gradient from a few tokens of high covariance. */
-import { randomAt } from '@saccade/core';
+import { ConfigError, randomAt } from '@saccade/core';
+import { count, quantity } from '@saccade/core/settings';
 import type { Selector } from '../choices.ts';
+import { clipRange, LARGEST } from '../fields.ts';
 import { mark } from '../marks.ts';
-import { covarianceOf } from './covariance.ts';
+import { owning } from '../unit.ts';
+import { covarianceOf, covarianceShare as covarianceShareField } from './covariance.ts';
 
 export interface ClipCovarianceOptions {
   /** Share of the tokens that are detached, at least one. */
@@ -26,8 +29,43 @@ export interface ClipCovarianceOptions {
  * micro-batch anew; here it is decided once over the whole minibatch, so that splitting it changes
  * nothing. A token's place in the draw comes from the seed and its values, not from its position.
  */
-export function clipCovariance(options: ClipCovarianceOptions): Selector {
+export const clipCovariance = owning(
+  {
+    ...clipRange,
+    covarianceShare: covarianceShareField,
+    covarianceLow: quantity({
+      min: -LARGEST,
+      max: LARGEST,
+      default: 1,
+      unit: 'covariance',
+      about: 'Lower bound of the covariance of candidates.',
+    }),
+    covarianceHigh: quantity({
+      min: -LARGEST,
+      max: LARGEST,
+      default: 5,
+      unit: 'covariance',
+      about: 'Upper bound of the covariance of candidates.',
+    }),
+    covarianceSeed: count({
+      min: 0,
+      max: 2 ** 32 - 1,
+      default: 0,
+      unit: 'seed',
+      about: 'Seed of the draw among the candidates.',
+    }),
+  },
+  makeClipCovariance,
+);
+
+function makeClipCovariance(options: ClipCovarianceOptions): Selector {
   const { covarianceShare, covarianceLow, covarianceHigh, clipLow, clipHigh } = options;
+  if (!(covarianceLow < covarianceHigh)) {
+    throw new ConfigError(
+      'covarianceLow',
+      `covarianceLow must be below covarianceHigh (${covarianceHigh}), is ${covarianceLow}.`,
+    );
+  }
   return (minibatch, marks) => {
     const { covariances, count } = covarianceOf(minibatch, 1e-8);
     const { advantages, logprobs, oldLogprobs, lossMask } = minibatch;

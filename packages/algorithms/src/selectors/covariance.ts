@@ -1,5 +1,14 @@
 /** The covariance that drives entropy down, of every token of a minibatch. */
+import { quantity } from '@saccade/core/settings';
 import type { TokenBatch } from '../algorithm.ts';
+
+export const covarianceShare = quantity({
+  min: 0,
+  max: 1,
+  default: 2e-4,
+  unit: 'fraction',
+  about: 'Share of the tokens that are selected by covariance, at least one.',
+});
 
 /**
  * Each token's share of Cov(A, logprob), 0 where the mask is 0.

@@ -1,7 +1,8 @@
 /** Marks the tokens of highest covariance. */
 import type { Selector } from '../choices.ts';
 import { mark } from '../marks.ts';
-import { covarianceOf } from './covariance.ts';
+import { owning } from '../unit.ts';
+import { covarianceOf, covarianceShare } from './covariance.ts';
 
 /**
  * Marks the tokens whose covariance is highest; KL-Cov pulls them back.
@@ -12,7 +13,9 @@ import { covarianceOf } from './covariance.ts';
  * micro-batch; here it is decided once over the whole minibatch, so that splitting it changes
  * nothing.
  */
-export function highestCovariance(options: { covarianceShare: number }): Selector {
+export const highestCovariance = owning({ covarianceShare }, makeHighestCovariance);
+
+function makeHighestCovariance(options: { readonly covarianceShare: number }): Selector {
   return (minibatch, marks) => {
     const { covariances, count } = covarianceOf(minibatch, 0);
     const order = [...covariances.keys()].filter((t) => minibatch.lossMask[t] !== 0);

@@ -1,7 +1,9 @@
-/** Trains only where the policy is undecided. */
+/** Trains only the tokens of high entropy. */
 import { ConfigError } from '@saccade/core';
+import { quantity } from '@saccade/core/settings';
 import type { Selector } from '../choices.ts';
 import { mark } from '../marks.ts';
+import { owning } from '../unit.ts';
 
 /**
  * Leaves out the tokens whose entropy lies below a quantile of the minibatch's entropies.
@@ -13,7 +15,20 @@ import { mark } from '../marks.ts';
  *
  * @throws ConfigError if the minibatch has no entropy
  */
-export function topEntropy(options: { topEntropyShare: number }): Selector {
+export const topEntropy = owning(
+  {
+    topEntropyShare: quantity({
+      min: 0,
+      max: 1,
+      default: 1,
+      unit: 'fraction',
+      about: 'Share of the tokens, by entropy, that train.',
+    }),
+  },
+  makeTopEntropy,
+);
+
+function makeTopEntropy(options: { readonly topEntropyShare: number }): Selector {
   const { topEntropyShare } = options;
   return ({ entropy, lossMask }, marks) => {
     if (entropy === undefined) {

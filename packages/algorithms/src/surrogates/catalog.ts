@@ -5,4 +5,6 @@ export { droSurrogate } from './dro.ts';
 export { klCovSurrogate } from './kl-cov.ts';
 export { logProbability } from './log-probability.ts';
 export { sapoSurrogate } from './sapo.ts';
+export { truncatedReinforce } from './truncated-reinforce.ts';
 export { unclipped } from './unclipped.ts';
+export { vespoSurrogate } from './vespo.ts';

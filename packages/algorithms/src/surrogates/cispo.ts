@@ -1,13 +1,16 @@
 /** The log-probability weighted with a clipped ratio that is constant. */
 import { ConfigError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Surrogate } from '../choices.ts';
+import { clipRange } from '../fields.ts';
 import { clip } from '../marks.ts';
+import { owning } from '../unit.ts';
 
 export interface CispoOptions {
   readonly clipLow: number;
   readonly clipHigh: number;
   /** `relative`: bounds 1 − clipLow and 1 + clipHigh; `absolute`: at most clipHigh, no lower one. */
-  readonly bounds: 'relative' | 'absolute';
+  readonly clipBounds: 'relative' | 'absolute';
 }
 
 /**
@@ -21,8 +24,20 @@ export interface CispoOptions {
  *
  * @throws ConfigError if a bound is negative
  */
-export function cispoSurrogate(options: CispoOptions): Surrogate {
-  const { clipLow, clipHigh, bounds } = options;
+export const cispoSurrogate = owning(
+  {
+    ...clipRange,
+    clipBounds: choice(['relative', 'absolute'], {
+      default: 'relative',
+      about: 'Whether clipLow and clipHigh are distances from 1, or clipHigh is the bound itself.',
+    }),
+  },
+  makeCispo,
+  ({ clipBounds }) => ['clipHigh', 'clipBounds', ...(clipBounds === 'relative' ? ['clipLow'] : [])],
+);
+
+function makeCispo(options: CispoOptions): Surrogate {
+  const { clipLow, clipHigh, clipBounds: bounds } = options;
   const low = bounds === 'relative' ? 1 - clipLow : 0;
   const high = bounds === 'relative' ? 1 + clipHigh : clipHigh;
   if (!(low <= high && clipLow >= 0 && clipHigh >= 0)) {

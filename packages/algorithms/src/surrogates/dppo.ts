@@ -1,11 +1,14 @@
 /** A trust region on the divergence of the two distributions at a token. */
+import { choice, quantity } from '@saccade/core/settings';
 import type { Surrogate } from '../choices.ts';
+import { LARGEST } from '../fields.ts';
 import { clip } from '../marks.ts';
+import { owning } from '../unit.ts';
 
 export interface DppoOptions {
-  /** Most divergence where A ≤ 0. */
+  /** Largest divergence where A ≤ 0. */
   readonly clipLow: number;
-  /** Most divergence where A > 0. */
+  /** Largest divergence where A > 0. */
   readonly clipHigh: number;
   /** The constant weight is at most this. */
   readonly ratioCap: number;
@@ -26,15 +29,48 @@ const TINY = 1e-8;
  *
  * DPPO, arXiv:2602.04879 (binary TV, binary KL); verl's `dppo_tv` and `dppo_kl`.
  */
-export function dppoSurrogate(options: DppoOptions): Surrogate {
+export const dppoSurrogate = owning(
+  {
+    clipLow: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 0.2,
+      unit: 'divergence',
+      about: 'Largest divergence where A ≤ 0.',
+    }),
+    clipHigh: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 0.2,
+      unit: 'divergence',
+      about: 'Largest divergence where A > 0.',
+    }),
+    ratioCap: quantity({
+      min: 1e-6,
+      max: LARGEST,
+      default: 20,
+      unit: 'ratio',
+      about: 'Upper bound of the constant weights.',
+    }),
+    divergence: choice(['total-variation', 'kl'], {
+      default: 'total-variation',
+      about: 'The divergence that the trust region is measured in.',
+    }),
+  },
+  makeDppo,
+);
+
+function makeDppo(options: DppoOptions): Surrogate {
   const { clipLow, clipHigh, ratioCap, divergence } = options;
   const isKept = (advantage: number, logprob: number, oldLogprob: number): boolean => {
     const [now, old] = [Math.exp(logprob), Math.exp(oldLogprob)];
     if (divergence === 'total-variation') {
       return advantage > 0 ? now - old <= clipHigh : now - old >= -clipLow;
     }
+    const others = Math.max(1 - old, 0);
     const kl =
-      old * (oldLogprob - logprob) + (1 - old) * Math.log((1 - old + TINY) / (1 - now + TINY));
+      old * (oldLogprob - logprob) +
+      others * Math.log((others + TINY) / (Math.max(1 - now, 0) + TINY));
     return advantage > 0 ? kl <= clipHigh || now <= old : kl <= clipLow || now >= old;
   };
   return ({ ratios, advantages, logprobs, oldLogprobs }) => {

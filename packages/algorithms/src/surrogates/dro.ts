@@ -1,5 +1,8 @@
 /** The log-probability with a quadratic pull to the old policy. */
+import { quantity } from '@saccade/core/settings';
 import type { Surrogate } from '../choices.ts';
+import { LARGEST } from '../fields.ts';
+import { owning } from '../unit.ts';
 
 /**
  * Offline-capable loss: a squared log-ratio takes the place of clipping.
@@ -8,7 +11,20 @@ import type { Surrogate } from '../choices.ts';
  *
  * DRO, arXiv:2405.19107, token by token as in verl's and Tinker's `dro`.
  */
-export function droSurrogate(options: { quadraticCoefficient: number }): Surrogate {
+export const droSurrogate = owning(
+  {
+    quadraticCoefficient: quantity({
+      min: 0,
+      max: LARGEST,
+      default: 0.1,
+      unit: 'factor',
+      about: 'β of the squared log-ratio.',
+    }),
+  },
+  makeDro,
+);
+
+function makeDro(options: { readonly quadraticCoefficient: number }): Surrogate {
   const { quadraticCoefficient: beta } = options;
   return ({ advantages, logprobs, oldLogprobs }) => {
     const losses = new Float64Array(logprobs.length);

@@ -1,6 +1,9 @@
-/** A smooth gate instead of a clip. */
+/** Fades tokens out with a smooth gate, not a clip. */
 import { ConfigError } from '@saccade/core';
+import { quantity } from '@saccade/core/settings';
 import type { Surrogate } from '../choices.ts';
+import { LARGEST } from '../fields.ts';
+import { owning } from '../unit.ts';
 
 export interface SapoOptions {
   /** τ where A > 0. */
@@ -19,11 +22,30 @@ export interface SapoOptions {
  *
  * @throws ConfigError if a temperature is not above 0
  */
-export function sapoSurrogate(options: SapoOptions): Surrogate {
-  for (const [name, value] of Object.entries(options)) {
+export const sapoSurrogate = owning(
+  {
+    temperaturePositive: quantity({
+      min: 1e-6,
+      max: LARGEST,
+      default: 1,
+      unit: '1/ratio',
+      about: 'τ of the gate where A > 0.',
+    }),
+    temperatureNegative: quantity({
+      min: 1e-6,
+      max: LARGEST,
+      default: 1.05,
+      unit: '1/ratio',
+      about: 'τ of the gate where A ≤ 0.',
+    }),
+  },
+  makeSapo,
+);
+
+function makeSapo({ temperaturePositive, temperatureNegative }: SapoOptions): Surrogate {
+  for (const [name, value] of Object.entries({ temperaturePositive, temperatureNegative })) {
     if (!(value > 0)) throw new ConfigError(name, `${name} must be above 0, is ${value}.`);
   }
-  const { temperaturePositive, temperatureNegative } = options;
   return ({ ratios, advantages }) => {
     const losses = new Float64Array(ratios.length);
     const gradRatios = new Float64Array(ratios.length);

@@ -32,20 +32,20 @@ describe('CISPO', () => {
   ]);
 
   it('weighs with a ratio clipped around 1, and keeps every gradient', () => {
-    const values = cispoSurrogate({ clipLow: 0.2, clipHigh: 0.28, bounds: 'relative' })(rows);
+    const values = cispoSurrogate({ clipLow: 0.2, clipHigh: 0.28, clipBounds: 'relative' })(rows);
     expect(numbers(values.gradLogprobs ?? [])).toEqual([-2.56, -1.6, 1.1]);
     expect(clipsOf(values)).toEqual(['high', 'low', 'none']);
     expect([...values.gradRatios]).toEqual([0, 0, 0]);
   });
 
   it('or with one that has an absolute bound above and none below', () => {
-    const values = cispoSurrogate({ clipLow: 0.2, clipHigh: 3, bounds: 'absolute' })(rows);
+    const values = cispoSurrogate({ clipLow: 0.2, clipHigh: 3, clipBounds: 'absolute' })(rows);
     expect(numbers(values.gradLogprobs ?? [])).toEqual([-6, -1, 1.1]);
     expect(clipsOf(values)).toEqual(['high', 'none', 'none']);
   });
 
   it('refuses bounds that leave no ratio', () => {
-    expect(() => cispoSurrogate({ clipLow: -1, clipHigh: 0.5, bounds: 'relative' })).toThrow(
+    expect(() => cispoSurrogate({ clipLow: -1, clipHigh: 0.5, clipBounds: 'relative' })).toThrow(
       ConfigError,
     );
   });

@@ -1,5 +1,6 @@
 /** The surrogate of importance sampling, without a bound. */
 import type { Surrogate } from '../choices.ts';
+import { product } from '../product.ts';
 
 /**
  * Importance-sampled policy gradient.
@@ -11,7 +12,7 @@ import type { Surrogate } from '../choices.ts';
  */
 export function unclipped(): Surrogate {
   return ({ ratios, advantages }) => ({
-    losses: ratios.map((ratio, t) => -ratio * (advantages[t] as number)),
+    losses: ratios.map((ratio, t) => product(-ratio, advantages[t] as number)),
     gradRatios: Float64Array.from(advantages, (advantage) => -advantage),
     clips: new Uint8Array(ratios.length),
   });

@@ -1,6 +1,8 @@
-/** One scale for the whole batch instead of one for each group. */
+/** Divides by one deviation for the whole batch, not by one for each group. */
 import type { TokenAdvantage } from '../choices.ts';
+import * as fields from '../fields.ts';
 import { over, stdOf } from '../statistics.ts';
+import { owning } from '../unit.ts';
 import { broadcastOver } from './broadcast.ts';
 
 /**
@@ -10,11 +12,20 @@ import { broadcastOver } from './broadcast.ts';
  *
  * "Lite PPO", arXiv:2508.08221; TRL's `scale_rewards: batch`.
  */
-export function batchStd(options: { epsilon?: number; ddof?: number } = {}): TokenAdvantage {
-  const { epsilon = 1e-6, ddof = 1 } = options;
+export const batchStd = owning(
+  { stdEpsilon: fields.stdEpsilon, stdDof: fields.stdDof },
+  makeBatchStd,
+);
+
+function makeBatchStd(
+  options: { readonly stdEpsilon?: number; readonly stdDof?: number } = {},
+): TokenAdvantage {
+  const { stdEpsilon = 1e-6, stdDof = 1 } = options;
   return (step) => {
-    const std = stdOf(step.rewards, ddof);
-    const scaled = Float64Array.from(step.sequenceAdvantages, (value) => over(value, std, epsilon));
+    const std = stdOf(step.rewards, stdDof);
+    const scaled = Float64Array.from(step.sequenceAdvantages, (value) =>
+      over(value, std, stdEpsilon),
+    );
     return { advantages: broadcastOver(step, scaled) };
   };
 }

@@ -1,10 +1,13 @@
+export { baselineReturns } from './baseline-returns.ts';
 export { batchShare } from './batch-share.ts';
 export { batchStd } from './batch-std.ts';
 export { broadcast } from './broadcast.ts';
 export { gae } from './gae.ts';
 export { optimalBaseline } from './optimal-baseline.ts';
 export { returnToGo } from './return-to-go.ts';
+export { rewardWeighted } from './reward-weighted.ts';
 export { standardised } from './standardised.ts';
+export { teacherLogRatio } from './teacher-log-ratio.ts';
 export { turnGroups } from './turn-groups.ts';
 export { turnReturnsStandardised } from './turn-returns.ts';
 export { whitened } from './whitened.ts';

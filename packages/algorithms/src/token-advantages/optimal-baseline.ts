@@ -1,9 +1,18 @@
 /** The baseline of least variance at every token. */
 import { ConfigError } from '@saccade/core';
+import { choice, flag } from '@saccade/core/settings';
 import type { Step } from '../algorithm.ts';
 import type { TokenAdvantage } from '../choices.ts';
-import { membersByGroup } from '../sequences.ts';
-import { returnsToGo } from '../token-rewards.ts';
+import { forEachSequence, membersByGroup } from '../sequences.ts';
+import { returnsToGo, rewardPlacement } from '../token-rewards.ts';
+import { owning } from '../unit.ts';
+
+export interface OptimalBaselineOptions {
+  /** Whether only the longest trajectory's tail goes without a baseline. Default true. */
+  readonly zeroTail?: boolean;
+  /** `trained` counts the tokens that train; `padded` all tokens of the sequence. */
+  readonly positions?: 'trained' | 'padded';
+}
 
 // verl's guard of the weights' sum.
 const TINY = 1e-8;
@@ -12,39 +21,59 @@ const TINY = 1e-8;
  * Return minus a baseline for each group and position, weighted by how much the trajectory's
  * gradient has varied so far.
  *
- *   wₜ = 1 − 2πₜ + Σ_v π(v)²;   Wₜ = Σ_{u≤t} w_u;   Bₜ = Σ_i G_i,t·W_i,t / (Σ_i W_i,t + 1e-8)
+ *   wₜ = (1 − 2πₜ + Σ_v π(v)²)·ρₜ²;   Wₜ = Σ_{u≤t} w_u;   Bₜ = Σ_i G_i,t·W_i,t / (Σ_i W_i,t + 1e-8)
  *   Aₜ = Gₜ − Bₜ
  *
- * The optimal token baseline of verl (`tir_optimal_token_baseline`): positions count the tokens that
- * train. Where only the longest trajectory of a group is left there is no baseline (`zeroTail`), nor
- * in a group of one.
+ * The optimal token baseline of verl; ρ are the weights of the correction, 1 without one. `positions`
+ * is `trained` in verl's `tir_optimal_token_baseline` and `padded` in its `optimal_token_baseline`,
+ * which counts tokens that do not train too. With `zeroTail` there is no baseline where only the longest
+ * trajectory of a group is left: from the position on that is the second-largest number of trained
+ * tokens, in both. A group of one has no baseline.
  *
  * @throws ConfigError if the step has no sumSquaredProbs or oldLogprobs
  */
-export function optimalBaseline(options: { zeroTail?: boolean } = {}): TokenAdvantage {
-  const { zeroTail = true } = options;
+export const optimalBaseline = owning(
+  {
+    zeroTail: flag({
+      default: true,
+      about: 'Whether there is no baseline where only one trajectory of the group is left.',
+    }),
+    positions: choice(['trained', 'padded'], {
+      default: 'trained',
+      about: 'Whether the baseline’s positions count the tokens that train, or all tokens.',
+    }),
+    rewardPlacement,
+  },
+  makeOptimalBaseline,
+);
+
+function makeOptimalBaseline(options: OptimalBaselineOptions = {}): TokenAdvantage {
+  const { zeroTail = true, positions = 'trained' } = options;
+  const isPadded = positions === 'padded';
   return (step) => {
     const returns = returnsToGo(step, 1);
     const energies = cumulativeEnergies(step);
     const advantages = returns.slice();
     for (const members of membersByGroup(step.groups)) {
-      // [members][position] → flat token.
-      const places = members.map((s) => trainedTokens(step, s)).filter((own) => own.length > 0);
-      const lengths = places.map((own) => own.length).sort((a, b) => b - a);
-      const second = lengths[1] ?? 0;
-      for (let k = 0; k < (lengths[0] ?? 0) && places.length > 1; k++) {
-        if (zeroTail && k >= second) break;
+      const rows = members
+        .map((s) => placesOf(step, s, isPadded))
+        .filter(({ trained }) => isPadded || trained > 0);
+      if (rows.length < 2) continue;
+      const [longest = 0, second = 0] = rows.map(({ trained }) => trained).sort((a, b) => b - a);
+      const width = Math.max(...rows.map(({ places }) => places.length));
+      for (let k = 0; k < width; k++) {
         let [weighted, total] = [0, 0];
-        for (const own of places) {
-          const t = own[k];
-          if (t === undefined) continue;
+        for (const { places } of rows) {
+          const t = places[k] ?? -1;
+          if (t < 0) continue;
           weighted += (returns[t] as number) * (energies[t] as number);
           total += energies[t] as number;
         }
         const baseline = weighted / (total + TINY);
-        for (const own of places) {
-          const t = own[k];
-          if (t !== undefined) advantages[t] = (returns[t] as number) - baseline;
+        for (const { places, trained } of rows) {
+          const t = places[k] ?? -1;
+          const isTail = zeroTail && longest > second && trained === longest && k >= second;
+          if (t >= 0 && !isTail) advantages[t] = (returns[t] as number) - baseline;
         }
       }
     }
@@ -53,12 +82,8 @@ export function optimalBaseline(options: { zeroTail?: boolean } = {}): TokenAdva
 }
 
 /** [N] Wₜ, 0 where the mask is 0. */
-function cumulativeEnergies({
-  lossMask,
-  sequenceOffsets,
-  oldLogprobs,
-  sumSquaredProbs,
-}: Step): Float64Array {
+function cumulativeEnergies(step: Step): Float64Array {
+  const { lossMask, sequenceOffsets, oldLogprobs, sumSquaredProbs, tokenWeights } = step;
   if (sumSquaredProbs === undefined || oldLogprobs === undefined) {
     const missing = sumSquaredProbs === undefined ? 'sumSquaredProbs' : 'oldLogprobs';
     throw new ConfigError(
@@ -68,24 +93,34 @@ function cumulativeEnergies({
     );
   }
   const energies = new Float64Array(lossMask.length);
-  for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
+  forEachSequence(sequenceOffsets, (_, start, end) => {
     let running = 0;
-    const end = sequenceOffsets[s + 1] as number;
-    for (let t = sequenceOffsets[s] as number; t < end; t++) {
+    for (let t = start; t < end; t++) {
       if (lossMask[t] === 0) continue;
-      running += 1 - 2 * Math.exp(oldLogprobs[t] as number) + (sumSquaredProbs[t] as number);
+      const ratio = tokenWeights?.[t] ?? 1;
+      const probability = Math.exp(oldLogprobs[t] as number);
+      running += (1 - 2 * probability + (sumSquaredProbs[t] as number)) * ratio * ratio;
       energies[t] = running;
     }
-  }
+  });
   return energies;
 }
 
-/** Flat indices of a sequence's tokens that train. */
-function trainedTokens({ lossMask, sequenceOffsets }: Step, sequence: number): readonly number[] {
-  const tokens: number[] = [];
+interface Row {
+  /** By position: the flat token, or −1 where the token does not train. */
+  readonly places: readonly number[];
+  /** Number of tokens that train. */
+  readonly trained: number;
+}
+
+function placesOf({ lossMask, sequenceOffsets }: Step, sequence: number, isPadded: boolean): Row {
+  const places: number[] = [];
+  let trained = 0;
   const end = sequenceOffsets[sequence + 1] as number;
   for (let t = sequenceOffsets[sequence] as number; t < end; t++) {
-    if (lossMask[t] !== 0) tokens.push(t);
+    const isTrained = lossMask[t] !== 0;
+    if (isTrained) trained++;
+    if (isTrained || isPadded) places.push(isTrained ? t : -1);
   }
-  return tokens;
+  return { places, trained };
 }

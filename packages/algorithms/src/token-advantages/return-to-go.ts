@@ -1,7 +1,9 @@
-/** Discounted rewards to come, with the batch as the baseline. */
+/** Discounted future rewards, with the batch as the baseline. */
 import type { TokenAdvantage } from '../choices.ts';
+import * as fields from '../fields.ts';
 import { whiten } from '../statistics.ts';
-import { returnsToGo } from '../token-rewards.ts';
+import { returnsToGo, rewardPlacement } from '../token-rewards.ts';
+import { owning } from '../unit.ts';
 
 /**
  * Return from each token on, whitened over all tokens of the step.
@@ -11,12 +13,17 @@ import { returnsToGo } from '../token-rewards.ts';
  * REINFORCE++, arXiv:2501.03262; verl's `reinforce_plus_plus`. Tokens that do not train pass the
  * return on.
  */
-export function returnToGo(
-  options: { gamma?: number; countEpsilon?: number } = {},
+export const returnToGo = owning(
+  { gamma: fields.gamma, lengthEpsilon: fields.lengthEpsilon, rewardPlacement },
+  makeReturnToGo,
+);
+
+function makeReturnToGo(
+  options: { readonly gamma?: number; readonly lengthEpsilon?: number } = {},
 ): TokenAdvantage {
-  const { gamma = 1, countEpsilon = 0 } = options;
+  const { gamma = 1, lengthEpsilon = 0 } = options;
   return (step) => {
     const returns = returnsToGo(step, gamma);
-    return { advantages: whiten(returns, step.lossMask, countEpsilon), returns };
+    return { advantages: whiten(returns, step.lossMask, lengthEpsilon), returns };
   };
 }

@@ -1,6 +1,8 @@
-/** The batch's advantages are standardised once more, sequence by sequence. */
+/** Standardizes the batch's advantages once more, sequence by sequence. */
 import type { TokenAdvantage } from '../choices.ts';
-import { meanOf, over, stdOf } from '../statistics.ts';
+import * as fields from '../fields.ts';
+import { deviations, over, stdOf } from '../statistics.ts';
+import { owning } from '../unit.ts';
 import { broadcastOver } from './broadcast.ts';
 
 /**
@@ -10,12 +12,19 @@ import { broadcastOver } from './broadcast.ts';
  *
  * GDPO, arXiv:2601.05242, second stage, as in TRL; TRL's RLOO has it as `normalize_advantages`.
  */
-export function standardised(options: { epsilon?: number; ddof?: number } = {}): TokenAdvantage {
-  const { epsilon = 1e-6, ddof = 1 } = options;
+export const standardised = owning(
+  { stdEpsilon: fields.stdEpsilon, stdDof: fields.stdDof },
+  makeStandardised,
+);
+
+function makeStandardised(
+  options: { readonly stdEpsilon?: number; readonly stdDof?: number } = {},
+): TokenAdvantage {
+  const { stdEpsilon = 1e-6, stdDof = 1 } = options;
   return (step) => {
     const values = step.sequenceAdvantages;
-    const [mean, std] = [meanOf(values), stdOf(values, ddof)];
-    const scaled = Float64Array.from(values, (value) => over(value - mean, std, epsilon));
+    const std = stdOf(values, stdDof);
+    const scaled = deviations(values).map((deviation) => over(deviation, std, stdEpsilon));
     return { advantages: broadcastOver(step, scaled) };
   };
 }

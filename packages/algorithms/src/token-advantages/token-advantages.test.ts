@@ -20,7 +20,7 @@ describe('token advantages', () => {
 
   it('batch std: one scale for all groups, from the rewards', () => {
     // The standard deviation of 1, 0, 1, 0 with denominator 3 is √(1/3).
-    const { advantages } = batchStd({ epsilon: 0 })(smallStep());
+    const { advantages } = batchStd({ stdEpsilon: 0 })(smallStep());
     expect(numbers(advantages)).toEqual(
       numbers([1, 1, -1, -1, 0.5, 0.5, -0.5, -0.5].map((value) => value * Math.sqrt(3))),
     );
@@ -34,7 +34,7 @@ describe('token advantages', () => {
     expect(mean).toBeCloseTo(0, 14);
     expect(variance).toBeCloseTo(1, 7);
     const perSequence = [0, 2, 4, 6].map(
-      (t) => standardised({ epsilon: 0 })(smallStep()).advantages[t] ?? 0,
+      (t) => standardised({ stdEpsilon: 0 })(smallStep()).advantages[t] ?? 0,
     );
     expect(perSequence.reduce((sum, value) => sum + value * value, 0) / 3).toBeCloseTo(1, 14);
   });

@@ -1,6 +1,8 @@
-/** Returns per turn, standardised over the batch, on top of the sequence's advantage. */
+/** Adds returns per turn, standardized over the batch, to the sequence's advantage. */
 import type { TokenAdvantage } from '../choices.ts';
+import * as fields from '../fields.ts';
 import { meanOf, stdOf } from '../statistics.ts';
+import { owning } from '../unit.ts';
 import { combineWithTurns, turnInputsOf, turnReturns } from './turn-inputs.ts';
 
 /**
@@ -16,9 +18,14 @@ import { combineWithTurns, turnInputsOf, turnReturns } from './turn-inputs.ts';
  *
  * @throws ConfigError if the step has no turns, turnOffsets or turnRewards
  */
-export function turnReturnsStandardised(options: {
-  turnDiscount: number;
-  turnWeight: number;
+export const turnReturnsStandardised = owning(
+  { turnDiscount: fields.turnDiscount, turnWeight: fields.turnWeight },
+  makeTurnReturns,
+);
+
+function makeTurnReturns(options: {
+  readonly turnDiscount: number;
+  readonly turnWeight: number;
 }): TokenAdvantage {
   const { turnDiscount, turnWeight } = options;
   return (step) => {

@@ -82,7 +82,7 @@ describe('turn returns', () => {
 });
 
 describe('turn groups', () => {
-  const credit = turnGroups({ turnDiscount: 0, turnWeight: 1, isScaled: false });
+  const credit = turnGroups({ turnDiscount: 0, turnWeight: 1, scale: 'none' });
 
   it('compare each turn with the same turn of the group’s other trajectories', () => {
     const { advantages } = credit(turnStep([[-0.5, 0], [0, 0], [-0.5, 0], [0]], [0, 0, 1, 1]));

@@ -1,6 +1,8 @@
-/** The batch's advantages are standardised once more, token by token. */
+/** Standardizes the batch's advantages once more, token by token. */
 import type { TokenAdvantage } from '../choices.ts';
+import { lengthEpsilon as lengthEpsilonField } from '../fields.ts';
 import { whiten } from '../statistics.ts';
+import { owning } from '../unit.ts';
 import { broadcastOver } from './broadcast.ts';
 
 /**
@@ -8,11 +10,13 @@ import { broadcastOver } from './broadcast.ts';
  *
  *   Aₜ = (A_sequence − mean over tokens) / √(var over tokens + 1e-8)
  *
- * REINFORCE++-baseline, arXiv:2501.03262; verl's second stage of `gdpo` too.
+ * REINFORCE++-baseline, arXiv:2501.03262; also the second stage of verl's `gdpo`.
  */
-export function whitened(options: { countEpsilon?: number } = {}): TokenAdvantage {
-  const { countEpsilon = 0 } = options;
+export const whitened = owning({ lengthEpsilon: lengthEpsilonField }, makeWhitened);
+
+function makeWhitened(options: { readonly lengthEpsilon?: number } = {}): TokenAdvantage {
+  const { lengthEpsilon = 0 } = options;
   return (step) => ({
-    advantages: whiten(broadcastOver(step, step.sequenceAdvantages), step.lossMask, countEpsilon),
+    advantages: whiten(broadcastOver(step, step.sequenceAdvantages), step.lossMask, lengthEpsilon),
   });
 }

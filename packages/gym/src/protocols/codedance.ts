@@ -3,9 +3,12 @@
  * `<answer>`; what code gives comes back as a `<tool_response>`. Turns end by themselves.
  */
 import { DataError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action } from '@saccade/trajectory';
 import type { CodeRuntime } from '../code-runtime.ts';
+import { defineProtocol } from '../define-protocol.ts';
+import { type Hand, pillowTurn } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callTexts, readHermesCall } from './calls.ts';
@@ -47,11 +50,14 @@ export function codedanceWith(name: string, options: CodedanceOptions): Protocol
     // Six assistant turns in the training scripts, ten in the paper's evaluation; the last answers.
     budgets: { toolTurns: 5, images: Number.POSITIVE_INFINITY },
     evaluationBudgets: { toolTurns: 9, images: Number.POSITIVE_INFINITY },
+    // Section 6.2.
+    executionSeconds: 15,
     runsBeyondBudget: false,
     runtime: runtimeWith(options.afterFailure),
     prompt,
     parse: (text) => parse(text, options.code),
     write,
+    hand,
     observe,
     endsOn: () => undefined,
   };
@@ -110,6 +116,23 @@ function write(action: Action, thought = ''): string {
   throw new DataError(`CodeDance has no words for ${action.kind}. Give it code or an answer.`);
 }
 
+/** On the first image, which is a variable that a turn replaces; the last expression is shown. */
+const hand: Hand = {
+  look: ({ box }, { images: [name] }) => {
+    return { kind: 'code', code: `${name}.crop((${box.join(', ')}))` };
+  },
+  turn({ tool }, { images: [name] }) {
+    const turned = `${name} = ${name}.${pillowTurn(tool)}\n${name}`;
+    return { kind: 'code', code: `from PIL import Image\n${turned}` };
+  },
+  signs: ([name]) => ({
+    act: ['<code>'],
+    answer: ['<answer>'],
+    look: [`${name}.crop`],
+    turn: [`${name} = ${name}.`],
+  }),
+};
+
 /** Asks for what the published text after every result asks for, in our words. */
 const goOn =
   '\nThink about this result. If it answers the question, answer; if it does not, try something else with new code.';
@@ -166,7 +189,19 @@ function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
 }
 
 /** The published protocol: the paper's failures, and its code's way to find code. */
-export const codedance: Protocol = codedanceWith('codedance', {
-  code: 'first',
-  afterFailure: 'rollBack',
+export const codedance = defineProtocol({
+  name: 'codedance',
+  description:
+    'CodeDance: thoughts, code and answers in tags; variables roll back after a failure.',
+  settings: {
+    code: choice(['first', 'tagged'], {
+      default: 'first',
+      about: 'Which fence is code: the first anywhere, as in the public code, or inside <code>.',
+    }),
+    afterFailure: choice(['rollBack', 'reset', 'keep'], {
+      default: 'rollBack',
+      about: 'Variables after failed code: as after the last success, as in the paper; none; all.',
+    }),
+  },
+  create: (settings) => codedanceWith('codedance', settings),
 });

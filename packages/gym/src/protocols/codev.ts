@@ -3,9 +3,12 @@
  * files and prints their names; what it printed and saved comes back as `<sandbox_output>`.
  */
 import { DataError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action } from '@saccade/trajectory';
 import type { CodeRuntime } from '../code-runtime.ts';
+import { defineProtocol } from '../define-protocol.ts';
+import { type Hand, pillowTurn, type StepPlace } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
@@ -26,11 +29,14 @@ export function codevWith(name: string, options: CodevOptions): Protocol {
     tags,
     // max_turns 10 in the training script, the last of which answers.
     budgets: { toolTurns: 9, images: Number.POSITIVE_INFINITY },
+    // Section 12; its code adds five seconds for saving images.
+    executionSeconds: 10,
     runsBeyondBudget: true,
     runtime: runtimeWith(options.variables === 'kept'),
     prompt,
     parse,
     write,
+    hand: handWith(options.variables === 'kept'),
     observe,
     // Neither code nor an answer: nothing comes back, and the conversation goes on.
     observeInvalid: () => [],
@@ -88,6 +94,38 @@ function write(action: Action, thought = ''): string {
   if (action.kind === 'code') return `${before}<code>\n${fenced(action.code)}\n</code>`;
   if (action.kind === 'answer') return `${before}<answer>${action.answer}</answer>`;
   throw new DataError(`CodeV has no words for ${action.kind}. Give it code or an answer.`);
+}
+
+/** Opens the image's file, saves what is to be seen under a new name, and prints that name. */
+function handWith(keepsFiles: boolean): Hand {
+  const script = (open: string, change: string, file: string): Action => {
+    const code = `from PIL import Image
+image = ${open}
+image.${change}.save("${file}")
+print("${file}")`;
+    return { kind: 'code', code };
+  };
+  const turnFile = (index: number): string => `turned_${index + 1}.png`;
+  /** The image as the turns so far left it: their last file, or all of them again without files. */
+  const opened = ({ images: [name = ''], before }: StepPlace): string => {
+    const turns = before.flatMap((step, index) => (step.kind === 'turn' ? [{ step, index }] : []));
+    const last = turns.at(-1);
+    if (last !== undefined && keepsFiles) return `Image.open("${turnFile(last.index)}")`;
+    const again = turns.map(({ step }) => `.${pillowTurn(step.tool)}`).join('');
+    return `Image.open("${fileOf(name)}")${again}`;
+  };
+  return {
+    look: ({ box }, place) =>
+      script(opened(place), `crop((${box.join(', ')}))`, `crop_${place.before.length + 1}.png`),
+    turn: ({ tool }, place) =>
+      script(opened(place), pillowTurn(tool), turnFile(place.before.length)),
+    signs: () => ({
+      act: ['<code>'],
+      answer: ['<answer>'],
+      look: ['\nimage.crop'],
+      turn: ['\nimage.rotate', '\nimage.transpose'],
+    }),
+  };
 }
 
 const thinkOn =
@@ -151,4 +189,14 @@ function runtimeWith(keepsVariables: boolean): CodeRuntime {
 }
 
 /** The published protocol. */
-export const codev: Protocol = codevWith('codev', { variables: 'kept' });
+export const codev = defineProtocol({
+  name: 'codev',
+  description: 'CodeV: code saves images to files and prints their names.',
+  settings: {
+    variables: choice(['kept', 'fresh'], {
+      default: 'kept',
+      about: 'Whether variables stay between executions, as in the paper, or not, as in its code.',
+    }),
+  },
+  create: (settings) => codevWith('codev', settings),
+});

@@ -6,6 +6,8 @@ import { DataError } from '@saccade/core';
 import type { Outcome } from '@saccade/sandbox';
 import { codeImageTool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
+import { defineProtocol } from '../define-protocol.ts';
+import { currentImage, type Hand, pillowTurn, type StepPlace } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, readHermesCall } from './calls.ts';
@@ -13,25 +15,6 @@ import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
 const tags = ['think', 'answer', 'tool_call', 'tool_calls', 'tool_response', 'tools'];
 const escaped = tagEscaper(tags);
-
-/** The published protocol. A turn without a call that can be read ends it, as in the code. */
-export const codevision: Protocol = {
-  name: 'codevision',
-  paper: 'CodeVision, arXiv:2512.03746, §3.1 and its code (`recipe/codevision`)',
-  stop: [],
-  tags,
-  // max_turns 12 in the training script; the last of them answers.
-  budgets: { toolTurns: 11, images: Number.POSITIVE_INFINITY },
-  runsBeyondBudget: false,
-  tools: [codeImageTool],
-  // Its tool gives pictures alone: what code prints is lost.
-  showsOutput: false,
-  prompt,
-  parse,
-  write,
-  observe,
-  endsOn: () => undefined,
-};
 
 /** Our wording, in the order of the code's system prompt; tools as Qwen's template shows them. */
 function prompt(task: Task): { system: string; user: readonly MessagePart[] } {
@@ -82,6 +65,20 @@ function write(action: Action, thought = ''): string {
   throw new DataError(`CodeVision has no words for ${action.kind}. Give it a call or an answer.`);
 }
 
+/** Calls the tool on the image that the last turn made; nothing else stays from call to call. */
+const hand: Hand = {
+  look: ({ box }, place) => call('crop', `image.crop((${box.join(', ')}))`, place),
+  turn: ({ tool }, place) => call('turn', `image.${pillowTurn(tool)}`, place),
+  signs: () => {
+    return { act: [callOpen], answer: ['<answer>'], look: ['"crop"'], turn: ['"turn"'] };
+  },
+};
+
+function call(description: string, made: string, place: StepPlace): Action {
+  const given = { description, image_index: currentImage(place), code: `result = ${made}` };
+  return { kind: 'toolCall', name: codeImageTool.name, arguments: given };
+}
+
 /** The public reminder writes <tool_calls>, which nothing reads; this one writes the tag. */
 const reminder =
   'Go on in the same form: <think></think>, then <tool_call></tool_call> or <answer></answer>.';
@@ -102,3 +99,29 @@ function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly M
   parts.push(textPart(`${reminder}\n</tool_response>`));
   return joinTexts(parts);
 }
+
+/** The published protocol. A turn without a call that can be read ends it, as in the code. */
+const published: Protocol = {
+  name: 'codevision',
+  paper: 'CodeVision, arXiv:2512.03746, §3.1 and its code (`recipe/codevision`)',
+  stop: [],
+  tags,
+  // max_turns 12 in the training script; the last of them answers.
+  budgets: { toolTurns: 11, images: Number.POSITIVE_INFINITY },
+  runsBeyondBudget: false,
+  tools: [codeImageTool],
+  // Its tool gives pictures alone: what code prints is lost.
+  showsOutput: false,
+  prompt,
+  parse,
+  write,
+  hand,
+  observe,
+  endsOn: () => undefined,
+};
+
+export const codevision = defineProtocol({
+  name: 'codevision',
+  description: 'CodeVision: one tool that takes code; its result is the next image.',
+  create: () => published,
+});

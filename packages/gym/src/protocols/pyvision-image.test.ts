@@ -30,7 +30,7 @@ const crop: CapturedImage = {
   width: 56,
   height: 56,
   source: 'image',
-  origin: { image: 'image_clue_0', map: [1, 10, 1, 20] },
+  origin: { image: 'image_clue_0', map: [1, 0, 10, 0, 1, 20] },
 };
 
 /** The message as one string; pictures as [name]. */

@@ -2,13 +2,16 @@
  * PyVision-RL on pictures (arXiv:2602.20739, §3.1): the model writes Python between `<code>` tags,
  * reads `<interpreter>` output with pictures, and answers `<answer>\boxed{…}</answer>`.
  */
+import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import {
   clue,
   observePyvision,
+  onErrorField,
   parsePyvision,
   pyvisionEndsOn,
+  pyvisionImageHand,
   pyvisionTags,
   writePyvision,
 } from './pyvision.ts';
@@ -21,15 +24,19 @@ export interface PyvisionImageOptions {
 }
 
 /** The published protocol. */
-export const pyvisionImage: Protocol = pyvisionImageWith('pyvision-image', {
-  prompt: 'full',
-  onError: 'end',
+export const pyvisionImage = defineProtocol({
+  name: 'pyvision-image',
+  description: 'PyVision-RL on images: Python in code tags, output in interpreter tags.',
+  settings: { onError: onErrorField },
+  create: ({ onError }) => pyvisionImageWith('pyvision-image', { prompt: 'full', onError }),
 });
 
 /** The same with a prompt of a few tokens, for policies too small to read instructions. */
-export const pyvisionImageShort: Protocol = pyvisionImageWith('pyvision-image-short', {
-  prompt: 'short',
-  onError: 'end',
+export const pyvisionImageShort = defineProtocol({
+  name: 'pyvision-image-short',
+  description: 'PyVision-RL on images with a prompt of a few tokens, for very small policies.',
+  settings: { onError: onErrorField },
+  create: ({ onError }) => pyvisionImageWith('pyvision-image-short', { prompt: 'short', onError }),
 });
 
 export function pyvisionImageWith(name: string, options: PyvisionImageOptions): Protocol {
@@ -41,10 +48,13 @@ export function pyvisionImageWith(name: string, options: PyvisionImageOptions): 
     // Four turns in training (§4.2) and 30 in evaluation (§4); its code ends at 32 pictures.
     budgets: { toolTurns: 4, images: 31 },
     evaluationBudgets: { toolTurns: 30, images: 31 },
+    // The public code stops an execution after 30 seconds.
+    executionSeconds: 30,
     runsBeyondBudget: true,
     prompt: (task) => ({ user: options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task) }),
     parse: parsePyvision,
     write: writePyvision,
+    hand: pyvisionImageHand,
     observe: observePyvision,
     endsOn: (outcome) => pyvisionEndsOn(outcome, options.onError),
   };

@@ -2,14 +2,17 @@
  * PyVision-RL on videos (arXiv:2602.20739, §3.1 and Fig. 9): no frame is in the context, the runtime
  * has each video as a decord-like reader, and the model plots the frames it wants to see.
  */
+import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, Protocol } from '../protocol.ts';
 import type { Task, TaskVideo } from '../task.ts';
 import {
   clue,
   observePyvision,
+  onErrorField,
   parsePyvision,
   pyvisionEndsOn,
   pyvisionTags,
+  pyvisionVideoHand,
   writePyvision,
 } from './pyvision.ts';
 
@@ -21,15 +24,19 @@ export interface PyvisionVideoOptions {
 }
 
 /** The published protocol. */
-export const pyvisionVideo: Protocol = pyvisionVideoWith('pyvision-video', {
-  prompt: 'full',
-  onError: 'end',
+export const pyvisionVideo = defineProtocol({
+  name: 'pyvision-video',
+  description: 'PyVision-RL on videos: Python in code tags, output in interpreter tags.',
+  settings: { onError: onErrorField },
+  create: ({ onError }) => pyvisionVideoWith('pyvision-video', { prompt: 'full', onError }),
 });
 
 /** The same with a prompt of a few tokens, for policies too small to read instructions. */
-export const pyvisionVideoShort: Protocol = pyvisionVideoWith('pyvision-video-short', {
-  prompt: 'short',
-  onError: 'end',
+export const pyvisionVideoShort = defineProtocol({
+  name: 'pyvision-video-short',
+  description: 'PyVision-RL on videos with a prompt of a few tokens, for very small policies.',
+  settings: { onError: onErrorField },
+  create: ({ onError }) => pyvisionVideoWith('pyvision-video-short', { prompt: 'short', onError }),
 });
 
 /**
@@ -45,10 +52,13 @@ export function pyvisionVideoWith(name: string, options: PyvisionVideoOptions): 
     // As on pictures: 4 turns in training (§4.2), 30 in evaluation (§4), 32 pictures in the code.
     budgets: { toolTurns: 4, images: 31 },
     evaluationBudgets: { toolTurns: 30, images: 31 },
+    // The public code stops an execution after 30 seconds.
+    executionSeconds: 30,
     runsBeyondBudget: true,
     prompt: (task) => ({ user: options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task) }),
     parse: parsePyvision,
     write: writePyvision,
+    hand: pyvisionVideoHand,
     observe: observePyvision,
     endsOn: (outcome) => pyvisionEndsOn(outcome, options.onError),
   };

@@ -1,9 +1,18 @@
 /** What PyVision-RL on pictures and on videos have in common: parsing, observations, failures. */
 import { DataError } from '@saccade/core';
+import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action, StopReason } from '@saccade/trajectory';
+import type { Hand } from '../hand.ts';
 import type { MessagePart, ObservationPlace } from '../protocol.ts';
+import type { TurnTool } from '../tasksets/turn.ts';
 import { fenced, joinTexts, lastBetween, lastFence, tagEscaper } from './markup.ts';
+
+/** Whether a trajectory ends when its code fails. */
+export const onErrorField = choice(['end', 'continue'], {
+  default: 'end',
+  about: 'Whether failed code ends the trajectory, as in the paper, or its error is shown.',
+});
 
 export const pyvisionTags: readonly string[] = [
   'code',
@@ -44,6 +53,40 @@ export function writePyvision(action: Action, thought = ''): string {
   }
   throw new DataError(`PyVision has no words for ${action.kind}. Give it code or an answer.`);
 }
+
+/** Written for square images, where a quarter turn keeps the frame. */
+const turns: Readonly<Record<TurnTool, string>> = {
+  rotate_90: 'rotate(90)',
+  rotate_180: 'rotate(180)',
+  rotate_270: 'rotate(270)',
+  flip_horizontal: 'transpose(Image.FLIP_LEFT_RIGHT)',
+  flip_vertical: 'transpose(Image.FLIP_TOP_BOTTOM)',
+};
+
+const code = (text: string): Action => ({ kind: 'code', code: text });
+
+/** On the first image, which is a variable that a turn replaces. */
+export const pyvisionImageHand: Hand = {
+  look: ({ box }, { images: [name] }) => code(`${name}.crop((${box.join(',')})).show()`),
+  turn: ({ tool }, { images: [name] }) => code(`${name} = ${name}.${turns[tool]}\n${name}.show()`),
+  signs: ([name]) => ({
+    act: ['<code>'],
+    answer: ['<answer>'],
+    look: [`${name}.crop`],
+    turn: [`${name} = ${name}.`],
+  }),
+};
+
+/** On the first video, whose reader is a variable. */
+export const pyvisionVideoHand: Hand = {
+  filmStrip({ stride, count }, { videos: [name] }) {
+    const frames = `np.hstack(${name}[::${stride}])`;
+    // 0 is the nearest neighbor: pixels are doubled as they are.
+    return code(`Image.fromarray(${frames}).reduce(4).resize((${28 * count}, 28), 0).show()`);
+  },
+  frame: ({ index }, { videos: [name] }) => code(`Image.fromarray(${name}[${index}]).show()`),
+  signs: () => ({ act: ['<code>'], answer: ['<answer>'] }),
+};
 
 export function observePyvision(
   outcome: Outcome,

@@ -3,9 +3,19 @@
  * tool's name, the task it is for and arguments; a thought before every call and every answer.
  */
 import { DataError } from '@saccade/core';
+import { text } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
-import { pictureTools, refused, type Tool } from '@saccade/tools';
+import {
+  imageFlipTool,
+  imageRotateTool,
+  imageZoomInTool,
+  pictureTools,
+  refused,
+  type Tool,
+} from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
+import { defineProtocol } from '../define-protocol.ts';
+import { currentImage, type Hand, type StepPlace } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, isJsonObject, readJsonObject } from './calls.ts';
@@ -40,6 +50,7 @@ export function vistaWith(name: string, options: VistaOptions): Protocol {
     prompt: (task) => prompt(task, tools, options),
     parse,
     write,
+    hand: handWith(tools),
     observe,
     // The framework goes on: what is no call that can be read is answered, what is no call is not.
     observeInvalid: (reason) =>
@@ -137,6 +148,34 @@ function write(action: Action, thought = ''): string {
   throw new DataError(`VISTA has no words for ${action.kind}. Give it a call or an answer.`);
 }
 
+/** Calls the tools of the run, on the image that the last turn made. */
+function handWith(tools: readonly Tool[]): Hand {
+  const has = (tool: Tool): boolean => tools.some(({ name }) => name === tool.name);
+  const call = (tool: Tool, task: string, given: object, place: StepPlace): Action => {
+    const image_index = currentImage(place);
+    return { kind: 'toolCall', name: tool.name, arguments: { ...given, image_index, task } };
+  };
+  return {
+    ...(has(imageZoomInTool) && {
+      look: ({ box }, place) => call(imageZoomInTool, 'look', { bbox_2d: [...box] }, place),
+    }),
+    ...(has(imageRotateTool) &&
+      has(imageFlipTool) && {
+        turn({ tool }, place) {
+          const [what, how = ''] = tool.split('_');
+          if (what === 'flip') return call(imageFlipTool, 'turn', { direction: how }, place);
+          return call(imageRotateTool, 'turn', { angle: Number(how) }, place);
+        },
+      }),
+    signs: () => ({
+      act: [callOpen],
+      answer: ['<answer>'],
+      look: [imageZoomInTool.name],
+      turn: [imageRotateTool.name, imageFlipTool.name],
+    }),
+  };
+}
+
 /** What a tool says, in a fence as in Table 4. */
 function toolText(text: string): string {
   return `\`\`\`output\n${text}\n\`\`\``;
@@ -163,8 +202,21 @@ function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly M
 }
 
 /** The published protocol, with the tools that need no other model. */
-export const vista: Protocol = vistaWith('vista', {
-  tools: pictureTools,
-  taskType: 'visual reasoning',
-  outputFormat: 'the answer alone, as short as possible',
+export const vista = defineProtocol({
+  name: 'vista',
+  description: 'VISTA-R1: typed tools, called by JSON, with a thought before every turn.',
+  takesTools: true,
+  settings: {
+    taskType: text({
+      default: 'visual reasoning',
+      unit: 'text',
+      about: 'The kind of question, as the prompt says it.',
+    }),
+    outputFormat: text({
+      default: 'the answer alone, as short as possible',
+      unit: 'text',
+      about: 'How the answer is to be written, as the prompt says it.',
+    }),
+  },
+  create: (settings, tools = pictureTools) => vistaWith('vista', { ...settings, tools }),
 });

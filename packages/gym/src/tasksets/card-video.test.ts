@@ -132,7 +132,9 @@ print(hashlib.sha1(strip.tobytes()).hexdigest()[:12])`;
 
   it('refuses clips that cannot be', () => {
     expect(() => cardVideoWith({ frameCount: 13 })).toThrow(ConfigError);
-    expect(() => cardVideoWith({ digitFrames: 13 })).toThrow(/from 1 to cardFrames, 12, got 13/);
+    expect(() => cardVideoWith({ digitFrames: 13 })).toThrow(
+      /expected 1 to cardFrames, 12, got 13/,
+    );
   });
 });
 

@@ -8,23 +8,63 @@
  * time it is, the light tells: green rises from quarter to quarter of the clip, red within each.
  */
 import { ConfigError, type Random, randomAt } from '@saccade/core';
+import { count, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
 import { encodeAvi } from '../avi.ts';
+import { defineTaskSet } from '../define-task-set.ts';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
-import { type Box, drawLook, drawTable, type Picture } from './draw-needle.ts';
+import { uniformFrames } from '../uniform-frames.ts';
+import { type Box, drawLook, drawTable, MAX_TEXTURE, type Picture } from './draw-needle.ts';
 import { encodePicture, taskId } from './needle.ts';
 
-export interface CardVideoOptions {
-  /** Times, places, digits and textures come from this seed. */
-  readonly seed: number;
-  readonly frameCount: number;
-  /** Frames in which the card lies on the table. */
-  readonly cardFrames: number;
-  /** Those of them that show its digit, in the middle. */
-  readonly digitFrames: number;
-  /** Brightness of the texture of table and card, grey levels up and down. */
-  readonly texture: number;
-}
+const settings = z.strictObject({
+  seed: count({
+    min: 0,
+    max: 0xffffffff,
+    default: 0,
+    unit: '32-bit integer',
+    about: 'Seed of times, places, digits and textures.',
+  }),
+  frameCount: count({
+    min: 3,
+    max: 100_000,
+    default: 96,
+    unit: 'frames',
+    about: 'Length of a clip.',
+  }),
+  cardFrames: count({
+    min: 1,
+    max: 100_000,
+    default: 12,
+    unit: 'frames',
+    about: 'Frames in which the card lies on the table.',
+  }),
+  digitFrames: count({
+    min: 1,
+    max: 100_000,
+    default: 3,
+    unit: 'frames',
+    about: 'Those of them that show its digit, in the middle.',
+  }),
+  texture: count({
+    min: 0,
+    max: MAX_TEXTURE,
+    default: 12,
+    unit: 'gray levels',
+    about: 'Amplitude of the texture of table and card.',
+  }),
+  initialFrames: count({
+    min: 0,
+    max: 1000,
+    default: 0,
+    unit: 'frames',
+    about: 'Uniformly spaced frames in the context from the start; 0: the model fetches frames.',
+  }),
+});
+
+/** What a clip is made of. */
+export type CardVideoOptions = Omit<SettingsOf<typeof settings>, 'initialFrames'>;
 
 /** Facts of a task, in its metadata. */
 export interface CardVideoFacts {
@@ -45,40 +85,48 @@ const HELD_OUT_ONE_IN = 8;
 
 export const cardVideoQuestion = 'Which digit is on the card?';
 
-export const defaultCardVideo: CardVideoOptions = {
-  seed: 0,
-  frameCount: 96,
-  cardFrames: 12,
-  digitFrames: 3,
-  texture: 12,
-};
+export const defaultCardVideo: CardVideoOptions = settings.parse({});
+
+export const cardVideo = defineTaskSet({
+  name: 'card-video',
+  description:
+    'A clip in which a card shows its digit for three frames of 96: find when, and look there.',
+  settings,
+  create(options) {
+    checkOptions(options);
+    const { initialFrames } = options;
+    const plain = {
+      size: () => TASKS,
+      task: (split: Split, index: number) => makeTask(options, split, index),
+    };
+    if (initialFrames === 0) return plain;
+    const named = { name: 'card-video', description: 'Clips of a card.', ...plain };
+    return {
+      ...plain,
+      open: async ({ sandbox }) => uniformFrames(named, { sandbox, count: initialFrames }),
+    };
+  },
+});
 
 /** The task set with options that differ from the defaults. */
-export function cardVideoWith(options: Partial<CardVideoOptions> = {}): TaskSet {
-  const settings: CardVideoOptions = { ...defaultCardVideo, ...options };
-  const { frameCount, cardFrames, digitFrames } = settings;
-  if (!(1 <= digitFrames && digitFrames <= cardFrames)) {
-    throw new ConfigError(
-      'digitFrames',
-      `digitFrames must be from 1 to cardFrames, ${cardFrames}, got ${digitFrames}.`,
-    );
-  }
-  if (!(frameCount >= cardFrames + 2)) {
-    throw new ConfigError(
-      'frameCount',
-      `frameCount must be at least cardFrames + 2, ${cardFrames + 2}, got ${frameCount}.`,
-    );
-  }
-  return {
-    name: 'card-video',
-    description:
-      'A clip in which a card shows its digit for three frames of 96: find when, and look there.',
-    size: () => TASKS,
-    task: (split, index) => makeTask(settings, split, index),
-  };
+export function cardVideoWith(options: Partial<SettingsOf<typeof settings>> = {}): TaskSet {
+  return cardVideo.with(options);
 }
 
-export const cardVideo: TaskSet = cardVideoWith();
+function checkOptions({ frameCount, cardFrames, digitFrames }: CardVideoOptions): void {
+  if (digitFrames > cardFrames) {
+    throw new ConfigError(
+      'digitFrames',
+      `taskSet.digitFrames: expected 1 to cardFrames, ${cardFrames}, got ${digitFrames}.`,
+    );
+  }
+  if (frameCount < cardFrames + 2) {
+    throw new ConfigError(
+      'frameCount',
+      `taskSet.frameCount: expected at least cardFrames + 2, ${cardFrames + 2}, got ${frameCount}.`,
+    );
+  }
+}
 
 /** A clip before it is encoded. */
 export interface CardClip {

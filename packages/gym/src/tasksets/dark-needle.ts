@@ -4,10 +4,10 @@
  * The tables of `turned-needle` without the light that shows how they lie: which tool is required
  * cannot be known before the look. What a reward pays for here is paid for trying.
  */
-import type { TaskSet } from '../task.ts';
-import { turnedNeedleWith } from './turned-needle.ts';
+import { defineTurnedNeedle } from './turned-needle.ts';
 
-export const darkNeedle: TaskSet = {
-  ...turnedNeedleWith({ name: 'dark-needle', isLit: false, turnedShare: 0.8, easyShare: 0 }),
-  description: 'Turned and flipped tables in the dark: nothing shows which tool is required.',
-};
+export const darkNeedle = defineTurnedNeedle(
+  'dark-needle',
+  'Turned and flipped tables in the dark: nothing shows which tool is required.',
+  { isLit: false, turnedShare: 0.8, easyShare: 0 },
+);

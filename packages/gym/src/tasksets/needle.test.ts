@@ -129,11 +129,11 @@ describe('needle', () => {
   });
 
   it.each([
-    [{ pitch: 50 }, /pitch must be even and at least 56, got 50/],
-    [{ texture: 20 }, /texture must be from 0 to 15, got 20/],
-    [{ pitch: 113 }, /pitch must be even/],
-    [{ cards: 0 }, /cards must be from 1 to 15 on 4×4 cells, got 0/],
-    [{ cards: 16 }, /cards must be from 1 to 15/],
+    [{ pitch: 50 }, /pitch: expected an integer in \[56, 1024\] \(pixels\), got 50/],
+    [{ texture: 20 }, /texture: expected an integer in \[0, 15\]/],
+    [{ pitch: 113 }, /pitch: expected an even number, got 113/],
+    [{ cards: 0 }, /cards: expected an integer in \[1, 1023\]/],
+    [{ cards: 16 }, /cards: expected 1 to 15 on 4×4 cells, got 16/],
   ])('refuses %o', (options, message) => {
     expect(() => needleWith(options)).toThrow(ConfigError);
     expect(() => needleWith(options)).toThrow(message);

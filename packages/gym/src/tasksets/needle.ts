@@ -6,8 +6,11 @@
  * cards lie, but not what they show: the answer needs a look at the original.
  */
 import { ConfigError, type Random, randomAt } from '@saccade/core';
+import { count, flag, type SettingsOf } from '@saccade/core/settings';
 import { encode } from 'fast-png';
 import sharp from 'sharp';
+import { z } from 'zod';
+import { defineTaskSet } from '../define-task-set.ts';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
 import {
@@ -20,20 +23,50 @@ import {
   putCard,
 } from './draw-needle.ts';
 
-export interface NeedleOptions {
-  /** Layouts, digits and textures come from this seed. */
-  readonly seed: number;
-  /** Cells per side; a card lies in the middle of its cell. */
-  readonly cells: number;
-  /** Side of a cell, pixels; at least a card. */
-  readonly pitch: number;
-  /** Most cards on a table, the digit's included; every number from 1 is as likely. */
-  readonly cards: number;
-  /** Brightness of the texture of table and cards, grey levels up and down. */
-  readonly texture: number;
-  /** Whether coloured light falls on the table; it shows places, and how the picture lies. */
-  readonly isLit: boolean;
-}
+/** Settings of a table of cards; task sets that add to it share them. */
+export const needleSettings = z.strictObject({
+  seed: count({
+    min: 0,
+    max: 0xffffffff,
+    default: 0,
+    unit: '32-bit integer',
+    about: 'Seed of layouts, digits and textures.',
+  }),
+  cells: count({
+    min: 2,
+    max: 32,
+    default: 4,
+    unit: 'cells',
+    about: 'Cells per side of the table; a card lies in the middle of its cell.',
+  }),
+  pitch: count({
+    min: CARD_SIZE,
+    max: 1024,
+    default: 112,
+    unit: 'pixels',
+    about: 'Side of a cell; even.',
+  }),
+  cards: count({
+    min: 1,
+    max: 1023,
+    default: 2,
+    unit: 'cards',
+    about: 'Most cards on a table, the digit included; every number from 1 is as likely.',
+  }),
+  texture: count({
+    min: 0,
+    max: MAX_TEXTURE,
+    default: 12,
+    unit: 'gray levels',
+    about: 'Amplitude of the texture of table and cards.',
+  }),
+  isLit: flag({
+    default: true,
+    about: 'Whether colored light falls on the table; it shows places and orientation.',
+  }),
+});
+
+export type NeedleOptions = SettingsOf<typeof needleSettings>;
 
 export const needleQuestion = 'Which digit is hidden in the picture?';
 
@@ -49,42 +82,34 @@ export interface NeedleFacts {
 
 const TASKS = 1_000_000;
 
-export const defaultNeedle: NeedleOptions = {
-  seed: 0,
-  cells: 4,
-  pitch: 112,
-  cards: 2,
-  texture: 12,
-  isLit: true,
-};
+export const defaultNeedle: NeedleOptions = needleSettings.parse({});
+
+export const needle = defineTaskSet({
+  name: 'needle',
+  description:
+    'Find the card with a digit on a large table and read it; the overview is too coarse.',
+  settings: needleSettings,
+  create(options) {
+    checkNeedle(options);
+    return { size: () => TASKS, task: (split, index) => makeTask(options, split, index) };
+  },
+});
 
 /** The task set with options that differ from the defaults. */
 export function needleWith(options: Partial<NeedleOptions> = {}): TaskSet {
-  const settings: NeedleOptions = { ...defaultNeedle, ...options };
-  checkOptions(settings);
-  return {
-    name: 'needle',
-    description:
-      'Find the card with a digit on a large table and read it; the overview is too coarse.',
-    size: () => TASKS,
-    task: (split, index) => makeTask(settings, split, index),
-  };
+  return needle.with(options);
 }
 
-export const needle: TaskSet = needleWith();
-
-function checkOptions({ cells, pitch, cards, texture }: NeedleOptions): void {
-  if (pitch < CARD_SIZE || pitch % 2 !== 0) {
-    throw new ConfigError('pitch', `pitch must be even and at least ${CARD_SIZE}, got ${pitch}.`);
-  }
-  if (!(texture >= 0 && texture <= MAX_TEXTURE)) {
-    throw new ConfigError('texture', `texture must be from 0 to ${MAX_TEXTURE}, got ${texture}.`);
+/** @throws ConfigError for settings that do not go together */
+export function checkNeedle({ cells, pitch, cards }: NeedleOptions): void {
+  if (pitch % 2 !== 0) {
+    throw new ConfigError('pitch', `taskSet.pitch: expected an even number, got ${pitch}.`);
   }
   const most = cells * cells - 1;
-  if (!(cards >= 1 && cards <= most)) {
+  if (cards > most) {
     throw new ConfigError(
       'cards',
-      `cards must be from 1 to ${most} on ${cells}×${cells} cells, got ${cards}.`,
+      `taskSet.cards: expected 1 to ${most} on ${cells}×${cells} cells, got ${cards}.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '@saccade/core';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { DIGIT_SIZE } from '../mnist.ts';
-import type { Task } from '../task.ts';
+import type { Task, TaskSet } from '../task.ts';
 import type { Box } from './draw-needle.ts';
 import { gradedNeedle } from './graded-needle.ts';
 import { needle } from './needle.ts';
@@ -21,7 +21,7 @@ const bySharp: Readonly<Record<TurnTool, (picture: Sharp) => Sharp>> = {
   flip_vertical: (picture) => picture.flip(),
 };
 
-async function tasksOf(count: number, taskSet = turnedNeedle): Promise<readonly Task[]> {
+async function tasksOf(count: number, taskSet: TaskSet = turnedNeedle): Promise<readonly Task[]> {
   return Promise.all(Array.from({ length: count }, (_, i) => taskSet.task('train', i)));
 }
 
@@ -87,7 +87,9 @@ describe('turned-needle', () => {
 
   it('refuses shares that are none', () => {
     expect(() => turnedNeedleWith({ easyShare: 2 })).toThrow(ConfigError);
-    expect(() => turnedNeedleWith({ turnedShare: -1 })).toThrow(/turnedShare must be from 0 to 1/);
+    expect(() => turnedNeedleWith({ turnedShare: -1 })).toThrow(
+      /turnedShare: expected a number in \[0, 1\]/,
+    );
   });
 });
 

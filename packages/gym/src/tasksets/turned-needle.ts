@@ -6,14 +6,18 @@
  * before the look. What shows how it lies is the coloured light: upright, red comes from the right and
  * green from below. On some upright tables the digit is printed large: they take no tool at all.
  */
-import { ConfigError, randomAt } from '@saccade/core';
+import { randomAt } from '@saccade/core';
+import { flag, quantity, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineTaskSet, type TaskSetUnit } from '../define-task-set.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
 import { type Box, printLarge } from './draw-needle.ts';
 import {
-  defaultNeedle,
+  checkNeedle,
   drawNeedle,
   type NeedleFacts,
   type NeedleOptions,
+  needleSettings,
   needleTask,
   taskId,
 } from './needle.ts';
@@ -26,12 +30,43 @@ import {
   turnTools,
 } from './turn.ts';
 
-export interface TurnedNeedleOptions extends NeedleOptions {
-  readonly name: string;
-  /** Share of tables that are turned or flipped. */
+const TASKS = 1_000_000;
+
+/** The settings of `needle`, and how many tables are turned or easy. */
+export function turnedNeedleSettings(defaults: {
   readonly turnedShare: number;
-  /** Share, of the tables that stand upright, on which the digit is printed large as well. */
   readonly easyShare: number;
+  readonly isLit?: boolean;
+}) {
+  const { isLit = true } = defaults;
+  return z.strictObject({
+    ...needleSettings.shape,
+    isLit: flag({
+      default: isLit,
+      about: 'Whether colored light falls on the table; it shows places and orientation.',
+    }),
+    turnedShare: quantity({
+      min: 0,
+      max: 1,
+      default: defaults.turnedShare,
+      unit: 'fraction of tables',
+      about: 'Tables that are turned or flipped.',
+    }),
+    easyShare: quantity({
+      min: 0,
+      max: 1,
+      default: defaults.easyShare,
+      unit: 'fraction of upright tables',
+      about: 'Upright tables on which the digit is printed large as well.',
+    }),
+  });
+}
+
+export type TurnedNeedleSettings = SettingsOf<ReturnType<typeof turnedNeedleSettings>>;
+
+export interface TurnedNeedleOptions extends TurnedNeedleSettings {
+  /** Name of the task set; part of its tasks' ids and random addresses. */
+  readonly name: string;
 }
 
 /** Facts of a task, in its metadata; boxes are those of the table as it stands upright. */
@@ -52,32 +87,36 @@ export interface TurnedNeedleFacts extends NeedleFacts {
   readonly print?: Box;
 }
 
-const TASKS = 1_000_000;
-
-export const defaultTurnedNeedle: TurnedNeedleOptions = {
-  ...defaultNeedle,
-  name: 'turned-needle',
-  turnedShare: 0.6,
-  easyShare: 0.5,
-};
-
-/** The task set with options that differ from the defaults. */
-export function turnedNeedleWith(options: Partial<TurnedNeedleOptions> = {}): TaskSet {
-  const settings: TurnedNeedleOptions = { ...defaultTurnedNeedle, ...options };
-  for (const share of ['turnedShare', 'easyShare'] as const) {
-    if (settings[share] >= 0 && settings[share] <= 1) continue;
-    throw new ConfigError(share, `${share} must be from 0 to 1, got ${settings[share]}.`);
-  }
-  return {
-    name: settings.name,
-    description:
-      'The tables of needle turned or flipped: turn the picture back, find the card and read it.',
-    size: () => TASKS,
-    task: (split, index) => makeTask(settings, split, index),
-  };
+/** A task set of turned tables under a name of its own. */
+export function defineTurnedNeedle<const Name extends string>(
+  name: Name,
+  description: string,
+  defaults: Parameters<typeof turnedNeedleSettings>[0],
+): TaskSetUnit<ReturnType<typeof turnedNeedleSettings>> & { readonly name: Name } {
+  return defineTaskSet({
+    name,
+    description,
+    settings: turnedNeedleSettings(defaults),
+    create(options) {
+      checkNeedle(options);
+      return {
+        size: () => TASKS,
+        task: (split, index) => makeTask({ ...options, name }, split, index),
+      };
+    },
+  });
 }
 
-export const turnedNeedle: TaskSet = turnedNeedleWith();
+export const turnedNeedle = defineTurnedNeedle(
+  'turned-needle',
+  'The tables of needle turned or flipped: turn the image back, find the card and read it.',
+  { turnedShare: 0.6, easyShare: 0.5 },
+);
+
+/** The task set with options that differ from the defaults. */
+export function turnedNeedleWith(options: Partial<TurnedNeedleSettings> = {}): TaskSet {
+  return turnedNeedle.with(options);
+}
 
 async function makeTask(options: TurnedNeedleOptions, split: Split, index: number): Promise<Task> {
   const { picture, facts, ink, answer } = drawNeedle(options, split, index);

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { callOf } from './call.ts';
 import { idempotent } from './idempotency.ts';
-import { type OpenServiceOptions, openService, type Service } from './open-service.ts';
+import { openService, type Service } from './open-service.ts';
 import { bodyOf, newServiceApp, type ServiceAppOptions } from './service-app.ts';
+import type { OpenServiceOptions } from './service-options.ts';
 
 export interface EchoService extends Service {
   /** Runs of `/count` and of `/wait`, and calls of `/wait` that were told to give up. */

@@ -4,12 +4,7 @@ export { type Call, callOf } from './call.ts';
 export type { ClientLimitOptions } from './client-limits.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency.ts';
 export type { ServiceMetrics } from './metrics.ts';
-export {
-  type ListenOptions,
-  type OpenServiceOptions,
-  openService,
-  type Service,
-} from './open-service.ts';
+export { openService, type Service } from './open-service.ts';
 export {
   badRequest,
   plainWording,
@@ -20,3 +15,4 @@ export {
 } from './refusal.ts';
 export { type RunServiceOptions, runService } from './run-service.ts';
 export { bodyOf, newServiceApp, readJson, type ServiceAppOptions } from './service-app.ts';
+export type { ListenOptions, OpenServiceOptions } from './service-options.ts';

@@ -7,8 +7,8 @@ import { type Access, missingToken } from './access.ts';
 import type { Call } from './call.ts';
 import { ClientLimits } from './client-limits.ts';
 import { type ServiceMetrics, serviceMetrics } from './metrics.ts';
-import type { OpenServiceOptions } from './open-service.ts';
 import { plainWording, type RefusalOptions, type Rule, refusalResponse } from './refusal.ts';
+import type { OpenServiceOptions } from './service-options.ts';
 import { ViolationLog } from './violation-log.ts';
 
 /** How long the rest of a refused request is read, so that its sender can read the refusal. */

@@ -1,6 +1,7 @@
 /** What kernels owe odd data: arrays without elements, and indices that point nowhere. */
 import { DataError, type DType, sizeOf } from '@saccade/core';
-import type { Device, DeviceArray } from '../device.ts';
+import type { Device } from '../device.ts';
+import type { DeviceArray } from '../device-array.ts';
 import type { Op } from '../op.ts';
 import { embedding, gatherRows, gemm, scatterRows } from '../ops/catalog.ts';
 import { type CheckOptions, type DeviceCheck, needsOf } from './check.ts';

@@ -1,6 +1,7 @@
 /** What backends owe whose launches run later: their order, what fails on the way, and the end. */
 import { DataError, StateError } from '@saccade/core';
-import type { Device, DeviceArray } from '../device.ts';
+import type { Device } from '../device.ts';
+import type { DeviceArray } from '../device-array.ts';
 import { add, gatherRows, gemm } from '../ops/catalog.ts';
 import { type DeviceCheck, type Need, needsOf, type Subject } from './check.ts';
 import { expectError, expectSame } from './expect.ts';

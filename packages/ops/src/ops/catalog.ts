@@ -1,11 +1,15 @@
 export { adamwStep } from './adamw-step.ts';
 export { add } from './add.ts';
+export { axpby } from './axpby.ts';
+export { dequantizeBlocks } from './dequantize-blocks.ts';
 export { embedding } from './embedding.ts';
 export { gatherRows } from './gather-rows.ts';
 export { gelu } from './gelu.ts';
 export { gemm } from './gemm.ts';
 export { gradNorm } from './grad-norm.ts';
+export { quantizeBlocks } from './quantize-blocks.ts';
 export { rmsNorm } from './rms-norm.ts';
 export { rotary } from './rotary.ts';
 export { scatterRows } from './scatter-rows.ts';
+export { sign } from './sign.ts';
 export { swiglu } from './swiglu.ts';

@@ -1,9 +1,54 @@
 /** `preprocessor_config.json`, as transformers reads and writes it. */
+import { DataError } from '@saccade/core';
 import { type ImageProcessorConfig, qwenImageProcessor } from './image-processor.ts';
 
 type Json = Record<string, unknown>;
 
+/** @throws DataError naming the field that does not fit */
 export function parsePreprocessor(json: Json): ImageProcessorConfig {
+  if (typeof json.size !== 'object' && json.size !== undefined) throw unfit('size', json.size);
+  const config = readFields(json);
+  for (const field of ['patchSize', 'mergeSize', 'temporalPatchSize'] as const) {
+    if (!isWhole(config[field], 1, 1024)) throw unfit(field, config[field]);
+  }
+  for (const field of ['minPixels', 'maxPixels'] as const) {
+    if (!isWhole(config[field], 1, 2 ** 32)) throw unfit(field, config[field]);
+  }
+  if (config.minPixels > config.maxPixels) throw unfit('minPixels', config.minPixels);
+  if (!isChannels(config.mean)) throw unfit('mean', config.mean);
+  if (!isChannels(config.std) || config.std.some((value) => value <= 0)) {
+    throw unfit('std', config.std);
+  }
+  return config;
+}
+
+const EXPECTED = {
+  size: 'an object',
+  patchSize: 'a whole number from 1 to 1024',
+  mergeSize: 'a whole number from 1 to 1024',
+  temporalPatchSize: 'a whole number from 1 to 1024',
+  minPixels: 'a whole number from 1, at most maxPixels',
+  maxPixels: 'a whole number from 1 to 2³²',
+  mean: 'three numbers',
+  std: 'three numbers above 0',
+} as const;
+
+function unfit(field: keyof typeof EXPECTED, value: unknown): DataError {
+  return new DataError(
+    `preprocessor_config.json: ${field} must be ${EXPECTED[field]}, is ${JSON.stringify(value)}. ` +
+      'Write or download it again.',
+  );
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function isChannels(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length === 3 && value.every(Number.isFinite);
+}
+
+function readFields(json: Json): ImageProcessorConfig {
   const size = (json.size ?? {}) as Json;
   const pick = <T>(fallback: T, ...values: readonly unknown[]): T =>
     (values.find((value) => value !== undefined && value !== null) as T | undefined) ?? fallback;

@@ -1,7 +1,9 @@
+import { DataError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { chatTemplate } from './chat-template.ts';
 import { patchesOf, qwenImageProcessor } from './image-processor.ts';
 import { learnMerges } from './learn-merges.ts';
+import { formatPreprocessor, parsePreprocessor } from './preprocessor-config.ts';
 import { QwenProcessor } from './qwen-processor.ts';
 import { TextCodec } from './text-codec.ts';
 import { specialTokens, trainTokenizer } from './train-tokenizer.ts';
@@ -15,6 +17,57 @@ const corpus = [
 const tokenizerJson = trainTokenizer(corpus, 360);
 const codec = new TextCodec(tokenizerJson);
 const processor = new QwenProcessor(tokenizerJson, qwenImageProcessor);
+
+describe('a damaged tokenizer.json', () => {
+  const model = tokenizerJson.model as { vocab: Record<string, number> };
+  const withIds = (ids: Record<string, unknown>) => ({
+    ...tokenizerJson,
+    model: { ...model, vocab: { ...model.vocab, ...ids } },
+  });
+
+  it('is refused at once where an id is too high, none, or taken', () => {
+    for (const id of [300_000_000, 2 ** 22, -1, 1.5, '7', null]) {
+      expect(() => new TextCodec(withIds({ a: id }))).toThrow(DataError);
+      expect(() => new TextCodec(withIds({ a: id }))).toThrow(
+        /the id of "a" must be a whole number/,
+      );
+    }
+    expect(() => new TextCodec(withIds({ a: model.vocab.b }))).toThrow(/have the same id/);
+  });
+
+  it('is refused where its lists are none', () => {
+    for (const added of [5, [null], [{ id: 1 }], [{ content: 'x' }]]) {
+      expect(() => new TextCodec({ ...tokenizerJson, added_tokens: added })).toThrow(DataError);
+    }
+    for (const merges of [5, null, [7], [['a']], 'ab']) {
+      const damaged = { ...tokenizerJson, model: { ...model, merges } };
+      expect(() => new TextCodec(damaged)).toThrow(DataError);
+    }
+  });
+});
+
+describe('a damaged preprocessor_config.json', () => {
+  const whole = formatPreprocessor(qwenImageProcessor);
+
+  it('is read back as it was written', () => {
+    expect(parsePreprocessor(whole)).toEqual(qwenImageProcessor);
+  });
+
+  it.each([
+    ['patch_size', 0],
+    ['patch_size', '14'],
+    ['merge_size', 1.5],
+    ['temporal_patch_size', -2],
+    ['min_pixels', 2 ** 40],
+    ['max_pixels', 1],
+    ['image_mean', [0, 0]],
+    ['image_mean', 'abc'],
+    ['image_std', [0, 1, 1]],
+    ['size', 5],
+  ])('is refused where %s is %j', (field, value) => {
+    expect(() => parsePreprocessor({ ...whole, [field]: value })).toThrow(DataError);
+  });
+});
 
 describe('learnMerges', () => {
   it('always takes a most frequent pair, the oldest among equals', () => {

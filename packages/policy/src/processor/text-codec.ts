@@ -1,7 +1,7 @@
 /** Text to tokens and back, from `tokenizer.json`; text can never become a markup token. */
 
 import { Tokenizer } from '@huggingface/tokenizers';
-import { DataError } from '@saccade/core';
+import { DataError, messageOf } from '@saccade/core';
 import { tokenBytes } from './byte-alphabet.ts';
 
 type Json = Record<string, unknown>;
@@ -9,6 +9,57 @@ type Json = Record<string, unknown>;
 interface AddedToken {
   readonly id: number;
   readonly content: string;
+}
+
+/** Above the vocabulary of any published model: an array is as long as the highest id. */
+const MAX_ID = 2 ** 22;
+
+/** @throws DataError naming the token whose id is none, too high, or that of another token */
+function checkVocabulary(vocab: unknown, added: unknown): void {
+  const broken = (why: string): DataError =>
+    new DataError(`tokenizer.json is damaged: ${why}. Write or download it again.`);
+  if (typeof vocab !== 'object' || vocab === null) throw broken('model.vocab is not an object');
+  if (!Array.isArray(added)) throw broken('added_tokens is not a list');
+  const tokens = new Map<number, string>();
+  const check = (token: unknown, id: unknown): void => {
+    const named = JSON.stringify(token);
+    if (typeof token !== 'string')
+      throw broken(`the token of id ${String(id)} is ${named}, no text`);
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= MAX_ID) {
+      const expected = `a whole number from 0 to ${MAX_ID - 1}`;
+      throw broken(`the id of ${named} must be ${expected}, is ${JSON.stringify(id)}`);
+    }
+    const other = tokens.get(id);
+    if (other !== undefined && other !== token) {
+      throw broken(`${JSON.stringify(other)} and ${named} have the same id ${id}`);
+    }
+    tokens.set(id, token);
+  };
+  for (const [token, id] of Object.entries(vocab)) check(token, id);
+  for (const one of added as readonly Partial<AddedToken>[]) check(one?.content, one?.id);
+}
+
+/** Each is a pair of tokens, or a text of two with a space between. */
+function checkMerges(merges: unknown): void {
+  const isMerge = (one: unknown): boolean =>
+    Array.isArray(one)
+      ? one.length === 2 && one.every((part) => typeof part === 'string')
+      : typeof one === 'string' && one.includes(' ');
+  const at = Array.isArray(merges) ? merges.findIndex((one) => !isMerge(one)) : 0;
+  if (at === -1) return;
+  const what = Array.isArray(merges) ? `merge ${at} is no pair of tokens` : 'merges is no list';
+  throw new DataError(`tokenizer.json is damaged: ${what}. Write or download it again.`);
+}
+
+function openTokenizer(json: Json): Tokenizer {
+  try {
+    return new Tokenizer(json, {});
+  } catch (cause) {
+    throw new DataError(
+      `tokenizer.json is damaged: ${messageOf(cause)}. Write or download it again.`,
+      { cause },
+    );
+  }
 }
 
 export class TextCodec {
@@ -21,14 +72,16 @@ export class TextCodec {
   /** @throws DataError if the file is no byte-level BPE */
   constructor(tokenizerJson: Json) {
     const model = tokenizerJson.model as
-      | { type?: string; vocab?: Record<string, number> }
+      | { type?: string; vocab?: Record<string, number>; merges?: unknown }
       | undefined;
     if (model?.type !== 'BPE' || model.vocab === undefined) {
       throw new DataError('tokenizer.json holds no BPE model. Use a Qwen tokenizer.');
     }
     const added = (tokenizerJson.added_tokens ?? []) as readonly AddedToken[];
+    checkVocabulary(model.vocab, added);
+    checkMerges(model.merges);
     // Without its added tokens the tokenizer reads "<|im_end|>" in a text as plain characters.
-    this.#tokenizer = new Tokenizer({ ...tokenizerJson, added_tokens: [] }, {});
+    this.#tokenizer = openTokenizer({ ...tokenizerJson, added_tokens: [] });
     this.#markup = new Map(added.map(({ id, content }) => [content, id]));
     const bytes: Uint8Array[] = [];
     for (const [token, id] of Object.entries(model.vocab)) bytes[id] = tokenBytes(token);

@@ -1,3 +1,4 @@
+export { defineEngine, type EngineContext, type EngineUnit, type OpenEngine } from './engine.ts';
 export { EngineError, type EngineFault } from './engine-error.ts';
 export type { EngineHttpOptions } from './engine-http.ts';
 export {
@@ -6,6 +7,7 @@ export {
   type EngineReport,
 } from './probe-engine.ts';
 export { type PublishOptions, type WeightPublisher, weightPublisher } from './publish-weights.ts';
+export { engines, type KnownEngine } from './registry.ts';
 export {
   type EngineNeeds,
   examineEngine,

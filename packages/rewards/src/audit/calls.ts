@@ -1,7 +1,8 @@
 /** The calls of a trajectory as detectors count them, with what the analysis of code says. */
+
+import type { TurnToolUse } from '@saccade/code-effects';
 import { codeOf } from '@saccade/trajectory';
 import type { Audited } from '../audit.ts';
-import type { TurnToolUse } from '../tool-use/operation.ts';
 
 export interface AuditedCall {
   readonly code: string;

@@ -1,4 +1,7 @@
 /** Flags trajectories that crop the same box again and again, or the same box as everybody. */
+
+import type { Operation } from '@saccade/code-effects';
+import { promptImages } from '@saccade/code-effects';
 import {
   type Audited,
   allAudited,
@@ -8,8 +11,6 @@ import {
   portion,
 } from '../audit.ts';
 import { sourced } from '../provenance.ts';
-import { promptPictures } from '../tool-use/analyse.ts';
-import type { Operation } from '../tool-use/operation.ts';
 
 /**
  * Within a trajectory: `leastRepeats` crops or more with an IoU of at least 0.95 with an earlier one
@@ -78,7 +79,7 @@ function cropsOf({ context }: Audited): readonly Operation[] {
 function firstPlace(audited: Audited): string | undefined {
   const [crop] = cropsOf(audited);
   const { canonicalBox, source } = crop ?? {};
-  const picture = promptPictures(audited.trajectory).find(({ name }) => name === source);
+  const picture = promptImages(audited.trajectory).find(({ name }) => name === source);
   if (canonicalBox === undefined || picture === undefined) return undefined;
   const sides = [picture.width, picture.height, picture.width, picture.height];
   return canonicalBox

@@ -1,4 +1,7 @@
 /** Flags trajectories that turn or flip pictures for nothing. */
+
+import type { Operation, OperationKind } from '@saccade/code-effects';
+import { identity } from '@saccade/code-effects';
 import {
   type Audited,
   allAudited,
@@ -9,8 +12,6 @@ import {
 } from '../audit.ts';
 import { sourced } from '../provenance.ts';
 import { taskFacts } from '../task-facts.ts';
-import { identity } from '../tool-use/geometry.ts';
-import type { Operation, OperationKind } from '../tool-use/operation.ts';
 
 /**
  * Turns and flips where none is required (CodeVision's inappropriate tool use, arXiv:2512.03746,

@@ -1,7 +1,11 @@
-export { codedance } from './codedance.ts';
-export { codev } from './codev.ts';
-export { codevision } from './codevision.ts';
-export { deepeyes } from './deepeyes.ts';
-export { pyvision } from './pyvision.ts';
-export { thyme } from './thyme.ts';
-export { vista } from './vista.ts';
+export { codedance, codedanceCode } from './codedance.ts';
+export { codev, codevCode } from './codev.ts';
+export { codevision, codevisionCode } from './codevision.ts';
+export { dapo, dapoCode } from './dapo.ts';
+export { deepeyes, deepeyesCode } from './deepeyes.ts';
+export { pyvision, pyvisionCode } from './pyvision.ts';
+export { thyme, thymeCode } from './thyme.ts';
+export { vista, vistaCode } from './vista.ts';
+export { vistaDense } from './vista-dense.ts';
+export { vistaDifficulty } from './vista-difficulty.ts';
+export { vistaSparse } from './vista-sparse.ts';

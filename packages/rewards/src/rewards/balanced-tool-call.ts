@@ -1,42 +1,53 @@
-/** CodeDance's reward for tool calls that shrinks, and turns, as the group gets better. */
+/** CodeDance's reward for tool calls, which shrinks and turns negative as the group gets better. */
+import { flag, quantity, type SettingsOf } from '@saccade/core/settings';
 import { isToolUse, type Trajectory } from '@saccade/trajectory';
-import { type Sourced, sourced, type Variants, valuesOf } from '../provenance.ts';
-import type { GroupReward, RewardContext } from '../reward.ts';
+import { z } from 'zod';
+import { defineReward } from '../define-reward.ts';
+import type { RewardContext } from '../reward.ts';
 
-export interface BalancedToolCallOptions {
-  /** γ: how sharply the incentive falls with the group's accuracy. */
-  readonly gamma: number;
-  /** δ: how far it is shifted down; with 0 it never turns negative. */
-  readonly delta: number;
-  /** The public code's d is twice as steep. */
-  readonly doubleSteepness: boolean;
-  readonly wrongWeight: number;
-  readonly rightWeight: number;
-  /** Whether code of nothing but comments counts as a call that succeeded. */
-  readonly countsIdleCode: boolean;
-}
+const settings = z.strictObject({
+  gamma: quantity({
+    min: 0,
+    max: 1000,
+    default: 4,
+    unit: 'factor',
+    about: 'γ: how sharply the incentive falls with the group’s accuracy.',
+  }),
+  delta: quantity({
+    min: 0,
+    max: 1,
+    default: 0.2,
+    unit: 'reward',
+    about: 'δ: how far the incentive is shifted down; with 0 it never turns negative.',
+  }),
+  doubleSteepness: flag({
+    default: false,
+    about: 'Whether γ counts twice, as in the public code.',
+  }),
+  wrongWeight: quantity({
+    min: 0,
+    max: 100,
+    default: 0.5,
+    unit: 'factor',
+    about: 'Leading weight of a wrong trajectory.',
+  }),
+  rightWeight: quantity({
+    min: 0,
+    max: 100,
+    default: 1.5,
+    unit: 'factor',
+    about: 'Leading weight of a right trajectory.',
+  }),
+  countsIdleCode: flag({
+    default: false,
+    about: 'Whether code of nothing but comments counts as a successful call.',
+  }),
+});
 
-export const balancedToolCallVariants: Variants<BalancedToolCallOptions> = {
-  paper: {
-    gamma: sourced(4, 'note'),
-    delta: sourced(0.2, 'note'),
-    doubleSteepness: sourced(false, 'note'),
-    wrongWeight: sourced(0.5, 'reconstructed'),
-    rightWeight: sourced(1.5, 'reconstructed'),
-    countsIdleCode: sourced(false, 'reconstructed'),
-  },
-  code: {
-    gamma: sourced(4, 'code'),
-    delta: sourced(0.2, 'code'),
-    doubleSteepness: sourced(true, 'code'),
-    wrongWeight: sourced(0.5, 'code'),
-    rightWeight: sourced(1.5, 'code'),
-    countsIdleCode: sourced(true, 'code'),
-  },
-};
+export type BalancedToolCallSettings = SettingsOf<typeof settings>;
 
 /**
- * How much a tool call is worth at a group accuracy μ from 0 to 1.
+ * Value of a tool call at a group accuracy μ from 0 to 1.
  *
  *   d(μ) = σ(γ·(0.5 − μ)) − δ,   −δ < d < 1 − δ,   d(μ*) = 0 at μ* = 0.5 + ln((1 − δ)/δ)/γ
  *
@@ -49,7 +60,7 @@ export function toolCallIncentive(
     gamma,
     delta,
     doubleSteepness,
-  }: Pick<BalancedToolCallOptions, 'gamma' | 'delta' | 'doubleSteepness'>,
+  }: Pick<BalancedToolCallSettings, 'gamma' | 'delta' | 'doubleSteepness'>,
 ): number {
   const slope = doubleSteepness ? 2 * gamma : gamma;
   return 1 / (1 + Math.exp(-slope * (0.5 - accuracy))) - delta;
@@ -61,42 +72,44 @@ export function toolCallIncentive(
  *   R_seq = (rightWeight if right, else wrongWeight) · d(μ) · N_succ / N_total;   0 without calls
  *
  * CodeDance, arXiv:2512.17312, eq. 1 and 5. The paper says that the leading term switches with the
- * answer, its numbers are the code's. μ is the group's accuracy, as in the paper; the code takes the
+ * answer; its numbers are the code's. μ is the group's accuracy, as in the paper; the code takes the
  * mean of the total score. Whether a call succeeded is its status, not a word in its output.
  */
-export function balancedToolCallWith(constants: Sourced<BalancedToolCallOptions>): GroupReward {
-  const options = valuesOf(constants);
-  const { gamma, delta, rightWeight, wrongWeight } = options;
-  const steepest = Math.max(rightWeight, wrongWeight);
-  return {
-    name: 'balanced-tool-call',
-    scope: 'group',
-    paper: 'CodeDance, arXiv:2512.17312, eq. 1',
-    range: [
-      steepest * Math.min(0, toolCallIncentive(1, options)),
-      steepest * Math.max(0, toolCallIncentive(0, options)),
-    ],
-    constants: {
-      ...constants,
-      flip: sourced(
-        0.5 + Math.log((1 - delta) / delta) / (options.doubleSteepness ? 2 * gamma : gamma),
-        constants.gamma.from,
-      ),
-    },
-    with: (changed) =>
-      balancedToolCallWith({ ...constants, ...changed } as Sourced<BalancedToolCallOptions>),
-    score({ trajectories }, contexts) {
-      const right = contexts.filter(({ isCorrect }) => isCorrect).length;
-      const incentive = toolCallIncentive(right / Math.max(1, contexts.length), options);
-      return trajectories.map((trajectory, index) => {
-        const context = contexts[index] as RewardContext;
-        const weight = context.isCorrect ? rightWeight : wrongWeight;
-        const share = successShare(trajectory, context, options.countsIdleCode);
-        return share === 0 ? 0 : weight * incentive * share;
-      });
-    },
-  };
-}
+export const balancedToolCall = defineReward({
+  name: 'balanced-tool-call',
+  scope: 'group',
+  description: 'Pays for successful calls while the group is weak, and charges once it is strong.',
+  paper: 'CodeDance, arXiv:2512.17312, eq. 1',
+  settings,
+  origins: {
+    gamma: 'note',
+    delta: 'note',
+    doubleSteepness: 'note',
+    wrongWeight: 'reconstructed',
+    rightWeight: 'reconstructed',
+    countsIdleCode: 'reconstructed',
+  },
+  range(values) {
+    const steepest = Math.max(values.rightWeight, values.wrongWeight);
+    return [
+      steepest * Math.min(0, toolCallIncentive(1, values)),
+      steepest * Math.max(0, toolCallIncentive(0, values)),
+    ];
+  },
+  derive: ({ gamma, delta, doubleSteepness }) => ({
+    flip: 0.5 + Math.log((1 - delta) / delta) / (doubleSteepness ? 2 * gamma : gamma),
+  }),
+  score({ trajectories }, contexts, values) {
+    const right = contexts.filter(({ isCorrect }) => isCorrect).length;
+    const incentive = toolCallIncentive(right / Math.max(1, contexts.length), values);
+    return trajectories.map((trajectory, index) => {
+      const context = contexts[index] as RewardContext;
+      const weight = context.isCorrect ? values.rightWeight : values.wrongWeight;
+      const share = successShare(trajectory, context, values.countsIdleCode);
+      return share === 0 ? 0 : weight * incentive * share;
+    });
+  },
+});
 
 function successShare(
   { turns }: Trajectory,
@@ -113,5 +126,3 @@ function successShare(
   const succeeded = calls.filter(({ turn, result }) => result?.kind === 'ok' && !idle.has(turn));
   return succeeded.length / calls.length;
 }
-
-export const balancedToolCall: GroupReward = balancedToolCallWith(balancedToolCallVariants.paper);

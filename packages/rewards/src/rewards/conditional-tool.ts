@@ -1,21 +1,22 @@
 /** DeepEyes' bonus for a right answer with a tool. */
-import type { Reward } from '../reward.ts';
+import { defineReward } from '../define-reward.ts';
 
 /**
- * 1 if the answer is right and at least one execution gave a picture, else 0.
+ * 1 if the answer is right and at least one execution returned an image, else 0.
  *
- *   R_tool = 1{R_acc > 0.5 ∧ a tool gave a picture}
+ *   R_tool = 1{R_acc > 0.5 ∧ a tool returned an image}
  *
- * DeepEyes, arXiv:2505.14362, weight 1.2 in its code, which looks for picture tokens in the response;
- * here the tool's result says whether it gave one.
+ * DeepEyes, arXiv:2505.14362, weight 1.2 in its code, which looks for image tokens in the response.
+ * Here the tool's result says whether it returned one.
  */
-export const conditionalTool: Reward = {
+export const conditionalTool = defineReward({
   name: 'conditional-tool',
   scope: 'trajectory',
+  description: '1 if the answer is right and a tool returned an image, else 0.',
   paper: 'DeepEyes, arXiv:2505.14362',
   range: [0, 1],
   score({ turns }, { isCorrect }) {
-    const gavePicture = turns.some(({ result }) => result?.kind === 'ok' && result.imageCount > 0);
-    return isCorrect && gavePicture ? 1 : 0;
+    const gaveImage = turns.some(({ result }) => result?.kind === 'ok' && result.imageCount > 0);
+    return isCorrect && gaveImage ? 1 : 0;
   },
-};
+});

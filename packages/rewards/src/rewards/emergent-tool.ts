@@ -1,17 +1,15 @@
 /** CodeVision's bonus for a right answer with a tool that was not required. */
-import { type Sourced, sourced, type Variants, valuesOf } from '../provenance.ts';
-import type { Reward } from '../reward.ts';
+import { flag } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineReward } from '../define-reward.ts';
 import { toolRecord, usesOptionalTool } from './core-tools.ts';
 
-export interface EmergentToolOptions {
-  /** Whether a crop that is not required counts as an optional tool. */
-  readonly countsCrop: boolean;
-}
-
-export const emergentToolVariants: Variants<EmergentToolOptions> = {
-  paper: { countsCrop: sourced(true, 'reconstructed') },
-  code: { countsCrop: sourced(false, 'code') },
-};
+const settings = z.strictObject({
+  countsCrop: flag({
+    default: true,
+    about: 'Whether a crop that is not required counts as an optional tool.',
+  }),
+});
 
 /**
  * 1 if the answer is right and an optional tool was used, else 0.
@@ -19,21 +17,16 @@ export const emergentToolVariants: Variants<EmergentToolOptions> = {
  * CodeVision, arXiv:2512.03746, §3.3.2 (b), weight 0.2. Turns and flips are never optional: where
  * they are not required they are inappropriate. No-ops do not count.
  */
-export function emergentToolWith(constants: Sourced<EmergentToolOptions>): Reward {
-  const { countsCrop } = valuesOf(constants);
-  return {
-    name: 'emergent-tool',
-    scope: 'trajectory',
-    paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
-    range: [0, 1],
-    constants: { ...constants },
-    with: (changed) =>
-      emergentToolWith({ ...constants, ...changed } as Sourced<EmergentToolOptions>),
-    score(trajectory, context) {
-      if (!context.isCorrect) return 0;
-      return usesOptionalTool(toolRecord(trajectory, context), countsCrop) ? 1 : 0;
-    },
-  };
-}
-
-export const emergentTool: Reward = emergentToolWith(emergentToolVariants.paper);
+export const emergentTool = defineReward({
+  name: 'emergent-tool',
+  scope: 'trajectory',
+  description: '1 if the answer is right and an optional tool was used, else 0.',
+  paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
+  settings,
+  origins: { countsCrop: 'reconstructed' },
+  range: [0, 1],
+  score(trajectory, context, { countsCrop }) {
+    if (!context.isCorrect) return 0;
+    return usesOptionalTool(toolRecord(trajectory, context), countsCrop) ? 1 : 0;
+  },
+});

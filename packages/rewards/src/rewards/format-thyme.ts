@@ -1,5 +1,5 @@
 /** Thyme's format reward. */
-import type { Reward } from '../reward.ts';
+import { defineReward } from '../define-reward.ts';
 import { countOf, modelTexts } from './model-text.ts';
 
 /**
@@ -7,9 +7,10 @@ import { countOf, modelTexts } from './model-text.ts';
  *
  * Thyme, arXiv:2508.11630, weight 0.5 in its code.
  */
-export const formatThyme: Reward = {
+export const formatThyme = defineReward({
   name: 'format-thyme',
   scope: 'trajectory',
+  description: '1 if the text is one thought and one answer, else 0.',
   paper: 'Thyme, arXiv:2508.11630',
   range: [0, 1],
   score(trajectory) {
@@ -19,4 +20,4 @@ export const formatThyme: Reward = {
     );
     return areSingle && /^<think>[\s\S]*<\/think>\s*<answer>[\s\S]*<\/answer>$/.test(text) ? 1 : 0;
   },
-};
+});

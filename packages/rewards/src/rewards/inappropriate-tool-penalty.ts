@@ -1,60 +1,48 @@
-/** CodeVision's penalty for turning a picture that stands upright. */
-import { type Sourced, sourced, type Variants, valuesOf } from '../provenance.ts';
-import type { Reward } from '../reward.ts';
+/** CodeVision's penalty for turning an image that stands upright. */
+import { flag } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineReward } from '../define-reward.ts';
 import { orientationTools, toolRecord } from './core-tools.ts';
 
-export interface InappropriateToolPenaltyOptions {
-  /** Whether it is about tasks that require no turn or flip, or about those that require nothing. */
-  readonly forAnyUpright: boolean;
-  /** Whether every different turn or flip counts, or all of them once. */
-  readonly isCounted: boolean;
-}
-
-export const inappropriateToolPenaltyVariants: Variants<InappropriateToolPenaltyOptions> = {
-  paper: { forAnyUpright: sourced(false, 'paper'), isCounted: sourced(false, 'paper') },
-  code: { forAnyUpright: sourced(true, 'code'), isCounted: sourced(true, 'code') },
-};
+const settings = z.strictObject({
+  forAnyUpright: flag({
+    default: false,
+    about: 'Whether it is about tasks that require no turn or flip, or no tool at all.',
+  }),
+  isCounted: flag({
+    default: false,
+    about: 'Whether every different turn or flip counts, or all of them once.',
+  }),
+});
 
 /**
  * Negative for turns and flips where none is called for.
  *
- *   paper: −1{nothing required, a turn or flip used};   code: −|different turns and flips used|
+ *   paper: −1{nothing required, a turn or flip attempted};   code: −|different turns and flips|
  *
- * CodeVision, arXiv:2512.03746, §3.3.2 (constraint penalties), weight 0.5. 0 for a task that does not
- * say which tools it requires.
+ * CodeVision, arXiv:2512.03746, §3.3.2 (constraint penalties: "any attempt"), weight 0.5. An attempt
+ * counts if it is possible: in a call that failed, behind a condition that cannot be decided, in text
+ * that is run as code. 0 for a task that does not say which tools it requires.
  */
-export function inappropriateToolPenaltyWith(
-  constants: Sourced<InappropriateToolPenaltyOptions>,
-): Reward {
-  const { forAnyUpright, isCounted } = valuesOf(constants);
-  return {
-    name: 'inappropriate-tool-penalty',
-    scope: 'trajectory',
-    paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
-    range: [isCounted ? -orientationTools.size : -1, 0],
-    constants: { ...constants },
-    with: (changed) =>
-      inappropriateToolPenaltyWith({
-        ...constants,
-        ...changed,
-      } as Sourced<InappropriateToolPenaltyOptions>),
-    score(trajectory, context) {
-      const { facts, core } = toolRecord(trajectory, context);
-      const { requiredTools } = facts;
-      if (requiredTools === undefined) return 0;
-      const isUpright = forAnyUpright
-        ? !requiredTools.some((kind) => orientationTools.has(kind))
-        : requiredTools.length === 0;
-      if (!isUpright) return 0;
-      const used = new Set(
-        core.map(({ kind }) => kind).filter((kind) => orientationTools.has(kind)),
-      );
-      if (used.size === 0) return 0;
-      return isCounted ? -used.size : -1;
-    },
-  };
-}
-
-export const inappropriateToolPenalty: Reward = inappropriateToolPenaltyWith(
-  inappropriateToolPenaltyVariants.paper,
-);
+export const inappropriateToolPenalty = defineReward({
+  name: 'inappropriate-tool-penalty',
+  scope: 'trajectory',
+  description: 'Negative for any attempt to turn or flip an image that needs none.',
+  paper: 'CodeVision, arXiv:2512.03746, §3.3.2',
+  settings,
+  origins: { forAnyUpright: 'paper', isCounted: 'paper' },
+  range: ({ isCounted }) => [isCounted ? -orientationTools.size : -1, 0],
+  score(trajectory, context, { forAnyUpright, isCounted }) {
+    const { facts, attempted, mayHaveTurned } = toolRecord(trajectory, context);
+    const { requiredTools } = facts;
+    if (requiredTools === undefined) return 0;
+    const isUpright = forAnyUpright
+      ? !requiredTools.some((kind) => orientationTools.has(kind))
+      : requiredTools.length === 0;
+    if (!isUpright) return 0;
+    const known = [...attempted].filter((kind) => orientationTools.has(kind)).length;
+    const tried = known === 0 && mayHaveTurned ? 1 : known;
+    if (tried === 0) return 0;
+    return isCounted ? -tried : -1;
+  },
+});

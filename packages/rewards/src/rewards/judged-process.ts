@@ -1,26 +1,27 @@
-/** A judge's score of a whole trajectory's tool use, as CodeV's public code has it. */
+/** A judge's score of a whole trajectory's tool use, as CodeV's public code computes it. */
 import { DataError } from '@saccade/core';
-import type { Reward } from '../reward.ts';
+import { defineReward } from '../define-reward.ts';
 
 /**
  * The score that a judge gave the trajectory, from 0 to 1.
  *
- * The public code of CodeV, arXiv:2511.19661, weight 0.5: one call per trajectory, whose rubric
- * depends on the kind of question and is never negative. A judge that failed scores 0 there; here the
- * trajectory has no reward.
+ * The public code of CodeV, arXiv:2511.19661, weight 0.5: one call per trajectory, with a rubric that
+ * depends on the kind of question and is never negative. There a failed judge scores 0; here the
+ * trajectory then has no reward.
  *
  * @throws DataError without `judgeScores.process`
  */
-export const judgedProcess: Reward = {
+export const judgedProcess = defineReward({
   name: 'judged-process',
   scope: 'trajectory',
+  description: 'A judge’s grade of the whole trajectory’s tool use.',
   paper: 'CodeV, arXiv:2511.19661, public code',
   range: [0, 1],
   needs: ['judgeScores.process'],
   score: (_, { judgeScores }) => judgeScore(judgeScores, 'process'),
-};
+});
 
-/** @throws DataError where no judge gave a score from 0 to 1 */
+/** @throws DataError if no judge gave a score from 0 to 1 */
 export function judgeScore(
   scores: Readonly<Record<string, number>> | undefined,
   judge: string,

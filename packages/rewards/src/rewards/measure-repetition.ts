@@ -7,21 +7,25 @@ export interface Repetition {
   readonly punctuation: number;
   /** Longest run of one word that is no number. */
   readonly words: number;
-  /** Most repetitions in a row of a phrase of 3 to 40 words. */
+  /** Most copies in a row of one phrase. */
   readonly phrases: number;
-  /** Words in runs of a phrase with at least three repetitions. */
+  /** Words in runs of a phrase with enough copies. */
   readonly covered: number;
   /** The same as a share of all words. */
   readonly share: number;
 }
 
-const SHORTEST_PHRASE = 3;
-const LONGEST_PHRASE = 40;
+/** Lengths of phrases that are looked for, and copies from which one covers its words. */
+export interface PhraseOptions {
+  readonly shortestPhrase: number;
+  readonly longestPhrase: number;
+  readonly coveringCopies: number;
+}
 
-/** Time grows with the words of the text times the lengths of phrases. */
-export function measureRepetition(text: string): Repetition {
+/** The time grows with the words of the text times the lengths of phrases. */
+export function measureRepetition(text: string, options: PhraseOptions): Repetition {
   const words = text.split(/\s+/).filter((word) => word !== '');
-  const { phrases, covered } = repeatedPhrases(words);
+  const { phrases, covered } = repeatedPhrases(words, options);
   return {
     characters: longestRun(text, /[\p{L}\p{N}]/u),
     punctuation: longestRun(text, /[^\p{L}\p{N}\s]/u),
@@ -56,11 +60,14 @@ function isPhrase(words: readonly string[]): boolean {
   return new Set(words.filter((word) => /\p{L}{2}/u.test(word))).size >= 2;
 }
 
-function repeatedPhrases(words: readonly string[]): { phrases: number; covered: number } {
+function repeatedPhrases(
+  words: readonly string[],
+  { shortestPhrase, longestPhrase, coveringCopies }: PhraseOptions,
+): { phrases: number; covered: number } {
   let phrases = 1;
   const isCovered = new Uint8Array(words.length);
-  const longest = Math.min(LONGEST_PHRASE, Math.floor(words.length / 2));
-  for (let size = SHORTEST_PHRASE; size <= longest; size++) {
+  const longest = Math.min(longestPhrase, Math.floor(words.length / 2));
+  for (let size = shortestPhrase; size <= longest; size++) {
     let matched = 0;
     for (let at = size; at <= words.length; at++) {
       if (at < words.length && words[at] === words[at - size]) {
@@ -73,7 +80,7 @@ function repeatedPhrases(words: readonly string[]): { phrases: number; covered: 
       if (copies >= 2 && isPhrase(words.slice(start, start + size))) {
         // A phrase that is itself a repetition is counted at its own, shorter length.
         if (isPrimitive(words.slice(start, start + size))) phrases = Math.max(phrases, copies);
-        if (copies >= 3) isCovered.fill(1, start, start + copies * size);
+        if (copies >= coveringCopies) isCovered.fill(1, start, start + copies * size);
       }
       matched = 0;
     }

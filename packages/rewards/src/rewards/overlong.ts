@@ -1,26 +1,65 @@
-/** What the two soft penalties for long responses share. */
-import { ConfigError } from '@saccade/core';
-import type { Sourced } from '../provenance.ts';
+/** The soft penalty for long responses. */
+import { count, flag, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineReward } from '../define-reward.ts';
+import { modelTokenCount } from './model-text.ts';
 
-export interface OverlongOptions {
-  /** L_max, tokens that the model writes in all its turns. */
-  readonly maxTokens: number;
-  /** L_cache: the penalty starts this far before. */
-  readonly cacheTokens: number;
+const settings = z
+  .strictObject({
+    maxTokens: count({
+      min: 1,
+      max: 10_000_000,
+      default: 20_480,
+      unit: 'tokens',
+      about: 'L_max: tokens that the model may write in all its turns.',
+    }),
+    bufferTokens: count({
+      min: 1,
+      max: 10_000_000,
+      default: 4096,
+      unit: 'tokens',
+      about: 'L_cache: the penalty starts this many tokens before maxTokens.',
+    }),
+    isCapped: flag({
+      default: true,
+      about: 'Whether the penalty stays at −1 beyond maxTokens, or keeps growing.',
+    }),
+  })
+  .refine(({ maxTokens, bufferTokens }) => bufferTokens <= maxTokens, {
+    path: ['bufferTokens'],
+    message: 'at most maxTokens',
+  });
+
+export type OverlongSettings = SettingsOf<typeof settings>;
+
+/**
+ * Penalty of a response of `length` tokens.
+ *
+ *   (L_max − L_cache − length)/L_cache, at most 0;   capped: at least −1
+ */
+export function softOverlong(
+  length: number,
+  { maxTokens, bufferTokens, isCapped }: OverlongSettings,
+): number {
+  const penalty = Math.min(0, (maxTokens - bufferTokens - length) / bufferTokens);
+  return isCapped ? Math.max(-1, penalty) : penalty;
 }
 
 /**
- *   0 up to L_max − L_cache;   (L_max − L_cache − length)/L_cache beyond
+ * A penalty that grows linearly over the last `bufferTokens` before `maxTokens`.
+ *
+ *   max(−1, min(0, (L_max − L_cache − length)/L_cache))
+ *
+ * DAPO, arXiv:2503.14476, eq. 13, as TRL computes it. verl does not cap it at −1 (`isCapped: false`);
+ * with one turn per response the engine's length limit has the same effect.
  */
-export function softOverlong(length: number, { maxTokens, cacheTokens }: OverlongOptions): number {
-  return Math.min(0, (maxTokens - cacheTokens - length) / cacheTokens);
-}
-
-/** @throws ConfigError for lengths that make no sense */
-export function checkOverlong({ maxTokens, cacheTokens }: Sourced<OverlongOptions>): void {
-  if (cacheTokens.value > 0 && cacheTokens.value <= maxTokens.value) return;
-  throw new ConfigError(
-    'cacheTokens',
-    `cacheTokens must be from 1 to maxTokens (${maxTokens.value}), got ${cacheTokens.value}.`,
-  );
-}
+export const overlong = defineReward({
+  name: 'overlong',
+  scope: 'trajectory',
+  description: 'A penalty that grows as a response nears its longest length.',
+  paper: 'DAPO, arXiv:2503.14476, eq. 13',
+  settings,
+  origins: { maxTokens: 'paper', bufferTokens: 'paper', isCapped: 'paper' },
+  range: ({ isCapped }) => [isCapped ? -1 : Number.NEGATIVE_INFINITY, 0],
+  score: (trajectory, _, values) => softOverlong(modelTokenCount(trajectory), values),
+});

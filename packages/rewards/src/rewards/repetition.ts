@@ -1,110 +1,125 @@
 /** VISTA-R1's penalty for text that repeats itself. */
-import { type Sourced, sourced, type Variants, valuesOf } from '../provenance.ts';
-import type { Reward } from '../reward.ts';
-import { measureRepetition, type Repetition } from './measure-repetition.ts';
+import { count, quantity, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineReward } from '../define-reward.ts';
+import { measureRepetition } from './measure-repetition.ts';
 import { modelTexts } from './model-text.ts';
 
-export interface RepetitionOptions {
-  readonly extreme: number;
-  readonly severe: number;
-  readonly moderate: number;
-  /** Runs of one letter or digit, of one word, repetitions of a phrase, per severity. */
-  readonly extremeCharacters: number;
-  readonly severeCharacters: number;
-  readonly moderateCharacters: number;
-  readonly moderatePunctuation: number;
-  readonly extremeWords: number;
-  readonly severeWords: number;
-  readonly moderateWords: number;
-  readonly extremePhrases: number;
-  readonly severePhrases: number;
-  readonly moderatePhrases: number;
-  /** Words that repeated phrases cover, and their share of all words. */
-  readonly extremeCover: number;
-  readonly severeCover: number;
-  readonly extremeShare: number;
-  readonly severeShare: number;
-}
+const penalty = (preset: number, about: string) =>
+  quantity({ min: -100, max: 0, default: preset, unit: 'reward', about });
+const threshold = (preset: number, unit: string, about: string) =>
+  count({ min: 1, max: 1_000_000, default: preset, unit, about });
+const share = (preset: number, about: string) =>
+  quantity({ min: 0, max: 1, default: preset, unit: 'fraction', about });
+const characters = (preset: number, severity: string) =>
+  threshold(preset, 'characters', `Run of one letter or digit that is ${severity}.`);
+const words = (preset: number, severity: string) =>
+  threshold(preset, 'words', `Run of one word that is ${severity}.`);
+const phrases = (preset: number, severity: string) =>
+  threshold(preset, 'copies', `Copies of a phrase in a row that are ${severity}.`);
+const cover = (preset: number, severity: string) =>
+  threshold(preset, 'words', `Words in repeated phrases that are ${severity}, with their share.`);
 
-const thresholds: Omit<Sourced<RepetitionOptions>, 'extreme' | 'severe' | 'moderate'> = {
-  extremeCharacters: sourced(250, 'reconstructed'),
-  severeCharacters: sourced(100, 'reconstructed'),
-  moderateCharacters: sourced(40, 'reconstructed'),
-  moderatePunctuation: sourced(250, 'reconstructed'),
-  extremeWords: sourced(40, 'reconstructed'),
-  severeWords: sourced(15, 'reconstructed'),
-  moderateWords: sourced(6, 'reconstructed'),
-  extremePhrases: sourced(16, 'reconstructed'),
-  severePhrases: sourced(8, 'reconstructed'),
-  moderatePhrases: sourced(4, 'reconstructed'),
-  extremeCover: sourced(120, 'reconstructed'),
-  severeCover: sourced(60, 'reconstructed'),
-  extremeShare: sourced(0.5, 'reconstructed'),
-  severeShare: sourced(0.3, 'reconstructed'),
-};
+const settings = z.strictObject({
+  extreme: penalty(-3, 'Value of extreme repetition.'),
+  severe: penalty(-2, 'Value of severe repetition.'),
+  moderate: penalty(-1.5, 'Value of moderate repetition.'),
+  extremeCharacters: characters(250, 'extreme'),
+  severeCharacters: characters(100, 'severe'),
+  moderateCharacters: characters(40, 'moderate'),
+  moderatePunctuation: threshold(250, 'characters', 'Run of one other mark that is moderate.'),
+  extremeWords: words(40, 'extreme'),
+  severeWords: words(15, 'severe'),
+  moderateWords: words(6, 'moderate'),
+  extremePhrases: phrases(16, 'extreme'),
+  severePhrases: phrases(8, 'severe'),
+  moderatePhrases: phrases(4, 'moderate'),
+  extremeCover: cover(120, 'extreme'),
+  severeCover: cover(60, 'severe'),
+  extremeShare: share(0.5, 'Share of all words in repeated phrases that is extreme.'),
+  severeShare: share(0.3, 'Share of all words in repeated phrases that is severe.'),
+  shortestPhrase: threshold(3, 'words', 'Fewest words of a phrase.'),
+  longestPhrase: count({
+    min: 1,
+    max: 200,
+    default: 40,
+    unit: 'words',
+    about: 'Most words of a phrase; the time that it takes grows with it.',
+  }),
+  coveringCopies: threshold(3, 'copies', 'Copies from which a phrase covers its words.'),
+});
 
-const penalties: Pick<Sourced<RepetitionOptions>, 'extreme' | 'severe' | 'moderate'> = {
-  extreme: sourced(-3, 'paper'),
-  severe: sourced(-2, 'paper'),
-  moderate: sourced(-1.5, 'paper'),
-};
-
-/** The RL code is not published: both variants are the same. */
-export const repetitionVariants: Variants<RepetitionOptions> = {
-  paper: { ...penalties, ...thresholds },
-  code: { ...penalties, ...thresholds },
-};
+export type RepetitionSettings = SettingsOf<typeof settings>;
 
 /**
  * The worst repetition of any turn.
  *
  *   R_rep ∈ {−3 extreme, −2 severe, −1.5 moderate, 0 none}
  *
- * VISTA-R1, arXiv:2511.19773, §5.2, which gives the four values and that contiguous characters,
- * tokens and phrases are looked for. The thresholds are reconstructed: ordinary paragraphs, tables,
- * rules of dashes and tool calls are to give 0; the share of 0.3 is Thyme's.
+ * VISTA-R1, arXiv:2511.19773, §5.2, which gives the four values and says that contiguous characters,
+ * tokens and phrases are detected. The thresholds are reconstructed: ordinary paragraphs, tables,
+ * rules of dashes and tool calls score 0. The share of 0.3 is Thyme's. The RL code is not published.
  */
-export function repetitionWith(constants: Sourced<RepetitionOptions>): Reward {
-  const options = valuesOf(constants);
-  return {
-    name: 'repetition',
-    scope: 'trajectory',
-    paper: 'VISTA-R1, arXiv:2511.19773, §5.2',
-    range: [options.extreme, 0],
-    constants: { ...constants },
-    with: (changed) => repetitionWith({ ...constants, ...changed } as Sourced<RepetitionOptions>),
-    score: (trajectory) =>
-      Math.min(0, ...modelTexts(trajectory).map((text) => severityOf(text, options))),
-  };
-}
+export const repetition = defineReward({
+  name: 'repetition',
+  scope: 'trajectory',
+  description: 'A penalty for repeated characters, words and phrases, by severity.',
+  paper: 'VISTA-R1, arXiv:2511.19773, §5.2',
+  settings,
+  origins: {
+    extreme: 'paper',
+    severe: 'paper',
+    moderate: 'paper',
+    extremeCharacters: 'reconstructed',
+    severeCharacters: 'reconstructed',
+    moderateCharacters: 'reconstructed',
+    moderatePunctuation: 'reconstructed',
+    extremeWords: 'reconstructed',
+    severeWords: 'reconstructed',
+    moderateWords: 'reconstructed',
+    extremePhrases: 'reconstructed',
+    severePhrases: 'reconstructed',
+    moderatePhrases: 'reconstructed',
+    extremeCover: 'reconstructed',
+    severeCover: 'reconstructed',
+    extremeShare: 'reconstructed',
+    severeShare: 'reconstructed',
+    shortestPhrase: 'reconstructed',
+    longestPhrase: 'reconstructed',
+    coveringCopies: 'reconstructed',
+  },
+  range: ({ extreme, severe, moderate }) => [
+    Math.min(extreme, severe, moderate, -Number.MIN_VALUE),
+    0,
+  ],
+  score: (trajectory, _, values) =>
+    Math.min(0, ...modelTexts(trajectory).map((text) => severityOf(text, values))),
+});
 
 /** R_rep of one text. */
-export function severityOf(text: string, options: RepetitionOptions): number {
-  const found: Repetition = measureRepetition(text);
-  const { characters, punctuation, words, phrases, covered, share } = found;
-  const isLong = phrases >= options.moderatePhrases;
+export function severityOf(text: string, options: RepetitionSettings): number {
+  const found = measureRepetition(text, options);
+  const isLong = found.phrases >= options.moderatePhrases;
   if (
-    characters >= options.extremeCharacters ||
-    words >= options.extremeWords ||
-    phrases >= options.extremePhrases ||
-    (isLong && covered >= options.extremeCover && share >= options.extremeShare)
+    found.characters >= options.extremeCharacters ||
+    found.words >= options.extremeWords ||
+    found.phrases >= options.extremePhrases ||
+    (isLong && found.covered >= options.extremeCover && found.share >= options.extremeShare)
   ) {
     return options.extreme;
   }
   if (
-    characters >= options.severeCharacters ||
-    words >= options.severeWords ||
-    phrases >= options.severePhrases ||
-    (isLong && covered >= options.severeCover && share >= options.severeShare)
+    found.characters >= options.severeCharacters ||
+    found.words >= options.severeWords ||
+    found.phrases >= options.severePhrases ||
+    (isLong && found.covered >= options.severeCover && found.share >= options.severeShare)
   ) {
     return options.severe;
   }
   const isModerate =
-    characters >= options.moderateCharacters ||
-    punctuation >= options.moderatePunctuation ||
-    words >= options.moderateWords ||
+    found.characters >= options.moderateCharacters ||
+    found.punctuation >= options.moderatePunctuation ||
+    found.words >= options.moderateWords ||
     isLong;
   return isModerate ? options.moderate : 0;
 }
-
-export const repetition: Reward = repetitionWith(repetitionVariants.paper);

@@ -1,22 +1,26 @@
-/** CodeVision's inferred necessity of tools, by comparing a group's trajectories. */
-import { type Sourced, sourced, type Variants, valuesOf } from '../provenance.ts';
-import type { GroupReward, RewardContext } from '../reward.ts';
+/** CodeVision's inferred necessity of tools, from comparing the trajectories of a group. */
+import { count, flag } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineReward } from '../define-reward.ts';
+import type { RewardContext } from '../reward.ts';
 import { toolRecord, usesOptionalTool } from './core-tools.ts';
 
-export interface SuggestedToolOptions {
-  /** Whether trajectories are parted by any tool call, or by the use of an optional tool. */
-  readonly byAnyTool: boolean;
-  /** Successes without a tool at most, for a tool to count as necessary. */
-  readonly mostSuccesses: number;
-}
-
-export const suggestedToolVariants: Variants<SuggestedToolOptions> = {
-  paper: { byAnyTool: sourced(false, 'paper'), mostSuccesses: sourced(1, 'paper') },
-  code: { byAnyTool: sourced(true, 'code'), mostSuccesses: sourced(1, 'code') },
-};
+const settings = z.strictObject({
+  byAnyTool: flag({
+    default: false,
+    about: 'Whether trajectories are divided by any tool call, or by use of an optional tool.',
+  }),
+  mostSuccesses: count({
+    min: 0,
+    max: 100_000,
+    default: 1,
+    unit: 'trajectories',
+    about: 'Most right answers without a tool for the tool to count as necessary.',
+  }),
+});
 
 /**
- * What tools add to the group's accuracy.
+ * How much tools add to the group's accuracy.
  *
  *   r_nec = max(0, mean accuracy with − mean accuracy without)
  *
@@ -40,26 +44,21 @@ export function inferredNecessity(
  *
  * CodeVision, arXiv:2512.03746, eq. 3.
  */
-export function suggestedToolWith(constants: Sourced<SuggestedToolOptions>): GroupReward {
-  const { byAnyTool, mostSuccesses } = valuesOf(constants);
-  return {
-    name: 'suggested-tool',
-    scope: 'group',
-    paper: 'CodeVision, arXiv:2512.03746, eq. 3',
-    range: [0, 1],
-    constants: { ...constants },
-    with: (changed) =>
-      suggestedToolWith({ ...constants, ...changed } as Sourced<SuggestedToolOptions>),
-    score({ trajectories }, contexts) {
-      const uses = trajectories.map((trajectory, index) => {
-        const record = toolRecord(trajectory, contexts[index] as RewardContext);
-        return byAnyTool ? record.callCount > 0 : usesOptionalTool(record, true);
-      });
-      const isRight = contexts.map(({ isCorrect }) => isCorrect);
-      const necessity = inferredNecessity(uses, isRight, mostSuccesses);
-      return uses.map((used, index) => (used && isRight[index] ? necessity : 0));
-    },
-  };
-}
-
-export const suggestedTool: GroupReward = suggestedToolWith(suggestedToolVariants.paper);
+export const suggestedTool = defineReward({
+  name: 'suggested-tool',
+  scope: 'group',
+  description: 'What an optional tool adds to the group’s accuracy, for right answers with it.',
+  paper: 'CodeVision, arXiv:2512.03746, eq. 3',
+  settings,
+  origins: { byAnyTool: 'paper', mostSuccesses: 'paper' },
+  range: [0, 1],
+  score({ trajectories }, contexts, { byAnyTool, mostSuccesses }) {
+    const uses = trajectories.map((trajectory, index) => {
+      const record = toolRecord(trajectory, contexts[index] as RewardContext);
+      return byAnyTool ? record.callCount > 0 : usesOptionalTool(record, true);
+    });
+    const isRight = contexts.map(({ isCorrect }) => isCorrect);
+    const necessity = inferredNecessity(uses, isRight, mostSuccesses);
+    return uses.map((used, index) => (used && isRight[index] ? necessity : 0));
+  },
+});

@@ -1,32 +1,25 @@
-/** What VISTA-R1's rewards are made of: repetition, format and correctness of a trajectory. */
+/** The parts of VISTA-R1's rewards: repetition first, then format, then correctness. */
 import type { Trajectory } from '@saccade/trajectory';
-import { valuesOf } from '../provenance.ts';
 import type { RewardContext } from '../reward.ts';
 import { modelTexts } from './model-text.ts';
-import { repetitionVariants, severityOf } from './repetition.ts';
+import { repetition } from './repetition.ts';
 
-export interface VistaOutcome {
-  /** R_rep. */
-  readonly repetition: number;
-  /** Every turn conforms, and there is no repetition. */
-  readonly isWellFormed: boolean;
-  /** Well-formed and right. */
-  readonly isCredited: boolean;
-}
-
-const options = valuesOf(repetitionVariants.paper);
 const tag = /<\/?(think|tool_call|answer)>/;
 
-export function vistaOutcome(trajectory: Trajectory, context: RewardContext): VistaOutcome {
-  const texts = modelTexts(trajectory);
-  const repetition = Math.min(0, ...texts.map((text) => severityOf(text, options)));
-  const isWellFormed = repetition === 0 && conforms(trajectory, texts);
-  return { repetition, isWellFormed, isCredited: isWellFormed && context.isCorrect };
+/** Whether the text repeats itself by the settings of the `repetition` term: it then decides alone. */
+export function repeats(context: RewardContext): boolean {
+  return context.termValue(repetition) < 0;
+}
+
+/** Whether every turn conforms to the format and the text does not repeat itself. */
+export function isWellFormed(trajectory: Trajectory, context: RewardContext): boolean {
+  return !repeats(context) && conforms(trajectory);
 }
 
 /** A thought, then a call in every turn but the last, and an answer in that; no tag inside another. */
-function conforms({ stopReason }: Trajectory, texts: readonly string[]): boolean {
-  if (stopReason !== 'answered') return false;
+function conforms(trajectory: Trajectory): boolean {
+  if (trajectory.stopReason !== 'answered') return false;
+  const texts = modelTexts(trajectory);
   return texts.every((text, index) => {
     const turn = readTurn(text.trim());
     if (turn === undefined) return false;

@@ -1,29 +1,49 @@
 /** Answers read from documents, where a letter may be misread. */
-import type { Verifier } from '../reward.ts';
+import { count, quantity, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineVerifier } from '../define-verifier.ts';
 import { expectedAnswers } from './expected-answers.ts';
 
-/** From this distance on an answer is wrong. */
-const threshold = 0.5;
-/** Longer answers are cut: the distance takes quadratic time. */
-const maxCharacters = 1000;
+const settings = z.strictObject({
+  threshold: quantity({
+    min: 0,
+    max: 1,
+    default: 0.5,
+    unit: 'fraction',
+    about: 'From this normalized distance on an answer is wrong.',
+  }),
+  maxCharacters: count({
+    min: 1,
+    max: 10_000,
+    default: 1000,
+    unit: 'characters',
+    about: 'Longer answers are cut: the distance takes quadratic time.',
+  }),
+});
 
 /**
- * Average normalised Levenshtein similarity of one answer.
+ * Average normalized Levenshtein similarity of one answer.
  *
  *   s = max_j (1 − NL(a_j, ŷ)) where NL < 0.5, else 0;   NL = distance / length of the longer one
  *
  * Biten et al. 2019, arXiv:1905.13648, eq. 1, with the threshold given there. Not case sensitive,
  * sensitive to spaces. `expected` is one answer, or several as a JSON list of texts.
  */
-export const anls: Verifier = {
+export const anls = defineVerifier({
   name: 'anls',
+  description: 'Similarity of text with misread letters, 0 below the threshold.',
   paper: 'arXiv:1905.13648, eq. 1',
-  verify(answer, expected) {
-    return Math.max(0, ...expectedAnswers(expected).map((one) => similarity(answer, one)));
+  settings,
+  verify(answer, expected, values) {
+    return Math.max(0, ...expectedAnswers(expected).map((one) => similarity(answer, one, values)));
   },
-};
+});
 
-function similarity(answer: string, expected: string): number {
+function similarity(
+  answer: string,
+  expected: string,
+  { threshold, maxCharacters }: SettingsOf<typeof settings>,
+): number {
   const [a, e] = [answer, expected].map((text) =>
     [...text.trim().toLowerCase().replace(/\s+/gu, ' ')].slice(0, maxCharacters),
   );

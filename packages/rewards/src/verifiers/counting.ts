@@ -1,5 +1,5 @@
 /** Answers that count things. */
-import type { Verifier } from '../reward.ts';
+import { defineVerifier } from '../define-verifier.ts';
 import { plainNumberIn } from './numeric.ts';
 
 const words =
@@ -16,14 +16,15 @@ const tens = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty'
  * public code has no rule of its own for counts: it scores them as it does any answer, and lets a
  * judge grade how the model counted.
  */
-export const counting: Verifier = {
+export const counting = defineVerifier({
   name: 'counting',
+  description: 'The same count, in digits or words.',
   paper: 'arXiv:2302.12066',
   verify(answer, expected) {
     const [a, e] = [countIn(answer), countIn(expected)];
     return a !== undefined && a === e ? 1 : 0;
   },
-};
+});
 
 function countIn(text: string): number | undefined {
   const plain = text.replace(/\\boxed\s*\{([^{}]*)\}/g, '$1').slice(0, 1000);

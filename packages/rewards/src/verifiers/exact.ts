@@ -1,19 +1,20 @@
 /** Answers that must be the same text. */
-import { parseUnit } from '../math/units.ts';
-import type { Verifier } from '../reward.ts';
+import { parseUnit } from '@saccade/math-verify';
+import { defineVerifier } from '../define-verifier.ts';
 import { boxedContent } from '../verdict.ts';
 
 /**
- * 1 if both are the same text, apart from how it is dressed.
+ * 1 if both are the same text, apart from its dress.
  *
  *   1{ŷ = y}
  *
  * The correctness reward of VISTA-Gym, arXiv:2511.19773, §5.2, which gives no rules for equality.
- * Taken off here: `\boxed{}`, white space, case, `$`, the commas of thousands (others count as
+ * Removed here: `\boxed{}`, white space, case, `$`, the commas of thousands (others count as
  * spaces), a final full stop, and a unit of measurement that the other answer does not name.
  */
-export const exact: Verifier = {
+export const exact = defineVerifier({
   name: 'exact',
+  description: 'The same text, apart from case, spaces, `$`, separators and units.',
   paper: 'arXiv:2511.19773, §5.2; rules of equality ours',
   verify(answer, expected) {
     const [a, e] = [plainText(answer), plainText(expected)];
@@ -22,7 +23,7 @@ export const exact: Verifier = {
     const [valueE, unitE] = withoutUnit(e);
     return unitA !== '' && unitE !== '' ? 0 : Number(valueA === valueE);
   },
-};
+});
 
 /** The text without its dress. */
 export function plainText(text: string): string {

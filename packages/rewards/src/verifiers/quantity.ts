@@ -1,6 +1,9 @@
 /** Answers that are a number, with or without a unit of measurement. */
-import { parseUnit } from '../math/units.ts';
-import type { Verifier } from '../reward.ts';
+
+import { quantity as quantityField } from '@saccade/core/settings';
+import { parseUnit } from '@saccade/math-verify';
+import { z } from 'zod';
+import { defineVerifier, type VerifierUnit } from '../define-verifier.ts';
 import { boxedContent } from '../verdict.ts';
 
 /** A number as written, in base units where its unit is known. */
@@ -10,40 +13,43 @@ interface Quantity {
   readonly isPercent: boolean;
 }
 
-export interface QuantityOptions {
-  /** Largest error as a share of what is expected. Default 1e-6. */
-  readonly relativeTolerance?: number;
-  /** Largest error in the expected unit. Default 0. */
-  readonly absoluteTolerance?: number;
+const relative = (preset: number) =>
+  quantityField({
+    min: 0,
+    max: 1,
+    default: preset,
+    unit: 'fraction',
+    about: 'Largest error as a share of what is expected.',
+  });
+const absolute = quantityField({
+  min: 0,
+  max: 1e300,
+  default: 0,
+  unit: 'the expected unit',
+  about: 'Largest error.',
+});
+
+/** |a − e| ≤ max(absoluteTolerance, relativeTolerance · |e|), in the expected unit. */
+export interface Tolerances {
+  readonly relativeTolerance: number;
+  readonly absoluteTolerance: number;
 }
 
 /**
  * 1 if both are the same quantity: `5 cm` is `0.05 m`, `50%` is `0.5` and `50`, `1.2 million` is
- * `1,200,000`. A unit that only one side names is dropped; two of different dimensions differ.
+ * `1,200,000`. A unit that only one side names is dropped; units of different dimensions differ.
  */
-export const quantity: Verifier = quantityWithin({});
+export const quantity = defineVerifier({
+  name: 'quantity',
+  description: 'The same number with its unit; units convert.',
+  paper: 'units by the International System (BIPM brochure, 9th edition)',
+  settings: z.strictObject({ relativeTolerance: relative(1e-6), absoluteTolerance: absolute }),
+  verify: (answer, expected, tolerances) => compare(answer, expected, tolerances),
+});
 
-/** `quantity` with a tolerance: |a − e| ≤ max(absoluteTolerance, relativeTolerance · |e|). */
-export function quantityWithin(options: QuantityOptions): Verifier {
-  const { relativeTolerance = 1e-6, absoluteTolerance = 0 } = options;
-  return {
-    name: 'quantity',
-    paper: 'units by the International System (BIPM brochure, 9th edition)',
-    verify(answer, expected) {
-      const [a, e] = [quantityIn(answer), quantityIn(expected)];
-      if (a === undefined || e === undefined) return 0;
-      if (a.unit && e.unit && a.unit.dimension !== e.unit.dimension) return 0;
-      const factor = a.unit && e.unit ? a.unit.factor / e.unit.factor : 1;
-      const within = (x: number, y: number): boolean =>
-        Math.abs(x - y) <=
-        Math.max(absoluteTolerance, relativeTolerance * Math.abs(y)) * (1 + 1e-9);
-      if (within(a.value * factor, e.value)) return 1;
-      if (a.isPercent === e.isPercent) return 0;
-      return within(a.isPercent ? a.value / 100 : a.value, e.isPercent ? e.value / 100 : e.value)
-        ? 1
-        : 0;
-    },
-  };
+/** `quantity` with other tolerances. */
+export function quantityWithin(tolerances: Partial<Tolerances>): VerifierUnit {
+  return quantity.with(tolerances);
 }
 
 /**
@@ -53,17 +59,34 @@ export function quantityWithin(options: QuantityOptions): Verifier {
  *
  * Masry et al. 2022, arXiv:2203.10244, §5.1, after Methani et al. 2020 (PlotQA), arXiv:1909.00997.
  */
-export const quantityRelaxed: Verifier = {
+export const quantityRelaxed = defineVerifier({
   name: 'relaxed-accuracy',
+  description: 'A number to within 5 %, or the same text.',
   paper: 'arXiv:2203.10244, §5.1',
-  verify(answer, expected) {
-    if (quantityIn(expected) !== undefined) return within5Percent.verify(answer, expected);
+  settings: z.strictObject({ relativeTolerance: relative(0.05) }),
+  verify(answer, expected, { relativeTolerance }) {
+    if (quantityIn(expected) !== undefined) {
+      return compare(answer, expected, { relativeTolerance, absoluteTolerance: 0 });
+    }
     const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ');
     return plain(answer) === plain(expected) && plain(answer) !== '' ? 1 : 0;
   },
-};
+});
 
-const within5Percent = quantityWithin({ relativeTolerance: 0.05 });
+function compare(answer: string, expected: string, tolerances: Tolerances): number {
+  const { relativeTolerance, absoluteTolerance } = tolerances;
+  const [a, e] = [quantityIn(answer), quantityIn(expected)];
+  if (a === undefined || e === undefined) return 0;
+  if (a.unit && e.unit && a.unit.dimension !== e.unit.dimension) return 0;
+  const factor = a.unit && e.unit ? a.unit.factor / e.unit.factor : 1;
+  const within = (x: number, y: number): boolean =>
+    Math.abs(x - y) <= Math.max(absoluteTolerance, relativeTolerance * Math.abs(y)) * (1 + 1e-9);
+  if (within(a.value * factor, e.value)) return 1;
+  if (a.isPercent === e.isPercent) return 0;
+  return within(a.isPercent ? a.value / 100 : a.value, e.isPercent ? e.value / 100 : e.value)
+    ? 1
+    : 0;
+}
 
 const powersOfTen: Readonly<Record<string, number>> = {
   thousand: 1e3,

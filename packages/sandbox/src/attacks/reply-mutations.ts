@@ -37,7 +37,7 @@ const png = Buffer.concat([
 const measured = { wallMs: 1.5, cpuMs: 2, maxRssKb: 30_000 };
 const quiet = { stdout: '', stderr: '', images: [], error: null, truncated: [], repairs: [] };
 const error = { type: 'ValueError', message: 'no', traceback: 'Traceback', line: 3 };
-const image = { source: 'image', origin: { image: 'photo', map: [1, 0, 1, 0] } };
+const image = { source: 'image', origin: { image: 'photo', map: [1, 0, 0, 0, 1, 0] } };
 
 /** What sessions really write. */
 const corpus: readonly [Draft, ...Draft[]] = [

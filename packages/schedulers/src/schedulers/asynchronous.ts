@@ -1,52 +1,50 @@
 /** Rolls out while it trains, with a bound on how stale what it trains on may be. */
+
 import { StateError } from '@saccade/core';
+import { choice, count, flag, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
 import { type AdvantagedGroup, withAdvantages } from '../advantaged-group.ts';
-import {
-  allOf,
-  dropGroup,
-  type EndEvent,
-  expectCount,
-  expectWord,
-  isEnd,
-  lostReason,
-} from '../collect.ts';
+import { allOf, dropGroup, type EndEvent, isEnd, lostReason } from '../collect.ts';
+import { defineScheduler } from '../define-scheduler.ts';
 import { dropUniform } from '../filters/group-filters.ts';
 import { limitInFlight } from '../in-flight.ts';
-import type {
-  DropReason,
-  ScheduleCommand,
-  Scheduler,
-  SchedulerKind,
-  SchedulerOptions,
-} from '../scheduler.ts';
+import type { DropReason, ScheduleCommand, Scheduler, SchedulerOptions } from '../scheduler.ts';
+import { inFlightSettings, maxRounds, promptsPerStep } from '../scheduler-settings.ts';
 import { isTooStale, leavesTime, versionOf } from '../staleness.ts';
 
-export interface AsynchronousOptions extends SchedulerOptions {
-  /** η: most optimizer steps between sampling and training; 0 is synchronous. Default 1. */
-  readonly maxStaleness?: number;
-  /**
-   * What becomes of a group that is about to be too stale: `drop` trains on what is ready and drops
-   * it, cancelling what still runs; `wait` holds the batch until it is in. Default `drop`: a slow
-   * tool then stalls nothing, but its tasks are trained on less.
-   */
-  readonly tooStale?: 'drop' | 'wait';
-  /**
-   * What becomes of rollouts that new weights interrupt: they go on, so that their later segments
-   * are of newer weights, or begin anew. Default `continue`.
-   */
-  readonly onUpdate?: 'continue' | 'restart';
-  /** Times a task is begun anew, after which it goes on: otherwise slow ones never end. Default 1. */
-  readonly maxRestarts?: number;
-  /** Whether groups of equal rewards are dropped, and replaced. Default false. */
-  readonly dropsUniform?: boolean;
-  /** A step waits for at most maxRounds·B groups that are dropped or fail. Default 10. */
-  readonly maxRounds?: number;
-}
+const settings = z.strictObject({
+  promptsPerStep,
+  maxStaleness: count({
+    min: 0,
+    max: 1000,
+    default: 1,
+    unit: 'optimizer steps',
+    about: 'η: most optimizer steps between sampling and training; 0 is synchronous.',
+  }),
+  tooStale: choice(['drop', 'wait'], {
+    default: 'drop',
+    about: 'A group about to be too stale is dropped, or the batch waits for it.',
+  }),
+  onUpdate: choice(['continue', 'restart'], {
+    default: 'continue',
+    about: 'Rollouts that new weights interrupt continue, or restart from their prompt.',
+  }),
+  maxRestarts: count({
+    min: 0,
+    max: 1000,
+    default: 1,
+    unit: 'times',
+    about: 'Times a task restarts for new weights; after that it continues.',
+  }),
+  dropsUniform: flag({
+    default: false,
+    about: 'Whether groups of equal rewards are dropped, and replaced.',
+  }),
+  maxRounds,
+  inFlight: inFlightSettings.optional(),
+});
 
-/** A kind of scheduler with options of its own. */
-export interface Asynchronous extends SchedulerKind {
-  create(options: AsynchronousOptions): Scheduler;
-}
+export type AsynchronousOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 interface Running {
   readonly taskId: string;
@@ -92,11 +90,12 @@ type Answer = readonly [State, readonly ScheduleCommand[]];
  * (§4). AReaL counts what was admitted and lets a late rollout grow staler; here it is dropped or
  * waited for.
  */
-export const asynchronous: Asynchronous = {
+export const asynchronous = defineScheduler({
   name: 'asynchronous',
   paper: 'arXiv:2505.24298, §4–5',
   description: 'Rolls out while it trains; nothing it trains on is staler than a bound.',
   isStreaming: true,
+  settings,
   variants: [
     {},
     { maxStaleness: 0 },
@@ -105,29 +104,8 @@ export const asynchronous: Asynchronous = {
     { maxStaleness: 3, onUpdate: 'restart', maxRestarts: 2, dropsUniform: true, maxRounds: 2 },
   ],
   create(options: AsynchronousOptions): Scheduler {
-    const {
-      promptsPerStep,
-      groupSize,
-      maxStaleness = 1,
-      maxRestarts = 1,
-      maxRounds = 10,
-    } = options;
-    const { tooStale = 'drop', onUpdate = 'continue' } = options;
-    expectCount('promptsPerStep', promptsPerStep);
-    expectCount('groupSize', groupSize);
-    expectCount('maxStaleness', maxStaleness, 0);
-    expectCount('maxRestarts', maxRestarts, 0);
-    expectCount('maxRounds', maxRounds);
-    expectWord('tooStale', tooStale, ['drop', 'wait']);
-    expectWord('onUpdate', onUpdate, ['continue', 'restart']);
-    const rules = new Rules({
-      ...options,
-      maxStaleness,
-      maxRestarts,
-      maxRounds,
-      tooStale,
-      onUpdate,
-    });
+    const { maxStaleness } = options;
+    const rules = new Rules(options);
     const scheduler: Scheduler<State> = {
       name: 'asynchronous',
       maxStaleness,
@@ -163,7 +141,7 @@ export const asynchronous: Asynchronous = {
     };
     return limitInFlight(scheduler as Scheduler, options);
   },
-};
+});
 
 function begin(state: State, step: number): State {
   if (state.isEnded) {

@@ -1,35 +1,28 @@
 /** DAPO's scheduler: go on sampling until the batch is full of groups that teach something. */
+import { choice, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
 import type { AdvantagedGroup } from '../advantaged-group.ts';
-import {
-  allOf,
-  collectRounds,
-  type Drop,
-  dropGroup,
-  expectCount,
-  expectFactor,
-  expectWord,
-} from '../collect.ts';
+import { allOf, collectRounds, type Drop, dropGroup } from '../collect.ts';
+import { defineScheduler } from '../define-scheduler.ts';
 import { dropUnanimous, dropUniform } from '../filters/group-filters.ts';
-import type { Scheduler, SchedulerKind, SchedulerOptions } from '../scheduler.ts';
+import type { Scheduler, SchedulerOptions } from '../scheduler.ts';
+import { maxRounds, oversampleField, promptsPerStep } from '../scheduler-settings.ts';
 
-export interface DynamicSamplingOptions extends SchedulerOptions {
-  /** α: groups rolled out in a round, per group trained on. Default 1; DAPO's runs have 3. */
-  readonly oversample?: number;
-  /** Most rounds of a step; after them it trains on what there is. Default 10. */
-  readonly maxRounds?: number;
-  /**
-   * What makes a group uniform: its answers are all right or all wrong, as in the paper, or its
-   * rewards are all equal. They differ where more than the answer is rewarded. Default `accuracy`.
-   */
-  readonly uniform?: 'accuracy' | 'reward';
-  /** Whether a further round is a whole one or α times what is missing. Default `round`. */
-  readonly refill?: 'round' | 'missing';
-}
+const settings = z.strictObject({
+  promptsPerStep,
+  oversample: oversampleField(1),
+  maxRounds,
+  uniform: choice(['accuracy', 'reward'], {
+    default: 'accuracy',
+    about: 'What makes a group uniform: answers all right or all wrong, or rewards all equal.',
+  }),
+  refill: choice(['round', 'missing'], {
+    default: 'round',
+    about: 'Whether a further round is a whole one, or α times what is missing.',
+  }),
+});
 
-/** A kind of scheduler with options of its own. */
-export interface DynamicSampling extends SchedulerKind {
-  create(options: DynamicSamplingOptions): Scheduler;
-}
+export type DynamicSamplingOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 interface Memory {
   readonly survivors: readonly AdvantagedGroup[];
@@ -51,22 +44,19 @@ const NOTHING: Memory = { survivors: [], round: 0 };
  * DAPO, arXiv:2503.14476, §3.2, eq. 11 and Alg. 1. Its code stops the run after the last round, and
  * filters by a metric that may be the reward: `uniform: 'reward'`.
  */
-export const dynamicSampling: DynamicSampling = {
+export const dynamicSampling = defineScheduler({
   name: 'dynamic-sampling',
   paper: 'arXiv:2503.14476, §3.2, Alg. 1',
   description: 'Goes on rolling out until the batch is full of groups that are not uniform.',
+  settings,
   variants: [
     {},
     { uniform: 'reward', refill: 'missing', maxRounds: 2 },
     { oversample: 2, maxRounds: 1 },
   ],
   create(options: DynamicSamplingOptions): Scheduler {
-    const { promptsPerStep: wanted, oversample = 1, maxRounds = 10 } = options;
-    const { uniform = 'accuracy', refill = 'round' } = options;
-    expectFactor('oversample', oversample);
-    expectCount('maxRounds', maxRounds);
-    expectWord('uniform', uniform, ['accuracy', 'reward']);
-    expectWord('refill', refill, ['round', 'missing']);
+    const { promptsPerStep: wanted, oversample, maxRounds } = options;
+    const { uniform, refill } = options;
     const reasonOf = uniform === 'accuracy' ? dropUnanimous : dropUniform;
     const rollOut = (missing: number) =>
       ({ kind: 'rollOut', count: Math.ceil(oversample * missing) }) as const;
@@ -95,4 +85,4 @@ export const dynamicSampling: DynamicSampling = {
       held: ({ survivors }) => survivors,
     });
   },
-};
+});

@@ -1,15 +1,15 @@
 /** PyVision-RL's scheduler: roll out too much, drop what cannot teach, prefer what varies. */
+import { choice, count, flag, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
 import type { AdvantagedGroup } from '../advantaged-group.ts';
 import {
   advantaged,
   collectRounds,
   collectThenSelect,
   dropGroup,
-  expectCount,
-  expectFactor,
-  expectWord,
   type Selection,
 } from '../collect.ts';
+import { defineScheduler } from '../define-scheduler.ts';
 import { isBroken } from '../filters/broken.ts';
 import { dropAllBroken, dropUniform, firstReason } from '../filters/group-filters.ts';
 import { rolloutReason } from '../filters/rollout-filters.ts';
@@ -17,41 +17,41 @@ import type {
   AdvantagedTrajectory,
   DropReason,
   Scheduler,
-  SchedulerKind,
   SchedulerOptions,
 } from '../scheduler.ts';
+import { maxRounds, oversampleField, promptsPerStep } from '../scheduler-settings.ts';
 
-export interface OversampleOptions extends SchedulerOptions {
-  /** α: groups rolled out per group trained on. Default 2; 1 for no oversampling. */
-  readonly oversample?: number;
-  /**
-   * What the batch is filled with: whole groups until B are in, or single trajectories until B·G
-   * are in, which may cut the last group. They differ only where groups have lost trajectories.
-   * Default `group`: it keeps every group's advantages centred.
-   */
-  readonly unit?: 'group' | 'rollout';
-  /** Whether groups of larger standard deviation come first, instead of earlier ones. Default true. */
-  readonly ranking?: boolean;
-  /**
-   * What becomes of broken trajectories in surviving groups: trained on with their reward, left
-   * out, or masked. Default `keep`: they are what tells the policy that broken code does not pay.
-   */
-  readonly broken?: 'keep' | 'drop' | 'mask';
-  /**
-   * Whose rules: the paper's Algorithm 1, or what its published code does. `unit` and `broken` are
-   * the paper's only, `maxRounds` and `maxTokens` the code's. Default `paper`.
-   */
-  readonly rules?: 'paper' | 'code';
-  /** Most rounds of a step; after them it trains on what there is. Default 10. */
-  readonly maxRounds?: number;
-  /** Longest trajectory trained on, tokens of its context. Default 128000. */
-  readonly maxTokens?: number;
-}
+const settings = z.strictObject({
+  promptsPerStep,
+  oversample: oversampleField(2),
+  unit: choice(['group', 'rollout'], {
+    default: 'group',
+    about:
+      'Whether the batch fills with whole groups, which stay centered, or single trajectories.',
+  }),
+  ranking: flag({
+    default: true,
+    about: 'Whether groups of larger reward deviation come first, instead of earlier ones.',
+  }),
+  broken: choice(['keep', 'drop', 'mask'], {
+    default: 'keep',
+    about: 'Broken trajectories of groups that are kept: trained on, left out, or masked.',
+  }),
+  rules: choice(['paper', 'code'], {
+    default: 'paper',
+    about: 'The paper’s Algorithm 1, or what its code does; unit and broken are the paper’s only.',
+  }),
+  maxRounds,
+  maxTokens: count({
+    min: 1,
+    max: 100_000_000,
+    default: 128_000,
+    unit: 'tokens',
+    about: 'Longest trajectory trained on under the code’s rules, tokens of its context.',
+  }),
+});
 
-/** A kind of scheduler with options of its own. */
-export interface OversampleFilterRank extends SchedulerKind {
-  create(options: OversampleOptions): Scheduler;
-}
+export type OversampleOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 /**
  * Oversampling, filtering, ranking.
@@ -71,10 +71,11 @@ export interface OversampleFilterRank extends SchedulerKind {
  * round makes, hardly what is trained on. Where the code stops the run for want of rounds, this
  * says `exhausted` and trains on what there is.
  */
-export const oversampleFilterRank: OversampleFilterRank = {
+export const oversampleFilterRank = defineScheduler({
   name: 'oversample-filter-rank',
   paper: 'arXiv:2602.20739, Alg. 1',
   description: 'Rolls out more groups than needed and trains on those whose rewards vary most.',
+  settings,
   variants: [
     {},
     { rules: 'code', maxRounds: 3 },
@@ -82,20 +83,13 @@ export const oversampleFilterRank: OversampleFilterRank = {
     { oversample: 1, ranking: false, broken: 'mask' },
   ],
   create(options: OversampleOptions): Scheduler {
-    const { promptsPerStep, oversample = 2, rules = 'paper', maxRounds = 10 } = options;
-    const { unit = 'group', broken = 'keep', maxTokens = 128_000 } = options;
-    expectFactor('oversample', oversample);
-    expectWord('rules', rules, ['paper', 'code']);
-    expectWord('unit', unit, ['group', 'rollout']);
-    expectWord('broken', broken, ['keep', 'drop', 'mask']);
-    expectCount('maxRounds', maxRounds);
-    expectCount('maxTokens', maxTokens);
+    const { promptsPerStep, oversample, rules } = options;
     const name = 'oversample-filter-rank';
     const count = Math.ceil(oversample * promptsPerStep);
-    if (rules === 'code') return accumulate(name, count, { ...options, maxRounds, maxTokens });
+    if (rules === 'code') return accumulate(name, count, options);
     return collectThenSelect(name, count, options, (groups) => select(groups, options));
   },
-};
+});
 
 interface Kept {
   readonly rollouts: readonly AdvantagedTrajectory[];
@@ -105,12 +99,8 @@ interface Kept {
 const NOTHING: Kept = { rollouts: [], round: 0 };
 
 /** The published code's rules: single rollouts are kept until there are B·G of them. */
-function accumulate(
-  name: string,
-  count: number,
-  options: OversampleOptions & { maxRounds: number; maxTokens: number },
-): Scheduler {
-  const { promptsPerStep, groupSize, ranking = true, maxRounds, maxTokens } = options;
+function accumulate(name: string, count: number, options: OversampleOptions): Scheduler {
+  const { promptsPerStep, groupSize, ranking, maxRounds, maxTokens } = options;
   const target = promptsPerStep * groupSize;
   const rollOut = { kind: 'rollOut', count } as const;
   return collectRounds<Kept>(name, options, {
@@ -156,7 +146,7 @@ function accumulate(
 }
 
 function select(groups: readonly AdvantagedGroup[], options: OversampleOptions): Selection {
-  const { promptsPerStep, groupSize, unit = 'group', ranking = true, broken = 'keep' } = options;
+  const { promptsPerStep, groupSize, unit, ranking, broken } = options;
   const drops: Selection['drops'][number][] = [];
   const survivors: AdvantagedGroup[] = [];
   for (const group of groups) {

@@ -1,23 +1,33 @@
 /** VISTA-R1's curriculum: go on training on the tasks that are hard but not hopeless. */
+import { count, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
+import { defineScheduler } from '../define-scheduler.ts';
 import { probeThenTrain } from '../probe-then-train.ts';
-import type { Scheduler, SchedulerKind, SchedulerOptions } from '../scheduler.ts';
+import type { Scheduler, SchedulerOptions } from '../scheduler.ts';
+import {
+  highestField,
+  lowestField,
+  maxRounds,
+  probeTasksField,
+  promptsPerStep,
+} from '../scheduler-settings.ts';
 
-export interface TailPatchOptions extends SchedulerOptions {
-  /** Pass rates trained on, both included. Default 0.125 and 0.375: one to three of eight. */
-  readonly lowest?: number;
-  readonly highest?: number;
-  /** Tasks measured in a round. Default 16·B. */
-  readonly probeTasks?: number;
-  /** Steps after which the current policy measures anew; 0 for never. Default 0. */
-  readonly refreshEverySteps?: number;
-  /** Most rounds of measuring in a step. Default 10. */
-  readonly maxRounds?: number;
-}
+const settings = z.strictObject({
+  promptsPerStep,
+  lowest: lowestField(0.125),
+  highest: highestField(0.375),
+  probeTasks: probeTasksField('16·B'),
+  refreshEverySteps: count({
+    min: 0,
+    max: 1_000_000,
+    default: 0,
+    unit: 'steps',
+    about: 'Steps after which the current policy measures again; 0 for never.',
+  }),
+  maxRounds,
+});
 
-/** A kind of scheduler with options of its own. */
-export interface TailPatch extends SchedulerKind {
-  create(options: TailPatchOptions): Scheduler;
-}
+export type TailPatchOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 /**
  * Tail-patch curriculum: train on tasks of pass rate p with lowest ≤ p ≤ highest, as the policy
@@ -26,23 +36,20 @@ export interface TailPatch extends SchedulerKind {
  * VISTA-Gym, arXiv:2511.19773, §6.4 and Fig. 7. The paper measures once, with the
  * checkpoint at which progress had stopped; `refreshEverySteps` measures again.
  */
-export const tailPatch: TailPatch = {
+export const tailPatch = defineScheduler({
   name: 'tail-patch',
   paper: 'arXiv:2511.19773, §6.4',
   description: 'Measures pass rates and trains on the tasks solved one to three times in eight.',
   repeatsTasks: true,
+  settings,
   variants: [
     { lowest: 0, highest: 1, probeTasks: 3, maxRounds: 2, refreshEverySteps: 1 },
     { probeTasks: 4, maxRounds: 2 },
   ],
   create(options: TailPatchOptions): Scheduler {
     return probeThenTrain('tail-patch', {
-      lowest: 0.125,
-      highest: 0.375,
-      probeTasks: 16 * options.promptsPerStep,
-      refreshEverySteps: 0,
-      maxRounds: 10,
       ...options,
+      probeTasks: options.probeTasks ?? 16 * options.promptsPerStep,
     });
   },
-};
+});

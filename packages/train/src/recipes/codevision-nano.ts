@@ -1,4 +1,4 @@
-import type { Recipe } from '../recipe.ts';
+import { defineRecipe } from '../recipe.ts';
 import { turnedColdStart } from './turned-cold-start.ts';
 
 /**
@@ -9,25 +9,16 @@ import { turnedColdStart } from './turned-cold-start.ts';
  * thoughts, which a policy of a million parameters does not have. Group size, clips and KL are those of
  * its script; counts and learning rates are fitted to the size.
  */
-export const codevisionNano: Recipe = {
+export const codevisionNano = defineRecipe({
   name: 'codevision-nano',
   description: 'A small vision policy learns to turn pictures back: CodeVision’s must-use tools.',
   paper: 'CodeVision, arXiv:2512.03746',
   config: {
     ...turnedColdStart,
     taskSet: 'turned-needle',
-    rl: {
-      steps: 25,
-      algorithm: 'codevision',
-      scheduler: 'synchronous',
-      reward: 'codevision',
-      rewardWeights: { 'format-codevision': 0 },
-      batchSize: 16,
-      groupSize: 8,
-      minibatches: 2,
-      temperature: 1,
-      learningRate: 1e-4,
-      finalFraction: 0.1,
-    },
+    algorithm: 'codevision',
+    scheduler: { name: 'synchronous', promptsPerStep: 16 },
+    reward: { name: 'codevision', 'format-codevision': { weight: 0 } },
+    rl: { steps: 25, groupSize: 8, minibatches: 2, temperature: 1, learningRate: 1e-4 },
   },
-};
+});

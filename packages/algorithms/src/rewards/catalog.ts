@@ -1,1 +1,0 @@
-export { overlongPenalty } from './overlong.ts';

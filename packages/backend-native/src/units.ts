@@ -1,0 +1,27 @@
+/** The CPU and CUDA backends as a run can choose them by name. */
+import { optionalCount } from '@saccade/core/settings';
+import { defineBackend } from '@saccade/ops/unit';
+import { z } from 'zod';
+import { cudaBackend } from './cuda-backend.ts';
+import { nativeBackend } from './native-backend.ts';
+
+export const native = defineBackend({
+  name: 'native',
+  description: 'Vectorized kernels on the CPU, through the Node addon.',
+  settings: z.strictObject({
+    threads: optionalCount({
+      min: 1,
+      max: 1024,
+      unit: 'threads',
+      about: 'Kernel threads; unset: one per core. Results do not depend on it.',
+    }),
+  }),
+  open: ({ threads }) => nativeBackend(threads === undefined ? {} : { threads }),
+});
+
+export const cuda = defineBackend({
+  name: 'cuda',
+  description: 'CUDA kernels on an NVIDIA GPU, through the Node addon.',
+  settings: z.strictObject({}),
+  open: () => cudaBackend(),
+});

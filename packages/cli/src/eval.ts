@@ -1,0 +1,111 @@
+/** `saccade eval`: a checkpoint of a run on its held-out tasks. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DataError } from '@saccade/core';
+import { evaluate } from '@saccade/eval';
+import { wilsonInterval } from '@saccade/report';
+import {
+  checkpointsOf,
+  describeDamage,
+  findLatestCheckpoint,
+  makeDirectories,
+  nodeFileSystem,
+  openMetricsLog,
+  readState,
+  trajectoriesOf,
+  verifyCheckpoint,
+  writeConfig,
+} from '@saccade/run-store';
+import { inputOfRun, openParts, type RunInput, readRunConfig, resolveRun } from '@saccade/train';
+import type { Command } from 'commander';
+import { openPython, wholeNumber } from './shared.ts';
+import { terminalProgress } from './terminal-progress.ts';
+
+interface EvalFlags {
+  readonly count?: number;
+  readonly temperature?: number;
+  readonly engine?: string;
+  readonly engineModel?: string;
+  readonly engineKeyVariable?: string;
+  readonly publish?: boolean;
+}
+
+export function addEval(program: Command): void {
+  program
+    .command('eval')
+    .description('Evaluate a run, or one of its checkpoints, on held-out tasks.')
+    .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
+    .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
+    .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
+    .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
+    .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
+    .option('--engine-key-variable <name>', 'environment variable with its API key')
+    .option('--publish', 'give the engine the checkpoint first (default: as it is)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade eval runs/pyvision-image-nano-seed1
+  saccade eval runs/pyvision-image-nano-seed1/checkpoints/step-000600 --temperature 0
+  saccade eval runs/pyvision-image-nano-seed1 --engine http://127.0.0.1:8710
+
+Metrics and trajectories go to <run>/evaluations/.`,
+    )
+    .action((path: string, flags: EvalFlags) => run(resolve(path), flags));
+}
+
+async function run(path: string, flags: EvalFlags): Promise<void> {
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const isRun = existsSync(join(path, 'config.json'));
+  const runDirectory = isRun ? path : resolve(path, '..', '..');
+  const base = await readRunConfig(runDirectory, onEvent);
+  const checkpoint = isRun
+    ? findLatestCheckpoint(checkpointsOf(path), onEvent)
+    : verifyCheckpoint(path);
+  if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
+  const resolved = resolveRun({
+    ...inputOfRun(base),
+    engine: engineOf(flags),
+    evaluation: {
+      ...base.config.evaluation,
+      ...(flags.count !== undefined && { count: flags.count }),
+      ...(flags.temperature !== undefined && { temperature: flags.temperature }),
+    },
+  });
+  const { config } = resolved;
+  const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
+  makeDirectories(nodeFileSystem, trajectoriesOf(directory));
+  // What a replay reads: the options of this evaluation, not those of the run.
+  writeConfig(directory, config);
+  const python = (): Promise<string> => openPython(onEvent);
+  const parts = await openParts(resolved, { python, onEvent, directory });
+  const log = openMetricsLog(join(directory, 'metrics.jsonl'));
+  for (const one of log.damage) onEvent({ kind: 'warning', message: describeDamage(one) });
+  try {
+    // With the optimizer comes the version that its trajectories are recorded under.
+    await parts.policy.load(join(checkpoint.directory, 'policy'), { optimizer: true });
+    const state = readState(checkpoint.directory);
+    const result = await evaluate({ config, parts, directory, log, onEvent, state }, 'eval');
+    const { low, high } = wilsonInterval(result.accuracy, result.count);
+    console.log(
+      `Accuracy ${(100 * result.accuracy).toFixed(1)} % (95 % interval ${(100 * low).toFixed(1)} to ` +
+        `${(100 * high).toFixed(1)}) over ${result.count} held-out tasks, ` +
+        `${result.toolCalls.toFixed(2)} tool calls and ${result.turns.toFixed(2)} turns a task.`,
+    );
+  } finally {
+    log.close();
+    await parts.dispose();
+  }
+}
+
+/** The engine that the flags name; without one the checkpoint is sampled here. */
+function engineOf(flags: EvalFlags): NonNullable<RunInput['engine']> | null {
+  if (flags.engine === undefined) return null;
+  return {
+    name: 'http',
+    baseUrl: flags.engine,
+    publish: flags.publish ?? false,
+    ...(flags.engineModel !== undefined && { model: flags.engineModel }),
+    ...(flags.engineKeyVariable !== undefined && { keyVariable: flags.engineKeyVariable }),
+  };
+}

@@ -1,0 +1,114 @@
+/** `saccade experiment`: a named experiment, from one cold start to one page of curves. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { EventSink } from '@saccade/core';
+import {
+  drawExperimentPage,
+  drawExperimentPicture,
+  experiments,
+  type PartResult,
+  planExperiment,
+  runExperiment,
+} from '@saccade/experiments';
+import { comparisonTable } from '@saccade/report';
+import { parseSetting, type Setting } from '@saccade/train';
+import type { Command } from 'commander';
+import { listenForInterruption } from './interruption.ts';
+import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { terminalProgress } from './terminal-progress.ts';
+
+interface ExperimentFlags {
+  readonly out?: string;
+  readonly set: readonly string[];
+  readonly seed?: number;
+  readonly steps?: number;
+  readonly list?: boolean;
+}
+
+export function addExperiment(program: Command): void {
+  program
+    .command('experiment')
+    .description('Train all runs of an experiment from one cold start; one page of curves.')
+    .argument('[name]', 'which one; without it they are listed')
+    .option('--out <directory>', 'runs, report.html and curves.svg (default: runs/<name>)')
+    .option('--set <field=value>', 'change a field for all; may be repeated', collect<string>, [])
+    .option('--seed <n>', 'seed of every random stream', wholeNumber)
+    .option('--steps <n>', 'reinforcement-learning steps of each run', wholeNumber)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade experiment                                what there is
+  saccade experiment reward-shaping                 all of it
+  saccade experiment reward-shaping --steps 10 --out runs/short
+
+Called again, it goes on where it was stopped; the page is written after every run.`,
+    )
+    .action((name: string | undefined, flags: ExperimentFlags) =>
+      name === undefined ? list() : run(name, flags),
+    );
+}
+
+function list(): void {
+  for (const [name, { description, parts }] of experiments.entries()) {
+    const runs = parts.reduce((sum, { variants }) => sum + variants.length, 0);
+    console.log(`${name}  ${description} ${runs} runs.`);
+  }
+}
+
+async function run(name: string, flags: ExperimentFlags): Promise<void> {
+  const experiment = experiments.get(name);
+  const settings: Setting[] = flags.set.map(parseSetting);
+  if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
+  if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
+  const directory = resolve(flags.out ?? join('runs', name));
+  const plan = planExperiment(experiment, directory, settings);
+  mkdirSync(directory, { recursive: true });
+  const page = join(directory, 'report.html');
+  const write = (results: readonly PartResult[]): void => {
+    writeFileSync(page, drawExperimentPage(experiment, results, commandOf(name, flags)));
+    writeFileSync(join(directory, 'curves.svg'), drawExperimentPicture(experiment, results));
+  };
+  // Each run has clocks of its own: what is left of one says nothing about the next.
+  let progress = terminalProgress({ stream: process.stderr });
+  const onEvent: EventSink = (event) => progress(event);
+  const python = (): Promise<string> => openPython(onEvent);
+  const interruption = listenForInterruption(onEvent);
+  let results: readonly PartResult[] = [];
+  try {
+    const isDone = await runExperiment(plan, {
+      python,
+      onEvent,
+      isStopRequested: interruption.isRequested,
+      onRun: (label, index, count) => {
+        console.error(index === 0 ? `\nCold start` : `\n${index}/${count} ${label}`);
+        progress = terminalProgress({ stream: process.stderr });
+      },
+      onResults: (all) => {
+        results = all;
+        write(all);
+      },
+    });
+    if (!isDone) {
+      console.log('Stopped with a checkpoint. Call the same command to go on.');
+      process.exitCode = INTERRUPTED;
+      return;
+    }
+    for (const { part, runs } of results) {
+      console.log(`${part.title}\n\n${comparisonTable(runs)}\n`);
+    }
+    console.log(`Curves: ${page}`);
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** The command as somebody would type it again. */
+function commandOf(name: string, { set, seed, steps }: ExperimentFlags): string {
+  return [
+    `npx saccade experiment ${name}`,
+    ...(seed === undefined ? [] : [`--seed ${seed}`]),
+    ...(steps === undefined ? [] : [`--steps ${steps}`]),
+    ...set.map((setting) => `--set ${setting}`),
+  ].join(' ');
+}

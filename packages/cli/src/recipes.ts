@@ -1,0 +1,48 @@
+/** `saccade recipes`: what can be trained, and every field that can be set. */
+
+import { recipes, resolveRun } from '@saccade/train';
+import type { Command } from 'commander';
+import { findRecipe } from './shared.ts';
+
+export function addRecipes(program: Command): void {
+  const command = program.command('recipes').description('List the recipes, or show one’s fields.');
+  command
+    .command('list', { isDefault: true })
+    .description('List the recipes.')
+    .action(() => {
+      for (const [name, recipe] of recipes.entries()) {
+        console.log(
+          `${name}\n  ${recipe.description}${recipe.paper === undefined ? '' : `\n  ${recipe.paper}`}`,
+        );
+      }
+      console.log('\nShow every field of one with: saccade recipes show <name>');
+    });
+  command
+    .command('show')
+    .description('Show every field of a recipe: value, unit, range, meaning.')
+    .argument('<name>', 'a recipe’s name or file')
+    .action((name: string) => show(name));
+}
+
+async function show(name: string): Promise<void> {
+  const { input } = await findRecipe(name);
+  const { config, fields } = resolveRun(input);
+  if (recipes.has(name)) {
+    const { description, paper } = recipes.get(name);
+    console.log(`${name}: ${description}${paper === undefined ? '' : `\n${paper}`}\n`);
+  }
+  for (const field of fields) {
+    const value = field.path
+      .split('.')
+      .reduce<unknown>(
+        (part, word) => (part as Record<string, unknown> | undefined)?.[word],
+        config,
+      );
+    const mark = JSON.stringify(value) === JSON.stringify(field.default) ? ' ' : '*';
+    console.log(
+      `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,
+    );
+    console.log(`    ${field.about}`);
+  }
+  console.log('\n* differs from the default. Change a field with --set field=value.');
+}

@@ -1,0 +1,100 @@
+/** `saccade replay`: rollouts of a run again, compared token by token and log-prob by log-prob. */
+import { resolve } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import { type ReplayedPlay, type ReplayOutcome, replayRun } from '@saccade/replay';
+import type { Command } from 'commander';
+import { openPython, wholeNumber } from './shared.ts';
+import { terminalProgress } from './terminal-progress.ts';
+
+interface ReplayFlags {
+  readonly id?: string;
+  readonly of?: string;
+  readonly step?: number;
+  readonly index?: number;
+  readonly all?: boolean;
+  readonly live?: boolean;
+  readonly rebuild?: boolean;
+}
+
+export function addReplay(program: Command): void {
+  program
+    .command('replay')
+    .description('Roll kept trajectories out again and compare every token and log-prob.')
+    .argument('<run>', 'a run directory, or a directory of its evaluations/')
+    .option('--id <id>', 'the trajectory of this id')
+    .option('--of <file>', 'of this file of trajectories/, without .jsonl')
+    .option('--step <n>', 'of this step of reinforcement learning', wholeNumber)
+    .option('--index <i>', 'number within its file, from 0', wholeNumber)
+    .option('--all', 'all of them (default: the first of every file)')
+    .option('--live', 'run the actions in the sandbox too, and compare what tools gave')
+    .option('--rebuild', 'train weights again that the run did not keep')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade replay runs/mine                                the first trajectory of every file
+  saccade replay runs/mine --step 20 --index 3 --rebuild
+  saccade replay runs/mine --of evaluation-final --all --live
+
+Tool results and pictures are those of the record; the tokens are sampled anew with the weights of
+their version. Where no file or id is named, trajectories whose weights were not kept are left out.
+Exit status 1 if anything came out otherwise.`,
+    )
+    .action((run: string, flags: ReplayFlags) => replayKept(resolve(run), flags));
+}
+
+async function replayKept(directory: string, flags: ReplayFlags): Promise<void> {
+  if (flags.step !== undefined && flags.of !== undefined) {
+    throw new ConfigError('--step', '--step and --of both name a file. Leave one of them out.');
+  }
+  const step = flags.step === undefined ? undefined : String(flags.step).padStart(6, '0');
+  const file = step === undefined ? flags.of : `step-${step}`;
+  const onEvent = terminalProgress({ stream: process.stderr });
+  let [count, exact, differ, missing] = [0, 0, 0, 0];
+  const isSurvey = flags.id === undefined && file === undefined;
+  for await (const replayed of replayRun(directory, {
+    onEvent,
+    ...(flags.id !== undefined && { id: flags.id }),
+    ...(file !== undefined && { file }),
+    ...(flags.index !== undefined && { index: flags.index }),
+    all: flags.all ?? false,
+    live: flags.live ?? false,
+    rebuild: flags.rebuild ?? false,
+    python: () => openPython(onEvent),
+    // Who names one wants that one; who looks at a run gets what can be had.
+    ...(isSurvey && {
+      onMissing({ file: kept, index, trajectory: { id, policyVersion } }) {
+        missing++;
+        console.log(`left out ${kept}[${index}] ${id}: weights ${policyVersion} are not kept`);
+      },
+    }),
+  })) {
+    count++;
+    for (const line of describe(replayed)) console.log(line);
+    if (replayed.recorded.isExact) exact++;
+    if (replayed.live?.isExact === false) differ++;
+  }
+  const alive = flags.live ? `; run live, ${differ} came out otherwise` : '';
+  const rest = missing === 0 ? '' : ` ${missing} left out: --rebuild trains their weights again.`;
+  console.log(`${exact} of ${count} replays are exact${alive}.${rest}`);
+  if (exact < count || count === 0) process.exitCode = 1;
+}
+
+function describe({ play, recorded, live, weights }: ReplayedPlay): readonly string[] {
+  const { trajectory, file, index } = play;
+  const name = `${file}[${index}] ${trajectory.id}, weights ${weights.policyVersion}`;
+  return [
+    ...outcome(recorded, `${name}, ${trajectory.turns.length} turns`),
+    ...(live === undefined ? [] : outcome(live, '  run live')),
+  ];
+}
+
+function outcome(one: ReplayOutcome, name: string): readonly string[] {
+  const { isExact, sampledTokens, differences, largestLogprobDifference: largest } = one;
+  if (isExact) return [`exact    ${name}, ${sampledTokens} tokens with their log-probs`];
+  const apart = largest > 0 ? `, log-probs up to ${largest.toExponential(2)} apart` : '';
+  return [
+    `DIFFERS  ${name}, equal for ${sampledTokens} tokens${apart}`,
+    ...differences.map((sentence) => `         ${sentence}`),
+  ];
+}

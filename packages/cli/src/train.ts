@@ -1,0 +1,134 @@
+/** `saccade train`: runs a recipe, or goes on with a run. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import { writeReport } from '@saccade/report';
+import { makeDirectories, nodeFileSystem } from '@saccade/run-store';
+import {
+  applySettings,
+  checkRun,
+  parseSetting,
+  readRunConfig,
+  resolveRun,
+  type Setting,
+  type StoredRunConfig,
+  train,
+} from '@saccade/train';
+import type { Command } from 'commander';
+import { listenForInterruption } from './interruption.ts';
+import { collect, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { terminalProgress } from './terminal-progress.ts';
+
+interface TrainFlags {
+  readonly set: readonly Setting[];
+  readonly seed?: number;
+  readonly steps?: number;
+  readonly out?: string;
+  readonly resume?: string;
+  readonly backend?: string;
+}
+
+export function addTrain(program: Command): void {
+  program
+    .command('train')
+    .description('Train a policy by a recipe; the run’s files go to runs/<name>/.')
+    .argument(
+      '[recipe]',
+      'a recipe’s name (see `saccade recipes`) or its file, e.g. ./my-recipe.ts',
+      'pyvision-image-nano',
+    )
+    .option('--set <field=value>', 'change a field of the recipe; may be repeated', addSetting, [])
+    .option('--seed <n>', 'seed of every random stream', wholeNumber)
+    .option('--steps <n>', 'reinforcement-learning steps', wholeNumber)
+    .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
+    .option('--resume <directory>', 'go on with the run in this directory')
+    .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade train                                     the main job: a small policy learns to look
+  saccade train smoke                               every stage once, in under a minute
+  saccade train --seed 2 --steps 20                 another seed, fewer steps
+  saccade train --set algorithm=dapo                another algorithm; see docs/catalog.md
+  saccade train --set reward.accumulative-tool=0    without the bonus per tool call
+  saccade train ./my-recipe.ts                      a recipe of your own; see saccade init
+  saccade train --resume runs/pyvision-image-nano-seed1
+
+Ctrl-C finishes the step, saves a checkpoint and says how to go on; a second Ctrl-C stops at once.
+At the end open report.html in the run directory.`,
+    )
+    .action((recipe: string, flags: TrainFlags) => run(recipe, flags));
+}
+
+function addSetting(text: string, before: readonly Setting[]): readonly Setting[] {
+  return collect(parseSetting(text), before);
+}
+
+async function run(name: string, flags: TrainFlags): Promise<void> {
+  const isResumed = flags.resume !== undefined;
+  if (
+    isResumed &&
+    (flags.set.length > 0 || [flags.seed, flags.steps, flags.backend].some((f) => f !== undefined))
+  ) {
+    throw new ConfigError(
+      '--resume',
+      'A resumed run keeps its configuration: leave out --set, --seed, --steps and --backend, or start a new run.',
+    );
+  }
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const resolved = isResumed
+    ? await readRunConfig(resolve(flags.resume ?? ''), onEvent)
+    : await configure(name, flags);
+  const { config, source } = resolved;
+  const directory = resolve(flags.resume ?? flags.out ?? freeDirectory(config.recipe, config.seed));
+  makeDirectories(nodeFileSystem, directory);
+  const interruption = listenForInterruption(onEvent);
+  try {
+    const result = await train({
+      run: resolved,
+      ...(source && { source }),
+      directory,
+      python: () => openPython(onEvent),
+      resume: isResumed,
+      onEvent,
+      isStopRequested: interruption.isRequested,
+    });
+    if (!result.isFinished) {
+      console.log(`Stopped with a checkpoint. Go on with: npx saccade train --resume ${directory}`);
+      process.exitCode = INTERRUPTED;
+      return;
+    }
+    const report = await writeReport(directory);
+    if (result.final !== undefined) {
+      const { accuracy, toolCalls, count } = result.final;
+      const percent = (100 * accuracy).toFixed(1);
+      console.log(
+        `Held-out accuracy ${percent} % over ${count} tasks, ${toolCalls.toFixed(2)} tool calls a task.`,
+      );
+    }
+    console.log(`Report: ${report}`);
+  } finally {
+    interruption.dispose();
+  }
+}
+
+async function configure(name: string, flags: TrainFlags): Promise<StoredRunConfig> {
+  const { input, source } = await findRecipe(name);
+  const settings: Setting[] = [...flags.set];
+  if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
+  if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
+  if (flags.backend !== undefined) settings.push({ path: 'backend', value: flags.backend });
+  const run = resolveRun(applySettings(input, settings));
+  checkRun(run);
+  return { ...run, ...(source && { source }) };
+}
+
+/** The first of runs/<recipe>-seed<n>, …-2, …-3 that holds no run yet. */
+function freeDirectory(recipe: string, seed: number): string {
+  const base = join('runs', `${recipe}-seed${seed}`);
+  for (let n = 1; ; n++) {
+    const directory = n === 1 ? base : `${base}-${n}`;
+    if (!existsSync(join(directory, 'metrics.jsonl'))) return directory;
+  }
+}

@@ -1,0 +1,73 @@
+/** A cold start: the examples that a policy begins with, before reinforcement learning. */
+import { ConfigError, type EventSink } from '@saccade/core';
+import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
+import { handOf, type Protocol, type StepKind, type TaskSet } from '@saccade/gym';
+import type { Processor } from '@saccade/policy';
+import type { MakeEnv, ModelImages } from '@saccade/rollout';
+import type { Trajectory } from '@saccade/trajectory';
+
+/** Examples of one kind, and how many of them go into an update. */
+export interface Mixture {
+  readonly kind: string;
+  readonly examples: readonly Trajectory[];
+  readonly perUpdate: number;
+}
+
+/** What a run gives a cold start. */
+export interface ColdStartContext {
+  readonly taskSet: TaskSet;
+  readonly protocol: Protocol;
+  readonly makeEnv: MakeEnv;
+  readonly images: ModelImages;
+  readonly processor: Processor;
+  readonly seed: number;
+  /** Trajectories that may run at a time. */
+  readonly concurrency: number;
+  readonly onEvent: EventSink;
+}
+
+export interface ColdStart<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
+  readonly name: string;
+  readonly description: string;
+  /**
+   * Steps that its demonstrations do, which the protocol must be able to express. Default: none.
+   */
+  steps?(settings: SettingsOf<Schema>): readonly StepKind[];
+  /** Tool turns that its longest demonstration needs at least. Default: 0. */
+  leastToolTurns?(settings: SettingsOf<Schema>): number;
+  /** Texts to train a small policy's tokenizer on. */
+  corpus(protocol: Protocol): readonly string[];
+  /** Tasks at the front of the training split that `gather` shows; reinforcement learning skips them. */
+  taskCount(settings: SettingsOf<Schema>): number;
+  /** The examples; the same for every run of the same settings and seed. */
+  gather(settings: SettingsOf<Schema>, context: ColdStartContext): Promise<readonly Mixture[]>;
+}
+
+/** A cold start of one's own, for catalogs and recipes. */
+export function defineColdStart<const Name extends string, Schema extends SettingsSchema>(
+  unit: ColdStart<Schema> & { readonly name: Name },
+): ColdStart<Schema> & { readonly name: Name } {
+  return unit;
+}
+
+/**
+ * Checks that a cold start can be shown in a protocol, before any work.
+ *
+ * @throws ConfigError naming the cold start, the protocol and what does not fit
+ */
+export function checkColdStart<Schema extends SettingsSchema>(
+  unit: Pick<ColdStart<Schema>, 'name' | 'steps' | 'leastToolTurns'>,
+  settings: SettingsOf<Schema>,
+  protocol: Pick<Protocol, 'name' | 'hand' | 'budgets'>,
+): void {
+  const steps = unit.steps?.(settings) ?? [];
+  if (steps.length > 0) handOf(protocol, steps, `the cold start ${unit.name}`);
+  const least = unit.leastToolTurns?.(settings) ?? 0;
+  const { toolTurns } = protocol.budgets;
+  if (toolTurns >= least) return;
+  throw new ConfigError(
+    'protocol.toolTurns',
+    `protocol.toolTurns: the cold start ${unit.name} demonstrates ${least} steps before an answer, ` +
+      `and the protocol ${protocol.name} allows ${toolTurns}. Raise protocol.toolTurns.`,
+  );
+}

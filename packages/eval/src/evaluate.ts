@@ -1,0 +1,109 @@
+/** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
+
+import { timed } from '@saccade/core';
+import type { Task } from '@saccade/gym';
+import { runRollouts } from '@saccade/rollout';
+import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
+import type { ScoredTrajectory } from '@saccade/trajectory';
+import { boxInPicture } from './box-in-image.ts';
+import type { EvaluatedRun } from './evaluated-run.ts';
+
+import { scoreRollouts } from './score-rollouts.ts';
+import { taskMetrics } from './task-metrics.ts';
+import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
+
+export interface Evaluation {
+  readonly accuracy: number;
+  readonly toolCalls: number;
+  readonly turns: number;
+  readonly count: number;
+}
+
+/** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
+export async function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
+  const { config, parts, onEvent } = run;
+  const { count, temperature } = config.evaluation;
+  onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
+  const tasks = await heldOut(run, count);
+  await parts.syncSampler();
+  const [{ groups }, seconds] = await timed(() =>
+    runRollouts(parts.sampler, parts.makeEvaluationEnv, tasks, {
+      groupSize: 1,
+      seed: config.seed,
+      stream: 'evaluation',
+      temperature,
+      maxTokensPerTurn: config.rollout.maxTurnTokens,
+      maxContextTokens: config.rollout.maxContextTokens,
+      images: parts.images,
+      sharedPrefix: false,
+      concurrency: config.rollout.concurrency,
+      retries: config.rollout.retries,
+    }),
+  );
+  const { retries } = config.rollout;
+  const results = await scoreRollouts({ ...parts, retries }, groups, tasks);
+  const scored = results.flatMap(({ scored: { trajectories } }) => trajectories);
+  const result: Evaluation = {
+    accuracy: mean(scored.map(({ isCorrect }) => (isCorrect ? 1 : 0))),
+    toolCalls: mean(scored.map(countLooks)),
+    turns: mean(scored.map(({ turns }) => turns.length)),
+    count: scored.length,
+  };
+  logRow(run, {
+    stage: 'evaluation',
+    step: totalSteps(run.state),
+    label,
+    'eval/accuracy': result.accuracy,
+    'eval/tool_calls/mean': result.toolCalls,
+    'eval/turns/mean': result.turns,
+    'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
+    'eval/count': result.count,
+    ...Object.fromEntries(
+      Object.entries(taskMetrics(results, tasks)).map(([name, value]) => [`eval/${name}`, value]),
+    ),
+    'eval/step_of_rl': run.state.rlSteps,
+    'time/evaluation': seconds,
+  });
+  await keep(run, `evaluation-${label}`, scored, tasks, config.evaluation.keepTrajectories);
+  onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: count, total: count });
+  return result;
+}
+
+const heldOutTasks = new WeakMap<EvaluatedRun, Promise<readonly Task[]>>();
+
+function heldOut(run: EvaluatedRun, count: number): Promise<readonly Task[]> {
+  let tasks = heldOutTasks.get(run);
+  if (tasks === undefined) {
+    const indices = Array.from({ length: count }, (_, i) => i);
+    tasks = Promise.all(indices.map((i) => run.parts.taskSet.task('heldOut', i)));
+    heldOutTasks.set(run, tasks);
+  }
+  return tasks;
+}
+
+/** Writes the first trajectories of a list with what the report shows of their tasks. */
+export async function keep(
+  run: EvaluatedRun,
+  name: string,
+  scored: readonly ScoredTrajectory[],
+  tasks: readonly Task[],
+  count: number,
+): Promise<void> {
+  if (count === 0) return;
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  writeTrajectorySet(
+    run.directory,
+    name,
+    scored.slice(0, count).map((trajectory) => {
+      const task = byId.get(trajectory.taskId);
+      const tags = {
+        question: task?.question ?? '',
+        answer: task?.answer ?? '',
+        box: (task && boxInPicture(task))?.join(',') ?? '',
+        // So that they can be audited and scored again without the task set.
+        metadata: JSON.stringify(task?.metadata ?? {}),
+      };
+      return { trajectory, tags };
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+/** What an evaluation needs of a run. */
+import type { EventSink } from '@saccade/core';
+import type { TaskSet } from '@saccade/gym';
+import type { Sampler } from '@saccade/policy';
+import type { GroupJudges, Scoring } from '@saccade/rewards';
+import type { MakeEnv, ModelImages, RolloutSettings } from '@saccade/rollout';
+import type { MetricsLog, RunState } from '@saccade/run-store';
+import type { EvaluationSettings } from './evaluation-settings.ts';
+
+/** What trajectories are scored with. */
+export interface ScoringParts {
+  readonly scoring: Scoring;
+  /** Absent where the run has no judges. */
+  readonly judges?: GroupJudges;
+}
+
+export interface EvaluatedParts extends ScoringParts {
+  /** What rollouts are sampled with: the policy, or an engine that has its weights. */
+  readonly sampler: Sampler;
+  /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
+  syncSampler(): Promise<void>;
+  readonly taskSet: TaskSet;
+  readonly images: ModelImages;
+  /** Environments with the budgets of evaluations. */
+  readonly makeEvaluationEnv: MakeEnv;
+}
+
+export interface EvaluatedRun {
+  readonly config: {
+    readonly seed: number;
+    readonly rollout: RolloutSettings;
+    readonly evaluation: EvaluationSettings;
+  };
+  readonly parts: EvaluatedParts;
+  readonly directory: string;
+  readonly log: MetricsLog;
+  readonly onEvent: EventSink;
+  /** Where the run stands; replaced, never changed. */
+  state: RunState;
+}

@@ -1,0 +1,36 @@
+/** Settings of evaluations during and after training. */
+import { count, quantity, type SettingsOf } from '@saccade/core/settings';
+import { z } from 'zod';
+
+export const evaluationSettings = z.strictObject({
+  count: count({
+    min: 1,
+    max: 1_000_000,
+    default: 200,
+    unit: 'tasks',
+    about: 'Held-out tasks per evaluation, always the first ones, so evaluations compare.',
+  }),
+  temperature: quantity({
+    min: 0,
+    max: 10,
+    default: 0,
+    unit: 'ratio',
+    about: 'Sampling temperature of evaluations; 0 takes the most likely token.',
+  }),
+  everySteps: count({
+    min: 0,
+    max: 1_000_000,
+    default: 0,
+    unit: 'steps',
+    about: 'Evaluate every so many reinforcement-learning steps; 0: before and after only.',
+  }),
+  keepTrajectories: count({
+    min: 0,
+    max: 100_000,
+    default: 24,
+    unit: 'trajectories',
+    about: 'Trajectories of each evaluation that are written to disk with their images.',
+  }),
+});
+
+export type EvaluationSettings = SettingsOf<typeof evaluationSettings>;

@@ -1,0 +1,6 @@
+export { type Evaluation, evaluate, keep } from './evaluate.ts';
+export type { EvaluatedParts, EvaluatedRun } from './evaluated-run.ts';
+export { type EvaluationSettings, evaluationSettings } from './evaluation-settings.ts';
+export { scoreRollouts } from './score-rollouts.ts';
+export { taskMetrics } from './task-metrics.ts';
+export { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';

@@ -1,0 +1,77 @@
+/** Numbers about trajectories that are logged and shown. */
+import { type AdvantagedTrajectory, isBroken } from '@saccade/schedulers';
+import { isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
+
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** A mean over what may be nothing: absent then, as 0 would be a claim. */
+export function meanOf(name: string, values: readonly number[]): Record<string, number> {
+  return values.length === 0 ? {} : { [name]: mean(values) };
+}
+
+function std(values: readonly number[]): number {
+  const centre = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)));
+}
+
+/** Code executions and tool calls of a trajectory, whatever their result: `tool_calls/mean`. */
+export function countLooks({ turns }: Trajectory): number {
+  return turns.filter(({ action }) => isToolUse(action)).length;
+}
+
+/** Tokens that stand for pictures in the context, those of the prompt included. */
+export function visualTokens({ segments }: Trajectory): number {
+  const pictures = segments.flatMap(({ images }) => images);
+  return pictures.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+}
+
+/** Tokens the model wrote. */
+function modelTokens({ segments }: Trajectory): number {
+  return segments.reduce(
+    (sum, { kind, tokens }) => sum + (kind === 'model' ? tokens.length : 0),
+    0,
+  );
+}
+
+/**
+ * What TRL logs of completions and rewards, and what agents add: over all trajectories rolled out
+ * in a step, before anything is filtered.
+ */
+export function rolloutMetrics(
+  groups: readonly { readonly trajectories: readonly ScoredTrajectory[] }[],
+): Record<string, number> {
+  const all = groups.flatMap(({ trajectories }) => trajectories);
+  const groupStds = groups.map(({ trajectories }) => std(trajectories.map(({ reward }) => reward)));
+  const terms = new Set(all.flatMap(({ rewardTerms }) => Object.keys(rewardTerms)));
+  const lengths = all.map(modelTokens);
+  return {
+    reward: mean(all.map(({ reward }) => reward)),
+    reward_std: mean(groupStds),
+    frac_reward_zero_std: mean(groupStds.map((value) => (value === 0 ? 1 : 0))),
+    ...Object.fromEntries(
+      [...terms].map((term) => [
+        `rewards/${term}/mean`,
+        mean(all.map(({ rewardTerms }) => rewardTerms[term] ?? 0)),
+      ]),
+    ),
+    accuracy: mean(all.map(({ isCorrect }) => (isCorrect ? 1 : 0))),
+    'completions/mean_length': mean(lengths),
+    'completions/max_length': Math.max(0, ...lengths),
+    'completions/clipped_ratio': mean(
+      all.map(({ stopReason }) => (stopReason === 'lengthLimit' ? 1 : 0)),
+    ),
+    'tool_calls/mean': mean(all.map(countLooks)),
+    'tool_calls/zero_ratio': mean(all.map((trajectory) => (countLooks(trajectory) === 0 ? 1 : 0))),
+    'visual_tokens/mean': mean(all.map(visualTokens)),
+    'turns/mean': mean(all.map(({ turns }) => turns.length)),
+    'broken/ratio': mean(all.map((trajectory) => (isBroken(trajectory) ? 1 : 0))),
+  };
+}
+
+/** Share of right trajectories that are pushed down: correct, but below their group's mean. */
+export function positiveNegativeRatio(trained: readonly AdvantagedTrajectory[]): number {
+  const right = trained.filter(({ trajectory }) => trajectory.isCorrect);
+  return mean(right.map(({ advantage }) => (advantage < 0 ? 1 : 0)));
+}

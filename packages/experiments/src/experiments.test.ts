@@ -1,0 +1,174 @@
+/** Experiments: what every one must keep, and that runs record the curves they draw. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import { MOST_RUNS } from '@saccade/report';
+import type { MetricsRow } from '@saccade/run-store';
+import { ensurePython } from '@saccade/sandbox';
+import { parseSetting } from '@saccade/train';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Experiment } from './experiment.ts';
+import { drawExperimentPage, drawExperimentPicture, endsOf } from './experiment-report.ts';
+import { experiments } from './experiments/registry.ts';
+import { type PartResult, planExperiment, runExperiment } from './run-experiment.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
+
+const root = mkdtempSync(join(tmpdir(), 'saccade-experiments-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** As small as a run goes. */
+const tiny = [
+  'sft.updates=1',
+  'coldStart.demonstrations=4',
+  'coldStart.tours=4',
+  'coldStart.readings=4',
+  'coldStart.captions=4',
+  'rl.steps=1',
+  'scheduler.promptsPerStep=4',
+  'evaluation.count=2',
+  'evaluation.keepTrajectories=0',
+  'rl.keepTrajectoriesEverySteps=0',
+  'rollout.slowSeconds=0.1',
+].map(parseSetting);
+
+describe.each(experiments.entries())('%s', (name, experiment) => {
+  it('is called like its file, and says what it shows', () => {
+    expect(experiment.name).toBe(name);
+    expect(experiment.title).not.toBe('');
+    for (const { title, about, variants, curves } of experiment.parts) {
+      for (const text of [title, about]) expect(text).not.toBe('');
+      for (const curve of curves) expect(curve.about, curve.metric).toMatch(/\.$/);
+      for (const variant of variants) expect(variant.about, variant.label).toMatch(/\.$/);
+      expect(new Set(curves.map(({ metric }) => metric)).size).toBe(curves.length);
+    }
+  });
+
+  it('plans runs that differ, in folders of their own, all from a cold start it makes', () => {
+    const { coldStarts, parts } = planExperiment(experiment, root);
+    const runs = parts.flatMap(({ variants }) => variants);
+    const folders = [...coldStarts, ...runs].map(({ directory }) => directory);
+    expect(new Set(folders).size).toBe(folders.length);
+    for (const { variants } of parts) {
+      expect(variants.length).toBeLessThanOrEqual(MOST_RUNS);
+      const configs = variants.map(({ run }) => JSON.stringify(run.config));
+      expect(new Set(configs).size).toBe(configs.length);
+    }
+    const starts = coldStarts.map(({ directory }) => directory);
+    for (const { run } of runs) expect(starts).toContain(run.config.startFrom);
+  });
+
+  it('draws curves that its runs record', async () => {
+    // Of each part the first run: what the others record has the same names.
+    const first: Experiment = {
+      ...experiment,
+      parts: experiment.parts.map((part) => ({ ...part, variants: part.variants.slice(0, 1) })),
+    };
+    const plan = planExperiment(first, join(root, name), tiny);
+    let results: readonly PartResult[] = [];
+    const isDone = await runExperiment(plan, {
+      python: async () => (await ensurePython(pythonDirectory)).python,
+      onEvent: () => {},
+      isStopRequested: () => false,
+      onRun: () => {},
+      onResults: (all) => {
+        results = all;
+      },
+    });
+    expect(isDone).toBe(true);
+    for (const { part, runs } of results) {
+      const rows = runs.flatMap(({ metrics }) => metrics).filter(({ stage }) => stage === 'rl');
+      expect(rows).toHaveLength(1);
+      for (const { metric } of part.curves) expect(rows[0], metric).toHaveProperty([metric]);
+    }
+    const page = drawExperimentPage(first, results, 'npx saccade experiment');
+    expect(page).not.toMatch(/No values were recorded|NaN|undefined/);
+  }, 240_000);
+});
+
+const experiment: Experiment = {
+  name: 'shapes',
+  title: 'Shapes & sizes',
+  description: 'For tests.',
+  coldStarts: [{ name: 'cold-start', recipe: 'codevision-nano', settings: [] }],
+  parts: [
+    {
+      name: 'part',
+      title: 'A <part>',
+      about: 'It asks.',
+      from: 'cold-start',
+      recipe: 'codedance-nano',
+      settings: ['scheduler.promptsPerStep=4'],
+      variants: [
+        { label: 'One & two', about: 'One.', settings: [] },
+        { label: 'other', about: 'Two.', settings: ['reward.accuracy=0.5'] },
+      ],
+      curves: [
+        { metric: 'accuracy', title: 'Right', about: 'Share.', unit: 'share' },
+        { metric: 'tool_calls/mean', title: 'Calls', about: 'Each.', unit: 'number' },
+      ],
+    },
+  ],
+};
+
+describe('an experiment', () => {
+  const part = experiment.parts[0] as Experiment['parts'][number];
+  const changed = (change: Partial<typeof part>): Experiment => ({
+    ...experiment,
+    parts: [{ ...part, ...change }],
+  });
+
+  it('puts a person’s settings before what a variant differs in', () => {
+    const settings = ['rl.steps=7', 'reward.accuracy=2', 'promptsPerStep=8'].map(parseSetting);
+    const [planned] = planExperiment(experiment, '/runs', settings).parts;
+    const [one, other] = planned?.variants ?? [];
+    expect(one?.run.config).toMatchObject({
+      rl: { steps: 7 },
+      scheduler: { promptsPerStep: 8 },
+      reward: { accuracy: { weight: 2 } },
+    });
+    expect(other?.run.config.reward.accuracy).toMatchObject({ weight: 0.5 });
+    expect(one?.directory).toBe('/runs/part/one-two');
+  });
+
+  it('refuses runs that cannot begin from their cold start, before anything runs', () => {
+    const plan = (change: Partial<typeof part>) => () => planExperiment(changed(change), root);
+    expect(plan({ from: 'elsewhere' })).toThrow(/Known cold starts: cold-start/);
+    expect(plan({ settings: ['sft.updates=3'] })).toThrow(/another sft than the cold start/);
+    expect(plan({ settings: ['protocol=pyvision-image'] })).toThrow(ConfigError);
+    expect(plan({ recipe: 'pyvision-image-nano' })).toThrow(/another sft/);
+  });
+
+  it('shows every part and every variant, with names escaped, whatever has ended', () => {
+    const row = (step: number, accuracy: number): MetricsRow => ({
+      stage: 'rl',
+      step,
+      accuracy,
+      reward: accuracy,
+    });
+    const runs = [{ label: 'other', metrics: [row(6, 0.25), row(7, 0.75)] }];
+    const results = [{ part, runs }];
+    const page = drawExperimentPage(experiment, results, 'npx saccade experiment <shapes>');
+    expect(page).toContain('Shapes &amp; sizes');
+    expect(page).toContain('A &lt;part&gt;');
+    expect(page).toContain('npx saccade experiment &lt;shapes&gt;');
+    expect(page).toContain('1 of 2 runs have not ended yet');
+    // The colour of a run is that of its place, not of the order in which runs end.
+    expect(page).toContain('stroke-2');
+    expect(page).toContain('No values were recorded');
+    expect(page).not.toMatch(/<script|NaN/);
+    const picture = drawExperimentPicture(experiment, results);
+    expect(picture).toContain('One &amp; two');
+    expect(picture.match(/class="title"/g)).toHaveLength(2);
+  });
+
+  it('compares the first steps with the last in words', () => {
+    const metrics = Array.from({ length: 12 }, (_, i): MetricsRow => {
+      return { stage: 'rl', step: i + 1, accuracy: i / 10, calls: i };
+    });
+    expect(endsOf(metrics, { metric: 'accuracy', unit: 'share' })).toBe('20.0 % → 90.0 %');
+    expect(endsOf(metrics, { metric: 'calls', unit: 'number' })).toBe('2.00 → 9.00');
+    expect(endsOf(metrics, { metric: 'none', unit: 'number' })).toBe('–');
+  });
+});

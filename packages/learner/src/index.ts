@@ -1,0 +1,20 @@
+export {
+  createLearner,
+  type Learner,
+  type LearnerOptions,
+  type LearningPoint,
+  type LearnOptions,
+  type LearnResult,
+  type TrainablePolicy,
+} from './learner.ts';
+export {
+  type PackedStep,
+  type PackStepOptions,
+  packStep,
+  rangeOf,
+  type StepMicroBatch,
+  type StepMinibatch,
+  type StepRange,
+  type StepTokens,
+  stepTokens,
+} from './packed-step.ts';

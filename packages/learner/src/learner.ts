@@ -1,0 +1,222 @@
+/**
+ * Policy × algorithm × trajectories: what a batch teaches. It scores the step as far as the algorithm
+ * needs it, fixes its advantages, and takes an optimizer step per minibatch.
+ */
+import {
+  type Algorithm,
+  type AlgorithmResult,
+  countGlobally,
+  finishMetrics,
+  type GlobalCounts,
+  type PreparedStep,
+  prepareStep,
+} from '@saccade/algorithms';
+import type { Optimizer, Schedule } from '@saccade/optim';
+import type { OptimizerStep, Policy } from '@saccade/policy';
+import type { ModelImages } from '@saccade/rollout';
+import type { AdvantagedTrajectory } from '@saccade/schedulers';
+import { type PackedStep, packStep, rangeOf, type StepMinibatch } from './packed-step.ts';
+
+/** What of a policy is trained. */
+export type TrainablePolicy = Pick<Policy, 'score' | 'forwardBackward' | 'optimizerStep'>;
+
+export interface LearnerOptions {
+  readonly policy: TrainablePolicy;
+  readonly algorithm: Algorithm;
+  readonly images: ModelImages;
+  /** Steps by the accumulated gradient. Default: the policy's own default. */
+  readonly optimizer?: Optimizer;
+  /** The learning rate of each update, counted over the whole stage. */
+  readonly schedule: Schedule;
+  /** Optimizer updates per step. Default 1. */
+  readonly minibatches?: number;
+  /** Packed tokens per forward and backward pass. Default 8192. */
+  readonly microBatchTokens?: number;
+  /** Whether a group's prompt and images are computed once. Default true. */
+  readonly sharedPrefix?: boolean;
+  /** Temperature of the sampler; log-probs are those of this distribution. Default 1. */
+  readonly temperature?: number;
+  /**
+   * The log-probs that importance ratios are against, where the algorithm takes no others: those that
+   * the sampler recorded, or the policy's own at the start of the step. Default `rollout`, which is
+   * the same bit for bit where the policy sampled the trajectories itself.
+   */
+  readonly oldLogprobs?: 'rollout' | 'policy';
+  /** The reference policy, for algorithms with a KL term; asked for once it is needed. */
+  readonly reference?: () => Promise<Pick<Policy, 'score'>>;
+}
+
+export interface LearnOptions {
+  /** How in-flight sampling requests are handled while weights change. Default `refuse`. */
+  readonly inFlight?: NonNullable<OptimizerStep['inFlight']>;
+}
+
+/** Where learning stands: the gradient of a minibatch is there, or its optimizer step is taken. */
+export type LearningPoint = 'gradient' | 'updated';
+
+export interface LearnResult {
+  /** Sums over the minibatches for `loss`, of the last minibatch for everything else. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Tokens computed for training. */
+  readonly tokenCount: number;
+  /** Updates whose gradient was not finite: weights and moments stayed as they were. */
+  readonly skippedUpdates: number;
+}
+
+/** Learns from batches of trajectories. */
+export interface Learner {
+  /**
+   * Learns from the trajectories of a step.
+   *
+   * @param firstUpdate updates of the stage that came before, for the learning rate
+   */
+  learn(
+    trained: readonly AdvantagedTrajectory[],
+    firstUpdate: number,
+    options?: LearnOptions,
+  ): Promise<LearnResult>;
+  /**
+   * The same with a stop before and after every optimizer step, for callers that control when
+   * weights change. It ends after the last step.
+   */
+  learnInParts(
+    trained: readonly AdvantagedTrajectory[],
+    firstUpdate: number,
+    options?: LearnOptions,
+  ): AsyncGenerator<LearningPoint, LearnResult>;
+}
+
+/** A learner of a policy by an algorithm. */
+export function createLearner(options: LearnerOptions): Learner {
+  const learnInParts: Learner['learnInParts'] = (trained, firstUpdate, learning = {}) =>
+    learnStep(options, trained, firstUpdate, learning);
+  return {
+    learnInParts,
+    async learn(...given) {
+      const learning = learnInParts(...given);
+      for (;;) {
+        const part = await learning.next();
+        if (part.done === true) return part.value;
+      }
+    },
+  };
+}
+
+async function* learnStep(
+  options: LearnerOptions,
+  trained: readonly AdvantagedTrajectory[],
+  firstUpdate: number,
+  { inFlight = 'refuse' }: LearnOptions,
+): AsyncGenerator<LearningPoint, LearnResult> {
+  const { policy, optimizer, schedule, minibatches = 1 } = options;
+  const { images, microBatchTokens = 8192, sharedPrefix = true } = options;
+  const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
+  const step = await packStep(trained, { images, microBatchTokens, sharedPrefix, minibatches });
+  let tokenCount = 0;
+  let skippedUpdates = 0;
+  if (step.minibatches.length === 0) return { metrics, tokenCount, skippedUpdates };
+  const prepared = await prepare(options, step);
+  for (const [index, minibatch] of step.minibatches.entries()) {
+    const { loss, ...learned } = await learnMinibatch(options, prepared, minibatch);
+    metrics.loss = (metrics.loss ?? 0) + loss;
+    for (const microBatch of minibatch.microBatches) tokenCount += microBatch.tokenCount;
+    const learningRate = schedule(firstUpdate + index);
+    yield 'gradient';
+    const { gradNorm, isSkipped } = await policy.optimizerStep({
+      ...(optimizer && { optimizer }),
+      learningRate,
+      inFlight,
+    });
+    if (isSkipped) skippedUpdates++;
+    // Of the last minibatch: there the policy is furthest from the one that sampled.
+    Object.assign(metrics, learned, { grad_norm: gradNorm, learning_rate: learningRate });
+    if (index + 1 < step.minibatches.length) yield 'updated';
+  }
+  return { metrics: { ...metrics, ...prepared.metrics }, tokenCount, skippedUpdates };
+}
+
+/** Scores the step as far as the algorithm needs it, and fixes its advantages. */
+async function prepare(options: LearnerOptions, step: PackedStep): Promise<PreparedStep> {
+  const { policy, algorithm, oldLogprobs: old = 'rollout', reference } = options;
+  const needs = (input: string): boolean => algorithm.needs.includes(input);
+  const isRescored = needs('values') || needs('rolloutLogprobs') || old === 'policy';
+  const own = isRescored ? await scoreStep(options, policy, step) : undefined;
+  const referred =
+    needs('refLogprobs') && reference !== undefined
+      ? await scoreStep(options, await reference(), step)
+      : undefined;
+  const { rolloutLogprobs } = step.tokens;
+  // An algorithm that takes the sampler's log-probs too corrects for the difference itself.
+  const takesBoth = needs('rolloutLogprobs') || old === 'policy';
+  return prepareStep(algorithm, {
+    ...step.tokens,
+    oldLogprobs: (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs,
+    ...(own?.values && { values: own.values }),
+    ...(referred && { refLogprobs: referred.logprobs }),
+  });
+}
+
+/** A policy's log-probs, and its values if it has a value head, in the step's order: [N] each. */
+async function scoreStep(
+  { temperature = 1 }: LearnerOptions,
+  policy: Pick<Policy, 'score'>,
+  { minibatches, tokens }: PackedStep,
+): Promise<{ readonly logprobs: Float64Array; readonly values?: Float64Array }> {
+  const N = tokens.lossMask.length;
+  const logprobs = new Float64Array(N);
+  let values: Float64Array | undefined;
+  for (const { packed, tokens: range } of minibatches.flatMap((one) => one.microBatches)) {
+    const scores = await policy.score(packed, temperature);
+    logprobs.set(scores.logprobs, range[0]);
+    if (scores.values === undefined) continue;
+    values ??= new Float64Array(N);
+    values.set(scores.values, range[0]);
+  }
+  return { logprobs, ...(values !== undefined && { values }) };
+}
+
+/** Adds up the gradient of one minibatch over its micro-batches. */
+async function learnMinibatch(
+  { policy, algorithm, temperature = 1 }: LearnerOptions,
+  prepared: PreparedStep,
+  minibatch: StepMinibatch,
+): Promise<Record<string, number> & { readonly loss: number }> {
+  const { microBatches } = minibatch;
+  const constants = rangeOf(prepared.batch, minibatch);
+  let counts: GlobalCounts = countGlobally([constants]);
+  let marks: Uint8Array | undefined;
+  if (algorithm.select !== undefined) {
+    // What is chosen over the whole minibatch has to be seen before any part of it is learned from.
+    const N = constants.lossMask.length;
+    const logprobs = new Float64Array(N);
+    const entropy = new Float64Array(N);
+    for (const { packed, tokens } of microBatches) {
+      const scores = await policy.score(packed, temperature);
+      logprobs.set(scores.logprobs, tokens[0] - minibatch.tokens[0]);
+      entropy.set(scores.entropy, tokens[0] - minibatch.tokens[0]);
+    }
+    const selection = algorithm.select({ ...constants, logprobs, entropy });
+    counts = { ...counts, selectedTokens: selection.selectedTokens };
+    marks = selection.marks;
+  }
+  const metrics: AlgorithmResult['metrics'][] = [];
+  let loss = 0;
+  for (const microBatch of microBatches) {
+    const batch = rangeOf(prepared.batch, microBatch);
+    const own = marks?.subarray(
+      microBatch.tokens[0] - minibatch.tokens[0],
+      microBatch.tokens[1] - minibatch.tokens[0],
+    );
+    const part = await policy.forwardBackward(
+      microBatch.packed,
+      (scores) => {
+        const result = algorithm.loss({ ...batch, ...scores, ...(own && { marks: own }) }, counts);
+        metrics.push(result.metrics);
+        return result;
+      },
+      temperature,
+    );
+    loss += part.loss;
+  }
+  return { loss, ...finishMetrics(metrics, counts) };
+}

@@ -1,0 +1,163 @@
+/** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
+import { timed } from '@saccade/core';
+import { scoreRollouts } from '@saccade/eval';
+import type { Task } from '@saccade/gym';
+import type { ScoredGroupResult } from '@saccade/rewards';
+import { runRollouts } from '@saccade/rollout';
+import type { ScheduleCommand } from '@saccade/schedulers';
+import { afterStep } from './after-step.ts';
+import { nothingScored, stuckScheduler } from './loop-errors.ts';
+import { noteLearned, type Run, updatesDone } from './run.ts';
+import { stepRow } from './step-row.ts';
+import { readSchedule, writeSchedule } from './stored-schedule.ts';
+import { reinforceStreaming } from './streaming.ts';
+import { TrainingTasks } from './training-tasks.ts';
+
+/** What a scheduler of steps needs between them: its state, and which tasks it may ask for again. */
+interface Schedule {
+  readonly tasks: TrainingTasks;
+  /** Replaced, never changed. */
+  state: unknown;
+}
+
+interface Stored {
+  readonly known: readonly (readonly [string, number])[];
+}
+
+/** Runs the steps that are still to do. */
+export async function reinforce(run: Run): Promise<void> {
+  const { isStreaming = false } = run.parts.schedulerKind;
+  if (isStreaming) await reinforceStreaming(run);
+  else await reinforceInSteps(run);
+}
+
+/** One after the other: the rollouts of a step, then what they teach. */
+async function reinforceInSteps(run: Run): Promise<void> {
+  const schedule = await openSchedule(run);
+  while (run.state.rlSteps < run.config.rl.steps) {
+    const [row, seconds] = await timed(() => step(run, schedule));
+    await afterStep(run, row, seconds);
+  }
+}
+
+async function openSchedule(run: Run): Promise<Schedule> {
+  const { scheduler, schedulerKind } = run.parts;
+  const { repeatsTasks = false } = schedulerKind;
+  const fresh = { state: scheduler.init(), tasks: new TrainingTasks(run, repeatsTasks) };
+  // The others forget all between two steps.
+  if (!repeatsTasks) return fresh;
+  const stored = run.resumedFrom && (await readSchedule<Stored>(run.resumedFrom));
+  const schedule = stored
+    ? { state: stored.state, tasks: new TrainingTasks(run, true, stored.more.known) }
+    : fresh;
+  run.saveSchedule = (directory) => {
+    const { state, tasks } = schedule;
+    return writeSchedule(directory, { state, more: { known: tasks.known }, trajectories: [] });
+  };
+  return schedule;
+}
+
+async function step(run: Run, schedule: Schedule): Promise<Record<string, number>> {
+  const [scheduled, rolloutSeconds] = await timed(() => gather(run, schedule));
+  const { commands } = scheduled;
+  const trained = commands.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
+  const [learned, learnSeconds] = await timed(() => run.learner.learn(trained, updatesDone(run)));
+  const metrics = noteLearned(run, learned);
+  run.state = { ...run.state, rlSteps: run.state.rlSteps + 1 };
+  return {
+    ...(await stepRow(run, { ...scheduled, trained, learned: metrics })),
+    'time/rollout': rolloutSeconds,
+    'time/learn': learnSeconds,
+  };
+}
+
+/** What a step rolled out and what the scheduler said of it. */
+interface Gathered {
+  readonly commands: readonly ScheduleCommand[];
+  readonly results: readonly ScoredGroupResult[];
+  readonly tasks: readonly Task[];
+  readonly rounds: number;
+}
+
+/** Does what the scheduler tells, round by round, until it says what to train on. */
+async function gather(run: Run, schedule: Schedule): Promise<Gathered> {
+  const { parts, state } = run;
+  const { scheduler } = parts;
+  const started = { kind: 'stepStarted', step: state.rlSteps } as const;
+  let [schedulerState, commands] = scheduler.next(schedule.state, started);
+  const all: ScheduleCommand[] = [...commands];
+  const results: ScoredGroupResult[] = [];
+  const tasks: Task[] = [];
+  const seen = new Map<string, number>();
+  let rounds = 0;
+  const isDecided = () => all.some(({ kind }) => kind === 'trainOn');
+  while (!isDecided()) {
+    const indices = commands.flatMap((c) =>
+      c.kind === 'rollOut'
+        ? schedule.tasks.take(c.count)
+        : c.kind === 'rollOutAgain'
+          ? schedule.tasks.again(c.taskIds)
+          : [],
+    );
+    if (indices.length === 0) {
+      throw stuckScheduler(run);
+    }
+    rounds++;
+    const next = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
+    // A task that was measured in this step is drawn anew, not the same once more.
+    const visit = Math.max(...next.map(({ id }) => seen.get(id) ?? 0));
+    const scored = await rollOut(run, next, visit);
+    for (const [i, task] of next.entries()) {
+      schedule.tasks.note(task.id, indices[i] as number);
+      seen.set(task.id, visit + 1);
+    }
+    tasks.push(...next);
+    results.push(...scored);
+    const told: ScheduleCommand[] = [];
+    for (const [i, { scored: group }] of scored.entries()) {
+      const event =
+        group.trajectories.length === 0
+          ? ({ kind: 'groupFailed', taskId: next[i]?.id ?? '' } as const)
+          : ({ kind: 'groupScored', group } as const);
+      const [after, answer] = scheduler.next(schedulerState, event);
+      schedulerState = after;
+      told.push(...answer);
+    }
+    commands = told;
+    all.push(...told);
+  }
+  schedule.state = schedulerState;
+  return { commands: all, results, tasks, rounds };
+}
+
+/**
+ * A scored group per task, in order, with what failed around the model or could not be scored.
+ *
+ * @param visit times a task of these was rolled out in this step before
+ */
+async function rollOut(
+  run: Run,
+  tasks: readonly Task[],
+  visit: number,
+): Promise<readonly ScoredGroupResult[]> {
+  const { config, parts, state } = run;
+  const { rl, rollout } = config;
+  await parts.syncSampler();
+  const { groups } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
+    groupSize: rl.groupSize,
+    seed: config.seed,
+    stream: visit === 0 ? `train/${state.rlSteps}` : `train/${state.rlSteps}+${visit}`,
+    temperature: rl.temperature,
+    maxTokensPerTurn: rollout.maxTurnTokens,
+    maxContextTokens: rollout.maxContextTokens,
+    images: parts.images,
+    sharedPrefix: config.packing.sharedPrefix,
+    concurrency: rollout.concurrency,
+    retries: rollout.retries,
+    ...(rollout.deadlineSeconds !== undefined && { deadlineSeconds: rollout.deadlineSeconds }),
+  });
+  const results = await scoreRollouts({ ...parts, retries: rollout.retries }, groups, tasks);
+  const error = nothingScored(run, results);
+  if (error !== undefined) throw error;
+  return results;
+}

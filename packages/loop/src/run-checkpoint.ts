@@ -1,0 +1,26 @@
+/** A run's checkpoints: policy with optimizer, schedule, and where the run stands. */
+import { join } from 'node:path';
+import { checkpointDirectory, checkpointsOf, saveCheckpoint } from '@saccade/run-store';
+import type { Run } from './run.ts';
+
+/** The weights reinforcement learning starts from; their checkpoint is always kept. */
+export function coldStartOf({ directory, state }: Pick<Run, 'directory' | 'state'>): string {
+  return join(checkpointDirectory(checkpointsOf(directory), state.sftUpdates), 'policy');
+}
+
+/** Writes a checkpoint of the run as it stands; the log is on the disk before it. */
+export async function saveRun(
+  run: Run,
+  options: { readonly pinned?: boolean } = {},
+): Promise<void> {
+  run.state = await saveCheckpoint(run.directory, {
+    state: run.state,
+    log: run.log,
+    keep: run.config.checkpoint.keep,
+    pinned: options.pinned ?? false,
+    fill: async (directory) => {
+      await run.parts.policy.save(join(directory, 'policy'), { optimizer: true });
+      await run.saveSchedule?.(directory);
+    },
+  });
+}

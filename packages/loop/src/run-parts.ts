@@ -1,0 +1,59 @@
+/** The parts of a run, as its loops use them: interfaces, never a class of theirs. */
+import type { Algorithm } from '@saccade/algorithms';
+import type { ColdStart } from '@saccade/data';
+import type { EvaluatedParts, EvaluationSettings } from '@saccade/eval';
+import type { Protocol } from '@saccade/gym';
+import type { Optimizer, Schedule } from '@saccade/optim';
+import type { Policy } from '@saccade/policy';
+import type { MakeEnv, PackingSettings, RolloutSettings } from '@saccade/rollout';
+import type { Scheduler, SchedulerKind } from '@saccade/schedulers';
+import type { CheckpointSettings } from './settings/checkpoint.ts';
+import type { RlSettings } from './settings/rl.ts';
+import type { SftSettings } from './settings/sft.ts';
+
+/** The settings of a run that its loops read. */
+export interface RunSections {
+  readonly seed: number;
+  readonly rollout: RolloutSettings;
+  readonly evaluation: EvaluationSettings;
+  /** A run whose cold start this one continues, or a policy. */
+  readonly startFrom?: string | undefined;
+  readonly sft: SftSettings;
+  readonly rl: RlSettings;
+  readonly packing: PackingSettings;
+  readonly checkpoint: CheckpointSettings;
+}
+
+/** What a loop trains: any policy that can begin a stage with fresh moments. */
+export interface StagePolicy extends Policy {
+  /** Forgets the optimizer's state, as at the start of another training stage. */
+  resetOptimizer(): void;
+}
+
+export interface RunParts extends EvaluatedParts {
+  readonly policy: StagePolicy;
+  readonly protocol: Protocol;
+  /** The examples of the cold start; absent where there is none. */
+  readonly coldStart?: OpenColdStart;
+  readonly makeEnv: MakeEnv;
+  readonly algorithm: Algorithm;
+  readonly sftOptimizer: StageOptimizer;
+  readonly schedulerKind: SchedulerKind;
+  readonly scheduler: Scheduler;
+  /** Seconds after which a streaming scheduler cancels a task; absent: never. */
+  readonly taskDeadlineSeconds?: number;
+}
+
+/** A cold start with its settings. */
+export interface OpenColdStart extends Pick<ColdStart, 'name'> {
+  /** Tasks at the front of the training split that reinforcement learning skips. */
+  readonly taskCount: number;
+  gather: (context: Parameters<ColdStart['gather']>[1]) => ReturnType<ColdStart['gather']>;
+}
+
+/** What a stage of training steps with. */
+export interface StageOptimizer {
+  readonly optimizer: Optimizer;
+  /** The learning rate of each update of the stage. */
+  readonly schedule: Schedule;
+}

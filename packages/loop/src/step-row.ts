@@ -1,0 +1,81 @@
+/** The row of `metrics.jsonl` that a step of reinforcement learning leaves. */
+import { timed } from '@saccade/core';
+import { keep, mean, positiveNegativeRatio, rolloutMetrics, taskMetrics } from '@saccade/eval';
+import type { Task } from '@saccade/gym';
+import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
+import { type AdvantagedTrajectory, countDrops, type ScheduleCommand } from '@saccade/schedulers';
+import { auditMetrics } from './audit-metrics.ts';
+import type { Run } from './run.ts';
+
+/** What happened in a step. */
+export interface StepRecord {
+  /** What the scheduler said. */
+  readonly commands: readonly ScheduleCommand[];
+  /** Groups that ended, and their tasks in the same order. */
+  readonly results: readonly ScoredGroupResult[];
+  readonly tasks: readonly Task[];
+  readonly trained: readonly AdvantagedTrajectory[];
+  /** What learning measured. */
+  readonly learned: Readonly<Record<string, number>>;
+  /** Rounds of rolling out; 1 where there are none. */
+  readonly rounds?: number;
+}
+
+/** Metrics of a step that was taken; keeps its trajectories where they are to be kept. */
+export async function stepRow(
+  run: Run,
+  { commands, results, tasks, trained, learned, rounds = 1 }: StepRecord,
+): Promise<Record<string, number>> {
+  const { config, state } = run;
+  const groups = results.map(({ scored }) => scored);
+  const every = config.rl.keepTrajectoriesEverySteps;
+  if (every > 0 && state.rlSteps % every === 0) {
+    const kept = groups.flatMap(({ trajectories }) => trajectories);
+    const name = `step-${String(state.rlSteps).padStart(6, '0')}`;
+    await keep(run, name, kept, tasks, config.rl.groupSize);
+  }
+  const drops = Object.entries(countDrops(commands)).flatMap(([reason, dropped]) => [
+    [`filter/${reason}/groups`, dropped.groups],
+    [`filter/${reason}/trajectories`, dropped.trajectories],
+  ]);
+  const [audited, auditSeconds] = await timed(async () =>
+    auditMetrics(run, results.map(auditedGroup)),
+  );
+  const exhausted = commands.find((command) => command.kind === 'exhausted');
+  if (exhausted?.kind === 'exhausted') {
+    const { filled, wanted } = exhausted;
+    const message =
+      `Step ${state.rlSteps}: after ${exhausted.rounds} rounds ${filled} of ${wanted} groups ` +
+      'teach something; it trained on those.';
+    run.onEvent({ kind: 'warning', message });
+  }
+  return {
+    // Where rollouts stream, a step may end before any of them does.
+    ...(groups.length > 0 && rolloutMetrics(groups)),
+    ...taskMetrics(results, tasks),
+    ...audited,
+    ...Object.fromEntries(drops),
+    positive_negative_advantage_ratio: positiveNegativeRatio(trained),
+    trained_trajectories: trained.length,
+    ...(rounds > 1 && { 'schedule/rounds': rounds }),
+    ...(exhausted !== undefined && { 'schedule/exhausted': 1 }),
+    ...(groups.length > 0 && {
+      'failed/ratio':
+        1 - mean(groups.map(({ trajectories }) => trajectories.length)) / config.rl.groupSize,
+    }),
+    ...failureCounts(results),
+    ...learned,
+    num_tokens: state.tokens,
+    'time/audit': auditSeconds,
+  };
+}
+
+/** Trajectories without a reward by the boundary they failed at; absent where none did. */
+function failureCounts(results: readonly ScoredGroupResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { failure } of results.flatMap(({ failed }) => failed)) {
+    const name = `failed/${failure?.boundary ?? 'env'}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}

@@ -1,0 +1,1 @@
+export { nano } from './nano.ts';

@@ -1,0 +1,11 @@
+/** Models by name. */
+import { defineRegistry, type Registry } from '@saccade/core';
+import * as catalog from './catalog.ts';
+import type { ModelUnit } from './model.ts';
+
+export { defineModel, type ModelContext, type ModelUnit } from './model.ts';
+
+export const models: Registry<ModelUnit> = defineRegistry<ModelUnit>('model', catalog);
+
+/** The units of this package, with the literal types of their names and settings. */
+export type KnownModel = (typeof catalog)[keyof typeof catalog];

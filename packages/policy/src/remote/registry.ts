@@ -1,0 +1,9 @@
+/** Engines by name. */
+import { defineRegistry, type Registry } from '@saccade/core';
+import * as catalog from './catalog.ts';
+import type { EngineUnit } from './engine.ts';
+
+export const engines: Registry<EngineUnit> = defineRegistry<EngineUnit>('engine', catalog);
+
+/** The units of this package, with the literal types of their names and settings. */
+export type KnownEngine = (typeof catalog)[keyof typeof catalog];

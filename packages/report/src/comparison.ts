@@ -1,0 +1,115 @@
+/** Several runs side by side: what each reached, and their curves in one picture. */
+import type { MetricsRow } from '@saccade/run-store';
+import type { Chart, Point, Series } from './charts.ts';
+import { boundaryOf, type Evaluation, evaluationsOf, numberIn, rowsOf } from './curves.ts';
+import { formatDifference, formatPercent, wilsonInterval } from './numbers.ts';
+
+/** With more runs than this, error bars hide what they belong to. */
+const MOST_WITH_BARS = 6;
+
+export interface ComparedRun {
+  readonly label: string;
+  readonly metrics: readonly MetricsRow[];
+}
+
+/** The curves of all runs over RL steps, a colour a run. */
+export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[] {
+  const heldOut = (value: (evaluation: Evaluation) => Omit<Point, 'x'>): Series[] =>
+    runs.map(({ label, metrics }, i) => ({
+      label,
+      kind: 'dots',
+      colour: i + 1,
+      points: evaluationsOf(metrics).map((one) => ({ x: one.step, ...value(one) })),
+    }));
+  const training = (name: string): Series[] =>
+    runs.map(({ label, metrics }, i) => {
+      const boundary = boundaryOf(metrics);
+      const points = rowsOf(metrics, 'rl').map((row) => ({
+        x: row.step - boundary,
+        y: numberIn(row, name),
+      }));
+      return { label, kind: 'line', colour: i + 1, points };
+    });
+  const hasBars = runs.length <= MOST_WITH_BARS;
+  return [
+    {
+      title: 'Accuracy on held-out tasks',
+      about: hasBars ? '95 % Wilson intervals.' : 'Without their intervals, for there are many.',
+      xLabel: 'RL step',
+      yRange: [0, 1],
+      yFormat: (share) => formatPercent(share, 0),
+      series: heldOut(({ accuracy, count }) => ({
+        y: accuracy,
+        ...(hasBars && wilsonInterval(accuracy, count)),
+      })),
+    },
+    {
+      title: 'Tool calls on held-out tasks',
+      about: 'Per trajectory.',
+      xLabel: 'RL step',
+      yRange: [0, 0],
+      series: heldOut(({ toolCalls }) => ({ y: toolCalls })),
+    },
+    {
+      title: 'Reward in training',
+      about: 'Mean of a step.',
+      xLabel: 'RL step',
+      yRange: [0, 0],
+      series: training('reward'),
+    },
+    {
+      title: 'Entropy in training',
+      about: 'Nats per token.',
+      xLabel: 'RL step',
+      yRange: [0, 0],
+      series: training('entropy'),
+    },
+  ];
+}
+
+/**
+ * A Markdown table: accuracy and tool calls after the cold start and at the end, and the mean reward
+ * of the last ten steps, which is steadier than one evaluation.
+ */
+export function comparisonTable(runs: readonly ComparedRun[]): string {
+  const rows = runs.map(({ label, metrics }) => {
+    const evaluations = evaluationsOf(metrics);
+    const before = evaluations.find((one) => one.label === 'sft');
+    const after = evaluations.filter((one) => one.label !== 'sft').at(-1);
+    const gain = 100 * ((after?.accuracy ?? Number.NaN) - (before?.accuracy ?? Number.NaN));
+    return [
+      label,
+      percent(before),
+      percent(after),
+      Number.isFinite(gain) ? formatDifference(gain, 1) : '–',
+      `${calls(before)} → ${calls(after)}`,
+      lastReward(metrics),
+      String(rowsOf(metrics, 'rl').length),
+    ];
+  });
+  const head = ['run', 'after SFT', 'after RL', 'points', 'tool calls', 'last reward', 'RL steps'];
+  const widths = head.map((title, i) =>
+    Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+function lastReward(metrics: readonly MetricsRow[]): string {
+  // Where rollouts stream, a step may end before any of them does.
+  const rewards = rowsOf(metrics, 'rl')
+    .map((row) => numberIn(row, 'reward'))
+    .filter(Number.isFinite)
+    .slice(-10);
+  if (rewards.length === 0) return '–';
+  return (rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length).toFixed(3);
+}
+
+function percent(evaluation: Evaluation | undefined): string {
+  return evaluation ? formatPercent(evaluation.accuracy) : '–';
+}
+
+function calls(evaluation: Evaluation | undefined): string {
+  return evaluation ? evaluation.toolCalls.toFixed(2) : '–';
+}

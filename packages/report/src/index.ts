@@ -1,0 +1,20 @@
+export { auditRun, type RunAudit } from './audit-run.ts';
+export { type Chart, drawChart } from './charts.ts';
+export { type ComparedRun, comparisonTable } from './comparison.ts';
+export { drawComparison } from './comparison-picture.ts';
+export { boundaryOf, numberIn, rowsOf } from './curves.ts';
+export { Html, html, rawHtml } from './html.ts';
+export {
+  formatDifference,
+  formatNumber,
+  formatPercent,
+  type Interval,
+  wilsonInterval,
+} from './numbers.ts';
+export { drawPicture, MOST_RUNS } from './picture-of-charts.ts';
+export { readRun } from './read-run.ts';
+export { type Comparison, missingFacts, type Rescored, rescore } from './rescore.ts';
+export { readStoredRun } from './stored-run.ts';
+export { styleSheet } from './style.ts';
+export { writeAudit } from './write-audit.ts';
+export { writeReport } from './write-report.ts';

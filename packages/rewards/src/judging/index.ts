@@ -1,0 +1,11 @@
+/** Judges of runs by name. */
+import { defineRegistry, type Registry } from '@saccade/core';
+import * as catalog from './catalog.ts';
+import type { JudgingUnit } from './judging-unit.ts';
+
+export { defineJudging, type JudgingContext, type JudgingUnit } from './judging-unit.ts';
+
+export const judgings: Registry<JudgingUnit> = defineRegistry<JudgingUnit>('judge', catalog);
+
+/** The units of this package, with the literal types of their names and settings. */
+export type KnownJudging = (typeof catalog)[keyof typeof catalog];

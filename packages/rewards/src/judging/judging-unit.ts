@@ -1,0 +1,25 @@
+/** Judges as a run can choose them by name: who grades answers, crops and reasoning. */
+import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
+import type { GroupJudges } from '../judge-group.ts';
+
+/** What a run gives its judges. */
+export interface JudgingContext {
+  /** The run's directory, where grades are cached: a resumed run asks nothing twice. */
+  readonly directory: string;
+  /** A secret by the name of its environment variable. @throws ConfigError if it is not set */
+  secret(field: string, variable: string): string;
+}
+
+export interface JudgingUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
+  readonly name: string;
+  readonly description: string;
+  /** @throws ConfigError for settings that do not go together */
+  open(settings: SettingsOf<Schema>, context: JudgingContext): GroupJudges;
+}
+
+/** Judges of one's own, for catalogs and recipes. */
+export function defineJudging<const Name extends string, Schema extends SettingsSchema>(
+  unit: JudgingUnit<Schema> & { readonly name: Name },
+): JudgingUnit<Schema> & { readonly name: Name } {
+  return unit;
+}

@@ -1,0 +1,92 @@
+/** A model behind an OpenAI-compatible server that grades answers and tool use. */
+import { join } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import { count, flag, optionalText, quantity, text } from '@saccade/core/settings';
+import { z } from 'zod';
+import { askWith } from '../ask-judge.ts';
+import { openAiChat } from '../chat/openai-chat.ts';
+import { steadyChat } from '../chat/steady-chat.ts';
+import { fileCache } from '../file-cache.ts';
+import type { Judge } from '../judge.ts';
+import { answerJudge } from '../judges/answer-judge.ts';
+import { consistencyJudge } from '../judges/consistency-judge.ts';
+import { cropJudge } from '../judges/crop-judge.ts';
+import { processJudge } from '../judges/process-judge.ts';
+import { defineJudging } from './judging-unit.ts';
+
+export const openai = defineJudging({
+  name: 'openai',
+  description: 'A model behind an OpenAI-compatible chat API grades answers, crops and reasoning.',
+  settings: z.strictObject({
+    baseUrl: text({
+      default: 'http://127.0.0.1:8000/v1',
+      unit: 'URL',
+      about: 'Address of the server, up to /v1.',
+    }),
+    model: text({
+      default: 'judge',
+      unit: 'name',
+      about: 'The model that judges, as the server calls it.',
+    }),
+    keyVariable: optionalText({
+      unit: 'name',
+      about: 'Environment variable with the server’s API key; unset: no key.',
+    }),
+    judgesAnswers: flag({
+      default: false,
+      about: 'Whether it also grades answers that the verifier refuses.',
+    }),
+    maxConcurrent: count({
+      min: 1,
+      max: 4096,
+      default: 16,
+      unit: 'requests',
+      about: 'Requests in flight at a time.',
+    }),
+    timeoutSeconds: quantity({
+      min: 0.1,
+      max: 3600,
+      default: 60,
+      unit: 'seconds',
+      about: 'Time limit of one request.',
+    }),
+    retries: count({
+      min: 0,
+      max: 100,
+      default: 3,
+      unit: 'retries',
+      about: 'Retries before the judge has failed; then the trajectory has no reward.',
+    }),
+    maxTokens: count({
+      min: 1,
+      max: 100_000,
+      default: 512,
+      unit: 'tokens',
+      about: 'Longest reply of the judge.',
+    }),
+  }),
+  open(settings, { directory, secret }) {
+    const { baseUrl, model, keyVariable, maxConcurrent, retries, timeoutSeconds, maxTokens } =
+      settings;
+    if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
+      throw new ConfigError(
+        'judge.baseUrl',
+        `judge.baseUrl: expected an address like http://127.0.0.1:8000/v1, got "${baseUrl}".`,
+      );
+    }
+    const apiKey = keyVariable && secret('judge.keyVariable', keyVariable);
+    const chat = steadyChat(openAiChat({ baseUrl, model, ...(apiKey && { apiKey }) }), {
+      maxConcurrent,
+      retries,
+      timeoutMs: 1000 * timeoutSeconds,
+    });
+    const cache = fileCache(join(directory, 'grades.jsonl'));
+    const ask = <Input>(asked: Judge<Input>) => askWith(asked, chat, { cache, maxTokens });
+    return {
+      ...(settings.judgesAnswers && { answer: ask(answerJudge) }),
+      crop: ask(cropJudge),
+      process: ask(processJudge),
+      consistency: ask(consistencyJudge),
+    };
+  },
+});

@@ -1,0 +1,17 @@
+/** The sparse reward of VISTA-R1's ablation. */
+import { definePreset, term } from '../preset.ts';
+import { repetition } from '../rewards/repetition.ts';
+import { vistaSparse as reward } from '../rewards/vista-sparse.ts';
+
+/**
+ *   R_sparse = R_f·R_c
+ *
+ * arXiv:2511.19773, §6.3. The terms of weight 0 add nothing: they hold the settings by which
+ * repeated text counts as malformed.
+ */
+export const vistaSparse = definePreset({
+  name: 'vista-sparse',
+  paper: 'VISTA-R1, arXiv:2511.19773, §6.3',
+  description: 'R_sparse = R_f·R_c',
+  terms: [term(reward, 1, 'paper'), term(repetition, 0, 'ours')],
+});

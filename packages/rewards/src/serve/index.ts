@@ -1,0 +1,2 @@
+export { openRewardService } from './reward-service.ts';
+export { openScoreAnswer } from './score-answer.ts';

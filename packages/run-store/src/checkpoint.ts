@@ -1,0 +1,310 @@
+/**
+ * Checkpoints: a directory with a manifest of every file's size and SHA-256, written last. It has a
+ * valid manifest or it does not count. Nothing is removed before its successor is on the disk.
+ */
+import { basename, join } from 'node:path';
+import { type EventSink, messageOf } from '@saccade/core';
+import { flush, listTree, makeDirectories, removeTree, writeAndFlush } from './durable-files.ts';
+import { type FileSystem, type FileSystemOption, nodeFileSystem } from './file-system.ts';
+import { formatSealed, readSealed, sha256 } from './sealed-json.ts';
+import { damageOf, describeDamage, StoreError } from './store-error.ts';
+
+const MANIFEST = 'manifest.json';
+/** In front of the name of a directory that is being written, and of one that is being replaced. */
+const WRITING = '.writing-';
+const REPLACED = '.replaced-';
+/** In front of one that is being removed: a half-removed one is no damaged checkpoint. */
+const REMOVED = '.removed-';
+
+interface ManifestFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** A checkpoint on disk whose every file is as its manifest says. */
+export interface Checkpoint {
+  readonly directory: string;
+  readonly step: number;
+  /** Kept whatever the retention says, e.g. the end of the cold start. */
+  readonly pinned: boolean;
+  /** False if its manifest is of format 1 and has no checksum of its own. */
+  readonly isChecked: boolean;
+}
+
+interface Manifest extends Pick<Checkpoint, 'step' | 'pinned' | 'isChecked'> {
+  readonly files: readonly ManifestFile[];
+}
+
+export interface WriteCheckpointOptions extends FileSystemOption {
+  /** Newest unpinned checkpoints to keep. */
+  readonly keep: number;
+  readonly pinned?: boolean;
+  /** Called between the moment the checkpoint is on the disk and the removal of old ones. */
+  readonly beforeRemoval?: (kept: readonly number[]) => void;
+}
+
+export function checkpointsOf(directory: string): string {
+  return join(directory, 'checkpoints');
+}
+
+/** Where the checkpoint of a step lies, whether it is there or not. */
+export function checkpointDirectory(parent: string, step: number): string {
+  return join(parent, `step-${String(step).padStart(6, '0')}`);
+}
+
+/**
+ * Writes one checkpoint atomically: `fill` writes its files into a temporary directory; manifest,
+ * flush and rename follow; then old ones go.
+ *
+ * @throws StoreError if it cannot be written; earlier checkpoints are untouched
+ */
+export async function writeCheckpoint(
+  parent: string,
+  step: number,
+  fill: (directory: string) => Promise<void>,
+  options: WriteCheckpointOptions,
+): Promise<Checkpoint> {
+  const { keep, pinned = false, fileSystem = nodeFileSystem, beforeRemoval } = options;
+  const directory = checkpointDirectory(parent, step);
+  const temporary = join(parent, `${WRITING}${basename(directory)}`);
+  try {
+    makeDirectories(fileSystem, parent);
+    recoverCheckpoints(fileSystem, parent);
+    removeTree(fileSystem, temporary);
+    fileSystem.makeDirectory(temporary);
+    await fill(temporary);
+    const files = flushTree(fileSystem, temporary);
+    const manifest = formatSealed('checkpoint', { step, pinned, files });
+    writeAndFlush(fileSystem, join(temporary, MANIFEST), manifest);
+    flush(fileSystem, temporary);
+    putInPlace(fileSystem, parent, temporary, directory);
+  } catch (error) {
+    try {
+      removeTree(fileSystem, temporary);
+    } catch {
+      // The next checkpoint of this step removes it.
+    }
+    const { problem } = damageOf(directory, error);
+    const known = intact(fileSystem, parent).at(-1);
+    const remedy =
+      known === undefined
+        ? 'There is no earlier checkpoint.'
+        : `${basename(known)} and older ones are intact.`;
+    throw new StoreError(
+      {
+        path: `checkpoint ${directory}`,
+        problem: `it could not be written, ${problem}`,
+        remedy: `${remedy} Remedy that, then go on with --resume.`,
+      },
+      { cause: error },
+    );
+  }
+  const { kept, removed } = retention(fileSystem, parent, keep, step);
+  beforeRemoval?.(kept);
+  for (const name of removed) discard(fileSystem, parent, name);
+  return { directory, step, pinned, isChecked: true };
+}
+
+/** Removes a directory that is not needed; what cannot be removed is tried again next time. */
+function discard(fileSystem: FileSystem, parent: string, name: string): void {
+  const doomed = name.startsWith('.') ? name : `${REMOVED}${name}`;
+  try {
+    if (doomed !== name) {
+      removeTree(fileSystem, join(parent, doomed));
+      fileSystem.rename(join(parent, name), join(parent, doomed));
+      flush(fileSystem, parent);
+    }
+    removeTree(fileSystem, join(parent, doomed));
+  } catch {
+    // The new checkpoint is on the disk; that an old one is too does no harm.
+  }
+}
+
+/** Flushes every file and directory, and gives what the manifest says of the files. */
+function flushTree(fileSystem: FileSystem, directory: string): readonly ManifestFile[] {
+  return listTree(fileSystem, directory).flatMap(({ path, isDirectory }) => {
+    const full = join(directory, path);
+    flush(fileSystem, full);
+    if (isDirectory) return [];
+    const bytes = fileSystem.readFile(full);
+    return [{ path, sizeBytes: bytes.length, sha256: sha256(bytes) }];
+  });
+}
+
+/** The one that was there steps aside first, and goes only once the new one is in place for good. */
+function putInPlace(
+  fileSystem: FileSystem,
+  parent: string,
+  temporary: string,
+  directory: string,
+): void {
+  const aside = join(parent, `${REPLACED}${basename(directory)}`);
+  const isReplaced = fileSystem.status(directory) !== undefined;
+  if (isReplaced) fileSystem.rename(directory, aside);
+  try {
+    fileSystem.rename(temporary, directory);
+  } catch (error) {
+    if (isReplaced) fileSystem.rename(aside, directory);
+    throw error;
+  }
+  flush(fileSystem, parent);
+  if (isReplaced) discard(fileSystem, parent, basename(aside));
+}
+
+/** Puts back what stepped aside where a crash came before its successor was in place. */
+function recoverCheckpoints(fileSystem: FileSystem, parent: string): void {
+  for (const name of fileSystem.readDirectory(parent)) {
+    if (!name.startsWith(REPLACED)) continue;
+    const own = join(parent, name.slice(REPLACED.length));
+    if (isIntact(fileSystem, own)) removeTree(fileSystem, join(parent, name));
+    else if (fileSystem.status(own) === undefined) {
+      fileSystem.rename(join(parent, name), own);
+      flush(fileSystem, parent);
+    }
+  }
+}
+
+function stepOf(name: string): number | undefined {
+  const digits = /^step-(\d{6,})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Directories of checkpoints, oldest first, valid or not; also one that was being replaced. */
+export function listCheckpoints(
+  parent: string,
+  { fileSystem = nodeFileSystem }: FileSystemOption = {},
+): readonly string[] {
+  if (fileSystem.status(parent)?.isDirectory !== true) return [];
+  const names = fileSystem.readDirectory(parent);
+  const nameOf = (name: string): string => name.replace(REPLACED, '');
+  return names
+    .filter((name) => stepOf(nameOf(name)) !== undefined)
+    .sort((a, b) => Number(stepOf(nameOf(a))) - Number(stepOf(nameOf(b))) || (a < b ? -1 : 1))
+    .map((name) => join(parent, name));
+}
+
+function intact(fileSystem: FileSystem, parent: string): readonly string[] {
+  try {
+    return listCheckpoints(parent, { fileSystem }).filter((one) => isIntact(fileSystem, one));
+  } catch {
+    return [];
+  }
+}
+
+/** Whether the manifest is whole and every file there with its size; contents are not read. */
+function isIntact(fileSystem: FileSystem, directory: string): boolean {
+  try {
+    const { files } = readManifestOf(fileSystem, directory);
+    return files.every(
+      ({ path, sizeBytes }) => fileSystem.status(join(directory, path))?.sizeBytes === sizeBytes,
+    );
+  } catch {
+    return false;
+  }
+}
+
+const REMEDY = 'Restore it from a copy, or go on from another checkpoint.';
+
+function readManifestOf(fileSystem: FileSystem, directory: string): Manifest {
+  const path = join(directory, MANIFEST);
+  const { value, damage } = readSealed(fileSystem, path, 'checkpoint', REMEDY);
+  const [first] = damage;
+  if (value === undefined) {
+    throw new StoreError(first ?? { path, problem: 'it is missing', remedy: REMEDY });
+  }
+  const { step, pinned, files } = value.fields;
+  const isManifest =
+    typeof step === 'number' && typeof pinned === 'boolean' && Array.isArray(files);
+  if (!isManifest || !files.every(isManifestFile)) {
+    throw new StoreError({ path, problem: 'it is no manifest of a checkpoint', remedy: REMEDY });
+  }
+  const named = stepOf(basename(directory).replace(REPLACED, ''));
+  if (named !== undefined && named !== step) {
+    const problem = `it says step ${step}, and its directory is called ${basename(directory)}`;
+    throw new StoreError({ path, problem, remedy: REMEDY });
+  }
+  return { step, pinned, files, isChecked: value.isChecked };
+}
+
+function isManifestFile(value: unknown): value is ManifestFile {
+  const { path, sizeBytes, sha256: digest } = (value ?? {}) as Partial<ManifestFile>;
+  if (typeof path !== 'string' || typeof sizeBytes !== 'number') return false;
+  return typeof digest === 'string' && !path.startsWith('/') && !path.split('/').includes('..');
+}
+
+/**
+ * Checks every file of a checkpoint against its manifest.
+ *
+ * @throws StoreError naming the first file that is missing or differs
+ */
+export function verifyCheckpoint(
+  directory: string,
+  { fileSystem = nodeFileSystem }: FileSystemOption = {},
+): Checkpoint {
+  const { files, ...manifest } = readManifestOf(fileSystem, directory);
+  for (const { path, sizeBytes, sha256: digest } of files) {
+    const full = join(directory, path);
+    const differs = (problem: string): StoreError =>
+      new StoreError({ path: full, problem, remedy: REMEDY });
+    let bytes: Buffer;
+    try {
+      bytes = fileSystem.readFile(full);
+    } catch (error) {
+      throw differs(damageOf(full, error).problem);
+    }
+    if (bytes.length !== sizeBytes) {
+      throw differs(`it has ${bytes.length} bytes, its manifest says ${sizeBytes}`);
+    }
+    if (sha256(bytes) !== digest) throw differs('it does not have the SHA-256 of its manifest');
+  }
+  return { directory, ...manifest };
+}
+
+/** The newest valid checkpoint; a damaged one is passed over with a warning that names the file. */
+export function findLatestCheckpoint(
+  parent: string,
+  onEvent: EventSink,
+  { fileSystem = nodeFileSystem }: FileSystemOption = {},
+): Checkpoint | undefined {
+  for (const directory of [...listCheckpoints(parent, { fileSystem })].reverse()) {
+    try {
+      return verifyCheckpoint(directory, { fileSystem });
+    } catch (error) {
+      const what = error instanceof StoreError ? describeDamage(error) : messageOf(error);
+      const message = `checkpoint ${basename(directory)} is damaged: ${what} Trying the one before it.`;
+      onEvent({ kind: 'warning', message });
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Which directories stay. Only whole checkpoints count among those to keep; a damaged one goes once a
+ * whole one of a later step is there. What is later than the one just written belongs to a time that
+ * is done again.
+ */
+function retention(
+  fileSystem: FileSystem,
+  parent: string,
+  keep: number,
+  written: number,
+): { readonly kept: readonly number[]; readonly removed: readonly string[] } {
+  const removed = fileSystem
+    .readDirectory(parent)
+    .filter((name) => name.startsWith(WRITING) || name.startsWith(REMOVED));
+  const kept: number[] = [];
+  let unpinned = 0;
+  for (const directory of [...listCheckpoints(parent, { fileSystem })].reverse()) {
+    const name = basename(directory);
+    const step = stepOf(name);
+    if (step === undefined || step > written) continue;
+    const manifest = isIntact(fileSystem, directory)
+      ? readManifestOf(fileSystem, directory)
+      : undefined;
+    if (manifest?.pinned === true || (manifest !== undefined && unpinned++ < Math.max(1, keep))) {
+      kept.push(step);
+    } else removed.push(name);
+  }
+  return { kept: kept.reverse(), removed };
+}

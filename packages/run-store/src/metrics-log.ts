@@ -1,0 +1,142 @@
+/** `metrics.jsonl`: one JSON object per row, in the order things happened. */
+
+import { dirname } from 'node:path';
+import type { EventSink } from '@saccade/core';
+import { flush as flushPath, makeDirectories, writeAll } from './durable-files.ts';
+import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
+import { FIRST_LINK, readRows, sealRow } from './rows.ts';
+import { type Damage, storeError } from './store-error.ts';
+
+export type Stage = 'sft' | 'rl' | 'evaluation';
+
+export interface MetricsRow {
+  readonly stage: Stage;
+  /** Steps of the whole run done when the row was written: SFT updates, then RL steps. */
+  readonly step: number;
+  readonly [name: string]: number | string;
+}
+
+/** Where the log stood when a checkpoint was written. */
+export interface MetricsMark {
+  readonly sizeBytes: number;
+  /** What the next row is linked to; absent in checkpoints of format 1. */
+  readonly link?: string;
+}
+
+export interface MetricsLog {
+  /** What was found damaged, and what is lost for good, when the log was opened. */
+  readonly damage: readonly Damage[];
+  /** @throws StoreError if the row cannot be written; no part of it is left in the file */
+  append(row: MetricsRow): void;
+  /** Flushes to the disk and says where the log stands: a resumed run cuts the file there. */
+  flush(): Required<MetricsMark>;
+  close(): void;
+}
+
+export interface MetricsLogOptions extends FileSystemOption {
+  /** Where to go on; default: after the last whole row. */
+  readonly from?: MetricsMark;
+}
+
+/**
+ * Opens the log for appending. What lies after `from` belongs to steps that are done again, and is
+ * cut off. A file that is shorter has lost rows: that is damage, not an error, as training does not
+ * need them.
+ *
+ * @throws StoreError if the file cannot be opened
+ */
+export function openMetricsLog(
+  path: string,
+  { from, fileSystem = nodeFileSystem }: MetricsLogOptions = {},
+): MetricsLog {
+  const damage: Damage[] = [];
+  let file: number;
+  let size: number;
+  let link: string;
+  try {
+    makeDirectories(fileSystem, dirname(path));
+    const isNew = fileSystem.status(path) === undefined;
+    file = fileSystem.open(path, 'a');
+    if (isNew) flushPath(fileSystem, dirname(path));
+  } catch (error) {
+    throw storeError(path, error);
+  }
+  try {
+    const found = fileSystem.readFile(path);
+    const wanted = Math.min(found.length, from?.sizeBytes ?? found.length);
+    const kept = found.subarray(0, wanted);
+    size = kept.lastIndexOf(0x0a) + 1;
+    const read = readRows(path, kept);
+    damage.push(...read.damage);
+    if (from !== undefined && from.sizeBytes > size) {
+      damage.push({
+        path,
+        problem: `it ends after ${size} bytes, the checkpoint was written at ${from.sizeBytes}`,
+        remedy: 'The rows between are lost; restore the file from a copy to have them.',
+      });
+    }
+    link = from?.link ?? read.value.lastOwn;
+    if (size < found.length) {
+      fileSystem.truncate(file, size);
+      fileSystem.sync(file);
+    }
+  } catch (error) {
+    fileSystem.close(file);
+    throw storeError(path, error);
+  }
+  /** Set while the file may end in a part of a row. */
+  let isTorn = false;
+  const mend = (): void => {
+    fileSystem.truncate(file, size);
+    isTorn = false;
+  };
+  return {
+    damage,
+    append(row) {
+      const sealed = sealRow(JSON.stringify(row), link);
+      const bytes = Buffer.from(`${sealed.line}\n`);
+      try {
+        if (isTorn) mend();
+        isTorn = true;
+        writeAll(fileSystem, file, bytes);
+        isTorn = false;
+      } catch (error) {
+        try {
+          mend();
+        } catch {
+          // Tried again before the next row.
+        }
+        throw storeError(path, error);
+      }
+      size += bytes.length;
+      link = sealed.own;
+    },
+    flush() {
+      try {
+        if (isTorn) mend();
+        fileSystem.sync(file);
+      } catch (error) {
+        throw storeError(path, error);
+      }
+      return { sizeBytes: size, link };
+    },
+    close: () => fileSystem.close(file),
+  };
+}
+
+/** Whether a mark's link is one. */
+export function isLink(text: string): boolean {
+  return text === FIRST_LINK || /^[0-9a-f]{16}$/.test(text);
+}
+
+/** Appends a row to a log, and tells whoever listens. */
+export function logRow(
+  { log, onEvent }: { readonly log: MetricsLog; readonly onEvent: EventSink },
+  row: MetricsRow,
+): void {
+  log.append(row);
+  const values = Object.fromEntries(
+    Object.entries(row).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
+  onEvent({ kind: 'metrics', step: row.step, values });
+}

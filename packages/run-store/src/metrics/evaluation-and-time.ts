@@ -1,0 +1,46 @@
+/** Metrics of evaluations, and of the clock. */
+import { type Metric, metricsOf } from './metric.ts';
+
+const evaluation = ['evaluation'] as const;
+
+export const evaluationAndTime: readonly Metric[] = [
+  ...metricsOf({ source: 'packages/eval/src/evaluate.ts', stages: evaluation }, [
+    ['label', 'name', 'Name of the evaluation: sft, step-<n>, final.'],
+    ['eval/accuracy', 'share', 'Held-out tasks whose final answer was judged right.'],
+    [
+      'eval/tool_calls/mean',
+      'calls',
+      'Mean number of code executions and tool calls per trajectory, whatever their result.',
+    ],
+    ['eval/turns/mean', 'turns', 'Mean number of turns per held-out task.'],
+    ['eval/visual_tokens/mean', 'tokens', 'Mean number of image tokens in the context.'],
+    ['eval/count', 'tasks', 'Held-out tasks that were scored.'],
+    ['eval/step_of_rl', 'steps', 'Reinforcement-learning steps done before the evaluation.'],
+    ['eval/must_use/<tool>/ratio', 'share', 'Held-out tasks that require a tool and used it.'],
+    ['eval/needless_turns/ratio', 'share', 'Held-out tasks turned though none was required.'],
+    ['eval/accuracy/<difficulty>', 'share', 'Right answers to held-out tasks of one difficulty.'],
+    [
+      'eval/tool_calls/<difficulty>/mean',
+      'calls',
+      'Mean tool calls in held-out tasks of one difficulty.',
+    ],
+  ]),
+  ...metricsOf(
+    { source: 'packages/run-store/src/metrics-log.ts', stages: ['sft', 'rl', 'evaluation'] },
+    [
+      ['stage', 'name', 'Stage of the run: sft, rl or evaluation.'],
+      ['step', 'steps', 'Steps of the whole run: cold-start updates, then RL steps.'],
+    ],
+  ),
+  ...metricsOf({ source: 'packages/loop/src/after-step.ts', stages: ['sft', 'rl'] }, [
+    ['step_time', 'seconds', 'Wall-clock time of the step.', 'trl'],
+  ]),
+  ...metricsOf({ source: 'packages/loop/src/rl.ts', stages: ['rl', 'evaluation'] }, [
+    ['time/<phase>', 'seconds', 'Wall-clock time of one phase: rollout, learn, audit, evaluation.'],
+    [
+      'throughput/<unit>_per_second',
+      '1/s',
+      'Tokens or trajectories per second of wall-clock time.',
+    ],
+  ]),
+];

@@ -1,0 +1,76 @@
+/** A checkpoint of a run, with what lies outside of it on the disk first. */
+import { join } from 'node:path';
+import { checkpointsOf, writeCheckpoint } from './checkpoint.ts';
+import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
+import { updateManifest } from './manifest.ts';
+import { type MetricsLog, openMetricsLog } from './metrics-log.ts';
+import { type RunState, writeState } from './state.ts';
+
+export interface SaveOptions extends FileSystemOption {
+  readonly state: RunState;
+  readonly log: MetricsLog;
+  /** Newest unpinned checkpoints to keep. */
+  readonly keep: number;
+  readonly pinned: boolean;
+  /** Writes weights and whatever else resuming needs into the checkpoint's directory. */
+  readonly fill: (directory: string) => Promise<void>;
+}
+
+/**
+ * Writes the checkpoint of a run as it stands. Metrics reach the disk before it, and files of
+ * trajectories have when they were written; then comes the checkpoint, then the manifest of the run,
+ * and only then old checkpoints go.
+ *
+ * @returns the state that was written
+ * @throws StoreError if it cannot be written; earlier checkpoints are untouched
+ */
+export async function saveCheckpoint(
+  directory: string,
+  { state, log, keep, pinned, fill, fileSystem = nodeFileSystem }: SaveOptions,
+): Promise<RunState> {
+  const { sizeBytes, link } = log.flush();
+  const saved: RunState = { ...state, metricsBytes: sizeBytes, metricsLink: link };
+  const step = saved.sftUpdates + saved.rlSteps;
+  await writeCheckpoint(
+    checkpointsOf(directory),
+    step,
+    async (temporary) => {
+      await fill(temporary);
+      writeState(temporary, saved, { fileSystem });
+    },
+    {
+      keep,
+      pinned,
+      fileSystem,
+      beforeRemoval: (checkpoints) =>
+        updateManifest(fileSystem, directory, (before) => ({
+          ...before,
+          metricsBytes: sizeBytes,
+          checkpoints,
+        })),
+    },
+  );
+  return saved;
+}
+
+/**
+ * Opens the log of a run at a state: that of the checkpoint it goes on from, or `initialState`. The
+ * manifest forgets what is done again before anything of it is cut off.
+ *
+ * @throws StoreError if the log cannot be opened
+ */
+export function openRunLog(
+  directory: string,
+  state: RunState,
+  { fileSystem = nodeFileSystem }: FileSystemOption = {},
+): MetricsLog {
+  const { metricsBytes, metricsLink } = state;
+  const step = state.sftUpdates + state.rlSteps;
+  updateManifest(fileSystem, directory, (before) => ({
+    ...before,
+    metricsBytes: Math.min(before.metricsBytes, metricsBytes),
+    checkpoints: before.checkpoints.filter((one) => one <= step),
+  }));
+  const from = { sizeBytes: metricsBytes, ...(metricsLink !== undefined && { link: metricsLink }) };
+  return openMetricsLog(join(directory, 'metrics.jsonl'), { from, fileSystem });
+}

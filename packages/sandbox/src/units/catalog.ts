@@ -1,0 +1,2 @@
+export { local } from './local.ts';
+export { remote } from './remote.ts';

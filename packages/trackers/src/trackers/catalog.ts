@@ -1,0 +1,3 @@
+export { csv } from './csv.ts';
+export { jsonl } from './jsonl.ts';
+export { tensorboard } from './tensorboard.ts';
