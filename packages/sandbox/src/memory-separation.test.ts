@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
+import { emulationReason } from './isolations/micro-vm.ts';
 import { processesBelow, scanMemory } from './memory-scan.fixture.ts';
 import { ensurePython } from './python-environment.ts';
 import { isOpenToOthers } from './python-interpreter.ts';
@@ -100,6 +101,8 @@ describe.each(localTiers)('the memory of a fresh session in the %s tier', (tier)
             ? 'the repository is closed to other users'
             : undefined;
       if (reason !== undefined) return context.skip(reason);
+      const emulated = tier === 'micro-vm' ? await emulationReason() : undefined;
+      if (emulated !== undefined) return context.skip(emulated);
       const seen = await look(tier, isUser);
       if (typeof seen === 'string') {
         if (machine.test(seen)) return context.skip(seen);
