@@ -115,7 +115,7 @@ async function phase(hostileShare, minutes) {
   const timer = hostileShare > 0 ? setInterval(sample, 2_000) : undefined;
   await pause(minutes * 60);
   clearInterval(timer);
-  const { seconds } = load;
+  const seconds = [...load.seconds];
   const calls = load.counts.ended - begin.ended;
   console.log(
     `${hostileShare > 0 ? 'hostile' : 'quiet'}: ${calls} calls, ${seconds.length} honest, ` +

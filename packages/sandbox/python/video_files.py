@@ -26,7 +26,8 @@ def map_descriptor(number):
     """The bytes behind it, read-only."""
     if os.fstat(number).st_size == 0:
         return b""  # which cannot be mapped
-    return mmap.mmap(number, 0, access=mmap.ACCESS_READ)
+    # Private, because gVisor, and Linux before 6.7, map no sealed memory as shared. It is read, so not copied.
+    return mmap.mmap(number, 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
 
 
 def map_file(path):
