@@ -2,16 +2,18 @@
 /**
  * Attacks every tier of this machine and prints how each attack ended: as the user who starts it and,
  * started as root, as an ordinary user too. `node packages/sandbox/bin/attacks.js PYTHON`, with the
- * interpreter that `ensurePython` made; `--json` for the results alone.
+ * interpreter that `ensurePython` made; tiers may be named after it; `--json` for the results alone.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { drawAttacks, runAttacks } from '../dist/attacks/index.js';
 import { localTiers } from '../dist/index.js';
 
-const [python = 'python3', form] = process.argv.slice(2);
+const [python = 'python3', ...rest] = process.argv.slice(2);
+const form = rest.find((word) => word === '--json');
+const named = rest.filter((word) => word !== form);
 const columns = [];
-for (const tier of localTiers) {
+for (const tier of named.length > 0 ? named : localTiers) {
   try {
     columns.push(await runAttacks(python, tier));
   } catch (error) {
@@ -36,7 +38,7 @@ if (form === '--json') {
 }
 
 function asOrdinaryUser() {
-  const own = [process.execPath, fileURLToPath(import.meta.url), python, '--json'];
+  const own = [process.execPath, fileURLToPath(import.meta.url), python, ...named, '--json'];
   const identity = ['--reuid', '65534', '--regid', '65534', '--clear-groups', '--'];
   const child = spawnSync('setpriv', [...identity, ...own], {
     env: { ...process.env, HOME: '/tmp' },

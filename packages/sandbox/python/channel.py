@@ -1,20 +1,44 @@
-"""A non-blocking socket with frames coming in and a queue going out."""
+"""What waits to be written to a non-blocking descriptor, and the socket to Node."""
 
-import socket
+import os
 from collections import deque
 
+import shared_memory
 import wire
 
+# Read at once of what lies in a session's memory.
+PIECE_BYTES = 1 << 18
 # One for all channels: room for every read would be mapped, touched and unmapped each time.
-_chunk = memoryview(bytearray(1 << 18))
+_chunk = memoryview(bytearray(PIECE_BYTES))
 
 
-class Channel:
-    def __init__(self, sock):
-        sock.setblocking(False)
-        self.sock = sock
-        self.buffer = wire.FrameBuffer()
+class Stretch:
+    """The first bytes behind a descriptor, its own, which are read only when there is room for them."""
+
+    def __init__(self, number, size):
+        self.number = number
+        self.size = size
+        self.at = 0
+
+    def next(self):
+        """The next piece; empty at the end. What cannot be read any more is zeros."""
+        left = min(PIECE_BYTES, self.size - self.at)
+        piece = os.pread(self.number, left, self.at).ljust(left, b"\0") if left else b""
+        self.at += len(piece)
+        return piece
+
+    def close(self):
+        shared_memory.give_back(self.number, self.size)
+        os.close(self.number)
+
+
+class Outbox:
+    """`write` takes a piece of data, and says how much of it went."""
+
+    def __init__(self, write):
+        self.write = write
         self.queue = deque()
+        # Bytes that are held here; what still lies in a session's memory does not count.
         self.pending = 0
 
     def push(self, data):
@@ -22,22 +46,54 @@ class Channel:
         self.pending += len(data)
         self.flush()
 
+    def push_memory(self, number, size):
+        """Sends the first `size` bytes of a session's memory, whose descriptor stays the caller's."""
+        if size <= PIECE_BYTES:
+            self.push(os.pread(number, size, 0).ljust(size, b"\0"))
+            return
+        self.queue.append(Stretch(os.dup(number), size))
+        self.flush()
+
     def flush(self):
         while self.queue:
             head = self.queue[0]
+            if isinstance(head, Stretch):
+                piece = head.next()
+                if not piece:
+                    self.queue.popleft().close()
+                    continue
+                head = memoryview(piece)
+                self.queue.appendleft(head)
+                self.pending += len(head)
             try:
-                sent = self.sock.send(head)
+                sent = self.write(head)
             except (BlockingIOError, InterruptedError):
                 return
             except OSError:  # the other side is gone; its end is noticed where it is read
-                self.queue.clear()
-                self.pending = 0
+                self.clear()
                 return
             self.pending -= sent
             if sent == len(head):
                 self.queue.popleft()
             else:
                 self.queue[0] = head[sent:]
+
+    def clear(self):
+        for one in self.queue:
+            if isinstance(one, Stretch):
+                one.close()
+        self.queue.clear()
+        self.pending = 0
+
+
+class Channel(Outbox):
+    """A non-blocking socket with frames coming in as well."""
+
+    def __init__(self, sock):
+        sock.setblocking(False)
+        super().__init__(sock.send)
+        self.sock = sock
+        self.buffer = wire.FrameBuffer()
 
     def fill(self):
         """False at the end of the stream."""
@@ -49,9 +105,3 @@ class Channel:
             return False
         self.buffer.feed(_chunk[:size])
         return size > 0
-
-    def has_more(self):
-        try:
-            return bool(self.sock.recv(1, socket.MSG_PEEK))
-        except OSError:
-            return False

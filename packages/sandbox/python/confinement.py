@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 
+import copies
 import fork_hooks
 import guard
 import landlock
@@ -47,13 +48,18 @@ class Confinement:
         self.readable = (*SYSTEM, *config["readable"])
         self.sessions = os.path.join(config["scratch"], "sessions")
         os.makedirs(self.sessions, mode=0o711, exist_ok=True)
-        self.filter = seccomp.Filter(self.libc) if "seccomp" in layers else None
         self.abi = landlock.abi(self.libc) if "landlock" in layers else 0
         self.cloner = namespaces.Cloner() if self.libc is not None else None
         self.has_namespaces = False
         # Why there are no namespaces for each session, where they were asked for.
         self.obstacle = None
         self.mount_point = config["mountPoint"]
+        # What sessions of the server's own user are not to see, where it is theirs to change.
+        self.places = [config["scratch"]]
+        if config["memoryGroups"].get("folder") is not None:
+            self.places.append(config["memoryGroups"]["folder"])
+        shares = config["shareGroups"].values()
+        self.places.extend(place["folder"] for place in shares if "folder" in place)
         if "namespaces" in layers and self.mount_point is not None:
             self.has_namespaces = True
             self.obstacle = self._try_namespaces(config["uidBase"])
@@ -63,23 +69,34 @@ class Confinement:
         self.rules = None
         if self.has_namespaces and self.abi:
             self.rules = self._make_rules(os.path.dirname(self.mount_point))
+        self.filter = None
+        if "seccomp" in layers:
+            # Landlock says nothing of modes, owners and times, which belong to a file's owner.
+            is_walled = "landlock" in layers
+            owns_nothing = config["uidBase"] is not None or self.has_namespaces
+            self.filter = seccomp.Filter(self.libc, not is_walled, not is_walled or owns_nothing)
+            if is_walled and not owns_nothing:
+                copies.forgive_refused_metadata()
 
     @property
     def kept_descriptor(self):
         """What a session's process still needs when it lets go of all others."""
         return None if self.rules is None else self.rules.number
 
-    def fork(self, uid, for_parent=False, group=None):
-        """As `os.fork`, into the session's namespaces and `group` where it has some; without the
-        libraries' hooks.
+    def fork(self, uid, for_parent=False, group=None, shares=()):
+        """As `os.fork`, into the session's namespaces, `group` and `shares` where it has some; without
+        the libraries' hooks.
 
         The process is our parent's child instead of ours if it is `for_parent`.
         """
         with fork_hooks.no_hooks:
             pid = self._fork(uid, for_parent, None if group is None else group.directory)
-        if pid == 0 and group is not None:
+        if pid == 0 and (group is not None or shares):
             try:
-                group.join()
+                if group is not None:
+                    group.join()
+                for tasks in shares:
+                    os.write(tasks, b"0")
             except OSError:
                 os._exit(1)  # rather none than one without its limit
         return pid
@@ -142,6 +159,8 @@ class Confinement:
         namespaces.mount_memory(self.libc, directory, limits["diskBytes"], limits["files"])
         # It shows the processes of the server's namespace; nothing here needs it.
         namespaces.mount_memory(self.libc, "/proc", 4096, 1)
+        for place in () if uid is not None else self.places:
+            namespaces.mount_memory(self.libc, place, 4096, 1)
         namespaces.drop_capabilities(self.libc)
         guard.prctl(guard.PR_SET_DUMPABLE, 0)
         self._end_by(ENDING_SIGNALS)

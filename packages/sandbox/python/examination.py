@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import time
 
 import guard
@@ -14,12 +15,18 @@ from processes import session_directory
 NEWUSER = 0x1000_0000
 UNSHARE = {"x86_64": 272, "aarch64": 97}
 IO_URING_SETUP = 425
+PERSONALITY = {"x86_64": 135, "aarch64": 92}
+PRLIMIT64 = {"x86_64": 302, "aarch64": 261}
 PTRACE_SEIZE = 0x4206  # attaches without stopping
 
 
 def examine(config, confinement, process_limit, supervisor):
     """Starts two sessions' processes, lets one attack the other and everything else."""
     victim, hold = _start_victim(config, confinement, process_limit)
+    post = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    post_path = os.path.join(config["scratch"], "post")
+    post.bind(post_path)
+    os.chmod(post_path, 0o777)
     read_end, write_end = os.pipe()
     server = os.getpid()
     others = [victim, server, supervisor]
@@ -30,7 +37,7 @@ def examine(config, confinement, process_limit, supervisor):
         os.close(hold)
         try:
             confinement.enter(user(config, 1), directory, process_limit, server)
-            report = _attack(config, others, directory)
+            report = _attack(config, others, directory, post_path)
         except BaseException as error:
             report = {"failure": f"{type(error).__name__}: {error}"}
         os.write(write_end, json.dumps(report).encode())
@@ -41,12 +48,24 @@ def examine(config, confinement, process_limit, supervisor):
     os.waitpid(pid, 0)
     os.close(hold)
     os.waitpid(victim, 0)
+    post.close()
+    os.unlink(post_path)
     report = json.loads(text) if text else {"failure": "the examining process died"}
     report["landlockAbi"] = confinement.abi
     report["hasNamespaces"] = confinement.has_namespaces
+    report["bootId"] = _boot_id()
     if confinement.obstacle is not None:
         report["namespacesObstacle"] = confinement.obstacle
     return report
+
+
+def _boot_id():
+    """The number that the kernel gave itself at its start: tells kernels apart."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return "none"
 
 
 def user(config, slot):
@@ -90,7 +109,7 @@ def _start_victim(config, confinement, process_limit):
     return pid, hold
 
 
-def _attack(config, others, directory):
+def _attack(config, others, directory, post_path):
     victim_file = os.path.join(os.path.dirname(directory), "svictim", "secret")
     libc = ctypes.CDLL(None, use_errno=True)
     machine = os.uname().machine
@@ -99,13 +118,18 @@ def _attack(config, others, directory):
         "uid": os.getuid(),
         "readsLibraries": _reads_libraries(),
         "seesHostFiles": opens(config["canaryFile"], os.O_RDONLY),
+        "seesHostPaths": os.path.exists(config["canaryFile"]),
         "reachesNetwork": _connects(config["canaryPort"]),
         "makesSockets": _works(lambda: socket.socket(socket.AF_INET).close()),
+        "sendsDatagrams": _works(lambda: _send_datagram(post_path)),
+        "changesMetadata": _works(lambda: _touch(config["canaryFile"])),
+        "makesUnlistedCalls": libc.syscall(PERSONALITY.get(machine, -1), 0xFFFF_FFFF) >= 0,
         "writesSystem": opens("/proc/sys/vm/overcommit_memory", os.O_WRONLY),
         "seesProcesses": any(os.path.exists(f"/proc/{pid}/stat") for pid in others),
         "signalsOthers": any(_works(lambda: os.kill(pid, 0)) for pid in others),
         "readsMemoryOfOthers": any(opens(f"/proc/{pid}/mem", os.O_RDONLY) for pid in others),
         "tracesOthers": any(libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0 for pid in others),
+        "limitsOthers": any(_limits(libc, machine, pid) for pid in others),
         "readsFilesOfOthers": opens(victim_file, os.O_RDONLY),
         "makesIoUring": _io_uring(libc),
         "writesOutside": any(
@@ -141,6 +165,25 @@ def _writes(place):
         return False
     os.unlink(path)
     return True
+
+
+def _send_datagram(path):
+    with socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0] as sock:
+        sock.connect(path)
+        sock.send(b"x")
+
+
+def _touch(path):
+    """Sets a mode and times, to what they are."""
+    info = os.stat(path)
+    os.chmod(path, stat.S_IMODE(info.st_mode))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def _limits(libc, machine, pid):
+    """Whether the limits of another process could be set: who may read them may."""
+    found = (ctypes.c_uint64 * 2)()
+    return libc.syscall(PRLIMIT64.get(machine, -1), pid, 0, None, ctypes.byref(found)) == 0
 
 
 def _io_uring(libc):

@@ -8,6 +8,7 @@ import signal
 import sys
 
 import pages
+import session_wire
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -62,7 +63,8 @@ def limit(limits, process_limit):
         (resource.RLIMIT_NOFILE, limits["openFiles"]),
         (resource.RLIMIT_NPROC, process_limit),
         (resource.RLIMIT_MEMLOCK, 0),
-        (resource.RLIMIT_AS, limits["memoryBytes"]),
+        # The memory for replies is mapped all the time, and no memory of the code's.
+        (resource.RLIMIT_AS, limits["memoryBytes"] + session_wire.MAX_REPLY_BYTES),
     )
     for name, value in hard:
         ceiling = resource.getrlimit(name)[1]

@@ -13,15 +13,20 @@ PIECE = 8 * 1024 * 1024
 # Files smaller than this are lost in what the kernel needs besides.
 LEAST_FILE = 2 * 1024 * 1024
 HELD = "held"
+# On a busy machine a try can fail although the limit holds; the reverse is not possible.
+TRIES = 2
 
 
 def examine_memory(config, confinement, process_limit, groups):
     """The part of the report on memory. Where the limit does not hold, the groups are given up."""
     if groups.folder is not None:
-        try:
-            obstacle = _try_limits(config, confinement, process_limit, groups)
-        except (OSError, ValueError) as error:
-            obstacle = str(error)
+        for _ in range(TRIES):
+            try:
+                obstacle = _try_limits(config, confinement, process_limit, groups)
+            except (OSError, ValueError) as error:
+                obstacle = str(error)
+            if obstacle is None:
+                break
         if obstacle is not None:
             groups.give_up(f"Control groups do not limit sessions here: {obstacle}.")
     if groups.folder is not None:

@@ -8,9 +8,9 @@ import guard
 import namespaces
 import pages
 import wire
-from processes import keep_only
+from orders import PREPARE_VIDEOS, send_order
+from processes import REQUESTS_FD, keep_only, reserve
 
-ANSWERED = ("image", "video")
 # About what the small objects of the libraries take.
 LIBRARIES_BYTES = 24 * 1024 * 1024
 
@@ -31,42 +31,41 @@ class NurseryLink:
 
     def __init__(self, config):
         self.sock, theirs = socket.socketpair()
-        self.buffer = wire.FrameBuffer()
         supervisor = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-            be_nursery(keep_only(theirs.detach(), None), config, supervisor)
+            keep_only((theirs.detach(),))
+            reserve()
+            be_nursery(socket.socket(fileno=REQUESTS_FD), config, supervisor)
         theirs.close()
         self.ready = self.hear()
 
     def hear(self):
         try:
-            frame = wire.read_blocking(self.sock, self.buffer)
+            frame = wire.read_blocking(self.sock, wire.FrameBuffer())
         except OSError as error:
             raise NurseryEnded(str(error)) from error
         if frame is None:
             raise NurseryEnded("the nursery's process ended")
         return wire.decode(frame[2], frame[1])[0]
 
-    def say(self, data, descriptors=()):
+    def ask(self, *order):
+        """What it answers."""
         try:
-            sent = socket.send_fds(self.sock, [data], descriptors)
-            self.sock.sendall(memoryview(data)[sent:])
+            send_order(self.sock, *order)
+            answer = self.sock.recv(wire.NUMBER.size, socket.MSG_WAITALL)
         except OSError as error:
             raise NurseryEnded(str(error)) from error
-
-    def relay(self, header, body, header_length):
-        """Passes on what a frame of Node's says of a picture or video; the answer, if there is one."""
-        self.say(wire.PREFIX.pack(len(body), 0, header_length) + body)
-        return self.hear() if header["type"] in ANSWERED else None
-
-    def open(self, slot, request, sock):
-        """The new process's number; raises OSError where the kernel refuses one."""
-        self.say(wire.encode(slot + 1, request), [sock.fileno()])
-        answer = self.sock.recv(wire.NUMBER.size, socket.MSG_WAITALL)
         if len(answer) < wire.NUMBER.size:
             raise NurseryEnded("the nursery's process ended")
-        told = wire.NUMBER.unpack(answer)[0]
+        return wire.NUMBER.unpack(answer)[0]
+
+    def prepare_videos(self):
+        self.ask(PREPARE_VIDEOS)
+
+    def open(self, slot, number, video_count, descriptors):
+        """The new process's number; raises OSError where the kernel refuses one."""
+        told = self.ask(slot, number, video_count, descriptors)
         if told < 0:
             raise OSError(-told, f"a new process: {os.strerror(-told)}")
         return told
@@ -90,7 +89,10 @@ def be_nursery(sock, config, supervisor):
 
 
 class NurseryWithin:
-    """The nursery in the supervisor's own process, where the system has no way to fork for a parent."""
+    """The nursery in the supervisor's own process, where the system has no way to fork for a parent.
+
+    There a session's memory begins as a copy of the supervisor's, with the inputs that it sends on.
+    """
 
     def __init__(self, config):
         import nursery
@@ -99,10 +101,8 @@ class NurseryWithin:
         self.ready = self.nursery.ready
         self.pid = None
 
-    def relay(self, header, body, header_length):
-        return self.nursery.obey(*wire.decode(body, header_length))
+    def prepare_videos(self):
+        self.nursery.prepare_videos()
 
-    def open(self, slot, request, sock):
-        data = wire.encode(slot + 1, request)
-        _, _, header_length = wire.PREFIX.unpack_from(data)
-        return self.nursery.open(slot, header_length, data[wire.PREFIX.size :], sock.fileno())
+    def open(self, slot, number, video_count, descriptors):
+        return self.nursery.open(slot, number, video_count, descriptors)

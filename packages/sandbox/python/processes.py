@@ -2,10 +2,10 @@
 
 import os
 import signal
-import socket
 
-# A session's socket gets this number, so that everything above it can be closed.
-SESSION_FD = 3
+# A session reads requests from the first and writes its replies to the second; the nursery and the
+# server have their own sockets at the first.
+REQUESTS_FD, REPLIES_FD = 3, 4
 
 
 class Session:
@@ -19,11 +19,10 @@ class Session:
         # Its control group, where memory is limited by session.
         self.group = None
         self.pid = 0
-        self.channel = None
-        # Why it was ended by us: close, timeout, protocol, exit.
+        self.link = None
+        # Why it was ended by us: close, timeout, protocol, exit; and more words on that.
         self.cause = None
-        # What the selector watches for; 0 when it watches no more.
-        self.events = 0
+        self.reason = ""
 
 
 def session_directory(config, number, has_namespaces):
@@ -34,33 +33,33 @@ def session_directory(config, number, has_namespaces):
 
 
 class Start:
-    """What a forked child needs to become a session."""
+    """What a forked child needs to become a session; the rest it is told behind its walls."""
 
-    def __init__(self, request, uid, sock, images, videos, process_limit, server_pid):
-        self.mode = request["mode"]
-        self.repairs = request["repairs"]
-        # What is returned besides what code shows.
-        self.capture = request["capture"]
+    def __init__(self, uid, scratch, memory, images, videos, process_limit, server_pid):
         self.uid = uid
-        self.scratch = request["place"]
-        self.sock = sock
+        self.scratch = scratch
+        # Descriptors: of the memory for its replies, and of its inputs in the order of their names.
+        self.memory = memory
         self.images = images
-        # Paths of its videos' files, by name.
         self.videos = videos
         self.process_limit = process_limit
         self.server_pid = server_pid
 
 
-def keep_only(sock, kept):
-    """Closes all descriptors above the standard ones but `kept` (None: none) and `sock`; gives its socket."""
-    os.dup2(sock, SESSION_FD, inheritable=False)
-    last = os.sysconf("SC_OPEN_MAX")
-    if kept is None:
-        os.closerange(SESSION_FD + 1, last)
-    else:
-        os.closerange(SESSION_FD + 1, kept)
-        os.closerange(kept + 1, last)
-    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, SESSION_FD)
+def reserve():
+    """Takes the number of the pipe for replies, so that nothing which is to be kept gets it."""
+    os.dup2(0, REPLIES_FD, inheritable=False)
+
+
+def keep_only(moved, kept=()):
+    """Closes all descriptors above the standard ones but `kept` and `moved`, which get numbers from 3."""
+    for place, number in enumerate(moved, REQUESTS_FD):
+        os.dup2(number, place, inheritable=False)
+    begin = REQUESTS_FD + len(moved)
+    for number in sorted(kept):
+        os.closerange(begin, number)
+        begin = number + 1
+    os.closerange(begin, os.sysconf("SC_OPEN_MAX"))
 
 
 def ended_child():

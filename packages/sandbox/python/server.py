@@ -15,7 +15,9 @@ import sys
 import guard
 import wire
 from channel import Channel
+from held_inputs import HeldInputs
 from nursery_link import start_nursery
+from processes import reserve
 from supervisor import Supervisor
 
 # Results wait in the sessions, not here, while Node does not read.
@@ -38,7 +40,8 @@ class Server:
         for selector in (self.selector, self.narrow):
             selector.register(sock, self.node_events, self.node)
             selector.register(self.wake_in, selectors.EVENT_READ, self.wake_in)
-        self.supervisor = Supervisor(config, nursery, self.selector, self.tell, self.node.push)
+        self.inputs = HeldInputs()
+        self.supervisor = Supervisor(config, nursery, self.inputs, self.selector, self.node)
 
     def tell(self, header):
         self.node.push(wire.encode(0, header))
@@ -53,7 +56,7 @@ class Server:
                 if key.data is self.wake_in:
                     self.drain_wakeups()
                 elif key.data is not self.node:
-                    supervisor.serve(key.data, events)
+                    supervisor.serve(key.data)
                 elif events & selectors.EVENT_READ:
                     if not self.node.fill():
                         return
@@ -80,20 +83,22 @@ class Server:
 
     def obey(self, number, header_length, body):
         """Does what a frame of Node's says."""
-        header, _ = wire.decode(body, header_length)
+        header, blobs = wire.decode(body, header_length)
         kind = header["type"]
         if kind == "execute":
-            self.supervisor.execute(number, header_length, body)
+            self.supervisor.execute(number, blobs[0])
         elif kind == "open":
             self.supervisor.open(number, header)
         elif kind == "close":
             self.supervisor.close(number)
         elif kind == "ping":
             self.tell({"type": "pong", "id": header["id"]})
-        else:
-            answer = self.nursery.relay(header, body, header_length)
-            if answer is not None:
-                self.tell(answer)
+        elif kind == "hold":
+            if header["kind"] == "video":
+                self.nursery.prepare_videos()
+            self.inputs.hold(header["kind"], header["id"], blobs[0])
+        elif kind == "drop":
+            self.inputs.drop(header["kind"], header["id"])
 
 
 def main():
@@ -106,6 +111,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     sock = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(sock.fileno(), False)
+    reserve()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     frame = wire.read_blocking(sock, wire.FrameBuffer())
     if frame is None:

@@ -14,7 +14,7 @@ import sys
 import time
 
 import guard
-import wire
+from session_wire import DIED, RESULT
 from snapshot import Snapshot, go_back, places
 
 COMMITTED, FAILED = b"c", b"f"
@@ -33,16 +33,15 @@ class Transactions:
         self.snapshot = Snapshot(os.getcwd(), self.limits["diskBytes"])
         self.snapshot.take()
         self.is_first = True
-        guard.prctl(guard.PR_SET_CHILD_SUBREAPER, 1)
+        adopts = guard.prctl(guard.PR_SET_CHILD_SUBREAPER, 1)
+        # Where the first process does not become the parent of the later ones, it waits for their
+        # last descriptor of this pipe (gVisor before 2023, macOS).
+        self.lifeline = None if adopts else os.pipe()
 
     def serve(self):
-        buffer = wire.FrameBuffer()
-        while True:
-            frame = wire.read_blocking(self.worker.sock, buffer)
-            if frame is None:
-                os._exit(0)
-            _, blobs = wire.decode(frame[2], frame[1])
-            self.run(blobs[0].decode())
+        while (request := self.worker.link.next()) is not None:
+            self.run(request[1].decode())
+        os._exit(0)
 
     def run(self, code):
         """In the process that holds the session when it is over, this returns."""
@@ -99,20 +98,22 @@ class Transactions:
         if not is_kept:
             result["rolledBack"] = True
             os.write(verdict, FAILED)
-            worker.send(result, worker.capture.blobs)
+            worker.link.reply(RESULT, result, worker.capture.blobs)
             os._exit(0)
         # The parent's end is no longer ours.
         guard.prctl(guard.PR_SET_PDEATHSIG, 0)
         self.is_first = False
         os.write(verdict, COMMITTED)
         os.close(verdict)
-        worker.send(result, worker.capture.blobs)
+        worker.link.reply(RESULT, result, worker.capture.blobs)
 
     def wait_for(self, pid, verdict):
         """What the child says; empty if it ended without a word, None if it did not in time."""
         watched = [verdict]
-        if hasattr(os, "pidfd_open"):
+        try:
             watched.append(os.pidfd_open(pid))
+        except (AttributeError, OSError):
+            pass  # not every kernel has it (gVisor's): the end of the pipe tells as well
         try:
             ready = select.select(watched, [], [], self.limits["wallSeconds"])[0]
             if verdict in ready or self.has_word(verdict):
@@ -143,17 +144,21 @@ class Transactions:
         """The child is the session now. The first process waits for the last."""
         if not self.is_first:
             os._exit(0)
-        self.worker.sock.close()
+        self.worker.link.close()
         sys.stdout = sys.stderr = None
         while True:
             try:
                 os.wait()
             except ChildProcessError:
-                os._exit(0)
+                break
+        if self.lifeline is not None:
+            ours, theirs = self.lifeline
+            os.close(theirs)
+            os.read(ours, 1)
+        os._exit(0)
 
     def tell_death(self, cause, status, wall_ms, max_rss_kb, message=""):
-        self.worker.send({
-            "type": "died",
+        self.worker.link.reply(DIED, {
             "cause": cause,
             "message": message,
             "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,

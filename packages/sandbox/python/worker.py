@@ -1,6 +1,7 @@
 """The process of one session: runs the code it is sent in one namespace and reports how it went."""
 
 import builtins
+import io
 import os
 import random
 import resource
@@ -15,10 +16,12 @@ from PIL import Image
 
 import provenance
 import video
+import shared_memory
 import video_files
-import wire
 from extras import Extras
+from processes import REPLIES_FD, REQUESTS_FD
 from repairs import Repairs
+from session_wire import FAILED, OPENED, REFUSED, RESULT, SessionSide
 from static_check import StaticCheck
 from transactions import Transactions
 
@@ -26,6 +29,7 @@ CODE_NAME = "<code>"
 # Code that leaves nothing behind, and how often the interpreter has to see it before it changes no more.
 REHEARSED = ("print(1)", "1 / 0")
 REHEARSALS = 20
+MAX_NAME = 1024
 MAX_MESSAGE = 4 * 1024
 MAX_TRACEBACK = 8 * 1024
 
@@ -43,6 +47,27 @@ def live_in(directory):
         os.environ[name] = directory
 
 
+class WrongInput(Exception):
+    """A picture or a video that cannot be given to the session's code; `described` says which and why."""
+
+    def __init__(self, described):
+        super().__init__(described)
+        self.described = described
+
+
+def open_image(name, number, index):
+    """The picture behind a descriptor, which is closed. Raises WrongInput."""
+    try:
+        image = Image.open(io.BytesIO(shared_memory.read_whole(number)))
+        image.load()
+    except Exception as error:
+        message = shorten(f"{type(error).__name__}: {error}", MAX_MESSAGE)
+        raise WrongInput({"image": index, "message": message}) from error
+    os.close(number)
+    provenance.mark(image, name)
+    return image
+
+
 class Worker:
     """Made in the server, all but what differs between sessions: what is not done in a session's process
     touches none of the pages it shares, and touching one costs as much as a thousand instructions.
@@ -53,7 +78,9 @@ class Worker:
         self.limits = config["limits"]
         self.capture = capture
         self.check = StaticCheck(config["forbidden"])
-        self.repairs = self.extras = self.sock = None
+        self.repairs = self.extras = self.link = None
+        # Whether submitted code may have run in it.
+        self.is_open = False
         # CPU time of the processes that were this session before.
         self.cpu_before = 0.0
         main = types.ModuleType("__main__")
@@ -82,6 +109,10 @@ class Worker:
             for code in REHEARSED:
                 self.run(code)
             self.capture.add(Image.new("RGB", (8, 8)), "image")
+        for kind in ("PNG", "JPEG"):
+            drawn = io.BytesIO()
+            Image.new("RGB", (8, 8)).save(drawn, kind)
+            Image.open(drawn).load()
         self.capture.begin()
         # What goes wrong here from now on is for whoever started the server, not for a session.
         sys.stdout, sys.stderr = streams
@@ -89,59 +120,61 @@ class Worker:
     def run_session(self, start):
         """In a session's process: never returns."""
         try:
-            self.begin(start)
+            self.link = SessionSide(REQUESTS_FD, REPLIES_FD, start.memory)
+            mode = self.begin(start)
+            self.serve(mode)
+        except WrongInput as error:
+            self.link.reply(REFUSED, error.described)
         except BaseException as error:
-            failure = {"type": "openFailed", "message": f"{type(error).__name__}: {error}"}
-            if isinstance(error, video.VideoError):
-                failure["wrongVideo"] = str(error)
-            start.sock.sendall(wire.encode(0, failure))
-            os._exit(1)
-        try:
-            self.serve(start.mode)
+            self.fail(error)
         finally:
             os._exit(1)
 
+    def fail(self, error):
+        if self.link is not None and not self.is_open:
+            message = shorten(f"{type(error).__name__}: {error}", MAX_MESSAGE)
+            self.link.reply(FAILED, {"message": message})
+
     def begin(self, start):
-        videos = video_files.mapped(start.videos)  # while their files can be seen
+        """The session's mode. What is the tenant's own is read last, behind the walls."""
+        videos = [video_files.map_descriptor(number) for number in start.videos]
         self.confinement.enter(start.uid, start.scratch, start.process_limit, start.server_pid)
         os.chdir(start.scratch)
         if not self.confinement.has_namespaces:
             live_in(start.scratch)
-        self.sock = start.sock
-        self.repairs = Repairs(start.repairs)
+        request = self.link.next()
+        if request is None:
+            os._exit(0)  # the server is gone
+        wanted = request[0]
+        self.repairs = Repairs(wanted["repairs"])
         self.repairs.install()
-        self.extras = Extras(start.capture, self.capture, start.scratch)
-        seen = set()
-        for name, image in start.images:
-            if image is None:
-                raise LookupError(f"the picture {name} could not be read")
-            image = image.copy() if id(image) in seen else image
-            seen.add(id(image))
-            provenance.mark(image, name)
-            self.namespace[name] = image
+        self.extras = Extras(wanted["capture"], self.capture, start.scratch)
+        for index, (name, number) in enumerate(zip(wanted["images"], start.images, strict=True)):
+            image = self.namespace[name] = open_image(name, number, index)
             self.extras.know(image)
-        self.namespace.update(video.open_readers(videos, self.limits))
+        for number in start.videos:
+            os.close(number)
+        films = dict(zip(wanted["videos"], videos, strict=True))
+        try:
+            self.namespace.update(video.open_readers(films, self.limits))
+        except video.VideoError as error:
+            raise WrongInput({"video": shorten(str(error), MAX_MESSAGE)}) from error
+        return wanted["mode"]
 
     def serve(self, mode):
-        self.send({"type": "opened", "cpuMs": self.cpu_ms()})
+        self.is_open = True
+        self.link.reply(OPENED, {"cpuMs": self.cpu_ms()})
         if mode != "persistent":
             Transactions(self, keeps_success=mode == "transactional").serve()
-        buffer = wire.FrameBuffer()
-        while True:
-            frame = wire.read_blocking(self.sock, buffer)
-            if frame is None:
-                os._exit(0)
-            _, blobs = wire.decode(frame[2], frame[1])
-            result = self.execute(blobs[0].decode())
-            self.send(result, self.capture.blobs)
+        while (request := self.link.next()) is not None:
+            result = self.execute(request[1].decode())
+            self.link.reply(RESULT, result, self.capture.blobs)
             if result["kind"] == "memory":
-                os._exit(0)
+                break
+        os._exit(0)
 
     def cpu_ms(self):
         return self.cpu_before + cpu_ms()
-
-    def send(self, header, blobs=()):
-        self.sock.sendall(wire.encode(0, header, blobs))
 
     def execute(self, code):
         self.confinement.limit_cpu(self.limits["cpuSeconds"])
@@ -173,7 +206,6 @@ class Worker:
                 error = describe(caught, code, set().union(*map(codes_of, pieces)))
         usage = resource.getrusage(resource.RUSAGE_SELF)
         return {
-            "type": "result",
             "kind": kind,
             "stdout": capture.stdout.text(),
             "stderr": capture.stderr.text(),
@@ -222,7 +254,7 @@ def describe(error, code, codes):
     except BaseException:  # too little memory, or an exception that breaks its own printing
         line, text = None, f"{type(error).__name__}: {message}\n"
     described = {
-        "type": type(error).__name__,
+        "type": shorten(type(error).__name__, MAX_NAME),
         "message": shorten(message, MAX_MESSAGE),
         "traceback": shorten(text, MAX_TRACEBACK),
     }

@@ -1,3 +1,4 @@
+import { UnsupportedError } from '@saccade/core';
 import { expect, it } from 'vitest';
 import { startChosen } from './choose-isolation.ts';
 import { SandboxError } from './errors.ts';
@@ -39,7 +40,13 @@ it('says why the memory of a session is not limited as a whole, where that is re
     start: async ({ id }: { readonly id: string }) =>
       ({
         tier: id,
-        report: { uid: 1, readsLibraries: true, limitsMemory: false, memoryObstacle },
+        report: {
+          uid: 1,
+          readsLibraries: true,
+          limitsMemory: false,
+          memoryObstacle,
+          kernel: 'shared',
+        },
         guarantees: { memory: 'process' },
         dispose: async () => void disposed.push(id),
       }) as unknown as LocalSandbox,
@@ -50,4 +57,54 @@ it('says why the memory of a session is not limited as a whole, where that is re
     message: expect.stringContaining(memoryObstacle),
   });
   expect(disposed).toEqual(['bubblewrap']);
+});
+
+it('tries kernels of their own where one is required, from the weaker to the stronger', async () => {
+  const started: string[] = [];
+  const choose = (kernel: 'emulated' | 'separate') =>
+    startChosen({
+      wanted: 'auto',
+      required: { kernel },
+      unsafe: true,
+      limits: defaultLimits,
+      users: chooseUsers(),
+      python: 'python3',
+      start: async ({ id }: { readonly id: string }) => {
+        started.push(id);
+        throw new UnsupportedError(`${id} is missing.`);
+      },
+    });
+  await expect(choose('emulated')).rejects.toThrow(/"emulated".*gvisor is missing.*micro-vm is/);
+  await expect(choose('separate')).rejects.toThrow(/"separate".*micro-vm is missing/);
+  expect(started).toEqual(['gvisor', 'micro-vm', 'micro-vm']);
+});
+
+it('goes on to a micro-VM where gVisor gives the kernel but not all else that is required', async () => {
+  const started: string[] = [];
+  const disposed: string[] = [];
+  const sandbox = await startChosen({
+    wanted: 'auto',
+    required: { kernel: 'emulated', memory: 'session' },
+    unsafe: false,
+    limits: defaultLimits,
+    users: chooseUsers(),
+    python: 'python3',
+    start: async ({ id }: { readonly id: string }) => {
+      started.push(id);
+      const isMachine = id === 'micro-vm';
+      const kernel = isMachine ? 'separate' : 'emulated';
+      const memory = isMachine ? 'session' : 'process';
+      return {
+        tier: id,
+        report: { uid: 1, readsLibraries: true, limitsMemory: isMachine, kernel },
+        guarantees: { kernel, memory },
+        dispose: async () => void disposed.push(id),
+      } as unknown as LocalSandbox;
+    },
+  });
+  expect([sandbox.tier, started, disposed]).toEqual([
+    'micro-vm',
+    ['gvisor', 'micro-vm'],
+    ['gvisor'],
+  ]);
 });

@@ -8,19 +8,30 @@ import {
   RequirementError,
   type Requirements,
 } from './guarantees.ts';
-import type { Isolation } from './isolation.ts';
+import type { Isolation, Kernel } from './isolation.ts';
 import { bubblewrapIsolation } from './isolations/bubblewrap.ts';
+import { gvisorIsolation } from './isolations/gvisor.ts';
 import { landlockIsolation } from './isolations/landlock.ts';
+import { microVmIsolation } from './isolations/micro-vm.ts';
 import { processIsolation } from './isolations/process.ts';
 import type { Limits } from './limits.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import type { SessionUsers } from './users.ts';
 
 /** Tiers of this machine, strongest first. Stronger than all is a sandbox on another machine. */
-export const localTiers = ['bubblewrap', 'landlock', 'process'] as const;
+export const localTiers = ['micro-vm', 'gvisor', 'bubblewrap', 'landlock', 'process'] as const;
 export type LocalTier = (typeof localTiers)[number];
 
+/** What `auto` tries, in this order. A kernel of its own costs time, so it is used where asked for. */
+function automaticTiers(kernel: Kernel): readonly LocalTier[] {
+  if (kernel === 'separate') return ['micro-vm'];
+  if (kernel === 'emulated') return ['gvisor', 'micro-vm'];
+  return ['bubblewrap', 'landlock', 'process'];
+}
+
 const isolations: Readonly<Record<LocalTier, Isolation>> = {
+  'micro-vm': microVmIsolation,
+  gvisor: gvisorIsolation,
   bubblewrap: bubblewrapIsolation,
   landlock: landlockIsolation,
   process: processIsolation,
@@ -28,6 +39,8 @@ const isolations: Readonly<Record<LocalTier, Isolation>> = {
 
 /** Without these a tier is not what its name says. */
 const promised: Readonly<Record<LocalTier, Requirements>> = {
+  'micro-vm': { kernel: 'emulated', network: 'none', files: 'isolated' },
+  gvisor: { kernel: 'emulated', network: 'none', files: 'isolated' },
   bubblewrap: { network: 'none', files: 'isolated' },
   landlock: { network: 'none', files: 'isolated', systemCalls: 'filtered' },
   process: {},
@@ -57,16 +70,26 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
   const { wanted } = choice;
   if (wanted !== 'auto') return await startTier(wanted, choice, []);
   const failures: string[] = [];
-  for (const tier of localTiers) {
+  const { kernel = 'shared' } = choice.required;
+  const tiers = automaticTiers(kernel);
+  for (const tier of tiers) {
     if (tier === 'process' && !choice.unsafe) break;
     try {
       return await startTwice(tier, choice, failures);
     } catch (error) {
-      // What the tier does give is not enough: weaker tiers give less.
-      if (error instanceof RequirementError) throw error;
+      // What the tier does give is not enough, and those after it give less: where a kernel is
+      // required, more.
+      const isLast = tier === tiers.at(-1);
+      if (error instanceof RequirementError && (kernel === 'shared' || isLast)) throw error;
       if (tier === 'process') throw error;
       failures.push(`${tier} is not usable here: ${messageOf(error)}`);
     }
+  }
+  if (kernel !== 'shared') {
+    throw new UnsupportedError(
+      `Nothing on this machine gives sessions a kernel that is "${kernel}". ${failures.join(' ')} ` +
+        'Install what is missing, require less, or use a remote sandbox.',
+    );
   }
   throw new UnsupportedError(
     `No isolation holds on this machine. ${failures.join(' ')} Install bubblewrap or use a remote ` +
@@ -101,16 +124,19 @@ async function startTier(
   const missing = missingGuarantees(choice.required, sandbox.guarantees);
   if (missing.length > 0) {
     await sandbox.dispose();
-    const { namespacesObstacle, memoryObstacle } = sandbox.report;
-    const reasons = [...failures, ...(namespacesObstacle ? [namespacesObstacle] : [])];
+    const { namespacesObstacle, memoryObstacle, kernelObstacle, sharesObstacles } = sandbox.report;
+    const obstacles = [kernelObstacle, namespacesObstacle].filter((one) => one !== undefined);
+    const reasons = [...failures, ...obstacles];
     const isMemory = missing.some(({ name }) => name === 'memory');
     if (isMemory && memoryObstacle !== undefined) reasons.push(memoryObstacle);
+    for (const { name } of missing) reasons.push(...[sharesObstacles?.[name] ?? []].flat());
     throw new RequirementError(tier, missing, reasons);
   }
   return sandbox;
 }
 
 const broken: Readonly<Partial<Record<keyof Guarantees, string>>> = {
+  kernel: 'code runs on the kernel of this machine',
   network: 'code reaches the network',
   files: 'code reaches files outside its directory',
   systemCalls: 'the kernel takes calls that should be refused',
@@ -118,12 +144,12 @@ const broken: Readonly<Partial<Record<keyof Guarantees, string>>> = {
 
 /** @throws UnsupportedError if it runs but does not keep its promise */
 async function startIsolated(
-  tier: 'bubblewrap' | 'landlock',
+  tier: Exclude<LocalTier, 'process'>,
   choice: Choice,
-  warnings: readonly string[],
+  warnings: string[],
 ): Promise<LocalSandbox> {
   const sandbox = await choice.start(isolations[tier], choice.users, warnings);
-  const { uid, failure, readsLibraries } = sandbox.report;
+  const { uid, failure, readsLibraries, kernelObstacle } = sandbox.report;
   const isRoot = uid === 0 && choice.users.isKernelRoot;
   const facts = missingGuarantees(promised[tier], guaranteesOf(sandbox.report, choice.limits));
   const list = [
@@ -134,6 +160,7 @@ async function startIsolated(
       : []),
     ...(isRoot ? ['code runs as root, because there is no other user to be'] : []),
   ];
+  if (kernelObstacle !== undefined) warnings.push(kernelObstacle);
   if (list.length === 0) return sandbox;
   await sandbox.dispose();
   throw new UnsupportedError(

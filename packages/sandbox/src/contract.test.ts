@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { contractLimits, sandboxChecks } from './contract.ts';
+import { refuseEmulation } from './isolations/emulation.fixture.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { ensurePython } from './python-environment.ts';
 import { openRemoteSandbox } from './remote/remote-sandbox.ts';
@@ -21,6 +22,7 @@ const tiers: readonly (readonly [string, (python: string) => Promise<Opened>])[]
 ];
 
 async function local(python: string, isolation: LocalTier): Promise<Opened> {
+  if (isolation === 'micro-vm') await refuseEmulation();
   const sandbox = await openSandbox({ python, isolation, unsafe: true, limits: contractLimits });
   return { sandbox, dispose: () => sandbox.dispose() };
 }
@@ -46,6 +48,8 @@ async function remote(python: string): Promise<Opened> {
 
 for (const [tier, open] of tiers) {
   describe(`the ${tier} tier`, () => {
+    // Starting a kernel for each of many at once would take their time from the limits.
+    const check = tier === 'micro-vm' || tier === 'gvisor' ? it : it.concurrent;
     let opened: Opened | undefined;
     let reason = '';
 
@@ -61,7 +65,7 @@ for (const [tier, open] of tiers) {
     afterAll(() => opened?.dispose());
 
     for (const { name, run } of sandboxChecks) {
-      it.concurrent(name, async (context) => {
+      check(name, async (context) => {
         if (opened === undefined) return context.skip(reason);
         await run(opened.sandbox);
       });

@@ -1,11 +1,13 @@
 /**
- * Control groups that limit the memory of sessions: a folder of them below our own group, if the
- * kernel and our rights allow one. What the groups do is in python/control_groups.py.
+ * Control groups that limit the memory of sessions, and give each the same share of processors and
+ * disks: folders of them below our own groups, if the kernel and our rights allow it. What the groups do
+ * is in python/control_groups.py and python/shares.py.
  *
  * Nothing ever leaves our own group, so whatever limits us limits the sessions too.
  */
 import { constants } from 'node:fs';
 import { access, mkdtemp, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { basename, dirname, join, posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@saccade/core';
@@ -19,6 +21,18 @@ export type MemoryGroups =
     }
   | { readonly obstacle: string };
 
+export const sharedControllers = ['cpu', 'io'] as const;
+
+/** Where the groups of a controller are made. */
+export type ShareGroup =
+  /** Version 1: every controller has folders of its own. */
+  | { readonly folder: string }
+  /** Version 2: the groups of memory share this too. */
+  | { readonly withMemory: true }
+  | { readonly obstacle: string };
+
+export type ShareGroups = Readonly<Record<(typeof sharedControllers)[number], ShareGroup>>;
+
 /** How long the kernel may take to end what a killed server leaves. */
 const removalMs = 2_000;
 
@@ -29,18 +43,109 @@ export async function makeMemoryGroups(proc = '/proc/self'): Promise<MemoryGroup
     const home = version === 1 ? await checkFirst(path) : await prepareSecond(path);
     await sweep(home);
     const folder = await mkdtemp(join(home, ownedPrefix('memory')));
-    if (version === 2) await writeFile(join(folder, 'cgroup.subtree_control'), '+memory');
+    if (version === 2) {
+      await enableShares(folder);
+      await writeFile(join(folder, 'cgroup.subtree_control'), '+memory');
+    }
     return { folder, version };
   } catch (error) {
     return { obstacle: error instanceof Obstacle ? error.message : explain(error) };
   }
 }
 
+/** The groups by which sessions share, for sessions in these groups of memory. */
+export async function makeShareGroups(
+  memory: MemoryGroups,
+  proc = '/proc/self',
+): Promise<ShareGroups> {
+  const [cpu, io] = await Promise.all(
+    sharedControllers.map((name) => makeShareGroup(name, memory, proc)),
+  );
+  return { cpu: cpu ?? noGroup, io: io ?? noGroup };
+}
+
+const noGroup = { obstacle: 'The kernel has no control groups.' };
+
+/** In version 1 the disk's controller has another name, and its weight depends on the scheduler. */
+const firstNames = { cpu: 'cpu', io: 'blkio' } as const;
+const firstWeights = { cpu: ['cpu.shares'], io: ['blkio.bfq.weight', 'blkio.weight'] } as const;
+/** What the kernel gives a new group. */
+const ownShares = 1024;
+
+async function makeShareGroup(
+  name: (typeof sharedControllers)[number],
+  memory: MemoryGroups,
+  proc: string,
+): Promise<ShareGroup> {
+  try {
+    if ('folder' in memory && memory.version === 2)
+      return await sharesOfSecond(name, memory.folder);
+    const { path, version } = await ownGroup(proc, firstNames[name]);
+    if (version === 2) {
+      return { obstacle: 'obstacle' in memory ? memory.obstacle : 'Memory has groups elsewhere.' };
+    }
+    await checkWritable(path);
+    await sweep(path);
+    const folder = await mkdtemp(join(path, ownedPrefix(name)));
+    const files = await readdir(folder);
+    const weight = firstWeights[name].find((file) => files.includes(file));
+    if (weight === undefined || (name === 'io' && !(await hasDiskWeights()))) {
+      await rmdir(folder);
+      throw new Obstacle(noWeights);
+    }
+    // All sessions together weigh as much as one process on each processor.
+    if (name === 'cpu') {
+      const shares = ownShares * availableParallelism();
+      await writeFile(join(folder, weight), String(shares)).catch(() => {});
+    }
+    return { folder };
+  } catch (error) {
+    return { obstacle: error instanceof Obstacle ? error.message : explain(error) };
+  }
+}
+
+async function sharesOfSecond(name: 'cpu' | 'io', folder: string): Promise<ShareGroup> {
+  const enabled = await readFile(join(folder, 'cgroup.subtree_control'), 'utf8');
+  if (!enabled.split(/\s+/).includes(name)) {
+    throw new Obstacle(
+      `The controller ${name} is not delegated to ${dirname(folder)}. ${delegate}`,
+    );
+  }
+  if (name === 'cpu') {
+    const weight = Math.min(10_000, 100 * availableParallelism());
+    await writeFile(join(folder, 'cpu.weight'), String(weight)).catch(() => {});
+  } else if (!(await hasDiskWeights())) {
+    throw new Obstacle(noWeights);
+  }
+  return { withMemory: true };
+}
+
+const noWeights = 'The disks have no scheduler that shares by weight (bfq).';
+
+/** The files of weights are there whether or not anything heeds them. */
+async function hasDiskWeights(): Promise<boolean> {
+  const disks = await readdir('/sys/block').catch(() => []);
+  const schedulers = await Promise.all(
+    disks.map((disk) => readFile(`/sys/block/${disk}/queue/scheduler`, 'utf8').catch(() => '')),
+  );
+  return schedulers.some((text) => text.includes('[bfq]'));
+}
+
+export async function removeShareGroups(groups: ShareGroups): Promise<void> {
+  const folders = Object.values(groups).flatMap((group) =>
+    'folder' in group ? [group.folder] : [],
+  );
+  await Promise.all(folders.map(removeInTime));
+}
+
 /** Removes the groups once nobody is left in them; after two seconds, the next start does. */
 export async function removeMemoryGroups(groups: MemoryGroups): Promise<void> {
-  if ('obstacle' in groups) return;
+  if ('folder' in groups) await removeInTime(groups.folder);
+}
+
+async function removeInTime(folder: string): Promise<void> {
   for (const end = performance.now() + removalMs; performance.now() < end; await pause(10)) {
-    if (await removeGroup(groups.folder)) return;
+    if (await removeGroup(folder)) return;
   }
 }
 
@@ -52,26 +157,31 @@ interface OwnGroup {
   readonly version: 1 | 2;
 }
 
-/** The group that the memory controller has us in. */
-async function ownGroup(proc: string): Promise<OwnGroup> {
+/** The group that a controller has us in. */
+async function ownGroup(proc: string, controller = 'memory'): Promise<OwnGroup> {
   const lines = (await readFile(join(proc, 'cgroup'), 'utf8')).trim().split('\n');
   const entries = lines.map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
-  const first = entries.find((entry) => entry?.[1]?.split(',').includes('memory'));
+  const first = entries.find((entry) => entry?.[1]?.split(',').includes(controller));
   const entry = first ?? entries.find((one) => one?.[1] === '');
   if (entry?.[2] === undefined) throw new Obstacle('The kernel has no control groups.');
   const version = first === undefined ? 2 : 1;
-  const path = await mountedAt(proc, version, entry[2]);
+  const path = await mountedAt(proc, version, entry[2], controller);
   return { path, version };
 }
 
 /** Where a group is in the file system. */
-async function mountedAt(proc: string, version: 1 | 2, group: string): Promise<string> {
+async function mountedAt(
+  proc: string,
+  version: 1 | 2,
+  group: string,
+  controller: string,
+): Promise<string> {
   for (const line of (await readFile(join(proc, 'mountinfo'), 'utf8')).split('\n')) {
     const [mount = '', kind = ''] = line.split(' - ');
     const [, , , root = '', place = '', options = ''] = mount.split(' ');
     const [type, , features = ''] = kind.split(' ');
     if (type !== (version === 1 ? 'cgroup' : 'cgroup2')) continue;
-    if (version === 1 && !features.split(',').includes('memory')) continue;
+    if (version === 1 && !features.split(',').includes(controller)) continue;
     const below = posix.relative(root, group);
     if (below.startsWith('..')) continue;
     if (options.split(',').includes('ro')) {
@@ -81,7 +191,7 @@ async function mountedAt(proc: string, version: 1 | 2, group: string): Promise<s
     }
     return join(place, below);
   }
-  throw new Obstacle('The control groups of memory are not mounted.');
+  throw new Obstacle(`The control groups of ${controller} are not mounted.`);
 }
 
 async function checkFirst(path: string): Promise<string> {
@@ -105,7 +215,10 @@ async function prepareSecond(found: string): Promise<string> {
     throw new Obstacle(`The memory controller is not delegated to ${path}. ${delegate}`);
   }
   await checkWritable(path);
-  if ((await read('cgroup.subtree_control')).includes('memory')) return path;
+  if ((await read('cgroup.subtree_control')).includes('memory')) {
+    await enableShares(path);
+    return path;
+  }
   const members = await read('cgroup.procs');
   const own = String(process.pid);
   if (members.some((pid) => pid !== own)) {
@@ -116,8 +229,16 @@ async function prepareSecond(found: string): Promise<string> {
     const leaf = await mkdtemp(join(path, ownedPrefix('leaf')));
     await writeFile(join(leaf, 'cgroup.procs'), own);
   }
+  await enableShares(path);
   await writeFile(join(path, 'cgroup.subtree_control'), '+memory');
   return path;
+}
+
+/** Without these controllers sessions are limited all the same, and share as processes do. */
+async function enableShares(path: string): Promise<void> {
+  for (const name of sharedControllers) {
+    await writeFile(join(path, 'cgroup.subtree_control'), `+${name}`).catch(() => {});
+  }
 }
 
 const delegate =

@@ -1,15 +1,23 @@
 /** One running fork server: its process, its frames, its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
-import { type MemoryGroups, makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
+import {
+  type MemoryGroups,
+  makeMemoryGroups,
+  makeShareGroups,
+  removeMemoryGroups,
+  removeShareGroups,
+  type ShareGroups,
+} from './control-groups.ts';
 import { SandboxError } from './errors.ts';
 import type { IsolationReport } from './guarantees.ts';
-import type { Isolation, Launch, LaunchPlan } from './isolation.ts';
+import type { Isolation, Launch, LaunchPlan, Snapshot } from './isolation.ts';
 import { makeTemporary, removeTree, sweepTemporaries } from './temporary.ts';
-import { encodeFrame, type Frame, FrameReader } from './wire.ts';
+import { decodeHeader, encodeFrame, type Frame, FrameReader } from './wire.ts';
 
 export interface ServerIdentity {
   readonly python: string;
@@ -19,12 +27,22 @@ export interface ServerIdentity {
 
 export interface ForkServerOptions {
   readonly isolation: Isolation;
-  readonly plan: Omit<LaunchPlan, 'memoryGroups'>;
+  readonly plan: Omit<LaunchPlan, 'memoryGroups' | 'shareGroups'>;
   /** What the server is told first, completed here with the places it is to use. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Start from this instead of from nothing. */
+  readonly warm?: WarmStart;
+  /** Sessions that the server will have in its life; undefined where that is not fixed. */
+  readonly sessionsPerServer?: number;
 }
 
-const startSeconds = 60;
+/** A saved server, and what it said when it was ready. */
+export interface WarmStart {
+  readonly snapshot: Snapshot;
+  readonly identity: ServerIdentity;
+}
+
+const usualStartSeconds = 60;
 const stopMilliseconds = 3_000;
 const keptStderr = 4_096;
 
@@ -34,10 +52,12 @@ export class ForkServer {
   readonly pid: number;
   readonly #process: ChildProcess;
   readonly #socket: Socket;
+  readonly #launch: Launch;
   readonly #ended: Promise<void>;
   #isAlive = true;
 
-  private constructor(running: Running, identity: ServerIdentity) {
+  private constructor(running: Running, identity: ServerIdentity, launch: Launch) {
+    this.#launch = launch;
     this.#process = running.process;
     this.#socket = running.socket;
     this.#ended = running.ended.then(() => {
@@ -66,26 +86,29 @@ export class ForkServer {
     options: ForkServerOptions,
     onFrame: (frame: Frame) => void,
   ): Promise<ForkServer> {
-    await sweepTemporaries();
-    const groups = await makeMemoryGroups();
+    const { isolation, plan, warm } = options;
+    const { python } = plan.interpreter;
+    await sweepTemporaries(python);
+    const groups = await makeGroups(isolation);
     let launch: Launch;
     try {
-      launch = await options.isolation.launch({ ...options.plan, memoryGroups: groups });
+      launch = await (warm?.snapshot.launch() ?? isolation.launch({ ...plan, ...groups }));
     } catch (error) {
-      await removeMemoryGroups(groups);
+      await removeGroups(groups);
       throw error;
     }
+    if (warm !== undefined) {
+      return await ForkServer.#startWarm(run(launch, groups, python, onFrame), launch, warm);
+    }
     const canary = await placeCanary();
-    const { scratch, mountPoint = null, memoryFolder } = launch;
-    const running = run(launch, groups, onFrame);
+    const { scratch, mountPoint = null } = launch;
+    const running = run(launch, groups, python, onFrame);
     try {
-      const folder =
-        memoryFolder === undefined || 'obstacle' in groups ? {} : { folder: memoryFolder };
-      const memoryGroups = { ...groups, ...folder };
-      const config = { ...options.config, scratch, mountPoint, memoryGroups, ...canary.config };
+      const places = { scratch, mountPoint, ...placesOfGroups(groups, launch) };
+      const config = { ...options.config, ...places, ...canary.config };
       for (const piece of encodeFrame(0, config)) running.socket.write(piece);
       const ready = await running.ready;
-      return new ForkServer(running, readIdentity(ready));
+      return new ForkServer(running, readIdentity(ready, launch, options), launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -93,6 +116,39 @@ export class ForkServer {
     } finally {
       await canary.remove();
     }
+  }
+
+  /** A saved server was ready before: it only has to answer. */
+  static async #startWarm(
+    running: Running,
+    launch: Launch,
+    { identity }: WarmStart,
+  ): Promise<ForkServer> {
+    try {
+      await Promise.race([launch.begin?.(), running.ended]);
+      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) running.socket.write(piece);
+      await running.ready;
+      return new ForkServer(running, identity, launch);
+    } catch (error) {
+      running.process.kill('SIGKILL');
+      await running.ended;
+      throw error;
+    }
+  }
+
+  /**
+   * Saves this server, which must have no sessions, for others to start from, and ends it.
+   *
+   * @returns undefined where what isolates it cannot save it
+   * @throws SandboxError if it should have been able to
+   */
+  async freeze(): Promise<WarmStart | undefined> {
+    const snapshot = await this.#launch.freeze?.();
+    if (snapshot === undefined) return undefined;
+    this.#socket.destroy();
+    this.kill();
+    await this.#ended;
+    return { snapshot, identity: this.identity };
   }
 
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
@@ -115,6 +171,42 @@ export class ForkServer {
   }
 }
 
+interface Groups {
+  readonly memoryGroups: MemoryGroups;
+  readonly shareGroups: ShareGroups;
+}
+
+/** The machine's groups cannot tell the processes of another kernel apart: then there are none. */
+async function makeGroups({ id, kernel = 'shared' }: Isolation): Promise<Groups> {
+  if (kernel !== 'shared') {
+    const none = { obstacle: `The tier "${id}" has no control groups of this machine.` };
+    return { memoryGroups: none, shareGroups: { cpu: none, io: none } };
+  }
+  const memoryGroups = await makeMemoryGroups();
+  return { memoryGroups, shareGroups: await makeShareGroups(memoryGroups) };
+}
+
+async function removeGroups({ memoryGroups, shareGroups }: Groups): Promise<void> {
+  await Promise.all([removeMemoryGroups(memoryGroups), removeShareGroups(shareGroups)]);
+}
+
+/** The groups as the server sees them. */
+function placesOfGroups(
+  { memoryGroups, shareGroups }: Groups,
+  { memoryFolder, shareFolder, memoryGroups: inside }: Launch,
+): { readonly memoryGroups: object; readonly shareGroups: object } {
+  const isElsewhere = memoryFolder !== undefined && 'folder' in memoryGroups;
+  const shares = Object.entries(shareGroups).map(([name, group]) => {
+    const isMoved = shareFolder !== undefined && 'folder' in group;
+    return [name, isMoved ? { folder: `${shareFolder}/${name}` } : group] as const;
+  });
+  const moved = isElsewhere ? { ...memoryGroups, folder: memoryFolder } : memoryGroups;
+  return {
+    memoryGroups: inside ?? moved,
+    shareGroups: Object.fromEntries(shares),
+  };
+}
+
 interface Running {
   readonly process: ChildProcess;
   readonly socket: Socket;
@@ -122,8 +214,13 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => void): Running {
-  const { command, args, env, temporary } = launch;
+function run(
+  launch: Launch,
+  groups: Groups,
+  python: string,
+  onFrame: (frame: Frame) => void,
+): Running {
+  const { command, args, env, temporary, startSeconds = usualStartSeconds } = launch;
   const child = spawn(command, args, {
     env: { ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -175,8 +272,8 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
       clearTimeout(timer);
       fail(fact);
       socket.destroy();
-      const removed = temporary === undefined ? undefined : removeTree(temporary);
-      resolve(Promise.all([removed, removeMemoryGroups(groups)]).then(() => {}));
+      const removed = temporary === undefined ? undefined : removeTree(temporary, python);
+      resolve(Promise.all([removed, removeGroups(groups)]).then(() => {}));
     };
     child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));
     // `close` and not `exit`: frames and messages still in the pipes come first.
@@ -211,9 +308,34 @@ async function placeCanary(): Promise<Canary> {
   };
 }
 
-function readIdentity({ header }: Frame): ServerIdentity {
+function readIdentity(
+  frame: Frame,
+  launch: Launch,
+  { isolation, sessionsPerServer }: ForkServerOptions,
+): ServerIdentity {
+  const header = decodeHeader(frame) as Readonly<Record<string, unknown>>;
   if (header.type !== 'ready') {
     throw new SandboxError(`The sandbox's server said ${String(header.type)}, expected "ready".`);
   }
-  return header as unknown as ServerIdentity;
+  const identity = header as unknown as Omit<ServerIdentity, 'report'> & {
+    readonly report: Omit<IsolationReport, 'kernel' | 'hasOwnServer'> & {
+      readonly bootId?: string;
+    };
+  };
+  const { bootId, ...report } = identity.report;
+  const { kernel = isolation.kernel ?? 'shared', kernelObstacle } = launch;
+  // Whatever the tier says: the kernel that has this machine's number is this machine's.
+  const found = kernel !== 'shared' && bootId === ownBootId() ? 'shared' : kernel;
+  const facts = { kernel: found, hasOwnServer: sessionsPerServer === 1 };
+  const obstacle = kernelObstacle === undefined ? {} : { kernelObstacle };
+  return { ...identity, report: { ...report, ...facts, ...obstacle } };
+}
+
+/** The number that a kernel gives itself when it starts; empty where there is none. */
+function ownBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
 }

@@ -1,13 +1,22 @@
 /** What a sandbox keeps code from, as found by attacks at its start; and what a caller demands. */
 import { UnsupportedError } from '@saccade/core';
+import type { Kernel } from './isolation.ts';
 import type { Limits } from './limits.ts';
 
 /** What the server found when it tried, as a session would, to get out. */
 export interface IsolationReport {
   readonly uid: number;
   readonly seesHostFiles: boolean;
+  /** Not what is in them, but that they are there, their sizes and times. */
+  readonly seesHostPaths: boolean;
   readonly reachesNetwork: boolean;
   readonly makesSockets: boolean;
+  /** To sockets of the host, past Landlock. */
+  readonly sendsDatagrams: boolean;
+  /** Modes and times of the host's files that belong to its user. */
+  readonly changesMetadata: boolean;
+  /** A call that is not on the list; see `python/system_calls.py`. */
+  readonly makesUnlistedCalls: boolean;
   readonly writesSystem: boolean;
   readonly readsLibraries: boolean;
   /** The server's and another session's processes. */
@@ -15,6 +24,8 @@ export interface IsolationReport {
   readonly signalsOthers: boolean;
   readonly readsMemoryOfOthers: boolean;
   readonly tracesOthers: boolean;
+  /** Resource limits and priorities of the server and of another session. */
+  readonly limitsOthers: boolean;
   readonly readsFilesOfOthers: boolean;
   readonly writesOutside: boolean;
   readonly makesNamespaces: boolean;
@@ -26,25 +37,46 @@ export interface IsolationReport {
   /** Whether each session has namespaces, and with them a disk of limited size, of its own. */
   readonly hasNamespaces: boolean;
   readonly namespacesObstacle?: string;
+  /** Whether each session has a server, and with it all that isolates the server, for itself. */
+  readonly hasOwnServer: boolean;
   /** Whether each session's memory is limited as a whole. */
   readonly limitsMemory: boolean;
   /** Why not. */
   readonly memoryObstacle?: string;
+  /** Whether each session gets as much of the processors, or of the disks, as any other. */
+  readonly sharesCpu: boolean;
+  readonly sharesIo: boolean;
+  /** Why not, by controller. */
+  readonly sharesObstacles?: Readonly<Record<string, string>>;
+  /** Whose kernel runs the system calls of sessions. */
+  readonly kernel: Kernel;
+  /** Why it is not the one that the tier is made for. */
+  readonly kernelObstacle?: string;
   /** Why it could not try. */
   readonly failure?: string;
 }
 
 /** Each from the strongest to the weakest. */
 const levels = {
+  /**
+   * `separate`: a kernel in a virtual machine runs the system calls of sessions; `emulated`: gVisor's
+   * kernel, a process of this machine; `shared`: the machine's own kernel.
+   */
+  kernel: ['separate', 'emulated', 'shared'],
   /** `none`: code can make no connection, not even to the machine it runs on. */
   network: ['none', 'host'],
-  /** `isolated`: code reads the libraries and its own directory, and writes the latter. */
+  /**
+   * `isolated`: code reads the libraries and its own directory, and changes the latter: contents,
+   * names, modes, times.
+   */
   files: ['isolated', 'user'],
-  /** `separate`: code cannot read, signal or trace other sessions and the server. */
+  /** `hidden`: code cannot ask for paths, sizes and times of the machine's files either. */
+  paths: ['hidden', 'visible'],
+  /** `separate`: code cannot read, signal, trace or limit other sessions and the server. */
   sessions: ['separate', 'shared'],
   /** `hidden`: code does not see that there are others. */
   processes: ['hidden', 'visible'],
-  /** `filtered`: the kernel refuses the calls that no session needs. */
+  /** `filtered`: the kernel takes only the calls that sessions need, and refuses those it will learn. */
   systemCalls: ['filtered', 'all'],
   /** `session`: the number of processes is limited for each session by itself. */
   processLimit: ['session', 'shared'],
@@ -52,6 +84,10 @@ const levels = {
   disk: ['session', 'shared'],
   /** `session`: all processes of a session and its files together; else each process by itself. */
   memory: ['session', 'process'],
+  /** `session`: sessions get equal shares of the processors; else each process does. */
+  cpu: ['session', 'process'],
+  /** `session`: sessions get equal shares of the disks; else each process does. */
+  io: ['session', 'process'],
 } as const;
 
 type Levels = typeof levels;
@@ -63,19 +99,29 @@ export type Guarantees = { readonly [Name in keyof Levels]: Levels[Name][number]
 export type Requirements = Partial<Guarantees>;
 
 export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantees {
-  const { readsMemoryOfOthers, tracesOthers, signalsOthers, readsFilesOfOthers } = report;
-  const touchesOthers = readsMemoryOfOthers || tracesOthers || signalsOthers || readsFilesOfOthers;
-  const isFiltered = !report.makesNamespaces && !report.makesIoUring && !report.makesSockets;
+  const { readsMemoryOfOthers, tracesOthers, limitsOthers, signalsOthers } = report;
+  const touchesOthers = readsMemoryOfOthers || tracesOthers || limitsOthers || signalsOthers;
+  const { makesNamespaces, makesIoUring, makesUnlistedCalls, reachesNetwork } = report;
+  // A tier that leaves code the network leaves it the calls for it.
+  const makesSockets = report.makesSockets && !reachesNetwork;
+  const makesForbidden = makesNamespaces || makesIoUring || makesUnlistedCalls || makesSockets;
+  const { seesHostFiles, writesOutside, writesSystem, changesMetadata } = report;
+  const changesFiles = writesOutside || writesSystem || changesMetadata;
+  // gVisor does not count the first one; alone in a kernel, a session shares its limit with nobody.
+  const mostProcesses = limits.processes + (report.hasOwnServer ? 1 : 0);
   return {
-    network: report.reachesNetwork ? 'host' : 'none',
-    files:
-      report.seesHostFiles || report.writesOutside || report.writesSystem ? 'user' : 'isolated',
-    sessions: touchesOthers ? 'shared' : 'separate',
+    kernel: report.kernel,
+    network: reachesNetwork || report.sendsDatagrams ? 'host' : 'none',
+    files: seesHostFiles || changesFiles ? 'user' : 'isolated',
+    paths: report.seesHostPaths ? 'visible' : 'hidden',
+    sessions: touchesOthers || report.readsFilesOfOthers ? 'shared' : 'separate',
     processes: report.seesProcesses ? 'visible' : 'hidden',
-    systemCalls: isFiltered ? 'filtered' : 'all',
-    processLimit: report.processLimit < limits.processes ? 'session' : 'shared',
-    disk: report.hasNamespaces ? 'session' : 'shared',
+    systemCalls: makesForbidden ? 'all' : 'filtered',
+    processLimit: report.processLimit < mostProcesses ? 'session' : 'shared',
+    disk: report.hasNamespaces || report.hasOwnServer ? 'session' : 'shared',
     memory: report.limitsMemory ? 'session' : 'process',
+    cpu: report.sharesCpu ? 'session' : 'process',
+    io: report.sharesIo ? 'session' : 'process',
   };
 }
 

@@ -1,5 +1,5 @@
 /** An isolation puts the fork server into a place of its own; how strong the walls are, it says. */
-import type { MemoryGroups } from './control-groups.ts';
+import type { MemoryGroups, ShareGroups } from './control-groups.ts';
 import type { PythonInterpreter } from './python-interpreter.ts';
 
 /** What is to be started. */
@@ -13,8 +13,13 @@ export interface LaunchPlan {
   readonly hasUsers: boolean;
   /** Bytes for all files of all sessions. */
   readonly scratchBytes: number;
+  /** Bytes for the sessions' own files among them, where a server has a fixed number of sessions. */
+  readonly diskBytes: number;
+  /** Bytes of memory for all sessions of a server, where it has a machine for itself. */
+  readonly memoryBytes: number;
   /** Where the server makes the control groups of its sessions. */
   readonly memoryGroups: MemoryGroups;
+  readonly shareGroups: ShareGroups;
 }
 
 export interface Launch {
@@ -27,9 +32,36 @@ export interface Launch {
   readonly mountPoint?: string;
   /** The folder of control groups, as the server sees it, where that is another path. */
   readonly memoryFolder?: string;
+  /** The same for the folders of shares, each under the name of its controller. */
+  readonly shareFolder?: string;
   /** Folder to remove when the server has ended. */
   readonly temporary?: string;
+  /** Control groups that the server has inside, where the machine's are out of its reach. */
+  readonly memoryGroups?: MemoryGroups;
+  /** The kernel that there is, where it is less than the isolation promises; and why. */
+  readonly kernel?: Kernel;
+  readonly kernelObstacle?: string;
+  /** How long it may take to be ready, where that is more than a minute. */
+  readonly startSeconds?: number;
+  /** Called once the command runs, for what is to be done before the server answers. */
+  begin?(): Promise<void>;
+  /**
+   * Saves the server as it is: ready, and without sessions. Ends it.
+   *
+   * @throws SandboxError if what isolates it cannot save it
+   */
+  freeze?(): Promise<Snapshot>;
 }
+
+/** A server that was saved when it was ready; copies of it start without loading anything. */
+export interface Snapshot {
+  launch(): Promise<Launch>;
+  /** Removes its files. Copies that run go on. */
+  remove(): Promise<void>;
+}
+
+/** Whose kernel runs the system calls of a session. */
+export type Kernel = 'separate' | 'emulated' | 'shared';
 
 export interface Isolation {
   readonly id: string;
@@ -37,6 +69,10 @@ export interface Isolation {
   readonly warning?: string;
   /** Has process numbers and users of its own, so that all processes of a user may be killed. */
   readonly ownsProcesses: boolean;
+  /** The kernel that sessions talk to, if it is not the machine's. */
+  readonly kernel?: Kernel;
+  /** Sessions that a server has in its life, so that each has these walls for itself. */
+  readonly sessionsPerServer?: number;
   /** Walls that the server is to put up around each session, where the kernel has them. */
   readonly layers: readonly ('namespaces' | 'landlock' | 'seccomp')[];
   /** @throws MissingError or UnsupportedError if the machine lacks what it needs */
@@ -65,6 +101,13 @@ export function sessionEnvironment(scratch: string): Record<string, string> {
     MPLCONFIGDIR: `${scratch}/matplotlib`,
     CUDA_VISIBLE_DEVICES: '',
   };
+}
+
+/** The first process in a kernel of its own: carries bytes between `channel` and the server. */
+export function bridgeArguments(plan: LaunchPlan, channel: string): string[] {
+  const { python } = plan.interpreter;
+  const server = [python, ...serverArguments({ ...plan, socketNumber: 3 })];
+  return [python, '-s', `${plan.sources}/bridge.py`, channel, ...server];
 }
 
 /** Arguments for the interpreter: no user site, our server. */

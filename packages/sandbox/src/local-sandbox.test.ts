@@ -109,7 +109,9 @@ const daemon =
   'import os, time\nfork = getattr(os, "fork")\nif fork() == 0:\n    os.setsid()\n' +
   '    if fork() == 0:\n        time.sleep(300)\n    os._exit(0)\ntime.sleep(0.2)';
 
-for (const isolation of localTiers) {
+// Tiers with a kernel for each session: isolations/own-kernel.test.ts.
+const severalPerServer = localTiers.filter((tier) => tier !== 'gvisor' && tier !== 'micro-vm');
+for (const isolation of severalPerServer) {
   const unsafe = isolation === 'process';
   describe(`a sandbox of the ${isolation} tier`, () => {
     const test = (name: string, run: () => Promise<void>): void => {

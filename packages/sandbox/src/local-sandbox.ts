@@ -6,19 +6,25 @@ import type { Limits } from './limits.ts';
 import { Permits } from './permits.ts';
 import type { PythonSession } from './python-session.ts';
 import type { LinkOptions, ServerLink } from './server-link.ts';
-import { type Recycle, ServerPool } from './server-pool.ts';
+import type { Servers } from './server-pool.ts';
 import type { Sandbox, Session, SessionOptions } from './session.ts';
+import { maxFrameBytes } from './wire.ts';
 
 export interface LocalSandboxParts {
   readonly link: LinkOptions;
   /** The server that is running already. */
   readonly first: ServerLink;
-  readonly servers: number;
+  readonly servers: Servers;
   readonly maxSessions: number;
   readonly maxQueued: number;
-  readonly recycle: Recycle;
-  readonly counters: { executions: number };
+  readonly counters: Counters;
   readonly warnings: readonly string[];
+}
+
+/** What sessions count, whichever server they are on. */
+interface Counters {
+  readonly executions: number;
+  readonly violations: number;
 }
 
 export interface SandboxStats {
@@ -30,6 +36,8 @@ export interface SandboxStats {
   readonly running: number;
   readonly started: number;
   readonly executions: number;
+  /** Sessions that were ended because their code wrote to the pipes and memory of its replies. */
+  readonly violations: number;
   /** Fork servers that are alive. */
   readonly servers: number;
   /** Servers that died and were replaced. */
@@ -38,7 +46,11 @@ export interface SandboxStats {
   readonly recycled: number;
 }
 
-const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const identifier = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
+/** Each is a descriptor of the server's and the session's process. */
+const mostInputs = 1024;
+/** It is sent to the server in one frame. */
+const mostImageBytes = maxFrameBytes - 2 ** 16;
 
 export class LocalSandbox implements Sandbox {
   readonly tier: string;
@@ -52,14 +64,14 @@ export class LocalSandbox implements Sandbox {
   readonly versions: Readonly<Record<string, string>>;
   readonly #options: LinkOptions;
   readonly #slots: Permits;
-  readonly #counters: { executions: number };
-  readonly #pool: ServerPool;
+  readonly #counters: Counters;
+  readonly #pool: Servers;
   readonly #firstPid: number;
   #started = 0;
   #isDisposed = false;
 
   constructor(parts: LocalSandboxParts) {
-    const { link, first, servers, maxSessions, maxQueued, recycle, counters, warnings } = parts;
+    const { link, first, servers, maxSessions, maxQueued, counters, warnings } = parts;
     this.tier = first.tier;
     this.warnings = warnings;
     this.report = first.identity.report;
@@ -68,7 +80,7 @@ export class LocalSandbox implements Sandbox {
     this.#options = link;
     this.#slots = new Permits(maxSessions, maxQueued);
     this.#counters = counters;
-    this.#pool = new ServerPool({ link, first, servers, maxSessions, recycle });
+    this.#pool = servers;
     this.#firstPid = first.pid;
   }
 
@@ -94,7 +106,7 @@ export class LocalSandbox implements Sandbox {
       waiting: this.#slots.waiting + running.waiting,
       running: running.held,
       started: this.#started,
-      executions: this.#counters.executions,
+      ...this.#counters,
       servers: links.length,
       restarts,
       recycled,
@@ -134,13 +146,25 @@ export class LocalSandbox implements Sandbox {
     for (const { name } of [...images, ...videos]) {
       if (!identifier.test(name)) {
         throw new DataError(
-          `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
+          `"${name.slice(0, 256)}" cannot be a variable of a picture or video. Use at most 256 letters, digits and underscores.`,
         );
       }
       if (names.has(name)) {
         throw new DataError(`Two pictures or videos are called ${name}. Give each its own name.`);
       }
       names.add(name);
+    }
+    if (names.size > mostInputs) {
+      throw new DataError(
+        `There are ${names.size} pictures and videos, at most ${mostInputs} are allowed. Give fewer.`,
+      );
+    }
+    for (const { name, encoded } of images) {
+      if (encoded.length <= mostImageBytes) continue;
+      throw new DataError(
+        `The picture ${name} has ${encoded.length} bytes, at most ${mostImageBytes} are allowed. ` +
+          'Give a smaller one.',
+      );
     }
     const { videoBytes } = this.#options.limits;
     for (const { name, encoded } of videos) {
@@ -161,6 +185,8 @@ export class LocalSandbox implements Sandbox {
         return await link.open(options);
       } catch (error) {
         if (link.isAlive || attempt > 0) throw error;
+      } finally {
+        this.#pool.onOpened(link);
       }
     }
   }

@@ -14,8 +14,9 @@ import { Permits } from './permits.ts';
 import { fontCacheName, pythonSources } from './python-environment.ts';
 import { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
 import { type LinkOptions, ServerLink } from './server-link.ts';
-import { defaultRecycle, type Recycle } from './server-pool.ts';
-import { chooseUsers, type SessionUsers } from './users.ts';
+import { defaultRecycle, type Recycle, ServerPool } from './server-pool.ts';
+import { SpareServers } from './spare-servers.ts';
+import { chooseUsers, type SessionUsers, usersOfOwnKernel } from './users.ts';
 import { maxFrameBytes } from './wire.ts';
 
 export interface SandboxOptions {
@@ -32,8 +33,16 @@ export interface SandboxOptions {
   readonly maxRunning?: number;
   /** Calls that may wait for a session, and as many for a processor; more are refused. Default 16,384. */
   readonly maxQueued?: number;
-  /** Fork servers at a time, to open sessions on several processors at once. Default 1. */
+  /**
+   * Fork servers at a time, to open sessions on several processors at once; with `sessionsPerServer`,
+   * servers that wait, ready, for a session. Default 1.
+   */
   readonly servers?: number;
+  /**
+   * Sessions that a server has before it ends with the last of them. Default 1 in the tiers `gvisor`
+   * and `micro-vm`, where every session then has a kernel for itself, and no limit elsewhere.
+   */
+  readonly sessionsPerServer?: number;
   /** When a fork server is replaced though it works. */
   readonly recycle?: Partial<Recycle>;
   /**
@@ -53,6 +62,8 @@ export interface SandboxOptions {
 
 /** All sessions' files together, in memory under bubblewrap. */
 const scratchBytes = 1024 ** 3;
+/** Room for what the server itself puts beside them: videos, and the libraries' caches. */
+const inputBytes = 256 * 2 ** 20;
 
 /**
  * Starts the fork server and returns when it is ready for sessions.
@@ -109,10 +120,14 @@ interface Request {
 async function start(
   request: Request,
   isolation: Isolation,
-  users: SessionUsers,
+  given: SessionUsers,
   warnings: readonly string[],
 ): Promise<LocalSandbox> {
+  // Another kernel has users of its own, whoever we are.
+  const users = isolation.kernel === undefined ? given : usersOfOwnKernel;
   const { interpreter, limits, options, maxSessions, maxQueued, running } = request;
+  const { sessionsPerServer = isolation.sessionsPerServer } = options;
+  if (sessionsPerServer !== undefined) positive('sessionsPerServer', sessionsPerServer);
   const fonts = join(dirname(dirname(interpreter.python)), fontCacheName);
   const server: ForkServerOptions = {
     isolation,
@@ -121,8 +136,14 @@ async function start(
       sources: pythonSources,
       socketNumber: 3,
       hasUsers: users.base !== null,
-      scratchBytes,
+      scratchBytes:
+        sessionsPerServer === undefined
+          ? scratchBytes
+          : sessionsPerServer * limits.diskBytes + inputBytes,
+      diskBytes: (sessionsPerServer ?? 1) * limits.diskBytes,
+      memoryBytes: (sessionsPerServer ?? 1) * limits.sessionMemoryBytes,
     },
+    ...(sessionsPerServer === undefined ? {} : { sessionsPerServer }),
     config: {
       limits,
       maxSessions,
@@ -140,7 +161,7 @@ async function start(
       forksWithin: process.platform !== 'linux',
     },
   };
-  const counters = { executions: 0 };
+  const counters = { executions: 0, violations: 0 };
   const link: LinkOptions = {
     server,
     limits,
@@ -148,13 +169,44 @@ async function start(
     onExecution: () => {
       counters.executions += 1;
     },
+    onViolation: () => {
+      counters.violations += 1;
+    },
   };
-  const first = await ServerLink.start(link);
-  const servers = positive('servers', options.servers ?? 1);
-  const recycle = { ...defaultRecycle, ...options.recycle };
-  return new LocalSandbox({
-    ...{ link, first, servers, maxSessions, maxQueued, recycle, counters, warnings },
-  });
+  const most = positive('servers', options.servers ?? 1);
+  const parts = { maxSessions, maxQueued, counters, warnings };
+  if (sessionsPerServer === undefined) {
+    const first = await ServerLink.start(link);
+    const recycle = { ...defaultRecycle, ...options.recycle };
+    const servers = new ServerPool({ link, first, servers: most, maxSessions, recycle });
+    return new LocalSandbox({ ...parts, link, first, servers });
+  }
+  const { warmed, first, removeSnapshot } = await startWarm(link);
+  const pool = { link: warmed, first, spares: most, sessionsPerServer, removeSnapshot };
+  return new LocalSandbox({ ...parts, link: warmed, first, servers: new SpareServers(pool) });
+}
+
+interface WarmPool {
+  readonly warmed: LinkOptions;
+  readonly first: ServerLink;
+  removeSnapshot(): Promise<void>;
+}
+
+/** The first server loads and is attacked; where it can be saved, all others are copies of it. */
+async function startWarm(link: LinkOptions): Promise<WarmPool> {
+  const original = await ServerLink.start(link);
+  const warm = await original.freeze();
+  if (warm === undefined) {
+    return { warmed: link, first: original, removeSnapshot: async () => {} };
+  }
+  const warmed = { ...link, server: { ...link.server, warm } };
+  try {
+    const first = await ServerLink.start(warmed);
+    return { warmed, first, removeSnapshot: () => warm.snapshot.remove() };
+  } catch (error) {
+    await warm.snapshot.remove();
+    throw error;
+  }
 }
 
 function positive(field: string, value: number): number {

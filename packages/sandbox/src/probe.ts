@@ -2,6 +2,7 @@
 import { messageOf } from '@saccade/core';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
 import type { Guarantees, IsolationReport } from './guarantees.ts';
+import { emulationReason } from './isolations/micro-vm.ts';
 import { openSandbox } from './open-sandbox.ts';
 import {
   findCommand,
@@ -51,6 +52,11 @@ export async function probeSandbox(python = 'python3'): Promise<SandboxProbe> {
 }
 
 async function probeTier(tier: TierProbe['tier'], python: string): Promise<TierProbe> {
+  const obstacle = tier === 'micro-vm' ? await emulationReason() : undefined;
+  if (obstacle !== undefined) {
+    const remedy = 'It works all the same, but takes minutes to start and was not tried.';
+    return { tier, isUsable: false, warnings: [], reason: `${obstacle} ${remedy}` };
+  }
   try {
     const sandbox = await openSandbox({ python, isolation: tier, unsafe: true, maxSessions: 1 });
     const { report, guarantees, warnings } = sandbox;

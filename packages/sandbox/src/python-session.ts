@@ -4,17 +4,18 @@ import { SandboxError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
 import type { Permits } from './permits.ts';
-import {
-  asMemoryHit,
-  type Death,
-  deathFrom,
-  type End,
-  readDeath,
-  readResult,
-  silentOutcome,
-} from './result.ts';
+import { decodeReply, type Reply } from './reply.ts';
+import { asMemoryHit, type Death, deathFrom, type End, silentOutcome } from './result.ts';
 import type { ExecuteOptions, Session } from './session.ts';
-import type { Frame } from './wire.ts';
+import {
+  type Read,
+  type RefusedInput,
+  readDied,
+  readFailed,
+  readOpened,
+  readRefused,
+  readResult,
+} from './session-replies.ts';
 
 /** What a session needs of the server that holds its process. */
 export interface SessionHost {
@@ -26,18 +27,26 @@ export interface SessionHost {
   /** Whether the server still answers; it is ended if not. */
   checkAlive(): Promise<void>;
   onExecution(): void;
+  /** A session's process wrote what is no reply. */
+  onViolation(): void;
 }
 
 const maxCodeBytes = 1024 * 1024;
 /** The server enforces the wall limit; this long after it, we ask whether it still lives. */
 const graceMs = 5_000;
 
+export interface PythonSessionOptions {
+  readonly caller?: string | undefined;
+  /** Of its images, in the order in which the server gets them. */
+  readonly imageNames: readonly string[];
+}
+
 export class PythonSession implements Session {
   readonly number: number;
   /** Resolves when the process is gone and its files are removed; never rejects. */
   readonly over: Promise<void>;
   readonly #host: SessionHost;
-  readonly #caller: string | undefined;
+  readonly #options: PythonSessionOptions;
   readonly #opened: Promise<void>;
   #settleOpened: (error?: Error) => void = () => {};
   #settleOver: () => void = () => {};
@@ -45,14 +54,15 @@ export class PythonSession implements Session {
   #last: Promise<unknown> = Promise.resolve();
   #death: Death | undefined;
   #isDisposed = false;
+  #isOpen = false;
   #isMemoryHit = false;
   #cpuMs = 0;
   #startedAt = 0;
 
-  constructor(number: number, host: SessionHost, caller?: string) {
+  constructor(number: number, host: SessionHost, options: PythonSessionOptions) {
     this.number = number;
     this.#host = host;
-    this.#caller = caller;
+    this.#options = options;
     this.over = new Promise((resolve) => {
       this.#settleOver = resolve;
     });
@@ -61,7 +71,10 @@ export class PythonSession implements Session {
     });
   }
 
-  /** @throws SandboxError if the process could not be made */
+  /**
+   * @throws DataError for an input that cannot be decoded
+   * @throws SandboxError if the process could not be made
+   */
   opened(): Promise<void> {
     return this.#opened;
   }
@@ -87,7 +100,7 @@ export class PythonSession implements Session {
       const message = `The code has ${bytes.length} bytes; at most ${maxCodeBytes} are run.`;
       return silentOutcome({ kind: 'forbidden', message }, this.#host.tier);
     }
-    const wait = { signal, caller: this.#caller };
+    const wait = { signal, caller: this.#options.caller };
     const release = this.#death === undefined ? await this.#host.running.acquire(wait) : () => {};
     try {
       if (this.#death !== undefined) return this.#deadOutcome(this.#death);
@@ -155,31 +168,52 @@ export class PythonSession implements Session {
     }, seconds * 1000);
   }
 
-  /** A frame from the session's process. */
-  onFrame(frame: Frame): void {
-    if (frame.header.type === 'opened') {
-      const { cpuMs } = frame.header;
-      this.#cpuMs = typeof cpuMs === 'number' ? cpuMs : 0;
+  /** Bytes that the session's process wrote, as its reply to what is under way. Never throws. */
+  onReply(bytes: Uint8Array): void {
+    if (this.#death !== undefined && this.#settleRun === undefined) return;
+    const reply = decodeReply(bytes, this.#host.limits);
+    if (reply.kind === 'broken') this.#breakOff(reply.reason);
+    else if (this.#isOpen) this.#onResult(reply);
+    else this.#onStart(reply);
+  }
+
+  /** What the new process says of its start: no submitted code has run in it. */
+  #onStart(reply: Reply): void {
+    const cpuMs = reply.kind === 'opened' ? readOpened(reply) : undefined;
+    const refused = reply.kind === 'refused' ? readRefused(reply) : undefined;
+    const failed = reply.kind === 'failed' ? readFailed(reply) : undefined;
+    if (cpuMs !== undefined) {
+      this.#cpuMs = cpuMs;
+      this.#isOpen = true;
       this.#settleOpened();
-      return;
-    }
-    if (frame.header.type === 'openFailed') {
-      const { wrongVideo, message } = frame.header;
-      if (typeof wrongVideo === 'string') {
-        const remedy = 'Give the whole file, in a format that FFmpeg reads, within the limits';
-        this.#settleOpened(new DataError(`${wrongVideo}. ${remedy}.`));
-      }
-      this.onRefusal(String(message));
-      return;
-    }
-    const { limits, tier } = this.#host;
-    const read =
-      readResult(frame, limits, tier, this.#cpuMs) ?? readDeath(frame, limits, tier, this.#cpuMs);
-    if (read === undefined || this.#settleRun === undefined) {
-      // Only the code itself can have sent this.
-      const end: End = { cause: 'protocol', signal: 0, exitCode: 0, cpuMs: 0, maxRssKb: 0 };
-      this.#die(deathFrom(end, limits), end);
+    } else if (refused !== undefined) {
+      this.#settleOpened(new DataError(this.#refusal(refused)));
       this.#host.send(this.number, { type: 'close' });
+    } else if (failed !== undefined) {
+      this.#settleOpened(new SandboxError(`The sandbox could not open a session: ${failed}.`));
+      this.#host.send(this.number, { type: 'close' });
+    } else this.#breakOff(`writing "${reply.kind}" at its start`);
+  }
+
+  #refusal(refused: RefusedInput): string {
+    if ('video' in refused) {
+      const remedy = 'Give the whole file, in a format that FFmpeg reads, within the limits';
+      return `${refused.video}. ${remedy}.`;
+    }
+    const name = this.#options.imageNames[refused.image];
+    return (
+      `The picture ${name} cannot be opened: ${refused.message}. Give whole PNG or JPEG ` +
+      `bytes of at most ${this.#host.limits.imagePixels} pixels.`
+    );
+  }
+
+  #onResult(reply: Reply): void {
+    const { limits, tier } = this.#host;
+    let read: Read | undefined;
+    if (reply.kind === 'result') read = readResult(reply, limits, tier, this.#cpuMs);
+    if (reply.kind === 'died') read = readDied(reply, limits, tier, this.#cpuMs);
+    if (read === undefined || this.#settleRun === undefined) {
+      this.#breakOff(`writing "${reply.kind}" that is no outcome`);
       return;
     }
     this.#cpuMs = read.cpuTotalMs;
@@ -193,6 +227,13 @@ export class PythonSession implements Session {
     this.#isMemoryHit = false;
     this.#settleRun(outcome);
     this.#settleRun = undefined;
+  }
+
+  /** Only the code itself can have written this: its session is over, and nobody else's. */
+  #breakOff(reason: string): void {
+    const end: End = { cause: 'protocol', reason, signal: 0, exitCode: 0, cpuMs: 0, maxRssKb: 0 };
+    this.#die(deathFrom(end, this.#host.limits), end);
+    this.#host.send(this.number, { type: 'close' });
   }
 
   /** The kernel ended one of its processes, because all together needed too much memory. */
@@ -223,6 +264,7 @@ export class PythonSession implements Session {
   }
 
   #die(death: Death, end?: End): void {
+    if (this.#death === undefined && end?.cause === 'protocol') this.#host.onViolation();
     const own = this.#death ?? death;
     this.#death = own;
     this.#settleOpened(new SandboxError(`A session ended while it was opened. ${own.message}`));

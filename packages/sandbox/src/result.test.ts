@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { coordinatePicture } from './contract.ts';
 import { defaultLimits } from './limits.ts';
-import { deathFrom, readResult } from './result.ts';
+import { deathFrom } from './result.ts';
+import { readResult } from './session-replies.ts';
 
 const header = {
-  type: 'result',
   kind: 'ok',
   stdout: 'a',
   stderr: '',
@@ -18,8 +18,8 @@ const header = {
 const png = coordinatePicture(9, 4);
 
 function read(changes: Record<string, unknown>, blobs: Uint8Array[] = [png]): unknown {
-  const frame = { session: 1, header: { ...header, ...changes }, blobs };
-  return readResult(frame, defaultLimits, 'process', 10)?.outcome;
+  const reply = { kind: 'result', number: 1, header: { ...header, ...changes }, blobs } as const;
+  return readResult(reply, defaultLimits, 'process', 10)?.outcome;
 }
 
 describe('a result frame', () => {
@@ -60,7 +60,6 @@ describe('a result frame', () => {
     ['has a name without end', { images: [{ source: 'file', file: 'x'.repeat(1025) }] }],
     ['measures nonsense', { cpuMs: 'much' }],
     ['names a stream that is none', { truncated: ['everything'] }],
-    ['is of another type', { type: 'ended' }],
   ])('is refused if it %s', (_, changes, blobs) => {
     expect(read(changes, blobs)).toBeUndefined();
   });

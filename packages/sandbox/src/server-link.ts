@@ -1,23 +1,26 @@
 /** A fork server with the sessions and pictures it holds. */
-import { DataError } from '@saccade/core';
 import { checkedCapture } from './capture-options.ts';
 import { SandboxError } from './errors.ts';
-import { ForkServer, type ForkServerOptions, type ServerIdentity } from './fork-server.ts';
+import {
+  ForkServer,
+  type ForkServerOptions,
+  type ServerIdentity,
+  type WarmStart,
+} from './fork-server.ts';
 import { HeldInputs } from './held-inputs.ts';
 import type { Limits } from './limits.ts';
 import type { Permits } from './permits.ts';
 import { PythonSession, type SessionHost } from './python-session.ts';
-import type { End } from './result.ts';
+import { readServerMessage } from './server-messages.ts';
 import type { SessionOptions } from './session.ts';
 import type { Frame } from './wire.ts';
 
-/**
- * Decoded pictures the server keeps. Few, because a fork takes time for every page the server holds:
- * with half a gigabyte of pictures a session opened at half the speed. Sessions keep what they have.
- */
-const pictureBytes = 16 * 2 ** 20;
+/** Encoded pictures the server keeps. Sessions keep what they have. */
+const pictureBytes = 64 * 2 ** 20;
 /** Video files the server keeps, a quarter of the room that all sessions' files have. */
 const videoBytes = 256 * 2 ** 20;
+/** Each of either takes a descriptor of the server's. */
+const mostHeld = 128;
 const pongMs = 10_000;
 
 export interface LinkOptions {
@@ -25,6 +28,7 @@ export interface LinkOptions {
   readonly limits: Limits;
   readonly running: Permits;
   readonly onExecution: () => void;
+  readonly onViolation: () => void;
 }
 
 export class ServerLink implements SessionHost {
@@ -32,6 +36,7 @@ export class ServerLink implements SessionHost {
   readonly limits: Limits;
   readonly running: Permits;
   readonly onExecution: () => void;
+  readonly onViolation: () => void;
   readonly #sessions = new Map<number, PythonSession>();
   readonly #pictures: HeldInputs;
   readonly #videos: HeldInputs;
@@ -47,10 +52,12 @@ export class ServerLink implements SessionHost {
     this.limits = options.limits;
     this.running = options.running;
     this.onExecution = options.onExecution;
+    this.onViolation = options.onViolation;
     const tell = (header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void =>
       this.send(0, header, blobs);
-    this.#pictures = new HeldInputs({ kind: 'image', mostBytes: pictureBytes, tell });
-    this.#videos = new HeldInputs({ kind: 'video', mostBytes: videoBytes, tell });
+    const room = { mostInputs: mostHeld, tell };
+    this.#pictures = new HeldInputs({ kind: 'image', mostBytes: pictureBytes, ...room });
+    this.#videos = new HeldInputs({ kind: 'video', mostBytes: videoBytes, ...room });
   }
 
   /** @throws SandboxError if the server does not start */
@@ -105,6 +112,11 @@ export class ServerLink implements SessionHost {
     void this.stop();
   }
 
+  /** Saves the server for others to start from, and ends it; see `ForkServer.freeze`. */
+  async freeze(): Promise<WarmStart | undefined> {
+    return await this.#running.freeze();
+  }
+
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
     this.#running.send(session, header, blobs);
   }
@@ -117,7 +129,8 @@ export class ServerLink implements SessionHost {
   async open(options: SessionOptions): Promise<PythonSession> {
     const { images = [], videos = [], mode = 'persistent', repairs = {}, caller } = options;
     const capture = checkedCapture(options.capture);
-    const session = new PythonSession(this.#nextNumber++, this, caller);
+    const imageNames = images.map(({ name }) => name);
+    const session = new PythonSession(this.#nextNumber++, this, { caller, imageNames });
     const pictures = images.map(({ encoded }) => this.#pictures.place(encoded));
     const films = videos.map(({ encoded }) => this.#videos.place(encoded));
     this.#sessions.set(session.number, session);
@@ -129,42 +142,36 @@ export class ServerLink implements SessionHost {
       repairs,
       capture,
     });
+    this.#pictures.trim();
+    this.#videos.trim();
     if (!this.#running.isAlive) session.onServerEnd('The sandbox’s server is gone.');
     try {
       await session.opened();
     } catch (error) {
+      await session.over;
       this.#sessions.delete(session.number);
       this.#stopIfEmpty();
-      const index = pictures.findIndex((picture) => picture.failure !== undefined);
-      const failure = pictures[index]?.failure;
-      if (failure === undefined) throw error;
-      throw new DataError(
-        `The picture ${images[index]?.name} cannot be opened: ${failure}. Give whole PNG or JPEG ` +
-          `bytes of at most ${this.limits.imagePixels} pixels.`,
-      );
+      throw error;
     }
     return session;
   }
 
-  #onFrame({ session: number, header, blobs }: Frame): void {
-    if (number !== 0) {
-      this.#sessions.get(number)?.onFrame({ session: number, header, blobs });
+  #onFrame(frame: Frame): void {
+    if (frame.session !== 0) {
+      this.#sessions.get(frame.session)?.onReply(frame.body);
       return;
     }
-    if (header.type === 'ended') {
-      const session = this.#sessions.get(header.session as number);
-      this.#sessions.delete(header.session as number);
-      session?.onEnd(header as unknown as End);
+    const message = readServerMessage(frame);
+    if (message?.type === 'ended') {
+      const session = this.#sessions.get(message.session);
+      this.#sessions.delete(message.session);
+      session?.onEnd(message);
       this.#stopIfEmpty();
-    } else if (header.type === 'memory') {
-      this.#sessions.get(header.session as number)?.onMemoryHit();
-    } else if (header.type === 'refused') {
-      this.#sessions.get(header.session as number)?.onRefusal(String(header.message));
-    } else if (header.type === 'image') {
-      this.#pictures.onHeld(header);
-    } else if (header.type === 'video') {
-      this.#videos.onHeld(header);
-    } else if (header.type === 'pong') {
+    } else if (message?.type === 'memory') {
+      this.#sessions.get(message.session)?.onMemoryHit();
+    } else if (message?.type === 'refused') {
+      this.#sessions.get(message.session)?.onRefusal(message.message);
+    } else if (message?.type === 'pong') {
       this.#pong?.();
     }
   }

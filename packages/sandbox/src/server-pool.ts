@@ -33,7 +33,25 @@ interface Place {
 /** Sessions from one look at a server's memory to the next. */
 const lookEvery = 64;
 
-export class ServerPool {
+/** Where sessions get their server from. */
+export interface Servers {
+  /** Servers that died and were replaced. */
+  readonly restarts: number;
+  /** Servers that were replaced for their age or size. */
+  readonly recycled: number;
+  readonly links: readonly ServerLink[];
+  /**
+   * A living server for one more session.
+   *
+   * @throws SandboxError if none is alive and none can be started
+   */
+  take(): Promise<ServerLink>;
+  /** The session that `take` was called for is open, or failed to open. */
+  onOpened(link: ServerLink): void;
+  dispose(): Promise<void>;
+}
+
+export class ServerPool implements Servers {
   readonly #options: ServerPoolOptions;
   readonly #places: Place[];
   /** Servers that take no more sessions but have some. */
@@ -94,6 +112,8 @@ export class ServerPool {
     this.#lookAt(best);
     return best;
   }
+
+  onOpened(): void {}
 
   /** Whoever sees it missing first starts it; the others wait for the same one. */
   async #start(place: Place | undefined): Promise<ServerLink> {

@@ -247,6 +247,8 @@ describe('who goes away', () => {
 
 it('counts what it does for Prometheus', async () => {
   await post('/run_code', { code: 'print(1)', language: 'python' });
+  const forged = 'import os\nos.write(4, b"x" * 100)\nwhile True: pass';
+  await post('/run_code', { code: forged, language: 'python' });
   const response = await fetch(`${service.url}/metrics`);
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
   const text = await response.text();
@@ -258,6 +260,7 @@ it('counts what it does for Prometheus', async () => {
     value(/^saccade_sandbox_request_seconds_count\{route="\/run_code",status="200"\} (\d+)/m),
   ).toBeGreaterThan(0);
   expect(value(/^saccade_sandbox_servers (\d+)/m)).toBe(1);
+  expect(value(/^saccade_sandbox_session_violations_total (\d+)/m)).toBe(1);
   expect(value(/^process_resident_memory_bytes (\d+)/m)).toBeGreaterThan(0);
 });
 

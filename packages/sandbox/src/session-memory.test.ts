@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
+import { refuseEmulation } from './isolations/emulation.fixture.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { ensurePython } from './python-environment.ts';
@@ -25,6 +26,7 @@ beforeAll(async () => {
   ({ python } = await ensurePython(environment));
   for (const isolation of localTiers) {
     try {
+      if (isolation === 'micro-vm') await refuseEmulation();
       const options = { python, isolation, unsafe: true, limits, forbidden: [] };
       sandboxes.set(isolation, await openSandbox(options));
     } catch (error) {

@@ -22,6 +22,13 @@ export function usersFrom(base: number): number {
   return base === lowBase ? 0x1_0000 - lowBase : spread;
 }
 
+/** The server is root there, and nobody else's numbers count. */
+export const usersOfOwnKernel: SessionUsers = {
+  base: 100_000,
+  isExclusive: true,
+  isKernelRoot: true,
+};
+
 export function chooseUsers(): SessionUsers {
   if (process.getuid?.() !== 0) return { base: null, isExclusive: false, isKernelRoot: false };
   const map = readUserMap();

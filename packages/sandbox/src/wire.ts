@@ -1,14 +1,17 @@
 /**
  * Length-prefixed frames to and from the fork server; `python/wire.py` is the other side.
  *
- * A frame is three little-endian uint32 (bytes after this prefix, session, bytes of header), a JSON
- * header, then binary blobs whose lengths are `header.blobs`. Session 0 is the server itself.
+ * A frame is three little-endian uint32 (bytes after this prefix, session, bytes of header), a
+ * header, then a body. To the server, and from session 0, which is the server itself, the header is
+ * JSON and the body is binary blobs whose lengths are `header.blobs`. From another session all of it
+ * is a reply, which code may have written: `reply.ts` decodes that.
  */
 
+/** A frame whose content nobody has looked at. */
 export interface Frame {
   readonly session: number;
-  readonly header: Readonly<Record<string, unknown>>;
-  readonly blobs: readonly Uint8Array[];
+  readonly headerLength: number;
+  readonly body: Buffer;
 }
 
 const prefixBytes = 12;
@@ -30,22 +33,13 @@ export function encodeFrame(
   return [Buffer.concat([prefix, text]), ...blobs];
 }
 
-function decodeBody(session: number, body: Buffer, headerLength: number): Frame {
-  const header = JSON.parse(body.toString('utf8', 0, headerLength)) as unknown;
-  if (typeof header !== 'object' || header === null) throw new SyntaxError('header is no object');
-  const record = header as Record<string, unknown>;
-  const lengths = Array.isArray(record.blobs) ? (record.blobs as unknown[]) : [];
-  const blobs: Uint8Array[] = [];
-  let offset = headerLength;
-  for (const length of lengths) {
-    if (typeof length !== 'number' || !(length >= 0) || offset + length > body.length) {
-      throw new SyntaxError('blob lengths do not fit the frame');
-    }
-    // A copy: a view would keep the whole frame, and others' chunks, alive.
-    blobs.push(new Uint8Array(body.subarray(offset, offset + length)));
-    offset += length;
-  }
-  return { session, header: record, blobs };
+/**
+ * The header of a frame from the server itself.
+ *
+ * @throws SyntaxError if it is no JSON
+ */
+export function decodeHeader({ body, headerLength }: Frame): unknown {
+  return JSON.parse(body.toString('utf8', 0, headerLength));
 }
 
 /** Turns a stream of chunks into frames. */
@@ -53,7 +47,11 @@ export class FrameReader {
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** The frames completed by this chunk; one with a broken body has an empty header. */
+  /**
+   * The frames completed by this chunk.
+   *
+   * @throws RangeError for a frame of impossible size
+   */
   push(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
@@ -68,11 +66,7 @@ export class FrameReader {
       if (this.#size < prefixBytes + length) break;
       const whole = this.#take(prefixBytes + length);
       const session = whole.readUInt32LE(4);
-      try {
-        frames.push(decodeBody(session, whole.subarray(prefixBytes), headerLength));
-      } catch {
-        frames.push({ session, header: {}, blobs: [] });
-      }
+      frames.push({ session, headerLength, body: whole.subarray(prefixBytes) });
     }
     return frames;
   }

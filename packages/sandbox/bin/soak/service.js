@@ -2,7 +2,7 @@
 import { openSandbox } from '../../dist/index.js';
 import { openSandboxService } from '../../dist/service.js';
 
-const [python, isolation, port] = process.argv.slice(2);
+const [python, isolation, port, more = '{}'] = process.argv.slice(2);
 const options = {
   python,
   isolation,
@@ -10,6 +10,7 @@ const options = {
   maxSessions: 64,
   limits: { wallSeconds: 3, cpuSeconds: 2 },
   recycle: { sessions: 200 },
+  ...JSON.parse(more),
 };
 const sandbox = await openSandbox(options).catch((error) => {
   console.error(`The start failed: ${error.message.split('\n')[0]}`);

@@ -19,16 +19,19 @@ export interface Expectation {
   readonly process: Verdict;
   readonly landlockAsUser?: Verdict;
   readonly processAsUser?: Verdict;
+  /** Where they differ from bubblewrap's. */
+  readonly gvisor?: Verdict;
+  readonly 'micro-vm'?: Verdict;
 }
 
-export type AttackGroup = 'resources' | 'escape' | 'other sessions' | 'reward';
+export type AttackGroup = 'resources' | 'escape' | 'other sessions' | 'reward' | 'replies';
 
 export interface Attack {
   readonly name: string;
   readonly group: AttackGroup;
   /**
    * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May use
-   * `HOST_FILE`, `HOST_PICTURE`, `HOST_PORT`, `HOST_SOCKET`, `SERVER`, `VICTIM` (process numbers) and
+   * `HOST_FILE`, `HOST_PICTURE`, `HOST_PORT`, `HOST_SOCKET`, `HOST_POST`, `SERVER`, `VICTIM` (process numbers) and
    * `VICTIM_DIRECTORY`.
    */
   readonly code: string;

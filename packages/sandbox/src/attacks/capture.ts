@@ -11,7 +11,7 @@ const everything: CaptureOptions = {
 
 const cases: readonly Omit<Attack, 'capture'>[] = [
   {
-    name: 'a picture of the host, linked, printed and saved',
+    name: 'an image of the host, linked, printed and saved',
     group: 'escape',
     code: `
 os.symlink(HOST_PICTURE, "link.png")
@@ -24,7 +24,7 @@ for name in (HOST_PICTURE, os.path.relpath(HOST_PICTURE), "folder/" + os.path.ba
     expected: everywhere('harmless'),
   },
   {
-    name: 'a picture of the host in place of one that is read',
+    name: 'an image of the host in place of one that is read',
     group: 'escape',
     code: `
 names = [f"{i}.png" for i in range(8)]
@@ -61,7 +61,7 @@ print(os.path.basename(HOST_PICTURE))`,
     expected: everywhere('harmless'),
   },
   {
-    name: 'pipes, devices, sockets and folders named as pictures',
+    name: 'pipes, devices, sockets and folders named as images',
     group: 'escape',
     code: `
 import socket
@@ -77,7 +77,7 @@ for name in ("pipe", "folder", "zero", "loop", "null", "socket", "/dev/zero"): p
     expected: everywhere('harmless'),
   },
   {
-    name: 'names of pictures with newlines, NUL, 255 bytes and ..',
+    name: 'names of images with newlines, NUL, 255 bytes and ..',
     group: 'escape',
     code: `
 picture = Image.new("RGB", (9, 9))
@@ -88,7 +88,7 @@ print("\\0.png ../../.png //.png ~/.png $HOME/.png \\udcff.png", sep="\\0")`,
     expected: everywhere('harmless'),
   },
   {
-    name: 'a picture file that unpacks to 400 megapixels',
+    name: 'an image file that unpacks to 400 megapixels',
     group: 'resources',
     code: `
 import struct, warnings, zlib
@@ -104,7 +104,7 @@ print("bomb.png")`,
     expected: everywhere('harmless'),
   },
   {
-    name: '10 000 names of pictures printed',
+    name: '10 000 names of images printed',
     group: 'resources',
     code: `
 Image.new("RGB", (9, 9)).save("0.png")

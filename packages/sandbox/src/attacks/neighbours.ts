@@ -26,11 +26,33 @@ print("REACHED" if any(seen) else "refused", seen)`,
     expected: everywhere('refused'),
   },
   {
-    name: 'pictures of another session in memory',
+    name: 'images of another session in memory',
     code: `
 import gc
 found = [o.size for o in gc.get_objects() if isinstance(o, Image.Image) and o.size == (123, 77)]
 print("REACHED" if found else "refused", found)`,
+    expected: everywhere('refused'),
+  },
+  {
+    name: 'pixels of another session, by a scan of its own memory',
+    // A pixel of the other's is (x, y, 7, 255) there. A pipe says which addresses there are. It stops in
+    // time to say what it found where calls are slow, as in gVisor; memory-separation.test.ts sees all.
+    code: `
+libc.malloc.restype = ctypes.c_void_p
+middles = [id(np), id(Image), id(sys), libc.malloc(100), libc.malloc(1 << 20), libc.malloc(1 << 26)]
+taken, given = os.pipe()
+seen, found, pages, end = set(), 0, 0, time.monotonic() + 2.5
+for middle in middles:
+    start = middle >> 26 << 26
+    for page in range(start - (1 << 26), start + (1 << 26), 4096):
+        if page in seen: continue
+        if time.monotonic() > end: break
+        seen.add(page)
+        if libc.write(given, ctypes.c_void_p(page), ctypes.c_size_t(4096)) != 4096: continue
+        pages += 1
+        words = np.frombuffer(os.read(taken, 4096), np.uint16)
+        found += np.count_nonzero(words[1::2] == 0xFF07)
+print("REACHED" if found > 2000 or pages < 1000 else "refused", found, pages)`,
     expected: everywhere('refused'),
   },
   {
@@ -61,7 +83,7 @@ attempt("server", lambda: open(frame.f_code.co_filename).read())`,
   },
   {
     name: 'noise on the channel of results',
-    code: 'os.write(3, b"\\xff" * 64)\ntime.sleep(5)',
+    code: 'os.write(4, b"\\xff" * 64)\ntime.sleep(5)',
     expected: everywhere('stopped'),
   },
   {
@@ -73,9 +95,13 @@ attempt("server", lambda: open(frame.f_code.co_filename).read())`,
     name: 'a whole result forged on the channel of results',
     code: `
 import json, struct
-body = json.dumps({"type": "result", "kind": "ok", "stdout": "REACHED: forged\\n", "stderr": "",
-    "images": [], "error": None, "truncated": [], "wallMs": 1, "cpuMs": 1e9, "maxRssKb": 1}).encode()
-os.write(3, struct.pack("<III", len(body), 0, len(body)) + body)
+body = json.dumps({"kind": "ok", "stdout": "REACHED: forged\\n", "stderr": "", "images": [],
+    "error": None, "truncated": [], "wallMs": 1, "cpuMs": 1e9, "maxRssKb": 1}).encode()
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "link"): frame = frame.f_back
+link = frame.f_locals["self"].link
+link.view[:len(body)] = body
+os.write(4, struct.pack("<IIIII", 4, link.number, len(body), 0, len(body)))
 time.sleep(0.2)`,
     // It speaks for nobody but itself, and could have printed the same.
     expected: everywhere('open'),

@@ -1,4 +1,6 @@
 /** Runs the attacks in one tier and says how each ended. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -13,16 +15,20 @@ import { openSandbox } from '../open-sandbox.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Session } from '../session.ts';
 import { type Attack, type Expectation, preamble, type Verdict } from './attack.ts';
+import { callAttacks } from './calls.ts';
 import { captureAttacks } from './capture.ts';
 import { escapeAttacks } from './escape.ts';
 import { neighbourAttacks } from './neighbours.ts';
+import { replyAttacks } from './replies.ts';
 import { resourceAttacks } from './resources.ts';
 
 export const attacks: readonly Attack[] = [
   ...resourceAttacks,
   ...escapeAttacks,
+  ...callAttacks,
   ...captureAttacks,
   ...neighbourAttacks,
+  ...replyAttacks,
 ];
 
 /** Small, so that passing them costs little. */
@@ -67,13 +73,13 @@ export function expectedHere(
 export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: boolean): Verdict {
   if (!isRoot && tier === 'landlock') return expected.landlockAsUser ?? expected.landlock;
   if (!isRoot && tier === 'process') return expected.processAsUser ?? expected.process;
-  return expected[tier];
+  return expected[tier] ?? expected.bubblewrap;
 }
 
 /** @throws UnsupportedError or MissingError if the machine does not have the tier */
 export async function runAttacks(python: string, tier: LocalTier): Promise<TierResult> {
   const isRoot = process.getuid?.() === 0;
-  const host = await openHost();
+  const host = await openHost(python);
   process.env.SACCADE_ATTACK_SECRET = 'secret';
   const results: AttackResult[] = [];
   let guarantees: Guarantees | undefined;
@@ -84,7 +90,7 @@ export async function runAttacks(python: string, tier: LocalTier): Promise<TierR
       const sandbox = await openSandbox(options);
       try {
         guarantees ??= sandbox.guarantees;
-        const own = descendantCount(sandbox.serverPid);
+        const own = leftovers(sandbox);
         const tried = attacks.filter((attack) => (attack.isBomb ?? false) === isBomb);
         for (const attack of tried.filter(fitsMachine)) {
           const expected = expectedHere(attack, { tier, isRoot, guarantees });
@@ -114,7 +120,7 @@ async function tryAttack(
   attack: Attack,
   sandbox: LocalSandbox,
   host: Host,
-  /** Processes of the server without sessions. */
+  /** What `leftovers` counts without sessions. */
   own: number,
 ): Promise<{ verdict: Verdict; detail: string }> {
   const { restarts } = sandbox.stats();
@@ -125,10 +131,7 @@ async function tryAttack(
   try {
     const place = await setUpVictim(victim);
     const facts = { ...host.facts, ...place };
-    const lines = Object.entries(facts).map(
-      ([name, value]) => `${name} = ${JSON.stringify(value)}`,
-    );
-    const outcome = await session.execute(`${lines.join('\n')}\n${preamble}\n${attack.code}`);
+    const outcome = await session.execute(attackCode(attack, facts));
     await session.dispose();
     const harm = await findHarm(victim, sandbox, restarts, own);
     if (harm !== undefined) return { verdict: 'open', detail: harm };
@@ -136,6 +139,12 @@ async function tryAttack(
   } finally {
     await Promise.all([session.dispose(), victim.dispose()]);
   }
+}
+
+/** The attack as a program; `facts` are the machine's names that `Attack.code` may use. */
+export function attackCode({ code }: Attack, facts: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(facts).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  return `${lines.join('\n')}\n${preamble}\n${code}`;
 }
 
 /** Leaves everything that another session could find. */
@@ -163,9 +172,9 @@ async function findHarm(
   if (after.stdout !== '1 secret\n') return `another session ended with ${after.kind}`;
   if (sandbox.stats().restarts !== restarts) return 'the server ended';
   for (let wait = 0; ; wait++) {
-    const left = descendantCount(sandbox.serverPid) - sandbox.stats().open;
+    const left = leftovers(sandbox);
     if (left <= own) return undefined;
-    if (wait === 40) return `${left - own} processes were left behind`;
+    if (wait === mostWaits) return `${left - own} processes were left behind`;
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }
@@ -185,6 +194,16 @@ function judge(outcome: Outcome): { verdict: Verdict; detail: string } {
   if (kind === 'ok' && !text.startsWith('refused')) return { verdict: 'harmless', detail: kind };
   if (kind === 'infraError') return { verdict: 'open', detail: shown(error?.message) };
   return { verdict: 'refused', detail: shown(error?.type ?? text.split('\n')[0]) };
+}
+
+/** Of 50 ms each. */
+const mostWaits = 100;
+
+/** Processes beside those of open sessions; servers, where each session has one that ends with it. */
+function leftovers(sandbox: LocalSandbox): number {
+  const { open, servers } = sandbox.stats();
+  const isOwn = sandbox.report.hasOwnServer;
+  return isOwn ? Math.max(1, servers - open) : descendantCount(sandbox.serverPid) - open;
 }
 
 /** Living processes below `root`. */
@@ -216,13 +235,25 @@ function isHostPicture(width: number, height: number): boolean {
   return width === hostPicture.width && height === hostPicture.height;
 }
 
+/** Node has no datagrams of this kind. */
+const takePost = `
+import os, socket, sys
+post = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+post.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+print("ready", flush=True)
+while True: post.recv(9)`;
+
 interface Host {
   readonly facts: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** What the machine has that sessions must not reach: a readable file and picture, a port, an abstract socket. */
-async function openHost(): Promise<Host> {
+/**
+ * What the machine has that sessions must not reach: a readable file and picture, a port, an abstract
+ * socket, and one for datagrams, as `/dev/log` is.
+ */
+async function openHost(python: string): Promise<Host> {
   const folder = await mkdtemp(join(tmpdir(), 'saccade-attacks-'));
   await chmod(folder, 0o755);
   const file = join(folder, 'answers.json');
@@ -234,6 +265,9 @@ async function openHost(): Promise<Host> {
   const [tcp, unix] = listeners as [Server, Server];
   await new Promise<void>((done) => tcp.listen(0, '127.0.0.1', done));
   await new Promise<void>((done) => unix.listen(`\0${name}`, done));
+  const post = join(folder, 'post');
+  const postman = spawn(python, ['-c', takePost, post], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(postman.stdout, 'data');
   const address = tcp.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
@@ -242,9 +276,11 @@ async function openHost(): Promise<Host> {
       HOST_PICTURE: picture,
       HOST_PORT: port,
       HOST_SOCKET: name,
+      HOST_POST: post,
       NODE: nodeVersion,
     },
     close: async () => {
+      postman.kill();
       await Promise.all(listeners.map((one) => new Promise((done) => one.close(done))));
       await rm(folder, { recursive: true, force: true });
     },

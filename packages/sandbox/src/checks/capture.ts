@@ -39,7 +39,7 @@ export const captureChecks: readonly SandboxCheck[] = [
       const code = 'part = image_clue_0.crop((40, 30, 96, 86))\npart';
       const [image] = expectKind(await run(sandbox, capture, code), 'ok').images;
       assert.deepEqual([image?.source, image?.width, image?.height], ['value', 56, 56]);
-      assert.deepEqual(image?.origin, { image: 'image_clue_0', map: [1, 40, 1, 30] });
+      assert.deepEqual(image?.origin, { image: 'image_clue_0', map: [1, 0, 40, 0, 1, 30] });
       assert.equal((await run(sandbox, capture, 'x = 6\nx * 7')).stdout, '42\n');
       const { error } = await run(sandbox, capture, 'x = 6\n\nx / 0');
       assert.deepEqual([error?.type, error?.line], ['ZeroDivisionError', 3]);

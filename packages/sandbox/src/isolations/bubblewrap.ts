@@ -8,9 +8,7 @@
  * kernel (it can write /proc/sys), so instead the server keeps just the right to change user, and
  * each session becomes a user of its own.
  */
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { MissingError, UnsupportedError } from '@saccade/core';
 import {
   type Isolation,
@@ -19,11 +17,13 @@ import {
   sessionEnvironment,
 } from '../isolation.ts';
 import { findCommand } from '../python-interpreter.ts';
+import { readablePaths, systemFolders } from './libraries.ts';
 
 const scratch = '/tmp/saccade';
 /** Where each session mounts its files; what is around it, nobody can write. */
 const mountPoint = '/tmp/sandbox/session';
 const memoryFolder = '/groups';
+const shareFolder = '/shares';
 
 export const bubblewrapIsolation: Isolation = {
   id: 'bubblewrap',
@@ -51,7 +51,7 @@ export const bubblewrapIsolation: Isolation = {
       ...mounts(plan),
       ...['--chdir', '/tmp', plan.interpreter.python, ...serverArguments(plan)],
     ];
-    return { command, args, env: {}, scratch, mountPoint, memoryFolder };
+    return { command, args, env: {}, scratch, mountPoint, memoryFolder, shareFolder };
   },
 };
 
@@ -70,24 +70,19 @@ const namespacesAsRoot = [
 ];
 
 /** From a namespace of control groups, version 2 lets nobody into groups outside of it. */
-function controlGroups({ memoryGroups }: LaunchPlan): string[] {
-  if ('obstacle' in memoryGroups) return ['--unshare-cgroup-try'];
+function controlGroups({ memoryGroups, shareGroups }: LaunchPlan): string[] {
+  const shares = Object.entries(shareGroups).flatMap(([name, group]) =>
+    'folder' in group ? ['--bind', group.folder, `${shareFolder}/${name}`] : [],
+  );
+  if ('obstacle' in memoryGroups) return ['--unshare-cgroup-try', ...shares];
   const bind = ['--bind', memoryGroups.folder, memoryFolder];
-  return memoryGroups.version === 1 ? ['--unshare-cgroup-try', ...bind] : bind;
+  return memoryGroups.version === 1 ? ['--unshare-cgroup-try', ...bind, ...shares] : bind;
 }
 
-/** Where the loader looks, which library an alternative means, fonts; and where Nix keeps all. */
-const systemPaths = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts', '/nix/store'];
-
 function mounts(plan: LaunchPlan): string[] {
-  const directories = [plan.sources, ...plan.interpreter.directories].filter(
-    (directory) => directory !== '/usr' && !directory.startsWith('/usr/'),
-  );
   const args = ['--ro-bind', '/usr', '/usr'];
-  for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
-    if (!existsSync(path)) continue;
-    const isLink = lstatSync(path).isSymbolicLink();
-    args.push(...(isLink ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]));
+  for (const { path, link } of systemFolders()) {
+    args.push(...(link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path]));
   }
   args.push('--proc', '/proc', '--dev', '/dev');
   args.push('--perms', '0755', '--size', '65536', '--tmpfs', '/tmp');
@@ -95,8 +90,7 @@ function mounts(plan: LaunchPlan): string[] {
   args.push('--perms', '0711', '--size', String(plan.scratchBytes), '--tmpfs', scratch);
   // bubblewrap makes missing parents with mode 0700, closed to the users of the sessions.
   const made = new Set(['/', '/tmp']);
-  for (const path of [...systemPaths.filter((p) => existsSync(p)), ...directories.sort()]) {
-    refuseTooMuch(path);
+  for (const path of readablePaths(plan)) {
     const parents: string[] = [];
     for (let p = dirname(path); !made.has(p); p = dirname(p)) parents.unshift(p);
     for (const parent of parents) {
@@ -106,15 +100,4 @@ function mounts(plan: LaunchPlan): string[] {
     args.push('--ro-bind', path, path);
   }
   return [...args, '--remount-ro', '/dev', '--remount-ro', '/tmp', '--remount-ro', '/'];
-}
-
-/** An interpreter installed right into `/` or the home directory would bring all of it along. */
-function refuseTooMuch(directory: string): void {
-  const home = resolve(homedir());
-  if (directory === '/' || directory === home || home.startsWith(`${directory}/`)) {
-    throw new UnsupportedError(
-      `The interpreter needs ${directory}, which holds the home directory and must not be ` +
-        'visible to submitted code. Use an interpreter in a folder of its own, e.g. ensurePython().',
-    );
-  }
 }

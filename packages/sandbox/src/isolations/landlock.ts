@@ -3,11 +3,10 @@
  * Docker's default does. Files, network and signals are closed; other processes stay visible by
  * number, and sessions share one disk.
  */
-import { chmod, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod } from 'node:fs/promises';
 import { UnsupportedError } from '@saccade/core';
 import { type Isolation, serverArguments, sessionEnvironment } from '../isolation.ts';
+import { makeTemporary } from '../temporary.ts';
 
 export const landlockIsolation: Isolation = {
   id: 'landlock',
@@ -20,7 +19,7 @@ export const landlockIsolation: Isolation = {
         `Landlock works on Linux only, this is ${process.platform}. Use a remote sandbox.`,
       );
     }
-    const scratch = await mkdtemp(join(tmpdir(), 'saccade-sandbox-'));
+    const scratch = await makeTemporary('sandbox');
     await chmod(scratch, 0o711);
     return {
       command: plan.interpreter.python,

@@ -6,7 +6,7 @@ import { makeTemporary } from '../temporary.ts';
 export const processIsolation: Isolation = {
   id: 'process',
   ownsProcesses: false,
-  layers: [],
+  layers: ['seccomp'],
   warning:
     'The sandbox runs without isolation (tier "process"): code can read files that its user can ' +
     'read and can reach the network. Install bubblewrap to isolate it.',

@@ -17,6 +17,7 @@ const gauges: readonly (readonly [string, string, keyof SandboxStats])[] = [
 /** Totals that the sandbox counts itself. */
 const totals: readonly (readonly [string, string, keyof SandboxStats])[] = [
   ['sessions_total', 'Sessions opened', 'started'],
+  ['session_violations_total', 'Sessions ended for forging replies', 'violations'],
   ['server_restarts_total', 'Fork servers that died and were replaced', 'restarts'],
   ['server_recycles_total', 'Fork servers replaced for their age or size', 'recycled'],
 ];

@@ -1,0 +1,1 @@
+export { callsOfSessions, listedCalls, runExercises } from './record.ts';
