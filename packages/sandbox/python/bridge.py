@@ -1,8 +1,9 @@
 """The first process in a kernel of its own: starts the server and carries bytes between it and Node.
 
 `bridge.py CHANNEL COMMAND…`: CHANNEL is the number of an open descriptor, the path of a device, or
-`listener:` and the number of a socket that Node connects to. The command gets one end of a socket as descriptor 3. Both directions wait in calls that block: these go on
-after the machine around them was saved and started again, where gVisor's `epoll` stays silent.
+`listener:` and the number of a socket that Node connects to. The command gets one end of a socket as
+descriptor 3. Both directions wait in calls that block: these go on after the machine around them was
+saved and started again, where gVisor's `epoll` stays silent.
 """
 
 import os

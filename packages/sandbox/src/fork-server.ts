@@ -49,10 +49,15 @@ export class ForkServer {
   readonly #ended: Promise<void>;
   #isAlive = true;
 
-  private constructor(running: Running, identity: ServerIdentity, launch: Launch) {
+  private constructor(
+    running: Running,
+    socket: Socket,
+    identity: ServerIdentity,
+    launch: Launch,
+  ) {
     this.#launch = launch;
     this.#process = running.process;
-    this.#socket = running.socket;
+    this.#socket = socket;
     this.#ended = running.ended.then(() => {
       this.#isAlive = false;
     });
@@ -102,9 +107,10 @@ export class ForkServer {
         memoryFolder === undefined || 'obstacle' in groups ? {} : { folder: memoryFolder };
       const memoryGroups = launch.memoryGroups ?? { ...groups, ...folder };
       const config = { ...options.config, scratch, mountPoint, memoryGroups, ...canary.config };
-      for (const piece of encodeFrame(0, config)) running.socket.write(piece);
+      const socket = await running.channel;
+      for (const piece of encodeFrame(0, config)) socket.write(piece);
       const ready = await running.ready;
-      return new ForkServer(running, readIdentity(ready, launch, options), launch);
+      return new ForkServer(running, socket, readIdentity(ready, launch, options), launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -123,9 +129,10 @@ export class ForkServer {
     const running = run(launch, { obstacle: '' }, onFrame);
     try {
       await Promise.race([launch.begin?.(), running.ended]);
-      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) running.socket.write(piece);
+      const socket = await running.channel;
+      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) socket.write(piece);
       await running.ready;
-      return new ForkServer(running, identity, launch);
+      return new ForkServer(running, socket, identity, launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -162,6 +169,7 @@ export class ForkServer {
   /** Lets the server end its sessions and remove their files; kills it if that takes too long. */
   async stop(): Promise<void> {
     this.#socket.end();
+    if (this.#launch.connect !== undefined) this.kill();
     const timer = setTimeout(() => this.kill(), stopMilliseconds);
     await this.#ended;
     clearTimeout(timer);
@@ -170,7 +178,7 @@ export class ForkServer {
 
 interface Running {
   readonly process: ChildProcess;
-  readonly socket: Socket;
+  readonly channel: Promise<Socket>;
   readonly ready: Promise<Frame>;
   readonly ended: Promise<void>;
 }
@@ -179,9 +187,8 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
   const { command, args, env, temporary, startSeconds = usualStartSeconds } = launch;
   const child = spawn(command, args, {
     env: { ...env },
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', launch.connect === undefined ? 'pipe' : 'ignore'],
   });
-  const socket = child.stdio[3] as Socket;
   const reader = new FrameReader();
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -201,7 +208,7 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
   const timer = setTimeout(() => {
     fail(`The sandbox's server was not ready after ${startSeconds} s`);
   }, startSeconds * 1000);
-  socket.on('data', (chunk: Buffer) => {
+  const onData = (chunk: Buffer): void => {
     let frames: Frame[];
     try {
       frames = reader.push(chunk);
@@ -218,8 +225,14 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
         clearTimeout(timer);
       }
     }
+  };
+  const ending = new AbortController();
+  const channel = openChannel(launch, child, () => stderr.trim(), ending.signal).then((socket) => {
+    socket.on('data', onData);
+    socket.on('error', () => {}); // the end of the process tells
+    return socket;
   });
-  socket.on('error', () => {}); // the end of the process tells
+  channel.catch(() => {}); // reported by whoever awaits it
   const ended = new Promise<void>((resolve) => {
     let isOver = false;
     const finish = (fact: string): void => {
@@ -227,9 +240,12 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
       isOver = true;
       clearTimeout(timer);
       fail(fact);
-      socket.destroy();
+      ending.abort();
+      channel.then((socket) => socket.destroy()).catch(() => {});
       const removed = temporary === undefined ? undefined : removeTree(temporary);
-      resolve(Promise.all([removed, removeMemoryGroups(groups)]).then(() => {}));
+      const own = launch.processGroups ?? { obstacle: '' };
+      const gone = [removed, removeMemoryGroups(groups), removeMemoryGroups(own)];
+      resolve(Promise.all(gone).then(() => {}));
     };
     child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));
     // `close` and not `exit`: frames and messages still in the pipes come first.
@@ -237,7 +253,17 @@ function run(launch: Launch, groups: MemoryGroups, onFrame: (frame: Frame) => vo
       finish(`The sandbox's server ended (${signal ?? `status ${code}`})`);
     });
   });
-  return { process: child, socket, ready, ended };
+  return { process: child, channel, ready, ended };
+}
+
+async function openChannel(
+  launch: Launch,
+  child: ChildProcess,
+  said: () => string,
+  ended: AbortSignal,
+): Promise<Socket> {
+  if (launch.connect === undefined) return child.stdio[3] as Socket;
+  return await launch.connect({ ended, said, kill: () => void child.kill('SIGKILL') });
 }
 
 interface Canary {
@@ -283,7 +309,8 @@ function readIdentity(
   const found = kernel !== 'shared' && bootId === ownBootId() ? 'shared' : kernel;
   const facts = { kernel: found, hasOwnServer: sessionsPerServer === 1 };
   const obstacle = kernelObstacle === undefined ? {} : { kernelObstacle };
-  return { ...identity, report: { ...report, ...facts, ...obstacle } };
+  const machine = launch.machine === undefined ? {} : { machine: launch.machine };
+  return { ...identity, report: { ...report, ...facts, ...obstacle, ...machine } };
 }
 
 /** The number that a kernel gives itself when it starts; empty where there is none. */
