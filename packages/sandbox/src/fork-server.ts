@@ -49,12 +49,7 @@ export class ForkServer {
   readonly #ended: Promise<void>;
   #isAlive = true;
 
-  private constructor(
-    running: Running,
-    socket: Socket,
-    identity: ServerIdentity,
-    launch: Launch,
-  ) {
+  private constructor(running: Running, socket: Socket, identity: ServerIdentity, launch: Launch) {
     this.#launch = launch;
     this.#process = running.process;
     this.#socket = socket;

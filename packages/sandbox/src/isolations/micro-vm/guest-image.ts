@@ -27,11 +27,18 @@ export interface GuestImage {
 export const guestScratch = '/tmp/saccade';
 export const guestMountPoint = '/tmp/sandbox/session';
 export const guestGroups = '/groups/sessions';
+/** What the guest's kernel, the server and its libraries need besides the sessions. */
+const guestBytes = 384 * 2 ** 20;
 /** The channel's device there. */
 const channel = '/dev/channel';
 
 /** Changes whenever what this file makes does. */
 const layout = 3;
+
+/** The memory of a machine. */
+export function machineMebibytes(plan: Pick<LaunchPlan, 'memoryBytes' | 'scratchBytes'>): number {
+  return Math.ceil((plan.memoryBytes + plan.scratchBytes + guestBytes) / 2 ** 20);
+}
 
 /** @throws MissingError if nothing here makes such file systems */
 export async function guestImage(plan: LaunchPlan, kernel: GuestKernel): Promise<GuestImage> {
