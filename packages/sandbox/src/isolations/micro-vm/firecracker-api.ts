@@ -6,7 +6,9 @@ import { MachineError } from '../../errors.ts';
 import type { StartedProcess } from '../../isolation.ts';
 
 export interface FirecrackerTimes {
-  /** Until it listens, and for each answer. */
+  /** Until it listens. */
+  readonly listenSeconds: number;
+  /** For each answer. */
   readonly answerSeconds: number;
   /** Until a machine is saved, or loaded. */
   readonly savingSeconds: number;
@@ -17,6 +19,7 @@ export interface FirecrackerTimes {
 }
 
 export const firecrackerTimes: FirecrackerTimes = {
+  listenSeconds: 20,
   answerSeconds: 10,
   savingSeconds: 60,
   startSeconds: 60,
@@ -46,11 +49,11 @@ export class FirecrackerApi {
   static async open(place: FirecrackerPlace): Promise<FirecrackerApi> {
     const { socket, process, times } = place;
     const api = new FirecrackerApi(place);
-    const end = performance.now() + times.answerSeconds * 1000;
+    const end = performance.now() + times.listenSeconds * 1000;
     for (;;) {
       try {
         const { status, text } = await send(socket, 'GET', '/', undefined, {
-          milliseconds: Math.max(1, end - performance.now()),
+          milliseconds: times.answerSeconds * 1000,
           ended: process.ended,
         });
         if (status !== 200 || !isFresh(text)) {

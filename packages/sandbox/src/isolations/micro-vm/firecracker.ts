@@ -104,7 +104,7 @@ async function launchIn(
     processGroups: cell.processGroups,
     machine: reportOf(machine, cell),
     // Its own limits come first, and say more.
-    startSeconds: times.answerSeconds + times.savingSeconds + 2 * times.startSeconds,
+    startSeconds: times.listenSeconds + times.savingSeconds + 2 * times.startSeconds,
     connect: (process) => open(running, process, start),
     ...(start === boot ? { freeze: () => freeze(running) } : {}),
   };
