@@ -101,7 +101,7 @@ function readLine(socket: Socket): Promise<string> {
       const index = kept.indexOf('\n');
       if (index < 0 && kept.length <= longestLine) return;
       if (index < 0 || index > longestLine) {
-        finish(() => reject(new SandboxError('its line is too long')));
+        finish(() => reject(new GuestRefusal('its line is too long')));
         return;
       }
       finish(() => resolve(kept.toString('latin1', 0, index)));
