@@ -86,10 +86,11 @@ function nothingRuns(engine: string): MissingError {
     engine === 'qemu' || engine === 'firecracker'
       ? programs[engine]
       : 'Neither Firecracker (`firecracker`) nor QEMU (`qemu-system-x86_64`) is';
-  return new MissingError(
-    `${fact} not on the PATH. Install it, e.g. \`apt-get install qemu-system-x86\` for QEMU, or name ` +
-      "Firecracker's program in `microVm.firecracker`.",
-  );
+  const remedy =
+    engine === 'firecracker'
+      ? 'Install a release of it, or name its program in `microVm.firecracker`.'
+      : 'Install QEMU, e.g. `apt-get install qemu-system-x86`.';
+  return new MissingError(`${fact} not on the PATH. ${remedy}`);
 }
 
 type Prepared =
