@@ -13,7 +13,7 @@ export { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
 export { type Decisions, guide } from './guided.ts';
 export { type ReadingOptions, readingExamples } from './reading.ts';
 export { coldStarts, type KnownColdStart } from './registry.ts';
-export { needleScript, type Script, turnedScript, videoScript } from './script.ts';
+export { type Act, needleScript, type Script, turnedScript, videoScript } from './script.ts';
 export { type StripCaptionOptions, stripCaptions } from './strip-caption.ts';
 export { answerText, stepTexts, type WritingProtocol } from './turn-text.ts';
 export { planTurned, type TurnedMix } from './turned-behaviour.ts';

@@ -1,12 +1,21 @@
 /** Scripts of demonstrators: the steps before the answer, in no protocol's syntax. */
 import type { Random } from '@saccade/core';
 import type { CardVideoFacts, NeedleFacts, Step, Task, TurnedNeedleFacts } from '@saccade/gym';
+import type { Action } from '@saccade/trajectory';
 import { type DemonstrationMix, planLooks } from './behaviour.ts';
 import { planTurned, type TurnedMix } from './turned-behaviour.ts';
 import { planVideo, STRIP_FRAMES, STRIP_STRIDE } from './video-behaviour.ts';
 
+/** An action that is given as it is, for tools that no step stands for. */
+export interface Act {
+  readonly kind: 'act';
+  readonly action: Action;
+  /** Images that it has to show. Default 1. */
+  readonly images?: number;
+}
+
 /** The steps of a demonstration of a task, in order; the true answer follows them. */
-export type Script = (task: Task, random: Random) => readonly Step[];
+export type Script = (task: Task, random: Random) => readonly (Step | Act)[];
 
 /** Looks at the cards of `needle`. */
 export function needleScript(mix: DemonstrationMix): Script {

@@ -1,5 +1,6 @@
 /** Texts of scripted turns: steps and answers in the syntax of a protocol, by its hand. */
 import { type Protocol, type Step, showsImage, stepAction, type Task } from '@saccade/gym';
+import type { Act } from './script.ts';
 
 /** What a protocol needs for writing turns. */
 export type WritingProtocol = Pick<Protocol, 'name' | 'hand' | 'write' | 'prompt'>;
@@ -12,13 +13,14 @@ export type WritingProtocol = Pick<Protocol, 'name' | 'hand' | 'write' | 'prompt
 export function stepTexts(
   protocol: WritingProtocol,
   task: Task,
-  steps: readonly Step[],
+  steps: readonly (Step | Act)[],
 ): readonly string[] {
   const { user } = protocol.prompt(task);
   const images = user.flatMap((part) => (part.kind === 'image' ? [part.name] : []));
   const videos = (task.videos ?? []).map(({ name }) => name);
   return steps.map((step, index) => {
-    const place = { images, videos, before: steps.slice(0, index) };
+    if (step.kind === 'act') return protocol.write(step.action);
+    const place = { images, videos, before: stepsIn(steps.slice(0, index)) };
     return protocol.write(stepAction(protocol, step, place));
   });
 }
@@ -26,12 +28,18 @@ export function stepTexts(
 /** Images that each step of a script shows in a protocol: one, or none. */
 export function shownImages(
   { hand }: Pick<Protocol, 'hand'>,
-  steps: readonly Step[],
+  steps: readonly (Step | Act)[],
 ): readonly number[] {
   return steps.map((step, index) => {
-    const place = { images: [], videos: [], before: steps.slice(0, index) };
+    if (step.kind === 'act') return step.images ?? 1;
+    const place = { images: [], videos: [], before: stepsIn(steps.slice(0, index)) };
     return hand === undefined || showsImage(hand, step, place) ? 1 : 0;
   });
+}
+
+/** Those that are steps: an action of its own changes nothing for later looks. */
+function stepsIn(steps: readonly (Step | Act)[]): readonly Step[] {
+  return steps.filter((step): step is Step => step.kind !== 'act');
 }
 
 /** The turn that answers. */

@@ -1,8 +1,9 @@
 """The first process in a kernel of its own: starts the server and carries bytes between it and Node.
 
-`bridge.py CHANNEL COMMAND…`: CHANNEL is the number of an open descriptor or the path of a device. The
-command gets one end of a socket as descriptor 3. Both directions wait in calls that block: these go on
-after the machine around them was saved and started again, where gVisor's `epoll` stays silent.
+`bridge.py CHANNEL COMMAND…`: CHANNEL is the number of an open descriptor, the path of a device, or
+`listener:` and the number of a socket that Node connects to. The command gets one end of a socket as
+descriptor 3. Both directions wait in calls that block: these go on after the machine around them was
+saved and started again, where gVisor's `epoll` stays silent.
 """
 
 import os
@@ -11,6 +12,7 @@ import socket
 import sys
 import threading
 
+from connections import Connections
 from renewal import renew
 
 SERVER_FD = 3
@@ -75,13 +77,21 @@ class Copy:
         write_all(self.channel, chunk)
 
 
+def make_channel(name):
+    kind, _, number = name.partition(":")
+    if kind != "listener":
+        return Copy(open_channel(name))
+    listener = socket.socket(fileno=int(number))
+    listener.set_inheritable(False)
+    return Connections(listener)
+
+
 def main():
-    channel = open_channel(sys.argv[1])
+    channel = make_channel(sys.argv[1])
     ours, theirs = socket.socketpair()
     server = start(sys.argv[2:], theirs)
-    copy = Copy(channel)
-    inward = (copy.take, ours.sendall, lambda: ours.shutdown(socket.SHUT_WR))
-    outward = (ours.recv, copy.give, lambda: None)
+    inward = (channel.take, ours.sendall, lambda: ours.shutdown(socket.SHUT_WR))
+    outward = (ours.recv, channel.give, lambda: None)
     threads = [threading.Thread(target=carry, args=args, daemon=True) for args in (inward, outward)]
     for thread in threads:
         thread.start()

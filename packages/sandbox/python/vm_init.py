@@ -1,12 +1,14 @@
 """The first process of a micro-VM: loads the kernel's modules, mounts the disk, becomes the server's.
 
 Runs from the archive that the kernel unpacks at its start, with the few modules of Python in there.
-Its argument is the size of the file system for the server's files, in bytes.
+Its arguments are the size of the file system for the server's files, in bytes, and, where the channel
+is a socket of the guest (virtio-vsock) and no device, the port to listen on.
 """
 
 import ctypes
 import json
 import os
+import socket
 import sys
 import time
 
@@ -57,12 +59,14 @@ def device(start, end=""):
 
 
 def make_devices(channel):
-    """A folder of devices with those alone that somebody needs."""
+    """A folder of devices with those alone that somebody needs; `channel` is None for a socket."""
     folder = f"{ROOT}/dev"
     mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=65536")
     os.umask(0)
     devices = {f"/dev/{name}": f"/dev/{name}" for name in (*OPEN_DEVICES, *OWN_DEVICES)}
-    for name, source in {**devices, channel: device("vport", "p1")}.items():
+    if channel is not None:
+        devices[channel] = device("vport", "p1")
+    for name, source in devices.items():
         if os.path.exists(source):
             mode = 0o666 if os.path.basename(name) in OPEN_DEVICES else 0o600
             os.mknod(ROOT + name, 0o020000 | mode, os.stat(source).st_rdev)
@@ -90,15 +94,25 @@ def make_folders(boot, scratch_bytes):
     mount("tmpfs", f"{ROOT}/tmp", "tmpfs", memory | 32 | MS_RDONLY, "")  # remount
 
 
+def listen(port):
+    """The number of a socket that the next program inherits, and the host can connect to."""
+    listener = socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)
+    listener.bind((socket.VMADDR_CID_ANY, port))
+    listener.listen()
+    listener.set_inheritable(True)
+    return listener.detach()
+
+
 def main():
     mount("devtmpfs", "/dev", "devtmpfs")
     with open("/boot.json") as file:
         boot = json.load(file)
-    for path in boot["modules"]:
+    port = int(sys.argv[2]) if len(sys.argv) > 2 else None
+    for path in boot["modules"] + (boot["vsockModules"] if port is not None else []):
         load(path)
     mount(device("vda"), ROOT, "erofs", MS_RDONLY | MS_NODEV | MS_NOSUID)
     mount("proc", f"{ROOT}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    make_devices(boot["channel"])
+    make_devices(boot["channel"] if port is None else None)
     make_groups(boot["groups"])
     make_folders(boot, int(sys.argv[1]))
     os.chdir(ROOT)
@@ -106,7 +120,11 @@ def main():
     checked(libc.mount(*texts, ctypes.c_ulong(MS_MOVE), None), "moving the root")
     os.chroot(".")
     os.chdir("/tmp")
-    os.execve(boot["command"][0], boot["command"], boot["environment"])
+    command = boot["command"]
+    if port is not None:
+        listener = f"listener:{listen(port)}"
+        command = [listener if part == boot["channel"] else part for part in command]
+    os.execve(command[0], command, boot["environment"])
 
 
 main()

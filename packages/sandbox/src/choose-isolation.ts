@@ -149,7 +149,7 @@ async function startIsolated(
   warnings: string[],
 ): Promise<LocalSandbox> {
   const sandbox = await choice.start(isolations[tier], choice.users, warnings);
-  const { uid, failure, readsLibraries, kernelObstacle } = sandbox.report;
+  const { uid, failure, readsLibraries, kernelObstacle, machine } = sandbox.report;
   const isRoot = uid === 0 && choice.users.isKernelRoot;
   const facts = missingGuarantees(promised[tier], guaranteesOf(sandbox.report, choice.limits));
   const list = [
@@ -160,7 +160,9 @@ async function startIsolated(
       : []),
     ...(isRoot ? ['code runs as root, because there is no other user to be'] : []),
   ];
-  if (kernelObstacle !== undefined) warnings.push(kernelObstacle);
+  for (const obstacle of [kernelObstacle, machine?.obstacle]) {
+    if (obstacle !== undefined) warnings.push(obstacle);
+  }
   if (list.length === 0) return sandbox;
   await sandbox.dispose();
   throw new UnsupportedError(

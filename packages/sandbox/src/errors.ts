@@ -8,6 +8,27 @@ export class SandboxError extends SaccadeError {
   }
 }
 
+/** What runs a micro-VM failed at one step of its life. */
+export class MachineError extends SandboxError {
+  readonly engine: 'firecracker' | 'qemu';
+  /** What was being done, e.g. `PUT /snapshot/load`. */
+  readonly step: string;
+
+  /** @param remedy  a sentence: what the reader can do */
+  constructor(
+    engine: 'firecracker' | 'qemu',
+    step: string,
+    fact: string,
+    remedy: string,
+    options?: { cause?: unknown },
+  ) {
+    const name = engine === 'firecracker' ? 'Firecracker' : 'QEMU';
+    super(`${name}, ${step}: ${fact} ${remedy}`, options);
+    this.engine = engine;
+    this.step = step;
+  }
+}
+
 /** Too many wait already: nothing was started, so the call may be made again later. */
 export class QueueFullError extends SaccadeError {
   readonly waiting: number;

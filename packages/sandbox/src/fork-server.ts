@@ -56,10 +56,10 @@ export class ForkServer {
   readonly #ended: Promise<void>;
   #isAlive = true;
 
-  private constructor(running: Running, identity: ServerIdentity, launch: Launch) {
+  private constructor(running: Running, socket: Socket, identity: ServerIdentity, launch: Launch) {
     this.#launch = launch;
     this.#process = running.process;
-    this.#socket = running.socket;
+    this.#socket = socket;
     this.#ended = running.ended.then(() => {
       this.#isAlive = false;
     });
@@ -106,9 +106,10 @@ export class ForkServer {
     try {
       const places = { scratch, mountPoint, ...placesOfGroups(groups, launch) };
       const config = { ...options.config, ...places, ...canary.config };
-      for (const piece of encodeFrame(0, config)) running.socket.write(piece);
+      const socket = await running.channel;
+      for (const piece of encodeFrame(0, config)) socket.write(piece);
       const ready = await running.ready;
-      return new ForkServer(running, readIdentity(ready, launch, options), launch);
+      return new ForkServer(running, socket, readIdentity(ready, launch, options), launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -126,9 +127,10 @@ export class ForkServer {
   ): Promise<ForkServer> {
     try {
       await Promise.race([launch.begin?.(), running.ended]);
-      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) running.socket.write(piece);
+      const socket = await running.channel;
+      for (const piece of encodeFrame(0, { type: 'ping', id: 0 })) socket.write(piece);
       await running.ready;
-      return new ForkServer(running, identity, launch);
+      return new ForkServer(running, socket, identity, launch);
     } catch (error) {
       running.process.kill('SIGKILL');
       await running.ended;
@@ -165,6 +167,7 @@ export class ForkServer {
   /** Lets the server end its sessions and remove their files; kills it if that takes too long. */
   async stop(): Promise<void> {
     this.#socket.end();
+    if (this.#launch.connect !== undefined) this.kill();
     const timer = setTimeout(() => this.kill(), stopMilliseconds);
     await this.#ended;
     clearTimeout(timer);
@@ -209,7 +212,7 @@ function placesOfGroups(
 
 interface Running {
   readonly process: ChildProcess;
-  readonly socket: Socket;
+  readonly channel: Promise<Socket>;
   readonly ready: Promise<Frame>;
   readonly ended: Promise<void>;
 }
@@ -223,9 +226,8 @@ function run(
   const { command, args, env, temporary, startSeconds = usualStartSeconds } = launch;
   const child = spawn(command, args, {
     env: { ...env },
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', launch.connect === undefined ? 'pipe' : 'ignore'],
   });
-  const socket = child.stdio[3] as Socket;
   const reader = new FrameReader();
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -245,7 +247,7 @@ function run(
   const timer = setTimeout(() => {
     fail(`The sandbox's server was not ready after ${startSeconds} s`);
   }, startSeconds * 1000);
-  socket.on('data', (chunk: Buffer) => {
+  const onData = (chunk: Buffer): void => {
     let frames: Frame[];
     try {
       frames = reader.push(chunk);
@@ -262,8 +264,14 @@ function run(
         clearTimeout(timer);
       }
     }
+  };
+  const ending = new AbortController();
+  const channel = openChannel(launch, child, () => stderr.trim(), ending.signal).then((socket) => {
+    socket.on('data', onData);
+    socket.on('error', () => {}); // the end of the process tells
+    return socket;
   });
-  socket.on('error', () => {}); // the end of the process tells
+  channel.catch(() => {}); // reported by whoever awaits it
   const ended = new Promise<void>((resolve) => {
     let isOver = false;
     const finish = (fact: string): void => {
@@ -271,9 +279,11 @@ function run(
       isOver = true;
       clearTimeout(timer);
       fail(fact);
-      socket.destroy();
+      ending.abort();
+      channel.then((socket) => socket.destroy()).catch(() => {});
       const removed = temporary === undefined ? undefined : removeTree(temporary, python);
-      resolve(Promise.all([removed, removeGroups(groups)]).then(() => {}));
+      const own = launch.processGroups ?? { obstacle: '' };
+      resolve(Promise.all([removed, removeGroups(groups), removeMemoryGroups(own)]).then(() => {}));
     };
     child.on('error', (error) => finish(`The sandbox's server did not start (${error.message})`));
     // `close` and not `exit`: frames and messages still in the pipes come first.
@@ -281,7 +291,17 @@ function run(
       finish(`The sandbox's server ended (${signal ?? `status ${code}`})`);
     });
   });
-  return { process: child, socket, ready, ended };
+  return { process: child, channel, ready, ended };
+}
+
+async function openChannel(
+  launch: Launch,
+  child: ChildProcess,
+  said: () => string,
+  ended: AbortSignal,
+): Promise<Socket> {
+  if (launch.connect === undefined) return child.stdio[3] as Socket;
+  return await launch.connect({ ended, said, kill: () => void child.kill('SIGKILL') });
 }
 
 interface Canary {
@@ -328,7 +348,8 @@ function readIdentity(
   const found = kernel !== 'shared' && bootId === ownBootId() ? 'shared' : kernel;
   const facts = { kernel: found, hasOwnServer: sessionsPerServer === 1 };
   const obstacle = kernelObstacle === undefined ? {} : { kernelObstacle };
-  return { ...identity, report: { ...report, ...facts, ...obstacle } };
+  const machine = launch.machine === undefined ? {} : { machine: launch.machine };
+  return { ...identity, report: { ...report, ...facts, ...obstacle, ...machine } };
 }
 
 /** The number that a kernel gives itself when it starts; empty where there is none. */

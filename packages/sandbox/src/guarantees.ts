@@ -1,6 +1,6 @@
 /** What a sandbox keeps code from, as found by attacks at its start; and what a caller demands. */
 import { UnsupportedError } from '@saccade/core';
-import type { Kernel } from './isolation.ts';
+import type { Kernel, MachineReport } from './isolation.ts';
 import type { Limits } from './limits.ts';
 
 /** What the server found when it tried, as a session would, to get out. */
@@ -52,6 +52,8 @@ export interface IsolationReport {
   readonly kernel: Kernel;
   /** Why it is not the one that the tier is made for. */
   readonly kernelObstacle?: string;
+  /** What runs the virtual machine, where there is one. */
+  readonly machine?: MachineReport;
   /** Why it could not try. */
   readonly failure?: string;
 }

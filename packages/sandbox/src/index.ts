@@ -1,5 +1,5 @@
 export { type LocalTier, localTiers } from './choose-isolation.ts';
-export { QueueFullError, SandboxError } from './errors.ts';
+export { MachineError, QueueFullError, SandboxError } from './errors.ts';
 export { defaultForbidden, defaultPrelude } from './forbidden.ts';
 export {
   type Guarantees,
@@ -8,6 +8,7 @@ export {
   RequirementError,
   type Requirements,
 } from './guarantees.ts';
+export type { MachineReport, MicroVmOptions } from './isolation.ts';
 export { defaultLimits, type Limits } from './limits.ts';
 export { LocalSandbox, type SandboxStats } from './local-sandbox.ts';
 export { openSandbox, type SandboxOptions } from './open-sandbox.ts';

@@ -1,4 +1,5 @@
 /** An isolation puts the fork server into a place of its own; how strong the walls are, it says. */
+import type { Socket } from 'node:net';
 import type { MemoryGroups, ShareGroups } from './control-groups.ts';
 import type { PythonInterpreter } from './python-interpreter.ts';
 
@@ -20,6 +21,37 @@ export interface LaunchPlan {
   /** Where the server makes the control groups of its sessions. */
   readonly memoryGroups: MemoryGroups;
   readonly shareGroups: ShareGroups;
+  readonly microVm?: MicroVmOptions;
+}
+
+/** What runs the virtual machines of the tier `micro-vm`. */
+export interface MicroVmOptions {
+  /** `auto`, the default, is Firecracker where it is found and KVM starts a guest, else QEMU. */
+  readonly engine?: 'auto' | 'firecracker' | 'qemu';
+  /** Firecracker's program. Default: `firecracker` on the PATH. */
+  readonly firecracker?: string;
+  /** Its jailer, used as root. Default: beside the program, under its name, or on the PATH. */
+  readonly jailer?: string;
+}
+
+/** What runs the virtual machine of a server. */
+export interface MachineReport {
+  readonly engine: 'firecracker' | 'qemu';
+  /** Whether Firecracker's jailer confines it. */
+  readonly isJailed: boolean;
+  /** Why it is not Firecracker, or not jailed, though it could be. */
+  readonly obstacle?: string;
+  /** Why no control group of this machine limits its memory. */
+  readonly memoryObstacle?: string;
+}
+
+/** The process that a launch started. */
+export interface StartedProcess {
+  /** Aborted when the process has ended. */
+  readonly ended: AbortSignal;
+  /** The end of what it wrote to its standard error. */
+  said(): string;
+  kill(): void;
 }
 
 export interface Launch {
@@ -43,6 +75,16 @@ export interface Launch {
   readonly kernelObstacle?: string;
   /** How long it may take to be ready, where that is more than a minute. */
   readonly startSeconds?: number;
+  readonly machine?: MachineReport;
+  /** A control group that the process is in, to remove when it has ended. */
+  readonly processGroups?: MemoryGroups;
+  /**
+   * Opens the channel to the server where it is no inherited socket; called once the command runs. The
+   * process needs no time to end: its server has nothing outside of it to clean up.
+   *
+   * @throws MachineError if there is no server to reach
+   */
+  connect?(process: StartedProcess): Promise<Socket>;
   /** Called once the command runs, for what is to be done before the server answers. */
   begin?(): Promise<void>;
   /**

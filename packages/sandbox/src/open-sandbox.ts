@@ -7,7 +7,7 @@ import { type LocalTier, startChosen } from './choose-isolation.ts';
 import { defaultForbidden, defaultPrelude } from './forbidden.ts';
 import type { ForkServerOptions } from './fork-server.ts';
 import type { Requirements } from './guarantees.ts';
-import type { Isolation } from './isolation.ts';
+import type { Isolation, MicroVmOptions } from './isolation.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { LocalSandbox } from './local-sandbox.ts';
 import { Permits } from './permits.ts';
@@ -43,6 +43,8 @@ export interface SandboxOptions {
    * and `micro-vm`, where every session then has a kernel for itself, and no limit elsewhere.
    */
   readonly sessionsPerServer?: number;
+  /** What runs the machines of the tier `micro-vm`. */
+  readonly microVm?: MicroVmOptions;
   /** When a fork server is replaced though it works. */
   readonly recycle?: Partial<Recycle>;
   /**
@@ -142,6 +144,7 @@ async function start(
           : sessionsPerServer * limits.diskBytes + inputBytes,
       diskBytes: (sessionsPerServer ?? 1) * limits.diskBytes,
       memoryBytes: (sessionsPerServer ?? 1) * limits.sessionMemoryBytes,
+      ...(options.microVm === undefined ? {} : { microVm: options.microVm }),
     },
     ...(sessionsPerServer === undefined ? {} : { sessionsPerServer }),
     config: {

@@ -1,7 +1,7 @@
 /** The cold start: scripted demonstrations that teach a small model to call the tool and to answer. */
 import { count } from '@saccade/core/settings';
 import { defineColdStart, demonstrate } from '@saccade/data';
-import type { MessagePart, Protocol } from '@saccade/gym';
+import type { MessagePart } from '@saccade/gym';
 import { z } from 'zod';
 import { question } from './tasks.ts';
 import { boostContrast } from './tool.ts';
@@ -23,10 +23,8 @@ const settings = z.strictObject({
   }),
 });
 
-/** A call of the tool in the words of the protocol. */
-function callText(protocol: Protocol): string {
-  return protocol.write({ kind: 'toolCall', name: boostContrast.name, arguments: {} });
-}
+/** A call of the tool; the run's protocol writes it in its own syntax. */
+const call = { kind: 'toolCall', name: boostContrast.name, arguments: {} } as const;
 
 export const oneLook = defineColdStart({
   name: 'one-look',
@@ -38,7 +36,7 @@ export const oneLook = defineColdStart({
     const task = { id: 'corpus', question, images: [blank], answer: 'left', metadata: {} };
     const { system = '', user } = protocol.prompt(task);
     const answers = ['left', 'right'].map((side) => `<answer>\n\\boxed{${side}}\n</answer>`);
-    const texts = [`system\n${system}`, ...textsOf(user), callText(protocol), ...answers];
+    const texts = [`system\n${system}`, ...textsOf(user), protocol.write(call), ...answers];
     return Array.from({ length: 16 }, () => [...texts, 'user\n', 'assistant\n', '\n']).flat();
   },
   taskCount: ({ demonstrations }) => demonstrations,
@@ -46,6 +44,7 @@ export const oneLook = defineColdStart({
     const { taskSet, protocol, makeEnv, images, processor, seed, concurrency, onEvent } = context;
     const examples = await demonstrate({
       taskSet,
+      protocol,
       makeEnv,
       images,
       processor,
@@ -54,7 +53,7 @@ export const oneLook = defineColdStart({
       onEvent,
       count: demonstrations,
       // Half of the demonstrations guess: what looking is worth is for the rewards to show.
-      script: (_, random) => (random.integer(2) === 0 ? [] : [callText(protocol)]),
+      script: (_, random) => (random.integer(2) === 0 ? [] : [{ kind: 'act', action: call }]),
     });
     return [{ kind: 'demonstrations', examples, perUpdate: batchSize }];
   },

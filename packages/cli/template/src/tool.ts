@@ -1,5 +1,5 @@
 /** A tool that the model may call: more contrast. */
-import { defineTool, runOnPicture } from '@saccade/tools';
+import { defineTool, runOnImage } from '@saccade/tools';
 import { z } from 'zod';
 
 export const boostContrast = defineTool({
@@ -12,7 +12,7 @@ export const boostContrast = defineTool({
   example: { index: 0 },
   // The script runs in the sandbox, with Pillow imported and the image in the variable `image`.
   run: ({ index = 0 }, context) =>
-    runOnPicture(context, index, [
+    runOnImage(context, index, [
       'from PIL import ImageOps\nImageOps.autocontrast(image.convert("RGB")).show()',
     ]),
 });

@@ -1,6 +1,6 @@
 /**
- * A virtual machine by QEMU (`microvm`): sessions have a kernel, memory and processors of their own,
- * and reach of this machine only what QEMU gives the guest: a read-only disk with the interpreter, one
+ * A virtual machine by Firecracker or QEMU (`microvm`): sessions have a kernel, memory and processors
+ * of their own, and reach of this machine only what the engine gives the guest: a read-only disk with the interpreter, one
  * channel, and random numbers.
  *
  * The machine is started once and saved when its server is ready. Its memory is a file then, which each
@@ -10,7 +10,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MissingError, messageOf, UnsupportedError } from '@saccade/core';
@@ -20,18 +20,24 @@ import { findCommand } from '../python-interpreter.ts';
 import { makeTemporary, removeTree } from '../temporary.ts';
 import { endsWithParent } from './launcher.ts';
 import { type Accelerator, findAccelerator } from './micro-vm/accelerator.ts';
+import { unpackKernel } from './micro-vm/elf-kernel.ts';
+import {
+  type FirecrackerProgram,
+  findFirecracker,
+  firecrackerObstacle,
+} from './micro-vm/find-firecracker.ts';
+import { type FirecrackerMachine, launchFirecracker } from './micro-vm/firecracker.ts';
 import {
   type GuestImage,
   guestGroups,
   guestImage,
   guestMountPoint,
   guestScratch,
+  machineMebibytes,
 } from './micro-vm/guest-image.ts';
 import { findGuestKernel, type GuestKernel } from './micro-vm/guest-kernel.ts';
 import { MachineControl } from './micro-vm/qmp.ts';
 
-/** What the guest's kernel, the server and its libraries need besides the sessions. */
-const guestBytes = 384 * 2 ** 20;
 /** An emulated processor takes half a minute of a whole one to load the libraries. */
 const emulatedStartSeconds = 300;
 const savingSeconds = 60;
@@ -50,24 +56,79 @@ export const microVmIsolation: Isolation = {
           'Use another tier or a remote sandbox.',
       );
     }
-    const qemu = findCommand('qemu-system-x86_64');
-    if (qemu === undefined) {
-      throw new MissingError(
-        'QEMU (`qemu-system-x86_64`) is not on the PATH. Install it, e.g. ' +
-          '`apt-get install qemu-system-x86`.',
-      );
-    }
+    const { engine = 'auto' } = plan.microVm ?? {};
+    const program = engine === 'qemu' ? undefined : findFirecracker(plan.microVm ?? {});
+    const qemu = engine === 'firecracker' ? undefined : findCommand('qemu-system-x86_64');
+    if (program === undefined && qemu === undefined) throw nothingRuns(engine);
     const kernel = await findGuestKernel();
-    const accelerator = await findAccelerator(qemu, kernel.image);
     const image = await guestImage(plan, kernel);
-    const own = await makeTemporary('machine');
-    const machine: Machine = { qemu, kernel, accelerator, image, plan };
-    return {
-      ...launchOf(machine, { own, saved: own, isShared: true }),
-      freeze: () => freeze(machine, own),
-    };
+    let obstacle: string | undefined;
+    if (program !== undefined) {
+      const found = await prepareFirecracker(program, kernel, image);
+      if (!('obstacle' in found)) return await launchFirecracker({ ...found.machine, plan });
+      obstacle = `Firecracker runs no guests here (${found.obstacle}).`;
+      if (qemu === undefined) throw new UnsupportedError(`${obstacle} ${remedies}`);
+    }
+    return await launchQemu(qemu ?? '', kernel, image, plan, obstacle);
   },
 };
+
+const remedies =
+  'Check that this user may use /dev/kvm, install QEMU, e.g. `apt-get install qemu-system-x86`, or use ' +
+  'another tier.';
+
+function nothingRuns(engine: string): MissingError {
+  const programs = {
+    qemu: 'QEMU (`qemu-system-x86_64`) is',
+    firecracker: 'Firecracker (`firecracker`) is',
+  };
+  const fact =
+    engine === 'qemu' || engine === 'firecracker'
+      ? programs[engine]
+      : 'Neither Firecracker (`firecracker`) nor QEMU (`qemu-system-x86_64`) is';
+  const remedy =
+    engine === 'firecracker'
+      ? 'Install a release of it, or name its program in `microVm.firecracker`.'
+      : 'Install QEMU, e.g. `apt-get install qemu-system-x86`.';
+  return new MissingError(`${fact} not on the PATH. ${remedy}`);
+}
+
+type Prepared =
+  | { readonly obstacle: string }
+  | { readonly machine: Omit<FirecrackerMachine, 'plan'> };
+
+async function prepareFirecracker(
+  program: FirecrackerProgram,
+  kernel: GuestKernel,
+  image: GuestImage,
+): Promise<Prepared> {
+  if (kernel.vsockModules === undefined) {
+    return { obstacle: `the kernel ${kernel.image} has no virtio-vsock, its only channel` };
+  }
+  const plain = await unpackKernel(kernel.image, join(dirname(image.disk), 'vmlinux'));
+  const obstacle = await firecrackerObstacle(program.firecracker, plain);
+  return obstacle === undefined ? { machine: { ...program, kernel: plain, image } } : { obstacle };
+}
+
+async function launchQemu(
+  qemu: string,
+  kernel: GuestKernel,
+  image: GuestImage,
+  plan: LaunchPlan,
+  obstacle: string | undefined,
+): Promise<Launch> {
+  const accelerator = await findAccelerator(qemu, kernel.image);
+  const own = await makeTemporary('machine');
+  const machine: Machine = { qemu, kernel, accelerator, image, plan };
+  return {
+    ...launchOf(machine, { own, saved: own, isShared: true }),
+    machine: {
+      ...{ engine: 'qemu', isJailed: false },
+      ...(obstacle === undefined ? {} : { obstacle: `${obstacle} QEMU runs them.` }),
+    },
+    freeze: () => freeze(machine, own),
+  };
+}
 
 /** Why machines are emulated here; undefined if they are not, or if there are none at all. */
 export async function emulationReason(): Promise<string | undefined> {
@@ -120,7 +181,7 @@ function launchOf(machine: Machine, folders: Folders): Launch {
 
 function machineArguments(machine: Machine, { own, saved, isShared }: Folders): string[] {
   const { accelerator, image, kernel, plan } = machine;
-  const size = Math.ceil((plan.memoryBytes + plan.scratchBytes + guestBytes) / 2 ** 20);
+  const size = machineMebibytes(plan);
   const memory = `memory-backend-file,id=memory,size=${size}M,mem-path=${join(saved, 'memory')}`;
   const isEmulated = accelerator.name === 'tcg';
   const boot = [

@@ -156,6 +156,6 @@ function atSlot<Some, Result>({ key }: Slot<Some>, find: () => Result): Result {
   }
 }
 
-function schemaOf<Some>(slot: Slot<Some>, unit: Some): SettingsSchema {
+export function schemaOf<Some>(slot: Slot<Some>, unit: Some): SettingsSchema {
   return slot.schema?.(unit) ?? (unit as Unit).settings;
 }

@@ -27,11 +27,18 @@ export interface GuestImage {
 export const guestScratch = '/tmp/saccade';
 export const guestMountPoint = '/tmp/sandbox/session';
 export const guestGroups = '/groups/sessions';
+/** What the guest's kernel, the server and its libraries need besides the sessions. */
+const guestBytes = 384 * 2 ** 20;
 /** The channel's device there. */
 const channel = '/dev/channel';
 
 /** Changes whenever what this file makes does. */
-const layout = 2;
+const layout = 3;
+
+/** The memory of a machine. */
+export function machineMebibytes(plan: Pick<LaunchPlan, 'memoryBytes' | 'scratchBytes'>): number {
+  return Math.ceil((plan.memoryBytes + plan.scratchBytes + guestBytes) / 2 ** 20);
+}
 
 /** @throws MissingError if nothing here makes such file systems */
 export async function guestImage(plan: LaunchPlan, kernel: GuestKernel): Promise<GuestImage> {
@@ -118,7 +125,7 @@ const bootModules = `
 import sys
 python = sys._base_executable
 sys.path = [path for path in sys.path if path]
-import ctypes, json, os, time
+import ctypes, json, os, socket, time
 import encodings.ascii, encodings.utf_8
 names = [getattr(m, n, None) for m in list(sys.modules.values()) for n in ("__file__", "__cached__")]
 names.append(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))
@@ -160,12 +167,18 @@ async function bootEntries(
     else add(resolveSystem(path), await readFile(await realpath(path)), true);
   }
   add(python, await readFile(python), true);
-  const modules = kernel.modules.map((_, index) => `/modules/${index}.ko`);
-  for (const [index, path] of kernel.modules.entries()) {
-    add(modules[index] ?? path, await readFile(path));
-  }
+  const addModules = async (kind: string, paths: readonly string[]): Promise<string[]> => {
+    const names: string[] = [];
+    for (const [index, path] of paths.entries()) {
+      const name = `/modules/${kind}-${index}.ko`;
+      add(name, await readFile(path));
+      names.push(name);
+    }
+    return names;
+  };
   const boot = {
-    modules,
+    modules: await addModules('machine', kernel.modules),
+    vsockModules: await addModules('vsock', kernel.vsockModules ?? []),
     channel,
     command: bridgeArguments(plan, channel),
     environment: sessionEnvironment(guestScratch),

@@ -9,12 +9,16 @@ export interface GuestKernel {
   readonly image: string;
   /** Files of modules, in the order in which they are to be loaded. */
   readonly modules: readonly string[];
+  /** More of them, for a channel of sockets (virtio-vsock); undefined where the kernel has none. */
+  readonly vsockModules?: readonly string[];
 }
 
 /** Buses, disks, channel and randomness of the machine; the format of its disk. */
 const needed = ['virtio_mmio', 'virtio_blk', 'virtio_console', 'virtio_rng', 'erofs'];
 /** Looked for by name only at run time, so that no list of dependencies has it. */
 const helpers = ['crc32c_generic'];
+/** Firecracker has no serial ports for channels, but sockets. */
+const vsock = 'vmw_vsock_virtio_transport';
 
 /**
  * @param boot  where kernels are, as `vmlinuz-RELEASE`
@@ -46,10 +50,22 @@ export async function findGuestKernel(
       readFile(join(folder, name), 'utf8').catch(() => ''),
     ),
   );
-  return { image: join(boot, `vmlinuz-${release}`), modules: loadOrder(folder, lists) };
+  const modules = loadOrder(folder, lists, [...helpers, ...needed]);
+  const hasVsock = lists.some((list) => list.split(/[:\n]/).map(moduleName).includes(vsock));
+  const loaded = new Set(modules);
+  const extra = hasVsock ? loadOrder(folder, lists, [vsock]).filter((one) => !loaded.has(one)) : [];
+  return {
+    image: join(boot, `vmlinuz-${release}`),
+    modules,
+    ...(hasVsock ? { vsockModules: extra } : {}),
+  };
 }
 
-function loadOrder(folder: string, [listed = '', builtin = '']: readonly string[]): string[] {
+function loadOrder(
+  folder: string,
+  [listed = '', builtin = '']: readonly string[],
+  names: readonly string[],
+): string[] {
   const dependencies = new Map<string, readonly string[]>();
   const paths = new Map<string, string>();
   for (const line of listed.split('\n')) {
@@ -62,7 +78,7 @@ function loadOrder(folder: string, [listed = '', builtin = '']: readonly string[
   }
   const isBuiltin = new Set(builtin.split('\n').map(moduleName));
   const order = new Set<string>();
-  for (const name of [...helpers, ...needed]) {
+  for (const name of names) {
     const path = paths.get(name);
     if (path === undefined) {
       if (isBuiltin.has(name) || helpers.includes(name)) continue;
