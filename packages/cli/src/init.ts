@@ -54,7 +54,7 @@ Examples:
  *
  * @throws ConfigError for a name that no package can have, or a folder that holds something
  */
-export function writeProject(directory: string): void {
+function writeProject(directory: string): void {
   const name = checkedName(basename(directory));
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new ConfigError('directory', `${directory} is a file. Choose a new folder.`);

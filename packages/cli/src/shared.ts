@@ -42,7 +42,7 @@ export function more(text: string, before?: readonly string[]): readonly string[
  *
  * @param module address of a compiled module of this package
  */
-export function pythonDirectoryOf(
+function pythonDirectoryOf(
   module: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): string {

@@ -10,7 +10,7 @@ import { parseSetting } from '@saccade/train';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Experiment } from './experiment.ts';
 import { drawExperimentPage, drawExperimentPicture, endsOf } from './experiment-report.ts';
-import { experiments } from './experiments/registry.ts';
+import { experiments } from './registry.ts';
 import { type PartResult, planExperiment, runExperiment } from './run-experiment.ts';
 
 const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');

@@ -15,6 +15,7 @@ export type Step =
   /** Shows one frame of the video at its own size. */
   | { readonly kind: 'frame'; readonly index: number };
 
+/** The kinds of steps. */
 export type StepKind = Step['kind'];
 
 /** Where in its trajectory a step stands. */

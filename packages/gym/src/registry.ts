@@ -5,10 +5,12 @@ import type { TaskSetUnit } from './define-task-set.ts';
 import * as protocolCatalog from './protocols/catalog.ts';
 import * as taskSetCatalog from './tasksets/catalog.ts';
 
+/** Task sets by name. */
 export const taskSets: Registry<TaskSetUnit> = defineRegistry<TaskSetUnit>(
   'task set',
   taskSetCatalog,
 );
+/** Protocols by name. */
 export const protocols: Registry<ProtocolUnit> = defineRegistry<ProtocolUnit>(
   'protocol',
   protocolCatalog,

@@ -20,6 +20,7 @@ import { type PackedStep, packStep, rangeOf, type StepMinibatch } from './packed
 /** What of a policy is trained. */
 export type TrainablePolicy = Pick<Policy, 'score' | 'forwardBackward' | 'optimizerStep'>;
 
+/** What learns, by what, and how a step is split. */
 export interface LearnerOptions {
   readonly policy: TrainablePolicy;
   readonly algorithm: Algorithm;
@@ -46,6 +47,7 @@ export interface LearnerOptions {
   readonly reference?: () => Promise<Pick<Policy, 'score'>>;
 }
 
+/** How one call learns. */
 export interface LearnOptions {
   /** How in-flight sampling requests are handled while weights change. Default `refuse`. */
   readonly inFlight?: NonNullable<OptimizerStep['inFlight']>;
@@ -54,6 +56,7 @@ export interface LearnOptions {
 /** Where learning stands: the gradient of a minibatch is there, or its optimizer step is taken. */
 export type LearningPoint = 'gradient' | 'updated';
 
+/** What a step of learning gave. */
 export interface LearnResult {
   /** Sums over the minibatches for `loss`, of the last minibatch for everything else. */
   readonly metrics: Readonly<Record<string, number>>;

@@ -8,6 +8,7 @@ import { DataError } from '@saccade/core';
 import { type MicroBatch, type ModelImages, packTrajectories } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 
+/** How a step is split into minibatches and micro-batches. */
 export interface PackStepOptions {
   readonly images: ModelImages;
   /** Most packed tokens in a micro-batch. */
@@ -52,6 +53,7 @@ export type StepTokens = Required<
   >
 >;
 
+/** A step in the order of its packing. */
 export interface PackedStep {
   /** [S] the trajectories in the step's order; those without tokens to train on come last. */
   readonly trained: readonly AdvantagedTrajectory[];

@@ -46,6 +46,7 @@ export interface StoredPlay {
   readonly trajectory: Trajectory;
 }
 
+/** Which trajectories are replayed, and how. */
 export interface ReplayRunOptions extends ReplaySelection {
   readonly onEvent: EventSink;
   /** Trains weights again that were not kept. */
@@ -64,6 +65,7 @@ export interface ReplayOutcome extends Pick<Replayed, 'trajectory' | 'isExact' |
   readonly largestLogprobDifference: number;
 }
 
+/** A kept trajectory and what its replay gave. */
 export interface ReplayedPlay {
   readonly play: StoredPlay;
   /** With the recorded tool results. */

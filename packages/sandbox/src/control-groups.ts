@@ -21,10 +21,10 @@ export type MemoryGroups =
     }
   | { readonly obstacle: string };
 
-export const sharedControllers = ['cpu', 'io'] as const;
+const sharedControllers = ['cpu', 'io'] as const;
 
 /** Where the groups of a controller are made. */
-export type ShareGroup =
+type ShareGroup =
   /** Version 1: every controller has folders of its own. */
   | { readonly folder: string }
   /** Version 2: the groups of memory share this too. */

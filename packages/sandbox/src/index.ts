@@ -30,6 +30,7 @@ export {
   type SingleResult,
   type SingleRun,
 } from './remote/sandbox-fusion-client.ts';
+export { type KnownSandbox, sandboxes } from './sandboxes.ts';
 export type { Recycle } from './server-pool.ts';
 export type {
   CaptureOptions,
@@ -43,5 +44,4 @@ export type {
   SessionMode,
   SessionOptions,
 } from './session.ts';
-export { type KnownSandbox, sandboxes } from './units/registry.ts';
 export { defineSandbox, type SandboxContext, type SandboxUnit } from './units/sandbox-unit.ts';

@@ -7,8 +7,8 @@
  */
 import type { Limits } from './limits.ts';
 
-export const replyKinds = ['opened', 'failed', 'refused', 'result', 'died'] as const;
-export type ReplyKind = (typeof replyKinds)[number];
+const replyKinds = ['opened', 'failed', 'refused', 'result', 'died'] as const;
+type ReplyKind = (typeof replyKinds)[number];
 
 export interface Reply {
   readonly kind: ReplyKind;
@@ -25,7 +25,7 @@ export interface BrokenReply {
   readonly reason: string;
 }
 
-export const recordBytes = 20;
+const recordBytes = 20;
 const lengthBytes = 4;
 /** A result nests four levels deep: images, an entry, its origin, the map. */
 const maxDepth = 8;
@@ -36,7 +36,7 @@ const entryBytes = 16 * 1024;
 const escapedBytes = 6;
 
 /** Bytes of JSON that a result needs at most. */
-export function maxHeaderBytes({ outputBytes, imageCount }: Limits): number {
+function maxHeaderBytes({ outputBytes, imageCount }: Limits): number {
   return fixedHeaderBytes + 2 * escapedBytes * outputBytes + entryBytes * imageCount;
 }
 

@@ -1,5 +1,5 @@
-export { backends, openBackend } from './backends/registry.ts';
 export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
+export { backends, openBackend } from './open-backend.ts';
 export {
   checkRun,
   openParts,

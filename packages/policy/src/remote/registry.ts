@@ -1,6 +1,6 @@
 /** Engines by name. */
 import { defineRegistry, type Registry } from '@saccade/core';
-import * as catalog from './catalog.ts';
+import * as catalog from '../engines/catalog.ts';
 import type { EngineUnit } from './engine.ts';
 
 export const engines: Registry<EngineUnit> = defineRegistry<EngineUnit>('engine', catalog);

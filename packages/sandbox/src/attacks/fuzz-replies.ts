@@ -11,11 +11,13 @@ import { decodeReply } from '../reply.ts';
 import { readDied, readFailed, readOpened, readRefused, readResult } from '../session-replies.ts';
 import { Dice, mutatedReply } from './reply-mutations.ts';
 
+/** How many replies are tried, and from which seed. */
 export interface FuzzOptions {
   readonly count: number;
   readonly seed: number;
 }
 
+/** What the decoders did with them. */
 export interface FuzzResult {
   /** How many ended as which kind, by what they were written as a reply to. */
   readonly ends: Readonly<Record<string, number>>;
@@ -122,6 +124,7 @@ function deafHost(): SessionHost {
   };
 }
 
+/** How many live sessions send forged replies. */
 export interface LiveOptions extends FuzzOptions {
   readonly sandbox: LocalSandbox;
 }

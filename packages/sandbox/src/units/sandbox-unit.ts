@@ -14,6 +14,7 @@ export interface SandboxContext {
   readonly onEvent: EventSink;
 }
 
+/** A sandbox that a run can choose by name. */
 export interface SandboxUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;

@@ -1,7 +1,7 @@
 /** The protocol-buffer messages of TensorBoard's event files that scalars take. */
 
 /** A scalar under its tag. */
-export interface Scalar {
+interface Scalar {
   readonly tag: string;
   readonly value: number;
 }

@@ -1,3 +1,4 @@
-export { cuda, native } from '@saccade/backend-native/units';
-export { webgpu } from '@saccade/backend-webgpu/unit';
-export { reference } from '@saccade/ops/unit';
+export { cuda } from './cuda.ts';
+export { native } from './native.ts';
+export { reference } from './reference.ts';
+export { webgpu } from './webgpu.ts';

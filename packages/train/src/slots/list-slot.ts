@@ -74,7 +74,7 @@ function fillElement<Some>(slot: ListSlot<Some>, element: unknown): Filled<Some>
 }
 
 /** The name of an element of a list: of the unit that it is, or that it names. */
-export function elementName<Some>(slot: ListSlot<Some>, element: unknown): unknown {
+function elementName<Some>(slot: ListSlot<Some>, element: unknown): unknown {
   const name = readSlot(slot, element)?.name;
   return typeof name === 'string' ? name : (name as { readonly name?: unknown } | undefined)?.name;
 }

@@ -27,7 +27,7 @@ import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/sc
 import { type Tool, tools } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
-import { backends, type KnownBackend } from '../backends/registry.ts';
+import { backends, type KnownBackend } from '../open-backend.ts';
 import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';
 

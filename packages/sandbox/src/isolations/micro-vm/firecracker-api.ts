@@ -121,7 +121,7 @@ function faultOf(text: string): string | undefined {
 }
 
 /** A failed step, with the end of what the process said. */
-export function failure(
+function failure(
   step: string,
   fact: string,
   process: StartedProcess,

@@ -55,7 +55,7 @@ const names = {
   devices: 'devices',
 } as const;
 /** Where the server listens in the guest, and the guest's own number. */
-export const guestPort = 52;
+const guestPort = 52;
 const guestNumber = 3;
 
 /**

@@ -2,11 +2,11 @@
 import { count } from '@saccade/core/settings';
 import { z } from 'zod';
 import { createLocalPolicy } from '../local-policy.ts';
+import { defineModel } from '../model-unit.ts';
+import { nanoConfig } from '../models/config.ts';
 import { qwenImageProcessor } from '../processor/image-processor.ts';
 import { QwenProcessor } from '../processor/qwen-processor.ts';
 import { trainTokenizer } from '../processor/train-tokenizer.ts';
-import { nanoConfig } from './config.ts';
-import { defineModel } from './model.ts';
 
 export const nano = defineModel({
   name: 'nano',

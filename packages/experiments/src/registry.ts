@@ -1,6 +1,6 @@
 /** Experiments by name. */
 import { defineRegistry, type Registry } from '@saccade/core';
-import type { Experiment } from '../experiment.ts';
-import * as catalog from './catalog.ts';
+import type { Experiment } from './experiment.ts';
+import * as catalog from './experiments/catalog.ts';
 
 export const experiments: Registry<Experiment> = defineRegistry<Experiment>('experiment', catalog);

@@ -1,9 +1,9 @@
 /** Models by name. */
 import { defineRegistry, type Registry } from '@saccade/core';
-import * as catalog from './catalog.ts';
-import type { ModelUnit } from './model.ts';
+import type { ModelUnit } from './model-unit.ts';
+import * as catalog from './model-units/catalog.ts';
 
-export { defineModel, type ModelContext, type ModelUnit } from './model.ts';
+export { defineModel, type ModelContext, type ModelUnit } from './model-unit.ts';
 
 export const models: Registry<ModelUnit> = defineRegistry<ModelUnit>('model', catalog);
 

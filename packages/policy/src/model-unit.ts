@@ -1,7 +1,7 @@
 /** A model as a run can choose it by name: what makes a policy with fresh or loaded weights. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Device } from '@saccade/ops';
-import type { LocalPolicy } from '../local-policy.ts';
+import type { LocalPolicy } from './local-policy.ts';
 
 /** What a run gives a model. */
 export interface ModelContext {

@@ -2,7 +2,7 @@
 import { defineRegistry, type Registry } from '@saccade/core';
 import { type Device, openDevice } from '@saccade/ops';
 import type { BackendUnit } from '@saccade/ops/unit';
-import * as catalog from './catalog.ts';
+import * as catalog from './backends/catalog.ts';
 
 export const backends: Registry<BackendUnit> = defineRegistry<BackendUnit>('backend', catalog);
 

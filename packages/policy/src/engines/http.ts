@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { count, flag, optionalText, quantity, text } from '@saccade/core/settings';
 import { z } from 'zod';
-import { defineEngine } from './engine.ts';
-import { weightPublisher } from './publish-weights.ts';
-import { openRemotePolicy } from './remote-policy.ts';
+import { defineEngine } from '../remote/engine.ts';
+import { weightPublisher } from '../remote/publish-weights.ts';
+import { openRemotePolicy } from '../remote/remote-policy.ts';
 
 /** Log-probs before and after the temperature are the same, or nothing is learned from them. */
 const isPlain = (temperature: number): boolean => temperature === 1 || temperature === 0;

@@ -1,9 +1,9 @@
 /** Judges of runs by name. */
 import { defineRegistry, type Registry } from '@saccade/core';
-import * as catalog from './catalog.ts';
-import type { JudgingUnit } from './judging-unit.ts';
+import * as catalog from './judging/catalog.ts';
+import type { JudgingUnit } from './judging/judging-unit.ts';
 
-export { defineJudging, type JudgingContext, type JudgingUnit } from './judging-unit.ts';
+export { defineJudging, type JudgingContext, type JudgingUnit } from './judging/judging-unit.ts';
 
 export const judgings: Registry<JudgingUnit> = defineRegistry<JudgingUnit>('judge', catalog);
 

@@ -1,0 +1,1 @@
+export { http } from './http.ts';

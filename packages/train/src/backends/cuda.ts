@@ -1,0 +1,1 @@
+export { cuda } from '@saccade/backend-native/units';

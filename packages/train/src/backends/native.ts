@@ -1,0 +1,1 @@
+export { native } from '@saccade/backend-native/units';

@@ -1,0 +1,1 @@
+export { webgpu } from '@saccade/backend-webgpu/unit';
