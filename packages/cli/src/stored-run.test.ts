@@ -75,9 +75,7 @@ describe('the audit of a run', () => {
     await rm(join(directory, 'metrics.jsonl'));
     const { report, gaps } = await auditRun(directory);
     expect(report.trajectoryCount).toBe(6);
-    expect(gaps.join(' ')).toMatch(
-      /row \d+ is cut short.*metrics\.jsonl: it has 0 bytes.*no rows.*config\.json is not there/,
-    );
+    expect(gaps.join(' ')).toMatch(/row \d+ is cut short.*metrics\.jsonl: it has 0 bytes.*no rows/);
   });
 
   it('refuses what is no run, or keeps nothing', async () => {
@@ -169,18 +167,15 @@ describe('other rewards for a stored run', () => {
     await writeStoredRun(directory, { steps: 1, plays });
     const stored = await readStoredRun(directory);
     const refused: string[] = [];
-    for (const [name] of presets.entries()) {
-      for (const variant of ['paper', 'code']) {
-        const terms = presetTerms(`${name}/${variant}`);
-        try {
-          expect(rescore(stored, { terms }).failed).toEqual([]);
-        } catch (error) {
-          expect(error).toBeInstanceOf(ConfigError);
-          refused.push(`${name}/${variant}`);
-        }
+    for (const name of presets.names) {
+      try {
+        expect(rescore(stored, { terms: presetTerms(name) }).failed).toEqual([]);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+        refused.push(name);
       }
     }
-    expect(refused).toContain('codev/paper');
+    expect(refused).toContain('codev');
     expect(refused.length).toBeLessThan(5);
   });
 
@@ -190,7 +185,7 @@ describe('other rewards for a stored run', () => {
     expect(() => change('nothing=1')).toThrow(/Known: accuracy/);
     expect(() => change('accuracy=much')).toThrow(/expected a finite number/);
     expect(() => change('accuracy.share=1')).toThrow(/has no constant "share"/);
-    expect(() => change('balanced-tool-call.gamma=true')).toThrow(/expected a number such as/);
+    expect(() => change('balanced-tool-call.gamma=true')).toThrow(/expected a number in/);
     expect(() => change('balanced-tool-call.flip=0.5')).toThrow(/follows from the other constants/);
   });
 });

@@ -11,9 +11,14 @@ import { isListSlot, type ListSlot } from './slots/list-slot.ts';
 import type { Slot } from './slots/slot.ts';
 import { type SlotKey, slots } from './slots/slots.ts';
 
+/** No protocol has the words of every cold start, and no single tool those of one. */
+const noColdStart = ['coldStart=null', 'sft.updates=0'];
+
 /** What some units need beside themselves. */
 const company: Readonly<Record<string, readonly string[]>> = {
-  tools: ['protocol=vista'],
+  tools: ['protocol=vista', ...noColdStart],
+  protocol: noColdStart,
+  'coldStart=card-video': ['taskSet=card-video', 'protocol=pyvision-video'],
   // Some presets have terms that a judge scores.
   reward: ['judge=openai'],
   judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
@@ -90,7 +95,8 @@ const everySlot = Object.entries(slots) as [SlotKey, Slot<unknown> | ListSlot<un
 
 describe.each(everySlot)('%s', (key, slot) => {
   it.each(slot.registry.names)('%s and each of its settings can be set', (name) => {
-    const before = [...(company[key] ?? []), `${key}=${name}`];
+    const others = company[`${key}=${name}`] ?? company[key] ?? [];
+    const before = [...others, `${key}=${name}`];
     if (refused.includes(`${key}=${name}`)) {
       expect(() => configure(...before)).toThrow(/needs .*, which this loop does not give/);
       return;

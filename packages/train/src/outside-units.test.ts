@@ -101,7 +101,9 @@ describe('lists', () => {
 
   it('gives the protocol the tools that it is told to take', () => {
     const own = { ...imageFlipTool, name: 'my_flip' };
-    const run = resolveRun({ protocol: 'vista', tools: [own, 'image_rotate_tool'] });
+    // The cold start would look with a tool that is not among these.
+    const cold = { coldStart: null, sft: { updates: 0 } };
+    const run = resolveRun({ protocol: 'vista', tools: [own, 'image_rotate_tool'], ...cold });
     checkRun(run);
     expect(protocolOf(run).tools?.map(({ name }) => name)).toEqual([
       'my_flip',

@@ -68,9 +68,10 @@ export function applySettings(base: RunInput, settings: readonly Setting[]): Run
     // Settings of an empty slot fill it: `engine.baseUrl=…` asks for an engine.
     const [key = ''] = path.split('.');
     if (key === path || !isSlotKey(key)) continue;
-    const { implied } = slots[key] as Slot<unknown>;
-    const isEmpty = readSlot(slots[key] as Slot<unknown>, input[key]) === undefined;
-    if (isEmpty && implied !== undefined) input = { ...input, [key]: implied };
+    const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
+    if (isListSlot(slot) || slot.implied === undefined) continue;
+    const isEmpty = readSlot(slot, input[key]) === undefined;
+    if (isEmpty) input = { ...input, [key]: slot.implied };
   }
   // A profile decides what the other settings of an algorithm start from.
   const ordered = [...others].sort((a, b) => rank(a) - rank(b));
