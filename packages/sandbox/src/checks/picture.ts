@@ -56,15 +56,15 @@ export const pictureChecks: readonly SandboxCheck[] = [
       inSession(
         sandbox,
         async (session) => {
-          // The map by hand: [a, c, e, f] with x' = a·x + c, y' = e·y + f.
+          // By hand: [a, b, c, d, e, f] with x' = a·x + b·y + c, y' = d·x + e·y + f.
           const cases: readonly (readonly [string, readonly number[] | undefined])[] = [
-            ['image_clue_0', [1, 0, 1, 0]],
-            ['image_clue_0.crop((40, 30, 96, 86))', [1, 40, 1, 30]],
-            ['image_clue_0.crop((40, 30, 96, 86)).resize((112, 28))', [0.5, 40, 2, 30]],
-            ['image_clue_0.resize((400, 240)).crop((100, 50, 200, 90))', [0.5, 50, 0.5, 25]],
-            ['image_clue_0.convert("L").crop((8, 9, 80, 90)).copy()', [1, 8, 1, 9]],
-            ['image_clue_0.transpose(Image.Transpose.FLIP_LEFT_RIGHT)', [-1, 200, 1, 0]],
-            ['image_clue_0.rotate(90, expand=True)', undefined],
+            ['image_clue_0', [1, 0, 0, 0, 1, 0]],
+            ['image_clue_0.crop((40, 30, 96, 86))', [1, 0, 40, 0, 1, 30]],
+            ['image_clue_0.crop((40, 30, 96, 86)).resize((112, 28))', [0.5, 0, 40, 0, 2, 30]],
+            ['image_clue_0.resize((400, 240)).crop((100, 50, 200, 90))', [0.5, 0, 50, 0, 0.5, 25]],
+            ['image_clue_0.convert("L").crop((8, 9, 80, 90)).copy()', [1, 0, 8, 0, 1, 9]],
+            ['image_clue_0.transpose(Image.Transpose.FLIP_LEFT_RIGHT)', [-1, 0, 200, 0, 1, 0]],
+            ['image_clue_0.rotate(90, expand=True)', [0, -1, 200, 1, 0, 0]],
             ['Image.fromarray(np.asarray(image_clue_0))', undefined],
           ];
           for (const [expression, map] of cases) {
