@@ -15,6 +15,7 @@ const LONG = [
   'backend-native/src/kernels',
   'sandbox/src/local-sandbox',
   'cli/src/resume',
+  'sandbox/src/isolations/micro-vm/firecracker',
 ];
 
 class LongFirst extends BaseSequencer {

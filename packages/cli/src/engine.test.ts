@@ -39,7 +39,8 @@ beforeAll(async () => {
   server = spawn(process.execPath, [bin, 'serve', 'policy', local, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  url = await new Promise<string>((resolve) => {
+  url = await new Promise<string>((resolve, reject) => {
+    server?.on('exit', (code) => reject(new Error(`The server ended with ${code}.`)));
     server?.stdout?.on('data', (chunk) => {
       const found = /at (http:\S+) \(local\)/.exec(String(chunk))?.[1];
       if (found !== undefined) resolve(found);

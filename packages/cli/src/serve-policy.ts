@@ -60,7 +60,7 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
     if (existsSync(join(directory, 'optimizer.json'))) {
       await policy.load(directory, { optimizer: true });
     }
-    const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+    const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
     await listen(
       flags,
       (listening) => openPolicyService({ policy, model, version, speaks, ...listening }),
