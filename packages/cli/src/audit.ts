@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, messageOf } from '@saccade/core';
 import {
+  type AuditRunOptions,
   auditRun,
   formatDifference,
   formatPercent,
@@ -63,14 +64,10 @@ The page <run>/audit.html shows the same, with curves and the code of examples.`
 }
 
 async function audit(directory: string, flags: AuditFlags): Promise<void> {
-  const gaps: string[] = [];
-  const terms = await termsOfRun(directory, gaps);
-  const found = await auditRun(directory, {
+  const audited = await auditWithReward(directory, {
     only: flags.of ?? [],
-    ...(terms && { terms }),
     thresholds: readThresholds(flags.set ?? []),
   });
-  const audited = { ...found, gaps: [...gaps, ...found.gaps] };
   const page = await writeAudit(audited);
   if (flags.json) {
     console.log(JSON.stringify(jsonOf(audited, page), null, 2));
@@ -78,6 +75,17 @@ async function audit(directory: string, flags: AuditFlags): Promise<void> {
   }
   for (const line of describeAudit(audited)) console.log(line);
   console.log(`\nPage: ${page}`);
+}
+
+/** Audits a run with the terms of its own reward; where these are not known, `gaps` says so. */
+export async function auditWithReward(
+  directory: string,
+  options: Omit<AuditRunOptions, 'terms'> = {},
+): Promise<RunAudit> {
+  const gaps: string[] = [];
+  const terms = await termsOfRun(directory, gaps);
+  const found = await auditRun(directory, { ...options, ...(terms && { terms }) });
+  return { ...found, gaps: [...found.gaps, ...gaps] };
 }
 
 /** The terms of a run's reward; without them, why in `gaps`. */

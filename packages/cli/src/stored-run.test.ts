@@ -6,7 +6,7 @@ import { ConfigError, DataError } from '@saccade/core';
 import { auditRun, missingFacts, readStoredRun, rescore, writeAudit } from '@saccade/report';
 import { changeTerms, numeric, presets, presetTerms } from '@saccade/rewards';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeAudit, readThresholds } from './audit.ts';
+import { auditWithReward, describeAudit, readThresholds } from './audit.ts';
 import { describeRescored, parseChange } from './rescore.ts';
 import { type StoredPlay, writeStoredRun } from './stored-run.fixture.ts';
 
@@ -73,9 +73,11 @@ describe('the audit of a run', () => {
     await appendFile(join(directory, 'trajectories/step-000002.jsonl'), '{"id":"cut sh');
     await rm(join(directory, 'config.json'));
     await rm(join(directory, 'metrics.jsonl'));
-    const { report, gaps } = await auditRun(directory);
+    const { report, gaps } = await auditWithReward(directory);
     expect(report.trajectoryCount).toBe(6);
-    expect(gaps.join(' ')).toMatch(/row \d+ is cut short.*metrics\.jsonl: it has 0 bytes.*no rows/);
+    expect(gaps.join(' ')).toMatch(
+      /row \d+ is cut short.*metrics\.jsonl: it has 0 bytes.*no rows.*config\.json is missing/,
+    );
   });
 
   it('refuses what is no run, or keeps nothing', async () => {
@@ -167,7 +169,8 @@ describe('other rewards for a stored run', () => {
     await writeStoredRun(directory, { steps: 1, plays });
     const stored = await readStoredRun(directory);
     const refused: string[] = [];
-    for (const name of presets.names) {
+    const names = presets.names.map((one) => (one.includes('/') ? one : `${one}/paper`));
+    for (const name of names) {
       try {
         expect(rescore(stored, { terms: presetTerms(name) }).failed).toEqual([]);
       } catch (error) {
@@ -175,7 +178,7 @@ describe('other rewards for a stored run', () => {
         refused.push(name);
       }
     }
-    expect(refused).toContain('codev');
+    expect(refused).toContain('codev/paper');
     expect(refused.length).toBeLessThan(5);
   });
 

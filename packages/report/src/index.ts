@@ -1,4 +1,4 @@
-export { auditRun, type RunAudit } from './audit-run.ts';
+export { type AuditRunOptions, auditRun, type RunAudit } from './audit-run.ts';
 export { drawChartGrid, MOST_RUNS } from './chart-grid.ts';
 export { type Chart, drawChart } from './charts.ts';
 export { type ComparedRun, comparisonTable } from './comparison.ts';
