@@ -36,6 +36,7 @@ export interface RunAudit {
   readonly gaps: readonly string[];
 }
 
+/** What of a run is audited, with which terms and thresholds. */
 export interface AuditRunOptions {
   /** Names of trajectory files without `.jsonl`; default: all steps, else all evaluations. */
   readonly only?: readonly string[];
