@@ -12,6 +12,13 @@ import { type GroupJudges, judgedInputs, type RewardTerm, termsOf } from '@sacca
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
 import type { InFlightLimits, Scheduler, ScoredGroup } from '@saccade/schedulers';
+import {
+  type ChosenTool,
+  describeTools,
+  type OpenTools,
+  openTools,
+  type Tool,
+} from '@saccade/tools';
 import type { ResolvedRun } from './run-config.ts';
 import type { Selected } from './slots/slot.ts';
 
@@ -51,9 +58,22 @@ export async function openRunDevice({ config, units }: ResolvedRun): Promise<Dev
   return openDevice(await required(units.backend).open(settingsOf(config.backend)));
 }
 
-/** The protocol of a run, at its settings. */
-export function protocolOf({ config, units }: ResolvedRun): Protocol {
-  return required(units.protocol).with(settingsOf(config.protocol), units.tools);
+/** The tools that a run names, with their settings; undefined where it leaves them to the protocol. */
+function chosenTools({ config, units }: ResolvedRun): readonly ChosenTool[] | undefined {
+  return units.tools?.map((choice, index) => {
+    const selected = config.tools?.[index];
+    return { choice, settings: selected === undefined ? {} : settingsOf(selected) };
+  });
+}
+
+/** The protocol of a run, at its settings, with its tools as far as they are known unopened. */
+export function protocolOf(run: ResolvedRun): Protocol {
+  const chosen = chosenTools(run);
+  return protocolWith(run, chosen && describeTools(chosen));
+}
+
+function protocolWith({ config, units }: ResolvedRun, tools?: readonly Tool[]): Protocol {
+  return required(units.protocol).with(settingsOf(config.protocol), tools);
 }
 
 /** Opens the sandbox, the task set and the environments of a run. */
@@ -62,17 +82,20 @@ export async function openPlayground(
   { python, onEvent }: Pick<OpenOptions, 'python' | 'onEvent'>,
 ): Promise<Playground> {
   const { config, units } = run;
-  const protocol = protocolOf(run);
   const sandbox = await required(units.sandbox).open(settingsOf(config.sandbox), {
     python,
     onEvent,
-    wallSeconds: protocol.executionSeconds ?? 10,
+    wallSeconds: protocolOf(run).executionSeconds ?? 10,
     // An evaluation beside rollouts that wait with their sessions open needs as many again.
     sessions: 2 * config.rollout.concurrency,
   });
+  const chosen = chosenTools(run);
+  let tools: OpenTools | undefined;
   try {
-    const chosen = required(units.taskSet).with(settingsOf(config.taskSet));
-    const taskSet = (await chosen.open?.({ sandbox })) ?? chosen;
+    tools = chosen && (await openTools(chosen, { python, onEvent, secret }));
+    const protocol = protocolWith(run, tools?.tools);
+    const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
+    const taskSet = (await tasks.open?.({ sandbox })) ?? tasks;
     const { slowShare: share, slowSeconds: seconds } = config.rollout;
     const envMaker = (budgets: Protocol['budgets']): MakeEnv => {
       return () => {
@@ -88,10 +111,12 @@ export async function openPlayground(
       makeEvaluationEnv: envMaker(protocol.evaluationBudgets ?? protocol.budgets),
       async dispose() {
         await taskSet.dispose?.();
+        await tools?.dispose();
         await sandbox.dispose();
       },
     };
   } catch (error) {
+    await tools?.dispose();
     await sandbox.dispose();
     throw error;
   }

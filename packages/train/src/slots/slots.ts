@@ -24,7 +24,7 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
-import { type Tool, tools } from '@saccade/tools';
+import { type ToolChoice, toolSettings, tools } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
 import { backends, type KnownBackend } from '../open-backend.ts';
@@ -59,11 +59,11 @@ export const slots = {
     registry: protocols,
     preset: 'pyvision-image',
   }),
-  tools: listSlot<Tool>({
+  tools: listSlot<ToolChoice>({
     key: 'tools',
     about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
     registry: tools,
-    schema: () => z.strictObject({}),
+    schema: toolSettings,
   }),
   sandbox: slot<SandboxUnit>({
     key: 'sandbox',
@@ -155,7 +155,7 @@ export interface SlotInputs {
   readonly model?: SlotInput<KnownModel, ModelUnit>;
   readonly taskSet?: SlotInput<KnownTaskSet, TaskSetUnit>;
   readonly protocol?: SlotInput<KnownProtocol, ProtocolUnit>;
-  readonly tools?: string | readonly (string | Selection | Tool)[] | null;
+  readonly tools?: string | readonly (string | Selection | ToolChoice)[] | null;
   readonly sandbox?: SlotInput<KnownSandbox, SandboxUnit>;
   readonly coldStart?: SlotInput<KnownColdStart, ColdStart> | null;
   readonly scheduler?: SlotInput<KnownScheduler, SchedulerKind>;
