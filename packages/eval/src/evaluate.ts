@@ -22,7 +22,8 @@ export interface Evaluation {
 /** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
 export async function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
   const { config, parts, onEvent } = run;
-  const { count, temperature } = config.evaluation;
+  const { temperature } = config.evaluation;
+  const count = Math.min(config.evaluation.count, parts.taskSet.size('heldOut'));
   onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
   const tasks = await heldOut(run, count);
   await parts.syncSampler();
