@@ -1,4 +1,6 @@
-/** Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes. */
+/**
+ * Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes.
+ */
 import { mergeStates } from '@saccade/attention';
 import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
 import { compareWithOracle } from '@saccade/ops/contract';
@@ -56,7 +58,7 @@ const EMPTY: Cases = {
 /** Workgroups that an axis of the second device takes: 65,535 would need arrays of gigabytes. */
 const AXIS = 32;
 
-/** Each asks for more than AXIS workgroups, and not for a multiple of it. */
+/** Each needs more than AXIS workgroups, and not a multiple of it. */
 const FOLDED: Cases = {
   adamwStep: [{ dims: { N: 10_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
   add: [{ dims: { N: 71, D: 129 } }, { dims: { N: 150, D: 132 } }],
