@@ -36,7 +36,7 @@ Examples:
   saccade replay runs/mine --step 20 --index 3 --rebuild
   saccade replay runs/mine --of evaluation-final --all --live
 
-Tool results and pictures are those of the record; the tokens are sampled anew with the weights of
+Tool results and images are those of the record; the tokens are sampled anew with the weights of
 their version. Where no file or id is named, trajectories whose weights were not kept are left out.
 Exit status 1 if anything came out otherwise.`,
     )

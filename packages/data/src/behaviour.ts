@@ -21,6 +21,11 @@ export interface DemonstrationMix {
   readonly maxLooks: number;
 }
 
+/**
+ * The mix of the main recipe: 30 % of the demonstrations answer without a look, and a tenth of the
+ * looks go to an empty place. The policy learns the protocol and the reading of digits, but not
+ * when to look.
+ */
 export const defaultMix: DemonstrationMix = {
   answerWithoutLooking: 0.3,
   lookAtNothing: 0.1,

@@ -46,7 +46,7 @@ export function encodeAvi(
   const index: number[] = [];
   // Places count from the list's name, which comes four bytes before its first frame.
   let place = 4;
-  const pictures = frames.map((frame) => {
+  const images = frames.map((frame) => {
     const written = chunk('00dc', frame);
     index.push(Buffer.from('00dc').readUInt32LE(), isKeyFrame, place, frame.length);
     place += written.length;
@@ -54,7 +54,7 @@ export function encodeAvi(
   });
   const parts = [
     list('hdrl', [chunk('avih', main), streams]),
-    list('movi', pictures),
+    list('movi', images),
     chunk('idx1', words(index)),
   ];
   return Buffer.concat([

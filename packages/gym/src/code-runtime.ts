@@ -15,7 +15,7 @@ export interface CodeRuntime {
    *
    * @param images names of the prompt's images, which are variables of the session
    */
-  setUp?(pictures: readonly string[]): string;
+  setUp?(images: readonly string[]): string;
   /** The model's code as it is run; lines must stay where they are. */
   rewrite?(code: string): string;
   /**
@@ -24,7 +24,7 @@ export interface CodeRuntime {
    *
    * @param images names of the prompt's images
    */
-  capture?(pictures: readonly string[]): CaptureOptions;
+  capture?(images: readonly string[]): CaptureOptions;
   /** Mistakes that are put right, and recorded in the outcome; none by default. */
   readonly repairs?: RepairOptions;
 }

@@ -58,7 +58,7 @@ export {
   drawDecoy,
   drawLook,
   drawPrint,
-  type Picture,
+  type PixelImage,
 } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,

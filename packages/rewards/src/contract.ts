@@ -61,7 +61,7 @@ const code: Action = {
   kind: 'code',
   code: 'turned = image_clue_0.rotate(90, expand=True)\nturned.crop((10, 10, 60, 60)).show()',
 };
-const picture: TrajectoryImage = {
+const image: TrajectoryImage = {
   name: 'image_clue_0',
   png: new Uint8Array(0),
   width: 100,
@@ -83,7 +83,7 @@ function trajectoryOf(
     taskId: 'contract',
     sampleIndex: index,
   });
-  made.prompt({ tokens: Int32Array.of(1), images: [picture], text: 'question' });
+  made.prompt({ tokens: Int32Array.of(1), images: [image], text: 'question' });
   turns.forEach(([action, result], turn) => {
     if (turn > 0) made.observation({ tokens: Int32Array.of(2), images: [], text: 'seen' });
     const text = action.kind === 'answer' ? `<answer>${action.answer}</answer>` : 'code';

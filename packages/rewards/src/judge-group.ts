@@ -69,8 +69,8 @@ async function judgeTrajectory(
   const scores: Record<string, number> = {};
   const response = modelTexts(trajectory).join('\n');
   if (needs.has('judgeScores.process')) {
-    const pictures = trajectory.segments.flatMap(({ images }) => images.map(({ png }) => png));
-    scores.process = await process({ question, response, pictures });
+    const images = trajectory.segments.flatMap((segment) => segment.images.map(({ png }) => png));
+    scores.process = await process({ question, response, images });
   }
   if (needs.has('judgeScores.consistency')) {
     const thought = allBetween(response, '<think>', '</think>').at(-1) ?? '';

@@ -5,7 +5,7 @@ import type { Segment, ToolResult, Trajectory, TrajectoryImage } from '@saccade/
 export const differenceKinds = [
   'token',
   'logprob',
-  'picture',
+  'image',
   'action',
   'result',
   'version',
@@ -38,7 +38,7 @@ export interface Comparison {
 }
 
 /**
- * Compares what can be the same: tokens, the sampler's log-probs bit for bit, pictures, actions,
+ * Compares what can be the same: tokens, the sampler's log-probs bit for bit, images, actions,
  * what tools gave (their time apart), versions of the weights, and the end. After the first token
  * that differs nothing more is compared: what follows was written in another context.
  */
@@ -63,7 +63,7 @@ export function compareTrajectories(recorded: Trajectory, replayed: Trajectory):
       note({ kind: 'logprob', ...where, recorded: String(a), replayed: String(b), ...values });
     }
     if (found.has('token')) break;
-    for (const picture of comparePictures(old, now, s)) note(picture);
+    for (const difference of compareImages(old, now, s)) note(difference);
     if (old?.kind === 'model') {
       for (const one of compareTurn(recorded, replayed, turn++, s)) note(one);
     }
@@ -101,7 +101,7 @@ function compareTokens(
   return { same: length };
 }
 
-function* comparePictures(
+function* compareImages(
   old: Segment | undefined,
   now: Segment | undefined,
   segment: number,
@@ -109,14 +109,14 @@ function* comparePictures(
   const count = Math.max(old?.images.length ?? 0, now?.images.length ?? 0);
   for (let i = 0; i < count; i++) {
     const [a, b] = [old?.images[i], now?.images[i]];
-    if (a !== undefined && b !== undefined && isSamePicture(a, b)) continue;
-    const [recorded, replayed] = [describePicture(a), describePicture(b)];
-    yield { kind: 'picture', segment, recorded, replayed };
+    if (a !== undefined && b !== undefined && isSameImage(a, b)) continue;
+    const [recorded, replayed] = [describeImage(a), describeImage(b)];
+    yield { kind: 'image', segment, recorded, replayed };
     return;
   }
 }
 
-function isSamePicture(a: TrajectoryImage, b: TrajectoryImage): boolean {
+function isSameImage(a: TrajectoryImage, b: TrajectoryImage): boolean {
   return (
     a.name === b.name &&
     a.png.length === b.png.length &&
@@ -125,7 +125,7 @@ function isSamePicture(a: TrajectoryImage, b: TrajectoryImage): boolean {
   );
 }
 
-function describePicture(image: TrajectoryImage | undefined): string {
+function describeImage(image: TrajectoryImage | undefined): string {
   if (image === undefined) return '';
   return `${image.name}, ${image.width}×${image.height}, ${image.png.length} bytes`;
 }

@@ -1,6 +1,6 @@
 /**
  * What a recorded trajectory was given, given again: an environment that answers with its tool
- * results and pictures, and a sampler's processor that hands out its tokens. Together they put a
+ * results and images, and a sampler's processor that hands out its tokens. Together they put a
  * rollout where it was without a sandbox, a task set or a tokenizer that could have changed.
  */
 import { SaccadeError } from '@saccade/core';
@@ -79,7 +79,7 @@ class RecordedEnv implements Env {
 }
 
 function partsOf({ text, images }: Segment): readonly MessagePart[] {
-  const pictures = images.map(({ name, png, width, height, origin }) => ({
+  const parts = images.map(({ name, png, width, height, origin }) => ({
     kind: 'image' as const,
     name,
     png,
@@ -87,7 +87,7 @@ function partsOf({ text, images }: Segment): readonly MessagePart[] {
     height,
     ...(origin && { origin }),
   }));
-  return [{ kind: 'text', text }, ...pictures];
+  return [{ kind: 'text', text }, ...parts];
 }
 
 /** The task a trajectory is of, as far as a rollout in its `recordedEnv` asks for it. */

@@ -24,7 +24,7 @@ export interface ReplayOptions
 
 export interface Replayed extends Comparison {
   readonly trajectory: Trajectory;
-  /** Same tokens, log-probs bit for bit, pictures, actions, results and end. */
+  /** Same tokens, log-probs bit for bit, images, actions, results and end. */
   readonly isExact: boolean;
 }
 
@@ -41,7 +41,7 @@ export function streamOf({ id, taskId, sampleIndex }: Trajectory): string {
 
 /**
  * Rolls a trajectory out again as it was: the recorded prompt, the same random numbers, and after
- * every turn the recorded tool result and pictures. With the weights it was sampled with and the
+ * every turn the recorded tool result and images. With the weights it was sampled with and the
  * options it was rolled out with, every token and log-prob is the same.
  *
  * @throws DataError if the trajectory was not named by `rollout`, or has no turn to sample

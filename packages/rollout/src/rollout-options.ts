@@ -13,9 +13,9 @@ export interface SamplingOptions {
   readonly temperature?: number;
   /** Budget of one model turn. */
   readonly maxTokensPerTurn: number;
-  /** Budget of the whole context, placeholders of pictures included. */
+  /** Budget of the whole context, placeholders of images included. */
   readonly maxContextTokens: number;
-  /** Share it between calls to prepare every picture once. */
+  /** Share it between calls to prepare every image once. */
   readonly images?: ModelImages;
   readonly signal?: AbortSignal;
 }

@@ -6,7 +6,7 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { coordinatePicture } from '../dist/contract.js';
+import { coordinateImage } from '../dist/contract.js';
 import { ensurePython, openSandbox } from '../dist/index.js';
 
 const { values: flags } = parseArgs({
@@ -24,7 +24,7 @@ const sandbox = await openSandbox({
   isolation: flags.isolation,
   servers: Number(flags.servers),
 });
-const images = [{ name: 'image_clue_0', encoded: coordinatePicture(512, 512) }];
+const images = [{ name: 'image_clue_0', encoded: coordinateImage(512, 512) }];
 const trivial = 'print(1)';
 const crop = 'image_clue_0.crop((100, 100, 400, 400)).resize((336, 336)).show()';
 
@@ -101,7 +101,7 @@ const cases = [
   ['session start', 'ms', () => times(30, start)],
   ['open, execute, dispose', 'ms', () => times(30, once)],
   ['… 8 at a time', '/s', () => rate(160, 8, once)],
-  ['… with a 512² picture, crop and resize', '/s', () => rate(80, 8, cropOnce)],
+  ['… with a 512² image, crop and resize', '/s', () => rate(80, 8, cropOnce)],
   ['cold python3', 'ms', () => times(8, cold(trivial))],
   ['cold python3 with numpy and Pillow', 'ms', () => times(5, cold(coldCrop))],
   ['… 2 at a time', '/s', () => rate(10, 2, cold(coldCrop))],

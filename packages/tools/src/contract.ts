@@ -13,7 +13,7 @@ export interface ToolCheck {
 
 export const toolContract: readonly ToolCheck[] = [
   { name: 'says what it is called, what it does and what it takes', check: checkDescribed },
-  { name: 'gives a picture for its example, the same each time', check: checkExample },
+  { name: 'gives an image for its example, the same each time', check: checkExample },
   { name: 'refuses an argument it does not have, naming it', check: checkUnknown },
   { name: 'refuses what does not fit, and never throws for it', check: checkHostile },
   { name: 'leaves infrastructure failures to the caller', check: checkFailure },
@@ -35,11 +35,11 @@ async function checkExample(tool: Tool, context: ToolContext): Promise<void> {
   if (first.kind !== 'ok') {
     throw new Error(`${tool.name} fails on its example: ${first.error?.message}`);
   }
-  const [pictures, again] = [first, second].map(({ images }) =>
+  const [once, again] = [first, second].map(({ images }) =>
     images.map(({ png }) => Buffer.from(png).toString('base64')).join(),
   );
   if (first.images.length === 0) throw new Error(`${tool.name} shows nothing for its example.`);
-  if (pictures !== again) throw new Error(`${tool.name} gives two pictures for one call.`);
+  if (once !== again) throw new Error(`${tool.name} gives two images for one call.`);
 }
 
 async function checkUnknown(tool: Tool, context: ToolContext): Promise<void> {

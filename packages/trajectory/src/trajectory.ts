@@ -6,7 +6,7 @@
 
 import type { AffineMap } from './affine.ts';
 
-/** A picture of the context: what the model saw and where it came from. */
+/** An image of the context: what the model saw and where it came from. */
 export interface TrajectoryImage {
   /** Name in the runtime and in file names, e.g. `image_clue_0`. */
   readonly name: string;
@@ -20,7 +20,7 @@ export interface TrajectoryImage {
   readonly modelHeight: number;
   /** Placeholder tokens in the context; equals the number of visual features. */
   readonly tokenCount: number;
-  /** Where its pixels come from: an earlier picture (or itself) and the map into its frame. */
+  /** Where its pixels come from: an earlier image (or itself) and the map into its frame. */
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
@@ -35,7 +35,7 @@ export interface Segment {
   readonly tokens: Int32Array;
   /** [T] nats, as recorded by the sampler; model segments only. */
   readonly logprobs?: Float32Array;
-  /** Pictures whose placeholders lie in this segment, in order. */
+  /** Images whose placeholders lie in this segment, in order. */
   readonly images: readonly TrajectoryImage[];
   /** The tokens as text, for people. */
   readonly text: string;
@@ -92,7 +92,7 @@ export const toolResultKinds = [
   'infraError',
 ] as const;
 
-/** What a tool gave back, without its pictures (they are in the observation segment). */
+/** What a tool gave back, without its images (they are in the observation segment). */
 export interface ToolResult {
   readonly kind: (typeof toolResultKinds)[number];
   readonly stdout: string;

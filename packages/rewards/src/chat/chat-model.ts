@@ -3,7 +3,7 @@
 export type ChatPart =
   | { readonly kind: 'text'; readonly text: string }
   /** PNG bytes. */
-  | { readonly kind: 'picture'; readonly png: Uint8Array };
+  | { readonly kind: 'image'; readonly png: Uint8Array };
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';

@@ -23,6 +23,6 @@ export function scriptedChat(script: Script, name = 'scripted'): ScriptedChat {
 /** All text of some messages, for looking at. */
 export function textOf(messages: readonly ChatMessage[]): string {
   return messages
-    .flatMap(({ parts }) => parts.map((part) => (part.kind === 'text' ? part.text : '[picture]')))
+    .flatMap(({ parts }) => parts.map((part) => (part.kind === 'text' ? part.text : '[image]')))
     .join('\n');
 }

@@ -88,7 +88,7 @@ export function sandboxFusion(parts: ServiceParts): Hono {
             status: run.return_code === 0 ? 'Success' : 'Failed',
             run_result: run,
             files: isOver ? {} : await fetchFiles(session, request.fetch_files, after),
-            ...picturesOf(outcome),
+            ...imagesOf(outcome),
           };
         }),
       );
@@ -169,7 +169,7 @@ function runResultOf(outcome: Outcome): RunResult {
 }
 
 /** Beyond SandboxFusion: what the code showed. Its clients leave fields alone that they do not know. */
-function picturesOf({ images }: Outcome): { images?: readonly string[] } {
+function imagesOf({ images }: Outcome): { images?: readonly string[] } {
   return images.length === 0 ? {} : { images: images.map(({ png }) => toBase64(png)) };
 }
 
