@@ -22,9 +22,8 @@ export interface DemonstrationMix {
 }
 
 /**
- * The mix of the main recipe: 30 % of the demonstrations answer without a look, and a tenth of the
- * looks go to an empty place. The policy learns the protocol and the reading of digits, but not
- * when to look.
+ * A mix to start from: 30 % of the demonstrations answer without a look, and a tenth of the looks go to
+ * an empty place. The recipes set their own.
  */
 export const defaultMix: DemonstrationMix = {
   answerWithoutLooking: 0.3,
