@@ -1,6 +1,7 @@
 /** Writes a video file: an AVI whose frames are PNG files, so that every pixel stays what it was. */
 import { DataError } from '@saccade/core';
 
+/** Frame size in pixels and frame rate in frames per second, for the headers of `encodeAvi`. */
 export interface AviOptions {
   readonly width: number;
   readonly height: number;

@@ -1,4 +1,4 @@
-/** What every protocol must keep, as plain checks: each throws an Error that says what broke. */
+/** The contract of protocols, as plain checks. Each throws an Error that says what is broken. */
 import type { Outcome } from '@saccade/sandbox';
 import { MAX_ARGUMENT_DEPTH } from '@saccade/trajectory';
 import { type ActionForm, hostileTexts, randomTurns, writtenActions } from './contract-texts.ts';
@@ -7,12 +7,14 @@ import type { MessagePart, Protocol } from './protocol.ts';
 import type { Task } from './task.ts';
 import { turnTools } from './tasksets/turn.ts';
 
+/** One check of `protocolContract`, for any test runner. */
 export interface ProtocolCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(protocol: Protocol): void;
 }
 
+/** The checks that every protocol must pass. Each is one test of your own protocol. */
 export const protocolContract: readonly ProtocolCheck[] = [
   { name: 'asks the question and shows every image once', check: checkPrompt },
   { name: 'says where it is published and what it may use', check: checkFacts },

@@ -1,13 +1,18 @@
-/** What every task set must keep, as plain checks: each throws an Error that says what broke. */
+/** The contract of task sets, as plain checks. Each throws an Error that says what is broken. */
 import { createHash } from 'node:crypto';
 import type { Split, Task, TaskSet } from './task.ts';
 
+/** One check of `taskSetContract`, for any test runner. */
 export interface TaskSetCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(taskSet: TaskSet): Promise<void>;
 }
 
+/**
+ * The checks that every task set must pass: stable tasks, unique ids, PNG images of the stated
+ * size.
+ */
 export const taskSetContract: readonly TaskSetCheck[] = [
   { name: 'gives the same task for the same index', check: checkStable },
   { name: 'gives every task an id of its own, in both splits', check: checkIds },

@@ -22,6 +22,10 @@ import {
   textPart,
 } from './markup.ts';
 
+/**
+ * Options of `codedanceWith`: where the paper and the public code differ, and the length of the
+ * prompt.
+ */
 export interface CodedanceOptions {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';
@@ -31,8 +35,8 @@ export interface CodedanceOptions {
    */
   readonly code: 'first' | 'tagged';
   /**
-   * What becomes of variables after a failure: `rollBack` goes back to the last success, as the paper
-   * has it (§6.2); `reset` forgets everything, as its code does.
+   * How variables are handled after a failure: `rollBack` restores them to the last success, as in the
+   * paper (§6.2); `reset` drops them all, as in its code.
    */
   readonly afterFailure: CodeRuntime['afterFailure'];
 }
@@ -43,6 +47,10 @@ const TOOL = 'execute_python_code';
 const tags = ['think', 'code', 'answer', 'tool_call', 'tool_response'];
 const escaped = tagEscaper(tags);
 
+/**
+ * CodeDance's protocol with the given options, under a name of its own. The units of the catalog,
+ * `codedance` and its variants, are calls of it.
+ */
 export function codedanceWith(name: string, options: CodedanceOptions): Protocol {
   return {
     name,

@@ -13,6 +13,7 @@ import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
+/** Options of `codevWith`. */
 export interface CodevOptions {
   /** The paper (§12) keeps variables from run to run; its code starts every run anew. */
   readonly variables: 'kept' | 'fresh';
@@ -21,6 +22,10 @@ export interface CodevOptions {
 const tags = ['think', 'code', 'answer', 'sandbox_output'];
 const escaped = tagEscaper(tags);
 
+/**
+ * CodeV's protocol with the given options, under a name of its own. Code runs 10 s at most, images
+ * are saved as files, and nine tool turns are allowed.
+ */
 export function codevWith(name: string, options: CodevOptions): Protocol {
   return {
     name,

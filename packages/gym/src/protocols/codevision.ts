@@ -126,6 +126,10 @@ const published: Protocol = {
   endsOn: () => undefined,
 };
 
+/**
+ * CodeVision's protocol as a unit for the slot `protocol`. Each call runs on one image, chosen by
+ * `image_index`, in a session of its own; its result becomes the next image.
+ */
 export const codevision = defineProtocol({
   name: 'codevision',
   description: 'CodeVision: one tool that takes code; its result is the next image.',

@@ -16,6 +16,7 @@ import {
   writePyvision,
 } from './pyvision.ts';
 
+/** Options of `pyvisionVideoWith`. */
 export interface PyvisionVideoOptions {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';

@@ -83,8 +83,16 @@ const TASKS = 1_000_000;
 /** Of the times and places one in this many is held out. */
 const HELD_OUT_ONE_IN = 8;
 
+/**
+ * The question of every task of `card-video`. A tokenizer of a small policy is trained on it, so
+ * another wording is another policy.
+ */
 export const cardVideoQuestion = 'Which digit is on the card?';
 
+/**
+ * The default clip: 96 frames (12 s at 8 frames per second), 12 with the card, 3 of them with its
+ * digit.
+ */
 export const defaultCardVideo: CardVideoOptions = settings.parse({});
 
 export const cardVideo = defineTaskSet({

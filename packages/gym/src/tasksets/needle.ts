@@ -66,8 +66,13 @@ export const needleSettings = z.strictObject({
   }),
 });
 
+/** Settings of the tables of `needle`; lengths in pixels of the original image. */
 export type NeedleOptions = SettingsOf<typeof needleSettings>;
 
+/**
+ * The question of every task of `needle` and its variants. A tokenizer of a small policy is
+ * trained on it, so another wording is another policy.
+ */
 export const needleQuestion = 'Which digit is hidden in the picture?';
 
 /** Facts of a task, in its metadata. */
@@ -82,8 +87,14 @@ export interface NeedleFacts {
 
 const TASKS = 1_000_000;
 
+/** The default table: 4 × 4 cells of 112 pixels, one or two cards. */
 export const defaultNeedle: NeedleOptions = needleSettings.parse({});
 
+/**
+ * The task set of the main recipe: find the card with a digit on a large table, and read it. The
+ * model's overview is too coarse for that, so it has to crop. A million tasks per split;
+ * `metadata` holds `NeedleFacts`.
+ */
 export const needle = defineTaskSet({
   name: 'needle',
   description:

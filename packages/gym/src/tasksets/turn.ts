@@ -9,6 +9,7 @@ export type TurnTool =
   | 'flip_horizontal'
   | 'flip_vertical';
 
+/** Every `TurnTool`, quarter turns first. */
 export const turnTools: readonly TurnTool[] = [
   'rotate_90',
   'rotate_180',

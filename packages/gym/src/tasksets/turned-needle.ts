@@ -57,6 +57,7 @@ export function turnedNeedleSettings(defaults: {
 
 export type TurnedNeedleSettings = SettingsOf<ReturnType<typeof turnedNeedleSettings>>;
 
+/** Settings of a set of turned tables, with the name of the set. */
 export interface TurnedNeedleOptions extends TurnedNeedleSettings {
   /** Name of the task set; part of its tasks' ids and random addresses. */
   readonly name: string;
