@@ -1,4 +1,4 @@
-/** What must hold of every trajectory, whoever made it. */
+/** The rules that every trajectory must satisfy, however it was made. */
 import { DataError } from '@saccade/core';
 import { imageViolations } from './check-images.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type Trajectory,
 } from './trajectory.ts';
 
+/** Options of `checkTrajectory`. */
 export interface CheckOptions {
   /** The token that stands in an image's place: with it, every placeholder is looked at. */
   readonly imageToken?: number;

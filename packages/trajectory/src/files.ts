@@ -18,6 +18,10 @@ import type { ScoredTrajectory, Trajectory, TrajectoryImage } from './trajectory
 /** Images are kept in this directory beside the file. */
 const imageDirectory = 'images';
 
+/**
+ * A file of trajectories that is being written. Images go beside it, each once, named by their
+ * content.
+ */
 export interface TrajectoryWriter {
   readonly path: string;
   /** Size of the file so far: what `startAt` wants to hear after a resume. */
