@@ -61,7 +61,7 @@ export interface MemoryRunOptions {
 }
 
 /**
- * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with a
+ * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with an
  * image, scored, its gradient taken, AdamW steps. Prompts differ in length from step to step, so
  * that the pool meets many sizes.
  *
