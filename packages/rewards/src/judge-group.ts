@@ -78,7 +78,7 @@ async function judgeTrajectory(
   }
   if (!needs.has('stepScores')) return { judgeScores: scores };
   const grades = await gradeCrops(trajectory, question, crop);
-  // What an execution without an image shows of the object asked about is nothing: less than a
+  // What an execution without an image shows of the object asked about is nothing: less than an
   // image of something else, which the judge gives 0.25.
   const stepScores = trajectory.turns.flatMap(({ action }, turn) =>
     isToolUse(action) ? [grades[turn] ?? 0] : [],

@@ -1,13 +1,16 @@
 /** A model whose replies are given: for trying a judge out, and for tests of what uses one. */
 import type { ChatMessage, ChatModel } from './chat-model.ts';
 
+/** Gives the reply to some messages; `call` counts the calls from 0. */
 export type Script = (messages: readonly ChatMessage[], call: number) => string | Promise<string>;
 
+/** A `ChatModel` with given replies, which records what it was asked. */
 export interface ScriptedChat extends ChatModel {
   /** What it was asked, in order. */
   readonly asked: readonly (readonly ChatMessage[])[];
 }
 
+/** A `ChatModel` whose replies come from a function, to try a judge without a server. */
 export function scriptedChat(script: Script, name = 'scripted'): ScriptedChat {
   const asked: (readonly ChatMessage[])[] = [];
   return {
