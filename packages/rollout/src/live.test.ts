@@ -1,6 +1,6 @@
 /**
- * Every protocol through a real policy and the real sandbox. The policy has random weights: it begins
- * each turn with tokens of its own, and a script ends it in the protocol's words.
+ * Every protocol through a real policy and the real sandbox. The policy has random weights: it
+ * begins each turn with tokens of its own, and a script ends it in the protocol's words.
  */
 import { join } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';

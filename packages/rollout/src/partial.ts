@@ -1,4 +1,7 @@
-/** A rollout that has not ended, as data: what another environment can be brought to the same point by. */
+/**
+ * A rollout that has not ended, as data from which a fresh environment can be brought to the same
+ * point.
+ */
 import type { EnvStep } from '@saccade/gym';
 import type { GivenTokens, Segment, Trajectory, TrajectoryImage, Turn } from '@saccade/trajectory';
 
@@ -40,7 +43,7 @@ export function isSameTurn({ action, result }: EnvStep, recorded: Turn): boolean
 
 /**
  * Tells observations apart; two 32-bit FNV-1a hashes, of different starts, over tokens and images.
- * Against chance alone: nobody gains from forging an observation of their own rollout.
+ * They detect accidents only: nobody gains from forging an observation of their own rollout.
  */
 export function digestOf(given: GivenTokens | undefined): string {
   if (given === undefined) return '';

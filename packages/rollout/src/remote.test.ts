@@ -1,4 +1,6 @@
-/** Rollouts through an engine behind HTTP, in the real sandbox, beside those of the policy itself. */
+/**
+ * Rollouts through an engine behind HTTP, in the real sandbox, beside those of the policy itself.
+ */
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type ServerType, serve } from '@hono/node-server';

@@ -13,6 +13,10 @@ import {
 import { rollout } from './rollout.ts';
 import type { SamplingOptions } from './rollout-options.ts';
 
+/**
+ * Options of `replay`: those of the recorded rollout, except the stream, which is read from its
+ * id.
+ */
 export interface ReplayOptions
   extends Omit<SamplingOptions, 'stream'>,
     Pick<RecordedSamplerOptions, 'beforeTurn'> {
@@ -22,6 +26,7 @@ export interface ReplayOptions
   readonly live?: { readonly env: Env; readonly task: Task };
 }
 
+/** The result of `replay`: the new trajectory and how it differs from the recorded one. */
 export interface Replayed extends Comparison {
   readonly trajectory: Trajectory;
   /** Same tokens, log-probs bit for bit, images, actions, results and end. */

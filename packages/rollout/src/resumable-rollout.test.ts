@@ -62,7 +62,7 @@ describe('a rollout that is resumed', () => {
     ]);
   });
 
-  it.each([1, 2])('begins anew where observation %i comes out otherwise', async (turns) => {
+  it.each([1, 2])('restarts where observation %i comes out differently', async (turns) => {
     const from = await after(turns);
     const warnings: string[] = [];
     const policy = looker();
@@ -74,7 +74,7 @@ describe('a rollout that is resumed', () => {
         events: (event) => event.kind === 'warning' && warnings.push(event.message),
       }),
     );
-    expect(warnings).toEqual(['Rollout t/0 came out otherwise when resumed; it begins anew.']);
+    expect(warnings).toEqual(['Rollout t/0 came out differently when resumed; it restarts.']);
     expect(policy.requests).toHaveLength(3);
     expect(resumed.stopReason).toBe('answered');
   });
