@@ -61,12 +61,12 @@ export interface MemoryRunOptions {
 }
 
 /**
- * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with an
- * image, scored, its gradient taken, AdamW steps. Prompts differ in length from step to step, so
+ * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with
+ * an image, scored, its gradient taken, AdamW steps. Prompts differ in length from step to step, so
  * that the pool meets many sizes.
  *
- * V8 lets garbage lie for thousands of steps where there is room. It is collected once in every block
- * of the drift, which then sees what is held, and the lines show what lies about in between.
+ * V8 lets garbage lie for thousands of steps where there is room. It is collected once in every
+ * block of the drift, which then sees what is held, and the lines show what lies about in between.
  */
 export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRun> {
   const { backend, steps, onStep } = options;

@@ -1,4 +1,6 @@
-/** `npm run bench -- memory`: whether a long training holds on to memory, in words and as a chart. */
+/**
+ * `npm run bench -- memory`: whether a long training holds on to memory, in words and as a chart.
+ */
 import { resolve } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';

@@ -22,8 +22,8 @@ export interface DemonstrationMix {
 }
 
 /**
- * A mix to start from: 30 % of the demonstrations answer without a look, and a tenth of the looks go to
- * an empty place. The recipes set their own.
+ * A mix to start from: 30 % of the demonstrations answer without a look, and a tenth of the looks
+ * go to an empty place. The recipes set their own.
  */
 export const defaultMix: DemonstrationMix = {
   answerWithoutLooking: 0.3,

@@ -32,7 +32,10 @@ export interface CaptionOptions {
   readonly onEvent?: EventSink;
 }
 
-/** Looks at digits of the training split with their labels, as trajectories of one image and one text. */
+/**
+ * Looks at digits of the training split with their labels, as trajectories of one image and one
+ * text.
+ */
 export function captions(options: CaptionOptions): Promise<Trajectory[]> {
   return inChunks('captions', options, (index) => caption(options, index));
 }

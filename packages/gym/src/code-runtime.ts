@@ -10,9 +10,9 @@ export interface CodeRuntime {
   readonly keepsVariables: boolean;
   /**
    * How variables are handled after code that failed. `keep`: partial changes stay; after code that
-   * killed its interpreter the next execution starts in a fresh session. `reset`: the next execution
-   * starts in a fresh session. `rollBack`: it starts from the state after the last success, whatever the
-   * failure was.
+   * killed its interpreter the next execution starts in a fresh session. `reset`: the next
+   * execution starts in a fresh session. `rollBack`: it starts from the state after the last
+   * success, whatever the failure was.
    */
   readonly afterFailure: 'keep' | 'reset' | 'rollBack';
   /**

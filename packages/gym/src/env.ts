@@ -33,7 +33,9 @@ export interface EnvStep {
  */
 export interface Env {
   reset(task: Task, options?: { signal?: AbortSignal }): Promise<EnvReset>;
-  /** @throws SandboxError for an infrastructure fault; the caller records a failure, not a reward */
+  /**
+   * @throws SandboxError for an infrastructure fault; the caller records a failure, not a reward
+   */
   step(modelText: string, options?: { signal?: AbortSignal }): Promise<EnvStep>;
   dispose(): Promise<void>;
 }

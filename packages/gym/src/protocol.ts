@@ -53,7 +53,9 @@ export interface Protocol {
   readonly evaluationBudgets?: Budgets;
   /** Seconds that one execution may take, as published; default: the sandbox's limit. */
   readonly executionSeconds?: number;
-  /** Whether a tool turn beyond the budget still runs, although the model does not see its result. */
+  /**
+   * Whether a tool turn beyond the budget still runs, although the model does not see its result.
+   */
   readonly runsBeyondBudget: boolean;
   /** The session that its code runs in; default: one that has the prompt's images. */
   readonly runtime?: CodeRuntime;

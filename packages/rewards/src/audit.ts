@@ -1,6 +1,6 @@
 /**
- * Audits of rewards: detectors look in scored trajectories for rewards that were earned in unintended
- * ways. They never change a reward.
+ * Audits of rewards: detectors look in scored trajectories for rewards that were earned in
+ * unintended ways. They never change a reward.
  */
 import { ConfigError } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';

@@ -1,6 +1,6 @@
 /**
- * The contracts of rewards, verifiers and detectors, as plain checks. Each throws an Error that says
- * what is broken.
+ * The contracts of rewards, verifiers and detectors, as plain checks. Each throws an Error that
+ * says what is broken.
  */
 
 import { analyzeTrajectory } from '@saccade/code-effects';

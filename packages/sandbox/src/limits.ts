@@ -27,7 +27,9 @@ export interface Limits {
   readonly videoBytes: number;
   /** Frames of one video, each of at most `imagePixels`: the times of all are read at the start. */
   readonly videoFrames: number;
-  /** Longest over shortest side of a captured image; the model's image processor refuses above 200. */
+  /**
+   * Longest over shortest side of a captured image; the model's image processor refuses above 200.
+   */
   readonly imageAspect: number;
   /** Size of any file the code writes: a PNG of the largest allowed image fits, a dump does not. */
   readonly fileBytes: number;

@@ -18,7 +18,10 @@ export type OutcomeKind =
   | 'crashed'
   | 'infraError';
 
-/** An image the code showed, or left where its session looks for some, re-encoded from decoded pixels. */
+/**
+ * An image the code showed, or left where its session looks for some, re-encoded from decoded
+ * pixels.
+ */
 export interface CapturedImage {
   /** PNG bytes: 8-bit RGB, transparency laid on white. */
   readonly png: Uint8Array;

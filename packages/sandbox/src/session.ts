@@ -73,9 +73,10 @@ export interface ImageFilter {
  */
 export interface CaptureOptions {
   /**
-   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do: PIL
-   * images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4 channels] as
-   * images, floats in 0 to 1; anything else but `None` is printed. `display` takes such arrays, too.
+   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do:
+   * PIL images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4
+   * channels] as images, floats in 0 to 1; anything else but `None` is printed. `display` takes
+   * such arrays, too.
    */
   readonly lastExpression?: boolean;
   /** Order of the channels of arrays. Default `RGB`; OpenCV's is `BGR`, which CodeDance assumes. */

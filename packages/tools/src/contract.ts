@@ -1,6 +1,6 @@
 /**
- * The contract of tools, as plain checks. Each throws an Error that says what is broken. They need a
- * sandbox and one image.
+ * The contract of tools, as plain checks. Each throws an Error that says what is broken. They need
+ * a sandbox and one image.
  */
 import { SandboxError } from '@saccade/sandbox';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';

@@ -55,8 +55,8 @@ export interface Segment {
 export type Action =
   | { readonly kind: 'code'; readonly code: string }
   /**
-   * A typed call. The tool may not exist and the arguments may not fit: the tool result says so. A tool
-   * that runs code takes it as the argument `code`; see `codeOf`.
+   * A typed call. The tool may not exist and the arguments may not fit: the tool result says so. A
+   * tool that runs code takes it as the argument `code`; see `codeOf`.
    */
   | {
       readonly kind: 'toolCall';

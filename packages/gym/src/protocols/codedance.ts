@@ -35,8 +35,8 @@ export interface CodedanceOptions {
    */
   readonly code: 'first' | 'tagged';
   /**
-   * How variables are handled after a failure: `rollBack` restores them to the last success, as in the
-   * paper (§6.2); `reset` drops them all, as in its code.
+   * How variables are handled after a failure: `rollBack` restores them to the last success, as in
+   * the paper (§6.2); `reset` drops them all, as in its code.
    */
   readonly afterFailure: CodeRuntime['afterFailure'];
 }
@@ -180,12 +180,13 @@ function observe(
 }
 
 /**
- * §6.2 and the code's `code_tool.py`: one namespace for a trajectory, the image as variable and file.
- * The paper captures matplotlib's and PIL's images. The code also shows the last expression (PIL
- * images; arrays as OpenCV has them, BGR, floats in 0 to 1; all else is printed), draws figures tight at
- * 150 dpi and leaves those out with a side below 28 pixels, drops images of an aspect above 200 and
- * enlarges those with a side below 56 to 112. Where it prints a figure that is the last value, this one
- * shows it, and arrays that no image can be made of are printed instead of lost.
+ * §6.2 and the code's `code_tool.py`: one namespace for a trajectory, the image as variable and
+ * file. The paper captures matplotlib's and PIL's images. The code also shows the last expression
+ * (PIL images; arrays as OpenCV has them, BGR, floats in 0 to 1; all else is printed), draws
+ * figures tight at 150 dpi and leaves those out with a side below 28 pixels, drops images of an
+ * aspect above 200 and enlarges those with a side below 56 to 112. Where it prints a figure that is
+ * the last value, this one shows it, and arrays that no image can be made of are printed instead of
+ * lost.
  */
 function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
   return {

@@ -171,10 +171,10 @@ function errorText({ kind, error }: Outcome): string {
 
 /**
  * §12 of the paper: the image as a file, paths made plain, new files of the workspace returned. The
- * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show` shows,
- * five images at most; it drops those of an aspect above 100, enlarges those with a side below 28
- * to 28, and takes lines that are only a file's name from the output. Here a name stays if its image
- * could not be shown, and the prompt's images are not shown again.
+ * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show`
+ * shows, five images at most; it drops those of an aspect above 100, enlarges those with a side
+ * below 28 to 28, and takes lines that are only a file's name from the output. Here a name stays if
+ * its image could not be shown, and the prompt's images are not shown again.
  */
 function runtimeWith(keepsVariables: boolean): CodeRuntime {
   return {

@@ -21,8 +21,8 @@ const LARGEST_REPLY_BYTES = 16 * 2 ** 20;
 const quotedCharacters = 300;
 
 /**
- * A model behind `/chat/completions` of an OpenAI-compatible server. It neither retries nor limits the
- * time: wrap it in `steadyChat`. An HTTP error, or a reply without text, is a `ChatError`.
+ * A model behind `/chat/completions` of an OpenAI-compatible server. It neither retries nor limits
+ * the time: wrap it in `steadyChat`. An HTTP error, or a reply without text, is a `ChatError`.
  */
 export function openAiChat(options: OpenAiChatOptions): ChatModel {
   const { baseUrl, model, apiKey, seed = 0 } = options;

@@ -19,8 +19,8 @@ export interface SteadyOptions {
 /**
  * A model with a limit on concurrent calls, a time limit per try, and retries.
  *
- * Waiting for a free place does not count toward the time limit. Errors that will not change (a wrong
- * key, a request that is too large) are not retried.
+ * Waiting for a free place does not count toward the time limit. Errors that will not change (a
+ * wrong key, a request that is too large) are not retried.
  */
 export function steadyChat(model: ChatModel, options: SteadyOptions = {}): ChatModel {
   const { maxConcurrent = 16, timeoutMs = 60_000, retries = 3, firstPauseMs = 500 } = options;

@@ -1,4 +1,6 @@
-/** CodeVision's core tools in a trajectory: those used, those possibly used, and how well crops hit. */
+/**
+ * CodeVision's core tools in a trajectory: those used, those possibly used, and how well crops hit.
+ */
 
 import { type Box, intersectionOverUnion, type Operation } from '@saccade/code-effects';
 import { choice, quantity } from '@saccade/core/settings';

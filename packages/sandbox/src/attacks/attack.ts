@@ -30,9 +30,9 @@ export interface Attack {
   readonly name: string;
   readonly group: AttackGroup;
   /**
-   * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May use
-   * `HOST_FILE`, `HOST_IMAGE`, `HOST_PORT`, `HOST_SOCKET`, `HOST_POST`, `SERVER`, `VICTIM` (process numbers) and
-   * `VICTIM_DIRECTORY`.
+   * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May
+   * use `HOST_FILE`, `HOST_IMAGE`, `HOST_PORT`, `HOST_SOCKET`, `HOST_POST`, `SERVER`, `VICTIM`
+   * (process numbers) and `VICTIM_DIRECTORY`.
    */
   readonly code: string;
   /** What its session returns besides what it shows; `HOST_IMAGE` among it is reached. */
