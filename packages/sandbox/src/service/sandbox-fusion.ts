@@ -8,15 +8,8 @@ import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { Session } from '../session.ts';
 import { runCells } from './cells.ts';
-import {
-  fetchFiles,
-  fetchFilesSchema,
-  filesSchema,
-  paceOf,
-  prepare,
-  returnCodeOf,
-  standardErrorOf,
-} from './script.ts';
+import { runResultOf } from './run-result.ts';
+import { fetchFiles, fetchFilesSchema, filesSchema, paceOf, prepare } from './script.ts';
 import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
 
 /** After the total time of a notebook, for its executions to end by their own limits. */
@@ -43,15 +36,6 @@ const jupyterRequest = z.object({
   files: filesSchema,
   fetch_files: fetchFilesSchema,
 });
-
-/** How one run went, in SandboxFusion's words. */
-export interface RunResult {
-  readonly status: 'Finished' | 'TimeLimitExceeded' | 'Error';
-  readonly execution_time: number;
-  readonly return_code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export function sandboxFusion(parts: ServiceParts): Hono {
   const { sandbox, limits } = parts;
@@ -155,17 +139,6 @@ async function oneRun<Result>(
   } finally {
     await session.dispose();
   }
-}
-
-function runResultOf(outcome: Outcome): RunResult {
-  const isLate = outcome.kind === 'timeout';
-  return {
-    status: isLate ? 'TimeLimitExceeded' : 'Finished',
-    execution_time: outcome.wallMs / 1000,
-    return_code: isLate ? null : returnCodeOf(outcome),
-    stdout: outcome.stdout,
-    stderr: isLate ? outcome.stderr : standardErrorOf(outcome),
-  };
 }
 
 /** Beyond SandboxFusion: what the code showed. Its clients leave fields alone that they do not know. */
