@@ -12,6 +12,7 @@ import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
+/** Means of one evaluation over the held-out tasks whose rollout could be scored. */
 export interface Evaluation {
   readonly accuracy: number;
   readonly toolCalls: number;

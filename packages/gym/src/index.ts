@@ -59,7 +59,7 @@ export {
   drawDecoy,
   drawLook,
   drawPrint,
-  type Picture,
+  type PixelImage,
 } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,

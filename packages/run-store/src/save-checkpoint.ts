@@ -6,6 +6,7 @@ import { updateManifest } from './manifest.ts';
 import { type MetricsLog, openMetricsLog } from './metrics-log.ts';
 import { type RunState, writeState } from './state.ts';
 
+/** Options of `saveCheckpoint`. */
 export interface SaveOptions extends FileSystemOption {
   readonly log: MetricsLog;
   /** Newest unpinned checkpoints to keep. */

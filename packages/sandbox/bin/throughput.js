@@ -6,7 +6,7 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { coordinatePicture } from '../dist/contract.js';
+import { coordinateImage } from '../dist/contract.js';
 import { ensurePython, openSandbox } from '../dist/index.js';
 
 const { values: flags } = parseArgs({
@@ -24,10 +24,10 @@ const sandbox = await openSandbox({
   isolation: flags.isolation,
   servers: Number(flags.servers),
 });
-const images = [{ name: 'image_clue_0', encoded: coordinatePicture(512, 512) }];
+const images = [{ name: 'image_clue_0', encoded: coordinateImage(512, 512) }];
 /** Images of other bytes: what was done for one helps none of the others. */
 const others = Array.from({ length: 240 }, (_, index) =>
-  coordinatePicture(512 + (index % 24), 508 + Math.floor(index / 24)),
+  coordinateImage(512 + (index % 24), 508 + Math.floor(index / 24)),
 );
 let given = 0;
 const trivial = 'print(1)';

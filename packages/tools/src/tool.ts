@@ -16,6 +16,7 @@ export interface ToolImage {
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
+/** What a tool works on: the images of the trajectory so far, and a sandbox. */
 export interface ToolContext {
   /** The images so far, in order: index 0 is the first of the prompt. */
   readonly images: readonly ToolImage[];
@@ -30,6 +31,10 @@ export type GivenArguments = Readonly<Record<string, unknown>>;
 /** A JSON Schema of an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/**
+ * A function that the model can call by name with typed arguments. `defineTool` makes one from a
+ * zod shape.
+ */
 export interface Tool {
   /** As the model writes it. */
   readonly name: string;
@@ -48,6 +53,7 @@ export interface Tool {
   call(given: GivenArguments, context: ToolContext): Promise<Outcome>;
 }
 
+/** The argument of `defineTool`: `parameters` is a zod shape, and `run` gets values that fit it. */
 export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly name: string;
   readonly description: string;
