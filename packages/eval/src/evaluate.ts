@@ -6,6 +6,7 @@ import { runRollouts } from '@saccade/rollout';
 import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { boxInImage } from './box-in-image.ts';
+import { errorMetrics } from './error-taxonomy.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
@@ -51,7 +52,8 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     turns: mean(scored.map(({ turns }) => turns.length)),
     count: scored.length,
   };
-  const faithful = faithfulnessOf(results, (message) => onEvent({ kind: 'warning', message }));
+  const onWarning = (message: string): void => onEvent({ kind: 'warning', message });
+  const toolUse = { ...faithfulnessOf(results, onWarning), ...errorMetrics(results, onWarning) };
   logRow(run, {
     stage: 'evaluation',
     step: totalSteps(run.state),
@@ -62,7 +64,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
     'eval/count': result.count,
     ...Object.fromEntries(
-      Object.entries({ ...taskMetrics(results, tasks), ...faithful }).map(([name, value]) => [
+      Object.entries({ ...taskMetrics(results, tasks), ...toolUse }).map(([name, value]) => [
         `eval/${name}`,
         value,
       ]),
