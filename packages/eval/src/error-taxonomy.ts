@@ -15,6 +15,7 @@ import { isToolUse, type ScoredTrajectory, type Turn } from '@saccade/trajectory
 /** The paper's names, in its order. A trajectory may have several. */
 export const errorKinds = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6'] as const;
 
+/** One of the six kinds. */
 export type ErrorKind = (typeof errorKinds)[number];
 
 /** One sentence for each kind, for tables and legends. */
