@@ -64,6 +64,7 @@ export interface Repair {
   readonly line?: number;
 }
 
+/** How an execution ended and what came of it. Times are in milliseconds, `maxRssKb` in KiB. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly stdout: string;
