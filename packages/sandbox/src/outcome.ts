@@ -75,7 +75,7 @@ export interface Outcome {
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
   /** What was put right, at most twenty times, where the session asked for it; see `RepairOptions`. */
   readonly repairs?: readonly Repair[];
-  /** The session goes on as if this execution had not been; see `SessionMode`. */
+  /** The session continues as if this execution had not been; see `SessionMode`. */
   readonly rolledBack?: true;
   /** Wall time of the execution itself, queueing excluded. */
   readonly wallMs: number;
