@@ -24,8 +24,8 @@ const VOCABULARY = 300;
 
 /**
  * What is read, and how much it may grow in a step, in its unit. Of what is counted nothing; of the
- * heap what V8 adds while it goes on compiling (0.16 MB of code between step 200 and 1,000, which was
- * nearly all that two heap snapshots differed by); of the process a page.
+ * heap what V8 adds while it continues compiling (0.16 MB of code between step 200 and 1,000, which
+ * was nearly all that two heap snapshots differed by); of the process a page.
  */
 export const READINGS = {
   liveBuffers: { title: 'live buffers', unit: 'buffers', growthAllowed: 0 },

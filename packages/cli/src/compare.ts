@@ -37,7 +37,7 @@ Examples:
   saccade compare --steps 30 --vary algorithm=grpo,dapo,gspo,rloo,ppo
   saccade compare --steps 30 --vary reward.accumulative-tool=0,0.1 --from runs/pyvision-image-nano-seed1
 
-All runs see the same tasks in the same order. Called again, it goes on where it was stopped.`,
+All runs see the same tasks in the same order. Called again, it continues where it stopped.`,
     )
     .action((recipe: string, flags: CompareFlags) => run(recipe, flags));
 }
@@ -81,7 +81,7 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
       },
     });
     if (runs.length < plan.variants.length) {
-      console.log('Stopped with a checkpoint. Call the same command to go on.');
+      console.log('Stopped with a checkpoint. Call the same command to continue.');
       process.exitCode = INTERRUPTED;
       return;
     }

@@ -42,7 +42,7 @@ Examples:
   saccade experiment reward-shaping                 all of it
   saccade experiment reward-shaping --steps 10 --out runs/short
 
-Called again, it goes on where it was stopped; the page is written after every run.`,
+Called again, it continues where it stopped; the page is written after every run.`,
     )
     .action((name: string | undefined, flags: ExperimentFlags) =>
       name === undefined ? list() : run(name, flags),
@@ -90,7 +90,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
       },
     });
     if (!isDone) {
-      console.log('Stopped with a checkpoint. Call the same command to go on.');
+      console.log('Stopped with a checkpoint. Call the same command to continue.');
       process.exitCode = INTERRUPTED;
       return;
     }

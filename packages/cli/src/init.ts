@@ -43,7 +43,7 @@ Examples:
       const below = relative(process.cwd(), target) || '.';
       const shown = below.startsWith('..') ? target : below;
       console.log(
-        `Wrote ${target}. Go on with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
+        `Wrote ${target}. Continue with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
           '  npx saccade train ./my-recipe.ts',
       );
     });

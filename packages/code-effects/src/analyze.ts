@@ -185,7 +185,7 @@ function showIfImage(session: Session, value: Value | undefined): void {
 }
 
 /**
- * What the code of a trajectory did. Code that is an argument of typed calls starts anew on the
+ * What the code of a trajectory did. Code that is an argument of typed calls starts afresh on the
  * image each call names, as CodeVision's tool has it; then the options' names do not apply.
  *
  * @param options.inputs default: the images of the prompt, each its own canonical frame

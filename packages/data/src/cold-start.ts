@@ -49,7 +49,7 @@ export interface ColdStart<Schema extends SettingsSchema = SettingsSchema> exten
   gather(settings: SettingsOf<Schema>, context: ColdStartContext): Promise<readonly Mixture[]>;
 }
 
-/** A cold start of one's own, for catalogs and recipes. */
+/** Defines your own cold start, for catalogs and recipes. */
 export function defineColdStart<const Name extends string, Schema extends SettingsSchema>(
   unit: ColdStart<Schema> & { readonly name: Name },
 ): ColdStart<Schema> & { readonly name: Name } {

@@ -89,7 +89,7 @@ function promptTexts(protocol: Protocol, task: Task): readonly string[] {
   return [...(system === undefined ? [] : [`system\n${system}`]), ...turnTexts(user)];
 }
 
-/** The texts of a user turn as they are tokenised: the first one follows the role's name. */
+/** The texts of a user turn as they are tokenized: the first one follows the role's name. */
 function turnTexts(parts: readonly MessagePart[]): readonly string[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   return texts.map((text, i) => (i === 0 ? `user\n${text}` : text));

@@ -17,8 +17,8 @@ export interface VideoReadingOptions extends OneTurnOptions {
   readonly seed: number;
   readonly count: number;
   /**
-   * Frames given at equal distances: so many, a half, a quarter or an eighth of them, in equal shares;
-   * 0 for those of one to three looks.
+   * Frames at equal distances in the context: this number, half, a quarter or an eighth of it, in
+   * equal shares; 0 for the frames of one to three looks.
    */
   readonly frames: number;
   readonly onEvent?: EventSink;

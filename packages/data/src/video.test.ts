@@ -48,7 +48,7 @@ const imagesOf = ({ segments }: Trajectory) => segments.flatMap(({ images: shown
 
 /**
  * Whether a card with ink on it is in the image: blue where the table has none, and hatched in red.
- * Patches are [3 colours, 2 times, 14, 14], normalised.
+ * Patches are [3 colors, 2 times, 14, 14], normalized.
  */
 async function showsDigit(png: Uint8Array): Promise<boolean> {
   const { patches } = await images.prepare(png);

@@ -21,7 +21,7 @@ const EVIDENCE_IOU = 0.5;
  *
  * Metrics decide nothing, so what goes wrong is a warning and no error.
  *
- * @param onWarning is told why there are none
+ * @param onWarning receives the reason if there are none
  */
 export function faithfulnessOf(
   results: readonly ScoredGroupResult[],

@@ -7,7 +7,7 @@ export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A mean over what may be nothing: absent then, as 0 would be a claim. */
+/** A mean by name; absent for an empty list, where 0 would look like a measurement. */
 export function meanOf(name: string, values: readonly number[]): Record<string, number> {
   return values.length === 0 ? {} : { [name]: mean(values) };
 }

@@ -23,7 +23,7 @@ export interface EnvStep {
   readonly result?: ToolResult;
   /** The next user turn; absent when the trajectory is over. */
   readonly observation?: readonly MessagePart[];
-  /** Why the trajectory is over; absent while it goes on. */
+  /** Why the trajectory is over; absent while it continues. */
   readonly stopReason?: StopReason;
 }
 

@@ -105,7 +105,7 @@ export class InFlightTask {
 export class InFlightSample {
   trajectory: Trajectory | undefined;
   rollout: ResumableRollout;
-  /** Times it was begun anew. */
+  /** Times it was restarted. */
   restarts: number;
   readonly #open: (stop: AbortSignal) => ResumableRollout;
   #controller = new AbortController();
@@ -128,7 +128,7 @@ export class InFlightSample {
     this.#open = (stop) => {
       const rollout = new ResumableRollout(policy, parts.makeEnv, task, {
         seed: config.seed,
-        // A rollout begun anew is another draw, and its requests do not meet those it gave up.
+        // A restarted rollout has other random numbers, and its requests do not mix with those it gave up.
         stream: `train/${ordinal}${this.restarts === 0 ? '' : `r${this.restarts}`}`,
         sampleIndex,
         temperature: config.rl.temperature,

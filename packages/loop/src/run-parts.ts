@@ -1,4 +1,4 @@
-/** The parts of a run, as its loops use them: interfaces, never a class of theirs. */
+/** The parts of a run as its loops use them: interfaces, so that any implementation fits. */
 import type { Algorithm } from '@saccade/algorithms';
 import type { ColdStart } from '@saccade/data';
 import type { EvaluatedParts, EvaluationSettings } from '@saccade/eval';

@@ -26,7 +26,7 @@ export interface RunAudit {
   readonly files: readonly string[];
   readonly report: AuditReport;
   readonly detectors: readonly Detector[];
-  /** Groups as they were audited, for whoever shows examples. */
+  /** Groups as they were audited, for pages that show examples. */
   readonly groups: readonly (readonly Audited[])[];
   /** Share that each step flagged of everything it rolled out, by detector; absent if not logged. */
   readonly steps: Readonly<

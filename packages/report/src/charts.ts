@@ -46,7 +46,7 @@ interface Scale {
   readonly y: (value: number) => number;
 }
 
-/** Where a plot stands in an image of several. */
+/** The place of a plot in an image of several. */
 export interface Place {
   readonly x: number;
   readonly y: number;

@@ -31,7 +31,8 @@ export function wilsonInterval(proportion: number, count: number): Interval {
 /**
  * Mean of the values around each, as many before as after, so that a curve is not shifted.
  *
- * At the ends the window shrinks with what there is. Values that are not finite are passed over.
+ * At the ends the window shrinks with what is available. Values that are not finite are passed
+ * over.
  *
  * @param reach values on each side
  */

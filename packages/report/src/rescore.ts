@@ -16,7 +16,7 @@ import type { ScoredTrajectory } from '@saccade/trajectory';
 import type { StoredGroup, StoredRun } from './stored-run.ts';
 
 interface RescoredTrajectory {
-  /** File it stands in, without `.jsonl`. */
+  /** Its file, without `.jsonl`. */
   readonly file: string;
   readonly id: string;
   readonly taskId: string;

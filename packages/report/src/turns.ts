@@ -26,7 +26,7 @@ export function looksOf({ segments }: Trajectory): ReadonlyMap<TrajectoryImage, 
   return looks;
 }
 
-/** What stands in the box, if an answer is `\boxed{…}`; else the answer itself. */
+/** The content of the box, if an answer is `\boxed{…}`; else the answer itself. */
 export function plainAnswer(answer: string): string {
   return (/\\boxed\{([^{}]*)\}/.exec(answer)?.[1] ?? answer).trim();
 }

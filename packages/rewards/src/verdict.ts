@@ -66,7 +66,7 @@ export function judge(
   return { isCorrect: score >= 0.5, score, answer: compared };
 }
 
-/** What stands in the last `\boxed{…}` of a text, its braces balanced; undefined without one. */
+/** The content of the last `\boxed{…}` of a text, with balanced braces; undefined without one. */
 export function boxedContent(text: string): string | undefined {
   const opening = '\\boxed{';
   const start = text.lastIndexOf(opening);

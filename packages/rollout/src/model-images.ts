@@ -5,7 +5,7 @@ import type { TrajectoryImage } from '@saccade/trajectory';
 
 /**
  * Prepares images by their bytes. The same array gives the same prepared image for as long as
- * somebody holds the array; an image read back from disk is prepared anew.
+ * somebody holds the array; an image read back from disk is prepared again.
  */
 export class ModelImages {
   readonly #processor: Processor;

@@ -98,7 +98,7 @@ describe('replay', () => {
     );
   });
 
-  it('names a log-prob that differs in its last bit, and goes on behind it', async () => {
+  it('names a log-prob that differs in its last bit, and continues behind it', async () => {
     const recorded = await record();
     const tampered = withSegment(recorded, 1, ({ logprobs }) => ({
       logprobs: logprobs?.map((lp, i) => (i === 2 ? lp * (1 + 2 ** -22) : lp)) as Float32Array,

@@ -79,7 +79,7 @@ describe('a rollout that is resumed', () => {
     expect(resumed.stopReason).toBe('answered');
   });
 
-  it('goes on from its last whole turn where something broke, and counts the try', async () => {
+  it('continues from its last whole turn where something broke, and counts the try', async () => {
     let breaks = 1;
     const made = (): Env => {
       const env = new LookEnv([shownImage]);

@@ -118,7 +118,7 @@ describe('rollout', () => {
     expect(policy.released).toEqual(['t/0']);
   });
 
-  it('fails if the environment neither goes on nor stops', async () => {
+  it('fails if the environment neither continues nor stops', async () => {
     const env = new LookEnv();
     env.step = async () => ({ action: { kind: 'code', code: '' } });
     const trajectory = await rollout(new ScriptedPolicy(() => 'c'), env, taskOf('t'), options);

@@ -170,7 +170,7 @@ describe('runRollouts', () => {
     expect(policy.released).toContain('/a/prompt');
   });
 
-  it('warns of an environment that cannot be disposed, and goes on', async () => {
+  it('warns of an environment that cannot be disposed, and continues', async () => {
     const warnings: string[] = [];
     const makeEnv = (): Env => {
       const env = new LookEnv();

@@ -240,7 +240,10 @@ class GroupRun {
   }
 }
 
-/** What stops one trajectory: its deadline, or whoever cancels it; undefined if nothing does. */
+/**
+ * The signal that stops one trajectory, by its deadline or a cancellation; undefined without
+ * either.
+ */
 function stopFor(
   { task, sampleIndex }: Job,
   { deadlineSeconds, stopOf }: RunOptions,

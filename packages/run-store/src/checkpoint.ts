@@ -98,7 +98,7 @@ export async function writeCheckpoint(
       {
         path: `checkpoint ${directory}`,
         problem: `it could not be written, ${problem}`,
-        remedy: `${remedy} Remedy that, then go on with --resume.`,
+        remedy: `${remedy} Remedy that, then continue with --resume.`,
       },
       { cause: error },
     );
@@ -135,7 +135,7 @@ function flushTree(fileSystem: FileSystem, directory: string): readonly Manifest
   });
 }
 
-/** The one that was there steps aside first, and goes only once the new one is in place for good. */
+/** Moves the old one aside, and removes it when the new one is durably in place. */
 function putInPlace(
   fileSystem: FileSystem,
   parent: string,
@@ -207,7 +207,7 @@ function isIntact(fileSystem: FileSystem, directory: string): boolean {
   }
 }
 
-const REMEDY = 'Restore it from a copy, or go on from another checkpoint.';
+const REMEDY = 'Restore it from a copy, or continue from another checkpoint.';
 
 function readManifestOf(fileSystem: FileSystem, directory: string): Manifest {
   const path = join(directory, MANIFEST);

@@ -23,7 +23,8 @@ export interface Environment {
   readonly [fact: string]: unknown;
 }
 
-const REMEDY = 'It only informs: the run goes on without it, and earlier attempts are not listed.';
+const REMEDY =
+  'It only informs: the run continues without it, and earlier attempts are not listed.';
 
 /**
  * Reads `environment.json`. A file that is missing or damaged is reported in `damage`, never

@@ -61,8 +61,8 @@ export async function saveCheckpoint(
 }
 
 /**
- * Opens the log of a run at a state: that of the checkpoint it goes on from, or `initialState`. The
- * manifest forgets what is done again before anything of it is cut off.
+ * Opens the log of a run at a state: that of the checkpoint it continues from, or `initialState`.
+ * The manifest forgets what is done again before anything of it is cut off.
  *
  * @throws StoreError if the log cannot be opened
  */

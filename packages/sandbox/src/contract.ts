@@ -22,6 +22,10 @@ export const contractLimits: Partial<Limits> = {
   imageCount: 3,
 };
 
+/**
+ * The checks that every sandbox must pass, local or remote: state, limits, images, captures, and
+ * the life of sessions.
+ */
 export const sandboxChecks: readonly SandboxCheck[] = [
   ...stateChecks,
   ...limitChecks,

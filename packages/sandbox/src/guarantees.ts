@@ -127,6 +127,7 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
   };
 }
 
+/** A guarantee that was required and does not hold here. */
 export interface MissingGuarantee {
   readonly name: keyof Guarantees;
   readonly required: string;

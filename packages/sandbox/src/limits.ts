@@ -49,6 +49,7 @@ export interface Limits {
   readonly processes: number;
 }
 
+/** The limits of a session unless the sandbox is opened with others. */
 export const defaultLimits: Limits = {
   wallSeconds: 10,
   cpuSeconds: 10,

@@ -27,6 +27,7 @@ interface Counters {
   readonly violations: number;
 }
 
+/** Counters of a `LocalSandbox`: what is open now, and totals since its start. */
 export interface SandboxStats {
   /** Sessions with a living process. */
   readonly open: number;
@@ -52,6 +53,10 @@ const mostInputs = 1024;
 /** It is sent to the server in one frame. */
 const mostImageBytes = maxFrameBytes - 2 ** 16;
 
+/**
+ * A sandbox on this machine; `openSandbox` makes one. Its sessions are forked from servers that
+ * have the libraries loaded.
+ */
 export class LocalSandbox implements Sandbox {
   readonly tier: string;
   /** What a person should know about this sandbox, e.g. that it isolates nothing. */

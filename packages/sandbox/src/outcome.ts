@@ -64,6 +64,7 @@ export interface Repair {
   readonly line?: number;
 }
 
+/** How an execution ended and what came of it. Times are in milliseconds, `maxRssKb` in KiB. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly stdout: string;
@@ -74,7 +75,7 @@ export interface Outcome {
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
   /** What was put right, at most twenty times, where the session asked for it; see `RepairOptions`. */
   readonly repairs?: readonly Repair[];
-  /** The session goes on as if this execution had not been; see `SessionMode`. */
+  /** The session continues as if this execution had not been; see `SessionMode`. */
   readonly rolledBack?: true;
   /** Wall time of the execution itself, queueing excluded. */
   readonly wallMs: number;

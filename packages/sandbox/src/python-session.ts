@@ -21,7 +21,7 @@ import {
 export interface SessionHost {
   readonly tier: string;
   readonly limits: Limits;
-  /** Executions that may run at the same time; waiting for one is no part of any time limit. */
+  /** Executions that may run at the same time; waiting for one is not a part of any time limit. */
   readonly running: Permits;
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void;
   /** Whether the server still answers; it is ended if not. */

@@ -179,7 +179,7 @@ export class ServerPool implements Servers {
       this.#retired.add(link);
       link.retire();
     } catch {
-      // The old one goes on; the next look tries again.
+      // The old one continues; the next look tries again.
     } finally {
       place.starting = undefined;
     }

@@ -70,7 +70,7 @@ describe('a session that writes its own replies', () => {
     expect(sandbox.stats()).toMatchObject({ open: 0, restarts: 0, violations: 3 });
   });
 
-  it('cannot repeat a reply, nor go on past a deadline with one', async () => {
+  it('cannot repeat a reply, nor go past a deadline with one', async () => {
     const sandbox = await open({ limits: { wallSeconds: 1 } });
     const session = await sandbox.open();
     const early = `${forgery}\nresult(link.number, "forged")\ntime.sleep(30)`;

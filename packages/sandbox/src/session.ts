@@ -108,6 +108,10 @@ export interface CaptureOptions {
   readonly images?: ImageFilter;
 }
 
+/**
+ * What a session starts with, and how it treats its code. Options that are left out keep the
+ * sandbox's defaults.
+ */
 export interface SessionOptions {
   readonly repairs?: RepairOptions;
   readonly capture?: CaptureOptions;
@@ -120,12 +124,14 @@ export interface SessionOptions {
   readonly caller?: string;
 }
 
+/** Options of one execution. */
 export interface ExecuteOptions {
   readonly signal?: AbortSignal;
   /** A shorter wall limit than the sandbox's, for this execution. */
   readonly wallSeconds?: number;
 }
 
+/** The Python of one trajectory: variables, files and figures persist between executions. */
 export interface Session {
   /**
    * Runs code in the session's namespace. Never throws for what the code did: that is the outcome.
@@ -138,6 +144,10 @@ export interface Session {
   dispose(): Promise<void>;
 }
 
+/**
+ * Where sessions come from. Local and remote sandboxes implement it, and
+ * `@saccade/sandbox/contract` checks it.
+ */
 export interface Sandbox {
   /** Isolation in force, decided at start: `bubblewrap`, `process`, `remote:bubblewrap`, … */
   readonly tier: string;

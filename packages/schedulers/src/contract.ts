@@ -34,7 +34,7 @@ export const schedulerContract: readonly SchedulerCheck[] = [
     name: `keeps its books and its bounds in ${SCHEDULES} random schedules with faults and crashes`,
     check: checkBooks,
   },
-  { name: 'goes on from JSON at any point as if nothing had happened', check: checkResume },
+  { name: 'continues from JSON at any point as if nothing had happened', check: checkResume },
   { name: 'never changes a state it was given', check: checkPurity },
   { name: 'trains on nothing rather than fail when every group fails', check: checkExhaustion },
   { name: 'drops what it holds when the run ends in the middle of a step', check: checkEarlyEnd },

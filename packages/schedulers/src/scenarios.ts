@@ -16,7 +16,7 @@ export function drawScenario(kind: SchedulerKind, seed: number): Scenario {
     random.uniform() < share ? value : undefined;
   const groupSize = 1 + random.integer(3);
   const promptsPerStep = 1 + random.integer(2);
-  // The defaults are sized for training; one schedule in 200 has them all the same.
+  // The defaults are sized for training; one schedule in 200 has them anyway.
   const variants = kind.variants ?? [{}];
   const variant = random.uniform() < 0.005 ? {} : random.pick(variants);
   const deadlineSeconds = sometimes(0.3, 0.5 + 6 * random.uniform());

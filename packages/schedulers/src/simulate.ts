@@ -121,7 +121,7 @@ class Driver {
       this.#time = next.time;
       next.run();
       this.#deliver();
-      // A tick goes on for ever: what never ends is found by its length.
+      // Ticks continue forever, so a run that never ends is detected by its length.
       if (this.#log.length > 100_000) throw new Error(`${this.#scheduler.name} never ends.`);
     }
     return {
@@ -277,7 +277,7 @@ class Driver {
     }
   }
 
-  /** Hands a worker to whoever waits. */
+  /** Gives a free worker to the next one that waits. */
   #freeSlot(): void {
     const next = this.#slots.shift();
     if (next !== undefined) next();

@@ -27,7 +27,7 @@ export function formatState(state: unknown): FormattedState {
  * The state that was formatted.
  *
  * @param find the trajectory of an id
- * @throws DataError if it is no JSON, or a trajectory is missing
+ * @throws DataError if it is not JSON, or a trajectory is missing
  */
 export function parseState(
   json: string,

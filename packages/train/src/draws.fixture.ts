@@ -15,7 +15,8 @@ export async function readLines(path: string): Promise<readonly TrajectoryLine[]
  *
  * A token is the one of the largest log-prob + Gumbel number, and both runs draw the same numbers.
  * The margin is the score of a's token by a's log-prob less that of b's token by b's log-prob. If
- * no score differs by more than ε between the runs, neither does the margin: a larger one is no tie.
+ * no score differs by more than ε between the runs, neither does the margin: a larger one is not a
+ * tie.
  *
  * @returns one line per trajectory that differs
  */

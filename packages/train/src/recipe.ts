@@ -15,7 +15,8 @@ export interface Recipe {
 }
 
 /**
- * A recipe of one's own. Any slot takes a unit's name, `{ name, ...settings }`, or a unit itself:
+ * Defines your own recipe. Every slot takes a unit's name, `{ name, ...settings }`, or a unit
+ * itself:
  *
  *     export const recipe = defineRecipe({
  *       name: 'my-agent',

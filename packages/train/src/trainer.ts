@@ -52,13 +52,13 @@ export interface TrainResult {
   readonly final?: Evaluation;
 }
 
-/** Trains, or goes on training. The same seed gives the same metrics, timings aside. */
+/** Trains a run, or continues it. The same seed gives the same metrics, apart from timings. */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const { run: resolved, directory, onEvent } = options;
   const { config } = resolved;
   if (!options.resume && existsSync(join(directory, 'metrics.jsonl'))) {
     throw new DataError(
-      `${directory} holds a run already. Go on with --resume ${directory}, or choose another --out.`,
+      `${directory} holds a run already. Continue with --resume ${directory}, or choose another --out.`,
     );
   }
   makeDirectories(nodeFileSystem, trajectoriesOf(directory));

@@ -2,7 +2,7 @@
  * A run on WebGPU beside the same run on the CPU: tokens, metrics, gradients and weights.
  *
  * The cold start begins on the CPU, until the policy answers and calls its tool. From that
- * checkpoint each device goes on alone: the last update of the cold start, an evaluation, three
+ * checkpoint each device continues alone: the last update of the cold start, an evaluation, three
  * steps of reinforcement learning, and an evaluation.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

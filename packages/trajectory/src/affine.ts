@@ -48,7 +48,7 @@ export function isInvertible(map: AffineMap): boolean {
 /**
  * A map from stored numbers: six, or the four [a, c, e, f] of records that knew no turns.
  *
- * @returns undefined for any other count, or for what is no finite number
+ * @returns undefined for any other count, or for what is not a finite number
  */
 export function readAffineMap(numbers: readonly unknown[]): AffineMap | undefined {
   if (!numbers.every((number): number is number => Number.isFinite(number))) return undefined;

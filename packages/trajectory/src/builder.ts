@@ -1,4 +1,4 @@
-/** Grows a trajectory by appending; what would break the ledger's order is refused. */
+/** Builds a trajectory by appending; segments out of order are refused. */
 import { DataError, ShapeError, StateError } from '@saccade/core';
 import { segmentViolations } from './check.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   Turn,
 } from './trajectory.ts';
 
-/** Tokens somebody else than the model wrote, with the images whose placeholders they hold. */
+/** Tokens that the model did not write, with the images whose placeholders they hold. */
 export interface GivenTokens {
   /** [T] token ids. */
   readonly tokens: Int32Array;
@@ -31,7 +31,7 @@ export interface ModelTokens {
   readonly policyVersion: number;
 }
 
-/** Whose trajectory it is, and what its context may hold. */
+/** The identity of a trajectory, and the limits of its context. */
 export interface TrajectoryIdentity {
   readonly id: string;
   readonly taskId: string;
@@ -97,7 +97,7 @@ export class TrajectoryBuilder {
   }
 
   /**
-   * A prompt that leaves no `room` is recorded all the same: it says why nothing came of it.
+   * A prompt that leaves no `room` is recorded too, so that the record shows why nothing follows.
    *
    * @throws DataError if it breaks the ledger's rules, e.g. an image lacks placeholders
    */
@@ -170,7 +170,7 @@ export class TrajectoryBuilder {
   }
 
   /**
-   * What is in the ledger so far, as a trajectory that was cut off here; this one goes on. As ever an
+   * The ledger so far, as a trajectory that was cut off here; this one continues. As always, an
    * observation at the end is left out.
    */
   soFar(): Trajectory {

@@ -1,4 +1,4 @@
-/** What must hold of the images of a segment: sizes, names, origins, and their placeholders. */
+/** The rules for the images of a segment: sizes, names, origins and placeholders. */
 import { isInvertible } from './affine.ts';
 import type { Segment, TrajectoryImage } from './trajectory.ts';
 

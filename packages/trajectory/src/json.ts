@@ -1,6 +1,7 @@
 /**
- * A trajectory as one line of JSON. Images stand beside it, under the file names the line gives;
- * no pixels are ever in the JSON. Runs in a browser; reading and writing files is in `files.ts`.
+ * A trajectory as one line of JSON. Its images are separate files, under the names that the line
+ * gives; no pixels are ever in the JSON. Runs in a browser; reading and writing files is in
+ * `files.ts`.
  */
 
 import { DataError, messageOf } from '@saccade/core';

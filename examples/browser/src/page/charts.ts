@@ -11,7 +11,7 @@ export interface Series {
   readonly label: string;
   /** `line` is smoothed over its raw self; `dots` are joined as they are. */
   readonly kind: 'line' | 'dots';
-  /** One of the style sheet's colours, from 1. */
+  /** One of the style sheet's colors, from 1. */
   readonly colour: number;
   readonly points: readonly Point[];
 }
@@ -39,7 +39,7 @@ interface Scale {
   readonly y: (value: number) => number;
 }
 
-/** A chart that is drawn anew whenever its series have grown. */
+/** A chart that is drawn again whenever its series have grown. */
 export class LiveChart {
   readonly root: HTMLElement;
   readonly #options: ChartOptions;

@@ -17,7 +17,7 @@ function tableWith(symbol: CardSymbol | undefined): PixelImage {
   return table;
 }
 
-/** As the model is given it, in grey levels of one of 255. */
+/** As the model is given it, in gray levels of one of 255. */
 async function seen(image: PixelImage): Promise<Float32Array> {
   const { patches } = await prepareImage(encodePng(image), {
     ...imageConfig(options),
@@ -37,7 +37,7 @@ describe('a card', () => {
     const overview = meanDifference(await seen(blank), await seen(card));
     const box = cellBox(5, 4);
     const crop = meanDifference(await seen(cutOut(blank, box)), await seen(cutOut(card, box)));
-    // A card is a sixteenth of the table; the texture of ±14 grey levels has a mean size of 7.
+    // A card is a sixteenth of the table; the texture of ±14 gray levels has a mean size of 7.
     expect(overview * 16).toBeLessThan(3.5);
     expect(crop).toBeGreaterThan(7);
   });

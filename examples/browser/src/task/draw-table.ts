@@ -1,4 +1,7 @@
-/** Draws a table: a grid of cells under coloured light, some of them cards, one of which shows a symbol. */
+/**
+ * Draws a table: a grid of cells under colored light, some of them cards, one of which shows a
+ * symbol.
+ */
 import type { Random } from '@saccade/core';
 import type { Box, PixelImage } from './pixel-image.ts';
 import type { CardSymbol } from './symbols.ts';
@@ -10,7 +13,7 @@ const MARGIN = 3;
 /** The texture is made of blocks of this side, pixels: as fine as an overview can show. */
 const BLOCK = 4;
 const TABLE = 40;
-/** Red rises by this from left to right, green from top to bottom: coloured light. */
+/** Red rises by this from left to right, green from top to bottom: colored light. */
 const WASH = 120;
 /** Blue, so that cards stand out from the table; red and green in the middle: room for the ink. */
 const PAPER = [127, 127, 225] as const;

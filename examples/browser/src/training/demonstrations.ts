@@ -17,7 +17,7 @@ export interface DemonstrationMix {
   readonly lookAtNothing: number;
   /** Probability, after the symbol was seen, of answering instead of looking on. */
   readonly answerAfterSeeing: number;
-  /** Probability, while it was not seen, of answering all the same. */
+  /** Probability, while it was not seen, of answering anyway. */
   readonly answerAfterMissing: number;
   /** Probability that a look is a zoom instead of a crop. */
   readonly zoomInstead: number;

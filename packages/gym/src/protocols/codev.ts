@@ -43,7 +43,7 @@ export function codevWith(name: string, options: CodevOptions): Protocol {
     write,
     hand: handWith(options.variables === 'kept'),
     observe,
-    // Neither code nor an answer: nothing comes back, and the conversation goes on.
+    // Neither code nor an answer: nothing comes back, and the conversation continues.
     observeInvalid: () => [],
     endsOn: () => undefined,
   };

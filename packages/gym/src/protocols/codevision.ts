@@ -1,6 +1,6 @@
 /**
  * CodeVision (arXiv:2512.03746, §3.1): one tool that takes code, called in Hermes' form. Every call
- * starts anew on an image that is named by its index; its result is the next image.
+ * starts afresh on an image that is named by its index; its result is the next image.
  */
 import { DataError } from '@saccade/core';
 import { choice } from '@saccade/core/settings';

@@ -90,7 +90,7 @@ describe('pyvision-image', () => {
       height: 56,
       origin: crop.origin,
     });
-    // Two texts in a row would be tokenised apart.
+    // Two texts in a row would be tokenized apart.
     parts.forEach((part, i) => {
       expect(part.kind === 'text' && parts[i + 1]?.kind === 'text').toBe(false);
     });

@@ -58,7 +58,7 @@ export function vistaWith(name: string, options: VistaOptions): Protocol {
     write,
     hand: handWith(tools),
     observe,
-    // The framework goes on: what is no call that can be read is answered, what is no call is not.
+    // The framework continues: it answers a call that cannot be parsed, but not a turn without a call.
     observeInvalid: (reason) =>
       reason === 'malformedCall'
         ? [

@@ -30,7 +30,7 @@ export interface PixelImage {
 /** Left, top, right, bottom; pixels, right and bottom exclusive. */
 export type Box = readonly [number, number, number, number];
 
-/** Ink of a shape made of real strokes that is no digit: quarters of four digits, turned. */
+/** Ink of a shape made of real strokes that is not a digit: quarters of four digits, turned. */
 export function drawDecoy(digits: Digits, random: Random): Uint8Array {
   const half = DIGIT_SIZE / 2;
   const ink = new Uint8Array(DIGIT_SIZE * DIGIT_SIZE);

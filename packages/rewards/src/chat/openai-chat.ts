@@ -14,7 +14,7 @@ export interface OpenAiChatOptions {
   readonly seed?: number;
 }
 
-/** Larger replies are no replies to a judge's questions. */
+/** Larger replies are not replies to a judge's questions. */
 const LARGEST_REPLY_BYTES = 16 * 2 ** 20;
 
 /** Longest part of a server's words that an error repeats. */

@@ -21,7 +21,7 @@ export const orientationTools: ReadonlySet<string> = new Set([
   'flip_vertical',
 ]);
 
-/** Families that make an image or read one; files, shows and statistics are no tools here. */
+/** Families that make an image or read one; files, shows and statistics are not tools here. */
 const toolFamilies: ReadonlySet<string> = new Set([
   'crop',
   'orientation',
@@ -62,7 +62,7 @@ function isCore(kind: string): boolean {
   return kind === 'crop' || orientationTools.has(kind);
 }
 
-/** Orientation that is no core tool by name, but may be one in effect. */
+/** Orientations that are not core tools by name, but may be in effect. */
 function turns(kind: string): boolean {
   return orientationTools.has(kind) || kind === 'transpose' || kind === 'transverse';
 }

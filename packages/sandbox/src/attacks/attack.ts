@@ -26,6 +26,10 @@ export interface Expectation {
 
 export type AttackGroup = 'resources' | 'escape' | 'other sessions' | 'reward' | 'replies';
 
+/**
+ * One attempt of session code to break out, exhaust the machine, or forge a result, with the end
+ * that each tier must give it.
+ */
 export interface Attack {
   readonly name: string;
   readonly group: AttackGroup;

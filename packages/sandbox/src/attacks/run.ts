@@ -22,6 +22,7 @@ import { neighbourAttacks } from './neighbours.ts';
 import { replyAttacks } from './replies.ts';
 import { resourceAttacks } from './resources.ts';
 
+/** Every attack that the tests and `bin/attacks.js` run. */
 export const attacks: readonly Attack[] = [
   ...resourceAttacks,
   ...escapeAttacks,
@@ -45,6 +46,7 @@ export const attackLimits: Partial<Limits> = {
 /** What only its limit ends is given little of it. */
 const bombLimits: Partial<Limits> = { ...attackLimits, wallSeconds: 0.5, cpuSeconds: 1 };
 
+/** How one attack ended, beside how it should end. */
 export interface AttackResult {
   readonly attack: Attack;
   readonly verdict: Verdict;
@@ -53,6 +55,7 @@ export interface AttackResult {
   readonly detail: string;
 }
 
+/** The results of all attacks in one tier on this machine. */
 export interface TierResult {
   readonly tier: LocalTier;
   readonly isRoot: boolean;
@@ -70,6 +73,11 @@ export function expectedHere(
   return isMissing && verdict !== 'untried' ? 'open' : verdict;
 }
 
+/**
+ * The verdict that a tier must give, as root or as an ordinary user, if it keeps all its
+ * guarantees. A verdict that is not stated for a user is root's; for `gvisor` and `micro-vm` it is
+ * that of `bubblewrap`.
+ */
 export function expectedVerdict(expected: Expectation, tier: LocalTier, isRoot: boolean): Verdict {
   if (!isRoot && tier === 'landlock') return expected.landlockAsUser ?? expected.landlock;
   if (!isRoot && tier === 'process') return expected.processAsUser ?? expected.process;

@@ -4,6 +4,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { Outcome } from '../outcome.ts';
 import type { Sandbox, Session, SessionOptions } from '../session.ts';
 
+/** One check of `sandboxChecks`, for any test runner. */
 export interface SandboxCheck {
   /** The sentence it proves. */
   readonly name: string;

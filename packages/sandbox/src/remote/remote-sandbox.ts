@@ -10,6 +10,7 @@ import type { InputImage, Sandbox, Session, SessionOptions } from '../session.ts
 import { codeOf, SandboxHost } from './host.ts';
 import { RemoteSession } from './remote-session.ts';
 
+/** Options of `openRemoteSandbox`. */
 export interface RemoteSandboxOptions {
   /** Addresses of the servers, e.g. `http://10.0.0.5:8710`. */
   readonly hosts: readonly string[];
@@ -61,6 +62,10 @@ export async function openRemoteSandbox(options: RemoteSandboxOptions): Promise<
   return new RemoteSandbox(hosts, first.tier, options);
 }
 
+/**
+ * A sandbox on other machines; `openRemoteSandbox` makes one. A session stays on its server, and
+ * new ones go to the healthy server with the fewest of this client's sessions.
+ */
 export class RemoteSandbox implements Sandbox {
   /** `remote:` and the isolation that the first healthy server has. */
   readonly tier: string;

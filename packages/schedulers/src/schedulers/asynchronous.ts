@@ -178,7 +178,7 @@ class Rules {
     this.#options = options;
   }
 
-  /** New weights: what they interrupt goes on, begins anew or is given up. */
+  /** New weights: interrupted rollouts continue, restart or are given up. */
   publish(from: State, version: number): Answer {
     if (version < from.version) {
       throw new StateError(
@@ -235,7 +235,7 @@ class Rules {
   proceed(from: State, before: readonly ScheduleCommand[]): Answer {
     const { promptsPerStep, maxStaleness, maxRounds } = this.#options;
     const [state, batch] = this.#serve(from);
-    // Past its last round a step waits for what runs, and asks for no more: it could go on for ever.
+    // After its last round a step only waits for what runs, or it could continue forever.
     const isOver = state.isAsked && state.lost >= maxRounds * promptsPerStep;
     if (state.isEnded || isOver) return [state, [...before, ...batch]];
     const { requested, running, ready, training } = state;

@@ -48,7 +48,7 @@ const NOTHING: Memory = { survivors: [], round: 0 };
 export const dynamicSampling = defineScheduler({
   name: 'dynamic-sampling',
   paper: 'arXiv:2503.14476, §3.2, Alg. 1',
-  description: 'Goes on rolling out until the batch is full of groups that are not uniform.',
+  description: 'Continues rolling out until the batch is full of groups that are not uniform.',
   settings,
   variants: [
     {},

@@ -1,4 +1,4 @@
-/** The slots of a run, each with the registry of its units: which units there are, they know. */
+/** The slots of a run, each with the registry of its units. */
 import { type Algorithm, algorithms } from '@saccade/algorithms';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, coldStarts, type KnownColdStart } from '@saccade/data';
@@ -153,7 +153,7 @@ export const slots = {
 
 export type SlotKey = keyof typeof slots;
 
-/** What may stand in each slot of a recipe; null empties one. */
+/** What each slot of a recipe accepts; null empties it. */
 export interface SlotInputs {
   readonly backend?: SlotInput<KnownBackend, BackendUnit>;
   readonly model?: SlotInput<KnownModel, ModelUnit>;

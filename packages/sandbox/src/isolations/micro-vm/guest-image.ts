@@ -17,7 +17,9 @@ import type { GuestKernel } from './guest-kernel.ts';
 export interface GuestImage {
   /** Read-only file system (EROFS) with all that a guest sees. */
   readonly disk: string;
-  /** What the kernel unpacks at its start: a small Python that mounts the disk and goes on there. */
+  /**
+   * What the kernel unpacks at its start: a small Python that mounts the disk and continues there.
+   */
   readonly archive: string;
   /** The interpreter in the archive. */
   readonly init: string;
