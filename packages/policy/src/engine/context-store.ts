@@ -27,7 +27,7 @@ export class ContextStore {
    * begins the request, else a new one on its shared prefix. The caller becomes its user.
    *
    * @throws DataError if images and placeholders do not match, or if the request does not begin
-   *         with the prefix it says it shares
+   *         with the prefix that it shares
    */
   open(request: SampleRequest, plan: PassPlan): CachedContext {
     const context = this.#conversationOf(request, plan);
