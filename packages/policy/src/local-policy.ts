@@ -1,4 +1,4 @@
-/** The policy on local kernels: one set of weights that samples, scores, learns and is saved. */
+/** The policy on local kernels: one set of weights for sampling, scoring and training. */
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
 import { ConfigError } from '@saccade/core';
@@ -28,33 +28,36 @@ import { type ScoredTensors, scorePacked } from './score.ts';
 import { TrainingState } from './training-state.ts';
 
 const VALUE_HEAD_FILE = 'value_head.safetensors';
-/** What steps without an optimizer of their own take. */
+/** The optimizer of steps that name none. */
 const DEFAULT_OPTIMIZER = adamw.create();
 
+/** What `createLocalPolicy` makes a policy of. */
 export interface LocalPolicyOptions {
+  /** Where weights and caches live; the caller disposes of it after the policy. */
   readonly device: Device;
   readonly config: ModelConfig;
+  /** Its tokenizer must not be larger than `config.vocabSize`. */
   readonly processor: QwenProcessor;
   /** Seed of the random weights. */
   readonly seed: number;
-  /** Whether it also predicts returns, for algorithms that learn values. Default false. */
+  /** Whether the policy also predicts returns, for algorithms with a value loss. Default false. */
   readonly valueHead?: boolean;
   /** Names of the parameters that train; the others are constants. Default: all train. */
   readonly trainable?: readonly string[];
 }
 
-/** The parts of a policy. */
+/** The parts of a policy, with weights on the device. */
 export interface LocalPolicyParts {
   readonly device: Device;
   readonly config: ModelConfig;
   readonly processor: QwenProcessor;
-  /** By name; the policy takes them over. */
+  /** Weights by name; the policy takes ownership. */
   readonly parameters: Record<string, Tensor>;
   /** Names of the parameters that train; the others are constants. Default: all train. */
   readonly trainable?: readonly string[];
 }
 
-/** A policy with random weights. */
+/** Creates a policy with random weights. */
 export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
   const { device, config, processor, seed, valueHead = false, trainable } = options;
   const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
@@ -68,7 +71,7 @@ export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
   });
 }
 
-/** The policy saved in a directory, in Hugging Face layout. @throws DataError if it is not sound */
+/** Loads a policy from a directory in Hugging Face layout. @throws DataError if it is damaged */
 export async function loadLocalPolicy(options: {
   readonly device: Device;
   readonly directory: string;
@@ -91,6 +94,11 @@ export async function loadLocalPolicy(options: {
   });
 }
 
+/**
+ * A Qwen2.5-VL policy on local kernels. Sampling uses continuous batching over a KV cache and a
+ * group's prompt is computed once; scoring gives its samples the same log-probs. Create it with
+ * `createLocalPolicy` or `loadLocalPolicy`.
+ */
 export class LocalPolicy implements Policy {
   readonly device: Device;
   readonly config: ModelConfig;
@@ -125,7 +133,7 @@ export class LocalPolicy implements Policy {
     return this.#version;
   }
 
-  /** Weights by name; read only. */
+  /** Weights by name. Do not write to them. */
   get parameters(): Readonly<Record<string, Tensor>> {
     return this.#parameters;
   }
@@ -135,6 +143,7 @@ export class LocalPolicy implements Policy {
     return this.#trainable;
   }
 
+  /** Number of weights, over all parameters. */
   get parameterCount(): number {
     return Object.values(this.#parameters).reduce((sum, { size }) => sum + size, 0);
   }
@@ -224,7 +233,7 @@ export class LocalPolicy implements Policy {
     return { gradNorm, isSkipped };
   }
 
-  /** Forgets the optimizer's state, as at the start of another training stage. */
+  /** Drops the optimizer's state, as at the start of another training stage. */
   resetOptimizer(): void {
     this.#training.reset();
   }
@@ -245,7 +254,7 @@ export class LocalPolicy implements Policy {
     await write('preprocessor_config.json', formatPreprocessor(images));
     await writeText(directory, 'chat_template.jinja', chatTemplate);
     const arrays = await toHost(this.#parameters);
-    // Other libraries know this architecture without one.
+    // Other libraries do not know a value head in this architecture.
     const valueHead = new Map([...arrays].filter(([name]) => isValueHeadName(name)));
     for (const name of valueHead.keys()) arrays.delete(name);
     await writeArrays(directory, 'model.safetensors', fuse(arrays));
@@ -253,7 +262,7 @@ export class LocalPolicy implements Policy {
     if (options.optimizer === true) await this.#training.save(directory, this.#version);
   }
 
-  /** A value head starts anew where the directory has none, as after supervised training. */
+  /** Reads what `save` wrote. A value head restarts at 0 if the directory has none. */
   async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
     this.#engine.expectIdle();
     const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
@@ -296,7 +305,7 @@ function trainableNames(
   return Object.keys(parameters).filter((name) => trainable.includes(name));
 }
 
-/** The value head of a directory; one that predicts 0 if it has none. */
+/** The value head of a directory, or one that predicts 0 if it has none. */
 async function loadValueHead(
   device: Device,
   directory: string,
@@ -307,7 +316,7 @@ async function loadValueHead(
   return placeArrays(device, directory, specs, await readArrays(directory, VALUE_HEAD_FILE));
 }
 
-/** All at once: the device reaches them together. */
+/** Reads all at once, so that the device is awaited once. */
 async function readScores({ logprobs, entropy, values }: ScoredTensors): Promise<Scores> {
   const reads = [logprobs, entropy, ...(values === undefined ? [] : [values])];
   const [first, second, third] = (await Promise.all(reads.map((one) => one.read()))) as [

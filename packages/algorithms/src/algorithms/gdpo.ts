@@ -24,7 +24,7 @@ const isWhitened = flag({
 export const gdpo: Algorithm = composeAlgorithm({
   name: 'gdpo',
   paper: 'arXiv:2601.05242',
-  description: 'Each component of the reward is standardised by itself.',
+  description: 'Each component of the reward is standardized separately.',
   settings: { ...perTerm.settings, isWhitened, ...clipped.settings },
   profiles: {
     paper: paperGroup,

@@ -13,7 +13,7 @@ import { clipped } from '../surrogates/clipped.ts';
 export const gspo: Algorithm = composeAlgorithm({
   name: 'gspo',
   paper: 'arXiv:2507.18071',
-  description: 'Clipped ratios of whole sequences, normalised by length.',
+  description: 'Clipped ratios of whole sequences, normalized by length.',
   settings: { ...groupRelativeSettings, ...clipped.settings },
   defaults: {
     clipLow: 3e-4,
