@@ -11,8 +11,9 @@ import {
   type PreparedStep,
   prepareStep,
 } from '@saccade/algorithms';
+import { ConfigError } from '@saccade/core';
 import type { Optimizer, Schedule } from '@saccade/optim';
-import type { OptimizerStep, Policy } from '@saccade/policy';
+import type { OptimizerStep, Policy, ScoreOptions } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { type PackedStep, packStep, rangeOf, type StepMinibatch } from './packed-step.ts';
@@ -142,40 +143,65 @@ async function* learnStep(
 async function prepare(options: LearnerOptions, step: PackedStep): Promise<PreparedStep> {
   const { policy, algorithm, oldLogprobs: old = 'rollout', reference } = options;
   const needs = (input: string): boolean => algorithm.needs.includes(input);
-  const isRescored = needs('values') || needs('rolloutLogprobs') || old === 'policy';
-  const own = isRescored ? await scoreStep(options, policy, step) : undefined;
+  const isRescored =
+    needs('values') || needs('rolloutLogprobs') || needs('sumSquaredProbs') || old === 'policy';
+  const sumSquaredProbs = needs('sumSquaredProbs');
+  const own = isRescored ? await scoreStep(options, policy, step, { sumSquaredProbs }) : undefined;
   const referred =
     needs('refLogprobs') && reference !== undefined
       ? await scoreStep(options, await reference(), step)
       : undefined;
   const { rolloutLogprobs } = step.tokens;
-  // An algorithm that takes the sampler's log-probs too corrects for the difference itself.
-  const takesBoth = needs('rolloutLogprobs') || old === 'policy';
+  // An algorithm that takes the sampler's log-probs too corrects for the difference itself. Squared
+  // probabilities and log-probs must be of the same weights: else 1 − 2π + Σπ² may be below 0.
+  const takesOwn = needs('rolloutLogprobs') || needs('sumSquaredProbs') || old === 'policy';
   return prepareStep(algorithm, {
     ...step.tokens,
-    oldLogprobs: (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs,
+    oldLogprobs: (takesOwn ? own?.logprobs : undefined) ?? rolloutLogprobs,
     ...(own?.values && { values: own.values }),
+    ...(own?.sumSquaredProbs && { sumSquaredProbs: own.sumSquaredProbs }),
     ...(referred && { refLogprobs: referred.logprobs }),
   });
 }
 
-/** A policy's log-probs, and its values if it has a value head, in the step's order: [N] each. */
+/** What a policy says of a step, in the step's order: [N] each. */
+interface StepScores {
+  readonly logprobs: Float64Array;
+  values?: Float64Array;
+  sumSquaredProbs?: Float64Array;
+}
+
+/**
+ * A policy's log-probs, its values if it has a value head, and what is asked for.
+ *
+ * @throws ConfigError if the policy does not score what is asked for
+ */
 async function scoreStep(
-  { temperature = 1 }: LearnerOptions,
+  { algorithm, temperature = 1 }: LearnerOptions,
   policy: Pick<Policy, 'score'>,
   { minibatches, tokens }: PackedStep,
-): Promise<{ readonly logprobs: Float64Array; readonly values?: Float64Array }> {
+  options: ScoreOptions = {},
+): Promise<StepScores> {
   const N = tokens.lossMask.length;
-  const logprobs = new Float64Array(N);
-  let values: Float64Array | undefined;
+  const found: StepScores = { logprobs: new Float64Array(N) };
   for (const { packed, tokens: range } of minibatches.flatMap((one) => one.microBatches)) {
-    const scores = await policy.score(packed, temperature);
-    logprobs.set(scores.logprobs, range[0]);
-    if (scores.values === undefined) continue;
-    values ??= new Float64Array(N);
-    values.set(scores.values, range[0]);
+    const scores = await policy.score(packed, temperature, options);
+    found.logprobs.set(scores.logprobs, range[0]);
+    for (const name of ['values', 'sumSquaredProbs'] as const) {
+      const part = scores[name];
+      if (part === undefined) continue;
+      found[name] ??= new Float64Array(N);
+      found[name].set(part, range[0]);
+    }
+    if (options.sumSquaredProbs === true && scores.sumSquaredProbs === undefined) {
+      throw new ConfigError(
+        'algorithm',
+        `${algorithm.name} needs sumSquaredProbs, which this policy does not score. ` +
+          'Train a policy on local kernels, or choose another algorithm.',
+      );
+    }
   }
-  return { logprobs, ...(values !== undefined && { values }) };
+  return found;
 }
 
 /** Adds up the gradient of one minibatch over its micro-batches. */

@@ -6,6 +6,7 @@ import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import type { ScheduleCommand } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
+import { takesBaseline } from './baseline.ts';
 import { nothingScored, stuckScheduler } from './loop-errors.ts';
 import { noteLearned, type Run, updatesDone } from './run.ts';
 import { stepRow } from './step-row.ts';
@@ -145,6 +146,7 @@ async function rollOut(
   await parts.syncSampler();
   const { groups } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
     groupSize: rl.groupSize,
+    greedyBaseline: takesBaseline(parts.algorithm),
     seed: config.seed,
     stream: visit === 0 ? `train/${state.rlSteps}` : `train/${state.rlSteps}+${visit}`,
     temperature: rl.temperature,

@@ -11,7 +11,9 @@ import {
 import type { Task } from '@saccade/gym';
 import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
 import { type AdvantagedTrajectory, countDrops, type ScheduleCommand } from '@saccade/schedulers';
+import { everyTrajectory } from '@saccade/trajectory';
 import { auditMetrics } from './audit-metrics.ts';
+import { baselinesPerTask } from './baseline.ts';
 import { type CollapseWatch, freshWatch, watchCollapse } from './collapse-watch.ts';
 import type { Run } from './run.ts';
 
@@ -38,9 +40,10 @@ export async function stepRow(
   const groups = results.map(({ scored }) => scored);
   const every = config.rl.keepTrajectoriesEverySteps;
   if (every > 0 && state.rlSteps % every === 0) {
-    const kept = groups.flatMap(({ trajectories }) => trajectories);
+    const kept = groups.flatMap(everyTrajectory);
+    const count = config.rl.groupSize + baselinesPerTask(run.parts.algorithm);
     const name = `step-${String(state.rlSteps).padStart(6, '0')}`;
-    await keep(run, name, kept, tasks, config.rl.groupSize);
+    await keep(run, name, kept, tasks, count);
   }
   const drops = Object.entries(countDrops(commands)).flatMap(([reason, dropped]) => [
     [`filter/${reason}/groups`, dropped.groups],

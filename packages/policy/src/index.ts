@@ -4,6 +4,7 @@ export type {
   ModelImage,
   PackedBatch,
   PackedSegment,
+  ScoreOptions,
   Scores,
 } from './batch.ts';
 export {

@@ -3,7 +3,7 @@
  * log-probs back, steps its optimizer, saves and loads. Algorithms know nothing else of it.
  */
 import type { Optimizer } from '@saccade/optim';
-import type { LossFunction, ModelImage, PackedBatch, Scores } from './batch.ts';
+import type { LossFunction, ModelImage, PackedBatch, ScoreOptions, Scores } from './batch.ts';
 
 /** Text and images in order of appearance. */
 export type ContentPart =
@@ -107,7 +107,7 @@ export interface Policy {
   /** Forgets the caches of a conversation, or of a shared prefix key. */
   release(key: string): void;
   /** Scores the batch's targets. */
-  score(batch: PackedBatch, temperature?: number): Promise<Scores>;
+  score(batch: PackedBatch, temperature?: number, options?: ScoreOptions): Promise<Scores>;
   /** Scores, asks `loss` for gradients, and adds ∂loss/∂parameters to the accumulated gradient. */
   forwardBackward(
     batch: PackedBatch,

@@ -1,6 +1,6 @@
 /** Lets judges take part in scoring, which is synchronous: what they say is asked for before. */
 import { mapBox } from '@saccade/code-effects';
-import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
+import { everyTrajectory, type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
 import type { ScoringTask } from './context.ts';
 import type { AnswerInput } from './judges/answer-judge.ts';
@@ -33,7 +33,7 @@ export async function judgedVerifier(
   const { question, verifier, ask, verdict } = options;
   const scores = new Map<string, number | RewardError>();
   await Promise.all(
-    group.trajectories.map(async (trajectory) => {
+    everyTrajectory(group).map(async (trajectory) => {
       if (trajectory.stopReason === 'failed') return;
       const { answer, score } = judge(trajectory, task.answer, verifier, verdict);
       if (answer === undefined || scores.has(answer)) return;

@@ -126,6 +126,11 @@ export interface SchedulerOptions {
   readonly promptsPerStep: number;
   /** G: trajectories per group. */
   readonly groupSize: number;
+  /**
+   * Rollouts of a task beside the G of its group, for its baseline. They are no trajectories of the
+   * group, but they too are in flight and end with `trajectoryEnded`. Default 0.
+   */
+  readonly baselinesPerTask?: number;
   /** A full group → [G] advantages: the algorithm's. */
   readonly advantages: (group: ScoredGroup) => Float64Array;
   /** What may be in flight, and for how long. Default: anything. Needs a driver that streams. */
@@ -134,7 +139,7 @@ export interface SchedulerOptions {
 
 /** Admission: tasks that do not fit wait until others have let go. */
 export interface InFlightLimits {
-  /** Most trajectories in flight; at least G. */
+  /** Most trajectories in flight; at least G, and the baselines of a task. */
   readonly maxTrajectories?: number;
   /** Most tokens that all of them may come to hold; at least G · tokensPerTrajectory. */
   readonly maxTokens?: number;

@@ -4,7 +4,13 @@ import { ConfigError, type EventSink } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, checkColdStart } from '@saccade/data';
 import { createToolEnv, type Protocol } from '@saccade/gym';
-import type { OpenColdStart, RunParts, StageOptimizer } from '@saccade/loop';
+import {
+  baselinesPerTask,
+  type OpenColdStart,
+  type RunParts,
+  type StageOptimizer,
+  takesBaseline,
+} from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
 import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
@@ -112,8 +118,10 @@ export function rewardTermsOf({ config, units }: ResolvedRun): readonly RewardTe
 /** What the loop can give an algorithm beside rewards, log-probs and advantages. */
 const GIVEN = [
   'entropy',
+  'greedyReward',
   'refLogprobs',
   'rolloutLogprobs',
+  'sumSquaredProbs',
   'terms',
   'tokenCounts',
   'turnOffsets',
@@ -199,7 +207,8 @@ function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
     ...(settingsOf(config.scheduler) as { readonly promptsPerStep: number }),
     ...(inFlight && { inFlight }),
     groupSize: config.rl.groupSize,
-    advantages: ({ trajectories }) => algorithm.groupAdvantages(scored(trajectories)),
+    baselinesPerTask: baselinesPerTask(algorithm),
+    advantages: (group) => algorithm.groupAdvantages(scored(group)),
   });
 }
 
@@ -293,15 +302,20 @@ function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): 
 
 /** Opens what a run samples with. */
 async function openEngine(
-  { config, units }: ResolvedRun,
+  run: ResolvedRun,
   policy: LocalPolicy,
   directory: string,
 ): Promise<OpenEngine> {
+  const { config, units } = run;
   if (units.engine === undefined) return { sampler: policy, sync: async () => {} };
   return await units.engine.open(settingsOf(config.engine as Selected), {
     policy,
     directory,
-    temperatures: [config.rl.temperature, config.evaluation.temperature],
+    temperatures: [
+      config.rl.temperature,
+      config.evaluation.temperature,
+      ...(takesBaseline(algorithmOf(run)) ? [0] : []),
+    ],
     secret,
   });
 }
@@ -316,7 +330,7 @@ function required<Some>(unit: Some | undefined): Some {
 }
 
 /** A group as algorithms see it. */
-function scored(trajectories: ScoredGroup['trajectories']): AlgorithmGroup {
+function scored({ trajectories, baseline }: ScoredGroup): AlgorithmGroup {
   const tokensOf = ({ segments }: ScoredGroup['trajectories'][number]) =>
     segments.reduce((sum, { kind, tokens }) => sum + (kind === 'model' ? tokens.length : 0), 0);
   const names = new Set(trajectories.flatMap(({ rewardTerms }) => Object.keys(rewardTerms)));
@@ -327,6 +341,7 @@ function scored(trajectories: ScoredGroup['trajectories']): AlgorithmGroup {
   return {
     rewards: Float64Array.from(trajectories, ({ reward }) => reward),
     tokenCounts: trajectories.map(tokensOf),
+    ...(baseline && { greedyReward: baseline.reward }),
     terms: {
       accuracy: Float64Array.from(trajectories, ({ isCorrect }) => (isCorrect ? 1 : 0)),
       ...Object.fromEntries(terms),

@@ -64,6 +64,7 @@ export function formatTrajectoryLine(
     policyVersion: segment.policyVersion,
   }));
   const { id, taskId, sampleIndex, stopReason, failure, policyVersion, answer, turns } = trajectory;
+  const { isBaseline = false } = trajectory;
   const scores = isScored(trajectory)
     ? {
         reward: trajectory.reward,
@@ -76,6 +77,7 @@ export function formatTrajectoryLine(
     id,
     taskId,
     sampleIndex,
+    ...(isBaseline && { isBaseline }),
     policyVersion,
     stopReason,
     answer,
@@ -137,6 +139,7 @@ function parseTrajectory(record: JsonFields, files: Files): Trajectory | ScoredT
     id: record.text('id'),
     taskId: record.text('taskId'),
     sampleIndex: record.integer('sampleIndex'),
+    ...(record.has('isBaseline') && { isBaseline: record.boolean('isBaseline') }),
     segments: record.objects('segments').map((segment) => parseSegment(segment, files)),
     turns: record.objects('turns').map(parseTurn),
     stopReason: record.oneOf('stopReason', stopReasons),
