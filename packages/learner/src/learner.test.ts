@@ -1,6 +1,6 @@
 /** Learning with a real policy on the reference backend, and the layout it reads. */
 import { algorithms, countGlobally, prepareStep } from '@saccade/algorithms';
-import { randomAt } from '@saccade/core';
+import { ConfigError, randomAt } from '@saccade/core';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import { constant, sgd } from '@saccade/optim';
 import {
@@ -122,7 +122,7 @@ function expectClose(found: readonly number[], expected: readonly number[], most
 
 describe('a learner', () => {
   it('has the same loss and weights however the step is split into micro-batches', async () => {
-    for (const name of ['grpo', 'clip-cov', 'gspo', 'ppo']) {
+    for (const name of ['grpo', 'clip-cov', 'gspo', 'ppo', 'optimal-token-baseline']) {
       const results = [];
       for (const microBatchTokens of [4096, 16, 1]) {
         const algorithm = algorithms.get(name);
@@ -183,6 +183,23 @@ describe('a learner', () => {
     const { tokenCount } = await learnerOf(masked).learn(none, 0);
     expect(tokenCount).toBe(0);
     expect(await logprobsOf(masked)).toEqual(before);
+  });
+
+  it('refuses an algorithm whose scores the policy does not give', async () => {
+    const policy = policyOf();
+    const algorithm = algorithms.get('optimal-token-baseline');
+    const narrow: TrainablePolicy = {
+      score: (packed, temperature) => policy.score(packed, temperature),
+      optimizerStep: (given) => policy.optimizerStep(given),
+      forwardBackward: (...given) => policy.forwardBackward(...given),
+    };
+    await expect(learnerOf(policy, { policy: narrow, algorithm }).learn(four, 0)).rejects.toThrow(
+      new ConfigError(
+        'algorithm',
+        'optimal-token-baseline needs sumSquaredProbs, which this policy does not score. ' +
+          'Train a policy on local kernels, or choose another algorithm.',
+      ),
+    );
   });
 
   it('counts an update whose gradient is not finite, and leaves the weights as they were', async () => {

@@ -152,16 +152,18 @@ async function prepare(options: LearnerOptions, step: PackedStep): Promise<Prepa
       ? await scoreStep(options, await reference(), step)
       : undefined;
   const { rolloutLogprobs } = step.tokens;
-  // An algorithm that takes the sampler's log-probs too corrects for the difference itself. Squared
-  // probabilities and log-probs must be of the same weights: else 1 − 2π + Σπ² may be below 0.
-  const takesOwn = needs('rolloutLogprobs') || needs('sumSquaredProbs') || old === 'policy';
-  return prepareStep(algorithm, {
+  // An algorithm that takes the sampler's log-probs too corrects for the difference itself.
+  const takesBoth = needs('rolloutLogprobs') || old === 'policy';
+  const oldLogprobs = (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs;
+  const prepared = prepareStep(algorithm, {
     ...step.tokens,
-    oldLogprobs: (takesOwn ? own?.logprobs : undefined) ?? rolloutLogprobs,
+    // Of the same weights as the squared probabilities: else 1 − 2π + Σπ² may be below 0.
+    oldLogprobs: (sumSquaredProbs ? own?.logprobs : undefined) ?? oldLogprobs,
     ...(own?.values && { values: own.values }),
     ...(own?.sumSquaredProbs && { sumSquaredProbs: own.sumSquaredProbs }),
     ...(referred && { refLogprobs: referred.logprobs }),
   });
+  return { ...prepared, batch: { ...prepared.batch, oldLogprobs } };
 }
 
 /** What a policy says of a step, in the step's order: [N] each. */

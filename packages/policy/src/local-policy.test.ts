@@ -9,6 +9,7 @@ import {
   checkSampledEqualsScored,
   checkSamplingIsBatchInvariant,
   checkScoresAreBatchInvariant,
+  checkSumSquaredProbs,
   contractRequest,
   scoringBatch,
   squares,
@@ -55,6 +56,10 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
 
   it('scores a sequence with the same bits alone and in a batch', async () => {
     await checkScoresAreBatchInvariant(policy, picturePrompt('Which digit?', 3));
+  });
+
+  it('sums the squared probabilities of the vocabulary', async () => {
+    await checkSumSquaredProbs(policy, picturePrompt('Which digit?', 6), policy.config.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {

@@ -11,11 +11,12 @@ export const rlSettings = z.strictObject({
     about: 'Reinforcement-learning steps; 0 stops after the cold start.',
   }),
   groupSize: count({
-    min: 2,
+    min: 1,
     max: 1024,
     default: 8,
     unit: 'trajectories',
-    about: 'G: trajectories sampled per task.',
+    about:
+      'G: trajectories sampled per task. Algorithms that compare a group learn nothing from 1.',
   }),
   minibatches: count({
     min: 1,
