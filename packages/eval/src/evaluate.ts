@@ -49,7 +49,9 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     turns: mean(scored.map(({ turns }) => turns.length)),
     count: scored.length,
   };
-  const faithful = faithfulnessOf(results, (message) => onEvent({ kind: 'warning', message }));
+  const faithful = faithfulnessOf(results, config.evaluation, (message) =>
+    onEvent({ kind: 'warning', message }),
+  );
   logRow(run, {
     stage: 'evaluation',
     step: totalSteps(run.state),
@@ -60,10 +62,10 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
     'eval/count': result.count,
     ...Object.fromEntries(
-      Object.entries({ ...taskMetrics(results, tasks), ...faithful }).map(([name, value]) => [
-        `eval/${name}`,
-        value,
-      ]),
+      Object.entries({
+        ...taskMetrics(results, tasks, config.evaluation),
+        ...faithful,
+      }).map(([name, value]) => [`eval/${name}`, value]),
     ),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,

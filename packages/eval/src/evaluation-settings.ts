@@ -31,6 +31,14 @@ export const evaluationSettings = z.strictObject({
     unit: 'trajectories',
     about: 'Trajectories of each evaluation that are written to disk with their images.',
   }),
+  cropIou: quantity({
+    min: 0.01,
+    max: 1,
+    default: 0.5,
+    unit: 'IoU',
+    about:
+      'A crop that overlaps with the task’s box this much shows what is asked about, in metrics.',
+  }),
 });
 
 export type EvaluationSettings = SettingsOf<typeof evaluationSettings>;

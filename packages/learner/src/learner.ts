@@ -8,6 +8,7 @@ import {
   countGlobally,
   finishMetrics,
   type GlobalCounts,
+  meanKl,
   type PreparedStep,
   prepareStep,
 } from '@saccade/algorithms';
@@ -16,6 +17,14 @@ import type { Optimizer, Schedule } from '@saccade/optim';
 import type { OptimizerStep, Policy, ScoreOptions } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
+import type { CoefficientSettings } from './coefficient-settings.ts';
+import {
+  type Coefficients,
+  coefficientMetrics,
+  nextCoefficients,
+  startingCoefficients,
+  withCoefficients,
+} from './coefficients.ts';
 import { type PackedStep, packStep, rangeOf, type StepMinibatch } from './packed-step.ts';
 
 /** What of a policy is trained. */
@@ -46,12 +55,16 @@ export interface LearnerOptions {
   readonly oldLogprobs?: 'rollout' | 'policy';
   /** The reference policy, for algorithms with a KL term; asked for once it is needed. */
   readonly reference?: () => Promise<Pick<Policy, 'score'>>;
+  /** Which of the algorithm's coefficients follow what is measured. Default none. */
+  readonly control?: CoefficientSettings;
 }
 
 /** How one call learns. */
 export interface LearnOptions {
   /** How in-flight sampling requests are handled while weights change. Default `refuse`. */
   readonly inFlight?: NonNullable<OptimizerStep['inFlight']>;
+  /** The coefficients that the step before gave. Default those of the algorithm. */
+  readonly coefficients?: Coefficients;
 }
 
 /** Where learning stands: the gradient of a minibatch is there, or its optimizer step is taken. */
@@ -65,6 +78,8 @@ export interface LearnResult {
   readonly tokenCount: number;
   /** Updates whose gradient was not finite: weights and moments stayed as they were. */
   readonly skippedUpdates: number;
+  /** The coefficients of the next step, where some are adaptive. */
+  readonly coefficients?: Coefficients;
 }
 
 /** Learns from batches of trajectories. */
@@ -107,22 +122,28 @@ export function createLearner(options: LearnerOptions): Learner {
 }
 
 async function* learnStep(
-  options: LearnerOptions,
+  given: LearnerOptions,
   trained: readonly AdvantagedTrajectory[],
   firstUpdate: number,
-  { inFlight = 'refuse' }: LearnOptions,
+  { inFlight = 'refuse', coefficients: last }: LearnOptions,
 ): AsyncGenerator<LearningPoint, LearnResult> {
+  const { control } = given;
+  const coefficients = last ?? (control && startingCoefficients(given.algorithm, control)) ?? {};
+  const options = { ...given, algorithm: withCoefficients(given.algorithm, coefficients) };
   const { policy, optimizer, schedule, minibatches = 1 } = options;
   const { images, microBatchTokens = 8192, sharedPrefix = true } = options;
   const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
   const step = await packStep(trained, { images, microBatchTokens, sharedPrefix, minibatches });
   let tokenCount = 0;
   let skippedUpdates = 0;
-  if (step.minibatches.length === 0) return { metrics, tokenCount, skippedUpdates };
+  let entropySum = 0;
+  if (step.minibatches.length === 0) return { metrics, tokenCount, skippedUpdates, coefficients };
   const prepared = await prepare(options, step);
   for (const [index, minibatch] of step.minibatches.entries()) {
     const { loss, ...learned } = await learnMinibatch(options, prepared, minibatch);
     metrics.loss = (metrics.loss ?? 0) + loss;
+    const minibatchTokens = minibatch.tokens[1] - minibatch.tokens[0];
+    entropySum += (learned.entropy ?? Number.NaN) * minibatchTokens;
     for (const microBatch of minibatch.microBatches) tokenCount += microBatch.tokenCount;
     const learningRate = schedule(firstUpdate + index);
     yield 'gradient';
@@ -136,7 +157,16 @@ async function* learnStep(
     Object.assign(metrics, learned, { grad_norm: gradNorm, learning_rate: learningRate });
     if (index + 1 < step.minibatches.length) yield 'updated';
   }
-  return { metrics: { ...metrics, ...prepared.metrics }, tokenCount, skippedUpdates };
+  const all = { ...metrics, ...prepared.metrics, ...coefficientMetrics(coefficients) };
+  if (control === undefined) return { metrics: all, tokenCount, skippedUpdates };
+  const entropy = entropySum / step.tokens.lossMask.length;
+  const measured = {
+    kl: meanKl(options.algorithm, prepared.batch),
+    ...(Number.isFinite(entropy) && { entropy }),
+    sequences: prepared.counts.sequences,
+  };
+  const next = nextCoefficients(coefficients, measured, control);
+  return { metrics: all, tokenCount, skippedUpdates, coefficients: next };
 }
 
 /** Scores the step as far as the algorithm needs it, and fixes its advantages. */

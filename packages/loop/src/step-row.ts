@@ -65,8 +65,10 @@ export async function stepRow(
   return {
     // Where rollouts stream, a step may end before any of them does.
     ...rolledOut,
-    ...taskMetrics(results, tasks),
-    ...faithfulnessOf(results, (message) => run.onEvent({ kind: 'warning', message })),
+    ...taskMetrics(results, tasks, config.evaluation),
+    ...faithfulnessOf(results, config.evaluation, (message) =>
+      run.onEvent({ kind: 'warning', message }),
+    ),
     ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
@@ -88,7 +90,7 @@ const watches = new WeakMap<Run, CollapseWatch>();
 
 function warnOfCollapse(run: Run, toolCalls: number | undefined): void {
   if (toolCalls === undefined) return;
-  const [watch, message] = watchCollapse(watches.get(run) ?? freshWatch, toolCalls);
+  const [watch, message] = watchCollapse(watches.get(run) ?? freshWatch, toolCalls, run.config.rl);
   watches.set(run, watch);
   if (message !== undefined) run.onEvent({ kind: 'warning', message });
 }

@@ -35,10 +35,10 @@ export async function judgedVerifier(
   await Promise.all(
     everyTrajectory(group).map(async (trajectory) => {
       if (trajectory.stopReason === 'failed') return;
-      const { answer, score } = judge(trajectory, task.answer, verifier, verdict);
+      const { answer, score, isCorrect } = judge(trajectory, task.answer, verifier, verdict);
       if (answer === undefined || scores.has(answer)) return;
       scores.set(answer, score);
-      if (score >= 0.5 || answer.trim() === '') return;
+      if (isCorrect || answer.trim() === '') return;
       const grade = await ask({ question, answer, expected: task.answer }).catch(asRewardError);
       scores.set(answer, grade);
     }),

@@ -19,15 +19,6 @@ export interface Constant<Value = ConstantValue> {
 
 export type Constants = Readonly<Record<string, Constant>>;
 
-/** Options whose values each state where they come from. */
-export type Sourced<Options> = { readonly [Name in keyof Options]: Constant<Options[Name]> };
-
 export function sourced<Value>(value: Value, from: Provenance): Constant<Value> {
   return { value, from };
-}
-
-/** The plain values. */
-export function valuesOf<Options>(constants: Sourced<Options>): Options {
-  const entries = Object.entries(constants as Constants);
-  return Object.fromEntries(entries.map(([name, { value }]) => [name, value])) as Options;
 }

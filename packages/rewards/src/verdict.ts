@@ -14,7 +14,7 @@ import type { Verifier } from './reward.ts';
 export type Refusal = 'noAnswer' | 'unbalancedTags' | 'nestedTags' | 'tooLong' | 'notBoxed';
 
 export interface Verdict {
-  /** The verifier's score at least 0.5, and nothing refused. */
+  /** The verifier's score is high enough, and nothing refused. */
   readonly isCorrect: boolean;
   /** What the verifier gave, 0 where the answer was refused. */
   readonly score: number;
@@ -28,6 +28,8 @@ export interface VerdictOptions {
   readonly maxAnswerCharacters?: number;
   /** Whether an answer without `\boxed{}` is wrong; else it is compared as it is. Default false. */
   readonly requireBox?: boolean;
+  /** Score of the verifier from which an answer is right. Default 0.5. */
+  readonly correctFrom?: number;
 }
 
 /**
@@ -43,7 +45,7 @@ export function judge(
   verifier: Verifier,
   options: VerdictOptions = {},
 ): Verdict {
-  const { maxAnswerCharacters = 1000, requireBox = false } = options;
+  const { maxAnswerCharacters = 1000, requireBox = false, correctFrom = 0.5 } = options;
   const { answer } = trajectory;
   if (answer === undefined) return refused('noAnswer');
   const said = trajectory.segments
@@ -61,7 +63,7 @@ export function judge(
   if (requireBox && boxed === undefined) return refused('notBoxed');
   const compared = boxed ?? answer.trim();
   const score = verifier.verify(compared, expected);
-  return { isCorrect: score >= 0.5, score, answer: compared };
+  return { isCorrect: score >= correctFrom, score, answer: compared };
 }
 
 /** What stands in the last `\boxed{…}` of a text, its braces balanced; undefined without one. */

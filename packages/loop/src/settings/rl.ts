@@ -54,6 +54,21 @@ export const rlSettings = z.strictObject({
     unit: 'steps',
     about: 'A group of training trajectories is written to disk every so many steps; 0: never.',
   }),
+  collapseSteps: count({
+    min: 1,
+    max: 1000,
+    default: 3,
+    unit: 'steps',
+    about:
+      'Steps whose mean tool calls are compared, the first with the latest, to see a collapse.',
+  }),
+  collapseShare: quantity({
+    min: 0,
+    max: 1,
+    default: 0.25,
+    unit: 'share of the first steps’ calls',
+    about: 'Mean tool calls below which the run warns that tool use collapsed; 0: never.',
+  }),
 });
 
 export type RlSettings = SettingsOf<typeof rlSettings>;
