@@ -17,6 +17,7 @@ import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { TrajectoryBuilder } from '@saccade/trajectory';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { coefficientSettings } from './coefficient-settings.ts';
 import { createLearner, type LearnerOptions, type TrainablePolicy } from './learner.ts';
 import { packStep, rangeOf, stepTokens } from './packed-step.ts';
 
@@ -183,6 +184,37 @@ describe('a learner', () => {
     const { tokenCount } = await learnerOf(masked).learn(none, 0);
     expect(tokenCount).toBe(0);
     expect(await logprobsOf(masked)).toEqual(before);
+  });
+
+  it('learns with the coefficients that the step before gave, and gives the next ones', async () => {
+    const control = coefficientSettings.parse({
+      klControl: 'adaptive',
+      klHorizon: 10,
+      entropyControl: 'adaptive',
+      // Above any entropy: the bonus grows from step to step.
+      entropyTarget: 100,
+    });
+    const algorithm = algorithms.get('grpo').with({ klCoefficient: 0.1 });
+    const [policy, reference] = [policyOf(), policyOf()];
+    const options = { algorithm, control, minibatches: 2, reference: async () => reference };
+    const learner = learnerOf(policy, options);
+    const first = await learner.learn(four, 0);
+    expect(first.metrics).toMatchObject({ 'coefficient/kl': 0.1, 'coefficient/entropy': 0 });
+    expect(first.coefficients?.entropy).toEqual({ coefficient: 0.005, applied: 0.005 });
+    expect(first.coefficients?.kl).not.toBe(0.1);
+    const { coefficients = {} } = first;
+    const second = await learner.learn(four, 2, { coefficients });
+    expect(second.metrics).toMatchObject({
+      'coefficient/kl': coefficients.kl,
+      'coefficient/entropy': 0.005,
+    });
+    // The same step with the first coefficients is another one.
+    const other = policyOf();
+    const again = learnerOf(other, { ...options, reference: async () => reference });
+    await again.learn(four, 0);
+    expect(await logprobsOf(other)).not.toEqual(await logprobsOf(policy));
+    await again.learn(four, 2);
+    expect(await logprobsOf(other)).not.toEqual(await logprobsOf(policy));
   });
 
   it('refuses an algorithm whose scores the policy does not give', async () => {

@@ -1,4 +1,7 @@
-/** Algorithms whose baselines need more than a group's rewards, trained with in every loop. */
+/**
+ * Algorithms whose baselines need more than a group's rewards, and coefficients that follow a run:
+ * trained with in every loop, broken off and resumed.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,30 +108,13 @@ describe.each(['remax', 'optimal-token-baseline'])('%s', (algorithm) => {
 });
 
 describe('ReMax', () => {
-  const remax = ['algorithm=remax', 'checkpoint.everyRlSteps=1'];
+  const remax = ['algorithm=remax'];
 
   it('takes a group of one, as its paper does', async () => {
     const settings = [...from(1), ...remax, ...inSteps, 'rl.groupSize=1'];
     const [row] = stepsOf(await run('one', settings));
     expect(row?.trained_trajectories).toBe(2);
   }, 300_000);
-
-  it.each([
-    ['in steps', inSteps],
-    ['in lockstep', lockstep],
-  ])(
-    'broken off and resumed ends as if it had not been, %s',
-    async (how, scheduler) => {
-      const settings = [...from(3), ...remax, ...scheduler];
-      const whole = await run(`whole ${how}`, settings);
-      await expect(run(`broken ${how}`, settings, { breaksAfter: 2 })).rejects.toThrow(BrokenOff);
-      const broken = await run(`broken ${how}`, settings, { resume: true });
-      expect(rowsOf(broken)).toEqual(rowsOf(whole));
-      expect(stepsOf(whole)).toHaveLength(3);
-      for (const step of [1, 2, 3]) expect(keptOf(broken, step)).toEqual(keptOf(whole, step));
-    },
-    300_000,
-  );
 
   it('keeps the baseline beside its group, marked, and counts it nowhere', async () => {
     const settings = [...from(1), ...inSteps, 'seed=3'];
@@ -149,4 +135,35 @@ describe('ReMax', () => {
     expect(Object.keys(rows[0] ?? {}).length).toBeGreaterThan(10);
     expect(rows[0]).toEqual(rows[1]);
   }, 300_000);
+});
+
+const adaptive = [
+  'algorithm=grpo',
+  'algorithm.klCoefficient=0.01',
+  'coefficients.klControl=adaptive',
+  'coefficients.klHorizon=100',
+  'coefficients.entropyControl=adaptive',
+  'coefficients.entropyTarget=100',
+];
+
+describe('broken off and resumed', () => {
+  it.each([
+    ['ReMax in steps', ['algorithm=remax', ...inSteps]],
+    ['ReMax in lockstep', ['algorithm=remax', ...lockstep]],
+    ['adaptive coefficients in steps', [...adaptive, ...inSteps]],
+  ])(
+    '%s ends as if it had not been',
+    async (what, own) => {
+      const settings = [...from(3), 'checkpoint.everyRlSteps=1', ...own];
+      const whole = await run(`whole ${what}`, settings);
+      await expect(run(`broken ${what}`, settings, { breaksAfter: 2 })).rejects.toThrow(BrokenOff);
+      const broken = await run(`broken ${what}`, settings, { resume: true });
+      expect(rowsOf(broken)).toEqual(rowsOf(whole));
+      expect(stepsOf(whole)).toHaveLength(3);
+      for (const step of [1, 2, 3]) expect(keptOf(broken, step)).toEqual(keptOf(whole, step));
+      const bonuses = stepsOf(whole).map((row) => row['coefficient/entropy']);
+      if (what.startsWith('adaptive')) expect(new Set(bonuses).size).toBe(3);
+    },
+    300_000,
+  );
 });
