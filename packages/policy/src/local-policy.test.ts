@@ -14,7 +14,8 @@ import {
   scoringBatch,
   squares,
 } from './contract.ts';
-import { type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import { nanoConfig, nanoSize } from './models/config.ts';
 import { placeTokens } from './models/positions.ts';
 import { noisePicture, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
@@ -175,5 +176,18 @@ describe('placeTokens', () => {
     expect(() => placeTokens(tokens.subarray(0, 5), [image], 0, tinyProcessor.tokens, 2)).toThrow(
       /no 4 placeholders/,
     );
+  });
+});
+
+describe('a policy of another size', () => {
+  it('records the log-probs that training computes', async () => {
+    const device = referenceDevice();
+    const size = { ...nanoSize, layers: 1, hidden: 24, heads: 2, kvHeads: 1, intermediate: 20 };
+    const vision = { visionLayers: 1, visionHidden: 16, visionHeads: 2, visionIntermediate: 12 };
+    const config = nanoConfig(300, tinyProcessor.tokens, { ...size, ...vision });
+    const policy = createLocalPolicy({ device, config, processor: tinyProcessor, seed: 2 });
+    await checkSampledEqualsScored(policy, picturePrompt('Which digit?', 1));
+    policy.dispose();
+    device.dispose();
   });
 });

@@ -63,7 +63,7 @@ export const slots = {
     key: 'tools',
     about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
     registry: tools,
-    schema: () => z.strictObject({}),
+    schema: ({ settings }) => settings ?? z.strictObject({}),
   }),
   sandbox: slot<SandboxUnit>({
     key: 'sandbox',
