@@ -1,5 +1,5 @@
 /** The cold start for turned, dark and graded tables: to turn a picture back, look and read. */
-import { quantity, type SettingsOf } from '@saccade/core/settings';
+import { count, quantity, type SettingsOf } from '@saccade/core/settings';
 import { handOf, taskSets, turnedNeedleWith } from '@saccade/gym';
 import type { Trajectory } from '@saccade/trajectory';
 import { z } from 'zod';
@@ -48,6 +48,8 @@ const settings = z
     turnUpright: probabilityField(0.3, 'Upright images that are turned.'),
     turnBack: probabilityField(0.5, 'Turned upright images that are turned back.'),
     tryInTheDark: probabilityField(0.6, 'Tools that are tried in the dark, one after another.'),
+    tries: triesField(2, 'Most tools that are tried on a lit table.'),
+    darkTries: triesField(4, 'Most tools that are tried in the dark.'),
     tourAnswerAfterSeeing: probabilityField(0.6, 'Tours that answer once the digit was seen.'),
     tourAnswerEasyAtOnce: probabilityField(
       0.7,
@@ -63,6 +65,11 @@ const settings = z
     path: ['darkShare'],
     message: 'at most what gradedShare leaves of 1',
   });
+
+/** Tools that a script tries at most; the protocol's turns bound them too. */
+function triesField(preset: number, about: string): z.ZodDefault<z.ZodNumber> {
+  return count({ min: 1, max: 100, default: preset, unit: 'tools', about });
+}
 
 /** A share of examples. */
 function shareField(preset: number, about: string): z.ZodDefault<z.ZodNumber> {
@@ -107,7 +114,7 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
       ...helpful,
       answerAfterSeeing: sft.tourAnswerAfterSeeing,
       answerEasyAtOnce: sft.tourAnswerEasyAtOnce,
-      ...turnsAndLooks(2),
+      ...turnsAndLooks(sft.tries),
     }),
     firstTask: 0,
     count: sft.tours,
@@ -126,7 +133,10 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
         ...shared,
         stage: `demonstrations of ${name}`,
         taskSet: taskSets.get(name),
-        script: turnedScript({ ...mix, ...turnsAndLooks(name === 'dark-needle' ? 4 : 2) }),
+        script: turnedScript({
+          ...mix,
+          ...turnsAndLooks(name === 'dark-needle' ? sft.darkTries : sft.tries),
+        }),
         firstTask: sft.tours + demonstrations.length,
         count: Math.round(share * sft.demonstrations),
       })),
