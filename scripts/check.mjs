@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkAlgorithmCatalog } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
+import { checkConstants } from './check-constants.mjs';
 import { checkContributing } from './check-contributing.mjs';
 import { checkCycles } from './check-cycles.mjs';
 import { checkDocuments } from './check-documents.mjs';
@@ -49,6 +50,7 @@ const checks = [
   ['docs/metrics.md', () => checkMetricsPage(root)],
   ['code in documents', () => checkDocuments(root)],
   ['docs/settings.md', () => checkSettingsPage(root)],
+  ['numbers that nobody can set', () => checkConstants(root)],
 ];
 
 let failures = 0;

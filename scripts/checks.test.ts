@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseCuda, hasCompilerError, progressOf } from '../native/build.mjs';
 import { checkAlgorithmCatalog, commentOf } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
+import { namedNumbers, reasonOf } from './check-constants.mjs';
 import { checkContributing } from './check-contributing.mjs';
 import { checkCycles } from './check-cycles.mjs';
 import { environmentReads } from './check-environment.mjs';
@@ -320,5 +321,45 @@ export function unit(): number {
     expect(await checkAlgorithmCatalog(root)).toEqual([
       'packages/algorithms is not compiled. Run npx tsc -b packages/algorithms first.',
     ]);
+  });
+});
+
+describe('check-constants', () => {
+  it('finds numbers that have a name, whatever holds them, and no counts and signs', () => {
+    const text = `
+      const THRESHOLD = 0.5;
+      const SIZE = 16 * 1024 ** 2;
+      const SIGN = -1;
+      const names = { first: 1, second: 2.5, length: 7 };
+      export function f({ share = 0.25, from = 0 } = {}, options: { wait?: number } = {}) {
+        const wait = options.wait ?? 60;
+        return { dpi: 150, share, from, wait };
+      }
+    `;
+    expect([...namedNumbers(text)]).toEqual([
+      ['THRESHOLD', 2],
+      ['SIZE', 3],
+      ['second', 5],
+      ['share', 6],
+      ['wait', 7],
+      ['dpi', 8],
+    ]);
+  });
+
+  it('leaves out what describes a field', () => {
+    const text = `const field = count({ min: 2, max: 9, default: 5, unit: 'steps', about: 'A.' });`;
+    expect([...namedNumbers(text)]).toEqual([]);
+  });
+
+  it('takes a reason for a number, for a file and for a folder', () => {
+    const reasons = {
+      'packages/a/src/b.ts': { SIZE: 'The size.' },
+      'packages/a/src/c.ts': 'The file.',
+      'packages/a/src/d/': 'The folder.',
+    };
+    expect(reasonOf(reasons, 'packages/a/src/b.ts', 'SIZE')).toBe('The size.');
+    expect(reasonOf(reasons, 'packages/a/src/b.ts', 'OTHER')).toBeUndefined();
+    expect(reasonOf(reasons, 'packages/a/src/c.ts', 'OTHER')).toBe('The file.');
+    expect(reasonOf(reasons, 'packages/a/src/d/e.ts', 'OTHER')).toBe('The folder.');
   });
 });

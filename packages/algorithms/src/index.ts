@@ -119,6 +119,7 @@ export { k2 } from './kl/k2.ts';
 export { k3, k3Bounded } from './kl/k3.ts';
 export { withKlInReward } from './kl-reward.ts';
 export { type Clip, clip, clipNames, type MaskCause, mark, maskCauses } from './marks.ts';
+export { meanKl } from './mean-kl.ts';
 export { finishMetrics } from './metrics.ts';
 export { type DemonstrationBatch, negativeLogLikelihood } from './negative-log-likelihood.ts';
 export { type PreparedStep, prepareStep, selectTokens } from './pipeline.ts';

@@ -10,8 +10,8 @@ import {
   type RunAudit,
   writeAudit,
 } from '@saccade/report';
-import { detectors, type Finding, type RewardTerm } from '@saccade/rewards';
-import { readRunConfig, rewardTermsOf } from '@saccade/train';
+import { detectors, type Finding } from '@saccade/rewards';
+import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import type { Command } from 'commander';
 import { more } from './shared.ts';
 import { formatTable } from './table.ts';
@@ -77,28 +77,32 @@ async function audit(directory: string, flags: AuditFlags): Promise<void> {
   console.log(`\nPage: ${page}`);
 }
 
-/** Audits a run with the terms of its own reward; where these are not known, `gaps` says so. */
+/** Audits a run as it audits itself; where its configuration is not known, `gaps` says so. */
 export async function auditWithReward(
   directory: string,
-  options: Omit<AuditRunOptions, 'terms'> = {},
+  options: Pick<AuditRunOptions, 'only' | 'thresholds'> = {},
 ): Promise<RunAudit> {
   const gaps: string[] = [];
-  const terms = await termsOfRun(directory, gaps);
-  const found = await auditRun(directory, { ...options, ...(terms && { terms }) });
+  const own = await ownOptions(directory, gaps);
+  const thresholds = { ...own?.thresholds };
+  for (const [name, changed] of Object.entries(options.thresholds ?? {})) {
+    thresholds[name] = { ...thresholds[name], ...changed };
+  }
+  const found = await auditRun(directory, { ...own, ...options, thresholds });
   return { ...found, gaps: [...found.gaps, ...gaps] };
 }
 
-/** The terms of a run's reward; without them, why in `gaps`. */
-async function termsOfRun(
+/** What a run audits itself with; without its configuration, why in `gaps`. */
+async function ownOptions(
   directory: string,
   gaps: string[],
-): Promise<readonly RewardTerm[] | undefined> {
+): Promise<Pick<AuditRunOptions, 'terms' | 'thresholds' | 'analysis'> | undefined> {
   if (!existsSync(join(directory, 'config.json'))) {
     gaps.push('config.json is missing: all terms are expected to vary.');
     return undefined;
   }
   try {
-    return rewardTermsOf(await readRunConfig(directory));
+    return auditOptionsOf(await readRunConfig(directory));
   } catch (error) {
     gaps.push(`The reward of config.json is not known here: ${messageOf(error)}`);
     return undefined;

@@ -10,6 +10,7 @@ import type { TurnToolUse } from './operation.ts';
 import type { Statement } from './syntax/ast.ts';
 import { parsePython } from './syntax/parse.ts';
 import { isIdle, onlyPrints } from './talk.ts';
+import type { EffectThresholds } from './thresholds.ts';
 
 /** An image that the code finds in a variable. */
 export interface InputImage {
@@ -51,6 +52,8 @@ export interface AnalysisOptions {
     /** The first of these names that holds an image. */
     readonly results?: readonly string[];
   };
+  /** From where on an operation is nothing new, or a quarter turn. Default the published numbers. */
+  readonly thresholds?: EffectThresholds;
 }
 
 const sandboxPrelude: Readonly<Record<string, string>> = {
@@ -78,7 +81,7 @@ export function analyzeCode(
   options: AnalysisOptions = {},
 ): readonly TurnToolUse[] {
   const { isPersistent = true } = options;
-  const session = new Session();
+  const session = new Session(options.thresholds);
   let interpreter = new Interpreter(session);
   bindNames(interpreter, session, inputs, options);
   /** Of earlier turns: what they defined may be called later. */
@@ -196,7 +199,7 @@ export function analyzeTrajectory(
 ): readonly TurnToolUse[] {
   const { inputs = promptImages(trajectory) } = options;
   if (trajectory.turns.some(({ action }) => action.kind === 'toolCall' && codeOf(action))) {
-    return analyzeCalls(trajectory, inputs);
+    return analyzeCalls(trajectory, inputs, options);
   }
   const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] =>
     action.kind === 'code' ? [{ turn, code: action.code, ...(result && { result }) }] : [],
@@ -225,15 +228,17 @@ const callOptions: AnalysisOptions = {
 function analyzeCalls(
   { turns, segments }: Trajectory,
   inputs: readonly InputImage[],
+  { thresholds }: AnalysisOptions,
 ): readonly TurnToolUse[] {
   const images: InputImage[] = [...inputs];
+  const options = { ...callOptions, ...(thresholds && { thresholds }) };
   return turns.flatMap(({ action, result, segment }, turn) => {
     const code = codeOf(action);
     if (action.kind !== 'toolCall' || code === undefined) return [];
     const { image_index: index = 0 } = action.arguments;
     const image = typeof index === 'number' ? images[index] : undefined;
     const given = image === undefined ? [] : [{ ...image, name: 'image' }];
-    const uses = analyzeCode([{ turn, code, ...(result && { result }) }], given, callOptions);
+    const uses = analyzeCode([{ turn, code, ...(result && { result }) }], given, options);
     const toCanonical = uses[0]?.shown.at(-1)?.toCanonical;
     for (const { name, width, height } of segments[segment + 1]?.images ?? []) {
       images.push({ name, width, height, ...(toCanonical && { toCanonical }) });

@@ -20,3 +20,4 @@ export {
 } from './geometry.ts';
 export type { BoxProblem, NoOpReason, Operation, ShownImage, TurnToolUse } from './operation.ts';
 export { familyOf, type OperationFamily, type OperationKind } from './operation-kind.ts';
+export { type EffectThresholds, effectThresholds } from './thresholds.ts';

@@ -49,6 +49,12 @@ export const tourCards: z.ZodDefault<z.ZodNumber> = count({
   about: 'Most cards on the table of a tour; more show more places in one image.',
 });
 
+/** When a tour ends. */
+export const tourAnswerAfterSeeing: z.ZodDefault<z.ZodNumber> = probabilityField(
+  0.5,
+  'Tours that answer once the digit was seen, instead of looking on.',
+);
+
 /** Demonstrations are made at most this many at a time. */
 export const CONCURRENCY = 64;
 

@@ -8,6 +8,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import { errorMetrics, isUndecided, tagErrors } from './error-taxonomy.ts';
 
+/** As runs have it. */
+const options = { shownShare: 0.5 };
+
 type Metadata = Readonly<Record<string, unknown>>;
 type Step = readonly [Action, Partial<ToolResult>?];
 
@@ -59,7 +62,9 @@ const contextOf = (trajectory: ScoredTrajectory, metadata: Metadata) =>
   makeContext(trajectory, { answer: '7', metadata }, { verifier: exact });
 
 const kinds = (trajectory: ScoredTrajectory, metadata: Metadata = upright): readonly string[] =>
-  tagErrors(trajectory, contextOf(trajectory, metadata)).map(({ kind, turn }) => `${kind}@${turn}`);
+  tagErrors(trajectory, contextOf(trajectory, metadata), options).map(
+    ({ kind, turn }) => `${kind}@${turn}`,
+  );
 
 describe('the errors of a trajectory', () => {
   it.each<[string, readonly Step[], readonly string[]]>([
@@ -103,7 +108,7 @@ describe('the errors of a trajectory', () => {
 
   it('are undecided where a wrong answer follows a tool and no rule has a reason', () => {
     const other = scored([[call('ocr'), { stdout: '17' }]]);
-    const tags = tagErrors(other, contextOf(other, {}));
+    const tags = tagErrors(other, contextOf(other, {}), options);
     expect(isUndecided(other, tags)).toBe(true);
     const blind = scored([]);
     expect(isUndecided(blind, [])).toBe(false);
@@ -131,6 +136,7 @@ describe('errors as metrics', () => {
           scored([bad], '7', 'a4'),
         ]),
       ],
+      options,
       never,
     );
     expect(metrics).toEqual({
@@ -149,11 +155,11 @@ describe('errors as metrics', () => {
     const contexts = [contextOf(one, { box: 'here' })];
     const warnings: string[] = [];
     const results = [{ scored: { taskId: 'a', trajectories: [one] }, contexts, failed: [] }];
-    expect(errorMetrics(results, (message) => warnings.push(message))).toEqual({});
+    expect(errorMetrics(results, options, (message) => warnings.push(message))).toEqual({});
     expect(warnings[0]).toContain('metadata.box must be four numbers');
   });
 
   it('are absent where nothing is wrong', () => {
-    expect(errorMetrics([group([scored([], '7')])], never)).toEqual({});
+    expect(errorMetrics([group([scored([], '7')])], options, never)).toEqual({});
   });
 });

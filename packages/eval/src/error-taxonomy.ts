@@ -11,6 +11,7 @@ import {
   toolRecord,
 } from '@saccade/rewards';
 import { isToolUse, type ScoredTrajectory, type Turn } from '@saccade/trajectory';
+import type { EvaluationSettings } from './evaluation-settings.ts';
 
 /** The paper's names, in its order. A trajectory may have several. */
 export const errorKinds = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6'] as const;
@@ -38,13 +39,7 @@ export interface ErrorTag {
 }
 
 /** How rules read what code and tools did. */
-export interface TaggingOptions {
-  /** Share of the task's box that a crop has to cover to show what is asked about. */
-  readonly shownShare: number;
-}
-
-/** Half of the box, as a digit cut in half can still be read. */
-export const defaultTagging: TaggingOptions = { shownShare: 0.5 };
+export type TaggingOptions = Pick<EvaluationSettings, 'shownShare'>;
 
 /** What a refused call was refused for. A name that does not exist is E2, also beside a missing one. */
 const refusals: Readonly<Record<string, ErrorKind>> = {
@@ -73,7 +68,7 @@ const syntaxErrors: ReadonlySet<string> = new Set(['SyntaxError', 'IndentationEr
 export function tagErrors(
   trajectory: ScoredTrajectory,
   context: RewardContext,
-  options: TaggingOptions = defaultTagging,
+  options: TaggingOptions,
 ): readonly ErrorTag[] {
   const record = toolRecord(trajectory, context);
   const shown = turnsThatShow(record, context, options);
@@ -110,8 +105,8 @@ export function isUndecided(trajectory: ScoredTrajectory, tags: readonly ErrorTa
  */
 export function errorMetrics(
   results: readonly ScoredGroupResult[],
+  options: TaggingOptions,
   onWarning: (message: string) => void,
-  options: TaggingOptions = defaultTagging,
 ): Readonly<Record<string, number>> {
   try {
     return countErrors(results, options);

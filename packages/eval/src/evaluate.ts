@@ -53,7 +53,10 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     count: scored.length,
   };
   const onWarning = (message: string): void => onEvent({ kind: 'warning', message });
-  const toolUse = { ...faithfulnessOf(results, onWarning), ...errorMetrics(results, onWarning) };
+  const toolUse = {
+    ...faithfulnessOf(results, config.evaluation, onWarning),
+    ...errorMetrics(results, config.evaluation, onWarning),
+  };
   logRow(run, {
     stage: 'evaluation',
     step: totalSteps(run.state),
@@ -64,10 +67,10 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
     'eval/count': result.count,
     ...Object.fromEntries(
-      Object.entries({ ...taskMetrics(results, tasks), ...toolUse }).map(([name, value]) => [
-        `eval/${name}`,
-        value,
-      ]),
+      Object.entries({
+        ...taskMetrics(results, tasks, config.evaluation),
+        ...toolUse,
+      }).map(([name, value]) => [`eval/${name}`, value]),
     ),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,

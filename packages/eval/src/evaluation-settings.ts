@@ -35,6 +35,21 @@ export const evaluationSettings = z.strictObject({
     unit: 'trajectories',
     about: 'Trajectories of each evaluation that are written to disk with their images.',
   }),
+  cropIou: quantity({
+    min: 0.01,
+    max: 1,
+    default: 0.5,
+    unit: 'IoU',
+    about:
+      'A crop that overlaps with the task’s box this much shows what is asked about, in metrics.',
+  }),
+  shownShare: quantity({
+    min: 0.01,
+    max: 1,
+    default: 0.5,
+    unit: 'share',
+    about: 'Share of the task’s box that a crop has to cover to be no error of place (errors/E4).',
+  }),
 });
 
 /** The values of the section `evaluation`, with defaults filled in. */

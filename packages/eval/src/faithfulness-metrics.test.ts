@@ -47,6 +47,7 @@ function result(metadata: Metadata, trajectories: readonly ScoredTrajectory[]): 
 const turn = 'image_clue_0 = image_clue_0.rotate(90)\nimage_clue_0.show()\n';
 const crop = (box: string) => `image_clue_0.crop((${box})).show()\n`;
 
+const at = { cropIou: 0.5 };
 const never = (message: string) => expect.unreachable(message);
 
 describe('faithfulness without a judge', () => {
@@ -61,6 +62,7 @@ describe('faithfulness without a judge', () => {
           scored('a3', [], false),
         ]),
       ],
+      at,
       never,
     );
     expect(metrics).toEqual({
@@ -74,17 +76,17 @@ describe('faithfulness without a judge', () => {
 
   it('is silent where nothing can be graded: no box, no need to search, no trajectory', () => {
     const looked = () => [scored('b0', [crop('0,0,5,5')], true)];
-    expect(faithfulnessOf([result({}, looked())], never)).toEqual({});
-    expect(faithfulnessOf([result({ ...turned, needsSearch: false }, looked())], never)).toEqual(
-      {},
-    );
-    expect(faithfulnessOf([], never)).toEqual({});
+    expect(faithfulnessOf([result({}, looked())], at, never)).toEqual({});
+    expect(
+      faithfulnessOf([result({ ...turned, needsSearch: false }, looked())], at, never),
+    ).toEqual({});
+    expect(faithfulnessOf([], at, never)).toEqual({});
   });
 
   it('takes what a judge said where one was asked', () => {
     const asked = result({}, [scored('c0', ['look()'], true), scored('c1', ['look()'], true)]);
     const contexts = asked.contexts.map((context, i) => ({ ...context, stepScores: [i] }));
-    expect(faithfulnessOf([{ ...asked, contexts }], never)).toMatchObject({
+    expect(faithfulnessOf([{ ...asked, contexts }], at, never)).toMatchObject({
       'faithfulness/rate': 0.5,
       'faithfulness/unfaithful': 0.5,
     });
@@ -94,7 +96,9 @@ describe('faithfulness without a judge', () => {
     const broken = result({}, [scored('d0', ['look()'], true)]);
     const contexts = broken.contexts.map((context) => ({ ...context, metadata: { box: 'here' } }));
     const warnings: string[] = [];
-    expect(faithfulnessOf([{ ...broken, contexts }], (said) => warnings.push(said))).toEqual({});
+    expect(faithfulnessOf([{ ...broken, contexts }], at, (said) => warnings.push(said))).toEqual(
+      {},
+    );
     expect(warnings).toEqual([expect.stringMatching(/faithfulness of tool use.*box/)]);
   });
 });

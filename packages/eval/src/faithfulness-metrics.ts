@@ -9,9 +9,7 @@ import {
   toolRecord,
 } from '@saccade/rewards';
 import type { ScoredTrajectory } from '@saccade/trajectory';
-
-/** A crop that overlaps with the box by this much clearly shows what is asked about. */
-const EVIDENCE_IOU = 0.5;
+import type { EvaluationSettings } from './evaluation-settings.ts';
 
 /**
  * `faithfulness/rate`, `/rate_of_correct`, `/faithful`, `/unfaithful` and `/no_tool` (CodeV,
@@ -25,12 +23,13 @@ const EVIDENCE_IOU = 0.5;
  */
 export function faithfulnessOf(
   results: readonly ScoredGroupResult[],
+  { cropIou }: Pick<EvaluationSettings, 'cropIou'>,
   onWarning: (message: string) => void,
 ): Readonly<Record<string, number>> {
   try {
     return faithfulnessMetrics(
       results.flatMap(({ scored, contexts }) =>
-        scored.trajectories.flatMap((trajectory, i) => graded(trajectory, contexts[i])),
+        scored.trajectories.flatMap((trajectory, i) => graded(trajectory, contexts[i], cropIou)),
       ),
     );
   } catch (error) {
@@ -42,6 +41,7 @@ export function faithfulnessOf(
 function graded(
   trajectory: ScoredTrajectory,
   context: RewardContext | undefined,
+  cropIou: number,
 ): readonly GradedTrajectory[] {
   if (context === undefined) return [];
   if (context.stepScores !== undefined) return [{ trajectory, grades: context.stepScores }];
@@ -49,5 +49,5 @@ function graded(
   const { box, needsSearch = true } = record.facts;
   if (box === undefined || !needsSearch) return [];
   const ious = cropIous(record.facts, record.core, 'canonical');
-  return [{ trajectory, grades: ious.map((iou) => (iou >= EVIDENCE_IOU ? 1 : 0)) }];
+  return [{ trajectory, grades: ious.map((iou) => (iou >= cropIou ? 1 : 0)) }];
 }

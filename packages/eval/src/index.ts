@@ -1,5 +1,4 @@
 export {
-  defaultTagging,
   type ErrorKind,
   type ErrorTag,
   errorKinds,

@@ -54,7 +54,8 @@ const crop = (box: string) => `image_clue_0.crop((${box})).show()\n`;
 
 describe('metrics by what tasks call for', () => {
   const tasks = [task('a', turned), task('b', easy), task('c', {})];
-  const of = (results: readonly ScoredGroupResult[]) => taskMetrics(results, tasks);
+  const of = (results: readonly ScoredGroupResult[]) =>
+    taskMetrics(results, tasks, { cropIou: 0.5 });
 
   it('counts required tools where they are required, crops in the upright frame', () => {
     const metrics = of([

@@ -9,10 +9,8 @@ import {
   toolRecord,
 } from '@saccade/rewards';
 import type { ScoredTrajectory } from '@saccade/trajectory';
+import type { EvaluationSettings } from './evaluation-settings.ts';
 import { countLooks, meanOf } from './trajectory-metrics.ts';
-
-/** A crop that overlaps with the box by this much shows what is asked about. */
-const HIT_IOU = 0.5;
 
 interface Entry {
   readonly trajectory: ScoredTrajectory;
@@ -24,7 +22,7 @@ interface Entry {
  * Of tasks that say what they require (`metadata.requiredTools`):
  *
  * - `must_use/turn/ratio` turned as required, of the tasks that require a turn or flip;
- * - `must_use/crop/ratio` a crop with IoU ≥ 0.5, of those that require a crop;
+ * - `must_use/crop/ratio` a crop with IoU ≥ `cropIou`, of those that require a crop;
  * - `must_use/all/ratio` both, as far as required, of those that require anything;
  * - `needless_turns/ratio` turned or flipped, of those that require no turn.
  *
@@ -34,6 +32,7 @@ interface Entry {
 export function taskMetrics(
   results: readonly ScoredGroupResult[],
   tasks: readonly Task[],
+  { cropIou }: Pick<EvaluationSettings, 'cropIou'>,
 ): Record<string, number> {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const entries = results.flatMap(({ scored, contexts }): Entry[] => {
@@ -45,13 +44,13 @@ export function taskMetrics(
       task,
     }));
   });
-  return { ...requiredMetrics(entries), ...difficultyMetrics(entries) };
+  return { ...requiredMetrics(entries, cropIou), ...difficultyMetrics(entries) };
 }
 
-function requiredMetrics(entries: readonly Entry[]): Record<string, number> {
+function requiredMetrics(entries: readonly Entry[], cropIou: number): Record<string, number> {
   const records = entries
     .filter(({ task }) => task.metadata.requiredTools !== undefined)
-    .map(({ trajectory, context }) => usesOf(toolRecord(trajectory, context)));
+    .map(({ trajectory, context }) => usesOf(toolRecord(trajectory, context), cropIou));
   const share = (name: string, values: readonly (boolean | undefined)[]) =>
     meanOf(
       name,
@@ -80,7 +79,7 @@ function requiredMetrics(entries: readonly Entry[]): Record<string, number> {
 }
 
 /** Each undefined where the task does not ask for it. */
-function usesOf(record: ToolRecord) {
+function usesOf(record: ToolRecord, cropIou: number) {
   const required = record.facts.requiredTools ?? [];
   const used = new Set<string>(record.core.map(({ kind }) => kind));
   const turns = required.filter((kind) => orientationTools.has(kind));
@@ -89,7 +88,7 @@ function usesOf(record: ToolRecord) {
     turned: isUpright ? undefined : turns.every((kind) => used.has(kind)),
     turnedNeedlessly: isUpright ? [...used].some((kind) => orientationTools.has(kind)) : undefined,
     cropped: required.includes('crop')
-      ? cropIous(record.facts, record.core, 'canonical').some((iou) => iou >= HIT_IOU)
+      ? cropIous(record.facts, record.core, 'canonical').some((iou) => iou >= cropIou)
       : undefined,
   };
 }

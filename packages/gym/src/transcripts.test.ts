@@ -11,7 +11,7 @@ import type { Budgets } from './budgets.ts';
 import type { EnvStep } from './env.ts';
 import type { MessagePart, Protocol } from './protocol.ts';
 import { codedance } from './protocols/codedance.ts';
-import { codev, codevWith } from './protocols/codev.ts';
+import { codev } from './protocols/codev.ts';
 import { codevision } from './protocols/codevision.ts';
 import { pyvisionImage, pyvisionImageShort } from './protocols/pyvision-image.ts';
 import { pyvisionVideo, pyvisionVideoShort } from './protocols/pyvision-video.ts';
@@ -272,7 +272,7 @@ const cases: readonly [Protocol, Task, readonly Conversation[]][] = [
     ],
   ],
   [
-    codevWith('codev-fresh', { variables: 'fresh' }),
+    { ...codev.with({ variables: 'fresh' }), name: 'codev-fresh' },
     photo,
     [
       {

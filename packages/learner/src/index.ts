@@ -1,3 +1,5 @@
+export { type CoefficientSettings, coefficientSettings } from './coefficient-settings.ts';
+export { type Coefficients, checkCoefficients } from './coefficients.ts';
 export {
   createLearner,
   type Learner,

@@ -1,6 +1,6 @@
 /** Learning with a real policy on the reference backend, and the layout it reads. */
 import { algorithms, countGlobally, prepareStep } from '@saccade/algorithms';
-import { randomAt } from '@saccade/core';
+import { ConfigError, randomAt } from '@saccade/core';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import { constant, sgd } from '@saccade/optim';
 import {
@@ -17,6 +17,7 @@ import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { TrajectoryBuilder } from '@saccade/trajectory';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { coefficientSettings } from './coefficient-settings.ts';
 import { createLearner, type LearnerOptions, type TrainablePolicy } from './learner.ts';
 import { packStep, rangeOf, stepTokens } from './packed-step.ts';
 
@@ -122,7 +123,7 @@ function expectClose(found: readonly number[], expected: readonly number[], most
 
 describe('a learner', () => {
   it('has the same loss and weights however the step is split into micro-batches', async () => {
-    for (const name of ['grpo', 'clip-cov', 'gspo', 'ppo']) {
+    for (const name of ['grpo', 'clip-cov', 'gspo', 'ppo', 'optimal-token-baseline']) {
       const results = [];
       for (const microBatchTokens of [4096, 16, 1]) {
         const algorithm = algorithms.get(name);
@@ -183,6 +184,54 @@ describe('a learner', () => {
     const { tokenCount } = await learnerOf(masked).learn(none, 0);
     expect(tokenCount).toBe(0);
     expect(await logprobsOf(masked)).toEqual(before);
+  });
+
+  it('learns with the coefficients that the step before gave, and gives the next ones', async () => {
+    const control = coefficientSettings.parse({
+      klControl: 'adaptive',
+      klHorizon: 10,
+      entropyControl: 'adaptive',
+      // Above any entropy: the bonus grows from step to step.
+      entropyTarget: 100,
+    });
+    const algorithm = algorithms.get('grpo').with({ klCoefficient: 0.1 });
+    const [policy, reference] = [policyOf(), policyOf()];
+    const options = { algorithm, control, minibatches: 2, reference: async () => reference };
+    const learner = learnerOf(policy, options);
+    const first = await learner.learn(four, 0);
+    expect(first.metrics).toMatchObject({ 'coefficient/kl': 0.1, 'coefficient/entropy': 0 });
+    expect(first.coefficients?.entropy).toEqual({ coefficient: 0.005, applied: 0.005 });
+    expect(first.coefficients?.kl).not.toBe(0.1);
+    const { coefficients = {} } = first;
+    const second = await learner.learn(four, 2, { coefficients });
+    expect(second.metrics).toMatchObject({
+      'coefficient/kl': coefficients.kl,
+      'coefficient/entropy': 0.005,
+    });
+    // The same step with the first coefficients is another one.
+    const other = policyOf();
+    const again = learnerOf(other, { ...options, reference: async () => reference });
+    await again.learn(four, 0);
+    expect(await logprobsOf(other)).not.toEqual(await logprobsOf(policy));
+    await again.learn(four, 2);
+    expect(await logprobsOf(other)).not.toEqual(await logprobsOf(policy));
+  });
+
+  it('refuses an algorithm whose scores the policy does not give', async () => {
+    const policy = policyOf();
+    const algorithm = algorithms.get('optimal-token-baseline');
+    const narrow: TrainablePolicy = {
+      score: (packed, temperature) => policy.score(packed, temperature),
+      optimizerStep: (given) => policy.optimizerStep(given),
+      forwardBackward: (...given) => policy.forwardBackward(...given),
+    };
+    await expect(learnerOf(policy, { policy: narrow, algorithm }).learn(four, 0)).rejects.toThrow(
+      new ConfigError(
+        'algorithm',
+        'optimal-token-baseline needs sumSquaredProbs, which this policy does not score. ' +
+          'Train a policy on local kernels, or choose another algorithm.',
+      ),
+    );
   });
 
   it('counts an update whose gradient is not finite, and leaves the weights as they were', async () => {

@@ -8,13 +8,23 @@ import {
   countGlobally,
   finishMetrics,
   type GlobalCounts,
+  meanKl,
   type PreparedStep,
   prepareStep,
 } from '@saccade/algorithms';
+import { ConfigError } from '@saccade/core';
 import type { Optimizer, Schedule } from '@saccade/optim';
-import type { OptimizerStep, Policy } from '@saccade/policy';
+import type { OptimizerStep, Policy, ScoreOptions } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
+import type { CoefficientSettings } from './coefficient-settings.ts';
+import {
+  type Coefficients,
+  coefficientMetrics,
+  nextCoefficients,
+  startingCoefficients,
+  withCoefficients,
+} from './coefficients.ts';
 import { type PackedStep, packStep, rangeOf, type StepMinibatch } from './packed-step.ts';
 
 /** What of a policy is trained. */
@@ -45,12 +55,16 @@ export interface LearnerOptions {
   readonly oldLogprobs?: 'rollout' | 'policy';
   /** The reference policy, for algorithms with a KL term; asked for once it is needed. */
   readonly reference?: () => Promise<Pick<Policy, 'score'>>;
+  /** Which of the algorithm's coefficients follow what is measured. Default none. */
+  readonly control?: CoefficientSettings;
 }
 
 /** How one call learns. */
 export interface LearnOptions {
   /** How in-flight sampling requests are handled while weights change. Default `refuse`. */
   readonly inFlight?: NonNullable<OptimizerStep['inFlight']>;
+  /** The coefficients that the step before gave. Default those of the algorithm. */
+  readonly coefficients?: Coefficients;
 }
 
 /** Where learning stands: the gradient of a minibatch is there, or its optimizer step is taken. */
@@ -64,6 +78,8 @@ export interface LearnResult {
   readonly tokenCount: number;
   /** Updates whose gradient was not finite: weights and moments stayed as they were. */
   readonly skippedUpdates: number;
+  /** The coefficients of the next step, where some are adaptive. */
+  readonly coefficients?: Coefficients;
 }
 
 /** Learns from batches of trajectories. */
@@ -106,22 +122,28 @@ export function createLearner(options: LearnerOptions): Learner {
 }
 
 async function* learnStep(
-  options: LearnerOptions,
+  given: LearnerOptions,
   trained: readonly AdvantagedTrajectory[],
   firstUpdate: number,
-  { inFlight = 'refuse' }: LearnOptions,
+  { inFlight = 'refuse', coefficients: last }: LearnOptions,
 ): AsyncGenerator<LearningPoint, LearnResult> {
+  const { control } = given;
+  const coefficients = last ?? (control && startingCoefficients(given.algorithm, control)) ?? {};
+  const options = { ...given, algorithm: withCoefficients(given.algorithm, coefficients) };
   const { policy, optimizer, schedule, minibatches = 1 } = options;
   const { images, microBatchTokens = 8192, sharedPrefix = true } = options;
   const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
   const step = await packStep(trained, { images, microBatchTokens, sharedPrefix, minibatches });
   let tokenCount = 0;
   let skippedUpdates = 0;
-  if (step.minibatches.length === 0) return { metrics, tokenCount, skippedUpdates };
+  let entropySum = 0;
+  if (step.minibatches.length === 0) return { metrics, tokenCount, skippedUpdates, coefficients };
   const prepared = await prepare(options, step);
   for (const [index, minibatch] of step.minibatches.entries()) {
     const { loss, ...learned } = await learnMinibatch(options, prepared, minibatch);
     metrics.loss = (metrics.loss ?? 0) + loss;
+    const minibatchTokens = minibatch.tokens[1] - minibatch.tokens[0];
+    entropySum += (learned.entropy ?? Number.NaN) * minibatchTokens;
     for (const microBatch of minibatch.microBatches) tokenCount += microBatch.tokenCount;
     const learningRate = schedule(firstUpdate + index);
     yield 'gradient';
@@ -135,15 +157,26 @@ async function* learnStep(
     Object.assign(metrics, learned, { grad_norm: gradNorm, learning_rate: learningRate });
     if (index + 1 < step.minibatches.length) yield 'updated';
   }
-  return { metrics: { ...metrics, ...prepared.metrics }, tokenCount, skippedUpdates };
+  const all = { ...metrics, ...prepared.metrics, ...coefficientMetrics(coefficients) };
+  if (control === undefined) return { metrics: all, tokenCount, skippedUpdates };
+  const entropy = entropySum / step.tokens.lossMask.length;
+  const measured = {
+    kl: meanKl(options.algorithm, prepared.batch),
+    ...(Number.isFinite(entropy) && { entropy }),
+    sequences: prepared.counts.sequences,
+  };
+  const next = nextCoefficients(coefficients, measured, control);
+  return { metrics: all, tokenCount, skippedUpdates, coefficients: next };
 }
 
 /** Scores the step as far as the algorithm needs it, and fixes its advantages. */
 async function prepare(options: LearnerOptions, step: PackedStep): Promise<PreparedStep> {
   const { policy, algorithm, oldLogprobs: old = 'rollout', reference } = options;
   const needs = (input: string): boolean => algorithm.needs.includes(input);
-  const isRescored = needs('values') || needs('rolloutLogprobs') || old === 'policy';
-  const own = isRescored ? await scoreStep(options, policy, step) : undefined;
+  const isRescored =
+    needs('values') || needs('rolloutLogprobs') || needs('sumSquaredProbs') || old === 'policy';
+  const sumSquaredProbs = needs('sumSquaredProbs');
+  const own = isRescored ? await scoreStep(options, policy, step, { sumSquaredProbs }) : undefined;
   const referred =
     needs('refLogprobs') && reference !== undefined
       ? await scoreStep(options, await reference(), step)
@@ -151,31 +184,56 @@ async function prepare(options: LearnerOptions, step: PackedStep): Promise<Prepa
   const { rolloutLogprobs } = step.tokens;
   // An algorithm that takes the sampler's log-probs too corrects for the difference itself.
   const takesBoth = needs('rolloutLogprobs') || old === 'policy';
-  return prepareStep(algorithm, {
+  const oldLogprobs = (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs;
+  const prepared = prepareStep(algorithm, {
     ...step.tokens,
-    oldLogprobs: (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs,
+    // Of the same weights as the squared probabilities: else 1 − 2π + Σπ² may be below 0.
+    oldLogprobs: (sumSquaredProbs ? own?.logprobs : undefined) ?? oldLogprobs,
     ...(own?.values && { values: own.values }),
+    ...(own?.sumSquaredProbs && { sumSquaredProbs: own.sumSquaredProbs }),
     ...(referred && { refLogprobs: referred.logprobs }),
   });
+  return { ...prepared, batch: { ...prepared.batch, oldLogprobs } };
 }
 
-/** A policy's log-probs, and its values if it has a value head, in the step's order: [N] each. */
+/** What a policy says of a step, in the step's order: [N] each. */
+interface StepScores {
+  readonly logprobs: Float64Array;
+  values?: Float64Array;
+  sumSquaredProbs?: Float64Array;
+}
+
+/**
+ * A policy's log-probs, its values if it has a value head, and what is asked for.
+ *
+ * @throws ConfigError if the policy does not score what is asked for
+ */
 async function scoreStep(
-  { temperature = 1 }: LearnerOptions,
+  { algorithm, temperature = 1 }: LearnerOptions,
   policy: Pick<Policy, 'score'>,
   { minibatches, tokens }: PackedStep,
-): Promise<{ readonly logprobs: Float64Array; readonly values?: Float64Array }> {
+  options: ScoreOptions = {},
+): Promise<StepScores> {
   const N = tokens.lossMask.length;
-  const logprobs = new Float64Array(N);
-  let values: Float64Array | undefined;
+  const found: StepScores = { logprobs: new Float64Array(N) };
   for (const { packed, tokens: range } of minibatches.flatMap((one) => one.microBatches)) {
-    const scores = await policy.score(packed, temperature);
-    logprobs.set(scores.logprobs, range[0]);
-    if (scores.values === undefined) continue;
-    values ??= new Float64Array(N);
-    values.set(scores.values, range[0]);
+    const scores = await policy.score(packed, temperature, options);
+    found.logprobs.set(scores.logprobs, range[0]);
+    for (const name of ['values', 'sumSquaredProbs'] as const) {
+      const part = scores[name];
+      if (part === undefined) continue;
+      found[name] ??= new Float64Array(N);
+      found[name].set(part, range[0]);
+    }
+    if (options.sumSquaredProbs === true && scores.sumSquaredProbs === undefined) {
+      throw new ConfigError(
+        'algorithm',
+        `${algorithm.name} needs sumSquaredProbs, which this policy does not score. ` +
+          'Train a policy on local kernels, or choose another algorithm.',
+      );
+    }
   }
-  return { logprobs, ...(values !== undefined && { values }) };
+  return found;
 }
 
 /** Adds up the gradient of one minibatch over its micro-batches. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from '@saccade/core';
-import { type Audited, detectors, presetTerms } from '@saccade/rewards';
+import { type Audited, detectors, detectorsWith, presetTerms } from '@saccade/rewards';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { auditMetrics } from './audit-metrics.ts';
@@ -7,7 +7,7 @@ import type { Run } from './run.ts';
 
 const events: RunEvent[] = [];
 const run = {
-  parts: { scoring: { terms: presetTerms('pyvision') } },
+  parts: { scoring: { terms: presetTerms('pyvision') }, detectors: detectorsWith({}) },
   state: { rlSteps: 4 },
   onEvent: (event: RunEvent) => events.push(event),
 } as unknown as Run;

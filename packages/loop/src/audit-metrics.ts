@@ -15,7 +15,8 @@ export function auditMetrics(
   groups: readonly (readonly Audited[])[],
 ): Record<string, number> {
   try {
-    const { findings, correlations } = auditRewards({ groups, terms: parts.scoring.terms });
+    const input = { groups, terms: parts.scoring.terms };
+    const { findings, correlations } = auditRewards(input, parts.detectors);
     return Object.fromEntries([
       ...findings.map(({ detector, share }) => [`audit/${detector}`, share] as const),
       ...Object.entries(correlations).map(

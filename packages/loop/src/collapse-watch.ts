@@ -1,9 +1,6 @@
 /** Watches for interaction collapse: a policy that stops using its tools while it is trained. */
 
-/** Steps that the first and the latest mean are taken over. */
-const WINDOW = 3;
-/** Share of the first mean below which tool use counts as collapsed. */
-const COLLAPSED = 0.25;
+import type { RlSettings } from './settings/rl.ts';
 
 /** What is known so far; give it back with the next step. */
 export interface CollapseWatch {
@@ -20,20 +17,22 @@ export const freshWatch: CollapseWatch = { first: [], latest: [], hasWarned: fal
  * Notes the mean number of tool calls per trajectory of a step. PyVision-RL, arXiv:2602.20739, calls
  * it collapse when training drives tool use out; where tasks need no tools, fewer calls may be right.
  *
- * @returns the watch from here on, and a warning the first time that the mean of three steps lies
- *   below a quarter of the first three steps'
+ * @returns the watch from here on, and a warning the first time that the mean of `collapseSteps` steps
+ *   lies below `collapseShare` of that of the first ones
  */
 export function watchCollapse(
   watch: CollapseWatch,
   toolCalls: number,
+  { collapseSteps, collapseShare }: Pick<RlSettings, 'collapseSteps' | 'collapseShare'>,
 ): readonly [CollapseWatch, string | undefined] {
-  if (watch.first.length < WINDOW)
+  if (watch.first.length < collapseSteps) {
     return [{ ...watch, first: [...watch.first, toolCalls] }, undefined];
-  const latest = [...watch.latest, toolCalls].slice(-WINDOW);
+  }
+  const latest = [...watch.latest, toolCalls].slice(-collapseSteps);
   const [before, now] = [watch.first, latest].map(
-    (calls) => calls.reduce((sum, one) => sum + one, 0) / WINDOW,
+    (calls) => calls.reduce((sum, one) => sum + one, 0) / collapseSteps,
   ) as [number, number];
-  const isCollapsed = latest.length === WINDOW && now < COLLAPSED * before;
+  const isCollapsed = latest.length === collapseSteps && now < collapseShare * before;
   if (!isCollapsed || watch.hasWarned) return [{ ...watch, latest }, undefined];
   const message =
     `Tool calls fell from ${before.toFixed(2)} to ${now.toFixed(2)} per trajectory. If the tasks ` +

@@ -3,7 +3,8 @@ import type { Task } from '@saccade/gym';
 import type { Sampler } from '@saccade/policy';
 import { ResumableRollout, type RetryBudgets, Stopped } from '@saccade/rollout';
 import type { CancelReason } from '@saccade/schedulers';
-import type { Trajectory } from '@saccade/trajectory';
+import type { Group, Trajectory } from '@saccade/trajectory';
+import { baselinesPerTask } from './baseline.ts';
 import type { Run } from './run.ts';
 import type { TaskIndex } from './training-tasks.ts';
 
@@ -42,6 +43,7 @@ export class InFlightTask {
   readonly task: Task;
   readonly index: TaskIndex;
   readonly ordinal: number;
+  /** Of the group, and after them its baseline, where it has one. */
   readonly samples: readonly InFlightSample[];
   /** Nothing more is rolled out of it. */
   isOver: boolean;
@@ -58,7 +60,7 @@ export class InFlightTask {
     this.reason = stored?.reason;
     this.#policy = options.policy;
     this.samples = Array.from(
-      { length: run.config.rl.groupSize },
+      { length: run.config.rl.groupSize + baselinesPerTask(run.parts.algorithm) },
       (_, sampleIndex) => new InFlightSample(options, sampleIndex, this.#prefixKey),
     );
   }
@@ -67,9 +69,18 @@ export class InFlightTask {
     return this.samples.every(({ trajectory }) => trajectory !== undefined);
   }
 
-  /** Trajectories that have ended, failed ones among them. */
-  get trajectories(): readonly Trajectory[] {
-    return this.samples.flatMap(({ trajectory }) => trajectory ?? []);
+  /**
+   * Trajectories that have ended, failed ones among them. A baseline that was stopped is a failure:
+   * without it the group has no advantages.
+   */
+  get group(): Group {
+    const own = this.samples.filter(({ isBaseline }) => !isBaseline);
+    const baseline = this.samples.find(({ isBaseline }) => isBaseline);
+    return {
+      taskId: this.task.id,
+      trajectories: own.flatMap(({ trajectory }) => trajectory ?? []),
+      ...(baseline && { baseline: baseline.trajectory ?? baseline.rollout.soFar() }),
+    };
   }
 
   get #prefixKey(): string {
@@ -103,6 +114,7 @@ export class InFlightTask {
 }
 
 export class InFlightSample {
+  readonly isBaseline: boolean;
   trajectory: Trajectory | undefined;
   rollout: ResumableRollout;
   /** Times it was restarted. */
@@ -120,6 +132,8 @@ export class InFlightSample {
     this.restarts = stored?.restarts ?? 0;
     this.#spent = stored?.spent ?? {};
     const { config, parts } = run;
+    const isBaseline = sampleIndex === config.rl.groupSize;
+    this.isBaseline = isBaseline;
     let from = stored?.partial && {
       trajectory: find?.(stored.partial.id) as Trajectory,
       lastObservation: stored.partial.lastObservation,
@@ -131,6 +145,7 @@ export class InFlightSample {
         // A restarted rollout has other random numbers, and its requests do not mix with those it gave up.
         stream: `train/${ordinal}${this.restarts === 0 ? '' : `r${this.restarts}`}`,
         sampleIndex,
+        isBaseline,
         temperature: config.rl.temperature,
         maxTokensPerTurn: config.rollout.maxTurnTokens,
         maxContextTokens: config.rollout.maxContextTokens,

@@ -6,6 +6,7 @@ import type { Sampler } from '@saccade/policy';
 import type { ScoredGroupResult } from '@saccade/rewards';
 import type { CancelReason, ScheduleEvent } from '@saccade/schedulers';
 import type { Trajectory } from '@saccade/trajectory';
+import { baselinesPerTask } from './baseline.ts';
 import { InFlightTask, type StoredTask } from './in-flight-task.ts';
 import type { Run } from './run.ts';
 import type { TaskIndex, TrainingTasks } from './training-tasks.ts';
@@ -48,11 +49,12 @@ export abstract class InFlight {
 
   /** Trajectories that have not ended, and those of tasks that have not begun. */
   get trajectoryCount(): number {
-    const { groupSize } = this.options.run.config.rl;
+    const { config, parts } = this.options.run;
+    const each = config.rl.groupSize + baselinesPerTask(parts.algorithm);
     const open = this.tasks
       .filter(({ isOver }) => !isOver)
       .flatMap(({ samples }) => samples.filter(({ trajectory }) => trajectory === undefined));
-    return open.length + this.waiting.length * groupSize;
+    return open.length + this.waiting.length * each;
   }
 
   abstract begin(indices: readonly TaskIndex[]): void;
@@ -115,12 +117,11 @@ export abstract class InFlight {
   /** Scores the finished trajectories of a task, and reports the result. */
   protected async report(task: InFlightTask): Promise<void> {
     const { run, listener } = this.options;
-    const { id: taskId } = task.task;
-    const { trajectories } = task;
+    const { group } = task;
+    const { taskId } = group;
     const { retries } = run.config.rollout;
-    const group = { taskId, trajectories };
     const [result] =
-      trajectories.length === 0
+      group.trajectories.length === 0
         ? []
         : await scoreRollouts({ ...run.parts, retries }, [group], [task.task]);
     this.tasks = this.tasks.filter((one) => one !== task);

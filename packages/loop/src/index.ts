@@ -1,3 +1,4 @@
+export { baselinesPerTask, takesBaseline } from './baseline.ts';
 export { reinforce } from './rl.ts';
 export { Interrupted, type Run } from './run.ts';
 export { coldStartOf, saveRun } from './run-checkpoint.ts';

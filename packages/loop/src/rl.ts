@@ -6,8 +6,9 @@ import type { ScoredGroupResult } from '@saccade/rewards';
 import { runRollouts } from '@saccade/rollout';
 import type { ScheduleCommand } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
+import { takesBaseline } from './baseline.ts';
 import { nothingScored, stuckScheduler } from './loop-errors.ts';
-import { noteLearned, type Run, updatesDone } from './run.ts';
+import { learnOptions, noteLearned, type Run, updatesDone } from './run.ts';
 import { stepRow } from './step-row.ts';
 import { readSchedule, writeSchedule } from './stored-schedule.ts';
 import { reinforceStreaming } from './streaming.ts';
@@ -61,7 +62,9 @@ async function step(run: Run, schedule: Schedule): Promise<Record<string, number
   const [scheduled, rolloutSeconds] = await timed(() => gather(run, schedule));
   const { commands } = scheduled;
   const trained = commands.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
-  const [learned, learnSeconds] = await timed(() => run.learner.learn(trained, updatesDone(run)));
+  const [learned, learnSeconds] = await timed(() =>
+    run.learner.learn(trained, updatesDone(run), learnOptions(run)),
+  );
   const metrics = noteLearned(run, learned);
   run.state = { ...run.state, rlSteps: run.state.rlSteps + 1 };
   return {
@@ -145,6 +148,7 @@ async function rollOut(
   await parts.syncSampler();
   const { groups } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
     groupSize: rl.groupSize,
+    greedyBaseline: takesBaseline(parts.algorithm),
     seed: config.seed,
     stream: visit === 0 ? `train/${state.rlSteps}` : `train/${state.rlSteps}+${visit}`,
     temperature: rl.temperature,

@@ -5,6 +5,7 @@ import type { EvaluatedParts, EvaluationSettings } from '@saccade/eval';
 import type { Protocol } from '@saccade/gym';
 import type { Optimizer, Schedule } from '@saccade/optim';
 import type { Policy } from '@saccade/policy';
+import type { Detector } from '@saccade/rewards';
 import type { MakeEnv, PackingSettings, RolloutSettings } from '@saccade/rollout';
 import type { Scheduler, SchedulerKind } from '@saccade/schedulers';
 import type { CheckpointSettings } from './settings/checkpoint.ts';
@@ -41,6 +42,8 @@ export interface RunParts extends EvaluatedParts {
   readonly coldStart?: OpenColdStart;
   readonly makeEnv: MakeEnv;
   readonly algorithm: Algorithm;
+  /** What every step is audited by, at the run's thresholds. */
+  readonly detectors: readonly Detector[];
   readonly sftOptimizer: StageOptimizer;
   readonly schedulerKind: SchedulerKind;
   readonly scheduler: Scheduler;

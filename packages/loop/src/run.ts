@@ -1,7 +1,7 @@
 /** What the stages of a run share: its parts, its directory, its log, and where it stands. */
 
 import type { EvaluatedRun } from '@saccade/eval';
-import type { Learner, LearnResult } from '@saccade/learner';
+import type { Learner, LearnOptions, LearnResult } from '@saccade/learner';
 import type { RunParts, RunSections } from './run-parts.ts';
 
 /**
@@ -28,9 +28,13 @@ export class Interrupted extends Error {
 /** Adds the tokens of a learning step to the run's state, and returns its metrics. */
 export function noteLearned(
   run: Run,
-  { metrics, tokenCount, skippedUpdates }: LearnResult,
+  { metrics, tokenCount, skippedUpdates, coefficients }: LearnResult,
 ): Readonly<Record<string, number>> {
-  run.state = { ...run.state, tokens: run.state.tokens + tokenCount };
+  run.state = {
+    ...run.state,
+    tokens: run.state.tokens + tokenCount,
+    ...(coefficients && { coefficients }),
+  };
   if (skippedUpdates > 0) {
     const message =
       `Step ${run.state.rlSteps}: ${skippedUpdates} updates had a gradient that is not finite; ` +
@@ -38,6 +42,11 @@ export function noteLearned(
     run.onEvent({ kind: 'warning', message });
   }
   return metrics;
+}
+
+/** How the next step learns: with the coefficients that the step before gave. */
+export function learnOptions({ state }: Pick<Run, 'state'>): LearnOptions {
+  return state.coefficients === undefined ? {} : { coefficients: state.coefficients };
 }
 
 /** Updates of reinforcement learning that came before the next step. */

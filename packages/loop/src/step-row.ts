@@ -12,7 +12,9 @@ import {
 import type { Task } from '@saccade/gym';
 import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
 import { type AdvantagedTrajectory, countDrops, type ScheduleCommand } from '@saccade/schedulers';
+import { everyTrajectory } from '@saccade/trajectory';
 import { auditMetrics } from './audit-metrics.ts';
+import { baselinesPerTask } from './baseline.ts';
 import { type CollapseWatch, freshWatch, watchCollapse } from './collapse-watch.ts';
 import type { Run } from './run.ts';
 
@@ -39,9 +41,10 @@ export async function stepRow(
   const groups = results.map(({ scored }) => scored);
   const every = config.rl.keepTrajectoriesEverySteps;
   if (every > 0 && state.rlSteps % every === 0) {
-    const kept = groups.flatMap(({ trajectories }) => trajectories);
+    const kept = groups.flatMap(everyTrajectory);
+    const count = config.rl.groupSize + baselinesPerTask(run.parts.algorithm);
     const name = `step-${String(state.rlSteps).padStart(6, '0')}`;
-    await keep(run, name, kept, tasks, config.rl.groupSize);
+    await keep(run, name, kept, tasks, count);
   }
   const drops = Object.entries(countDrops(commands)).flatMap(([reason, dropped]) => [
     [`filter/${reason}/groups`, dropped.groups],
@@ -64,9 +67,9 @@ export async function stepRow(
   return {
     // Where rollouts stream, a step may end before any of them does.
     ...rolledOut,
-    ...taskMetrics(results, tasks),
-    ...faithfulnessOf(results, onWarning),
-    ...errorMetrics(results, onWarning),
+    ...taskMetrics(results, tasks, config.evaluation),
+    ...faithfulnessOf(results, config.evaluation, onWarning),
+    ...errorMetrics(results, config.evaluation, onWarning),
     ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),
@@ -88,7 +91,7 @@ const watches = new WeakMap<Run, CollapseWatch>();
 
 function warnOfCollapse(run: Run, toolCalls: number | undefined): void {
   if (toolCalls === undefined) return;
-  const [watch, message] = watchCollapse(watches.get(run) ?? freshWatch, toolCalls);
+  const [watch, message] = watchCollapse(watches.get(run) ?? freshWatch, toolCalls, run.config.rl);
   watches.set(run, watch);
   if (message !== undefined) run.onEvent({ kind: 'warning', message });
 }

@@ -8,7 +8,7 @@ import { FreeRunning } from './free-running.ts';
 import type { FlightListener, StoredFlight } from './in-flight.ts';
 import { Lockstep } from './lockstep.ts';
 import { nothingScored, stuckScheduler } from './loop-errors.ts';
-import { noteLearned, type Run, updatesDone } from './run.ts';
+import { learnOptions, noteLearned, type Run, updatesDone } from './run.ts';
 import { stalenessMetrics } from './staleness-metrics.ts';
 import { stepRow } from './step-row.ts';
 import { StepVersions } from './step-versions.ts';
@@ -161,7 +161,8 @@ class Stream implements FlightListener {
       const batch = this.#batch;
       if (batch === undefined && flight.trajectoryCount === 0) throw stuckScheduler(this.#run);
       const run = this.#run;
-      const learning = batch && run.learner.learnInParts(batch, updatesDone(run));
+      const learning =
+        batch && run.learner.learnInParts(batch, updatesDone(run), learnOptions(run));
       let learned: Readonly<Record<string, number>> | undefined;
       while (learned === undefined) {
         let part: IteratorResult<LearningPoint, LearnResult> | undefined;
@@ -194,7 +195,9 @@ class Stream implements FlightListener {
     this.#beginStep();
     for (;;) {
       const batch = await this.#nextBatch();
-      const learned = await this.#run.learner.learn(batch, updatesDone(this.#run), { inFlight });
+      const run = this.#run;
+      const options = { ...learnOptions(run), inFlight } as const;
+      const learned = await run.learner.learn(batch, updatesDone(run), options);
       if (await this.#finishStep(batch, noteLearned(this.#run, learned))) return;
     }
   }

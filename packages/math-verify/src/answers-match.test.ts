@@ -104,3 +104,17 @@ describe('any text', () => {
     expect(processorMs() - start).toBeLessThan(limitMs);
   });
 });
+
+describe('another precision', () => {
+  const exact = { roundedTolerance: 1e-6, exactTolerance: 1e-9, probes: 24, neededProbes: 6 };
+
+  it('decides about rounded numbers, exact ones and symbols', () => {
+    expect(answersMatch('3.14', '\\pi')).toBe(false);
+    expect(answersMatch('3.14', '\\pi', { ...exact, roundedTolerance: 1e-3 })).toBe(true);
+    expect(answersMatch('\\frac{22}{7}', '\\pi')).toBe(false);
+    expect(answersMatch('\\frac{22}{7}', '\\pi', { ...exact, exactTolerance: 1e-3 })).toBe(true);
+    expect(answersMatch('(x+1)^2', 'x^2+2x+1')).toBe(true);
+    const tooFew = { ...exact, probes: 4 };
+    expect(answersMatch('(x+1)^2', 'x^2+2x+1', tooFew)).toBe(false);
+  });
+});

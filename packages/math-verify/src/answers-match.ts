@@ -1,6 +1,7 @@
 /** Compares two answers as written: parse both, then compare what they say. */
 import { areEquivalent } from './equivalence.ts';
 import { parseAnswer } from './parse-answer.ts';
+import { defaultPrecision, type Precision } from './precision.ts';
 
 /**
  * True if both texts state the same mathematics, however they are written.
@@ -16,16 +17,21 @@ import { parseAnswer } from './parse-answer.ts';
  *
  * @param answer    what the model answered
  * @param expected  the reference; it decides how an ambiguous answer is read
+ * @param precision how near values must be; default six figures of rounded numbers, nine of exact ones
  */
-export function answersMatch(answer: string, expected: string): boolean {
+export function answersMatch(
+  answer: string,
+  expected: string,
+  precision: Precision = defaultPrecision,
+): boolean {
   if (answer.trim() === '' || expected.trim() === '') return false;
   if (answer.trim() === expected.trim()) return true;
   const [a, e] = [parseAnswer(answer), parseAnswer(expected)];
-  if (areEquivalent(a, e)) return true;
+  if (areEquivalent(a, e, precision)) return true;
   if ((a.kind === 'text') === (e.kind === 'text')) return false;
   // A few letters opposite a formula may be a product: xy for x · y.
   const word = (a.kind === 'text' ? answer : expected).trim();
   if (!/^[A-Za-z]{2,4}$/.test(word)) return false;
   const [x, y] = [answer, expected].map((text) => parseAnswer(text, { isFormula: true }));
-  return x !== undefined && y !== undefined && areEquivalent(x, y);
+  return x !== undefined && y !== undefined && areEquivalent(x, y, precision);
 }

@@ -1,6 +1,7 @@
 /** Whether two mathematical answers say the same. */
 import type { Budget } from './evaluate.ts';
 import { contains, type Expression, mapChildren } from './expression.ts';
+import { defaultPrecision, type Precision } from './precision.ts';
 import { areEqualSets, realSetOf } from './real-sets.ts';
 import { resolveRelations } from './relations.ts';
 import { areEqualScalars } from './scalars.ts';
@@ -11,8 +12,12 @@ const evaluationBudget = 30_000;
 const comparisonCost = 20;
 
 /** What an answer is compared as: `expected` decides how `answer` is read. */
-export function areEquivalent(answer: Expression, expected: Expression): boolean {
-  return compare(answer, expected, { left: evaluationBudget });
+export function areEquivalent(
+  answer: Expression,
+  expected: Expression,
+  precision: Precision = defaultPrecision,
+): boolean {
+  return compare(answer, expected, { left: evaluationBudget, precision });
 }
 
 function compare(answer: Expression, expected: Expression, budget: Budget): boolean {
@@ -161,7 +166,7 @@ function compareSets(a: Expression, e: Expression, budget: Budget): boolean {
     [a, e].some(({ kind }) => kind === 'set') && [a, e].some(({ kind }) => kind === 'bracketed');
   if (isTuple) return false;
   const [left, right] = [realSetOf(a, budget), realSetOf(e, budget)];
-  if (left !== undefined && right !== undefined) return areEqualSets(left, right);
+  if (left !== undefined && right !== undefined) return areEqualSets(left, right, budget);
   if (a.kind === 'set' && e.kind === 'set') return inAnyOrder(a.items, e.items, budget);
   if (a.kind === 'numberSet' && e.kind === 'numberSet') return a.name === e.name;
   if (a.kind !== 'setOperation' || e.kind !== 'setOperation' || a.operation !== e.operation) {

@@ -19,10 +19,15 @@ import {
   undefinedNumber,
 } from './complex.ts';
 import type { Expression } from './expression.ts';
+import type { Precision } from './precision.ts';
 
-/** Counts evaluated parts down, so that any comparison ends: a limit of work, not of the clock. */
+/**
+ * What goes along with a comparison. Evaluated parts are counted down, so that any of them ends: a
+ * limit of work, not of the clock.
+ */
 export interface Budget {
   left: number;
+  readonly precision: Precision;
 }
 
 export type Point = ReadonlyMap<string, Complex>;

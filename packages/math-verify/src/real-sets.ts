@@ -1,6 +1,7 @@
 /** Sets of real numbers as sorted unions of intervals; points are intervals of one number. */
 import type { Budget } from './evaluate.ts';
 import type { Expression } from './expression.ts';
+import { defaultPrecision } from './precision.ts';
 import { constantOf } from './scalars.ts';
 
 interface Interval {
@@ -22,11 +23,11 @@ const everything: RealSet = [
   },
 ];
 
-const isSame = (a: number, b: number): boolean =>
+const isSame = (a: number, b: number, { exactTolerance } = defaultPrecision): boolean =>
   a === b ||
   (Number.isFinite(a) &&
     Number.isFinite(b) &&
-    Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)));
+    Math.abs(a - b) <= exactTolerance * Math.max(Math.abs(a), Math.abs(b)));
 
 function merged(intervals: readonly Interval[]): RealSet {
   const sorted = intervals
@@ -127,15 +128,15 @@ export function solvedSetOf(expression: Expression, budget: Budget): RealSet | u
   return set;
 }
 
-export function areEqualSets(a: RealSet, b: RealSet): boolean {
+export function areEqualSets(a: RealSet, b: RealSet, { precision }: Budget): boolean {
   return (
     a.length === b.length &&
     a.every((interval, index) => {
       const other = b[index];
       return (
         other !== undefined &&
-        isSame(interval.low, other.low) &&
-        isSame(interval.high, other.high) &&
+        isSame(interval.low, other.low, precision) &&
+        isSame(interval.high, other.high, precision) &&
         interval.hasLow === other.hasLow &&
         interval.hasHigh === other.hasHigh
       );

@@ -26,7 +26,7 @@ export function resolveRelations(a: Expression, e: Expression, budget: Budget): 
   if (solvedA !== undefined && solvedE !== undefined) {
     const names = [a, e].map((one) => (one.kind === 'relation' ? symbolsOf(one).join() : ''));
     const isSameName = names.includes('') || names[0] === names[1];
-    return isSameName && areEqualSets(solvedA, solvedE);
+    return isSameName && areEqualSets(solvedA, solvedE, budget);
   }
   if (a.kind === 'relation' && e.kind === 'relation') return compareBoth(a, e, budget);
   // An equation that is asked for is not its right side: 0 is not an answer to x + y = 0.
@@ -153,14 +153,18 @@ function sameRelation(a: RelationExpression, e: RelationExpression, budget: Budg
       return other !== undefined && areEqualScalars(side, other, budget);
     });
   }
-  const pairs = probePoints(names)
+  const { exactTolerance, neededProbes } = budget.precision;
+  const pairs = probePoints(names, budget)
     .map((point) => [a, e].map((one) => one.sides.map((side) => evaluate(side, point, budget))))
     .map(([f = [], g = []]) => [f, g].map(([x, y]) => (x && y ? subtract(x, y) : undefined)))
     .filter(([f, g]) => f && g && isFiniteNumber(f) && isFiniteNumber(g) && isReal(f) && isReal(g));
   const [first] = pairs;
   const [f, g] = first ?? [];
-  if (pairs.length < 6 || !f || !g || magnitude(f) === 0 || magnitude(g) === 0) return false;
+  if (pairs.length < neededProbes || !f || !g || magnitude(f) === 0 || magnitude(g) === 0)
+    return false;
   const isOrdered = p !== '=' && p !== '≠';
   if (isOrdered && Math.sign(f.re) * Math.sign(g.re) !== sign) return false;
-  return pairs.every(([x, y]) => x && y && areClose(multiply(x, g), multiply(y, f), 1e-8));
+  // Of products of two values each.
+  const tolerance = 10 * exactTolerance;
+  return pairs.every(([x, y]) => x && y && areClose(multiply(x, g), multiply(y, f), tolerance));
 }

@@ -4,14 +4,6 @@ import { type Complex, isFiniteNumber, isReal, magnitude, real, subtract } from 
 import { type Budget, evaluate, type Point } from './evaluate.ts';
 import { contains, type Expression, symbolsOf } from './expression.ts';
 
-/** Rounded decimals may differ by this share: six figures. */
-const roundedTolerance = 1e-6;
-/** Exact expressions may differ by what float64 loses in evaluating them. */
-const exactTolerance = 1e-9;
-/** Points tried, and points that must agree. */
-const pointCount = 24;
-const neededPoints = 6;
-
 /** A number with a decimal point is taken as rounded. */
 const isRounded = (expression: Expression): boolean =>
   contains(expression, (part) => part.kind === 'number' && part.isDecimal);
@@ -27,8 +19,8 @@ export function constantOf(expression: Expression, budget: Budget): number | und
  * Points to probe at, the same for every call: magnitudes from a half to eight, both signs. The
  * first are positive, where roots and logarithms live.
  */
-export function probePoints(names: readonly string[]): readonly Point[] {
-  return Array.from({ length: pointCount }, (_, index) => {
+export function probePoints(names: readonly string[], { precision }: Budget): readonly Point[] {
+  return Array.from({ length: precision.probes }, (_, index) => {
     const entries = names.map((name) => {
       const random = randomAt(hashString(name), index);
       const sign = index % 3 === 2 && random.uniform() < 0.7 ? -1 : 1;
@@ -46,15 +38,16 @@ export function areClose(a: Complex, b: Complex, tolerance: number): boolean {
 /**
  * Whether two scalar expressions are equal.
  *
- * Whole numbers are compared digit by digit. Without symbols the values must agree to nine figures,
- * or to six where one of them is written as a decimal. With symbols both are evaluated at random
- * real points; at least six points where both are defined must agree, and none may differ (the test
+ * Whole numbers are compared digit by digit. Without symbols the values must agree to the exact
+ * tolerance, or to the rounded one where one of them is written as a decimal. With symbols both are
+ * evaluated at random real points; enough points where both are defined must agree, and none may differ (the test
  * of Schwartz and Zippel, over the reals). Where one side leaves the reals the point is not counted,
  * unless neither is real anywhere.
  */
 export function areEqualScalars(a: Expression, b: Expression, budget: Budget): boolean {
   const [left, right] = [integerText(a), integerText(b)];
   if (left !== undefined && right !== undefined) return left === right;
+  const { roundedTolerance, exactTolerance } = budget.precision;
   const tolerance = isRounded(a) || isRounded(b) ? roundedTolerance : exactTolerance;
   const names = symbolsOf(a, b);
   if (names.length === 0) {
@@ -65,8 +58,12 @@ export function areEqualScalars(a: Expression, b: Expression, budget: Budget): b
   }
   if (names.length > 12) return false;
   return agreeAtPoints(
-    probePoints(names).map((point) => [evaluate(a, point, budget), evaluate(b, point, budget)]),
+    probePoints(names, budget).map((point) => [
+      evaluate(a, point, budget),
+      evaluate(b, point, budget),
+    ]),
     (x, y) => areClose(x, y, tolerance) || cancels(a, b, x, y),
+    budget,
   );
 }
 
@@ -82,11 +79,12 @@ function cancels(a: Expression, b: Expression, x: Complex, y: Complex): boolean 
 function agreeAtPoints(
   pairs: readonly (readonly [Complex, Complex])[],
   agrees: (x: Complex, y: Complex) => boolean,
+  { precision }: Budget,
 ): boolean {
   const defined = pairs.filter(([x, y]) => isFiniteNumber(x) && isFiniteNumber(y));
   const realOnes = defined.filter(([x, y]) => isReal(x) && isReal(y));
   const counted = realOnes.length > 0 ? realOnes : defined;
-  return counted.length >= neededPoints && counted.every(([x, y]) => agrees(x, y));
+  return counted.length >= precision.neededProbes && counted.every(([x, y]) => agrees(x, y));
 }
 
 /** Only what is written as infinity is infinite; an overflow is not. */

@@ -56,6 +56,14 @@ export interface Scores {
   readonly entropy: Float32Array;
   /** [N] expected return before the target is chosen; only of a policy with a value head. */
   readonly values?: Float32Array;
+  /** [N] Σ over the vocabulary of the squared probabilities; only where it was asked for. */
+  readonly sumSquaredProbs?: Float32Array;
+}
+
+/** What is scored beside log-probs and entropies. */
+export interface ScoreOptions {
+  /** Whether to give `sumSquaredProbs`: a second pass of the LM head. Default false. */
+  readonly sumSquaredProbs?: boolean;
 }
 
 /** A loss as a pure function of the scores. */

@@ -181,3 +181,48 @@ export const squares: LossFunction = ({ logprobs }) => ({
   loss: logprobs.reduce((sum, lp) => sum + lp * lp, 0),
   gradLogprobs: logprobs.map((lp) => 2 * lp),
 });
+
+/**
+ * The sums of squared probabilities are those of the log-probs of the whole vocabulary, and asking for
+ * them changes nothing else.
+ *
+ * @param vocabulary tokens that the model has logits of
+ */
+export async function checkSumSquaredProbs(
+  policy: Policy,
+  prompt: ContractPrompt,
+  vocabulary: number,
+): Promise<void> {
+  const segments = [{ ...prompt, parent: -1 }];
+  const length = prompt.tokens.length;
+  // Every token of the vocabulary behind two contexts, and a row that is left out.
+  const rows = Int32Array.from({ length: 2 * vocabulary + 1 }, (_, i) =>
+    i < vocabulary ? length - 1 : 0,
+  );
+  const targets = rows.map((_, i) => (i < 2 * vocabulary ? i % vocabulary : -1));
+  const batch = { segments, rows, targets };
+  // The sharper one puts nearly all of the probability on few tokens.
+  for (const temperature of [1, 0.05]) {
+    const plain = await policy.score(batch, temperature);
+    if (plain.sumSquaredProbs !== undefined) fail('Sums of squares were not asked for.');
+    const scores = await policy.score(batch, temperature, { sumSquaredProbs: true });
+    const { sumSquaredProbs = [] } = scores;
+    expectClose('log-prob beside sums of squares', scores.logprobs, plain.logprobs, 0);
+    const want = Array.from(rows, (row, i) => {
+      if (i === 2 * vocabulary) return 0;
+      const first = row === 0 ? vocabulary : 0;
+      const all = scores.logprobs.subarray(first, first + vocabulary);
+      return all.reduce((sum, logprob) => sum + Math.exp(2 * logprob), 0);
+    });
+    // Relative: a sum of squares may be as small as 1 / vocabulary.
+    const ratios = want.map((sum, i) =>
+      sum === 0 ? (sumSquaredProbs[i] ?? 1) : (sumSquaredProbs[i] as number) / sum - 1,
+    );
+    expectClose(
+      'sum of squared probabilities over the oracle, less 1',
+      ratios,
+      want.map(() => 0),
+      1e-4,
+    );
+  }
+}

@@ -4,6 +4,7 @@ export type {
   ModelImage,
   PackedBatch,
   PackedSegment,
+  ScoreOptions,
   Scores,
 } from './batch.ts';
 export {
@@ -13,7 +14,14 @@ export {
   type LocalPolicyParts,
   loadLocalPolicy,
 } from './local-policy.ts';
-export { type ModelConfig, nanoConfig, parseConfig, type VisionConfig } from './models/config.ts';
+export {
+  type ModelConfig,
+  type ModelSize,
+  nanoConfig,
+  nanoSize,
+  parseConfig,
+  type VisionConfig,
+} from './models/config.ts';
 export type {
   ContentPart,
   EncodedContent,

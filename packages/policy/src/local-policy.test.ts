@@ -9,11 +9,13 @@ import {
   checkSampledEqualsScored,
   checkSamplingIsBatchInvariant,
   checkScoresAreBatchInvariant,
+  checkSumSquaredProbs,
   contractRequest,
   scoringBatch,
   squares,
 } from './contract.ts';
-import { type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import { nanoConfig, nanoSize } from './models/config.ts';
 import { placeTokens } from './models/positions.ts';
 import { noiseImage, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
@@ -55,6 +57,10 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
 
   it('scores a sequence with the same bits alone and in a batch', async () => {
     await checkScoresAreBatchInvariant(policy, imagePrompt('Which digit?', 3));
+  });
+
+  it('sums the squared probabilities of the vocabulary', async () => {
+    await checkSumSquaredProbs(policy, imagePrompt('Which digit?', 6), policy.config.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {
@@ -170,5 +176,18 @@ describe('placeTokens', () => {
     expect(() => placeTokens(tokens.subarray(0, 5), [image], 0, tinyProcessor.tokens, 2)).toThrow(
       /no 4 placeholders/,
     );
+  });
+});
+
+describe('a policy of another size', () => {
+  it('records the log-probs that training computes', async () => {
+    const device = referenceDevice();
+    const size = { ...nanoSize, layers: 1, hidden: 24, heads: 2, kvHeads: 1, intermediate: 20 };
+    const vision = { visionLayers: 1, visionHidden: 16, visionHeads: 2, visionIntermediate: 12 };
+    const config = nanoConfig(300, tinyProcessor.tokens, { ...size, ...vision });
+    const policy = createLocalPolicy({ device, config, processor: tinyProcessor, seed: 2 });
+    await checkSampledEqualsScored(policy, imagePrompt('Which digit?', 1));
+    policy.dispose();
+    device.dispose();
   });
 });

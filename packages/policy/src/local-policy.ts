@@ -7,7 +7,7 @@ import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
-import type { LossFunction, PackedBatch, Scores } from './batch.ts';
+import type { LossFunction, PackedBatch, ScoreOptions, Scores } from './batch.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
 import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
 import { parameterSpecs } from './models/qwen2-5-vl.ts';
@@ -25,6 +25,7 @@ import { loadProcessor } from './processor/load-processor.ts';
 import { formatPreprocessor } from './processor/preprocessor-config.ts';
 import type { QwenProcessor } from './processor/qwen-processor.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
+import { sumSquaredProbs } from './sum-squared-probs.ts';
 import { TrainingState } from './training-state.ts';
 
 const VALUE_HEAD_FILE = 'value_head.safetensors';
@@ -161,14 +162,12 @@ export class LocalPolicy implements Policy {
     this.#engine.release(key);
   }
 
-  async score(batch: PackedBatch, temperature = 1): Promise<Scores> {
-    const scored = scope(() => this.#score(batch, temperature));
+  async score(batch: PackedBatch, temperature = 1, options: ScoreOptions = {}): Promise<Scores> {
+    const scored = scope(() => this.#score(batch, temperature, options));
     try {
-      return await readScores(scored);
+      return await readScores(scored, batch);
     } finally {
-      scored.logprobs.dispose();
-      scored.entropy.dispose();
-      scored.values?.dispose();
+      for (const one of Object.values(scored)) one?.dispose();
     }
   }
 
@@ -182,7 +181,7 @@ export class LocalPolicy implements Policy {
     const tape = new Tape(tracked);
     try {
       const scored = tape.run(() => this.#score(batch, temperature));
-      const scores = await readScores(scored);
+      const scores = await readScores(scored, batch);
       const result = loss(scores);
       const count = [batch.targets.length];
       const seeds: [Tensor, Tensor][] = [
@@ -284,9 +283,10 @@ export class LocalPolicy implements Policy {
     for (const weight of Object.values(this.#parameters)) weight.dispose();
   }
 
-  #score(batch: PackedBatch, temperature: number) {
+  #score(batch: PackedBatch, temperature: number, options?: ScoreOptions): ScoredTensors {
     const { device, config } = this;
-    return scorePacked(device, this.#parameters, config, planOf(batch), batch, temperature);
+    const plan = planOf(batch);
+    return scorePacked(device, this.#parameters, config, plan, batch, temperature, options);
   }
 }
 
@@ -317,17 +317,19 @@ async function loadValueHead(
 }
 
 /** Reads all at once, so that the device is awaited once. */
-async function readScores({ logprobs, entropy, values }: ScoredTensors): Promise<Scores> {
-  const reads = [logprobs, entropy, ...(values === undefined ? [] : [values])];
-  const [first, second, third] = (await Promise.all(reads.map((one) => one.read()))) as [
-    Float32Array,
-    Float32Array,
-    Float32Array?,
-  ];
+async function readScores(scored: ScoredTensors, { targets }: PackedBatch): Promise<Scores> {
+  const read = async (one: Tensor): Promise<Float32Array> => (await one.read()) as Float32Array;
+  const [logprobs, entropy, values, sharpened] = await Promise.all([
+    read(scored.logprobs),
+    read(scored.entropy),
+    scored.values && read(scored.values),
+    scored.sharpened && read(scored.sharpened),
+  ]);
   return {
-    logprobs: first,
-    entropy: second,
-    ...(third !== undefined && { values: third }),
+    logprobs,
+    entropy,
+    ...(values && { values }),
+    ...(sharpened && { sumSquaredProbs: sumSquaredProbs(targets, logprobs, sharpened) }),
   };
 }
 

@@ -4,7 +4,7 @@
  * know nothing else of a model.
  */
 import type { Optimizer } from '@saccade/optim';
-import type { LossFunction, ModelImage, PackedBatch, Scores } from './batch.ts';
+import type { LossFunction, ModelImage, PackedBatch, ScoreOptions, Scores } from './batch.ts';
 
 /** Text and images in order of appearance. */
 export type ContentPart =
@@ -132,7 +132,7 @@ export interface Policy {
   /** Drops the cache of a conversation, or of a shared prefix. */
   release(key: string): void;
   /** Log-probs and entropies [N] of the batch's targets. Default temperature: 1. */
-  score(batch: PackedBatch, temperature?: number): Promise<Scores>;
+  score(batch: PackedBatch, temperature?: number, options?: ScoreOptions): Promise<Scores>;
   /** Scores the batch, calls `loss` with the scores, and accumulates ∂loss/∂parameters. */
   forwardBackward(
     batch: PackedBatch,

@@ -4,18 +4,20 @@ import { expectLength } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { attention, gatherRows, linearLogprob, type Tensor, tensor } from '@saccade/tensor';
-import type { PackedBatch } from './batch.ts';
+import type { PackedBatch, ScoreOptions } from './batch.ts';
 import type { ModelConfig } from './models/config.ts';
 import { placeTokens } from './models/positions.ts';
 import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
 import { predictValues } from './models/value-head.ts';
 import { expectRange } from './ranges.ts';
 
-/** Log-probs, entropies and, with a value head, values of the targets: [N] each, on the device. */
+/** What `Scores` is made of: [N] each, on the device. */
 export interface ScoredTensors {
   readonly logprobs: Tensor;
   readonly entropy: Tensor;
   readonly values?: Tensor;
+  /** Log-probs at half the temperature, where the sum of squared probabilities was asked for. */
+  readonly sharpened?: Tensor;
 }
 
 /** Scores the batch's targets. */
@@ -26,6 +28,7 @@ export function scorePacked(
   plan: SegmentPlan,
   batch: PackedBatch,
   temperature: number,
+  { sumSquaredProbs = false }: ScoreOptions = {},
 ): ScoredTensors {
   checkBatch(config, plan, batch);
   const input = decoderInput(config, plan, batch);
@@ -37,9 +40,13 @@ export function scorePacked(
   const hidden = finalNorm(parameters, config, gatherRows(x, index));
   const targets = tensor(device, 'i32', [batch.targets.length], batch.targets);
   const values = predictValues(parameters, hidden);
+  const head = lmHead(parameters, config);
   return {
-    ...linearLogprob(hidden, lmHead(parameters, config), targets, temperature),
+    ...linearLogprob(hidden, head, targets, temperature),
     ...(values !== undefined && { values }),
+    ...(sumSquaredProbs && {
+      sharpened: linearLogprob(hidden, head, targets, temperature / 2).logprobs,
+    }),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   checkConversationReuse,
   checkSampledEqualsScored,
   checkSamplingIsBatchInvariant,
+  checkSumSquaredProbs,
   contractRequest,
   scoringBatch,
 } from './contract.ts';
@@ -53,6 +54,10 @@ describe.skipIf(!webgpu.available)('a tiny policy on WebGPU', { timeout: 600_000
 
   it('samples the same tokens and log-probs alone and in a batch', async () => {
     await checkSamplingIsBatchInvariant(onGpu, [prompt(1), prompt(22)]);
+  });
+
+  it('sums the squared probabilities of the vocabulary', async () => {
+    await checkSumSquaredProbs(onGpu, prompt(6), onGpu.config.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {

@@ -3,9 +3,12 @@ import {
   type Audited,
   type AuditedStep,
   type AuditReport,
+  type AuditSettings,
   auditRewards,
+  type ContextOptions,
   type Detector,
   detectors,
+  detectorsWith,
   exact,
   makeContext,
   type RewardTerm,
@@ -47,7 +50,9 @@ export interface AuditRunOptions {
   /** The terms of the run's reward; without them all terms are expected to vary. */
   readonly terms?: readonly RewardTerm[];
   /** Thresholds by detector. */
-  readonly thresholds?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly thresholds?: AuditSettings;
+  /** How the run's code was followed. */
+  readonly analysis?: ContextOptions['analysis'];
 }
 
 /**
@@ -58,16 +63,13 @@ export interface AuditRunOptions {
  */
 export async function auditRun(
   directory: string,
-  { only, thresholds = {}, terms }: AuditRunOptions = {},
+  { only, thresholds = {}, terms, analysis }: AuditRunOptions = {},
 ): Promise<RunAudit> {
-  for (const name of Object.keys(thresholds)) detectors.get(name);
-  const chosen = detectors
-    .entries()
-    .map(([name, detector]) => detector.with(thresholds[name] ?? {}));
+  const chosen = detectorsWith(thresholds);
   const stored = await readStoredRun(directory, only);
   const gaps = [...stored.gaps];
   const metrics = readRows(directory, gaps);
-  const groups = auditedGroups(stored);
+  const groups = auditedGroups(stored, analysis);
   const steps = stepsOf(metrics);
   const report = auditRewards({ groups, steps, ...(terms && { terms }) }, chosen);
   return {
@@ -89,21 +91,29 @@ export async function auditRun(
 }
 
 /** The groups of stored trajectories as audits take them. */
-function auditedGroups({ sets }: Pick<StoredRun, 'sets'>): readonly (readonly Audited[])[] {
+function auditedGroups(
+  { sets }: Pick<StoredRun, 'sets'>,
+  analysis: ContextOptions['analysis'],
+): readonly (readonly Audited[])[] {
   // Evaluations repeat their tasks: only with the file's name are their ids different.
   const isUnique = sets.length === 1 || sets.every(({ step }) => step !== undefined);
   return sets.flatMap(({ name, groups }: StoredSet) =>
-    groups.map((group) => auditedOf(group, isUnique ? '' : `${name}: `)),
+    groups.map((group) => auditedOf(group, isUnique ? '' : `${name}: `, analysis)),
   );
 }
 
-function auditedOf({ trajectories, task }: StoredGroup, prefix: string): readonly Audited[] {
+function auditedOf(
+  { trajectories, task }: StoredGroup,
+  prefix: string,
+  analysis: ContextOptions['analysis'],
+): readonly Audited[] {
+  const options = { verifier: exact, ...(analysis && { analysis }) };
   return trajectories.map((stored) => {
     const trajectory = { ...stored, id: `${prefix}${stored.id}` };
     const { isCorrect } = trajectory;
     // Its verdict stands: nothing is judged again.
     const verdict = { isCorrect, score: isCorrect ? 1 : 0 };
-    return { trajectory, context: makeContext(trajectory, task, { verifier: exact }, { verdict }) };
+    return { trajectory, context: makeContext(trajectory, task, options, { verdict }) };
   });
 }
 

@@ -100,6 +100,8 @@ function readSet(directory: string, name: string, gaps: string[]): StoredSet {
   const { value, damage } = readTrajectorySet(directory, name);
   gaps.push(...damage.map(describeDamage));
   for (const { trajectory, tags } of value) {
+    // A group is judged by its own trajectories: its baseline is not one of them.
+    if (trajectory.isBaseline === true) continue;
     if (!isScored(trajectory)) {
       unscored++;
       continue;

@@ -1,7 +1,7 @@
 /** Asks a judge's model, remembers the grade, and turns every failure into a RewardError. */
 import { messageOf } from '@saccade/core';
 import type { ChatModel } from './chat/chat-model.ts';
-import type { Judge } from './judge.ts';
+import { type Judge, type JudgeLimits, judgeLimits } from './judge.ts';
 import { gradeIn } from './judges/fence.ts';
 import { RewardError } from './score.ts';
 
@@ -20,6 +20,8 @@ export interface AskOptions {
   readonly maxTokens?: number;
   /** Replies without a grade before the judge has failed. Default 2. */
   readonly unreadableReplies?: number;
+  /** How much the judge is shown. Default `judgeLimits`. */
+  readonly limits?: JudgeLimits;
   readonly signal?: AbortSignal;
 }
 
@@ -34,14 +36,14 @@ export function askWith<Input>(
 ): Ask<Input> {
   const { cache = memoryCache(), temperature = 0, maxTokens = 512 } = options;
   const underWay = new Map<string, Promise<number>>();
-  const { signal, unreadableReplies = 2 } = options;
+  const { signal, unreadableReplies = 2, limits = judgeLimits } = options;
   const chat = { temperature, maxTokens, ...(signal && { signal }) };
   const grade = async (input: Input, key: string): Promise<number> => {
     const known = await cache.get(key);
     if (known !== undefined && judge.grades.includes(known)) return known;
     for (let tries = 1; ; tries++) {
       const boundary = randomBoundary();
-      const reply = await model.reply(judge.ask(input, boundary), chat);
+      const reply = await model.reply(judge.ask(input, boundary, limits), chat);
       const read = gradeIn(reply, boundary, judge.grades);
       if (read !== undefined) {
         await cache.set(key, read);
@@ -57,7 +59,7 @@ export function askWith<Input>(
   };
   return async (input) => {
     try {
-      const key = await keyOf(judge, model, temperature, input);
+      const key = await keyOf({ judge, model, temperature, limits }, input);
       const running = underWay.get(key);
       if (running !== undefined) return await running;
       const started = grade(input, key);
@@ -93,15 +95,27 @@ function randomBoundary(): string {
 
 /** SHA-256 of all that a grade depends on: the instructions too, so that new ones ask again. */
 async function keyOf<Input>(
-  judge: Judge<Input>,
-  model: ChatModel,
-  temperature: number,
+  {
+    judge,
+    model,
+    temperature,
+    limits,
+  }: {
+    readonly judge: Judge<Input>;
+    readonly model: ChatModel;
+    readonly temperature: number;
+    readonly limits: JudgeLimits;
+  },
   input: Input,
 ): Promise<string> {
   const encoder = new TextEncoder();
-  const [system] = judge.ask(input, '');
+  const [system] = judge.ask(input, '', limits);
   const instructions = JSON.stringify(system?.parts);
-  const parts = [judge.name, model.name, temperature, instructions, ...judge.keyOf(input)];
+  const shown = judge.keyOf(input, limits);
+  const { textCharacters } = limits;
+  const parts = [judge.name, model.name, temperature, instructions, ...shown];
+  // Grades that were given at the published limit keep their keys.
+  if (textCharacters !== judgeLimits.textCharacters) parts.push(textCharacters);
   const digests: number[] = [];
   for (const part of parts) {
     const bytes = part instanceof Uint8Array ? part : encoder.encode(JSON.stringify(part));

@@ -2,9 +2,9 @@
  * Audits of rewards: detectors look in scored trajectories for rewards that were earned in
  * unintended ways. They never change a reward.
  */
-import { ConfigError } from '@saccade/core';
+import { readSettings, type SettingsOf, type SettingsSchema } from '@saccade/core/settings';
 import type { ScoredTrajectory } from '@saccade/trajectory';
-import { type Constants, type Sourced, sourced, valuesOf } from './provenance.ts';
+import { type Constants, type ConstantValue, sourced } from './provenance.ts';
 import type { RewardContext } from './reward.ts';
 import type { RewardTerm } from './score.ts';
 
@@ -61,11 +61,17 @@ export interface Detector {
   readonly description: string;
   /** When it is an alarm, and why then. */
   readonly alarm: string;
-  /** Its thresholds, and where each comes from. */
+  /** Its thresholds: meaning, unit, range and default. */
+  readonly settings: SettingsSchema;
+  /** The thresholds of this instance, and where each comes from. */
   readonly constants: Constants;
   examine(input: AuditInput): Finding;
-  /** The detector with other thresholds. @throws ConfigError for a name it does not have */
-  with(thresholds: Readonly<Record<string, number>>): Detector;
+  /**
+   * The detector with some thresholds changed.
+   *
+   * @throws ConfigError naming the threshold, what came and what was expected
+   */
+  with(thresholds: Readonly<Record<string, unknown>>): Detector;
 }
 
 /** What a detector's rule returns; share and ids are computed from it. */
@@ -75,29 +81,41 @@ export interface Examination {
   readonly message: string;
 }
 
-type Thresholds<Name extends string> = Readonly<Record<Name, number>>;
-
-/** The argument of `defineDetector`: a rule and its thresholds, each with its source. */
-export interface DetectorDefinition<Name extends string>
+/**
+ * The argument of `defineDetector`: a rule and the schema of its thresholds, which are ours: no paper
+ * prints any.
+ */
+export interface DetectorDefinition<Schema extends SettingsSchema>
   extends Pick<Detector, 'name' | 'paper' | 'description'> {
-  readonly thresholds: Sourced<Thresholds<Name>>;
+  readonly settings: Schema;
   /** Says the alarm in words. */
-  alarm(thresholds: Thresholds<Name>): string;
-  examine(input: AuditInput, thresholds: Thresholds<Name>): Examination;
+  alarm(thresholds: SettingsOf<Schema>): string;
+  examine(input: AuditInput, thresholds: SettingsOf<Schema>): Examination;
 }
 
 /** A detector from its rule and its thresholds. */
-export function defineDetector<Name extends string>(
-  definition: DetectorDefinition<Name>,
+export function defineDetector<Schema extends SettingsSchema>(
+  definition: DetectorDefinition<Schema>,
 ): Detector {
-  const { name, paper, description, thresholds } = definition;
-  const values = valuesOf(thresholds) as Thresholds<Name>;
+  return configure(definition, {});
+}
+
+function configure<Schema extends SettingsSchema>(
+  definition: DetectorDefinition<Schema>,
+  given: Readonly<Record<string, unknown>>,
+): Detector {
+  const { name, paper, description, settings } = definition;
+  const values = readSettings(name, settings, given);
+  const constants = Object.entries(values).map(([key, value]) => {
+    return [key, sourced(value as ConstantValue, 'ours')] as const;
+  });
   return {
     name,
     paper,
     description,
+    settings,
     alarm: definition.alarm(values),
-    constants: thresholds as Constants,
+    constants: Object.fromEntries(constants),
     examine(input) {
       const count = countAudited(input);
       const { flagged, isAlarm, message } = definition.examine(input, values);
@@ -105,27 +123,7 @@ export function defineDetector<Name extends string>(
       const share = count === 0 ? 0 : ids.length / count;
       return { detector: name, share, flagged: ids, isAlarm, message };
     },
-    with(given) {
-      const changed: Record<string, unknown> = { ...thresholds };
-      for (const [key, value] of Object.entries(given)) {
-        if (!Object.hasOwn(thresholds, key)) {
-          const known = Object.keys(thresholds).join(', ');
-          throw new ConfigError(
-            `${name}.${key}`,
-            `${name} has no threshold "${key}". Known: ${known}.`,
-          );
-        }
-        if (!Number.isFinite(value)) {
-          throw new ConfigError(
-            `${name}.${key}`,
-            `${name}.${key}: expected a number, got ${value}. Leave it out for the default.`,
-          );
-        }
-        changed[key] = sourced(value, 'ours');
-      }
-      const other = changed as unknown as Sourced<Thresholds<Name>>;
-      return defineDetector({ ...definition, thresholds: other });
-    },
+    with: (thresholds) => configure(definition, { ...values, ...thresholds }),
   };
 }
 

@@ -348,7 +348,8 @@ function checkSources({ name, paper, description, alarm, constants }: Detector):
 function checkThresholds(detector: Detector): void {
   const { constants } = detector;
   for (const key of Object.keys(constants)) {
-    if (detector.with({ [key]: 0.125 }).constants[key]?.value !== 0.125) {
+    // In every range: thresholds are shares, counts or ratios above 1.
+    if (detector.with({ [key]: 1 }).constants[key]?.value !== 1) {
       throw new Error(`${detector.name} does not take ${key}.`);
     }
   }

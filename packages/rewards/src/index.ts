@@ -11,6 +11,7 @@ export {
   type Finding,
 } from './audit.ts';
 export { type AuditReport, auditedGroup, auditRewards } from './audit-rewards.ts';
+export { type AuditSettings, auditSettings, detectorsWith } from './audit-settings.ts';
 export { changeTerms, type TermChange } from './change-terms.ts';
 export { ChatError } from './chat/chat-error.ts';
 export type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat/chat-model.ts';
@@ -61,9 +62,7 @@ export {
   type Constants,
   type ConstantValue,
   type Provenance,
-  type Sourced,
   sourced,
-  valuesOf,
 } from './provenance.ts';
 export {
   detectors,
@@ -113,6 +112,7 @@ export {
   scoreGroup,
   scoreTrajectory,
 } from './score.ts';
+export { type ScoringSettings, scoringSettings } from './scoring-settings.ts';
 export { type TaskFacts, taskFacts } from './task-facts.ts';
 export {
   batchCorrelations,

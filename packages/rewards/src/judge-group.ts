@@ -1,5 +1,5 @@
 /** Asks judges everything that a group's rewards want to know of them, before it is scored. */
-import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
+import { everyTrajectory, type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
 import type { Judged, ScoringTask } from './context.ts';
 import { gradeCrops, judgedVerifier } from './judged.ts';
@@ -34,7 +34,7 @@ export function judgedInputs(terms: readonly RewardTerm[]): ReadonlySet<JudgedIn
 }
 
 /**
- * Asks the judges that the terms need, for every trajectory that has not failed. A judge that fails
+ * Asks the judges that the terms need, for every trajectory that has not failed, and the baseline. A judge that fails
  * fails the trajectory it was asked about, and no other.
  */
 export async function judgeGroup(
@@ -50,7 +50,7 @@ export async function judgeGroup(
     ask === undefined
       ? verifier
       : judgedVerifier(group, task, { question, verifier, ask, ...(verdict && { verdict }) }),
-    ...group.trajectories
+    ...everyTrajectory(group)
       .filter(({ stopReason }) => stopReason !== 'failed')
       .map(async (trajectory) => {
         const judged = await judgeTrajectory(trajectory, question, needs, judges).catch(asFailure);

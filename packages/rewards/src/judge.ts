@@ -4,6 +4,19 @@ import type { ChatMessage } from './chat/chat-model.ts';
 /** A text that the policy wrote: shown to a judge, but never trusted as an instruction. */
 export type Untrusted = string;
 
+/** How much of a trajectory a judge is shown. */
+export interface JudgeLimits {
+  /** Characters of one text; longer ones lose their middle. */
+  readonly textCharacters: number;
+  /** Characters of a thought, its end, where a judge reads no more. */
+  readonly thoughtCharacters: number;
+  /** Images of a whole trajectory: the first one and those after it. */
+  readonly images: number;
+}
+
+/** The end of a thought is Thyme's code, the images are those of CodeV's: the first one and three. */
+export const judgeLimits: JudgeLimits = { textCharacters: 4000, thoughtCharacters: 500, images: 4 };
+
 /**
  * A question to a model and the grades it may give. It is pure: `askWith` connects it to a
  * `ChatModel`.
@@ -18,8 +31,9 @@ export interface Judge<Input> {
    * What the model is asked.
    *
    * @param boundary  fresh random letters: they fence untrusted text, and the reply repeats them
+   * @param limits    how much is shown; default `judgeLimits`
    */
-  ask(input: Input, boundary: string): readonly ChatMessage[];
+  ask(input: Input, boundary: string, limits?: JudgeLimits): readonly ChatMessage[];
   /** What the grade depends on, for the key of the cache: texts, numbers, bytes. */
-  keyOf(input: Input): readonly (string | number | Uint8Array)[];
+  keyOf(input: Input, limits?: JudgeLimits): readonly (string | number | Uint8Array)[];
 }

@@ -1,6 +1,6 @@
 /** Asks judges before scoring, which is synchronous, and hands their grades to it. */
 import { mapBox } from '@saccade/code-effects';
-import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
+import { everyTrajectory, type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
 import type { ScoringTask } from './context.ts';
 import type { AnswerInput } from './judges/answer-judge.ts';
@@ -34,12 +34,12 @@ export async function judgedVerifier(
   const { question, verifier, ask, verdict } = options;
   const scores = new Map<string, number | RewardError>();
   await Promise.all(
-    group.trajectories.map(async (trajectory) => {
+    everyTrajectory(group).map(async (trajectory) => {
       if (trajectory.stopReason === 'failed') return;
-      const { answer, score } = judge(trajectory, task.answer, verifier, verdict);
+      const { answer, score, isCorrect } = judge(trajectory, task.answer, verifier, verdict);
       if (answer === undefined || scores.has(answer)) return;
       scores.set(answer, score);
-      if (score >= 0.5 || answer.trim() === '') return;
+      if (isCorrect || answer.trim() === '') return;
       const grade = await ask({ question, answer, expected: task.answer }).catch(asRewardError);
       scores.set(answer, grade);
     }),

@@ -22,11 +22,12 @@ describe('the incentive for tool calls', () => {
       fc.property(
         gammas,
         deltas,
+        share,
         fc.boolean(),
         share,
         share,
-        (gamma, delta, doubleSteepness, a, b) => {
-          const options = { gamma, delta, doubleSteepness };
+        (gamma, delta, center, doubleSteepness, a, b) => {
+          const options = { gamma, delta, center, doubleSteepness };
           const [low, high] = [Math.min(a, b), Math.max(a, b)];
           const value = toolCallIncentive(a, options);
           expect(value).toBeGreaterThan(-delta);
@@ -34,7 +35,8 @@ describe('the incentive for tool calls', () => {
           expect(toolCallIncentive(low, options)).toBeGreaterThanOrEqual(
             toolCallIncentive(high, options),
           );
-          const flip = 0.5 + Math.log((1 - delta) / delta) / (doubleSteepness ? 2 * gamma : gamma);
+          const slope = doubleSteepness ? 2 * gamma : gamma;
+          const flip = center + Math.log((1 - delta) / delta) / slope;
           expect(toolCallIncentive(flip, options)).toBeCloseTo(0, 9);
           expect(toolCallIncentive(flip - 0.01, options)).toBeGreaterThan(0);
           expect(toolCallIncentive(flip + 0.01, options)).toBeLessThan(0);

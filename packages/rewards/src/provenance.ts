@@ -24,16 +24,7 @@ export interface Constant<Value = ConstantValue> {
 /** The constants of a reward or detector, by name. */
 export type Constants = Readonly<Record<string, Constant>>;
 
-/** Options whose values each state where they come from. */
-export type Sourced<Options> = { readonly [Name in keyof Options]: Constant<Options[Name]> };
-
 /** A value with its provenance. */
 export function sourced<Value>(value: Value, from: Provenance): Constant<Value> {
   return { value, from };
-}
-
-/** The plain values. */
-export function valuesOf<Options>(constants: Sourced<Options>): Options {
-  const entries = Object.entries(constants as Constants);
-  return Object.fromEntries(entries.map(([name, { value }]) => [name, value])) as Options;
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '@saccade/core';
 import { type ToolResult, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { presetTerms } from './registry.ts';
-import type { Reward } from './reward.ts';
+import type { GroupReward, Reward } from './reward.ts';
 import { accuracy } from './rewards/accuracy.ts';
 import { RewardError, type Scoring, scoreGroup, scoreTrajectory } from './score.ts';
 import { raised, type Step, trajectoryOf } from './trajectories.fixture.ts';
@@ -97,6 +97,52 @@ describe('scoreGroup', () => {
       /fragile broke on trajectory t\/0: judge timed/,
     );
     expect(() => scoreTrajectory(failed(), task, scoring)).toThrow(RewardError);
+  });
+});
+
+describe('scoreGroup with a baseline', () => {
+  const greedy = (answer: string): Trajectory => {
+    return { ...trajectory(0, answer), id: 't/2', sampleIndex: 2, isBaseline: true };
+  };
+  const group = { taskId: 't', trajectories: [trajectory(0, '7'), trajectory(1, '3')] };
+
+  it('scores it like the others, beside the group', () => {
+    const { scored, failed } = scoreGroup({ ...group, baseline: greedy('7') }, task, scoring);
+    expect(scored.trajectories).toEqual(scoreGroup(group, task, scoring).scored.trajectories);
+    expect(scored.baseline).toMatchObject({ id: 't/2', reward: 1, isCorrect: true });
+    expect(failed).toEqual([]);
+  });
+
+  it('compares it with the group, and the group not with it', () => {
+    const seen: string[][] = [];
+    const place: GroupReward = {
+      ...accuracy,
+      name: 'place',
+      scope: 'group',
+      score: ({ trajectories }) => {
+        seen.push(trajectories.map(({ id }) => id));
+        return trajectories.map((_, index) => index);
+      },
+    };
+    const terms = [{ reward: place, weight: 1 }];
+    const { scored } = scoreGroup({ ...group, baseline: greedy('7') }, task, { ...scoring, terms });
+    expect(seen).toEqual([
+      ['t/0', 't/0'],
+      ['t/0', 't/0', 't/2'],
+    ]);
+    expect(scored.trajectories.map(({ reward }) => reward)).toEqual([0, 1]);
+    expect(scored.baseline?.reward).toBe(2);
+  });
+
+  it('fails the group whose baseline failed: it has no advantages', () => {
+    const broken = { ...failed(), isBaseline: true };
+    const result = scoreGroup({ ...group, baseline: broken }, task, scoring);
+    expect(result.scored).toEqual({ taskId: 't', trajectories: [] });
+    expect(result.failed.map(({ failure }) => failure)).toEqual([
+      { boundary: 'sandbox', message: 'no process' },
+      { boundary: 'sandbox', message: 'The baseline of its group failed: no process' },
+      { boundary: 'sandbox', message: 'The baseline of its group failed: no process' },
+    ]);
   });
 });
 

@@ -1,6 +1,12 @@
 /** Adds rewards to trajectories: a weighted sum whose terms are kept by name. */
 import { ConfigError, messageOf, SaccadeError } from '@saccade/core';
-import { type Group, isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
+import {
+  type Failure,
+  type Group,
+  isToolUse,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '@saccade/trajectory';
 import { type ContextOptions, type Judged, makeContext, type ScoringTask } from './context.ts';
 import type { AnyReward, GroupReward, RewardContext } from './reward.ts';
 
@@ -61,6 +67,10 @@ export function scoreTrajectory(
  * `reward`; those that had failed before stay what they are. Neither is scored, nor seen by rewards
  * that compare the group.
  *
+ * A baseline is scored like the others. Where rewards compare the group, it is compared with it, and
+ * the group is not compared with its baseline. A group whose baseline fails, fails whole: without it
+ * no advantage is known.
+ *
  * @param judged what was found out before, by the trajectory's id, or why it could not be: then that
  *   trajectory fails
  */
@@ -71,34 +81,64 @@ export function scoreGroup(
   judged: ReadonlyMap<string, Judged | RewardError> = new Map(),
 ): ScoredGroupResult {
   checkNames(scoring.terms);
+  const { taskId } = group;
   const alone: Alone[] = [];
   const failed: Trajectory[] = [];
-  for (const trajectory of group.trajectories) {
+  const scoreOne = (trajectory: Trajectory): Alone | undefined => {
     if (trajectory.stopReason === 'failed') {
       failed.push(trajectory);
-      continue;
+      return undefined;
     }
     try {
       const found = judged.get(trajectory.id);
       if (found instanceof RewardError) throw found;
-      alone.push(scoreAlone(trajectory, task, scoring, found));
+      return scoreAlone(trajectory, task, scoring, found);
     } catch (error) {
       failed.push(asFailure(trajectory, error));
+      return undefined;
     }
+  };
+  for (const trajectory of group.trajectories) {
+    const own = scoreOne(trajectory);
+    if (own !== undefined) alone.push(own);
+  }
+  const lose = (failureOf: (trajectory: Trajectory) => Trajectory): ScoredGroupResult => {
+    const lost = alone.map(({ trajectory }) => failureOf(trajectory));
+    return { scored: { taskId, trajectories: [] }, contexts: [], failed: [...failed, ...lost] };
+  };
+  const greedy = group.baseline && scoreOne(group.baseline);
+  if (group.baseline !== undefined && greedy === undefined) {
+    const { failure } = failed.at(-1) ?? {};
+    return lose((trajectory) => withFailure(trajectory, baselineFailure(failure)));
   }
   try {
-    const compared = compareGroup(group.taskId, alone, scoring.terms);
-    const trajectories = alone.map((own, index) => {
-      const values = new Map([...compared].map(([name, all]) => [name, all[index] as number]));
-      return finish(own, scoring.terms, values);
-    });
+    const compared = compareGroup(taskId, alone, scoring.terms);
+    const trajectories = alone.map((own, index) => finish(own, scoring.terms, at(compared, index)));
     const contexts = alone.map(({ context }) => context);
-    return { scored: { taskId: group.taskId, trajectories }, contexts, failed };
+    if (greedy === undefined) return { scored: { taskId, trajectories }, contexts, failed };
+    const beside = compareGroup(taskId, [...alone, greedy], scoring.terms);
+    const baseline = finish(greedy, scoring.terms, at(beside, alone.length));
+    return { scored: { taskId, trajectories, baseline }, contexts, failed };
   } catch (error) {
-    const broken = alone.map(({ trajectory }) => asFailure(trajectory, error));
-    const scored = { taskId: group.taskId, trajectories: [] };
-    return { scored, contexts: [], failed: [...failed, ...broken] };
+    return lose((trajectory) => asFailure(trajectory, error));
   }
+}
+
+/** The values of one trajectory. */
+function at(
+  compared: ReadonlyMap<string, readonly number[]>,
+  index: number,
+): ReadonlyMap<string, number> {
+  return new Map([...compared].map(([name, all]) => [name, all[index] as number]));
+}
+
+function baselineFailure(failure: Failure | undefined): Failure {
+  const { boundary = 'policy', message = 'unknown', cause } = failure ?? {};
+  return {
+    boundary,
+    message: `The baseline of its group failed: ${message}`,
+    ...(cause !== undefined && { cause }),
+  };
 }
 
 /** What a trajectory has of its own, before it is compared. */
@@ -194,8 +234,11 @@ function finish(
 
 function asFailure(trajectory: Trajectory, error: unknown): Trajectory {
   if (!(error instanceof RewardError)) throw error;
+  return withFailure(trajectory, { boundary: 'reward', message: error.message });
+}
+
+function withFailure(trajectory: Trajectory, failure: Failure): Trajectory {
   const { answer: _, ...rest } = trajectory;
-  const failure = { boundary: 'reward', message: error.message } as const;
   return { ...rest, stopReason: 'failed', failure };
 }
 

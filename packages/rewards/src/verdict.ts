@@ -15,7 +15,7 @@ export type Refusal = 'noAnswer' | 'unbalancedTags' | 'nestedTags' | 'tooLong' |
 
 /** Whether a trajectory's final answer is right, decided once for all rewards. */
 export interface Verdict {
-  /** The verifier's score at least 0.5, and nothing refused. */
+  /** The verifier's score is high enough, and nothing refused. */
   readonly isCorrect: boolean;
   /** What the verifier gave, 0 where the answer was refused. */
   readonly score: number;
@@ -30,6 +30,8 @@ export interface VerdictOptions {
   readonly maxAnswerCharacters?: number;
   /** Whether an answer without `\boxed{}` is wrong; else it is compared as it is. Default false. */
   readonly requireBox?: boolean;
+  /** Score of the verifier from which an answer is right. Default 0.5. */
+  readonly correctFrom?: number;
 }
 
 /**
@@ -45,7 +47,7 @@ export function judge(
   verifier: Verifier,
   options: VerdictOptions = {},
 ): Verdict {
-  const { maxAnswerCharacters = 1000, requireBox = false } = options;
+  const { maxAnswerCharacters = 1000, requireBox = false, correctFrom = 0.5 } = options;
   const { answer } = trajectory;
   if (answer === undefined) return refused('noAnswer');
   const said = trajectory.segments
@@ -63,7 +65,7 @@ export function judge(
   if (requireBox && boxed === undefined) return refused('notBoxed');
   const compared = boxed ?? answer.trim();
   const score = verifier.verify(compared, expected);
-  return { isCorrect: score >= 0.5, score, answer: compared };
+  return { isCorrect: score >= correctFrom, score, answer: compared };
 }
 
 /** The content of the last `\boxed{…}` of a text, with balanced braces; undefined without one. */

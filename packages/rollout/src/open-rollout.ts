@@ -57,13 +57,18 @@ export class OpenRollout {
 
   /** The environment is the caller's to dispose. */
   constructor(policy: Sampler, env: Env, task: Task, options: RolloutOptions) {
-    const { stream, sampleIndex = 0, maxContextTokens: maxTokens } = options;
+    const { stream, sampleIndex = 0, isBaseline = false, maxContextTokens: maxTokens } = options;
     const { imageToken } = policy.processor;
     this.id = rolloutId(task, options);
     this.#policy = policy;
     this.#env = env;
     this.#task = task;
-    this.#options = { ...options, stream: stream ?? '', sampleIndex };
+    this.#options = {
+      ...options,
+      stream: stream ?? '',
+      sampleIndex,
+      ...(isBaseline && { temperature: 0 }),
+    };
     this.#images = options.images ?? new ModelImages(policy.processor);
     const signals = [options.signal, options.stop].filter((signal) => signal !== undefined);
     const [signal] = signals;
@@ -75,6 +80,7 @@ export class OpenRollout {
       id: this.id,
       taskId: task.id,
       sampleIndex,
+      isBaseline,
       maxTokens,
       ...(imageToken !== undefined && { imageToken }),
     });

@@ -67,8 +67,10 @@ export async function replay(
     ...(beforeTurn && { beforeTurn }),
   });
   const env = live?.env ?? recordedEnv(recorded, { stop });
+  const { isBaseline = false } = recorded;
   const trajectory = await rollout(sampler, env, live?.task ?? recordedTask(recorded), {
     ...sampling,
+    isBaseline,
     stream: streamOf(recorded),
     sampleIndex: recorded.sampleIndex,
   });

@@ -60,6 +60,11 @@ export class ResumableRollout {
     return this.#last;
   }
 
+  /** The trajectory cut off after its last whole turn: failed, with the cause `cancelled`. */
+  soFar(): Trajectory {
+    return this.#last?.trajectory ?? this.#builder().soFar();
+  }
+
   /** Retries so far, by the boundary of the failure. */
   get spent(): RetryBudgets {
     return this.#tries.spent;
@@ -115,20 +120,25 @@ export class ResumableRollout {
   }
 
   async #open(): Promise<Opened | Trajectory> {
-    const { signal, sampleIndex = 0 } = this.#options;
+    const { signal } = this.#options;
     signal?.throwIfAborted();
     let env: Env;
     try {
       env = await this.#makeEnv();
     } catch (error) {
       signal?.throwIfAborted();
-      const { id: taskId } = this.#task;
-      const id = rolloutId(this.#task, this.#options);
-      return new TrajectoryBuilder({ id, taskId, sampleIndex }).fail(failureOf(error, 'env'));
+      return this.#builder().fail(failureOf(error, 'env'));
     }
     const rollout = new OpenRollout(this.#policy, env, this.#task, this.#options);
     this.#opened = { env, rollout };
     return this.#opened;
+  }
+
+  /** Of a trajectory that has not begun. */
+  #builder(): TrajectoryBuilder {
+    const { sampleIndex = 0, isBaseline = false } = this.#options;
+    const id = rolloutId(this.#task, this.#options);
+    return new TrajectoryBuilder({ id, taskId: this.#task.id, sampleIndex, isBaseline });
   }
 
   #warn(message: string): void {

@@ -24,6 +24,8 @@ export interface SamplingOptions {
 export interface RolloutOptions extends SamplingOptions {
   /** Index within the group. Default 0. */
   readonly sampleIndex?: number;
+  /** Whether it is its group's baseline: sampled at temperature 0, and marked. Default false. */
+  readonly isBaseline?: boolean;
   /**
    * Trajectories with the same key share the computation of their prompt. The caller releases the
    * key.

@@ -17,6 +17,8 @@ export type MakeEnv = () => Env | Promise<Env>;
 export interface GroupOptions extends SamplingOptions {
   /** G: trajectories per task. */
   readonly groupSize: number;
+  /** Whether every group also has a `baseline`: one more trajectory, at temperature 0. Default false. */
+  readonly greedyBaseline?: boolean;
   /** Whether a group's prompt is computed once in the policy. Default true. */
   readonly sharedPrefix?: boolean;
   /**
@@ -43,7 +45,7 @@ export interface RunOptions extends GroupOptions {
  * wrong.
  */
 export interface RunResult {
-  /** One group per task, in the order of the tasks; each has all its G trajectories. */
+  /** One group per task, in the order of the tasks; each has all its G trajectories, and its baseline. */
   readonly groups: readonly Group[];
   /** Retries, over all trajectories. */
   readonly retries: number;
@@ -58,6 +60,7 @@ interface Job {
   readonly task: Task;
   readonly taskIndex: number;
   readonly sampleIndex: number;
+  readonly isBaseline: boolean;
   /** Distinguishes two occurrences of one task in a call. */
   readonly stream: string;
   readonly sharedPrefixKey: string;
@@ -105,7 +108,7 @@ export async function rolloutGroup(
 ): Promise<Group> {
   const { groups } = await runRollouts(policy, makeEnv, [task], {
     ...options,
-    concurrency: options.groupSize,
+    concurrency: rolloutsPerTask(options),
   });
   const [group] = groups;
   return group ?? { taskId: task.id, trajectories: [] };
@@ -120,6 +123,8 @@ class GroupRun {
   readonly #images: ModelImages;
   readonly #jobs: readonly Job[];
   readonly #trajectories: Trajectory[][];
+  /** Of each task that has one. */
+  readonly #baselines: (Trajectory | undefined)[];
   /** Trajectories of each task that have not ended. */
   readonly #open: number[];
   readonly #failures: Partial<Record<Failure['boundary'], number>> = {};
@@ -137,7 +142,8 @@ class GroupRun {
     this.#images = options.images ?? new ModelImages(policy.processor);
     this.#jobs = jobsOf(tasks, options);
     this.#trajectories = tasks.map(() => []);
-    this.#open = tasks.map(() => options.groupSize);
+    this.#baselines = tasks.map(() => undefined);
+    this.#open = tasks.map(() => rolloutsPerTask(options));
     this.total = this.#jobs.length;
   }
 
@@ -156,10 +162,11 @@ class GroupRun {
   }
 
   result(): RunResult {
-    const groups = this.#tasks.map((task, index) => ({
-      taskId: task.id,
-      trajectories: this.#trajectories[index] ?? [],
-    }));
+    const groups = this.#tasks.map((task, index) => {
+      const baseline = this.#baselines[index];
+      const trajectories = this.#trajectories[index] ?? [];
+      return { taskId: task.id, trajectories, ...(baseline && { baseline }) };
+    });
     const stopped = { ...this.#stopped };
     return { groups, retries: this.#retries, failures: this.#failures, stopped };
   }
@@ -179,7 +186,8 @@ class GroupRun {
       if (cause === 'deadline' || cause === 'cancelled') this.#stopped[cause]++;
       if (boundary) this.#failures[boundary] = (this.#failures[boundary] ?? 0) + 1;
       const group = this.#trajectories[job.taskIndex];
-      if (group) group[job.sampleIndex] = trajectory;
+      if (job.isBaseline) this.#baselines[job.taskIndex] = trajectory;
+      else if (group) group[job.sampleIndex] = trajectory;
     } finally {
       const open = (this.#open[job.taskIndex] ?? 0) - 1;
       this.#open[job.taskIndex] = open;
@@ -207,7 +215,7 @@ class GroupRun {
 
   async #tryOnce(job: Job, stop: AbortSignal | undefined): Promise<Trajectory> {
     const { signal } = this.#options;
-    const { stream, sampleIndex, task } = job;
+    const { stream, sampleIndex, isBaseline, task } = job;
     signal?.throwIfAborted();
     let env: Env;
     try {
@@ -215,7 +223,7 @@ class GroupRun {
     } catch (error) {
       signal?.throwIfAborted();
       const id = rolloutId(task, { stream, sampleIndex });
-      const builder = new TrajectoryBuilder({ id, taskId: task.id, sampleIndex });
+      const builder = new TrajectoryBuilder({ id, taskId: task.id, sampleIndex, isBaseline });
       return builder.fail(failureOf(error, 'env'));
     }
     try {
@@ -223,6 +231,7 @@ class GroupRun {
         ...this.#options,
         stream,
         sampleIndex,
+        isBaseline,
         images: this.#images,
         ...(stop !== undefined && { stop }),
         ...(this.#isShared() && { sharedPrefixKey: job.sharedPrefixKey }),
@@ -236,7 +245,7 @@ class GroupRun {
   }
 
   #isShared(): boolean {
-    return (this.#options.sharedPrefix ?? true) && this.#options.groupSize > 1;
+    return (this.#options.sharedPrefix ?? true) && rolloutsPerTask(this.#options) > 1;
   }
 }
 
@@ -274,14 +283,20 @@ function jobsOf(tasks: readonly Task[], options: RunOptions): readonly Job[] {
     const earlier = seen.get(task.id) ?? 0;
     seen.set(task.id, earlier + 1);
     const own = earlier === 0 ? stream : `${stream}~${earlier}`;
-    return Array.from({ length: groupSize }, (_, sampleIndex) => ({
+    return Array.from({ length: rolloutsPerTask(options) }, (_, sampleIndex) => ({
       task,
       taskIndex,
       sampleIndex,
+      isBaseline: sampleIndex === groupSize,
       stream: own,
       sharedPrefixKey: `${own}/${task.id}/prompt`,
     }));
   });
+}
+
+/** G, and the baseline where there is one. */
+function rolloutsPerTask({ groupSize, greedyBaseline = false }: GroupOptions): number {
+  return groupSize + (greedyBaseline ? 1 : 0);
 }
 
 function expectWhole(field: string, value: number, least: number): void {

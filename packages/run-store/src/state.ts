@@ -18,12 +18,20 @@ export interface RunState {
   readonly tasksTaken: number;
   /** Tokens computed for training so far. */
   readonly tokens: number;
+  /** Coefficients of the loss that follow what the run measures; absent where none does. */
+  readonly coefficients?: StoredCoefficients;
   /** Bytes of metrics.jsonl that belong to this state. */
   readonly metricsBytes: number;
   /** What the next row of metrics.jsonl is linked to; absent in runs of format 1. */
   readonly metricsLink?: string;
   /** True once the last evaluation is written. */
   readonly isFinished: boolean;
+}
+
+/** The adaptive coefficients between two steps. */
+interface StoredCoefficients {
+  readonly kl?: number;
+  readonly entropy?: { readonly coefficient: number; readonly applied: number };
 }
 
 /** The state of a run that has done nothing. */
@@ -82,7 +90,18 @@ export function readState(
   if (metricsLink !== undefined && !(typeof metricsLink === 'string' && isLink(metricsLink))) {
     throw problem(`metricsLink must name a row, is ${JSON.stringify(metricsLink)}`);
   }
+  const { coefficients } = state;
+  if (coefficients !== undefined && !areCoefficients(coefficients)) {
+    throw problem(`coefficients must be numbers from 0, are ${JSON.stringify(coefficients)}`);
+  }
   return value as RunState;
+}
+
+function areCoefficients(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kl = 0, entropy = { coefficient: 0, applied: 0 } } = value as Record<string, unknown>;
+  const { coefficient, applied } = (entropy ?? {}) as Record<string, unknown>;
+  return [kl, coefficient, applied].every((one) => Number.isFinite(one));
 }
 
 function isCount(value: unknown): boolean {

@@ -17,8 +17,9 @@ export function defineScheduler<const Name extends string, Schema extends Settin
   const { settings } = definition;
   return {
     ...definition,
-    create({ groupSize, advantages, inFlight, ...given }) {
+    create({ groupSize, baselinesPerTask = 0, advantages, inFlight, ...given }) {
       expectCount('groupSize', groupSize);
+      expectCount('baselinesPerTask', baselinesPerTask, 0);
       const hasLimits = inFlight !== undefined;
       const own = hasLimits && 'inFlight' in settings.shape ? { ...given, inFlight } : given;
       const values = readSettings('scheduler', settings, own);
@@ -26,6 +27,7 @@ export function defineScheduler<const Name extends string, Schema extends Settin
         ...(hasLimits && { inFlight }),
         ...values,
         groupSize,
+        baselinesPerTask,
         advantages,
       } as SchedulerOptions & SettingsOf<Schema>);
     },

@@ -8,6 +8,14 @@ import type {
   SchedulerOptions,
 } from './scheduler.ts';
 
+/** G, and the baselines of a task. */
+export function rolloutsPerTask({
+  groupSize,
+  baselinesPerTask = 0,
+}: Pick<SchedulerOptions, 'groupSize' | 'baselinesPerTask'>): number {
+  return groupSize + baselinesPerTask;
+}
+
 interface OpenTask {
   readonly taskId: string;
   /** Seconds of the clock. */
@@ -32,7 +40,7 @@ type Transition = readonly [InFlightState, readonly ScheduleCommand[]];
 /**
  * The scheduler with limits on what is in flight; the scheduler itself where there are none.
  *
- * A group of G trajectories is let through while
+ * A group of G trajectories, its baseline among them, is let through while
  *
  *   running + G ≤ maxTrajectories   and   (running + G) · tokensPerTrajectory ≤ maxTokens
  *
@@ -43,14 +51,15 @@ type Transition = readonly [InFlightState, readonly ScheduleCommand[]];
  * @throws ConfigError for limits under which nothing could ever run
  */
 export function limitInFlight(scheduler: Scheduler, options: SchedulerOptions): Scheduler {
-  const { groupSize, inFlight: limits } = options;
+  const { inFlight: limits } = options;
   if (limits === undefined) return scheduler;
-  const places = placesOf(limits, groupSize);
+  const perTask = rolloutsPerTask(options);
+  const places = placesOf(limits, perTask);
   const { deadlineSeconds = Number.POSITIVE_INFINITY } = limits;
 
   const admit = (state: InFlightState): Transition => {
     const running = state.tasks.reduce((sum, { open }) => sum + open, 0);
-    const room = Math.floor((places - running) / groupSize) - state.admitted;
+    const room = Math.floor((places - running) / perTask) - state.admitted;
     const count = Math.min(Math.max(room, 0), state.held.length);
     if (count === 0) return [state, []];
     const { held, admitted } = state;
@@ -69,7 +78,7 @@ export function limitInFlight(scheduler: Scheduler, options: SchedulerOptions): 
       seconds: 0,
     }),
     next(from, event) {
-      const [followed, cuts] = follow(from as InFlightState, event, groupSize, deadlineSeconds);
+      const [followed, cuts] = follow(from as InFlightState, event, perTask, deadlineSeconds);
       const [inner, commands] = scheduler.next(followed.inner, event);
       const wanted = commands.flatMap((command): readonly (string | null)[] => {
         if (command.kind === 'rollOut') return new Array<null>(command.count).fill(null);
@@ -86,7 +95,7 @@ export function limitInFlight(scheduler: Scheduler, options: SchedulerOptions): 
 function follow(
   state: InFlightState,
   event: ScheduleEvent,
-  groupSize: number,
+  perTask: number,
   deadlineSeconds: number,
 ): Transition {
   const { tasks, admitted, seconds } = state;
@@ -95,7 +104,7 @@ function follow(
       const task = {
         taskId: event.taskId,
         startedAt: seconds,
-        open: groupSize,
+        open: perTask,
         isCancelled: false,
       };
       return [{ ...state, admitted: Math.max(0, admitted - 1), tasks: [...tasks, task] }, []];
@@ -139,14 +148,14 @@ function commandsFor(tasks: readonly (string | null)[]): readonly ScheduleComman
 }
 
 /** Trajectories that fit. */
-function placesOf(limits: InFlightLimits, groupSize: number): number {
+function placesOf(limits: InFlightLimits, perTask: number): number {
   const { maxTrajectories = Number.POSITIVE_INFINITY, maxTokens, deadlineSeconds } = limits;
   const refuse = (field: keyof InFlightLimits, message: string): never => {
     throw new ConfigError(`scheduler.inFlight.${field}`, message);
   };
-  if (!(maxTrajectories >= groupSize)) {
-    const fact = `maxTrajectories is ${maxTrajectories}, a group has ${groupSize}`;
-    refuse('maxTrajectories', `${fact}: none could start. Raise it to at least ${groupSize}.`);
+  if (!(maxTrajectories >= perTask)) {
+    const fact = `maxTrajectories is ${maxTrajectories}, a group has ${perTask}`;
+    refuse('maxTrajectories', `${fact}: none could start. Raise it to at least ${perTask}.`);
   }
   if (deadlineSeconds !== undefined && !(deadlineSeconds > 0)) {
     refuse('deadlineSeconds', `deadlineSeconds must be above 0, is ${deadlineSeconds}.`);
@@ -161,11 +170,11 @@ function placesOf(limits: InFlightLimits, groupSize: number): number {
     );
   }
   const byTokens = Math.floor(maxTokens / tokensPerTrajectory);
-  if (!(byTokens >= groupSize)) {
+  if (!(byTokens >= perTask)) {
     refuse(
       'maxTokens',
-      `maxTokens is ${maxTokens}, a group may take ${groupSize} · ${tokensPerTrajectory} = ` +
-        `${groupSize * tokensPerTrajectory}: none could start. Raise it to at least that.`,
+      `maxTokens is ${maxTokens}, a group may take ${perTask} · ${tokensPerTrajectory} = ` +
+        `${perTask * tokensPerTrajectory}: none could start. Raise it to at least that.`,
     );
   }
   return Math.min(maxTrajectories, byTokens);

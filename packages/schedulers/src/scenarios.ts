@@ -15,13 +15,15 @@ export function drawScenario(kind: SchedulerKind, seed: number): Scenario {
   const sometimes = <Value>(share: number, value: Value): Value | undefined =>
     random.uniform() < share ? value : undefined;
   const groupSize = 1 + random.integer(3);
+  const baselinesPerTask = randomAt(seed, 'baselines').uniform() < 0.2 ? 1 : 0;
+  const perTask = groupSize + baselinesPerTask;
   const promptsPerStep = 1 + random.integer(2);
   // The defaults are sized for training; one schedule in 200 has them anyway.
   const variants = kind.variants ?? [{}];
   const variant = random.uniform() < 0.005 ? {} : random.pick(variants);
   const deadlineSeconds = sometimes(0.3, 0.5 + 6 * random.uniform());
-  const maxTrajectories = sometimes(0.3, groupSize * (1 + random.integer(3)));
-  const maxTokens = sometimes(0.2, 10 * groupSize * (1 + random.integer(3)) + random.integer(9));
+  const maxTrajectories = sometimes(0.3, perTask * (1 + random.integer(3)));
+  const maxTokens = sometimes(0.2, 10 * perTask * (1 + random.integer(3)) + random.integer(9));
   const inFlight: InFlightLimits = {
     ...(deadlineSeconds !== undefined && { deadlineSeconds }),
     ...(maxTrajectories !== undefined && { maxTrajectories }),
@@ -32,6 +34,7 @@ export function drawScenario(kind: SchedulerKind, seed: number): Scenario {
     options: {
       promptsPerStep,
       groupSize,
+      baselinesPerTask,
       advantages,
       ...(Object.keys(inFlight).length > 0 && { inFlight }),
       ...variant,
@@ -39,6 +42,7 @@ export function drawScenario(kind: SchedulerKind, seed: number): Scenario {
     simulation: {
       steps: 1 + random.integer(2),
       groupSize,
+      baselinesPerTask,
       seed,
       failureRate: random.pick([0, 0.1, 0.5]),
       retries: random.integer(3),

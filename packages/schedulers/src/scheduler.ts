@@ -138,6 +138,11 @@ export interface SchedulerOptions {
   readonly promptsPerStep: number;
   /** G: trajectories per group. */
   readonly groupSize: number;
+  /**
+   * Rollouts of a task beside the G of its group, for its baseline. They are no trajectories of the
+   * group, but they too are in flight and end with `trajectoryEnded`. Default 0.
+   */
+  readonly baselinesPerTask?: number;
   /** A full group → [G] advantages: the algorithm's. */
   readonly advantages: (group: ScoredGroup) => Float64Array;
   /** Limits on what is in flight. Default: none. They need a driver that streams. */
@@ -146,7 +151,7 @@ export interface SchedulerOptions {
 
 /** Limits on what is in flight. A task that does not fit waits until others have ended. */
 export interface InFlightLimits {
-  /** Most trajectories in flight; at least G. */
+  /** Most trajectories in flight; at least G, and the baselines of a task. */
   readonly maxTrajectories?: number;
   /** Most tokens that all of them may grow to; at least G · tokensPerTrajectory. */
   readonly maxTokens?: number;

@@ -4,6 +4,7 @@
  */
 import { type Random, randomAt } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';
+import { rolloutsPerTask } from './in-flight.ts';
 import type {
   AdvantagedTrajectory,
   ScheduleCommand,
@@ -241,7 +242,8 @@ class Driver {
     const visit = this.#visits.get(taskId) ?? 0;
     this.#visits.set(taskId, visit + 1);
     if (this.#jobs.has(taskId)) throw new Error(`${taskId} was asked for while it runs.`);
-    const rollouts = Array.from({ length: this.#options.groupSize }, (_, sampleIndex) => ({
+    const length = rolloutsPerTask(this.#options);
+    const rollouts = Array.from({ length }, (_, sampleIndex) => ({
       sampleIndex,
       attempt: 0,
       epoch: 0,
@@ -340,23 +342,21 @@ class Driver {
       }
       rollout.state = 'ended';
     }
-    const isEmpty = job.rollouts.every(({ scored }) => scored === undefined);
-    if (!isEmpty) {
-      this.#report(job);
-      return;
-    }
-    this.#close(job);
-    this.#inbox.push({ kind: 'groupCancelled', taskId: job.taskId, reason });
+    this.#report(job, { kind: 'groupCancelled', taskId: job.taskId, reason });
   }
 
-  #report(job: Job): void {
+  /** @param lost the event where no group came of it */
+  #report(job: Job, lost: ScheduleEvent = { kind: 'groupFailed', taskId: job.taskId }): void {
     this.#close(job);
-    const { taskId } = job;
-    const trajectories = job.rollouts.flatMap(({ scored }) => (scored ? [scored] : []));
+    const { taskId, rollouts } = job;
+    const { groupSize } = this.#options;
+    const scored = rollouts.flatMap((one) => (one.scored ? [one.scored] : []));
+    const trajectories = scored.filter(({ sampleIndex }) => sampleIndex < groupSize);
+    const hasBaselines = scored.length - trajectories.length === rollouts.length - groupSize;
     this.#inbox.push(
-      trajectories.length > 0
+      trajectories.length > 0 && hasBaselines
         ? { kind: 'groupScored', group: { taskId, trajectories } }
-        : { kind: 'groupFailed', taskId },
+        : lost,
     );
   }
 

@@ -15,6 +15,8 @@ import {
 export interface SimulationOptions {
   readonly steps: number;
   readonly groupSize: number;
+  /** Rollouts of a task that are no trajectories of its group; it fails without them. Default 0. */
+  readonly baselinesPerTask?: number;
   readonly seed: number;
   /** Share of attempts that fail, at a boundary drawn at random. Default 0.1. */
   readonly failureRate?: number;

@@ -12,7 +12,7 @@ export interface ChosenTool {
 /** The tools of a choice as far as they are known before anything is opened. */
 export function describeTools(chosen: readonly ChosenTool[]): readonly Tool[] {
   return chosen.flatMap(({ choice, settings }) =>
-    isToolUnit(choice) ? choice.describe(settings) : [choice],
+    isToolUnit(choice) ? choice.describe(settings) : [atSettings(choice, settings)],
   );
 }
 
@@ -32,7 +32,7 @@ export async function openTools(chosen: readonly ChosenTool[], host: ToolHost): 
       open.push(
         isToolUnit(choice)
           ? await choice.open(settings, host)
-          : { tools: [choice], dispose: async () => {} },
+          : { tools: [atSettings(choice, settings)], dispose: async () => {} },
       );
     }
     const tools = open.flatMap((one) => one.tools);
@@ -47,4 +47,8 @@ export async function openTools(chosen: readonly ChosenTool[], host: ToolHost): 
     await dispose();
     throw error;
   }
+}
+
+function atSettings(tool: Tool, settings: ChosenTool['settings']): Tool {
+  return tool.with?.(settings) ?? tool;
 }

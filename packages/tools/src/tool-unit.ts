@@ -47,9 +47,9 @@ export function isToolUnit(choice: ToolChoice): choice is ToolUnit {
   return 'open' in choice;
 }
 
-/** The settings that a choice takes; a tool as it is takes none. */
+/** The settings that a choice takes; most tools take none. */
 export function toolSettings(choice: ToolChoice): SettingsSchema {
-  return isToolUnit(choice) ? choice.settings : noSettings;
+  return choice.settings ?? noSettings;
 }
 
 /** A unit of one's own that opens tools, for catalogs and recipes. */

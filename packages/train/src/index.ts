@@ -6,9 +6,8 @@ export {
   openPlayground,
   openRunDevice,
   type Parts,
-  protocolOf,
-  rewardTermsOf,
 } from './parts.ts';
+export { protocolOf } from './protocol-of.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';
 export {
@@ -19,6 +18,7 @@ export {
   type RunInput,
   resolveRun,
 } from './run-config.ts';
+export { auditOptionsOf } from './scoring.ts';
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';

@@ -1,26 +1,35 @@
 /** The parts of a run, opened from its units: device, policy, sandbox, tasks, scoring. */
-import type { Algorithm, ScoredGroup as AlgorithmGroup } from '@saccade/algorithms';
+import type { Algorithm } from '@saccade/algorithms';
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, checkColdStart } from '@saccade/data';
 import { createToolEnv, inEpochs, type Protocol } from '@saccade/gym';
-import type { OpenColdStart, RunParts, StageOptimizer } from '@saccade/loop';
+import { checkCoefficients } from '@saccade/learner';
+import {
+  baselinesPerTask,
+  type OpenColdStart,
+  type RunParts,
+  type StageOptimizer,
+  takesBaseline,
+} from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
 import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
-import { type GroupJudges, judgedInputs, type RewardTerm, termsOf } from '@saccade/rewards';
+import {
+  type AuditSettings,
+  detectorsWith,
+  type GroupJudges,
+  judgedInputs,
+} from '@saccade/rewards';
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
-import type { InFlightLimits, Scheduler, ScoredGroup } from '@saccade/schedulers';
-import {
-  type ChosenTool,
-  describeTools,
-  type OpenTools,
-  openTools,
-  type Tool,
-} from '@saccade/tools';
+import type { InFlightLimits, Scheduler } from '@saccade/schedulers';
+import { type OpenTools, openTools } from '@saccade/tools';
+import { chosenTools, protocolOf, protocolWith } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
+import { algorithmGroup, rewardTermsOf, scoringOf } from './scoring.ts';
 import type { Selected } from './slots/slot.ts';
+import { required, settingsOf } from './unit-settings.ts';
 
 /** The parts of a run, and what only their owner closes. */
 export interface Parts extends RunParts {
@@ -42,11 +51,6 @@ export interface OpenOptions {
   readonly directory: string;
 }
 
-/** The settings of a unit, without its name. */
-function settingsOf({ name: _, ...settings }: Selected): Readonly<Record<string, unknown>> {
-  return settings;
-}
-
 /** What of a run has to be open to play its tasks, without a policy. */
 export type Playground = Pick<
   Parts,
@@ -56,24 +60,6 @@ export type Playground = Pick<
 /** The device of a run. */
 export async function openRunDevice({ config, units }: ResolvedRun): Promise<Device> {
   return openDevice(await required(units.backend).open(settingsOf(config.backend)));
-}
-
-/** The tools that a run names, with their settings; undefined where it leaves them to the protocol. */
-function chosenTools({ config, units }: ResolvedRun): readonly ChosenTool[] | undefined {
-  return units.tools?.map((choice, index) => {
-    const selected = config.tools?.[index];
-    return { choice, settings: selected === undefined ? {} : settingsOf(selected) };
-  });
-}
-
-/** The protocol of a run, at its settings, with its tools as far as they are known unopened. */
-export function protocolOf(run: ResolvedRun): Protocol {
-  const chosen = chosenTools(run);
-  return protocolWith(run, chosen && describeTools(chosen));
-}
-
-function protocolWith({ config, units }: ResolvedRun, tools?: readonly Tool[]): Protocol {
-  return required(units.protocol).with(settingsOf(config.protocol), tools);
 }
 
 /** Opens the sandbox, the task set and the environments of a run. */
@@ -122,23 +108,13 @@ export async function openPlayground(
   }
 }
 
-/**
- * The terms of a run's reward. One that a person weighs 0 is left out: it would be a constant among
- * the terms.
- */
-export function rewardTermsOf({ config, units }: ResolvedRun): readonly RewardTerm[] {
-  const preset = required(units.reward);
-  const weights = new Map(preset.terms.map(({ reward, weight }) => [reward.name, weight.value]));
-  return termsOf(preset, settingsOf(config.reward) as Parameters<typeof termsOf>[1]).filter(
-    ({ reward, weight }) => weight !== 0 || weights.get(reward.name) === 0,
-  );
-}
-
 /** What the loop can give an algorithm beside rewards, log-probs and advantages. */
 const GIVEN = [
   'entropy',
+  'greedyReward',
   'refLogprobs',
   'rolloutLogprobs',
+  'sumSquaredProbs',
   'terms',
   'tokenCounts',
   'turnOffsets',
@@ -193,9 +169,10 @@ function showsColdStart({ config }: ResolvedRun): boolean {
 
 /** Checks what only opening would find, without opening anything. @throws ConfigError */
 export function checkRun(run: ResolvedRun): void {
-  algorithmOf(run);
+  const algorithm = algorithmOf(run);
+  checkCoefficients(algorithm, run.config.coefficients);
   judgesOf(run, '.');
-  schedulerOf(run, algorithmOf(run));
+  schedulerOf(run, algorithm);
   const protocol = protocolOf(run);
   const { coldStart } = run.units;
   if (coldStart !== undefined && showsColdStart(run)) {
@@ -224,7 +201,8 @@ function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
     ...(settingsOf(config.scheduler) as { readonly promptsPerStep: number }),
     ...(inFlight && { inFlight }),
     groupSize: config.rl.groupSize,
-    advantages: ({ trajectories }) => algorithm.groupAdvantages(scored(trajectories)),
+    baselinesPerTask: baselinesPerTask(algorithm),
+    advantages: (group) => algorithm.groupAdvantages(algorithmGroup(group)),
   });
 }
 
@@ -278,10 +256,8 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       images: new ModelImages(sampler.processor),
       ...played,
       ...(units.coldStart && { coldStart: coldStartOf(run, units.coldStart) }),
-      scoring: {
-        verifier: required(units.verifier).with(settingsOf(config.verifier)),
-        terms: rewardTermsOf(run),
-      },
+      scoring: scoringOf(run),
+      detectors: detectorsWith(config.audit as AuditSettings),
       ...(judges && { judges }),
       algorithm,
       ...optimizersOf(run),
@@ -318,43 +294,20 @@ function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): 
 
 /** Opens what a run samples with. */
 async function openEngine(
-  { config, units }: ResolvedRun,
+  run: ResolvedRun,
   policy: LocalPolicy,
   directory: string,
 ): Promise<OpenEngine> {
+  const { config, units } = run;
   if (units.engine === undefined) return { sampler: policy, sync: async () => {} };
   return await units.engine.open(settingsOf(config.engine as Selected), {
     policy,
     directory,
-    temperatures: [config.rl.temperature, config.evaluation.temperature],
+    temperatures: [
+      config.rl.temperature,
+      config.evaluation.temperature,
+      ...(takesBaseline(algorithmOf(run)) ? [0] : []),
+    ],
     secret,
   });
-}
-
-/** A slot that every run fills. */
-function required<Some>(unit: Some | undefined): Some {
-  if (unit !== undefined) return unit;
-  throw new ConfigError(
-    '',
-    'A slot of the run is empty. Leave it out of the recipe instead of null.',
-  );
-}
-
-/** A group as algorithms see it. */
-function scored(trajectories: ScoredGroup['trajectories']): AlgorithmGroup {
-  const tokensOf = ({ segments }: ScoredGroup['trajectories'][number]) =>
-    segments.reduce((sum, { kind, tokens }) => sum + (kind === 'model' ? tokens.length : 0), 0);
-  const names = new Set(trajectories.flatMap(({ rewardTerms }) => Object.keys(rewardTerms)));
-  const terms = [...names].map((name) => [
-    name,
-    Float64Array.from(trajectories, ({ rewardTerms }) => rewardTerms[name] ?? 0),
-  ]);
-  return {
-    rewards: Float64Array.from(trajectories, ({ reward }) => reward),
-    tokenCounts: trajectories.map(tokensOf),
-    terms: {
-      accuracy: Float64Array.from(trajectories, ({ isCorrect }) => (isCorrect ? 1 : 0)),
-      ...Object.fromEntries(terms),
-    },
-  };
 }

@@ -1,9 +1,11 @@
 import { ConfigError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
-import { checkRun, protocolOf, rewardTermsOf } from './parts.ts';
+import { checkRun } from './parts.ts';
+import { protocolOf } from './protocol-of.ts';
 import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
 import { type RunInput, resolveRun } from './run-config.ts';
+import { rewardTermsOf } from './scoring.ts';
 import { applySettings, parseSetting } from './settings.ts';
 import { type Slot, schemaOf } from './slots/slot.ts';
 import { slots } from './slots/slots.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DataError, type EventSink, joinSinks } from '@saccade/core';
 import { type Evaluation, evaluate } from '@saccade/eval';
-import { createLearner, type Learner } from '@saccade/learner';
+import { type CoefficientSettings, createLearner, type Learner } from '@saccade/learner';
 import { coldStart, coldStartOf, Interrupted, type Run, reinforce, saveRun } from '@saccade/loop';
 import {
   checkpointsOf,
@@ -124,12 +124,17 @@ function learnerOf(
     ...parts.optimizer,
     ...config.packing,
     minibatches: config.rl.minibatches,
+    ...(isAdaptive(config.coefficients) && { control: config.coefficients }),
     temperature: config.rl.temperature,
     // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
     // token. Sampling and scoring agree bit for bit on one engine.
     oldLogprobs: isSampledElsewhere && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
     reference: () => parts.openReference(coldStartDirectory()),
   });
+}
+
+function isAdaptive({ klControl, entropyControl }: CoefficientSettings): boolean {
+  return klControl === 'adaptive' || entropyControl === 'adaptive';
 }
 
 /** Where the units came from that no catalog has. */

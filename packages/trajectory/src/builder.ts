@@ -36,6 +36,8 @@ export interface TrajectoryIdentity {
   readonly id: string;
   readonly taskId: string;
   readonly sampleIndex: number;
+  /** Whether it is its group's baseline. Default false. */
+  readonly isBaseline?: boolean;
   /** Tokens of the whole context, placeholders of images included. Default: no limit. */
   readonly maxTokens?: number;
   /** The token that stands in an image's place; with it, placeholders are checked one by one. */
@@ -55,6 +57,7 @@ export class TrajectoryBuilder {
   readonly id: string;
   readonly taskId: string;
   readonly sampleIndex: number;
+  readonly #mark: Pick<Trajectory, 'isBaseline'>;
   readonly #maxTokens: number;
   readonly #imageToken: { readonly imageToken?: number };
   readonly #segments: Segment[] = [];
@@ -67,10 +70,11 @@ export class TrajectoryBuilder {
   #isFinished = false;
 
   constructor(identity: TrajectoryIdentity) {
-    const { id, taskId, sampleIndex, maxTokens, imageToken } = identity;
+    const { id, taskId, sampleIndex, isBaseline = false, maxTokens, imageToken } = identity;
     this.id = id;
     this.taskId = taskId;
     this.sampleIndex = sampleIndex;
+    this.#mark = isBaseline ? { isBaseline } : {};
     this.#maxTokens = maxTokens ?? Number.POSITIVE_INFINITY;
     this.#imageToken = imageToken === undefined ? {} : { imageToken };
   }
@@ -216,6 +220,7 @@ export class TrajectoryBuilder {
       id: this.id,
       taskId: this.taskId,
       sampleIndex: this.sampleIndex,
+      ...this.#mark,
       segments: isDangling ? segments.slice(0, -1) : segments,
       turns: [...this.#turns],
       policyVersion: Number.isFinite(oldest) ? oldest : 0,

@@ -104,6 +104,12 @@ describe('trajectory files', () => {
     expect(stored && isScored(stored.trajectory)).toBe(true);
   });
 
+  it('keep the mark of a baseline', async () => {
+    const baseline = { ...trajectory([-1], png, 8), isBaseline: true };
+    await writeTrajectory(path, baseline);
+    expect((await readAll())[0]?.trajectory).toEqual(baseline);
+  });
+
   it('hold no pixels, and keep an image shared by many trajectories once', async () => {
     const writer = await openTrajectoryWriter(path);
     await Promise.all(

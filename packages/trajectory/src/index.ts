@@ -27,6 +27,7 @@ export {
   boundaries,
   codeOf,
   countToolCalls,
+  everyTrajectory,
   type Failure,
   failureCauses,
   type Group,

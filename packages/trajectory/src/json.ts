@@ -65,6 +65,7 @@ export function formatTrajectoryLine(
     policyVersion: segment.policyVersion,
   }));
   const { id, taskId, sampleIndex, stopReason, failure, policyVersion, answer, turns } = trajectory;
+  const { isBaseline = false } = trajectory;
   const scores = isScored(trajectory)
     ? {
         reward: trajectory.reward,
@@ -77,6 +78,7 @@ export function formatTrajectoryLine(
     id,
     taskId,
     sampleIndex,
+    ...(isBaseline && { isBaseline }),
     policyVersion,
     stopReason,
     answer,
@@ -138,6 +140,7 @@ function parseTrajectory(record: JsonFields, files: Files): Trajectory | ScoredT
     id: record.text('id'),
     taskId: record.text('taskId'),
     sampleIndex: record.integer('sampleIndex'),
+    ...(record.has('isBaseline') && { isBaseline: record.boolean('isBaseline') }),
     segments: record.objects('segments').map((segment) => parseSegment(segment, files)),
     turns: record.objects('turns').map(parseTurn),
     stopReason: record.oneOf('stopReason', stopReasons),

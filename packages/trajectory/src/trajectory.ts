@@ -164,8 +164,10 @@ export interface Failure {
 export interface Trajectory {
   readonly id: string;
   readonly taskId: string;
-  /** Index within its group, 0..G−1. */
+  /** Index within its group, 0..G−1; G for a baseline. */
   readonly sampleIndex: number;
+  /** True for a group's `baseline`: nothing trains on it, and no metric counts it. */
+  readonly isBaseline?: boolean;
   readonly segments: readonly Segment[];
   readonly turns: readonly Turn[];
   readonly stopReason: StopReason;
@@ -180,6 +182,16 @@ export interface Trajectory {
 export interface Group<T = Trajectory> {
   readonly taskId: string;
   readonly trajectories: readonly T[];
+  /**
+   * One trajectory of the task at temperature 0, where an algorithm takes its reward as the baseline.
+   * It is none of the G.
+   */
+  readonly baseline?: T;
+}
+
+/** The trajectories of a group, and its baseline after them. */
+export function everyTrajectory<T>({ trajectories, baseline }: Group<T>): readonly T[] {
+  return baseline === undefined ? trajectories : [...trajectories, baseline];
 }
 
 /** A trajectory with its reward, term by term. */

@@ -5,12 +5,14 @@ export interface AdaptiveKlOptions {
   readonly target?: number;
   /** Number of samples over which the coefficient adapts. Default 10,000. */
   readonly horizon?: number;
+  /** Largest relative distance to the target that one call acts on. Default 0.2. */
+  readonly maxError?: number;
 }
 
 /**
  * The coefficient for the next step, from the mean KL of this one.
  *
- *   β ← β·(1 + clip(kl/target − 1, ±0.2)·samples/horizon)
+ *   β ← β·(1 + clip(kl/target − 1, ±maxError)·samples/horizon)
  *
  * Ziegler et al. 2019, arXiv:1909.08593, §2.2; verl's `AdaptiveKLController`.
  *
@@ -22,7 +24,7 @@ export function adaptiveKl(
   samples: number,
   options: AdaptiveKlOptions = {},
 ): number {
-  const { target = 0.1, horizon = 10_000 } = options;
-  const error = Math.max(-0.2, Math.min(0.2, kl / target - 1));
+  const { target = 0.1, horizon = 10_000, maxError = 0.2 } = options;
+  const error = Math.max(-maxError, Math.min(maxError, kl / target - 1));
   return coefficient * (1 + (error * samples) / horizon);
 }

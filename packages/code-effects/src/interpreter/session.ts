@@ -14,13 +14,9 @@ import {
 import type { BoxProblem, NoOpReason, Operation, ShownImage } from '../operation.ts';
 import type { OperationKind } from '../operation-kind.ts';
 import { familyOf } from '../operation-kind.ts';
+import { type EffectThresholds, effectThresholds } from '../thresholds.ts';
 import { Budget, BudgetExceededError, MAX_OPERATIONS } from './budget.ts';
 import type { Image, ImageValue, Value } from './values.ts';
-
-/** A crop of at least this share of its image changes nothing worth a look. */
-const WHOLE_SHARE: number = 0.9;
-/** A crop this like an earlier one shows nothing new. */
-const REPEATED_IOU: number = 0.95;
 
 /** Steps that an operation takes besides those of its code. */
 const RECORDED = 10;
@@ -73,6 +69,11 @@ export class Session {
   /** Nodes of calls that were followed to an operation. */
   readonly followed: WeakSet<object> = new WeakSet();
   readonly #crops: { readonly source: string; readonly box: Box }[] = [];
+  readonly thresholds: EffectThresholds;
+
+  constructor(thresholds: EffectThresholds = effectThresholds) {
+    this.thresholds = thresholds;
+  }
 
   begin(turn: number): void {
     this.turn = turn;
@@ -151,7 +152,7 @@ export class Session {
     const canonicalBox =
       box !== undefined && toCanonical !== undefined ? mapBox(toCanonical, box) : undefined;
     const likeness = this.#likenessOfCrop(done, canonicalBox);
-    const reason = done.isIdentity ? 'identity' : noOpReasonOf(likeness);
+    const reason = done.isIdentity ? 'identity' : noOpReasonOf(likeness, this.thresholds);
     this.budget.spend(RECORDED);
     this.recorded++;
     const numbers = (done.numbers ?? []).filter((item): item is number => item !== undefined);
@@ -194,7 +195,8 @@ export class Session {
       if (crop.source !== source) continue;
       repeatIou = Math.max(repeatIou, intersectionOverUnion(crop.box, canonicalBox));
     }
-    if ((share.share ?? 0) < WHOLE_SHARE) this.#crops.push({ source, box: canonicalBox });
+    if ((share.share ?? 0) < this.thresholds.wholeShare)
+      this.#crops.push({ source, box: canonicalBox });
     return { ...share, ...(repeatIou > 0 && { repeatIou }) };
   }
 
@@ -213,10 +215,11 @@ export class Session {
   }
 }
 
-function noOpReasonOf({
-  share = 0,
-  repeatIou = 0,
-}: Pick<Operation, 'share' | 'repeatIou'>): NoOpReason | undefined {
-  if (share >= WHOLE_SHARE) return 'whole';
-  return repeatIou >= REPEATED_IOU ? 'repeated' : undefined;
+function noOpReasonOf(
+  { share = 0, repeatIou = 0 }: Pick<Operation, 'share' | 'repeatIou'>,
+  { wholeShare, repeatedIou }: EffectThresholds,
+): NoOpReason | undefined {
+  // Of what is not known to cover anything, nothing is said.
+  if (share > 0 && share >= wholeShare) return 'whole';
+  return repeatIou > 0 && repeatIou >= repeatedIou ? 'repeated' : undefined;
 }

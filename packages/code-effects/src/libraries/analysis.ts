@@ -57,6 +57,6 @@ function rotate(image: ImageValue, { session, args }: Call, site: CallSite): Val
   if (degrees !== undefined && degrees % 90 === 0 && keepsAll) {
     return quarterTurns(session, site, image, degrees / 90);
   }
-  const kind = degrees === undefined ? 'rotate' : turnKind(degrees);
+  const kind = degrees === undefined ? 'rotate' : turnKind(session, degrees);
   return operate(session, site, kind, image, { size: 'unknown', toInput: 'lost' }, [degrees]);
 }

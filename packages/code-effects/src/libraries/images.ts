@@ -25,9 +25,6 @@ export interface CallSite {
   readonly line: number;
 }
 
-/** CodeVision's code takes angles within 5 degrees of a quarter turn for one. */
-const ANGLE_TOLERANCE = 5;
-
 /** Runs an operation: makes its output and records it. */
 export function operate(
   session: Session,
@@ -150,10 +147,10 @@ export function quarterTurns(
 }
 
 /** The kind of a turn by an angle, counter-clockwise in degrees. */
-export function turnKind(degrees: number): OperationKind {
+export function turnKind({ thresholds }: Session, degrees: number): OperationKind {
   const angle = ((degrees % 360) + 360) % 360;
   for (const quarter of [90, 180, 270] as const) {
-    if (Math.abs(angle - quarter) <= ANGLE_TOLERANCE) return `rotate_${quarter}`;
+    if (Math.abs(angle - quarter) <= thresholds.quarterDegrees) return `rotate_${quarter}`;
   }
   return 'rotate';
 }
@@ -172,7 +169,7 @@ export function turn(
   }
   const angle = ((degrees % 360) + 360) % 360;
   const { expand, isMoved, center } = options;
-  const kind = turnKind(degrees);
+  const kind = turnKind(session, degrees);
   if (size === undefined || isMoved) {
     const change: Change = expand ? { size: 'unknown', toInput: 'lost' } : { toInput: 'lost' };
     return operate(session, site, kind, input, change, [degrees]);

@@ -10,7 +10,13 @@ import {
   defineColdStart,
   type Mixture,
 } from '../cold-start.ts';
-import { amounts, behavior, CONCURRENCY, scriptedTasks } from '../cold-start-settings.ts';
+import {
+  amounts,
+  behavior,
+  CONCURRENCY,
+  scriptedTasks,
+  tourAnswerAfterSeeing,
+} from '../cold-start-settings.ts';
 import { videoCorpus } from '../corpus.ts';
 import { demonstrate } from '../demonstrations.ts';
 import { guide } from '../guided.ts';
@@ -27,6 +33,7 @@ const settings = z.strictObject({
     unit: 'frames',
     about: 'Uniform frames in the context of readings; above 0 there are no looks to show.',
   }),
+  tourAnswerAfterSeeing,
   ...behavior,
 });
 
@@ -78,7 +85,7 @@ async function looks(sft: Settings, context: ColdStartContext): Promise<readonly
   const tours = await demonstrate({
     ...shared,
     stage: 'tours',
-    script: videoScript({ ...tourMix, maxLooks }),
+    script: videoScript({ ...tourMix, answerAfterSeeing: sft.tourAnswerAfterSeeing, maxLooks }),
     firstTask: 0,
     count: sft.tours,
   });

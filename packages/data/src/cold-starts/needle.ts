@@ -15,6 +15,7 @@ import {
   behavior,
   CONCURRENCY,
   scriptedTasks,
+  tourAnswerAfterSeeing,
   tourCards,
 } from '../cold-start-settings.ts';
 import { needleCorpus } from '../corpus.ts';
@@ -26,6 +27,7 @@ import { needleScript } from '../script.ts';
 const settings = z.strictObject({
   ...amounts,
   tourCards,
+  tourAnswerAfterSeeing,
   ...behavior,
 });
 
@@ -51,7 +53,7 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
     ...shared,
     stage: 'tours',
     taskSet: needleWith({ cards: sft.tourCards }),
-    script: needleScript({ ...tourMix, maxLooks }),
+    script: needleScript({ ...tourMix, answerAfterSeeing: sft.tourAnswerAfterSeeing, maxLooks }),
     firstTask: 0,
     count: sft.tours,
   });

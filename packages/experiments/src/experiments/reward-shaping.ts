@@ -21,16 +21,29 @@ const turned: ExperimentCurve = {
   unit: 'share',
 };
 
+/** All runs speak one protocol, so that they share a cold start and only rewards differ. */
+const protocol = [
+  'protocol=pyvision-image-short',
+  'protocol.toolTurns=6',
+  'protocol.images=8',
+  'protocol.evaluationToolTurns=6',
+  'protocol.evaluationImages=8',
+];
+
+/** The protocol has no thoughts, which CodeVision's format term wants. */
+const withoutFormat = 'reward.format-codevision=0';
+
 const codevision: ExperimentVariant = {
   label: 'CodeVision',
   about: 'The reward of the paper.',
-  settings: [],
+  settings: [withoutFormat],
 };
 
 const withoutPenalties: ExperimentVariant = {
   label: 'without penalties',
   about: 'The same, its three penalties left out.',
   settings: [
+    withoutFormat,
     'reward.turn-limit-penalty=0',
     'reward.poor-reasoning-penalty=0',
     'reward.inappropriate-tool-penalty=0',
@@ -52,7 +65,7 @@ export const rewardShaping: Experiment = {
   name: 'reward-shaping',
   title: 'Reward shaping, trained in',
   description: 'What the rewards of CodeVision and CodeDance do to the tool use of a small policy.',
-  coldStarts: [{ name: 'cold-start', recipe: 'codevision-nano', settings: [] }],
+  coldStarts: [{ name: 'cold-start', recipe: 'codevision-nano', settings: protocol }],
   parts: [
     {
       name: 'codevision',
@@ -63,7 +76,7 @@ export const rewardShaping: Experiment = {
         'tools and punishes superfluous ones; accuracy alone has to find out that tools help.',
       from: 'cold-start',
       recipe: 'codevision-nano',
-      settings: [],
+      settings: protocol,
       variants: [codevision, withoutPenalties, accuracyAlone],
       curves: [
         turned,
@@ -98,7 +111,7 @@ export const rewardShaping: Experiment = {
         'all. The penalties are what stands against it.',
       from: 'cold-start',
       recipe: 'codevision-nano',
-      settings: ['taskSet=dark-needle'],
+      settings: [...protocol, 'taskSet=dark-needle'],
       variants: [codevision, withoutPenalties],
       curves: [
         toolCalls,
@@ -130,7 +143,7 @@ export const rewardShaping: Experiment = {
         'tool call falls with the accuracy of its group and turns negative above 85 %.',
       from: 'cold-start',
       recipe: 'codedance-nano',
-      settings: [],
+      settings: protocol,
       variants: [
         { label: 'CodeDance', about: 'Reward and objective of the paper.', settings: [] },
         accuracyAlone,

@@ -3,7 +3,7 @@
  * `<answer>`; what code gives comes back as a `<tool_response>`. Turns end by themselves.
  */
 import { DataError } from '@saccade/core';
-import { choice } from '@saccade/core/settings';
+import { choice, count, quantity } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action } from '@saccade/trajectory';
 import type { CodeRuntime } from '../code-runtime.ts';
@@ -12,6 +12,7 @@ import { type Hand, pillowTurn } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { callTexts, readHermesCall } from './calls.ts';
+import { filtersOf, type ImageFilters, imageFilters } from './image-filters.ts';
 import {
   allBetween,
   fenced,
@@ -26,7 +27,7 @@ import {
  * Options of `codedanceWith`: where the paper and the public code differ, and the length of the
  * prompt.
  */
-export interface CodedanceOptions {
+export interface CodedanceOptions extends ImageFilters {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';
   /**
@@ -39,6 +40,9 @@ export interface CodedanceOptions {
    * the paper (§6.2); `reset` drops them all, as in its code.
    */
   readonly afterFailure: CodeRuntime['afterFailure'];
+  /** Resolution at which figures are drawn, and the shortest side of one that is shown, in pixels. */
+  readonly figureDpi: number;
+  readonly leastFigureSide: number;
 }
 
 /** The tool that the public code's other form of a call names. */
@@ -63,7 +67,7 @@ export function codedanceWith(name: string, options: CodedanceOptions): Protocol
     // Section 6.2.
     executionSeconds: 15,
     runsBeyondBudget: false,
-    runtime: runtimeWith(options.afterFailure),
+    runtime: runtimeWith(options),
     prompt: (task) => (options.prompt === 'full' ? fullPrompt(task) : shortPrompt(task)),
     parse: (text) => parse(text, options.code),
     write,
@@ -183,12 +187,14 @@ function observe(
  * §6.2 and the code's `code_tool.py`: one namespace for a trajectory, the image as variable and
  * file. The paper captures matplotlib's and PIL's images. The code also shows the last expression
  * (PIL images; arrays as OpenCV has them, BGR, floats in 0 to 1; all else is printed), draws
- * figures tight at 150 dpi and leaves those out with a side below 28 pixels, drops images of an
- * aspect above 200 and enlarges those with a side below 56 to 112. Where it prints a figure that is
- * the last value, this one shows it, and arrays that no image can be made of are printed instead of
+ * figures tight and leaves small ones out, drops images of an extreme aspect and enlarges small
+ * ones; its numbers are the defaults of the settings below. Where it prints a figure that is the
+ * last value, this one shows it, and arrays that no image can be made of are printed instead of
  * lost.
  */
-function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
+function runtimeWith(options: CodedanceOptions): CodeRuntime {
+  const { afterFailure, figureDpi, leastFigureSide } = options;
+  const images = filtersOf(options);
   return {
     keepsVariables: true,
     afterFailure,
@@ -197,8 +203,8 @@ function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
     capture: () => ({
       lastExpression: true,
       arrayChannels: 'BGR',
-      figures: { dpi: 150, isTight: true, leastSide: 28 },
-      images: { mostAspect: 200, smallSides: { below: 56, enlargeTo: 112 } },
+      figures: { dpi: figureDpi, isTight: true, leastSide: leastFigureSide },
+      images,
     }),
   };
 }
@@ -221,6 +227,21 @@ export const codedance = defineProtocol({
       default: 'rollBack',
       about: 'Variables after failed code: as after the last success, as in the paper; none; all.',
     }),
+    figureDpi: quantity({
+      min: 10,
+      max: 1200,
+      default: 150,
+      unit: 'dots per inch',
+      about: 'Resolution at which figures are drawn.',
+    }),
+    leastFigureSide: count({
+      min: 1,
+      max: 4096,
+      default: 28,
+      unit: 'pixels',
+      about: 'Figures with a shorter side are left out.',
+    }),
+    ...imageFilters({ maxAspect: 200, smallSide: 56, enlargeTo: 112 }),
   },
   create: (settings) => codedanceWith('codedance', settings),
 });

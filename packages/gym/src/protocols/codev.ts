@@ -3,7 +3,7 @@
  * files and prints their names; what it printed and saved comes back as `<sandbox_output>`.
  */
 import { DataError } from '@saccade/core';
-import { choice } from '@saccade/core/settings';
+import { choice, count } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import type { Action } from '@saccade/trajectory';
 import type { CodeRuntime } from '../code-runtime.ts';
@@ -11,12 +11,15 @@ import { defineProtocol } from '../define-protocol.ts';
 import { type Hand, pillowTurn, type StepPlace } from '../hand.ts';
 import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
+import { filtersOf, type ImageFilters, imageFilters } from './image-filters.ts';
 import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
 /** Options of `codevWith`. */
-export interface CodevOptions {
+export interface CodevOptions extends ImageFilters {
   /** The paper (§12) keeps variables from run to run; its code starts every run anew. */
   readonly variables: 'kept' | 'fresh';
+  /** Images that one execution shows at most. */
+  readonly maxShown: number;
 }
 
 const tags = ['think', 'code', 'answer', 'sandbox_output'];
@@ -37,7 +40,7 @@ export function codevWith(name: string, options: CodevOptions): Protocol {
     // Section 12; its code adds five seconds for saving images.
     executionSeconds: 10,
     runsBeyondBudget: true,
-    runtime: runtimeWith(options.variables === 'kept'),
+    runtime: runtimeWith(options),
     prompt,
     parse,
     write,
@@ -172,13 +175,15 @@ function errorText({ kind, error }: Outcome): string {
 /**
  * §12 of the paper: the image as a file, paths made plain, new files of the workspace returned. The
  * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show`
- * shows, five images at most; it drops those of an aspect above 100, enlarges those with a side
- * below 28 to 28, and takes lines that are only a file's name from the output. Here a name stays if
- * its image could not be shown, and the prompt's images are not shown again.
+ * shows, a few images at most; it drops those of an extreme aspect, enlarges small ones, and takes
+ * lines that are only a file's name from the output; its numbers are the defaults of the settings
+ * below. Here a name stays if its image could not be shown, and the prompt's images are not shown
+ * again.
  */
-function runtimeWith(keepsVariables: boolean): CodeRuntime {
+function runtimeWith(options: CodevOptions): CodeRuntime {
+  const images = { ...filtersOf(options), most: options.maxShown };
   return {
-    keepsVariables,
+    keepsVariables: options.variables === 'kept',
     afterFailure: 'keep',
     setUp: (names) =>
       names.map((name) => `${name}.save("${fileOf(name)}", compress_level=1)`).join('\n'),
@@ -189,7 +194,7 @@ function runtimeWith(keepsVariables: boolean): CodeRuntime {
       printedFiles: true,
       hidesNames: true,
       exceptFiles: names.map(fileOf),
-      images: { most: 5, mostAspect: 100, smallSides: { below: 28, enlargeTo: 28 } },
+      images,
     }),
   };
 }
@@ -203,6 +208,14 @@ export const codev = defineProtocol({
       default: 'kept',
       about: 'Whether variables stay between executions, as in the paper, or not, as in its code.',
     }),
+    maxShown: count({
+      min: 1,
+      max: 1000,
+      default: 5,
+      unit: 'images',
+      about: 'Images that one execution shows at most.',
+    }),
+    ...imageFilters({ maxAspect: 100, smallSide: 28, enlargeTo: 28 }),
   },
   create: (settings) => codevWith('codev', settings),
 });

@@ -3,9 +3,9 @@
  * starts afresh on an image that is named by its index; its result is the next image.
  */
 import { DataError } from '@saccade/core';
-import { choice } from '@saccade/core/settings';
+import { choice, count } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
-import { codeImageTool } from '@saccade/tools';
+import { codeImageTool, type Tool } from '@saccade/tools';
 import type { Action } from '@saccade/trajectory';
 import { defineProtocol } from '../define-protocol.ts';
 import { currentImage, type Hand, pillowTurn, type StepPlace } from '../hand.ts';
@@ -26,8 +26,10 @@ function shortPrompt(task: Task): { user: readonly MessagePart[] } {
 }
 
 /** Our wording, in the order of the code's system prompt; tools as Qwen's template shows them. */
-function fullPrompt(task: Task): { system: string; user: readonly MessagePart[] } {
-  const { name, description, parameters } = codeImageTool;
+function fullPrompt(
+  task: Task,
+  { name, description, parameters }: Tool = codeImageTool,
+): { system: string; user: readonly MessagePart[] } {
   const signature = { type: 'function', function: { name, description, parameters } };
   const system = `You solve questions about pictures, step by step. Put your thoughts into <think></think>. After them either call the tool, in <tool_call></tool_call>, or give the final answer, in <answer></answer>.
 - Work in a chain: think, check what you see, try again where it does not fit, then answer.
@@ -138,6 +140,20 @@ export const codevision = defineProtocol({
       default: 'full',
       about: 'Whether the prompt teaches the protocol, or only asks, for very small policies.',
     }),
+    maxCodeCharacters: count({
+      min: 1,
+      max: 1_000_000,
+      default: 2048,
+      unit: 'characters',
+      about: 'Longer code is refused, as its training configuration has it.',
+    }),
   },
-  create: ({ prompt }) => (prompt === 'full' ? published : { ...published, prompt: shortPrompt }),
+  create({ prompt, maxCodeCharacters }) {
+    const tool = codeImageTool.with?.({ maxCodeCharacters }) ?? codeImageTool;
+    return {
+      ...published,
+      tools: [tool],
+      prompt: prompt === 'full' ? (task: Task) => fullPrompt(task, tool) : shortPrompt,
+    };
+  },
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Protocol } from '../protocol.ts';
-import { codedance, codedanceWith } from './codedance.ts';
+import { codedance } from './codedance.ts';
 import { codev } from './codev.ts';
 import { codevision } from './codevision.ts';
 import { vista } from './vista.ts';
 
 const fence = (code: string): string => `\`\`\`python\n${code}\n\`\`\``;
 const call = (json: unknown): string => `<tool_call>${JSON.stringify(json)}</tool_call>`;
-const tagged = codedanceWith('tagged', { prompt: 'full', code: 'tagged', afterFailure: 'keep' });
+const tagged = codedance.with({ code: 'tagged', afterFailure: 'keep' });
 const invalid = (reason: string) => ({ kind: 'invalid', reason });
 const toolCall = (name: string, given: object) => ({ kind: 'toolCall', name, arguments: given });
 const codeCall = { name: 'code_image_tool', arguments: { code: 'x', description: '' } };

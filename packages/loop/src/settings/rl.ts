@@ -15,11 +15,12 @@ export const rlSettings = z.strictObject({
     about: 'Reinforcement-learning steps; 0 stops after the cold start.',
   }),
   groupSize: count({
-    min: 2,
+    min: 1,
     max: 1024,
     default: 8,
     unit: 'trajectories',
-    about: 'G: trajectories sampled per task.',
+    about:
+      'G: trajectories sampled per task. Algorithms that compare a group learn nothing from 1.',
   }),
   minibatches: count({
     min: 1,
@@ -56,6 +57,21 @@ export const rlSettings = z.strictObject({
     default: 10,
     unit: 'steps',
     about: 'A group of training trajectories is written to disk every so many steps; 0: never.',
+  }),
+  collapseSteps: count({
+    min: 1,
+    max: 1000,
+    default: 3,
+    unit: 'steps',
+    about:
+      'Steps whose mean tool calls are compared, the first with the latest, to see a collapse.',
+  }),
+  collapseShare: quantity({
+    min: 0,
+    max: 1,
+    default: 0.25,
+    unit: 'share of the first steps’ calls',
+    about: 'Mean tool calls below which the run warns that tool use collapsed; 0: never.',
   }),
 });
 

@@ -3,10 +3,15 @@ import { count } from '@saccade/core/settings';
 import { z } from 'zod';
 import { createLocalPolicy } from '../local-policy.ts';
 import { defineModel } from '../model-unit.ts';
-import { nanoConfig } from '../models/config.ts';
+import { nanoConfig, nanoSize } from '../models/config.ts';
 import { qwenImageProcessor } from '../processor/image-processor.ts';
 import { QwenProcessor } from '../processor/qwen-processor.ts';
 import { trainTokenizer } from '../processor/train-tokenizer.ts';
+
+const width = (preset: number, about: string) =>
+  count({ min: 4, max: 65_536, default: preset, unit: 'numbers', about });
+const number = (preset: number, unit: string, about: string) =>
+  count({ min: 1, max: 1024, default: preset, unit, about });
 
 export const nano = defineModel({
   name: 'nano',
@@ -18,6 +23,26 @@ export const nano = defineModel({
       default: 512,
       unit: 'tokens',
       about: 'Most tokens of its tokenizer; fewer where the corpus offers no more merges.',
+    }),
+    layers: number(nanoSize.layers, 'layers', 'Layers of the decoder.'),
+    hidden: width(nanoSize.hidden, 'Width of the decoder.'),
+    heads: number(
+      nanoSize.heads,
+      'heads',
+      'Attention heads of the decoder; they divide its width.',
+    ),
+    kvHeads: number(nanoSize.kvHeads, 'heads', 'Heads of keys and values; they divide the heads.'),
+    intermediate: width(nanoSize.intermediate, 'Width of the decoder’s feed-forward layers.'),
+    visionLayers: number(nanoSize.visionLayers, 'layers', 'Layers of the vision tower.'),
+    visionHidden: width(nanoSize.visionHidden, 'Width of the vision tower.'),
+    visionHeads: number(nanoSize.visionHeads, 'heads', 'Its heads; they divide its width.'),
+    visionIntermediate: width(nanoSize.visionIntermediate, 'Width of its feed-forward layers.'),
+    contextTokens: count({
+      min: 16,
+      max: 10_000_000,
+      default: nanoSize.contextTokens,
+      unit: 'tokens',
+      about: 'Longest context; at least rollout.maxContextTokens.',
     }),
     minPixels: count({
       min: 28 * 28,
@@ -35,13 +60,14 @@ export const nano = defineModel({
       about: 'Larger images are shrunk to this area.',
     }),
   }),
-  async open({ vocabulary, minPixels, maxPixels }, { device, seed, valueHead, corpus }) {
+  async open(settings, { device, seed, valueHead, corpus }) {
+    const { vocabulary, minPixels, maxPixels, ...size } = settings;
     const processor = new QwenProcessor(trainTokenizer(corpus, vocabulary), {
       ...qwenImageProcessor,
       minPixels,
       maxPixels,
     });
-    const config = nanoConfig(processor.codec.vocabSize, processor.tokens);
+    const config = nanoConfig(processor.codec.vocabSize, processor.tokens, size);
     return createLocalPolicy({ device, config, processor, seed, valueHead });
   },
 });

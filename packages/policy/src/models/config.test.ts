@@ -1,6 +1,6 @@
 import { ConfigError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
-import { formatConfig, nanoConfig, parseConfig } from './config.ts';
+import { formatConfig, nanoConfig, nanoSize, parseConfig } from './config.ts';
 
 const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };
 
@@ -75,5 +75,31 @@ describe('parseConfig', () => {
     const { text_config: text, ...rest } = formatConfig(nanoConfig(512, tokens), 2);
     const broken = { ...rest, text_config: { ...(text as object), hidden_size: 'wide' } };
     expect(() => parseConfig(broken)).toThrow('hidden_size must be a number, got "wide".');
+  });
+});
+
+describe('nanoConfig', () => {
+  it('turns a quarter of the rotary pairs by time, as published models do, at any size', () => {
+    // Qwen2.5-VL-3B: 2048 wide with 16 heads has the sections 16, 24 and 24.
+    const large = { ...nanoSize, hidden: 2048, heads: 16 };
+    expect(nanoConfig(512, tokens, large).mropeSection).toEqual([16, 24, 24]);
+    expect(nanoConfig(512, tokens).mropeSection).toEqual([4, 6, 6]);
+    for (const hidden of [16, 48, 160, 512]) {
+      const { mropeSection } = nanoConfig(512, tokens, { ...nanoSize, hidden });
+      expect(mropeSection.reduce((sum, pairs) => sum + pairs, 0)).toBe(hidden / 4 / 2);
+    }
+    const deep = nanoConfig(512, tokens, { ...nanoSize, visionLayers: 5 });
+    expect(deep.vision.fullAttentionBlocks).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it.each([
+    ['heads', { heads: 3 }],
+    ['heads', { hidden: 24 }],
+    ['kvHeads', { kvHeads: 3 }],
+    ['visionHeads', { visionHeads: 5 }],
+  ])('refuses %s that do not divide what they share', (field, change) => {
+    expect(() => nanoConfig(512, tokens, { ...nanoSize, ...change })).toThrow(
+      new RegExp(`model\\.${field}: expected a number that divides`),
+    );
   });
 });

@@ -60,33 +60,92 @@ export const VISION_ROPE_THETA = 10000;
 /** Normalisation epsilon of the vision tower; a constant of the architecture. */
 export const VISION_EPS = 1e-6;
 
-/** A configuration with about 1.5M parameters, small enough to train on two CPU cores. */
-export function nanoConfig(vocabSize: number, tokens: SpecialTokens): ModelConfig {
+/** What of a model of one's own size can be chosen. */
+export interface ModelSize {
+  readonly layers: number;
+  readonly hidden: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly intermediate: number;
+  readonly visionLayers: number;
+  readonly visionHidden: number;
+  readonly visionHeads: number;
+  readonly visionIntermediate: number;
+  /** Longest context, tokens. */
+  readonly contextTokens: number;
+}
+
+/** A size with about 1.5M parameters, small enough to train on two CPU cores. */
+export const nanoSize: ModelSize = {
+  layers: 4,
+  hidden: 128,
+  heads: 4,
+  kvHeads: 2,
+  intermediate: 384,
+  visionLayers: 3,
+  visionHidden: 96,
+  visionHeads: 4,
+  visionIntermediate: 256,
+  contextTokens: 4096,
+};
+
+/**
+ * A Qwen2.5-VL of a size of one's own.
+ *
+ * @throws ConfigError for heads that do not divide their hidden size, or leave no rotary pairs
+ */
+export function nanoConfig(
+  vocabSize: number,
+  tokens: SpecialTokens,
+  size: ModelSize = nanoSize,
+): ModelConfig {
+  const { hidden, layers, heads, kvHeads, intermediate } = size;
+  // Rotary pairs of text turn by three positions, those of the vision tower by two.
+  expectHeads('heads', { hidden, heads, multiple: 4 });
+  expectHeads('visionHeads', { hidden: size.visionHidden, heads: size.visionHeads, multiple: 4 });
+  expectHeads('kvHeads', { hidden: heads, heads: kvHeads, multiple: 1 });
+  const pairs = hidden / heads / 2;
+  // As in the published models: a quarter turns by time, the rest by height and width alike.
+  const spatial = Math.floor((3 * pairs) / 8);
   return {
     vocabSize,
-    hidden: 128,
-    layers: 4,
-    heads: 4,
-    kvHeads: 2,
-    intermediate: 384,
+    hidden,
+    layers,
+    heads,
+    kvHeads,
+    intermediate,
     eps: 1e-6,
     ropeTheta: 10000,
-    mropeSection: [4, 6, 6],
+    mropeSection: [pairs - 2 * spatial, spatial, spatial],
     isTied: true,
-    maxPositions: 4096,
+    maxPositions: size.contextTokens,
     ...tokens,
     vision: {
-      depth: 3,
-      hidden: 96,
-      heads: 4,
-      intermediate: 256,
+      depth: size.visionLayers,
+      hidden: size.visionHidden,
+      heads: size.visionHeads,
+      intermediate: size.visionIntermediate,
       patchSize: 14,
       mergeSize: 2,
       temporalPatchSize: 2,
       windowSize: 112,
-      fullAttentionBlocks: [0, 1, 2],
+      fullAttentionBlocks: Array.from({ length: size.visionLayers }, (_, block) => block),
     },
   };
+}
+
+/** @throws ConfigError unless the heads divide the width into parts of a multiple */
+function expectHeads(
+  field: string,
+  { hidden, heads, multiple }: { hidden: number; heads: number; multiple: number },
+): void {
+  const width = hidden / heads;
+  if (Number.isInteger(width) && width % multiple === 0) return;
+  throw new ConfigError(
+    `model.${field}`,
+    `model.${field}: expected a number that divides ${hidden} into parts of a multiple of ` +
+      `${multiple}, got ${heads}. Change it, or what it divides.`,
+  );
 }
 
 /** Ids of the markup tokens around and in place of images and videos. */

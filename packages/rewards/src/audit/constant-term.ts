@@ -1,4 +1,5 @@
 /** Flags terms of the reward that do not vary where the reward does. */
+import { z } from 'zod';
 import {
   type Audited,
   allAudited,
@@ -7,8 +8,8 @@ import {
   percent,
   portion,
 } from '../audit.ts';
-import { sourced } from '../provenance.ts';
 import type { RewardTerm } from '../score.ts';
+import { least, leastTrajectories, share } from './threshold-fields.ts';
 
 /**
  * A term that is the same for all trajectories of a group whose rewards differ teaches nothing in
@@ -23,13 +24,14 @@ export const constantTerm: Detector = defineDetector({
   name: 'constant-term',
   paper: 'Pixel-Reasoner issue 39; definition ours',
   description: 'a term of the reward is the same for all of a group whose rewards differ',
-  thresholds: {
-    /** Share of the differing groups' trajectories for which a term is constant. */
-    alarmShare: sourced(0.9, 'ours'),
-    /** Groups that differ, for that share to say anything. */
-    leastGroups: sourced(4, 'ours'),
-    leastTrajectories: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({
+    alarmShare: share(
+      0.9,
+      'Share of the differing groups’ trajectories, with a constant term, from which it is an alarm.',
+    ),
+    leastGroups: least(4, 'groups', 'Groups that differ, for that share to say anything.'),
+    leastTrajectories,
+  }),
   alarm: ({ alarmShare }) =>
     `a term is the same for the whole batch, or for ${percent(alarmShare)} of the trajectories in groups ` +
     'that differ: what decides next to nothing could be left out, or is broken',

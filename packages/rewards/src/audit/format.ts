@@ -1,4 +1,5 @@
 /** Flags wrong trajectories that are paid for their format. */
+import { z } from 'zod';
 import {
   type Audited,
   allAudited,
@@ -7,7 +8,7 @@ import {
   percent,
   portion,
 } from '../audit.ts';
-import { sourced } from '../provenance.ts';
+import { leastTrajectories, share } from './threshold-fields.ts';
 
 /**
  * A wrong answer whose format terms sum to more than 0. Format terms are those with `format` in
@@ -19,11 +20,10 @@ export const format: Detector = defineDetector({
   name: 'format',
   paper: 'ours',
   description: 'wrong, and paid for its format',
-  thresholds: {
-    /** Of all that is paid, what wrong answers get for their format. */
-    alarmPaidShare: sourced(0.25, 'ours'),
-    leastTrajectories: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({
+    alarmPaidShare: share(0.25, 'Share of all that is paid, from which it is an alarm.'),
+    leastTrajectories,
+  }),
   alarm: ({ alarmPaidShare }) =>
     `${percent(alarmPaidShare)} of everything paid goes to the format of wrong answers: then form pays ` +
     'about as well as being right',

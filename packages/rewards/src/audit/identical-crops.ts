@@ -2,6 +2,7 @@
 
 import type { Operation } from '@saccade/code-effects';
 import { promptImages } from '@saccade/code-effects';
+import { z } from 'zod';
 import {
   type Audited,
   allAudited,
@@ -10,7 +11,7 @@ import {
   percent,
   portion,
 } from '../audit.ts';
-import { sourced } from '../provenance.ts';
+import { alarmShare, least, leastTrajectories, share } from './threshold-fields.ts';
 
 /**
  * Within a trajectory: `leastRepeats` crops or more with an IoU of at least 0.95 with an earlier one
@@ -22,14 +23,13 @@ export const identicalCrops: Detector = defineDetector({
   name: 'identical-crops',
   paper: 'CodeV, arXiv:2511.19661, §4.3 (repeated crops); across tasks ours',
   description: 'the same box cropped again and again, or on most tasks',
-  thresholds: {
-    leastRepeats: sourced(2, 'ours'),
-    constantShare: sourced(0.5, 'ours'),
-    /** Tasks a common box must be seen on. */
-    leastTasks: sourced(8, 'ours'),
-    alarmShare: sourced(0.1, 'ours'),
-    leastTrajectories: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({
+    leastRepeats: least(2, 'crops', 'Crops of a trajectory that repeat an earlier one.'),
+    constantShare: share(0.5, 'Share of the trajectories that crop, whose first box is the same.'),
+    leastTasks: least(8, 'tasks', 'Tasks a common box must be seen on.'),
+    alarmShare,
+    leastTrajectories,
+  }),
   alarm: ({ alarmShare, constantShare }) =>
     `${percent(alarmShare)} of the trajectories repeat a box: more than slips; or ${percent(constantShare)} of those ` +
     'that crop share one box over many tasks: they do not look where the image tells them to',

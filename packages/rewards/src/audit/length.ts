@@ -1,5 +1,7 @@
 /** Flags trajectories that are paid for being long. */
+import { quantity } from '@saccade/core/settings';
 import { isToolUse } from '@saccade/trajectory';
+import { z } from 'zod';
 import {
   type Audited,
   type AuditedStep,
@@ -10,8 +12,8 @@ import {
   portion,
 } from '../audit.ts';
 import { pearson } from '../correlation.ts';
-import { sourced } from '../provenance.ts';
 import { modelTokenCount } from '../rewards/model-text.ts';
+import { least, share } from './threshold-fields.ts';
 
 /**
  * Whether reward goes with the number of tokens among trajectories that agree in everything it
@@ -27,16 +29,19 @@ export const length: Detector = defineDetector({
   name: 'length',
   paper: 'ours',
   description: 'paid more for being longer than peers of the same task, verdict and calls',
-  thresholds: {
-    alarmCorrelation: sourced(0.5, 'ours'),
-    /** Trajectories beyond one per stratum. */
-    leastFreedom: sourced(16, 'ours'),
-    /** Last quarter of the steps to the first. */
-    growth: sourced(1.5, 'ours'),
-    /** Accuracy gained in between, above which growth is earned. */
-    accuracyGain: sourced(0.05, 'ours'),
-    leastSteps: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({
+    alarmCorrelation: share(0.5, 'Correlation of reward and length from which it is an alarm.'),
+    leastFreedom: least(16, 'trajectories', 'Trajectories beyond one per stratum.'),
+    growth: quantity({
+      min: 1,
+      max: 1000,
+      default: 1.5,
+      unit: 'ratio',
+      about: 'Length of answers in the last quarter of the steps to that in the first.',
+    }),
+    accuracyGain: share(0.05, 'Accuracy gained in between, above which growth is earned.'),
+    leastSteps: least(8, 'steps', 'Fewer steps show no growth.'),
+  }),
   alarm: ({ alarmCorrelation, growth, accuracyGain }) =>
     `a correlation from ${alarmCorrelation}: length explains a quarter of what verdict and calls ` +
     `leave open; or answers ${growth} times as long for less than ${100 * accuracyGain} points`,

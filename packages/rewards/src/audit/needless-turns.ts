@@ -2,6 +2,7 @@
 
 import type { Operation, OperationKind } from '@saccade/code-effects';
 import { identity } from '@saccade/code-effects';
+import { z } from 'zod';
 import {
   type Audited,
   allAudited,
@@ -10,8 +11,8 @@ import {
   percent,
   portion,
 } from '../audit.ts';
-import { sourced } from '../provenance.ts';
 import { taskFacts } from '../task-facts.ts';
+import { alarmShare, leastTrajectories } from './threshold-fields.ts';
 
 /**
  * Turns and flips where none is required (CodeVision's inappropriate tool use, arXiv:2512.03746,
@@ -23,10 +24,7 @@ export const needlessTurns: Detector = defineDetector({
   name: 'needless-turns',
   paper: 'CodeVision, arXiv:2512.03746, §3.3.2 (inappropriate); forth and back ours',
   description: 'turns or flips where none is required, or forth and back',
-  thresholds: {
-    alarmShare: sourced(0.1, 'ours'),
-    leastTrajectories: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({ alarmShare, leastTrajectories }),
   alarm: ({ alarmShare }) =>
     `${percent(alarmShare)} of the trajectories: a turn that is not needed costs a call and, shown to the ` +
     'model, makes the image harder to read',

@@ -1,7 +1,8 @@
 /** Flags trajectories whose code only talks. */
+import { z } from 'zod';
 import { allAudited, type Detector, defineDetector, percent, portion } from '../audit.ts';
-import { sourced } from '../provenance.ts';
 import { callsOf, isTalk } from './calls.ts';
+import { alarmShare, leastTrajectories, share } from './threshold-fields.ts';
 
 /**
  * Half or more of the calls are nothing but prints of what the code was written with, comments and
@@ -12,12 +13,11 @@ export const printOnly: Detector = defineDetector({
   name: 'print-only',
   paper: 'ours',
   description: 'code that only prints its own text or comments',
-  thresholds: {
-    /** Such calls, of all of a trajectory. */
-    callShare: sourced(0.5, 'ours'),
-    alarmShare: sourced(0.1, 'ours'),
-    leastTrajectories: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({
+    callShare: share(0.5, 'Such calls, of all of a trajectory.'),
+    alarmShare,
+    leastTrajectories,
+  }),
   alarm: ({ alarmShare }) =>
     `${percent(alarmShare)} of the trajectories: such code has no use at all, and is learned from a bonus ` +
     'per call only',

@@ -1,4 +1,5 @@
 /** Flags trajectories with many calls of which half or more add nothing. */
+import { z } from 'zod';
 import {
   type Audited,
   allAudited,
@@ -7,8 +8,8 @@ import {
   percent,
   portion,
 } from '../audit.ts';
-import { sourced } from '../provenance.ts';
 import { callsOf, isTalk } from './calls.ts';
+import { alarmShare, least, leastTrajectories, share } from './threshold-fields.ts';
 
 /**
  * A call adds nothing if all it does with images changes nothing (it loads, shows, saves, crops
@@ -20,13 +21,12 @@ export const toolSpam: Detector = defineDetector({
   name: 'tool-spam',
   paper: 'PyVision, arXiv:2507.07998 (no operation); thresholds ours',
   description: 'many calls, of which half or more add nothing',
-  thresholds: {
-    leastCalls: sourced(3, 'ours'),
-    /** Calls that add nothing, of all of a trajectory. */
-    idleShare: sourced(0.5, 'ours'),
-    alarmShare: sourced(0.1, 'ours'),
-    leastTrajectories: sourced(8, 'ours'),
-  },
+  settings: z.strictObject({
+    leastCalls: least(3, 'calls', 'Calls of a trajectory from which they are many.'),
+    idleShare: share(0.5, 'Calls that add nothing, of all of a trajectory.'),
+    alarmShare,
+    leastTrajectories,
+  }),
   alarm: ({ alarmShare }) =>
     `${percent(alarmShare)} of the trajectories: below that it is noise of sampling, above it a habit that ` +
     'is paid',

@@ -12,8 +12,10 @@ export interface SteadyOptions {
   readonly timeoutMs?: number;
   /** Tries after the first. Default 3. */
   readonly retries?: number;
-  /** First pause between tries; it doubles, with jitter, up to 30 s. Default 500 ms. */
+  /** First pause between tries; it doubles, with jitter. Default 500 ms. */
   readonly firstPauseMs?: number;
+  /** Longest pause between tries. Default 30 s. */
+  readonly longestPauseMs?: number;
 }
 
 /**
@@ -24,6 +26,7 @@ export interface SteadyOptions {
  */
 export function steadyChat(model: ChatModel, options: SteadyOptions = {}): ChatModel {
   const { maxConcurrent = 16, timeoutMs = 60_000, retries = 3, firstPauseMs = 500 } = options;
+  const { longestPauseMs = 30_000 } = options;
   const limit = pLimit(maxConcurrent);
   return {
     name: model.name,
@@ -43,14 +46,14 @@ export function steadyChat(model: ChatModel, options: SteadyOptions = {}): ChatM
       return limit(() =>
         pRetry(once, {
           retries,
-          minTimeout: firstPauseMs,
-          maxTimeout: 30_000,
+          minTimeout: Math.min(firstPauseMs, longestPauseMs),
+          maxTimeout: longestPauseMs,
           randomize: true,
           ...(chat.signal && { signal: chat.signal }),
           shouldRetry: ({ error }) => !(error instanceof ChatError) || error.isTransient,
           onFailedAttempt: async ({ error, retriesLeft }) => {
             if (!(error instanceof ChatError) || retriesLeft === 0) return;
-            const pause = Math.min(error.retryAfterMs ?? 0, 30_000);
+            const pause = Math.min(error.retryAfterMs ?? 0, longestPauseMs);
             if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
           },
         }),

@@ -1,5 +1,5 @@
 /** Whether an answer says the same as the reference. */
-import type { Judge, Untrusted } from '../judge.ts';
+import { type Judge, judgeLimits, type Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
 /** What the answer judge compares: an answer and the reference, for a question. */
@@ -23,7 +23,7 @@ export const answerJudge: Judge<AnswerInput> = {
   paper: 'arXiv:2602.20739, §3.3; arXiv:2511.19661, §4.2',
   grades: [0, 1],
   keyOf: ({ question, answer, expected }) => [question, answer, expected],
-  ask({ question, answer, expected }, boundary) {
+  ask({ question, answer, expected }, boundary, limits = judgeLimits) {
     const instruction =
       'You grade answers to questions about pictures. Compare the ANSWER with the REFERENCE, which ' +
       'is right. The grade is 1 if both say the same thing in reply to the QUESTION, whatever their ' +
@@ -38,9 +38,9 @@ export const answerJudge: Judge<AnswerInput> = {
       {
         role: 'user',
         parts: [
-          fenced('QUESTION', question, boundary),
-          fenced('REFERENCE', expected, boundary),
-          fenced('ANSWER', answer, boundary),
+          fenced('QUESTION', question, boundary, limits),
+          fenced('REFERENCE', expected, boundary, limits),
+          fenced('ANSWER', answer, boundary, limits),
         ],
       },
     ];

@@ -1,5 +1,5 @@
 /** Whether an answer follows from the thought before it. */
-import type { Judge, Untrusted } from '../judge.ts';
+import { type Judge, judgeLimits, type Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
 /** What the consistency judge compares: an answer and the thought before it. */
@@ -9,21 +9,21 @@ export interface ConsistencyInput {
   readonly answer: Untrusted;
 }
 
-/** The end of the thought that is shown, characters; Thyme's code. */
-const SHOWN = 500;
-
 /**
  * 1 if the answer is what the end of the thought arrives at, else 0; whether it is right is not asked.
  *
- * Thyme, arXiv:2508.11630: its consistency reward, by a model that sees the last 500 characters of
- * the thought and the answer.
+ * Thyme, arXiv:2508.11630: its consistency reward, by a model that sees the end of the thought and the
+ * answer.
  */
 export const consistencyJudge: Judge<ConsistencyInput> = {
   name: 'consistency-judge',
   paper: 'Thyme, arXiv:2508.11630',
   grades: [0, 1],
-  keyOf: ({ thought, answer }) => [thought.slice(-SHOWN), answer],
-  ask({ thought, answer }, boundary) {
+  keyOf: ({ thought, answer }, { thoughtCharacters } = judgeLimits) => [
+    thought.slice(-thoughtCharacters),
+    answer,
+  ],
+  ask({ thought, answer }, boundary, limits = judgeLimits) {
     const instruction =
       'You compare the end of a THOUGHT with the ANSWER that was given after it. The grade is 1 if ' +
       'the ANSWER says what the THOUGHT arrives at, in whatever words. It is 0 if the ANSWER says ' +
@@ -37,8 +37,8 @@ export const consistencyJudge: Judge<ConsistencyInput> = {
       {
         role: 'user',
         parts: [
-          fenced('THOUGHT', thought.slice(-SHOWN), boundary),
-          fenced('ANSWER', answer, boundary),
+          fenced('THOUGHT', thought.slice(-limits.thoughtCharacters), boundary, limits),
+          fenced('ANSWER', answer, boundary, limits),
         ],
       },
     ];

@@ -1,5 +1,5 @@
 /** Whether an image that a tool made shows what the question is about. */
-import type { Judge } from '../judge.ts';
+import { type Judge, judgeLimits } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
 /**
@@ -29,7 +29,7 @@ export const cropJudge: Judge<CropInput> = {
   paper: 'arXiv:2511.19661, §4.2, template 13.2',
   grades: [0.25, 0.5, 1],
   keyOf: ({ question, png, metadata }) => [question, png, numbersOf(metadata)],
-  ask({ question, png, metadata }, boundary) {
+  ask({ question, png, metadata }, boundary, limits = judgeLimits) {
     const instruction =
       'You grade pictures that a tool cut or made while somebody looked for the answer to a ' +
       'QUESTION. Look at the main content of the picture alone. The grade is 1 if it clearly shows ' +
@@ -44,8 +44,8 @@ export const cropJudge: Judge<CropInput> = {
       {
         role: 'user',
         parts: [
-          fenced('QUESTION', question, boundary),
-          fenced('METADATA', numbersOf(metadata), boundary),
+          fenced('QUESTION', question, boundary, limits),
+          fenced('METADATA', numbersOf(metadata), boundary, limits),
           { kind: 'image', png },
         ],
       },

@@ -3,9 +3,7 @@
  * without letting it speak as anybody else.
  */
 import type { ChatPart } from '../chat/chat-model.ts';
-
-/** Longer texts lose their middle. */
-const maxCharacters = 4000;
+import { judgeLimits } from '../judge.ts';
 
 /**
  * One message part of its own:
@@ -20,13 +18,19 @@ const maxCharacters = 4000;
  * (`<|im_start|>`, `<image>`) is left in it, and neither is `[INST]`. Control characters and halves
  * of surrogate pairs, which break parsers, become U+FFFD.
  */
-export function fenced(name: string, text: string, boundary: string): ChatPart {
-  const body = escaped(text, boundary);
+export function fenced(
+  name: string,
+  text: string,
+  boundary: string,
+  { textCharacters } = judgeLimits,
+): ChatPart {
+  const body = escaped(shortened(text, textCharacters), boundary);
   return { kind: 'text', text: `BEGIN ${name} ${boundary}\n${body}\nEND ${name} ${boundary}` };
 }
 
+/** Text that can neither close a fence nor speak as anybody else. */
 export function escaped(text: string, boundary: string): string {
-  return shortened(text)
+  return text
     .replaceAll(boundary, '')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (sign) =>
       '\n\t'.includes(sign) ? sign : '\uFFFD',
@@ -37,9 +41,10 @@ export function escaped(text: string, boundary: string): string {
     .replace(/\[(?=\/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_))/gi, '&#91;');
 }
 
-function shortened(text: string): string {
+/** A text that is too long loses its middle. */
+function shortened(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  const half = maxCharacters / 2;
+  const half = Math.max(1, Math.floor(maxCharacters / 2));
   return `${text.slice(0, half)}\n(${text.length - maxCharacters} characters left out)\n${text.slice(-half)}`;
 }
 

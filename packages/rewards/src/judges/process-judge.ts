@@ -1,5 +1,5 @@
 /** How well a whole trajectory used its tools. */
-import type { Judge, Untrusted } from '../judge.ts';
+import { type Judge, judgeLimits, type Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
 /** What the process judge reads: the question, everything the model wrote, and the images. */
@@ -10,9 +10,6 @@ export interface ProcessInput {
   /** PNG bytes: the image asked about, then those that tools made. */
   readonly images: readonly Uint8Array[];
 }
-
-/** Images shown: the first one and three of the tools', as in CodeV's code. */
-const SHOWN = 4;
 
 /**
  * How sensibly code was used to look for the answer, from 0 to 1.
@@ -25,8 +22,12 @@ export const processJudge: Judge<ProcessInput> = {
   name: 'process-judge',
   paper: 'CodeV, arXiv:2511.19661, public code',
   grades: [0, 0.25, 0.5, 0.75, 1],
-  keyOf: ({ question, response, images }) => [question, response, ...images.slice(0, SHOWN)],
-  ask({ question, response, images }, boundary) {
+  keyOf: ({ question, response, images }, limits = judgeLimits) => [
+    question,
+    response,
+    ...images.slice(0, limits.images),
+  ],
+  ask({ question, response, images }, boundary, limits = judgeLimits) {
     const instruction =
       'You grade how somebody used code on a picture to find the answer to a QUESTION. The first ' +
       'picture is the one asked about, the others are what the code made of it. The grade is 1 if a ' +
@@ -41,9 +42,9 @@ export const processJudge: Judge<ProcessInput> = {
       {
         role: 'user',
         parts: [
-          fenced('QUESTION', question, boundary),
-          fenced('RESPONSE', response, boundary),
-          ...images.slice(0, SHOWN).map((png) => ({ kind: 'image', png }) as const),
+          fenced('QUESTION', question, boundary, limits),
+          fenced('RESPONSE', response, boundary, limits),
+          ...images.slice(0, limits.images).map((png) => ({ kind: 'image', png }) as const),
         ],
       },
     ];

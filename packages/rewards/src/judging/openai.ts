@@ -7,7 +7,7 @@ import { askWith } from '../ask-judge.ts';
 import { openAiChat } from '../chat/openai-chat.ts';
 import { steadyChat } from '../chat/steady-chat.ts';
 import { fileCache } from '../file-cache.ts';
-import type { Judge } from '../judge.ts';
+import { type Judge, judgeLimits } from '../judge.ts';
 import { answerJudge } from '../judges/answer-judge.ts';
 import { consistencyJudge } from '../judges/consistency-judge.ts';
 import { cropJudge } from '../judges/crop-judge.ts';
@@ -64,10 +64,61 @@ export const openai = defineJudging({
       unit: 'tokens',
       about: 'Longest reply of the judge.',
     }),
+    temperature: quantity({
+      min: 0,
+      max: 10,
+      default: 0,
+      unit: 'ratio',
+      about: 'Sampling temperature of the judge; at 0 a grade is a fact, not a draw.',
+    }),
+    unreadableReplies: count({
+      min: 1,
+      max: 100,
+      default: 2,
+      unit: 'replies',
+      about: 'Replies without a grade before the judge has failed.',
+    }),
+    firstPauseSeconds: quantity({
+      min: 0,
+      max: 3600,
+      default: 0.5,
+      unit: 'seconds',
+      about: 'Pause before the first retry; it doubles from one to the next.',
+    }),
+    longestPauseSeconds: quantity({
+      min: 0,
+      max: 3600,
+      default: 30,
+      unit: 'seconds',
+      about: 'Longest pause between two tries.',
+    }),
+    textCharacters: count({
+      min: 100,
+      max: 10_000_000,
+      default: judgeLimits.textCharacters,
+      unit: 'characters',
+      about: 'Longer texts lose their middle before the judge sees them.',
+    }),
+    thoughtCharacters: count({
+      min: 1,
+      max: 10_000_000,
+      default: judgeLimits.thoughtCharacters,
+      unit: 'characters',
+      about: 'End of a thought that is compared with the answer.',
+    }),
+    shownImages: count({
+      min: 1,
+      max: 1000,
+      default: judgeLimits.images,
+      unit: 'images',
+      about: 'Images of a trajectory that its process is graded by, the first ones.',
+    }),
   }),
   open(settings, { directory, secret }) {
-    const { baseUrl, model, keyVariable, maxConcurrent, retries, timeoutSeconds, maxTokens } =
-      settings;
+    const { baseUrl, model, keyVariable, maxConcurrent, retries, timeoutSeconds } = settings;
+    const { maxTokens, temperature, unreadableReplies } = settings;
+    const { textCharacters, thoughtCharacters, shownImages: images } = settings;
+    const limits = { textCharacters, thoughtCharacters, images };
     if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
       throw new ConfigError(
         'judge.baseUrl',
@@ -79,9 +130,12 @@ export const openai = defineJudging({
       maxConcurrent,
       retries,
       timeoutMs: 1000 * timeoutSeconds,
+      firstPauseMs: 1000 * settings.firstPauseSeconds,
+      longestPauseMs: 1000 * settings.longestPauseSeconds,
     });
     const cache = fileCache(join(directory, 'grades.jsonl'));
-    const ask = <Input>(asked: Judge<Input>) => askWith(asked, chat, { cache, maxTokens });
+    const ask = <Input>(asked: Judge<Input>) =>
+      askWith(asked, chat, { cache, maxTokens, temperature, unreadableReplies, limits });
     return {
       ...(settings.judgesAnswers && { answer: ask(answerJudge) }),
       crop: ask(cropJudge),

@@ -20,6 +20,13 @@ const settings = z.strictObject({
     unit: 'reward',
     about: 'δ: how far the incentive is shifted down; with 0 it never turns negative.',
   }),
+  center: quantity({
+    min: 0,
+    max: 1,
+    default: 0.5,
+    unit: 'accuracy',
+    about: 'Accuracy of the group at which the incentive falls fastest.',
+  }),
   doubleSteepness: flag({
     default: false,
     about: 'Whether γ counts twice, as in the public code.',
@@ -53,7 +60,9 @@ export type BalancedToolCallSettings = SettingsOf<typeof settings>;
 /**
  * Value of a tool call at a group accuracy μ from 0 to 1.
  *
- *   d(μ) = σ(γ·(0.5 − μ)) − δ,   −δ < d < 1 − δ,   d(μ*) = 0 at μ* = 0.5 + ln((1 − δ)/δ)/γ
+ *   d(μ) = σ(γ·(c − μ)) − δ,   −δ < d < 1 − δ,   d(μ*) = 0 at μ* = c + ln((1 − δ)/δ)/γ
+ *
+ * with c = 0.5 in the paper.
  *
  * CodeDance, arXiv:2512.17312, §8.2. Its public code has (1 + tanh(γ(0.5 − μ)))/2 − δ, which is the
  * same with 2γ.
@@ -63,11 +72,12 @@ export function toolCallIncentive(
   {
     gamma,
     delta,
+    center,
     doubleSteepness,
-  }: Pick<BalancedToolCallSettings, 'gamma' | 'delta' | 'doubleSteepness'>,
+  }: Pick<BalancedToolCallSettings, 'gamma' | 'delta' | 'center' | 'doubleSteepness'>,
 ): number {
   const slope = doubleSteepness ? 2 * gamma : gamma;
-  return 1 / (1 + Math.exp(-slope * (0.5 - accuracy))) - delta;
+  return 1 / (1 + Math.exp(-slope * (center - accuracy))) - delta;
 }
 
 /**
@@ -88,6 +98,7 @@ export const balancedToolCall = defineReward({
   origins: {
     gamma: 'note',
     delta: 'note',
+    center: 'paper',
     doubleSteepness: 'note',
     wrongWeight: 'reconstructed',
     rightWeight: 'reconstructed',
@@ -100,8 +111,8 @@ export const balancedToolCall = defineReward({
       steepest * Math.max(0, toolCallIncentive(0, values)),
     ];
   },
-  derive: ({ gamma, delta, doubleSteepness }) => ({
-    flip: 0.5 + Math.log((1 - delta) / delta) / (doubleSteepness ? 2 * gamma : gamma),
+  derive: ({ gamma, delta, center, doubleSteepness }) => ({
+    flip: center + Math.log((1 - delta) / delta) / (doubleSteepness ? 2 * gamma : gamma),
   }),
   score({ trajectories }, contexts, values) {
     const right = contexts.filter(({ isCorrect }) => isCorrect).length;

@@ -70,4 +70,8 @@ export const learning: readonly Metric[] = [
     ['sampling/rejected', 'share', 'Tokens that the correction leaves out.'],
     ['sampling/ess', 'share', 'Effective share of the sample under the correction.'],
   ]),
+  ...metricsOf({ source: 'packages/learner/src/coefficients.ts', stages: rl }, [
+    ['coefficient/kl', 'factor', 'Weight of KL in this step, where it is adaptive.'],
+    ['coefficient/entropy', 'factor', 'Weight of the entropy bonus, where it is adaptive.'],
+  ]),
 ];

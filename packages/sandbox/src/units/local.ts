@@ -1,5 +1,5 @@
 /** Code runs on this machine, in the strongest tier that holds. */
-import { choice, count, flag } from '@saccade/core/settings';
+import { choice, count, flag, optionalCount, quantity } from '@saccade/core/settings';
 import { z } from 'zod';
 import { localTiers } from '../choose-isolation.ts';
 import { defaultLimits } from '../limits.ts';
@@ -62,14 +62,77 @@ export const local = defineSandbox({
       unit: 'bytes',
       about: 'Bytes kept of each of stdout and stderr of one execution.',
     }),
+    imageAspect: quantity({
+      min: 1,
+      max: 10_000,
+      default: defaultLimits.imageAspect,
+      unit: 'ratio',
+      about: 'Longest over shortest side of an image that one execution returns.',
+    }),
+    videoBytes: count({
+      min: 1,
+      max: GIB,
+      default: defaultLimits.videoBytes,
+      unit: 'bytes',
+      about: 'Size of one video of a task.',
+    }),
+    videoFrames: count({
+      min: 1,
+      max: 100_000_000,
+      default: defaultLimits.videoFrames,
+      unit: 'frames',
+      about: 'Frames of one video of a task.',
+    }),
+    fileBytes: count({
+      min: 1024,
+      max: GIB,
+      default: defaultLimits.fileBytes,
+      unit: 'bytes',
+      about: 'Size of any file that code writes.',
+    }),
+    diskBytes: count({
+      min: 1024 * 1024,
+      max: 64 * GIB,
+      default: defaultLimits.diskBytes,
+      unit: 'bytes',
+      about: 'Room for all files of a session, where each has a file system of its own.',
+    }),
+    files: count({
+      min: 16,
+      max: 10_000_000,
+      default: defaultLimits.files,
+      unit: 'files',
+      about: 'Files and directories of a session, under the same condition.',
+    }),
+    openFiles: count({
+      min: 16,
+      max: 65_536,
+      default: defaultLimits.openFiles,
+      unit: 'files',
+      about: 'Files that code may have open at a time.',
+    }),
+    processes: count({
+      min: 1,
+      max: 65_536,
+      default: defaultLimits.processes,
+      unit: 'processes',
+      about: 'Processes and threads of a session.',
+    }),
+    sessionMemoryBytes: optionalCount({
+      min: 64 * 1024 * 1024,
+      max: 1024 * GIB,
+      unit: 'bytes',
+      about: 'Memory of a session as a whole, where it is limited; unset: memoryBytes + diskBytes.',
+    }),
   }),
-  async open({ isolation, unsafe, servers, ...limits }, context) {
+  async open({ isolation, unsafe, servers, sessionMemoryBytes, ...limits }, context) {
     const { python, wallSeconds, sessions, onEvent } = context;
+    const whole = sessionMemoryBytes !== undefined && { sessionMemoryBytes };
     return await openSandbox({
       python: await python(),
       onEvent,
       maxSessions: sessions,
-      limits: { wallSeconds, ...limits },
+      limits: { wallSeconds, ...limits, ...whole },
       isolation,
       unsafe,
       servers,

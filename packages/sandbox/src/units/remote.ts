@@ -1,6 +1,6 @@
 /** Code runs on servers of `saccade serve sandbox`. */
 import { ConfigError } from '@saccade/core';
-import { text, textList } from '@saccade/core/settings';
+import { count, quantity, text, textList } from '@saccade/core/settings';
 import { z } from 'zod';
 import { openRemoteSandbox } from '../remote/remote-sandbox.ts';
 import { defineSandbox } from './sandbox-unit.ts';
@@ -15,8 +15,36 @@ export const remote = defineSandbox({
       unit: 'name',
       about: 'Environment variable with the servers’ token; no token where it is not set.',
     }),
+    maxSessions: count({
+      min: 1,
+      max: 1_000_000,
+      default: 256,
+      unit: 'sessions',
+      about: 'Sessions open at a time, on all servers together; more wait.',
+    }),
+    maxQueued: count({
+      min: 0,
+      max: 10_000_000,
+      default: 16_384,
+      unit: 'sessions',
+      about: 'Sessions that may wait.',
+    }),
+    checkSeconds: quantity({
+      min: 0.1,
+      max: 3600,
+      default: 5,
+      unit: 'seconds',
+      about: 'Time between two looks whether a server that failed is back.',
+    }),
+    patienceSeconds: quantity({
+      min: 0.1,
+      max: 86_400,
+      default: 60,
+      unit: 'seconds',
+      about: 'How long to look for a server that takes a session.',
+    }),
   }),
-  async open({ hosts, tokenVariable }, { wallSeconds }) {
+  async open({ hosts, tokenVariable, ...limits }, { wallSeconds }) {
     if (hosts.length === 0) {
       throw new ConfigError(
         'sandbox.hosts',
@@ -24,6 +52,6 @@ export const remote = defineSandbox({
       );
     }
     const token = process.env[tokenVariable];
-    return await openRemoteSandbox({ hosts, wallSeconds, ...(token && { token }) });
+    return await openRemoteSandbox({ hosts, wallSeconds, ...limits, ...(token && { token }) });
   },
 });

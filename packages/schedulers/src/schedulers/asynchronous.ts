@@ -7,7 +7,7 @@ import { type AdvantagedGroup, withAdvantages } from '../advantaged-group.ts';
 import { allOf, dropGroup, type EndEvent, isEnd, lostReason } from '../collect.ts';
 import { defineScheduler } from '../define-scheduler.ts';
 import { dropUniform } from '../filters/group-filters.ts';
-import { limitInFlight } from '../in-flight.ts';
+import { limitInFlight, rolloutsPerTask } from '../in-flight.ts';
 import type { DropReason, ScheduleCommand, Scheduler, SchedulerOptions } from '../scheduler.ts';
 import { inFlightSettings, maxRounds, promptsPerStep } from '../scheduler-settings.ts';
 import { isTooStale, leavesTime, versionOf } from '../staleness.ts';
@@ -167,7 +167,9 @@ function change(state: State, taskId: string, to: (task: Running) => Running): S
   return { ...state, running };
 }
 
-type Settled = Required<Omit<AsynchronousOptions, 'inFlight' | 'dropsUniform'>> &
+type Settled = Required<
+  Omit<AsynchronousOptions, 'inFlight' | 'dropsUniform' | 'baselinesPerTask'>
+> &
   AsynchronousOptions;
 
 /** What the options say is to be done. */
@@ -185,12 +187,12 @@ class Rules {
         `Version ${version} cannot follow version ${from.version}. Count optimizer steps.`,
       );
     }
-    const { groupSize, onUpdate, maxRestarts, maxStaleness } = this.#options;
+    const { onUpdate, maxRestarts, maxStaleness } = this.#options;
+    const perTask = rolloutsPerTask(this.#options);
     const commands: ScheduleCommand[] = [];
     const running = from.running.map((task): Running => {
       if (task.isCancelled || from.isEnded) return task;
-      const begins =
-        onUpdate === 'restart' && task.restarts < maxRestarts && task.ended < groupSize;
+      const begins = onUpdate === 'restart' && task.restarts < maxRestarts && task.ended < perTask;
       // What has ended of a task stays as old as it is.
       const renewed = begins && task.ended === 0 ? version : task.version;
       if (isTooStale(renewed, version, maxStaleness)) {

@@ -1,9 +1,7 @@
+import { count } from '@saccade/core/settings';
 import { z } from 'zod';
 import { runOnImage } from '../run-on-image.ts';
 import { defineTool, type Tool } from '../tool.ts';
-
-/** Characters of code at most, as CodeVision's training configuration has it. */
-const MOST_CODE = 2048;
 
 /** Names in the order in which a result is looked for. */
 const results = ['result', 'output', 'processed_image', 'img', 'image'];
@@ -46,15 +44,25 @@ export const codeImageTool: Tool = defineTool({
     'Mirror: result = image.transpose(Image.FLIP_LEFT_RIGHT). ' +
     'Brighten: result = ImageEnhance.Brightness(image).enhance(1.5). ' +
     'Contrast: result = ImageEnhance.Contrast(image).enhance(2).',
-  parameters: {
-    code: z.string().min(1).max(MOST_CODE).describe('Python.'),
+  settings: z.strictObject({
+    maxCodeCharacters: count({
+      min: 1,
+      max: 1_000_000,
+      // CodeVision's training configuration.
+      default: 2048,
+      unit: 'characters',
+      about: 'Longer code is refused.',
+    }),
+  }),
+  parameters: ({ maxCodeCharacters }) => ({
+    code: z.string().min(1).max(maxCodeCharacters).describe('Python.'),
     description: z.string().max(2000).describe('What the code is for, in a few words.'),
     image_index: z
       .int()
       .min(0)
       .max(9999)
       .describe('The picture to work on: 0 is the one given, 1 the first made by a tool.'),
-  },
+  }),
   example: {
     code: 'result = image.crop((10, 10, 60, 50))',
     description: 'Look at the corner.',

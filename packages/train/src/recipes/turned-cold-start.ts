@@ -1,16 +1,17 @@
-/** What `codevision-nano` and `codedance-nano` share, so that they can share one cold start. */
+/** What `codevision-nano` and `codedance-nano` share: the cold start, each in its own protocol. */
 import type { RunInput } from '../run-config.ts';
 import { nanoOptimizers } from './nano-optimizers.ts';
 
+/** Limits of both protocols: a turn, a look and an answer need three, a policy that errs more. */
+export const turnedLimits = {
+  toolTurns: 6,
+  images: 8,
+  evaluationToolTurns: 6,
+  evaluationImages: 8,
+} as const;
+
 export const turnedColdStart: RunInput = {
   model: 'nano',
-  protocol: {
-    name: 'pyvision-image-short',
-    toolTurns: 6,
-    images: 8,
-    evaluationToolTurns: 6,
-    evaluationImages: 8,
-  },
   coldStart: {
     name: 'turned-needle',
     demonstrations: 768,

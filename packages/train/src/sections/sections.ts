@@ -1,7 +1,9 @@
 /** The parts of a run's configuration that belong to no unit, each by its owner's schema. */
 import { count, optionalText, type SettingsOf, text } from '@saccade/core/settings';
 import { evaluationSettings } from '@saccade/eval';
+import { coefficientSettings } from '@saccade/learner';
 import { checkpointSettings, rlSettings, sftSettings } from '@saccade/loop';
+import { auditSettings, scoringSettings } from '@saccade/rewards';
 import { packingSettings, rolloutSettings } from '@saccade/rollout';
 import { z } from 'zod';
 
@@ -27,6 +29,9 @@ export const sections = z.strictObject({
   rollout: rolloutSettings.prefault({}),
   packing: packingSettings.prefault({}),
   evaluation: evaluationSettings.prefault({}),
+  coefficients: coefficientSettings.prefault({}),
+  scoring: scoringSettings.prefault({}),
+  audit: auditSettings.prefault({}),
   checkpoint: checkpointSettings.prefault({}),
 });
 

@@ -1,0 +1,169 @@
+/**
+ * Algorithms whose baselines need more than a group's rewards, and coefficients that follow a run:
+ * trained with in every loop, broken off and resumed.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { joinSinks } from '@saccade/core';
+import { isTiming, readMetrics } from '@saccade/run-store';
+import { ensurePython } from '@saccade/sandbox';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inputOf } from './recipe.ts';
+import { recipes } from './registry.ts';
+import { resolveRun } from './run-config.ts';
+import { applySettings, parseSetting } from './settings.ts';
+import { train } from './trainer.ts';
+
+const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
+const root = mkdtempSync(join(tmpdir(), 'saccade-baselines-'));
+const coldStart = join(root, 'cold-start');
+const python = async () => (await ensurePython(pythonDirectory)).python;
+afterAll(() => rmSync(root, { recursive: true }));
+
+const common = [
+  'rl.groupSize=4',
+  'scheduler.promptsPerStep=2',
+  'evaluation.count=2',
+  'evaluation.keepTrajectories=0',
+  // So small a policy is hardly ever right: without it no weight might change.
+  'algorithm.entropyCoefficient=0.01',
+  'keepTrajectoriesEverySteps=1',
+];
+
+/** Breaks the run off in the middle of a step, as a crash would. */
+class BrokenOff extends Error {}
+
+async function run(
+  name: string,
+  settings: readonly string[],
+  { resume = false, breaksAfter = Number.POSITIVE_INFINITY } = {},
+): Promise<string> {
+  const directory = join(root, name);
+  const input = applySettings(inputOf(recipes.get('smoke')), settings.map(parseSetting));
+  let steps = 0;
+  const onEvent = joinSinks((event) => {
+    if (event.kind !== 'progress' || event.stage !== 'learning') return;
+    if (++steps === breaksAfter) throw new BrokenOff();
+  });
+  await train({ run: resolveRun(input), directory, python, onEvent, resume });
+  return directory;
+}
+
+/** All rows but what the clock says. */
+function rowsOf(directory: string): Record<string, unknown>[] {
+  return readMetrics(directory).value.rows.map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([field]) => !isTiming(field))),
+  );
+}
+
+const stepsOf = (directory: string) => rowsOf(directory).filter(({ stage }) => stage === 'rl');
+
+interface Kept {
+  readonly id: string;
+  readonly sampleIndex: number;
+  readonly isBaseline?: boolean;
+  readonly reward?: number;
+}
+
+function keptOf(directory: string, step: number): readonly Kept[] {
+  const path = join(directory, 'trajectories', `step-00000${step}.jsonl`);
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Kept);
+}
+
+beforeAll(async () => {
+  // Long enough that it answers and looks at times.
+  await run('cold-start', ['sft.updates=56', 'rl.steps=0', 'evaluation.count=2']);
+}, 300_000);
+
+const from = (steps: number) => [`startFrom=${coldStart}`, `rl.steps=${steps}`, ...common];
+const inSteps = ['scheduler=synchronous'];
+const streaming = ['scheduler=asynchronous', 'scheduler.maxStaleness=1'];
+const lockstep = [...streaming, 'rl.deterministic=true'];
+
+describe.each(['remax', 'optimal-token-baseline'])('%s', (algorithm) => {
+  it.each([
+    ['in steps', inSteps],
+    ['while it rolls out', streaming],
+    ['in lockstep', lockstep],
+  ])(
+    'trains %s',
+    async (how, settings) => {
+      const directory = await run(`${algorithm} ${how}`, [
+        ...from(1),
+        `algorithm=${algorithm}`,
+        ...settings,
+      ]);
+      const steps = stepsOf(directory);
+      expect(steps).toHaveLength(1);
+      for (const row of steps) {
+        expect(row.trained_trajectories).toBe(8);
+        expect(row.grad_norm).toBeGreaterThan(0);
+        expect(row['failed/ratio']).toBe(0);
+      }
+    },
+    300_000,
+  );
+});
+
+describe('ReMax', () => {
+  const remax = ['algorithm=remax'];
+
+  it('takes a group of one, as its paper does', async () => {
+    const settings = [...from(1), ...remax, ...inSteps, 'rl.groupSize=1'];
+    const [row] = stepsOf(await run('one', settings));
+    expect(row?.trained_trajectories).toBe(2);
+  }, 300_000);
+
+  it('keeps the baseline beside its group, marked, and counts it nowhere', async () => {
+    const settings = [...from(1), ...inSteps, 'seed=3'];
+    const own = await run('own', [...settings, ...remax]);
+    const other = await run('other', [...settings, 'algorithm=reinforce']);
+    const [group, baseline] = [keptOf(own, 1).slice(0, 4), keptOf(own, 1)[4]];
+    expect(keptOf(own, 1)).toHaveLength(5);
+    expect(group).toEqual(keptOf(other, 1));
+    expect(group.every(({ isBaseline }) => isBaseline === undefined)).toBe(true);
+    expect(baseline).toMatchObject({ isBaseline: true, sampleIndex: 4 });
+    expect(typeof baseline?.reward).toBe('number');
+    // What was rolled out is measured as if there were no baseline.
+    const measured = ([name]: readonly [string, unknown]) =>
+      /^(reward|accuracy|tool_calls|turns|audit|failed|filter|trained)/.test(name);
+    const rows = [own, other].map((directory) =>
+      Object.fromEntries(Object.entries(stepsOf(directory)[0] ?? {}).filter(measured)),
+    );
+    expect(Object.keys(rows[0] ?? {}).length).toBeGreaterThan(10);
+    expect(rows[0]).toEqual(rows[1]);
+  }, 300_000);
+});
+
+const adaptive = [
+  'algorithm=grpo',
+  'algorithm.klCoefficient=0.01',
+  'coefficients.klControl=adaptive',
+  'coefficients.klHorizon=100',
+  'coefficients.entropyControl=adaptive',
+  'coefficients.entropyTarget=100',
+];
+
+describe('broken off and resumed', () => {
+  it.each([
+    ['ReMax in steps', ['algorithm=remax', ...inSteps]],
+    ['ReMax in lockstep', ['algorithm=remax', ...lockstep]],
+    ['adaptive coefficients in steps', [...adaptive, ...inSteps]],
+  ])(
+    '%s ends as if it had not been',
+    async (what, own) => {
+      const settings = [...from(3), 'checkpoint.everyRlSteps=1', ...own];
+      const whole = await run(`whole ${what}`, settings);
+      await expect(run(`broken ${what}`, settings, { breaksAfter: 2 })).rejects.toThrow(BrokenOff);
+      const broken = await run(`broken ${what}`, settings, { resume: true });
+      expect(rowsOf(broken)).toEqual(rowsOf(whole));
+      expect(stepsOf(whole)).toHaveLength(3);
+      for (const step of [1, 2, 3]) expect(keptOf(broken, step)).toEqual(keptOf(whole, step));
+      const bonuses = stepsOf(whole).map((row) => row['coefficient/entropy']);
+      if (what.startsWith('adaptive')) expect(new Set(bonuses).size).toBe(3);
+    },
+    300_000,
+  );
+});
