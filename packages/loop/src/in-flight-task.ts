@@ -7,7 +7,7 @@ import type { Trajectory } from '@saccade/trajectory';
 import type { Run } from './run.ts';
 import type { TaskIndex } from './training-tasks.ts';
 
-/** A trajectory in flight, as JSON; ledgers stand beside it under their ids. */
+/** A trajectory in flight, as JSON; ledgers are stored separately, by id. */
 export interface StoredSample {
   readonly restarts: number;
   readonly spent: RetryBudgets;
