@@ -38,7 +38,7 @@ export function addExperiment(program: Command): void {
       'after',
       `
 Examples:
-  saccade experiment                                what there is
+  saccade experiment                                the list of experiments
   saccade experiment reward-shaping                 all of it
   saccade experiment reward-shaping --steps 10 --out runs/short
 
@@ -103,7 +103,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
   }
 }
 
-/** The command as somebody would type it again. */
+/** The command as a person would type it. */
 function commandOf(name: string, { set, seed, steps }: ExperimentFlags): string {
   return [
     `npx saccade experiment ${name}`,

@@ -14,7 +14,7 @@ import { ConfigError } from '@saccade/core';
 import { describeValue } from '@saccade/core/settings';
 import type { Command } from 'commander';
 
-/** The project as it stands in the package; beside `src` and `dist`. */
+/** The template of the project, beside `src` and `dist`. */
 const template = fileURLToPath(new URL('../template', import.meta.url));
 
 /** npm leaves .gitignore out of packages, so the template has it under another name. */

@@ -61,7 +61,7 @@ async function replayKept(directory: string, flags: ReplayFlags): Promise<void> 
     live: flags.live ?? false,
     rebuild: flags.rebuild ?? false,
     python: () => openPython(onEvent),
-    // Who names one wants that one; who looks at a run gets what can be had.
+    // A trajectory that is named must be replayable; of a run, those that can be replayed are.
     ...(isSurvey && {
       onMissing({ file: kept, index, trajectory: { id, policyVersion } }) {
         missing++;

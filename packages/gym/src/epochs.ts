@@ -1,4 +1,4 @@
-/** A training split of so many tasks, taken as often as a run needs. */
+/** A training split of a fixed number of tasks, repeated as often as a run needs. */
 import { DataError, randomAt } from '@saccade/core';
 import type { Task, TaskSet } from './task.ts';
 

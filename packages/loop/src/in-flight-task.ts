@@ -8,7 +8,7 @@ import { baselinesPerTask } from './baseline.ts';
 import type { Run } from './run.ts';
 import type { TaskIndex } from './training-tasks.ts';
 
-/** A trajectory in flight, as JSON; ledgers stand beside it under their ids. */
+/** A trajectory in flight, as JSON; ledgers are stored separately, by id. */
 export interface StoredSample {
   readonly restarts: number;
   readonly spent: RetryBudgets;

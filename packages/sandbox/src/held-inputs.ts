@@ -10,7 +10,7 @@ export interface HeldInputsOptions {
   readonly kind: 'image' | 'video';
   /** Those unused longest are dropped beyond this. */
   readonly mostBytes: number;
-  /** … and beyond so many. */
+  /** … and beyond this number. */
   readonly mostInputs: number;
   /** Speaks to the server. */
   readonly tell: (header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]) => void;

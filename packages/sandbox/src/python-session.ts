@@ -229,7 +229,9 @@ export class PythonSession implements Session {
     this.#settleRun = undefined;
   }
 
-  /** Only the code itself can have written this: its session is over, and nobody else's. */
+  /**
+   * Only the code itself can have written this, so its session is over; others are not affected.
+   */
   #breakOff(reason: string): void {
     const end: End = { cause: 'protocol', reason, signal: 0, exitCode: 0, cpuMs: 0, maxRssKb: 0 };
     this.#die(deathFrom(end, this.#host.limits), end);

@@ -235,7 +235,7 @@ function meanOf({ pixels, width }: PixelImage, left: number, top: number, colour
   return Math.floor(sum / SHRINK ** 2 + 0.5);
 }
 
-/** The light changes so often, and in steps of so many gray levels. */
+/** How often the light changes, and its step in gray levels. */
 const HOURS = 16;
 const STEP = 50;
 

@@ -219,7 +219,7 @@ export class RemoteSandbox implements Sandbox {
   }
 }
 
-/** Made when its turn has come: who waits holds no copies of his images. */
+/** Made when its turn has come, so that waiting calls hold no copies of their images. */
 function requestOf(options: SessionOptions): Record<string, unknown> {
   const { images = [], videos = [], mode, repairs, capture } = options;
   const inJson = (inputs: readonly InputImage[]) =>

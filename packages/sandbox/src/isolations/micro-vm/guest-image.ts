@@ -58,7 +58,7 @@ export async function guestImage(plan: LaunchPlan, kernel: GuestKernel): Promise
     const archive = packArchive(await bootEntries(plan, kernel, boot));
     await writeFile(join(made, 'initramfs.cpio'), archive);
     await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-    // Whoever makes the same at the same time makes the same.
+    // Concurrent builds give the same file.
     await runForText('mv', ['-nT', made, folder]);
   } finally {
     await removeTree(made);
