@@ -35,8 +35,8 @@ export function faultyProcess(
   settings: Readonly<Record<string, unknown>> = {},
   process: Partial<NonNullable<PlacementInput['processes']>[number]> = {},
 ): NonNullable<PlacementInput['processes']>[number] {
-  const names = ['digest_tool', 'show_tool', 'device_tool'];
-  const tool = { name: 'faulty', modules: [loadModule], names, ...settings };
+  const tools = ['digest_tool', 'show_tool', 'device_tool'].map((name) => ({ name }));
+  const tool = { name: 'faulty', modules: [loadModule], tools, ...settings };
   return { name: 'faulty', tools: [tool], graceSeconds: 0.3, memoryMib: 256, ...process };
 }
 
@@ -71,13 +71,21 @@ export async function post(
     ...init,
     headers: { 'content-type': 'application/json', ...(init.headers as object) },
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Answered['body'],
+  };
 }
 
 /** The body of a GET. */
 export async function get({ url }: Pick<ToolService, 'url'>, path: string): Promise<Answered> {
   const response = await fetch(`${url}${path}`);
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Answered['body'],
+  };
 }
 
 /** The lines of a service's metrics that begin so. */

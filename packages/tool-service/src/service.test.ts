@@ -17,7 +17,8 @@ import {
 import type { ToolService } from './service.ts';
 
 const names = ['digest_tool', 'show_tool', 'device_tool'];
-const faulty = { name: 'faulty', modules: [loadModule], names, slowSeconds: 0.8 };
+const tools = names.map((name) => ({ name }));
+const faulty = { name: 'faulty', modules: [loadModule], tools, slowSeconds: 0.8 };
 const right = { outcome: { kind: 'ok', stdout: `${digestText(image)}\n` } };
 
 let service: ToolService;

@@ -27,7 +27,7 @@ const outcome = {
 };
 const described = {
   ...{ name: 'look', description: 'Looks.', version: '1', isDeterministic: true },
-  ...{ parameters: { type: 'object' }, example: {} },
+  ...{ takesBatches: false, parameters: { type: 'object' }, example: {} },
 };
 const never = new AbortController().signal;
 

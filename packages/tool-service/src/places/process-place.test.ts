@@ -15,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-const names = ['digest_tool', 'device_tool'];
+const named = [{ name: 'digest_tool' }, { name: 'device_tool' }];
 
 async function open(options: Partial<ProcessPlaceOptions> = {}): Promise<{
   readonly place: Place & { readonly pids: readonly number[] };
   readonly restarts: string[];
 }> {
   const restarts: string[] = [];
-  const settings = { modules: [loadModule], names, scratch, slowSeconds: 1.5 };
+  const settings = { modules: [loadModule], tools: named, scratch, slowSeconds: 1.5 };
   const place = await openProcessPlace({
     ...{ name: 'faulty', modules: [loadModule], tools: [{ name: 'faulty', settings }] },
     ...{ environments: [{}], concurrency: 1, startSeconds: 60, maxPixels: 1e6, python },
@@ -143,7 +143,7 @@ describe('a place that cannot be opened', () => {
 
   it('says which tool there is not, and which setting does not fit', async () => {
     await opened({ tools: [{ name: 'digest_tol' }] }).toThrow(/Did you mean "digest_tool"/);
-    await opened({ tools: [{ name: 'faulty', settings: { nams: [] } }] }).toMatchObject({
+    await opened({ tools: [{ name: 'faulty', settings: { tols: [] } }] }).toMatchObject({
       code: 'config',
     });
     await opened({ modules: ['file:///no/such/module.js'] }).toThrow(/no file/);

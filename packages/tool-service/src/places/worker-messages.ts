@@ -5,7 +5,7 @@ import type { CallFaultKind } from '../faults.ts';
 import type { NamedTool } from './load-choices.ts';
 
 /** A call as it is sent. */
-export interface SentCall {
+interface SentCall {
   readonly given: GivenArguments;
   readonly images: readonly ToolImage[];
 }

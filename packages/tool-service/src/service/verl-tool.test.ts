@@ -27,7 +27,8 @@ beforeAll(async () => {
   await symlink(join(folder, 'secret.png'), join(folder, 'images', 'link.png'));
   await writeFile(join(folder, 'images', 'b.jpg'), await sharp(image.png).jpeg().toBuffer());
   const names = ['digest_tool', 'show_tool', 'device_tool'];
-  const faulty = { name: 'faulty', modules: [loadModule], names };
+  const tools = names.map((name) => ({ name }));
+  const faulty = { name: 'faulty', modules: [loadModule], tools };
   service = await startTools(
     { own: [faulty], limits: { timeoutSeconds: 6 } },
     { imageFolder: join(folder, 'images') },
