@@ -149,7 +149,7 @@ function toolApp(
   const app = newServiceApp({
     ...{ routes, wording: toolWording, asRefusal, onFault: onError },
     // Images are large, and many rollouts ask at a time.
-    bodies: { maxBytes, maxBytesTogether: 8 * maxBytes },
+    bodies: { maxBytes, maxBytesTogether: 4 * maxBytes },
   });
   const work = (): { readonly active: number; readonly most: number } => {
     const queues = calls.queues();

@@ -1,4 +1,5 @@
 /** Images of verl-tool's requests: data URLs, base64, or paths inside one folder of a shared disk. */
+import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { DataError, messageOf } from '@saccade/core';
@@ -85,7 +86,8 @@ async function readInside(path: string, options: VerlImagesOptions): Promise<Uin
     throw refused;
   });
   if (!real.startsWith(allowed + sep)) throw refused;
-  const file = await open(real, 'r');
+  // Without waiting: a named pipe would keep the thread until somebody writes.
+  const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size, isFile } = await file.stat().then((stat) => {
       return { size: stat.size, isFile: stat.isFile() };
