@@ -1,1 +1,2 @@
 export { easyocr } from './easyocr.ts';
+export { groundingdino } from './groundingdino.ts';
