@@ -16,7 +16,7 @@ import {
 } from '@saccade/tools';
 import { z } from 'zod';
 import { declined } from './outcomes.ts';
-import { pngSize } from './png.ts';
+import { type PngSize, pngSize } from './png.ts';
 import { leaseEngine, maxPixels } from './workers/shared-engine.ts';
 import {
   DeclinedError,
@@ -152,13 +152,19 @@ export function defineVisionTool<
   });
 }
 
-/** The image of a call by its index, or the outcome that says there is none. */
+/**
+ * The image of a call by its index, with the size that its bytes state, or the outcome that says why
+ * there is none: no such index, no PNG, too large.
+ */
 export function imageAt(context: ToolContext, index: number): ToolImage | Outcome {
   const image = context.images[index];
-  if (image !== undefined) return image;
-  const last = context.images.length - 1;
-  const remedy = last < 0 ? 'Give an image.' : `Write 0 to ${last}.`;
-  return refused('BadArgument', `There is no image ${index}. ${remedy}`);
+  if (image === undefined) {
+    const last = context.images.length - 1;
+    const remedy = last < 0 ? 'Give an image.' : `Write 0 to ${last}.`;
+    return refused('BadArgument', `There is no image ${index}. ${remedy}`);
+  }
+  const size = checkedSize(image.png);
+  return size instanceof DeclinedError ? declined(size.type, size.message) : { ...image, ...size };
 }
 
 /** Whether `imageAt` gave an outcome. */
@@ -170,21 +176,25 @@ function bind(engine: VisionEngine, { signal }: ToolContext, deadlineMs: number)
   return {
     async run(operation, params, images = [], options = {}) {
       const pngs = images.map((image) => (image instanceof Uint8Array ? image : image.png));
-      for (const png of pngs) checkImage(png);
+      for (const png of pngs) {
+        const size = checkedSize(png);
+        if (size instanceof DeclinedError) throw size;
+      }
       const aborting = signal === undefined ? {} : { signal };
       return await engine.run(operation, params, pngs, { deadlineMs, ...aborting, ...options });
     },
   };
 }
 
-function checkImage(png: Uint8Array): void {
+/** The size of an image as its header states it, or why it is not handed on. */
+function checkedSize(png: Uint8Array): PngSize | DeclinedError {
   const size = pngSize(png);
   if (size === undefined) {
-    throw new DeclinedError('UnreadableImage', 'The image is no PNG. Give another one.');
+    return new DeclinedError('UnreadableImage', 'The image is no PNG. Give another one.');
   }
   const { width, height } = size;
-  if (width * height <= maxPixels) return;
-  throw new DeclinedError(
+  if (width * height <= maxPixels) return size;
+  return new DeclinedError(
     'ImageTooLarge',
     `The image has ${width} x ${height} pixels, more than ${maxPixels / 1e6} million. Crop it first.`,
   );

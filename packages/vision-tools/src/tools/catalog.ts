@@ -1,2 +1,3 @@
 export { easyocr } from './easyocr.ts';
 export { groundingdino } from './groundingdino.ts';
+export { sam2 } from './sam2.ts';
