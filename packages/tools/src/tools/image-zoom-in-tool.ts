@@ -24,6 +24,7 @@ export const imageZoomInTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { bbox_2d: [10, 10, 60, 50] },
+  isDeterministic: true,
   async run({ bbox_2d, image_index = 0 }, context) {
     const picture = context.images[image_index];
     if (picture === undefined) return runOnImage(context, image_index, []);
