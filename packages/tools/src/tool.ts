@@ -17,6 +17,7 @@ export interface ToolImage {
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
+/** What a tool works on: the images of the trajectory so far, and a sandbox. */
 export interface ToolContext {
   /** The images so far, in order: index 0 is the first of the prompt. */
   readonly images: readonly ToolImage[];
@@ -37,6 +38,10 @@ export interface ToolBatchCall<Given = GivenArguments> {
   readonly context: ToolContext;
 }
 
+/**
+ * A function that the model can call by name with typed arguments. `defineTool` makes one from a
+ * zod shape.
+ */
 export interface Tool {
   /** As the model writes it. */
   readonly name: string;
@@ -67,6 +72,7 @@ export interface Tool {
   callBatch?(calls: readonly ToolBatchCall[]): Promise<readonly Outcome[]>;
 }
 
+/** The argument of `defineTool`: `parameters` is a zod shape, and `run` gets values that fit it. */
 export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly name: string;
   readonly description: string;
