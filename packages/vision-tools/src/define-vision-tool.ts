@@ -99,11 +99,14 @@ export function defineVisionTool<
       description: `${description} Backed by: ${definition.says}`,
       version: definition.version ?? '1',
       isDeterministic: true,
-      run: (given, context) =>
-        outcomeOf(() => {
-          const bound = bind(engine, context, (settings as CommonSettings).timeoutSeconds * 1000);
-          return definition.embedded(given, context, bound, settings as never);
-        }),
+      async run(given, context) {
+        const spent = { wallMs: 0, cpuMs: 0 };
+        const deadlineMs = (settings as CommonSettings).timeoutSeconds * 1000;
+        const bound = bind(engine, context, deadlineMs, spent);
+        const work = definition.embedded(given, context, bound, settings as never);
+        const outcome = await outcomeOf(work);
+        return { ...outcome, wallMs: outcome.wallMs + spent.wallMs, cpuMs: spent.cpuMs };
+      },
     });
   const served = defineTool({ name, description, parameters, example, run: unopened(name) });
   return defineToolUnit<Name, SettingsSchema>({
@@ -153,7 +156,13 @@ async function openServed(
   });
 }
 
-function bind(engine: VisionEngine, { signal }: ToolContext, deadlineMs: number): CallEngine {
+/** @param spent  milliseconds of the workers, added up over all runs of a call */
+function bind(
+  engine: VisionEngine,
+  { signal }: ToolContext,
+  deadlineMs: number,
+  spent: { wallMs: number; cpuMs: number },
+): CallEngine {
   return {
     async run(operation, params, images = [], options = {}) {
       const pngs = images.map((image) => (image instanceof Uint8Array ? image : image.png));
@@ -161,15 +170,18 @@ function bind(engine: VisionEngine, { signal }: ToolContext, deadlineMs: number)
         const size = checkedSize(png);
         if (size instanceof DeclinedError) throw size;
       }
-      const aborting = signal === undefined ? {} : { signal };
-      return await engine.run(operation, params, pngs, { deadlineMs, ...aborting, ...options });
+      const bounds = { deadlineMs, ...(signal !== undefined && { signal }), ...options };
+      const done = await engine.run(operation, params, pngs, bounds);
+      spent.wallMs += done.ms;
+      spent.cpuMs += done.cpuMs;
+      return done;
     },
   };
 }
 
-async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+async function outcomeOf(work: Promise<Outcome>): Promise<Outcome> {
   try {
-    return await work();
+    return await work;
   } catch (error) {
     if (error instanceof DeclinedError) return declined(error.type, error.message);
     throw error;

@@ -65,19 +65,24 @@ export function readQuery(query: string): readonly Phrase[] {
     .map(readPhrase);
 }
 
+/** A quoted text; an apostrophe within a word quotes nothing. */
+const quotation = /"([^"]*)"|“([^”]*)”|(?<=^|\s)'([^']*)'(?=$|[\s.,;])/;
+const token = new RegExp(`(?:${quotation.source})|([;,\\n]|\\.(?!\\d)|\\band\\b)|[\\s\\S]`, 'gi');
+
 /** Splits at dots, commas, semicolons and "and", but not within quotes or numbers. */
 function splitPhrases(query: string): readonly string[] {
   const parts = [''];
-  const token = /"[^"]*"|“[^”]*”|(?<=^|\s)'[^']*'(?=$|[\s.,;])|[;,\n]|\.(?!\d)|\band\b|[\s\S]/gi;
-  for (const [text] of query.matchAll(token)) {
-    if (/^(?:[;,\n.]|and)$/i.test(text)) parts.push('');
-    else parts[parts.length - 1] += text;
+  for (const match of query.matchAll(token)) {
+    const isSeparator = match[4] !== undefined;
+    if (isSeparator) parts.push('');
+    else parts[parts.length - 1] += match[0];
   }
   return parts;
 }
 
 function readPhrase(phrase: string): Phrase {
-  const quoted = /["“']([^"”]+)["”']/.exec(phrase)?.[1]?.trim();
+  const match = quotation.exec(phrase);
+  const quoted = (match?.[1] ?? match?.[2] ?? match?.[3])?.trim();
   if (quoted !== undefined && quoted !== '') return { kind: 'text', phrase, text: quoted };
   const words = phrase
     .toLowerCase()

@@ -4,7 +4,7 @@ import { SandboxError } from '@saccade/sandbox';
 import type { ToolContext, ToolHost } from '@saccade/tools';
 import { visionTools } from '../registry.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
-import type { Draw, QualityCase, QualityReport, QualitySuite, Scores } from './quality.ts';
+import type { Draw, QualityCase, QualityReport, QualitySuite, Scores, Spread } from './quality.ts';
 
 /** What a measurement needs of the machine. */
 export interface QualityOptions {
@@ -20,6 +20,7 @@ export interface QualityOptions {
 interface Measured {
   readonly name: string;
   readonly ms: number;
+  readonly cpuMs: number;
   readonly scores: Scores;
 }
 
@@ -71,7 +72,7 @@ async function measureSuite(
     for (const one of cases) {
       const outcome = await tool.call(one.given, { images: one.images, sandbox: noSandbox });
       const scores = await one.score(outcome);
-      measured.push({ name: one.name, ms: outcome.wallMs, scores });
+      measured.push({ name: one.name, ms: outcome.wallMs, cpuMs: outcome.cpuMs, scores });
       onCase?.(suite.tool, measured.length, cases.length);
     }
     return report(suite, cases, measured);
@@ -85,9 +86,6 @@ function report(
   cases: readonly QualityCase[],
   measured: readonly Measured[],
 ): QualityReport {
-  const times = measured.map(({ ms }) => ms).sort((a, b) => a - b);
-  const quantile = (share: number): number =>
-    times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
   const names = [...new Set(measured.flatMap(({ scores }) => Object.keys(scores)))];
   const scores = names.map((name) => {
     const values = measured.flatMap((one) => one.scores[name] ?? []);
@@ -98,7 +96,9 @@ function report(
     .sort((a, b) => a.score - b.score)
     .slice(0, 5);
   return {
-    ...{ tool, backing, cases: measured.length, p50: quantile(0.5), p95: quantile(0.95), worst },
+    ...{ tool, backing, cases: measured.length, worst },
+    ms: spreadOf(measured.map(({ ms }) => ms)),
+    cpuMs: spreadOf(measured.map(({ cpuMs }) => cpuMs)),
     arguments: [...new Set(cases.flatMap(({ given }) => Object.keys(given)))],
     scores: Object.fromEntries(scores),
   };
@@ -106,4 +106,11 @@ function report(
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+}
+
+function spreadOf(times: readonly number[]): Spread {
+  const sorted = [...times].sort((a, b) => a - b);
+  const quantile = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { p50: quantile(0.5), p95: quantile(0.95) };
 }

@@ -1,7 +1,7 @@
 /** Reports of quality as a table in Markdown. */
-import type { QualityReport } from './quality.ts';
+import type { QualityReport, Spread } from './quality.ts';
 
-const head = '| tool | arguments | backed by | cases | p50 ms | p95 ms | quality |';
+const head = '| tool | arguments | backed by | cases | ms p50 / p95 | CPU ms p50 / p95 | quality |';
 
 /** One row for each tool. */
 export function qualityTable(reports: readonly QualityReport[]): string {
@@ -15,13 +15,17 @@ export function qualityTable(reports: readonly QualityReport[]): string {
       one.arguments.map((name) => `\`${name}\``).join(', '),
       one.backing,
       String(one.cases),
-      one.p50.toFixed(0),
-      one.p95.toFixed(0),
+      spread(one.ms),
+      spread(one.cpuMs),
       scores.join(', '),
     ];
     return `| ${cells.join(' | ')} |`;
   });
   return [head, '| --- | --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+function spread({ p50, p95 }: Spread): string {
+  return `${p50.toFixed(0)} / ${p95.toFixed(0)}`;
 }
 
 /**
@@ -46,8 +50,8 @@ export function mergeRows(
     '',
     'Written by `node bin/quality.js --write`. Cases are drawn, so their truth is known; scores run from',
     '0 to 1 and are means over the cases, or over as many as stand in brackets. Milliseconds are of the',
-    'work of one call alone, in one process with one thread of OpenCV less those that other work takes.',
-    `Measured on ${machine}.`,
+    'work of one call at a time, in one process: by the clock, which other work on the machine slows, and',
+    `of its processors. Measured on ${machine}.`,
     '',
     qualityTable([]),
     ...sorted,

@@ -32,15 +32,21 @@ export interface QualitySuite {
   cases(draw: Draw): Promise<readonly QualityCase[]>;
 }
 
+/** The median, and what one in twenty is above. */
+export interface Spread {
+  readonly p50: number;
+  readonly p95: number;
+}
+
 /** What a suite measured. */
 export interface QualityReport {
   readonly tool: string;
   readonly backing: string;
   readonly arguments: readonly string[];
   readonly cases: number;
-  /** Milliseconds of work of a call, without waiting. */
-  readonly p50: number;
-  readonly p95: number;
+  /** Milliseconds of work of a call, without waiting: by the clock, and of processors. */
+  readonly ms: Spread;
+  readonly cpuMs: Spread;
   /** The mean of each score, and how many cases it is of. */
   readonly scores: Readonly<Record<string, { readonly mean: number; readonly cases: number }>>;
   /** The worst cases by the mean of their scores, for a look. */
@@ -48,7 +54,7 @@ export interface QualityReport {
 }
 
 /** Images of a drawing as those of a call. */
-export function asImages({ images }: EngineResult): readonly ToolImage[] {
+export function asImages({ images }: Pick<EngineResult, 'images'>): readonly ToolImage[] {
   return images.map((image, index) => ({ name: `image_${index}`, ...image }));
 }
 

@@ -44,14 +44,13 @@ export const detectOrientation = defineVisionTool({
   async embedded({ image_index = 0 }, context, engine) {
     const image = imageAt(context, image_index);
     if (isOutcome(image)) return image;
-    const { result, images, ms } = await engine.run('orientation', {}, [image]);
+    const { result, images } = await engine.run('orientation', {}, [image]);
     const { pose, scores, lines } = answer.parse(result);
     const all = Object.entries(scores).map(([name, score]) => `${name} ${score}`);
     const text = `${pose}. ${remedies[pose]} (${lines} lines read; scores: ${all.join(', ')})`;
     const map = uprightMap(pose, image);
     return answered(`Orientation Detection Result:\n${text}`, {
       images: images.map((made) => madeOf(image, made, map)),
-      ms,
     });
   },
 });

@@ -75,10 +75,10 @@ export const easyocr = defineVisionTool({
       isRead: task !== 'detect_only',
       ...(region === undefined ? {} : { region }),
     };
-    const { result, ms } = await engine.run('ocr', params, [image]);
+    const { result } = await engine.run('ocr', params, [image]);
     const words = wordsOf(result);
     const lines = given.paragraph === true ? paragraphsOf(words) : words;
-    return answered(prefix + textOf(task, lines, words, given), { ms });
+    return answered(prefix + textOf(task, lines, words, given));
   },
 });
 

@@ -66,9 +66,9 @@ export const groundingdino = defineVisionTool({
     const unknown = phrases.filter(({ kind }) => kind === 'unknown').map(({ phrase }) => phrase);
     if (unknown.length === phrases.length) return declined('CannotAnswer', cannotFind(unknown));
     const thresholds = { box: box_threshold, text: text_threshold };
-    const seen = await seek(engine, image.png, phrases, thresholds);
-    const lines = phrases.flatMap((phrase) => describe(phrase, seen.found(phrase)));
-    return answered(prefix + lines.join('\n'), { ms: seen.ms });
+    const findingsOf = await seek(engine, image.png, phrases, thresholds);
+    const lines = phrases.flatMap((phrase) => describe(phrase, findingsOf(phrase)));
+    return answered(prefix + lines.join('\n'));
   },
 });
 
@@ -78,7 +78,7 @@ async function seek(
   png: Uint8Array,
   phrases: readonly Phrase[],
   thresholds: Thresholds,
-): Promise<{ found(phrase: Phrase): readonly Finding[]; readonly ms: number }> {
+): Promise<(phrase: Phrase) => readonly Finding[]> {
   const named = phrases.flatMap((phrase) => (phrase.kind === 'objects' ? [phrase] : []));
   const classes = [...new Set(named.flatMap((phrase) => phrase.classes))].sort((a, b) => a - b);
   const params = {
@@ -91,20 +91,17 @@ async function seek(
   const read = isRead ? await engine.run('ocr', {}, [png]) : undefined;
   const all = seen === undefined ? [] : objects.parse(seen.result).objects;
   const words = read === undefined ? [] : wordsOf(read.result);
-  return {
-    ms: (seen?.ms ?? 0) + (read?.ms ?? 0),
-    found(phrase) {
-      if (phrase.kind === 'unknown') return [];
-      if (phrase.kind === 'text') {
-        return textMatches(words, phrase.text)
-          .filter(({ match }) => match >= thresholds.text)
-          .map(({ text, match, box: where }) => ({ name: `"${text}"`, score: match, box: where }));
-      }
-      if (phrase.match < thresholds.text) return [];
-      return all
-        .filter((one) => phrase.classes.includes(one.class) && hasColors(one.colors, phrase.colors))
-        .map((one) => ({ name: cocoClasses[one.class] ?? '', score: one.score, box: one.box }));
-    },
+  return (phrase) => {
+    if (phrase.kind === 'unknown') return [];
+    if (phrase.kind === 'text') {
+      return textMatches(words, phrase.text)
+        .filter(({ match }) => match >= thresholds.text)
+        .map(({ text, match, box: where }) => ({ name: `"${text}"`, score: match, box: where }));
+    }
+    if (phrase.match < thresholds.text) return [];
+    return all
+      .filter((one) => phrase.classes.includes(one.class) && hasColors(one.colors, phrase.colors))
+      .map((one) => ({ name: cocoClasses[one.class] ?? '', score: one.score, box: one.box }));
   };
 }
 

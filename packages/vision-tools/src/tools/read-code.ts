@@ -21,11 +21,11 @@ export const readCode = defineVisionTool({
   async embedded({ image_index = 0 }, context, engine) {
     const image = imageAt(context, image_index);
     if (isOutcome(image)) return image;
-    const { result, ms } = await engine.run('codes', {}, [image]);
+    const { result } = await engine.run('codes', {}, [image]);
     const lines = answer
       .parse(result)
       .codes.map(({ kind, text, box }) => `${kind}: ${text} [${box.map(Math.round).join(', ')}]`);
     const text = lines.length === 0 ? 'No code found.' : lines.join('\n');
-    return answered(`Code Reading Result:\n${text}`, { ms });
+    return answered(`Code Reading Result:\n${text}`);
   },
 });

@@ -70,7 +70,7 @@ export const sam2 = defineVisionTool({
       output: given.output ?? 'overlay',
     };
     const pictures = mask === undefined ? [image] : [image, mask];
-    const { result, images, ms } = await engine.run('segment', params, pictures);
+    const { result, images } = await engine.run('segment', params, pictures);
     const { masks, index } = answer.parse(result);
     if (masks[index]?.box == null) {
       return declined('NothingFound', 'Nothing was separated there. Give another box or points.');
@@ -83,7 +83,6 @@ export const sam2 = defineVisionTool({
     });
     return answered(`SAM2 Segmentation Result:\n${lines.join('\n')}`, {
       images: images.map((made) => madeOf(image, made)),
-      ms,
     });
   },
 });

@@ -44,7 +44,7 @@ export const stereoDepth = defineVisionTool({
       return refused('BadArgument', `The point [${outside.join(', ')}] is outside of the image.`);
     }
     const params = { points, maxDisparity: max_disparity };
-    const { result, images, ms } = await engine.run('stereo', params, [left, right]);
+    const { result, images } = await engine.run('stereo', params, [left, right]);
     const { matched, disparity, points: found } = answer.parse(result);
     const { low, median, high } = disparity;
     const lines = [
@@ -57,7 +57,6 @@ export const stereoDepth = defineVisionTool({
     ];
     return answered(`Stereo Depth Result:\n${lines.join('\n')}`, {
       images: images.map((made) => madeOf(left, made)),
-      ms,
     });
   },
 });

@@ -1,4 +1,5 @@
-/** QR codes on photographs, turned and seen at an angle. */
+/** QR codes on photographs, turned and seen at an angle, and barcodes. */
+import { z } from 'zod';
 import {
   asImages,
   boxedLines,
@@ -12,7 +13,8 @@ export const readCode: QualitySuite = {
   backing: 'QR and barcode detectors of OpenCV 5 (Apache-2.0); no weights',
   async cases(draw) {
     const seeds = Array.from({ length: 50 }, (_, index) => 1000 + index);
-    return await Promise.all(seeds.map((seed) => codeCase(draw, seed)));
+    const bars = seeds.slice(0, 10).map((seed) => barcodeCase(draw, seed));
+    return await Promise.all([...seeds.map((seed) => codeCase(draw, seed)), ...bars]);
   },
 };
 
@@ -25,7 +27,18 @@ async function codeCase(draw: Draw, seed: number): Promise<QualityCase> {
     score({ stdout }) {
       const read = boxedLines(stdout, '\n').map(({ text }) => text.replace(/^QR code: /, ''));
       const right = texts.filter((text) => read.includes(text));
-      return { codes: right.length / texts.length };
+      return { 'QR codes': right.length / texts.length };
     },
+  };
+}
+
+async function barcodeCase(draw: Draw, seed: number): Promise<QualityCase> {
+  const drawn = await draw('draw_barcode', { seed });
+  const { text } = z.object({ text: z.string() }).parse(drawn.result);
+  return {
+    name: `barcode ${seed}`,
+    images: asImages(drawn),
+    given: {},
+    score: ({ stdout }) => ({ barcodes: Number(stdout.includes(`: ${text} [`)) }),
   };
 }
