@@ -1,0 +1,198 @@
+"""Lines and areas: the course of one ink from column to column, its markers, and its height at a column."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+
+@dataclass
+class Course:
+    """The course of a line: its center row in every column of the image, NaN where there is none.
+
+    `markers` is [M, 2] of x, y in pixels; `reach` is their radius.
+    """
+
+    ink: int
+    centers: np.ndarray
+    spans: np.ndarray
+    thickness: float
+    markers: np.ndarray
+    reach: float
+
+    @property
+    def columns(self) -> np.ndarray:
+        return np.flatnonzero(~np.isnan(self.centers))
+
+
+def trace(labels: np.ndarray, ink: int, region, hidden: np.ndarray) -> Course | None:
+    """Follows a line through a region; None if the ink is no line: too short, too thick or scattered.
+
+    labels: [H, W] int16; hidden: [H, W] bool, where the legend and texts are
+    """
+    left, top, right, bottom = (int(v) for v in region)
+    mask = (labels[top:bottom, left:right] == ink) & ~hidden[top:bottom, left:right]
+    if mask.sum() < 20:
+        return None
+    height, width = mask.shape
+    centers = np.full(labels.shape[1], np.nan)
+    spans = np.zeros(labels.shape[1])
+    starts, ends, owners = _runs_by_column(mask)
+    if len(starts) == 0:
+        return None
+    by_column: list[list[tuple[int, int]]] = [[] for _ in range(width)]
+    for start, end, column in zip(starts, ends, owners):
+        by_column[column].append((int(start), int(end)))
+    single = [c for c in range(width) if len(by_column[c]) == 1]
+    if len(single) < 6:
+        return None
+    first = single[len(single) // 2]
+    for step in (1, -1):
+        _follow(by_column, centers, spans, first, step, left)
+    known = np.flatnonzero(~np.isnan(centers))
+    if len(known) < max(12, 0.1 * width):
+        return None
+    lengths = spans[known]
+    thickness = float(np.percentile(lengths, 25))
+    if thickness > 12 or len(known) < 0.35 * (known[-1] - known[0] + 1):
+        return None
+    centers += top
+    markers, reach = _markers(mask, thickness)
+    if len(markers):
+        markers = markers + [left, top]
+    return Course(ink, centers, spans, thickness, markers, reach)
+
+
+def _runs_by_column(mask: np.ndarray):
+    turned = np.pad(mask.T.astype(np.int8), ((0, 0), (1, 1)))
+    edges = np.diff(turned, axis=1)
+    columns, starts = np.nonzero(edges == 1)
+    _, ends = np.nonzero(edges == -1)
+    return starts, ends, columns
+
+
+def _follow(by_column, centers, spans, first: int, step: int, left: int) -> None:
+    start, end = by_column[first][0]
+    low, high = start, end
+    slope, quiet = 0.0, 0
+    column = first
+    center = (low + high) / 2
+    while 0 <= column < len(by_column):
+        runs = by_column[column]
+        guess = center + slope * (quiet + 1 if column != first else 0)
+        best = None
+        for a, b in runs:
+            # Runs of one line overlap from column to column, or nearly.
+            overlap = min(b, high) - max(a, low)
+            away = abs((a + b) / 2 - guess)
+            score = (overlap < -2 - 2 * quiet, away)
+            if best is None or score < best[0]:
+                best = (score, a, b)
+        limit = 6 + 3.0 * quiet + 0.3 * (high - low)
+        if best is None or (best[0][0] and best[0][1] > limit):
+            quiet += 1
+            if quiet > 40:
+                break
+        else:
+            _, low, high = best
+            now = (low + high) / 2
+            moved = (now - center) / (quiet + 1)
+            slope = 0.6 * slope + 0.4 * float(np.clip(moved, -8, 8))
+            center, quiet = now, 0
+            centers[left + column] = center
+            spans[left + column] = high - low
+        column += step
+
+
+def _markers(mask: np.ndarray, thickness: float) -> tuple[np.ndarray, float]:
+    """Centers [M, 2] of blobs thicker than the line, and their radius; empty if there are none."""
+    filled = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
+    depth = cv2.distanceTransform(cv2.copyMakeBorder(filled, 1, 1, 1, 1, 0), cv2.DIST_L2, 5)[1:-1, 1:-1]
+    high = float(depth.max())
+    if high < max(2.0, 0.75 * thickness + 0.6):
+        return np.zeros((0, 2)), 0.0
+    seeds = (depth >= 0.72 * high).astype(np.uint8)
+    count, _, stats, middles = cv2.connectedComponentsWithStats(seeds, connectivity=8)
+    if count < 3 or count > 400:
+        return np.zeros((0, 2)), 0.0
+    size = np.median(stats[1:count, cv2.CC_STAT_AREA])
+    good = [k for k in range(1, count) if stats[k, cv2.CC_STAT_AREA] < 6 * size + 10]
+    centers = middles[good]
+    return centers[np.argsort(centers[:, 0])] + 0.5, high
+
+
+def height_at(course: Course, place: float, spacing: float) -> tuple[float, float] | None:
+    """The row of a line at a column `place`, and how sure that is from 0 to 1; None beyond its ends.
+
+    Left and right of the place straight lines are fitted, because a corner drawn with a thick pen
+    reaches further than the data. Where a marker sits, its center is taken.
+    """
+    columns = course.columns
+    if place < columns[0] - 3 or place > columns[-1] + 4:
+        return None
+    if len(course.markers):
+        away = np.abs(course.markers[:, 0] - place)
+        nearest = int(away.argmin())
+        if away[nearest] < max(2.0, 0.6 * course.reach):
+            return float(course.markers[nearest, 1]), 0.97
+    inner = 1.0 + course.thickness / 2 + (course.reach if len(course.markers) else 0)
+    outer = max(inner + 3, min(inner + 12, 0.45 * spacing))
+    fits = []
+    for side in (-1, 1):
+        near = columns[(side * (columns + 0.5 - place) >= inner) & (side * (columns + 0.5 - place) <= outer)]
+        if len(near) >= 3:
+            slope, offset = np.polyfit(near + 0.5 - place, course.centers[near], 1)
+            spread = np.abs(slope * (near + 0.5 - place) + offset - course.centers[near]).max()
+            fits.append((float(offset), float(spread), float(slope)))
+    here = columns[np.abs(columns + 0.5 - place) <= 1.0]
+    middle = float(course.centers[here].mean()) if len(here) else None
+    if not fits:
+        return None if middle is None else (middle, 0.6)
+    if len(fits) == 2 and abs(fits[0][0] - fits[1][0]) < 3 + 0.1 * abs(fits[0][2] - fits[1][2]):
+        # On a straight or smooth stretch the center itself is best.
+        if middle is not None and abs(fits[0][2] - fits[1][2]) < 0.15:
+            return middle, 0.95
+        return (fits[0][0] + fits[1][0]) / 2, 0.95
+    if middle is not None and len(fits) == 2:
+        return middle, 0.7
+    best = min(fits, key=lambda fit: fit[1])
+    return best[0], 0.85 if best[1] < 2 else 0.6
+
+
+def boundary(labels: np.ndarray, inks: list[int], region, place: float) -> tuple[float, float] | None:
+    """Top and bottom row of an area around a column, or None if it is not there."""
+    left, top, right, bottom = (int(v) for v in region)
+    column = int(place)
+    found = []
+    for near in (column - 2, column - 1, column, column + 1, column + 2):
+        if not left <= near < right:
+            continue
+        rows = np.flatnonzero(np.isin(labels[top:bottom, near], inks))
+        if len(rows) >= 2:
+            found.append((near + 0.5 - place, rows[0] + top, rows[-1] + 1 + top))
+    if not found:
+        return None
+    data = np.array(found, float)
+    return float(np.median(data[:, 1])), float(np.median(data[:, 2]))
+
+
+def is_area(labels: np.ndarray, ink: int, region, base: float | None) -> bool:
+    """Whether an ink fills from a smooth upper edge down to a common base."""
+    left, top, right, bottom = (int(v) for v in region)
+    mask = labels[top:bottom, left:right] == ink
+    filled = mask.sum(0)
+    columns = np.flatnonzero(filled > 0)
+    if len(columns) < 0.4 * (right - left):
+        return False
+    tops = mask[:, columns].argmax(0)
+    lows = mask.shape[0] - mask[::-1][:, columns].argmax(0)
+    solid = filled[columns] / np.maximum(1, lows - tops)
+    tall = (lows - tops) > 6
+    smooth = np.abs(np.diff(tops)) <= 0.06 * mask.shape[0] + 3
+    even = np.abs(lows - np.median(lows)) <= 2.5
+    below = np.minimum(lows + 2, mask.shape[0] - 1)
+    other = labels[top:bottom, left:right][below, columns]
+    based = even | ((other >= 0) & (other != ink))
+    return bool(
+        solid.mean() > 0.9 and tall.mean() > 0.5 and smooth.mean() > 0.95 and based.mean() > 0.85
+    )

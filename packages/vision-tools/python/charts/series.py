@@ -1,0 +1,45 @@
+"""Names of series: by the legend, else by the axis or by color, and it says which."""
+
+import numpy as np
+
+from .colors import color_name
+from .read import Chart, Series
+
+
+def series_of(chart: Chart, inks: list[int]) -> list[Series]:
+    """One series for each ink."""
+    names = legend_names(chart)
+    alone = len(inks) == 1
+    found = []
+    for ink in inks:
+        color = chart.inks.colors[ink].lab
+        if ink in names:
+            name, box = names[ink]
+            found.append(Series(name, "legend", color, box))
+        elif alone and chart.words.y_title is not None:
+            found.append(Series(chart.words.y_title.text, "axis", color))
+        elif alone and chart.words.title is not None:
+            found.append(Series(chart.words.title.text, "title", color))
+        else:
+            found.append(Series(color_name(color), "color", color))
+    seen: dict[str, int] = {}
+    for one in found:
+        seen[one.name] = seen.get(one.name, 0) + 1
+        if seen[one.name] > 1:
+            one.name = f"{one.name} {seen[one.name]}"
+    return found
+
+
+def legend_names(chart: Chart) -> dict[int, tuple[str, np.ndarray]]:
+    """The name and the swatch's box by ink."""
+    if chart.legend is None:
+        return {}
+    return {entry.ink: (entry.name, entry.swatch) for entry in chart.legend.entries}
+
+
+def mark_inks(chart: Chart) -> list[int]:
+    """Inks that can be series: those of the legend where there is one, in its order, else all."""
+    if chart.legend is not None:
+        entries = [entry.ink for entry in chart.legend.entries]
+        return list(dict.fromkeys(entries))
+    return list(range(len(chart.inks.colors)))
