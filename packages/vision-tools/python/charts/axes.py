@@ -116,12 +116,13 @@ def _best(plot: Plot, gap, groups: list[tuple[str, list[Text]]], along: int) -> 
             center = float(box[along] + box[along + 2]) / 2
             value, is_power = _value(text, gap)
             ticks.append(Tick(center, value, text.text, index, is_power))
-        snapped = _snap(ticks, _places(plot, side))
+        ticks, snapped = _snap(ticks, _places(plot, side))
         size = float(np.median([text.height for text in group]))
         scale = fit_scale(ticks, max(2.0, 0.3 * size))
         if scale is None:
             continue
         scale.is_snapped = snapped
+        _readmit(scale, group, gap, along)
         used = [group[tick.item] for tick in scale.ticks]
         units = [t.number.unit for t in used if t.number is not None and t.number.unit]
         scale.unit = units[0] if len(units) > len(used) / 2 else ""
@@ -131,31 +132,53 @@ def _best(plot: Plot, gap, groups: list[tuple[str, list[Text]]], along: int) -> 
     return None if best is None else best[1]
 
 
+def _readmit(scale: Scale, group: list[Text], gap: np.ndarray, along: int) -> None:
+    """Adds labels that stand beside their place, as the first and last of an axis may, as ticks."""
+    taken = {tick.item for tick in scale.ticks}
+    for index, text in enumerate(group):
+        value, is_power = _value(text, gap)
+        place = scale.pixel(value) if index not in taken else None
+        if place is None:
+            continue
+        size = text.width if along == 0 else text.height
+        if abs(place - (text.x if along == 0 else text.y)) < 0.6 * size:
+            scale.ticks.append(Tick(place, value, text.text, index, is_power))
+
+
 def _places(plot: Plot, side: str) -> list[float]:
     """Where ticks can be: tick marks, else gridlines."""
     if plot.box is None:
         return []
-    if side in ("left", "right"):
-        rules = [rule.at for rule in plot.rows]
-        return plot.left_marks + rules if side == "left" else rules
-    rules = [rule.at for rule in plot.columns]
-    return plot.bottom_marks + rules if side == "bottom" else rules
+    marks = {"left": plot.left_marks, "bottom": plot.bottom_marks}.get(side, [])
+    rules = plot.rows if side in ("left", "right") else plot.columns
+    return [unsnapped(place) for place in [*marks, *(rule.at for rule in rules)]]
 
 
-def _snap(ticks: list[Tick], places: list[float]) -> bool:
-    """Moves ticks onto marks, and says so, where most labels stand in the same way beside one."""
+def unsnapped(place: float) -> float:
+    """Where a thin line was meant to be: libraries draw one of odd width at the rounded pixel plus a half."""
+    return place - 0.5 if abs(place % 1 - 0.5) < 0.12 else place
+
+
+def _snap(ticks: list[Tick], places: list[float]) -> tuple[list[Tick], bool]:
+    """Moves ticks onto marks, and says so, where most labels stand in the same way beside one.
+
+    A label that stands otherwise, such as the first of an axis that is kept from overlapping, is left
+    out if enough others remain.
+    """
     if not places or not ticks:
-        return False
+        return ticks, False
     marks = np.array(sorted(places))
     nearest = [float(marks[np.abs(marks - t.position).argmin()]) for t in ticks]
     offsets = np.array([n - t.position for n, t in zip(nearest, ticks)])
     near = np.abs(offsets) < 4
     if near.mean() < 0.6:
-        return False
+        return ticks, False
     usual = float(np.median(offsets[near]))
+    placed = []
     for tick, place, offset in zip(ticks, nearest, offsets):
         if abs(offset - usual) < 1.6:
             tick.position = place
+            placed.append(tick)
         else:
             tick.position += usual
-    return True
+    return (placed if len(placed) >= 3 else ticks), True

@@ -111,7 +111,7 @@ def _steps(solid: np.ndarray, ink: int) -> list[Bar]:
         if fill > 0.9 and _is_flat(solid[top:bottom, start:end]):
             found.append(Bar(start, top, end, bottom, ink, fill))
     whole = sum(b.area for b in found)
-    return found if whole > 0.95 * float(solid.sum()) else []
+    return found if len(found) > 1 and whole > 0.9 * float(solid.sum()) else []
 
 
 def refine(lab: np.ndarray, bar: Bar, color: np.ndarray, rows: list[Rule]) -> None:

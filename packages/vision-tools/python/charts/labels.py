@@ -7,7 +7,7 @@ import numpy as np
 from .axes import Axis
 from .colors import distance, to_rgb
 from .plot import Plot
-from .reader import Reader, angle_of, read_turned, reread_upright
+from .reader import Reader, angle_of, missed_words, read_turned, reread_upright
 from .spaces import with_spaces
 from .texts import Text, join_lines, join_wrapped, tight_box
 
@@ -33,21 +33,32 @@ class Words:
     rest: list[Text] = field(default_factory=list)
 
 
-def sort_words(plot: Plot, texts: list[Text], box: np.ndarray, reader: Reader) -> Words:
-    """Tells titles, labels of both edges and other texts apart. `box` is where the plot is."""
+def sort_words(
+    plot: Plot, texts: list[Text], box: np.ndarray, axes: tuple[Axis | None, Axis | None], reader: Reader
+) -> Words:
+    """Tells titles, labels of both edges and other texts apart.
+
+    box: where the plot is; axes: the vertical and the horizontal one, whose labels stand at one edge only
+    """
     words = Words()
     left, top, right, bottom = box
     gap = distance(plot.lab, plot.page)
-    below, texts = _split(texts, lambda t: t.box[1] > bottom - 3 and t.x > left - 60)
+    upward = [] if axes[0] is None else axes[0].labels
+    across = [] if axes[1] is None else axes[1].labels
+    below, texts = _split(
+        texts, lambda t: t.box[1] > bottom - 3 and t.x > left - 60 and t not in upward
+    )
     digits = [tight_box(gap, t.box) for t in texts if t.number is not None and t.angle == 0]
     usual = float(np.median([b[3] - b[1] for b in digits])) if digits else 9.5
     words.bottom, below = _bottom(plot, gap, below, box, usual, reader)
     beside, texts = _split(texts, lambda t: t.box[2] < left + 4 and top - 14 < t.y < bottom + 14)
+    beside = [t for t in beside if t not in across]
     upright = [t for t in beside if t.angle == 90 and t.height > 20]
     if upright:
         words.y_title = reread_upright(plot.rgb, gap, min(upright, key=lambda t: t.x), reader)
     words.left = _left([t for t in beside if t.angle != 90], left)
-    words.rest = [t for t in beside if t not in words.left.texts and t not in upright]
+    named = [*words.left.texts, *upright]
+    words.rest = [t for t in beside if not any(_inside(t, whole) for whole in named)]
     centered = [t for t in join_lines(below) if t.angle == 0 and left - 40 < t.x < right + 40]
     if centered:
         words.x_title = min(centered, key=lambda t: abs(t.x - (left + right) / 2) + t.y * 0.2)
@@ -84,6 +95,9 @@ def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels
     if not row:
         return Labels([], []), below
     first = min(row, key=lambda t: t.box[1])
+    missed = _missed(plot, [t for t in row if abs(t.y - first.y) < 0.5 * first.height], box, reader)
+    row += missed
+    below = below + missed
     line = [t for t in row if t.box[1] < first.box[1] + 0.75 * first.height]
     under = [t for t in row if t not in line and t.box[1] < first.box[3] + 0.5 * first.height]
     line = join_lines(line, 0.45)
@@ -100,6 +114,21 @@ def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels
     places = [_center(gap, t, 0) for t in line]
     rest = [t for t in below if all(t is not c for c in chosen + used)]
     return Labels(line, places), rest
+
+
+def _missed(plot: Plot, row: list[Text], box: np.ndarray, reader: Reader) -> list[Text]:
+    """Labels of an upright row that the OCR passed over."""
+    top = int(min(t.box[1] for t in row)) - 1
+    bottom = int(max(t.box[3] for t in row)) + 2
+    left, right = max(0, int(box[0]) - 30), min(plot.width, int(box[2]) + 30)
+    top = max(top, int(box[3]) + 7)
+    if bottom - top < 6:
+        return []
+    part = plot.rgb[top:bottom, left:right]
+    items = [{"box": list(t.box - [left, top, left, top])} for t in row]
+    found = missed_words(part, items, reader, np.array(to_rgb(plot.page)))
+    shift = np.array([left, top, left, top], float)
+    return [Text(i["text"], np.array(i["box"]) + shift, i["confidence"]) for i in found]
 
 
 def _band(gap: np.ndarray, box: np.ndarray, usual: float) -> np.ndarray | None:

@@ -63,7 +63,8 @@ def find_legend(plot: Plot, inks: Inks, texts: list[Text], every: list[Text]) ->
 def _in_text(entry: Entry, texts: list[Text]) -> bool:
     """Whether a swatch is only a letter of another text."""
     x, y = (entry.swatch[0] + entry.swatch[2]) / 2, (entry.swatch[1] + entry.swatch[3]) / 2
-    others = (t for t in texts if t is not entry.given)
+    # A lone sign is what the OCR made of the swatch.
+    others = (t for t in texts if t is not entry.given and len(t.text) > 1)
     return any(t.box[0] <= x <= t.box[2] and t.box[1] <= y <= t.box[3] for t in others)
 
 
@@ -106,35 +107,28 @@ def _entry(plot: Plot, inks: Inks, gap: np.ndarray, text: Text) -> Entry | None:
     window = inks.labels[top:bottom, left : min(plot.width, right)]
     if window.size == 0:
         return None
-    own = _text_ink(plot, inks, text)
+    ink = (gap[top:bottom, left : left + window.shape[1]] > 12).astype(np.uint8)
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
     best: tuple[float, Entry] | None = None
-    for ink in np.unique(window):
-        if ink < 0:
+    for part in range(1, count):
+        x, y, w, h, area = stats[part]
+        edge = x == 0 or y == 0 or y + h >= window.shape[0] or x + w >= window.shape[1]
+        small = w < 4 or area < 8 or h > 1.5 * line or area < 0.2 * w * h
+        if edge or small or abs(top + y + h / 2 - text.y) > 0.45 * line:
             continue
-        mask = (window == ink).astype(np.uint8)
-        mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-        count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-        for x, y, w, h, area in stats[1:count]:
-            edge = x == 0 or y == 0 or y + h >= window.shape[0]
-            small = w < 4 or area < 8 or h > 1.5 * line or area < 0.2 * w * h
-            small = small or abs(top + y + h / 2 - text.y) > 0.45 * line
-            if edge or small or x + w >= window.shape[1]:
-                continue
-            end = left + x + w
-            # Inside the text's box only a swatch that the OCR took for a letter.
-            begin = left + x
-            inside = end > text.box[0] + 3
-            late = begin > text.box[0] + 0.5 * line or end > text.box[0] + 1.5 * line
-            if inside and (ink == own or late):
-                continue
-            space = text.box[0] - end
-            if space > 2.4 * line:
-                continue
-            box = np.array([left + x, top + y, end, top + y + h], float)
-            entry = Entry(text.text, int(ink), box, text, text)
-            score = area - 3 * max(0.0, space)
-            if best is None or score > best[0]:
-                best = (score, entry)
+        begin, end = left + x, left + x + w
+        if end > text.box[0] + 3 and not _is_read_swatch(text, begin, end):
+            continue
+        space = text.box[0] - end
+        if space > 2.4 * line:
+            continue
+        index = _ink_of(plot, inks, gap, (top, left), parts == part)
+        if index is None or (end > text.box[0] + 3 and index == _text_ink(inks, text)):
+            continue
+        box = np.array([begin, top + y, end, top + y + h], float)
+        score = float(area) - 3 * max(0.0, space)
+        if best is None or score > best[0]:
+            best = (score, Entry(text.text, index, box, text, text))
     if best is None:
         return None
     entry = best[1]
@@ -143,7 +137,38 @@ def _entry(plot: Plot, inks: Inks, gap: np.ndarray, text: Text) -> Entry | None:
     return entry
 
 
-def _text_ink(plot: Plot, inks: Inks, text: Text) -> int:
+def _is_read_swatch(text: Text, begin: float, end: float) -> bool:
+    """Whether something inside a text's box can be a swatch that the OCR took for a letter."""
+    return begin <= text.box[0] + 0.5 * text.height and end <= text.box[0] + 1.5 * text.height
+
+
+def _ink_of(plot: Plot, inks: Inks, gap: np.ndarray, corner, part: np.ndarray) -> int | None:
+    """The ink that a swatch is drawn in; None if it is none of the marks'.
+
+    Thin strokes may hold no pixel of the full color: then the direction from the background decides.
+    """
+    rows, columns = np.nonzero(part)
+    rows, columns = rows + corner[0], columns + corner[1]
+    owners = inks.labels[rows, columns]
+    known = owners[owners >= 0]
+    if len(known) >= max(4, 0.25 * len(owners)):
+        return int(np.bincount(known).argmax())
+    strength = gap[rows, columns]
+    strongest = strength >= np.percentile(strength, 60)
+    color = plot.lab[rows[strongest], columns[strongest]].mean(0)
+    best: tuple[float, int] | None = None
+    for ground in plot.backgrounds:
+        way = color - ground
+        for index, ink in enumerate(inks.colors):
+            whole = ink.lab - ground
+            share = float(way @ whole) / float(whole @ whole)
+            off = float(np.sqrt(((way - share * whole) ** 2).sum()))
+            if 0.3 < share < 1.1 and off < 9 * share + 2 and (best is None or off < best[0]):
+                best = (off, index)
+    return None if best is None else best[1]
+
+
+def _text_ink(inks: Inks, text: Text) -> int:
     """The ink that a text itself is written in, or −1."""
     left, top, right, bottom = text.box.astype(int)
     part = inks.labels[max(0, top) : bottom, max(0, left + (right - left) // 3) : right]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .axes import unsnapped
 from .labels import Labels, numeric_labels
 from .lines import Course, boundary, height_at, is_area, trace
 from .numbers import format_number
@@ -16,7 +17,7 @@ def line_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     courses = [
         course
         for ink in mark_inks(chart)
-        if (course := trace(chart.inks.labels, ink, region, hidden)) is not None
+        if (course := trace(chart.inks.labels, ink, region, hidden, _cover(chart, ink))) is not None
     ]
     courses = _real(chart, courses)
     if not courses:
@@ -41,6 +42,14 @@ def line_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     table.labels = [texts[k] for k in kept]
     chart.courses = courses
     return table
+
+
+def _cover(chart: Chart, ink: int) -> np.ndarray:
+    """[H, W]: how much of every pixel an ink covers, from its place between background and ink."""
+    plot = chart.plot
+    ground = plot.page if plot.panel is None else plot.panel
+    way = chart.inks.colors[ink].lab - ground
+    return np.clip(((plot.lab - ground) @ way) / float(way @ way), 0, 1)
 
 
 def _real(chart: Chart, courses: list[Course]) -> list[Course]:
@@ -87,13 +96,14 @@ def _labels(chart: Chart) -> Labels | None:
 
 def _snapped(chart: Chart, labels: Labels) -> list[float]:
     """Where labels point to: the tick mark or gridline that is nearest, if nearly all have one."""
-    marks = np.array(sorted(chart.plot.bottom_marks + [c.at for c in chart.plot.columns]))
+    every = chart.plot.bottom_marks + [c.at for c in chart.plot.columns]
+    marks = np.array(sorted(unsnapped(place) for place in every))
     places = np.array(labels.places, float)
     if len(marks) == 0 or len(places) == 0:
         return list(places)
     spacing = float(np.median(np.diff(np.sort(places)))) if len(places) > 1 else 40.0
     limit = 4.5 if labels.angle in (0, 90, -90) else 0.45 * spacing
-    ticks = np.array(sorted(chart.plot.bottom_marks))
+    ticks = np.array(sorted(unsnapped(place) for place in chart.plot.bottom_marks))
     if len(ticks) == len(places) and labels.angle not in (0, 90, -90):
         return list(ticks)
     nearest = marks[np.abs(marks[None] - places[:, None]).argmin(1)]

@@ -25,16 +25,20 @@ class Course:
         return np.flatnonzero(~np.isnan(self.centers))
 
 
-def trace(labels: np.ndarray, ink: int, region, hidden: np.ndarray) -> Course | None:
+def trace(
+    labels: np.ndarray, ink: int, region, hidden: np.ndarray, cover: np.ndarray
+) -> Course | None:
     """Follows a line through a region; None if the ink is no line: too short, too thick or scattered.
 
-    labels: [H, W] int16; hidden: [H, W] bool, where the legend and texts are
+    labels: [H, W] int16; hidden: [H, W] bool, where the legend and texts are; cover: [H, W] from 0 to 1,
+    how much of a pixel the line covers
     """
     left, top, right, bottom = (int(v) for v in region)
     mask = (labels[top:bottom, left:right] == ink) & ~hidden[top:bottom, left:right]
     if mask.sum() < 20:
         return None
     height, width = mask.shape
+    part = np.where(hidden[top:bottom, left:right], 0, cover[top:bottom, left:right])
     centers = np.full(labels.shape[1], np.nan)
     spans = np.zeros(labels.shape[1])
     starts, ends, owners = _runs_by_column(mask)
@@ -48,7 +52,7 @@ def trace(labels: np.ndarray, ink: int, region, hidden: np.ndarray) -> Course | 
         return None
     first = single[len(single) // 2]
     for step in (1, -1):
-        _follow(by_column, centers, spans, first, step, left)
+        _follow(by_column, part, centers, spans, first, step, left)
     known = np.flatnonzero(~np.isnan(centers))
     if len(known) < max(12, 0.1 * width):
         return None
@@ -71,7 +75,7 @@ def _runs_by_column(mask: np.ndarray):
     return starts, ends, columns
 
 
-def _follow(by_column, centers, spans, first: int, step: int, left: int) -> None:
+def _follow(by_column, cover, centers, spans, first: int, step: int, left: int) -> None:
     start, end = by_column[first][0]
     low, high = start, end
     slope, quiet = 0.0, 0
@@ -99,9 +103,20 @@ def _follow(by_column, centers, spans, first: int, step: int, left: int) -> None
             moved = (now - center) / (quiet + 1)
             slope = 0.6 * slope + 0.4 * float(np.clip(moved, -8, 8))
             center, quiet = now, 0
-            centers[left + column] = center
+            centers[left + column] = _middle(cover[:, column], low, high)
             spans[left + column] = high - low
         column += step
+
+
+def _middle(cover: np.ndarray, low: int, high: int) -> float:
+    """Center of the run [low, high) of a column, to a fraction of a pixel by its half-covered ends."""
+    start, end = max(0, low - 1), min(len(cover), high + 1)
+    weights = cover[start:end].copy()
+    weights[weights < 0.08] = 0
+    total = float(weights.sum())
+    if total < 0.5 * (high - low):
+        return (low + high) / 2
+    return float((weights * (np.arange(start, end) + 0.5)).sum()) / total
 
 
 def _markers(mask: np.ndarray, thickness: float) -> tuple[np.ndarray, float]:

@@ -52,8 +52,9 @@ def find_plot(rgb: np.ndarray, texts: list[Text]) -> Plot:
     for text in texts:
         left, top, right, bottom = text.box.astype(int)
         blocked[max(0, top) : bottom + 1, max(0, left) : right + 1] = True
-    rows = neutral(horizontal_rules(lab, blocked))
-    columns = neutral(vertical_rules(lab, blocked))
+    ground = page if panel is None else panel
+    rows = [r for r in neutral(horizontal_rules(lab, blocked)) if distance(r.color, ground) > 2.5]
+    columns = [c for c in neutral(vertical_rules(lab, blocked)) if distance(c.color, ground) > 2.5]
     plot = Plot(rgb, lab, page, panel, None)
     if panel_box is not None and _is_part(panel_box, rows, columns):
         panel = panel_box = None
@@ -93,8 +94,26 @@ def _panel(lab: np.ndarray, page: np.ndarray) -> tuple[np.ndarray | None, np.nda
         by_row, by_column = part.mean(1), part.mean(0)
         sides = [by_row[:6].max(), by_row[-6:].max(), by_column[:6].max(), by_column[-6:].max()]
         if min(sides) >= 0.12 and np.mean(sides) >= 0.5:
-            return np.float32(ink), np.array([left, top, left + w, top + h], float)
+            return np.float32(ink), _with_marks(lab, page, np.array([left, top, left + w, top + h]))
     return None, None
+
+
+def _with_marks(lab: np.ndarray, page: np.ndarray, box: np.ndarray) -> np.ndarray:
+    """A panel's box with the marks that cover its edges; without tick marks, which are thin."""
+    filled = (distance(lab, page) > 1.5).astype(np.uint8)
+    filled = cv2.morphologyEx(filled, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    # Larger than tick marks and lines of text.
+    side = max(25, int(0.1 * (box[3] - box[1])))
+    filled = cv2.morphologyEx(filled, cv2.MORPH_OPEN, np.ones((side, side), np.uint8))
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(filled, connectivity=4)
+    left, top, right, bottom = box
+    inside = parts[top:bottom, left:right]
+    owner = int(np.bincount(inside[inside > 0], minlength=1).argmax()) if (inside > 0).any() else 0
+    if count < 2 or owner == 0:
+        return box.astype(float)
+    x, y, w, h, _ = stats[owner]
+    low, high = np.minimum(box[:2], [x, y]), np.maximum(box[2:], [x + w, y + h])
+    return np.concatenate([low, high]).astype(float)
 
 
 def _is_part(panel: np.ndarray, rows: list[Rule], columns: list[Rule]) -> bool:

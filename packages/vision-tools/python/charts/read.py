@@ -12,7 +12,8 @@ from .legend import Legend, find_legend
 from .plot import Plot, find_plot
 from .reader import Reader
 from .rereads import missed_numbers
-from .texts import Text, join_upright, texts_of
+from .rules import Rule
+from .texts import Text, join_upright, split_wide, texts_of
 
 
 @dataclass
@@ -72,15 +73,16 @@ def read_chart(rgb: np.ndarray, reader: Reader) -> Chart:
     """Reads a chart in an [H, W, 3] uint8 RGB image."""
     from .tables import make_table  # the kinds of charts build on what this file declares
 
-    texts = join_upright(texts_of(reader.text(rgb)))
+    texts = join_upright(split_wide(rgb, texts_of(reader.text(rgb))))
     plot = find_plot(rgb, texts)
     y_axis, x_axis = find_axes(plot, texts)
-    if _is_poor(y_axis):
+    if _is_poor(y_axis, plot.left_marks, plot.rows):
         texts += missed_numbers(plot, texts, reader, "left")
         y_axis, x_axis = find_axes(plot, texts)
-    if _is_poor(y_axis) and _is_poor(x_axis):
+    if y_axis is None and _is_poor(x_axis, plot.bottom_marks, plot.columns):
         texts += missed_numbers(plot, texts, reader, "bottom")
         y_axis, x_axis = find_axes(plot, texts)
+    _grow(plot, y_axis, x_axis)
     inks = find_inks(plot, texts)
     used = {id(t) for axis in (y_axis, x_axis) if axis is not None for t in axis.labels}
     legend = find_legend(plot, inks, [t for t in texts if id(t) not in used], texts)
@@ -88,14 +90,29 @@ def read_chart(rgb: np.ndarray, reader: Reader) -> Chart:
     if legend is not None:
         others = [t for t in texts if not _covers(legend.box, t)]
     box = plot.box if plot.box is not None else _marks_box(inks, legend)
-    words = sort_words(plot, others, box, reader)
+    words = sort_words(plot, others, box, (y_axis, x_axis), reader)
     chart = Chart(plot, words, inks, legend, y_axis, x_axis, None, [])
     chart.table = make_table(chart, reader)
     return chart
 
 
-def _is_poor(axis: Axis | None) -> bool:
-    return axis is None or len(axis.scale.ticks) < 3
+def _is_poor(axis: Axis | None, marks: list[float], rules: list[Rule]) -> bool:
+    """Whether an axis has few numbers for its ticks or gridlines: some may not have been read."""
+    if axis is None or len(axis.scale.ticks) < 3:
+        return True
+    return len(axis.scale.ticks) < 0.6 * max(len(marks), len(rules))
+
+
+def _grow(plot: Plot, y_axis: Axis | None, x_axis: Axis | None) -> None:
+    """Extends the plot to every tick: what looked like its edge may have been a gridline."""
+    if plot.box is None:
+        return
+    for axis, first, last in ((y_axis, 1, 3), (x_axis, 0, 2)):
+        # Labels of categories, such as years under bars, stand inside anyway.
+        places = [tick.position for tick in axis.scale.ticks] if axis is not None else []
+        if places:
+            plot.box[first] = min(plot.box[first], min(places))
+            plot.box[last] = max(plot.box[last], max(places))
 
 
 def _marks_box(inks: Inks, legend: Legend | None) -> np.ndarray:

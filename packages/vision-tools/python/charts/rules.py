@@ -53,7 +53,7 @@ def horizontal_rules(lab: np.ndarray, blocked: np.ndarray, least: float = 0.25) 
         while last + 1 < height and cover[last + 1] >= 0.6 * least:
             last += 1
         rows = np.arange(row, last + 1)
-        if len(rows) <= 7:
+        if len(rows) <= 5:
             rule = _rule_of(lab, thin, rows, cover)
             if rule is not None:
                 found.append(rule)
@@ -70,13 +70,29 @@ def _rule_of(lab, thin, rows, cover) -> Rule | None:
     if alike.mean() < 0.55:
         return None
     columns = columns[alike]
+    if _is_edge(lab, rows, columns, color):
+        return None
     start, end = _extent(columns)
     # Across: rows weighted by how much of the rule's color they hold.
     weights = np.array([float(thin[r, columns].mean()) for r in rows])
     around = np.array([lab[r, columns].mean(0) for r in rows])
     weights *= np.clip(1 - np.sqrt(((around - color) ** 2).sum(1)) / 60, 0.05, 1)
+    weights[weights < 0.5 * weights.max()] = 0
     at = float((rows * weights).sum() / weights.sum()) + 0.5
     return Rule(at, float(start), float(end) + 1, len(rows), color, float(cover[strongest]))
+
+
+def _is_edge(lab: np.ndarray, rows: np.ndarray, columns: np.ndarray, color: np.ndarray) -> bool:
+    """Whether a rule is only the blurred edge between what is above and below it, such as a bar's."""
+    above = lab[max(0, rows[0] - 2), columns]
+    below = lab[min(lab.shape[0] - 1, rows[-1] + 2), columns]
+    way = below - above
+    length = (way**2).sum(1)
+    apart = length > 150
+    share = ((color - above) * way).sum(1) / np.maximum(length, 1)
+    rest = np.sqrt(((color - above - share[:, None] * way) ** 2).sum(1))
+    blend = apart & (share > 0.04) & (share < 0.96) & (rest < 8)
+    return bool(blend.mean() > 0.5)
 
 
 def _extent(columns: np.ndarray) -> tuple[int, int]:
@@ -108,15 +124,16 @@ def tick_marks(
     """Centers of the short marks that leave a plot's horizontal edge.
 
     gap: [H, W] Lab distance to the page; edge: the row of the axis; outward: +1 down, −1 up. A mark is
-    a column of ink at 2 to 4 pixels from the edge, at most 4 pixels wide.
+    three pixels of ink from at most 3 pixels beyond the edge on, at most 4 pixels wide.
     """
     height, width = gap.shape
-    rows = [edge + outward * step for step in (2, 3, 4)]
+    rows = [edge + outward * step for step in range(1, 6)]
     rows = [row for row in rows if 0 <= row < height]
     if len(rows) < 3:
         return []
     start, end = max(0, start - 4), min(width, end + 4)
-    ink = (gap[rows, start:end] > 10).all(0)
+    inked = gap[rows, start:end] > 10
+    ink = np.any([inked[k : k + 3].all(0) for k in range(len(rows) - 2)], 0)
     marks: list[float] = []
     column = 0
     while column < len(ink):

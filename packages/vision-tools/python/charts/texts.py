@@ -61,6 +61,39 @@ def texts_of(items: list[dict]) -> list[Text]:
     return found
 
 
+def split_wide(rgb: np.ndarray, texts: list[Text]) -> list[Text]:
+    """Splits lines at wide gaps: labels of an axis that the OCR took for one line.
+
+    Numbers are split at 0.4 line heights, words at 0.75.
+
+    rgb: [H, W, 3] uint8
+    """
+    found: list[Text] = []
+    for text in texts:
+        words = text.text.split()
+        if text.angle != 0 or len(words) < 2:
+            found.append(text)
+            continue
+        left, top, right, bottom = text.box.round().astype(int)
+        part = rgb[max(0, top) : bottom, max(0, left) : right].astype(np.int16)
+        if part.size == 0:
+            found.append(text)
+            continue
+        ink = (np.abs(part - np.median(part, (0, 1))).max(-1) > 60).any(0)
+        columns = np.flatnonzero(ink)
+        numeric = all(parse_number(word) is not None for word in words)
+        cuts = np.flatnonzero(np.diff(columns) > (0.4 if numeric else 0.75) * text.height)
+        if len(columns) == 0 or len(cuts) == 0 or len(cuts) != len(words) - 1:
+            found.append(text)
+            continue
+        starts = [columns[0], *columns[cuts + 1]]
+        ends = [*columns[cuts], columns[-1]]
+        for word, start, end in zip(words, starts, ends):
+            box = np.array([left + start, text.box[1], left + end + 1, text.box[3]], float)
+            found.append(Text(word, box, text.confidence))
+    return found
+
+
 def join_upright(texts: list[Text]) -> list[Text]:
     """Joins pieces that run upwards in one column, and pieces of one line that nearly touch."""
     upright = sorted((t for t in texts if t.angle == 90), key=lambda t: -t.box[3])
