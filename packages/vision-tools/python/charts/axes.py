@@ -129,7 +129,15 @@ def _best(plot: Plot, gap, groups: list[tuple[str, list[Text]]], along: int) -> 
         score = len(scale.ticks) - 0.3 * scale.residual - (0.5 if side in ("right", "top") else 0)
         if best is None or score > best[0]:
             best = (score, Axis(scale, used, side))
-    return None if best is None else best[1]
+    if best is None:
+        return None
+    axis = best[1]
+    # Two numbers agree on some map whatever they are: others beside them must not contradict.
+    if len(axis.scale.ticks) == 2 and any(
+        len(group) > 2 and all(label in group for label in axis.labels) for _, group in groups
+    ):
+        return None
+    return axis
 
 
 def _readmit(scale: Scale, group: list[Text], gap: np.ndarray, along: int) -> None:

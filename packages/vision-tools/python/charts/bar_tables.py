@@ -116,16 +116,18 @@ def _table(chart: Chart, view: View, standing: Stand) -> Table | None:
 
 
 def _grounded(scale: Scale, standing: Stand, rows: list[Rule]) -> Scale:
-    """The scale moved so that the common base is zero, where it nearly is: bars start at zero."""
+    """The scale moved so that the common base is zero, where it nearly is: bars start at zero.
+
+    Not where marks place the ticks, which is more exact than where a base ends under an axis line.
+    """
     zero = scale.pixel(0)
-    if scale.is_log or zero is None or abs(zero - standing.base) > 3:
+    if scale.is_snapped or zero is None or abs(zero - standing.base) > 3:
         return scale
     edges = [b.bottom if abs(b.bottom - standing.base) < 2.6 else b.top for b in standing.bars]
     edges = [edge for edge in edges if abs(edge - standing.base) < 2.6]
     base = float(np.median(edges)) if edges else standing.base
-    # Half a pixel is how plotting libraries round; a thick axis line hides more of the bars.
-    hidden = scale.is_snapped or any(abs(rule.at - base) < 2.6 for rule in rows)
-    if hidden and abs(zero - base) > 0.75:
+    # A thick axis line hides where bars end.
+    if any(abs(rule.at - base) < 2.6 for rule in rows) and abs(zero - base) > 0.75:
         return scale
     return replace(scale, offset=-scale.slope * base)
 

@@ -8,7 +8,6 @@ from .axes import Axis
 from .colors import distance, to_rgb
 from .plot import Plot
 from .reader import Reader, angle_of, missed_words, read_turned, reread_upright
-from .spaces import with_spaces
 from .texts import Text, join_lines, join_wrapped, tight_box
 
 
@@ -69,9 +68,6 @@ def sort_words(
         words.title = max(heads, key=lambda t: t.height * min(t.width, 200) - t.y * 0.1)
         above = [t for t in above if not _inside(t, words.title)]
     words.rest += above + below + texts
-    for text in (words.title, words.x_title):
-        if text is not None:
-            text.text = with_spaces(gap, text)
     return words
 
 
@@ -94,12 +90,12 @@ def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels
     row = [t for t in below if t.angle == 0]
     if not row:
         return Labels([], []), below
-    first = min(row, key=lambda t: t.box[1])
+    first = _first_row(row)
     missed = _missed(plot, [t for t in row if abs(t.y - first.y) < 0.5 * first.height], box, reader)
     row += missed
     below = below + missed
-    line = [t for t in row if t.box[1] < first.box[1] + 0.75 * first.height]
-    under = [t for t in row if t not in line and t.box[1] < first.box[3] + 0.5 * first.height]
+    line = [t for t in row if abs(t.y - first.y) < 0.6 * first.height]
+    under = [t for t in row if t not in line and 0 < t.y - first.y < 1.7 * first.height]
     line = join_lines(line, 0.45)
     wrapped = join_wrapped(line + join_lines(under, 0.45))
     # A second line belongs to labels only if no label stands alone below: that is the axis title.
@@ -107,13 +103,21 @@ def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels
         line, used = wrapped, under
     else:
         used = []
-    chosen = [t for t in row if t.box[1] < first.box[1] + 0.75 * first.height]
-    for text in line:
-        text.text = with_spaces(gap, text) if not used else text.text
+    chosen = [t for t in row if abs(t.y - first.y) < 0.6 * first.height]
     line.sort(key=lambda t: t.x)
     places = [_center(gap, t, 0) for t in line]
     rest = [t for t in below if all(t is not c for c in chosen + used)]
     return Labels(line, places), rest
+
+
+def _first_row(row: list[Text]) -> Text:
+    """The topmost text of the row that most texts stand in; of equals the upper."""
+
+    def beside(text: Text) -> int:
+        return sum(abs(other.y - text.y) < 0.5 * text.height for other in row)
+
+    fullest = max(beside(text) for text in row)
+    return min((text for text in row if beside(text) == fullest), key=lambda t: t.box[1])
 
 
 def _missed(plot: Plot, row: list[Text], box: np.ndarray, reader: Reader) -> list[Text]:

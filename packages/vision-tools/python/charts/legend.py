@@ -8,7 +8,7 @@ import numpy as np
 
 from .inks import Inks
 from .plot import Plot
-from .spaces import with_spaces
+from .reader import Reader
 from .texts import Text, join_lines
 
 
@@ -31,7 +31,9 @@ class Legend:
     title: Text | None = None
 
 
-def find_legend(plot: Plot, inks: Inks, texts: list[Text], every: list[Text]) -> Legend | None:
+def find_legend(
+    plot: Plot, inks: Inks, texts: list[Text], every: list[Text], reader: Reader
+) -> Legend | None:
     """The legend among texts that are no labels of an axis; None if fewer than two stand in line.
 
     every: all texts, in which no swatch can be
@@ -50,12 +52,13 @@ def find_legend(plot: Plot, inks: Inks, texts: list[Text], every: list[Text]) ->
     if len(group) < 2:
         return None
     group = _with_tails(group, texts)
+    group += _unread(plot, inks, group, reader)
     boxes = np.array([np.concatenate([e.swatch, e.text.box]) for e in group])
     low = np.minimum(boxes[:, :2], boxes[:, 4:6]).min(0) - 5
     high = np.maximum(boxes[:, 2:4], boxes[:, 6:8]).max(0) + 5
     box = np.concatenate([low, high])
     for entry in group:
-        entry.name = with_spaces(gap, entry.text)
+        entry.name = entry.text.text
     _sort(group)
     return Legend(group, box, _heading(group, texts, box))
 
@@ -79,6 +82,38 @@ def _sort(group: list[Entry]) -> None:
             last = entry.text.y
         rows[id(entry)] = row
     group.sort(key=lambda e: (rows[id(e)], e.text.x))
+
+
+def _unread(plot: Plot, inks: Inks, group: list[Entry], reader: Reader) -> list[Entry]:
+    """Entries whose text the OCR passed over: swatches like the others', in their column."""
+    boxes = np.array([entry.swatch for entry in group])
+    left = float(np.median(boxes[:, 0]))
+    sizes = boxes[:, 2:] - boxes[:, :2]
+    width, height = np.median(sizes, 0)
+    if np.abs(boxes[:, 0] - left).max() > 4 or np.abs(sizes - [width, height]).max() > 4:
+        return []
+    line = float(np.median([entry.text.height for entry in group]))
+    start = float(np.median([entry.text.box[0] for entry in group]))
+    end = max(entry.text.box[2] for entry in group)
+    found = []
+    for index in sorted({*range(len(inks.colors))} - {entry.ink for entry in group}):
+        strip = (inks.labels[:, int(left) - 3 : int(left + width) + 4] == index).astype(np.uint8)
+        count, _, stats, _ = cv2.connectedComponentsWithStats(strip, connectivity=8)
+        for x, y, w, h, _ in stats[1:count]:
+            alike = abs(w - width) < 4 and abs(h - height) < 4
+            middle = y + h / 2
+            near = min(abs(middle - entry.text.y) for entry in group) < 2.6 * line
+            if not (alike and near):
+                continue
+            top, bottom = int(middle - 0.65 * line), int(np.ceil(middle + 0.65 * line))
+            right = min(plot.width, int(end + 0.4 * (end - start)) + 4)
+            part = plot.rgb[max(0, top) : bottom, int(start) - 1 : right]
+            words, confidence = reader.line(np.ascontiguousarray(part))
+            if confidence > 0.6 and words.strip():
+                text = Text(words.strip(), np.array([start, top, end, bottom]), confidence)
+                swatch = np.array([left - 3 + x, y, left - 3 + x + w, y + h], float)
+                found.append(Entry(text.text, index, swatch, text, text))
+    return found
 
 
 def _with_tails(group: list[Entry], texts: list[Text]) -> list[Entry]:
@@ -107,23 +142,17 @@ def _entry(plot: Plot, inks: Inks, gap: np.ndarray, text: Text) -> Entry | None:
     window = inks.labels[top:bottom, left : min(plot.width, right)]
     if window.size == 0:
         return None
-    ink = (gap[top:bottom, left : left + window.shape[1]] > 12).astype(np.uint8)
-    count, parts, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
     best: tuple[float, Entry] | None = None
-    for part in range(1, count):
-        x, y, w, h, area = stats[part]
+    for index, x, y, w, h, area in _patches(plot, inks, gap, window, (top, left)):
         edge = x == 0 or y == 0 or y + h >= window.shape[0] or x + w >= window.shape[1]
         small = w < 4 or area < 8 or h > 1.5 * line or area < 0.2 * w * h
         if edge or small or abs(top + y + h / 2 - text.y) > 0.45 * line:
             continue
         begin, end = left + x, left + x + w
-        if end > text.box[0] + 3 and not _is_read_swatch(text, begin, end):
+        if end > text.box[0] + 3 and not _is_read_swatch(plot, gap, text, (begin, top + y, end, h)):
             continue
         space = text.box[0] - end
         if space > 2.4 * line:
-            continue
-        index = _ink_of(plot, inks, gap, (top, left), parts == part)
-        if index is None or (end > text.box[0] + 3 and index == _text_ink(inks, text)):
             continue
         box = np.array([begin, top + y, end, top + y + h], float)
         score = float(area) - 3 * max(0.0, space)
@@ -137,9 +166,55 @@ def _entry(plot: Plot, inks: Inks, gap: np.ndarray, text: Text) -> Entry | None:
     return entry
 
 
-def _is_read_swatch(text: Text, begin: float, end: float) -> bool:
-    """Whether something inside a text's box can be a swatch that the OCR took for a letter."""
-    return begin <= text.box[0] + 0.5 * text.height and end <= text.box[0] + 1.5 * text.height
+def _patches(plot: Plot, inks: Inks, gap: np.ndarray, window: np.ndarray, corner):
+    """Connected patches in a window as (ink, left, top, width, height, area).
+
+    First of every ink alone, which gridlines do not join; then of whatever is no background, whose color
+    may be too faint for an ink.
+    """
+    top, left = corner
+    for index in np.unique(window):
+        if index < 0:
+            continue
+        mask = cv2.morphologyEx(
+            (window == index).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)
+        )
+        count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+        for part in range(1, count):
+            yield (int(index), *(int(v) for v in stats[part]))
+    height, width = window.shape
+    faint = (gap[top : top + height, left : left + width] > 12).astype(np.uint8)
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(faint, connectivity=8)
+    for part in range(1, count):
+        index = _ink_of(plot, inks, gap, corner, parts == part)
+        if index is not None:
+            yield (index, *(int(v) for v in stats[part]))
+
+
+def _is_read_swatch(plot: Plot, gap: np.ndarray, text: Text, patch) -> bool:
+    """Whether a patch inside a text's box can be a swatch that the OCR took for a letter.
+
+    It stands first, and has another color than the letters.
+    """
+    begin, top, end, height = patch
+    line = text.height
+    if begin > text.box[0] + 0.5 * line or end > text.box[0] + 1.5 * line:
+        return False
+    left, upper, right, lower = text.box.astype(int)
+    letters = _strongest(plot, gap, (upper, lower), (max(left + (right - left) // 2, int(end) + 1), right))
+    own = _strongest(plot, gap, (top, top + height), (begin, end))
+    if letters is None or own is None:
+        return False
+    return float(np.sqrt(((letters - own) ** 2).sum())) > 28
+
+
+def _strongest(plot: Plot, gap: np.ndarray, rows, columns) -> np.ndarray | None:
+    """The color of the pixels that are furthest from the background."""
+    part = gap[max(0, rows[0]) : rows[1], max(0, columns[0]) : columns[1]]
+    if part.size == 0:
+        return None
+    strong = part >= np.percentile(part, 85)
+    return plot.lab[max(0, rows[0]) : rows[1], max(0, columns[0]) : columns[1]][strong].mean(0)
 
 
 def _ink_of(plot: Plot, inks: Inks, gap: np.ndarray, corner, part: np.ndarray) -> int | None:
@@ -166,14 +241,6 @@ def _ink_of(plot: Plot, inks: Inks, gap: np.ndarray, corner, part: np.ndarray) -
             if 0.3 < share < 1.1 and off < 9 * share + 2 and (best is None or off < best[0]):
                 best = (off, index)
     return None if best is None else best[1]
-
-
-def _text_ink(inks: Inks, text: Text) -> int:
-    """The ink that a text itself is written in, or −1."""
-    left, top, right, bottom = text.box.astype(int)
-    part = inks.labels[max(0, top) : bottom, max(0, left + (right - left) // 3) : right]
-    part = part[part >= 0]
-    return int(np.bincount(part).argmax()) if len(part) else -1
 
 
 def _without_swatch(gap: np.ndarray, text: Text, swatch: np.ndarray) -> Text:

@@ -47,12 +47,9 @@ def trace(
     by_column: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for start, end, column in zip(starts, ends, owners):
         by_column[column].append((int(start), int(end)))
-    single = [c for c in range(width) if len(by_column[c]) == 1]
-    if len(single) < 6:
-        return None
-    first = single[len(single) // 2]
-    for step in (1, -1):
-        _follow(by_column, part, centers, spans, first, step, left)
+    for column, low, high in _best_path(by_column):
+        centers[left + column] = _middle(part[:, column], low, high)
+        spans[left + column] = high - low
     known = np.flatnonzero(~np.isnan(centers))
     if len(known) < max(12, 0.1 * width):
         return None
@@ -75,37 +72,42 @@ def _runs_by_column(mask: np.ndarray):
     return starts, ends, columns
 
 
-def _follow(by_column, cover, centers, spans, first: int, step: int, left: int) -> None:
-    start, end = by_column[first][0]
-    low, high = start, end
-    slope, quiet = 0.0, 0
-    column = first
-    center = (low + high) / 2
-    while 0 <= column < len(by_column):
-        runs = by_column[column]
-        guess = center + slope * (quiet + 1 if column != first else 0)
-        best = None
-        for a, b in runs:
-            # Runs of one line overlap from column to column, or nearly.
-            overlap = min(b, high) - max(a, low)
-            away = abs((a + b) / 2 - guess)
-            score = (overlap < -2 - 2 * quiet, away)
-            if best is None or score < best[0]:
-                best = (score, a, b)
-        limit = 6 + 3.0 * quiet + 0.3 * (high - low)
-        if best is None or (best[0][0] and best[0][1] > limit):
-            quiet += 1
-            if quiet > 40:
-                break
-        else:
-            _, low, high = best
-            now = (low + high) / 2
-            moved = (now - center) / (quiet + 1)
-            slope = 0.6 * slope + 0.4 * float(np.clip(moved, -8, 8))
-            center, quiet = now, 0
-            centers[left + column] = _middle(cover[:, column], low, high)
-            spans[left + column] = high - low
-        column += step
+def _best_path(by_column: list[list[tuple[int, int]]]) -> list[tuple[int, int, int]]:
+    """The chain of runs, one a column, that holds most ink for the least jumps: column, low, high.
+
+    Viterbi's algorithm from left to right. Runs of one line overlap from column to column; where another
+    line or a text hides it, it may go on up to 40 columns later.
+    """
+    runs = [(c, low, high) for c, column in enumerate(by_column) for low, high in column]
+    score = [0.0] * len(runs)
+    back = [-1] * len(runs)
+    first: list[int] = []
+    start = 0
+    for index, (column, low, high) in enumerate(runs):
+        while runs[start][0] < column - 40:
+            start += 1
+        if index == 0 or runs[index - 1][0] != column:
+            # Those of the last columns that had any; further ones only where these are empty.
+            recent = [k for k in range(start, index) if runs[k][0] < column]
+            columns = sorted({runs[k][0] for k in recent})[-6:]
+            first = [k for k in recent if runs[k][0] in columns]
+        best, chosen = 0.0, -1
+        for k in first:
+            before, other_low, other_high = runs[k]
+            ahead = column - before
+            jump = max(0, low - other_high, other_low - high)
+            bend = 0.0 if ahead == 1 else 0.15 * abs(low + high - other_low - other_high) / ahead
+            value = score[k] - 1.2 * max(0, jump - 2 * (ahead - 1)) - 0.4 * (ahead - 1) - bend
+            if value > best:
+                best, chosen = value, k
+        score[index] = best + min(high - low, 12)
+        back[index] = chosen
+    path = []
+    index = max(range(len(runs)), key=lambda k: score[k])
+    while index >= 0:
+        path.append(runs[index])
+        index = back[index]
+    return path
 
 
 def _middle(cover: np.ndarray, low: int, high: int) -> float:
@@ -143,7 +145,8 @@ def height_at(course: Course, place: float, spacing: float) -> tuple[float, floa
     reaches further than the data. Where a marker sits, its center is taken.
     """
     columns = course.columns
-    if place < columns[0] - 3 or place > columns[-1] + 4:
+    # Markers of another color hide the ends of a line.
+    if place < columns[0] - 7 or place > columns[-1] + 8:
         return None
     if len(course.markers):
         away = np.abs(course.markers[:, 0] - place)

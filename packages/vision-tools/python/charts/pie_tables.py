@@ -7,7 +7,6 @@ import numpy as np
 from .pies import Pie, Sector, find_pie
 from .read import Cell, Chart, Series, Table
 from .series import legend_names
-from .spaces import with_spaces
 from .texts import Text, join_lines
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
@@ -25,7 +24,7 @@ def pie_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     if pie is None:
         return None
     names = legend_names(chart)
-    texts = _texts(chart, gap)
+    texts = _texts(chart)
     near = {} if chart.legend is not None else _names_beside(pie, texts)
     rows, cells, marks, used = [], [], [], []
     for index, sector in enumerate(pie.sectors):
@@ -50,13 +49,11 @@ def pie_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     return table
 
 
-def _texts(chart: Chart, gap: np.ndarray) -> list[Text]:
+def _texts(chart: Chart) -> list[Text]:
     words = chart.words
     found = [t for t in [*words.bottom.texts, *words.left.texts, *words.rest] if t.angle == 0]
     found += [t for t in (words.x_title, words.y_title) if t is not None]
     joined = join_lines(list({id(t): t for t in found}.values()), 0.6)
-    for text in joined:
-        text.text = with_spaces(gap, text)
     return joined
 
 

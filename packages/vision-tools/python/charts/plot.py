@@ -84,6 +84,8 @@ def _panel(lab: np.ndarray, page: np.ndarray) -> tuple[np.ndarray | None, np.nda
         mask = (distance(lab, ink) < 1.5).astype(np.uint8)
         # Gridlines cut a panel into cells.
         mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+        # The blurred edges of letters have its color too.
+        mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((9, 9), np.uint8))
         count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
         if count < 2:
             continue
@@ -164,26 +166,24 @@ def _box(rows: list[Rule], columns: list[Rule], panel_box) -> np.ndarray | None:
 
 
 def _common_extent(rules: list[Rule]) -> tuple[float, float] | None:
-    """Start and end that most rules share; of equals the longest."""
+    """Where the long ones among rules start and end."""
     if not rules:
         return None
-    votes = []
-    for rule in rules:
-        same = [
-            o for o in rules if abs(o.start - rule.start) < 6 and abs(o.end - rule.end) < 6
-        ]
-        votes.append((len(same) * rule.length, rule.length, same))
-    _, _, same = max(votes, key=lambda v: v[:2])
-    return float(np.median([r.start for r in same])), float(np.median([r.end for r in same]))
+    longest = max(rule.length for rule in rules)
+    long = [rule for rule in rules if rule.length > 0.6 * longest]
+    # Marks hide ends of rules, so that the furthest ends count.
+    return min(rule.start for rule in long), max(rule.end for rule in long)
 
 
 def _find_marks(plot: Plot) -> None:
     left, top, right, bottom = plot.box
     gap = distance(plot.lab, plot.page)
+    # A frame in the page's color may lie between a panel and the marks.
+    space = 0 if plot.panel is None else 2
     lowest = [r for r in plot.rows if abs(r.at - bottom) < 5]
     edge = int(max([bottom, *(r.at + r.thickness / 2 - 0.5 for r in lowest)]))
-    plot.bottom_marks = tick_marks(gap, edge, int(left), int(right), 1)
+    plot.bottom_marks = tick_marks(gap, edge, int(left), int(right), 1, space)
     first = [c for c in plot.columns if abs(c.at - left) < 5]
     edge = int(min([left, *(c.at - c.thickness / 2 + 0.5 for c in first)]))
     turned = np.ascontiguousarray(gap.T)
-    plot.left_marks = tick_marks(turned, edge, int(top), int(bottom), -1)
+    plot.left_marks = tick_marks(turned, edge, int(top), int(bottom), -1, space)

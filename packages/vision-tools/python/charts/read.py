@@ -85,7 +85,7 @@ def read_chart(rgb: np.ndarray, reader: Reader) -> Chart:
     _grow(plot, y_axis, x_axis)
     inks = find_inks(plot, texts)
     used = {id(t) for axis in (y_axis, x_axis) if axis is not None for t in axis.labels}
-    legend = find_legend(plot, inks, [t for t in texts if id(t) not in used], texts)
+    legend = find_legend(plot, inks, [t for t in texts if id(t) not in used], texts, reader)
     others = texts
     if legend is not None:
         others = [t for t in texts if not _covers(legend.box, t)]
@@ -98,7 +98,7 @@ def read_chart(rgb: np.ndarray, reader: Reader) -> Chart:
 
 def _is_poor(axis: Axis | None, marks: list[float], rules: list[Rule]) -> bool:
     """Whether an axis has few numbers for its ticks or gridlines: some may not have been read."""
-    if axis is None or len(axis.scale.ticks) < 3:
+    if axis is None or len(axis.scale.ticks) < 4:
         return True
     return len(axis.scale.ticks) < 0.6 * max(len(marks), len(rules))
 

@@ -24,7 +24,7 @@ def missed_numbers(plot: Plot, texts: list[Text], reader: Reader, side: str, mos
     l, t, r, b = area
     if r - l < 6 or b - t < 6:
         return []
-    ink = (gap[t:b, l:r] > 25).astype(np.uint8)
+    ink = (gap[t:b, l:r] > 14).astype(np.uint8)
     # Ticks reach to the plot's edge and are as thin as a rule.
     ink = _without_ticks(ink, side)
     joined = cv2.dilate(ink, np.ones((1, 5), np.uint8))

@@ -119,12 +119,12 @@ def neutral(rules: list[Rule]) -> list[Rule]:
 
 
 def tick_marks(
-    gap: np.ndarray, edge: int, start: int, end: int, outward: int
+    gap: np.ndarray, edge: int, start: int, end: int, outward: int, space: int
 ) -> list[float]:
     """Centers of the short marks that leave a plot's horizontal edge.
 
     gap: [H, W] Lab distance to the page; edge: the row of the axis; outward: +1 down, −1 up. A mark is
-    three pixels of ink from at most 3 pixels beyond the edge on, at most 4 pixels wide.
+    three pixels of ink, at most 4 pixels wide, that begin at the edge or up to `space` pixels from it.
     """
     height, width = gap.shape
     rows = [edge + outward * step for step in range(1, 6)]
@@ -133,7 +133,7 @@ def tick_marks(
         return []
     start, end = max(0, start - 4), min(width, end + 4)
     inked = gap[rows, start:end] > 10
-    ink = np.any([inked[k : k + 3].all(0) for k in range(len(rows) - 2)], 0)
+    ink = np.any([inked[k : k + 3].all(0) for k in range(min(space + 1, len(rows) - 2))], 0)
     marks: list[float] = []
     column = 0
     while column < len(ink):

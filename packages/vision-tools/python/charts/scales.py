@@ -56,6 +56,7 @@ def fit_scale(ticks: list[Tick], tolerance: float) -> Scale | None:
     Every pair of ticks proposes a map; a minus sign that was not read is put back where that makes a
     tick fit. Of a linear and a logarithmic map the linear one is taken unless the other explains more.
     """
+    # Any two numbers agree on a map: two are enough only where there are no others to disagree.
     if len(ticks) < 2:
         return None
     powers = sum(tick.is_power for tick in ticks)
@@ -82,6 +83,8 @@ def _decades(scale: Scale) -> float:
 def _confidence(scale: Scale, given: int, tolerance: float) -> float:
     agreeing = len(scale.ticks)
     many = 1 - 0.5 ** (agreeing - 1)
+    if agreeing == 2:
+        return 0.4
     return round(many * (0.5 + 0.5 * agreeing / given) * (1 - 0.4 * scale.residual / tolerance), 3)
 
 

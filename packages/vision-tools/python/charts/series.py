@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .colors import color_name
+from .colors import chroma, color_name
 from .read import Chart, Series
 
 
@@ -38,8 +38,20 @@ def legend_names(chart: Chart) -> dict[int, tuple[str, np.ndarray]]:
 
 
 def mark_inks(chart: Chart) -> list[int]:
-    """Inks that can be series: those of the legend where there is one, in its order, else all."""
-    if chart.legend is not None:
-        entries = [entry.ink for entry in chart.legend.entries]
-        return list(dict.fromkeys(entries))
-    return list(range(len(chart.inks.colors)))
+    """Inks that can be series: those of the legend in its order, then others that could be in it.
+
+    An entry of the legend may not have been read. What is no series is as faint, or gray while the
+    series are not.
+    """
+    inks = chart.inks.colors
+    if chart.legend is None:
+        return list(range(len(inks)))
+    entries = list(dict.fromkeys(entry.ink for entry in chart.legend.entries))
+    least = 0.3 * min(inks[k].count for k in entries)
+    colored = min(chroma(inks[k].lab) for k in entries) > 15
+    others = [
+        k
+        for k, ink in enumerate(inks)
+        if k not in entries and ink.count > least and (chroma(ink.lab) > 15 or not colored)
+    ]
+    return entries + others

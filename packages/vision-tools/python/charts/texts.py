@@ -82,8 +82,10 @@ def split_wide(rgb: np.ndarray, texts: list[Text]) -> list[Text]:
         ink = (np.abs(part - np.median(part, (0, 1))).max(-1) > 60).any(0)
         columns = np.flatnonzero(ink)
         numeric = all(parse_number(word) is not None for word in words)
-        cuts = np.flatnonzero(np.diff(columns) > (0.4 if numeric else 0.75) * text.height)
-        if len(columns) == 0 or len(cuts) == 0 or len(cuts) != len(words) - 1:
+        gaps = np.diff(columns)
+        cuts = np.sort(np.argsort(-gaps, kind="stable")[: len(words) - 1])
+        least = (0.4 if numeric else 0.75) * text.height
+        if len(cuts) < len(words) - 1 or gaps[cuts].min() <= least:
             found.append(text)
             continue
         starts = [columns[0], *columns[cuts + 1]]
@@ -135,7 +137,8 @@ def join_lines(texts: list[Text], closeness: float = 0.7) -> list[Text]:
             level = abs(whole.y - piece.y) < 0.4 * min(whole.height, piece.height)
             alike = 0.6 < piece.height / max(1.0, whole.height) < 1.7
             gap = piece.box[0] - whole.box[2]
-            if level and alike and -0.5 * whole.height < gap < closeness * whole.height:
+            both = whole.number is not None and piece.number is not None
+            if level and alike and not both and -0.5 * whole.height < gap < closeness * whole.height:
                 whole.text = f"{whole.text} {piece.text}"
                 whole.box = _union(whole.box, piece.box)
                 whole.confidence = min(whole.confidence, piece.confidence)
