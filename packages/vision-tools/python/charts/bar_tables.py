@@ -6,7 +6,7 @@ import numpy as np
 
 from .bars import Bar, Stand, equal_widths, find_bars, refine, stand
 from .labels import Labels
-from .read import Cell, Chart, Table
+from .read import Cell, Chart, Table, Unreadable
 from .rules import Rule
 from .scales import Scale
 from .series import mark_inks, series_of
@@ -96,8 +96,7 @@ def _table(chart: Chart, view: View, standing: Stand) -> Table | None:
     one_each = not standing.is_stacked and _one_bar_per_slot(standing.bars, slots)
     if scale is None:
         which = "horizontal" if view.is_horizontal else "vertical"
-        chart.problems.append(f"There are bars, but no numbers along the {which} axis to scale them by.")
-        return None
+        raise Unreadable(f"There are bars, but no numbers along the {which} axis to scale them by.")
     columns = [inks] if one_each and len(inks) > 1 and chart.legend is None else [[i] for i in inks]
     series = series_of(chart, [column[0] for column in columns])
     if len(columns) == 1 and len(inks) > 1:

@@ -203,7 +203,8 @@ def _base(bars: list[Bar], edges: np.ndarray, zero: float | None) -> float | Non
 
     candidates = [(support(float(e)), float(e)) for e in np.unique(np.round(edges))]
     best, place = max(candidates)
-    if zero is not None and support(zero) >= 0.6 * best:
+    # Stacked bars may agree more on another edge, but bars start at zero.
+    if zero is not None and support(zero) >= 0.25 * best:
         return zero
     near = edges[np.abs(edges - place) < 2.6]
     return float(np.median(near))

@@ -104,10 +104,37 @@ def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels
     else:
         used = []
     chosen = [t for t in row if abs(t.y - first.y) < 0.6 * first.height]
+    line = _by_marks(plot, line, reader)
     line.sort(key=lambda t: t.x)
     places = [_center(gap, t, 0) for t in line]
     rest = [t for t in below if all(t is not c for c in chosen + used)]
     return Labels(line, places), rest
+
+
+def _by_marks(plot: Plot, line: list[Text], reader: Reader) -> list[Text]:
+    """Splits labels that several tick marks point to: they stand so close that the OCR took them for one."""
+    marks = np.array(sorted(plot.bottom_marks))
+    if len(marks) < 3:
+        return line
+    spacing = float(np.median(np.diff(marks)))
+    found: list[Text] = []
+    for text in line:
+        inside = marks[(marks > text.box[0] - 2) & (marks < text.box[2] + 2)]
+        if len(inside) < 2 or spacing < 8:
+            found.append(text)
+            continue
+        words = text.text.split()
+        for index, mark in enumerate(inside):
+            box = np.array([mark - spacing / 2, text.box[1], mark + spacing / 2, text.box[3]])
+            if len(words) == len(inside):
+                found.append(Text(words[index], box, text.confidence))
+                continue
+            left, top, right, bottom = box.round().astype(int)
+            part = plot.rgb[max(0, top - 1) : bottom + 2, max(0, left) : right + 1]
+            word, confidence = reader.line(np.ascontiguousarray(part))
+            if word.strip() and confidence > 0.5:
+                found.append(Text(word.strip(), box, confidence))
+    return found
 
 
 def _first_row(row: list[Text]) -> Text:

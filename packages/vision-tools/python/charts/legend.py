@@ -49,7 +49,8 @@ def find_legend(
     # Legends in several columns: entries on the rows of the group.
     levels = [entry.text.y for entry in group]
     group = [e for e in found if e in group or any(abs(e.text.y - y) < 4 for y in levels)]
-    if len(group) < 2:
+    group = _one_per_swatch(group)
+    if len({entry.ink for entry in group}) < max(2, 0.5 * len(group)):
         return None
     group = _with_tails(group, texts)
     group += _unread(plot, inks, group, reader)
@@ -69,6 +70,16 @@ def _in_text(entry: Entry, texts: list[Text]) -> bool:
     # A lone sign is what the OCR made of the swatch.
     others = (t for t in texts if t is not entry.given and len(t.text) > 1)
     return any(t.box[0] <= x <= t.box[2] and t.box[1] <= y <= t.box[3] for t in others)
+
+
+def _one_per_swatch(group: list[Entry]) -> list[Entry]:
+    """Without entries of signs, and without a second text for one swatch."""
+    kept: list[Entry] = []
+    for entry in sorted(group, key=lambda e: -len(e.text.text)):
+        same = any(np.abs(entry.swatch - other.swatch).max() < 4 for other in kept)
+        if not same and any(letter.isalnum() for letter in entry.text.text):
+            kept.append(entry)
+    return kept
 
 
 def _sort(group: list[Entry]) -> None:
@@ -103,7 +114,8 @@ def _unread(plot: Plot, inks: Inks, group: list[Entry], reader: Reader) -> list[
             alike = abs(w - width) < 4 and abs(h - height) < 4
             middle = y + h / 2
             near = min(abs(middle - entry.text.y) for entry in group) < 2.6 * line
-            if not (alike and near):
+            taken = any(abs(middle - entry.text.y) < 0.6 * line for entry in group)
+            if taken or not (alike and near):
                 continue
             top, bottom = int(middle - 0.65 * line), int(np.ceil(middle + 0.65 * line))
             right = min(plot.width, int(end + 0.4 * (end - start)) + 4)

@@ -6,7 +6,7 @@ from .axes import unsnapped
 from .labels import Labels, numeric_labels
 from .lines import Course, boundary, height_at, is_area, trace
 from .numbers import format_number
-from .read import Cell, Chart, Table
+from .read import Cell, Chart, Table, Unreadable
 from .scales import Scale
 from .series import mark_inks, series_of
 
@@ -23,12 +23,10 @@ def line_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     if not courses:
         return None
     if chart.y_axis is None:
-        chart.problems.append("There are lines, but no numbers along the vertical axis to scale them by.")
-        return None
+        raise Unreadable("There are lines, but no numbers along the vertical axis to scale them by.")
     rows = _rows(chart, courses)
     if rows is None:
-        chart.problems.append("There are lines, but no labels along the horizontal axis.")
-        return None
+        raise Unreadable("There are lines, but no labels along the horizontal axis.")
     names, places, texts = rows
     scale = chart.y_axis.scale
     spacing = float(np.median(np.diff(places))) if len(places) > 1 else 40.0
@@ -106,6 +104,9 @@ def _snapped(chart: Chart, labels: Labels) -> list[float]:
     ticks = np.array(sorted(unsnapped(place) for place in chart.plot.bottom_marks))
     if len(ticks) == len(places) and labels.angle not in (0, 90, -90):
         return list(ticks)
+    around = marks[(marks > places[0] - 0.4 * spacing) & (marks < places[-1] + 0.4 * spacing)]
+    if len(around) == len(places) > 2 and np.abs(around - places).max() < 0.4 * spacing:
+        return list(around)
     nearest = marks[np.abs(marks[None] - places[:, None]).argmin(1)]
     near = np.abs(nearest - places) < limit
     if near.mean() < 0.7:

@@ -103,7 +103,8 @@ def _panel(lab: np.ndarray, page: np.ndarray) -> tuple[np.ndarray | None, np.nda
 def _with_marks(lab: np.ndarray, page: np.ndarray, box: np.ndarray) -> np.ndarray:
     """A panel's box with the marks that cover its edges; without tick marks, which are thin."""
     filled = (distance(lab, page) > 1.5).astype(np.uint8)
-    filled = cv2.morphologyEx(filled, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    # Gridlines are closed, but letters are not: labels must not grow onto the panel.
+    filled = cv2.morphologyEx(filled, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
     # Larger than tick marks and lines of text.
     side = max(25, int(0.1 * (box[3] - box[1])))
     filled = cv2.morphologyEx(filled, cv2.MORPH_OPEN, np.ones((side, side), np.uint8))
@@ -149,20 +150,18 @@ def _box(rows: list[Rule], columns: list[Rule], panel_box) -> np.ndarray | None:
         along = (min(r.at for r in rows), max(r.at for r in rows))
     left, right = across
     top, bottom = along
-    # A rule beyond the others' extent is an axis line that the gridlines start from.
-    for rule in columns:
-        if left - 12 <= rule.at < left:
-            left = rule.at
-        if right < rule.at <= right + 12:
-            right = rule.at
-    for rule in rows:
-        if top - 12 <= rule.at < top:
-            top = rule.at
-        if bottom < rule.at <= bottom + 12:
-            bottom = rule.at
+    left, right = _ends(left, right, [rule.at for rule in columns])
+    top, bottom = _ends(top, bottom, [rule.at for rule in rows])
     if right - left < 30 or bottom - top < 20:
         return None
     return np.array([left, top, right, bottom], float)
+
+
+def _ends(low: float, high: float, places: list[float]) -> tuple[float, float]:
+    """Moves the ends of a span to the outermost rules across it: gridlines begin at a tick mark or an axis."""
+    first = [place for place in places if low - 12 <= place <= low + 8]
+    last = [place for place in places if high - 8 <= place <= high + 12]
+    return min(first, default=low), max(last, default=high)
 
 
 def _common_extent(rules: list[Rule]) -> tuple[float, float] | None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .points import find_cloud
-from .read import Chart, Table
+from .read import Chart, Table, Unreadable
 from .series import mark_inks, series_of
 
 
@@ -21,8 +21,7 @@ def point_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     if held < 0.55 * inked:
         return None
     if chart.y_axis is None or chart.x_axis is None:
-        chart.problems.append("There are points, but not both axes have numbers to scale them by.")
-        return None
+        raise Unreadable("There are points, but not both axes have numbers to scale them by.")
     x_scale, y_scale = chart.x_axis.scale, chart.y_axis.scale
     sure = min(x_scale.confidence, y_scale.confidence)
     points = [

@@ -16,6 +16,10 @@ from .rules import Rule
 from .texts import Text, join_upright, split_wide, texts_of
 
 
+class Unreadable(Exception):
+    """Why a chart of a kind that was recognized cannot be read, in one sentence."""
+
+
 @dataclass
 class Cell:
     """A value of the table, and how sure it is from 0 to 1. `box` is where its mark is, in pixels."""
@@ -79,7 +83,7 @@ def read_chart(rgb: np.ndarray, reader: Reader) -> Chart:
     if _is_poor(y_axis, plot.left_marks, plot.rows):
         texts += missed_numbers(plot, texts, reader, "left")
         y_axis, x_axis = find_axes(plot, texts)
-    if y_axis is None and _is_poor(x_axis, plot.bottom_marks, plot.columns):
+    if _is_poor(x_axis, plot.bottom_marks, plot.columns) and _is_bare(plot, texts):
         texts += missed_numbers(plot, texts, reader, "bottom")
         y_axis, x_axis = find_axes(plot, texts)
     _grow(plot, y_axis, x_axis)
@@ -101,6 +105,15 @@ def _is_poor(axis: Axis | None, marks: list[float], rules: list[Rule]) -> bool:
     if axis is None or len(axis.scale.ticks) < 4:
         return True
     return len(axis.scale.ticks) < 0.6 * max(len(marks), len(rules))
+
+
+def _is_bare(plot: Plot, texts: list[Text]) -> bool:
+    """Whether hardly any labels were read under the plot."""
+    if plot.box is None:
+        return False
+    top = plot.box[3] - 3
+    row = [t for t in texts if top < t.box[1] < top + 24 and plot.box[0] - 9 < t.x < plot.box[2] + 9]
+    return len(row) < max(2, 0.5 * max(len(plot.bottom_marks), len(plot.columns) - 2))
 
 
 def _grow(plot: Plot, y_axis: Axis | None, x_axis: Axis | None) -> None:

@@ -18,7 +18,7 @@ def missed_numbers(plot: Plot, texts: list[Text], reader: Reader, side: str, mos
     left, top, right, bottom = (int(v) for v in plot.box)
     gap = np.sqrt(((plot.lab - plot.page) ** 2).sum(-1))
     if side == "left":
-        area = [max(0, left - 70), max(0, top - 9), left - 2, min(plot.height, bottom + 10)]
+        area = [max(0, left - 70), max(0, top - 9), left, min(plot.height, bottom + 10)]
     else:
         area = [max(0, left - 20), bottom + 3, min(plot.width, right + 20), min(plot.height, bottom + 34)]
     l, t, r, b = area
@@ -50,13 +50,16 @@ def missed_numbers(plot: Plot, texts: list[Text], reader: Reader, side: str, mos
 
 
 def _without_ticks(ink: np.ndarray, side: str) -> np.ndarray:
-    ink = ink.copy()
-    if side == "left":
-        ink[:, -7:][cv2.erode(ink[:, -7:], np.ones((1, 3), np.uint8)) > 0] = 0
-        ink[:, -4:] = 0
-    else:
-        ink[:4] = 0
-    return ink
+    """Removes what touches the axis and is at most 3 pixels thick, up to 8 pixels from it."""
+    turned = ink.copy() if side == "left" else np.ascontiguousarray(ink[::-1].T)
+    strip = turned[:, -8:]
+    touching = strip[:, -3:].max(1)
+    rows = np.flatnonzero(np.diff(np.concatenate([[0], touching, [0]])))
+    for start, end in zip(rows[::2], rows[1::2]):
+        if end - start <= 3:
+            strip[start:end] = 0
+    strip[:, -1] = 0
+    return turned if side == "left" else np.ascontiguousarray(turned.T[::-1])
 
 
 def _covered(box: np.ndarray, texts: list[Text]) -> bool:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .colors import chroma, color_name
+from .colors import Ink, chroma, color_name
 from .read import Chart, Series
 
 
@@ -37,6 +37,12 @@ def legend_names(chart: Chart) -> dict[int, tuple[str, np.ndarray]]:
     return {entry.ink: (entry.name, entry.swatch) for entry in chart.legend.entries}
 
 
+def _is_residue(ink: Ink, largest: Ink) -> bool:
+    """Whether an ink is what rules and edges leave over beside a much larger one."""
+    gray = chroma(ink.lab) < 10 and chroma(largest.lab) > 15
+    return ink.count < (0.12 if gray else 0.015) * largest.count
+
+
 def mark_inks(chart: Chart) -> list[int]:
     """Inks that can be series: those of the legend in its order, then others that could be in it.
 
@@ -45,7 +51,7 @@ def mark_inks(chart: Chart) -> list[int]:
     """
     inks = chart.inks.colors
     if chart.legend is None:
-        return list(range(len(inks)))
+        return [k for k, ink in enumerate(inks) if not _is_residue(ink, inks[0])]
     entries = list(dict.fromkeys(entry.ink for entry in chart.legend.entries))
     least = 0.3 * min(inks[k].count for k in entries)
     colored = min(chroma(inks[k].lab) for k in entries) > 15

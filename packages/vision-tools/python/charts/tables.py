@@ -6,7 +6,7 @@ from .bar_tables import bar_table
 from .line_tables import area_table, line_table
 from .pie_tables import pie_table
 from .point_tables import point_table
-from .read import Chart, Table
+from .read import Chart, Table, Unreadable
 from .reader import Reader
 
 
@@ -16,12 +16,15 @@ def make_table(chart: Chart, reader: Reader) -> Table | None:
         chart.problems.append("There are no marks of a chart in this image.")
         return None
     hidden = hidden_by(chart)
-    for attempt in (pie_table, bar_table, area_table, point_table, line_table):
-        table = attempt(chart, hidden)
-        if table is not None:
-            return table
-    if not chart.problems:
-        chart.problems.append("The marks are neither bars, lines, areas, sectors nor points.")
+    try:
+        for attempt in (pie_table, bar_table, area_table, point_table, line_table):
+            table = attempt(chart, hidden)
+            if table is not None:
+                return table
+    except Unreadable as problem:
+        chart.problems.append(str(problem))
+        return None
+    chart.problems.append("The marks are neither bars, lines, areas, sectors nor points.")
     return None
 
 

@@ -1,5 +1,6 @@
 """Words of a chart: what the OCR gave, with numbers parsed, fragments joined and missing spaces put back."""
 
+import unicodedata
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -52,13 +53,19 @@ def texts_of(items: list[dict]) -> list[Text]:
     found = []
     for item in items:
         text = item["text"].strip()
-        if text == "" or item["confidence"] < 0.2:
+        if text == "" or item["confidence"] < 0.2 or _is_phantom(text, item):
             continue
         left, top, right, bottom = item["box"]
         tall = bottom - top > 1.5 * (right - left) and len(text) > 1
         angle = 90 if tall else 0
         found.append(Text(text, np.array(item["box"]), float(item["confidence"]), angle))
     return found
+
+
+def _is_phantom(text: str, item: dict) -> bool:
+    """Whether the recognizer, which knows Chinese first, made a sign of what is no text or too small."""
+    wide = [letter for letter in text if unicodedata.east_asian_width(letter) == "W"]
+    return bool(wide) and (len(text) <= 2 or item["confidence"] < 0.9)
 
 
 def split_wide(rgb: np.ndarray, texts: list[Text]) -> list[Text]:
