@@ -155,13 +155,7 @@ def height_at(course: Course, place: float, spacing: float) -> tuple[float, floa
             return float(course.markers[nearest, 1]), 0.97
     inner = 1.0 + course.thickness / 2 + (course.reach if len(course.markers) else 0)
     outer = max(inner + 3, min(inner + 12, 0.45 * spacing))
-    fits = []
-    for side in (-1, 1):
-        near = columns[(side * (columns + 0.5 - place) >= inner) & (side * (columns + 0.5 - place) <= outer)]
-        if len(near) >= 3:
-            slope, offset = np.polyfit(near + 0.5 - place, course.centers[near], 1)
-            spread = np.abs(slope * (near + 0.5 - place) + offset - course.centers[near]).max()
-            fits.append((float(offset), float(spread), float(slope)))
+    fits = [fit for side in (-1, 1) if (fit := _side_fit(course, place, side, inner, outer))]
     here = columns[np.abs(columns + 0.5 - place) <= 1.0]
     middle = float(course.centers[here].mean()) if len(here) else None
     if not fits:
@@ -175,6 +169,27 @@ def height_at(course: Course, place: float, spacing: float) -> tuple[float, floa
         return middle, 0.7
     best = min(fits, key=lambda fit: fit[1])
     return best[0], 0.85 if best[1] < 2 else 0.6
+
+
+def _side_fit(course: Course, place: float, side: int, inner: float, outer: float):
+    """A straight line through one side of a place: its row there, largest residual and slope.
+
+    The stretch is shortened while it is not straight: the next corner may be nearer than the next label.
+    """
+    columns = course.columns
+    away = side * (columns + 0.5 - place)
+    best = None
+    for reach in (outer, 0.66 * outer, 0.45 * outer):
+        near = columns[(away >= inner) & (away <= max(reach, inner + 2.5))]
+        if len(near) < 3:
+            continue
+        slope, offset = np.polyfit(near + 0.5 - place, course.centers[near], 1)
+        spread = float(np.abs(slope * (near + 0.5 - place) + offset - course.centers[near]).max())
+        if best is None or spread < 0.5 * best[1]:
+            best = (float(offset), spread, float(slope))
+        if spread < 0.7:
+            break
+    return best
 
 
 def boundary(labels: np.ndarray, inks: list[int], region, place: float) -> tuple[float, float] | None:

@@ -99,6 +99,10 @@ def _extent(columns: np.ndarray) -> tuple[int, int]:
     """The first and last column, leaving out strays: short pieces far from the rest."""
     pieces = np.split(columns, np.flatnonzero(np.diff(columns) > 3) + 1)
     long = [piece for piece in pieces if len(piece) >= 4] or pieces
+    while len(long) > 1 and len(long[0]) < 10 and long[1][0] - long[0][-1] > 12:
+        long = long[1:]
+    while len(long) > 1 and len(long[-1]) < 10 and long[-1][0] - long[-2][-1] > 12:
+        long = long[:-1]
     return int(long[0][0]), int(long[-1][-1])
 
 
@@ -148,4 +152,17 @@ def tick_marks(
             weight = strip / strip.sum()
             marks.append(float((np.arange(column, last + 1) * weight).sum()) + start + 0.5)
         column = last + 1
-    return marks
+    # Strokes of labels that stand close to a panel are not as regular as marks.
+    return marks if space == 0 or _is_regular(marks) else []
+
+
+def _is_regular(places: list[float]) -> bool:
+    """Whether places are multiples of one step apart."""
+    steps = np.diff(places)
+    if len(steps) == 0:
+        return True
+    least = float(steps.min())
+    if least < 8:
+        return False
+    off = steps / least - np.round(steps / least)
+    return float(np.abs(off * least / np.round(steps / least)).max()) < 2.0
