@@ -1,0 +1,184 @@
+"""Reads text with PP-OCRv4 (detection and recognition) in OpenCV's dnn module.
+
+`run({"minConfidence": 0.5}, [image])` gives `{"words": [{"text", "box", "quad", "confidence"}]}`; other
+operations import `read_text`. Coordinates are pixels of the image, continuous: pixel i covers
+[i, i + 1). Lines come from top to bottom, and from left to right within a row.
+"""
+
+import functools
+import os
+
+import cv2
+import numpy as np
+from assets import asset
+
+# Detection: DB, https://arxiv.org/abs/1911.08947, with the thresholds of PaddleOCR's PP-OCRv4.
+MAX_SIDE = 1600
+MIN_SIDE = 640
+PIXEL_THRESHOLD = 0.3
+BOX_THRESHOLD = 0.6
+UNCLIP_RATIO = 1.6
+MAX_BOXES = 1000
+MIN_BOX_SIDE = 3
+# Recognition: lines of 48 pixels.
+LINE_HEIGHT = 48
+MAX_LINE_WIDTH = 3200
+
+
+@functools.cache
+def detector():
+    return cv2.dnn.readNetFromONNX(os.path.join(asset("ocr"), "ch_PP-OCRv4_det_infer.onnx"))
+
+
+@functools.cache
+def recognizer():
+    net = cv2.dnn.readNetFromONNX(os.path.join(asset("ocr"), "ch_PP-OCRv4_rec_infer.onnx"))
+    with open(os.path.join(asset("ocr"), "ppocr_keys_v1.txt"), encoding="utf-8") as file:
+        symbols = file.read().split("\n")
+    # Class 0 is CTC's blank; the last one is the space, which the file does not have.
+    while symbols and symbols[-1] == "":
+        symbols.pop()
+    return net, ["", *symbols, " "]
+
+
+def warm():
+    detector()
+    recognizer()
+
+
+def text_map(image):
+    """Probability of text for each pixel of the image: [H, W] float32."""
+    height, width = image.shape[:2]
+    scale = min(1.0, MAX_SIDE / max(height, width))
+    if max(height, width) * scale < MIN_SIDE:
+        scale = MIN_SIDE / max(height, width)
+    wide, high = (max(32, round(side * scale / 32) * 32) for side in (width, height))
+    resized = cv2.resize(image, (wide, high), interpolation=cv2.INTER_LINEAR)
+    # The nets were trained on BGR, with the means of ImageNet in the order of RGB.
+    pixels = resized[:, :, ::-1].astype(np.float32) / 255
+    pixels = (pixels - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)
+    net = detector()
+    net.setInput(np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], dtype=np.float32))
+    return net.forward()[0, 0], width / wide, height / high
+
+
+def unclipped(quad, ratio):
+    """A rotated rectangle grown by area * ratio / perimeter on each side, as DB does."""
+    (center, (width, height), angle) = cv2.minAreaRect(quad)
+    grow = width * height * ratio / max(2 * (width + height), 1e-6)
+    return cv2.boxPoints((center, (width + 2 * grow, height + 2 * grow), angle))
+
+
+def ordered(quad):
+    """Corners from the upper left one clockwise, for text that runs from left to right."""
+    by_x = quad[np.argsort(quad[:, 0], kind="stable")]
+    left, right = by_x[:2], by_x[2:]
+    left = left[np.argsort(left[:, 1], kind="stable")]
+    right = right[np.argsort(right[:, 1], kind="stable")]
+    return np.array([left[0], right[0], right[1], left[1]], dtype=np.float32)
+
+
+def detect(image):
+    """Quads of lines of text: [4, 2] float32 each, with the detector's confidence."""
+    scores, scale_x, scale_y = text_map(image)
+    mask = (scores > PIXEL_THRESHOLD).astype(np.uint8)
+    contours, _ = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
+    height, width = image.shape[:2]
+    found = []
+    for contour in contours[:MAX_BOXES]:
+        rectangle = cv2.minAreaRect(contour)
+        if min(rectangle[1]) < MIN_BOX_SIDE:
+            continue
+        quad = cv2.boxPoints(rectangle)
+        confidence = mean_inside(scores, quad)
+        if confidence < BOX_THRESHOLD:
+            continue
+        grown = unclipped(quad, UNCLIP_RATIO)
+        grown = ordered(grown) * (scale_x, scale_y)
+        grown = np.clip(grown, 0, (width, height)).astype(np.float32)
+        if min(np.ptp(grown[:, 0]), np.ptp(grown[:, 1])) >= MIN_BOX_SIDE:
+            found.append((grown, float(confidence)))
+    return in_reading_order(found)
+
+
+def mean_inside(scores, quad):
+    left, top = np.maximum(np.floor(quad.min(axis=0)).astype(int), 0)
+    right, bottom = np.ceil(quad.max(axis=0)).astype(int) + 1
+    part = scores[top:bottom, left:right]
+    if part.size == 0:
+        return 0.0
+    mask = np.zeros(part.shape, dtype=np.uint8)
+    cv2.fillPoly(mask, [np.round(quad - (left, top)).astype(np.int32)], 1)
+    return cv2.mean(part, mask)[0]
+
+
+def in_reading_order(found):
+    """Rows from top to bottom; two boxes share a row if their middles are within half a height."""
+    rows = []
+    for quad, confidence in sorted(found, key=lambda one: one[0][:, 1].mean()):
+        middle, height = quad[:, 1].mean(), np.ptp(quad[:, 1])
+        if rows and abs(middle - rows[-1][0]) < 0.5 * min(height, rows[-1][1]):
+            rows[-1][2].append((quad, confidence))
+        else:
+            rows.append((middle, height, [(quad, confidence)]))
+    return [one for *_, row in rows for one in sorted(row, key=lambda one: one[0][:, 0].min())]
+
+
+def straightened(image, quad):
+    """The line in a quad as an upright image; text that runs upwards is turned."""
+    top, side = np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[3] - quad[0])
+    bottom, other = np.linalg.norm(quad[2] - quad[3]), np.linalg.norm(quad[2] - quad[1])
+    width, height = max(1, round(max(top, bottom))), max(1, round(max(side, other)))
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
+    transform = cv2.getPerspectiveTransform(quad, corners)
+    flags = {"flags": cv2.INTER_CUBIC, "borderMode": cv2.BORDER_REPLICATE}
+    line = cv2.warpPerspective(image, transform, (width, height), **flags)
+    return np.rot90(line, -1) if height >= 1.5 * width else line
+
+
+def recognize(line):
+    """The text of one line and the mean probability of its symbols."""
+    height, width = line.shape[:2]
+    wide = int(np.clip(round(width * LINE_HEIGHT / height), 16, MAX_LINE_WIDTH))
+    resized = cv2.resize(np.ascontiguousarray(line), (wide, LINE_HEIGHT))
+    pixels = resized[:, :, ::-1].astype(np.float32) / 127.5 - 1
+    # As in training, a line shorter than 320 pixels is padded with the middle gray.
+    batch = np.zeros((1, 3, LINE_HEIGHT, max(wide, 320)), dtype=np.float32)
+    batch[0, :, :, :wide] = pixels.transpose(2, 0, 1)
+    net, symbols = recognizer()
+    net.setInput(batch)
+    probabilities = net.forward()[0]
+    classes = probabilities.argmax(axis=1)
+    text, weights, previous = [], [], 0
+    for step, one in enumerate(classes):
+        if one != 0 and one != previous:
+            text.append(symbols[one])
+            weights.append(float(probabilities[step, one]))
+        previous = one
+    # Full-width brackets and the like are the same signs to a reader of English.
+    return "".join(text).strip(), float(np.mean(weights)) if weights else 0.0
+
+
+def read_text(image, min_confidence=0.5):
+    """Lines of text: a list of {text, box: [l, t, r, b], quad: 4 x [x, y], confidence}.
+
+    image: [H, W, 3] uint8 RGB
+    """
+    words = []
+    for quad, _ in detect(image):
+        text, confidence = recognize(straightened(image, quad))
+        if text != "" and confidence >= min_confidence:
+            words.append(word_at(quad, text, confidence))
+    return words
+
+
+def word_at(quad, text, confidence):
+    left, top = quad.min(axis=0)
+    right, bottom = quad.max(axis=0)
+    box = [round(float(value), 1) for value in (left, top, right, bottom)]
+    corners = [[round(float(x), 1), round(float(y), 1)] for x, y in quad]
+    return {"text": text, "box": box, "quad": corners, "confidence": round(confidence, 3)}
+
+
+def run(params, images):
+    return {"words": read_text(images[0], params.get("minConfidence", 0.5))}, []

@@ -1,0 +1,1 @@
+export { easyocr } from './easyocr.ts';
