@@ -110,7 +110,9 @@ function approximately(powers: Product['powers']): Real {
   for (const { atom, exponent } of powers.values()) {
     const part = exponent.valueOf() * Math.log(atom.value.approx);
     logarithm += part;
-    error += Math.abs(part) * 4e-16 + (atom.value.error / atom.value.approx) * Math.abs(exponent.valueOf());
+    error +=
+      Math.abs(part) * 4e-16 +
+      (atom.value.error / atom.value.approx) * Math.abs(exponent.valueOf());
   }
   const value = Math.exp(logarithm);
   return Real.approximate(value, value * (error + 4e-16));

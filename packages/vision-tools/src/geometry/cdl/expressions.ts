@@ -2,12 +2,7 @@
 import { Real } from '../numbers/real.ts';
 import { CdlError } from './errors.ts';
 import { pointsIn } from './points.ts';
-import {
-  type Expression,
-  type OperationName,
-  type QuantityName,
-  quantity,
-} from './statement.ts';
+import { type Expression, type OperationName, type QuantityName, quantity } from './statement.ts';
 import type { Term } from './term.ts';
 
 /** FormalGeo's measures, with the numbers of points that each may have. */

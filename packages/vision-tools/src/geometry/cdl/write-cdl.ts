@@ -53,7 +53,9 @@ function writeEquality({ left, right }: Equality): string {
 
 export function writeGoal(goal: Goal): string {
   if (goal.kind === 'value') return `Value(${writeExpression(goal.of)})`;
-  return goal.of.kind === 'equality' ? writeEquality(goal.of) : `Relation(${writeStatement(goal.of)})`;
+  return goal.of.kind === 'equality'
+    ? writeEquality(goal.of)
+    : `Relation(${writeStatement(goal.of)})`;
 }
 
 /** Measures as calls; arithmetic of numbers and letters infix, as FormalGeo writes it. */
@@ -78,7 +80,10 @@ function hasMeasure(expression: Expression): boolean {
  */
 export function writePlain(expression: Expression, level = 0): string {
   if (expression.kind === 'number') {
-    const text = expression.value.toString().replaceAll('π', 'pi').replaceAll(/√(\d+)/g, 'sqrt($1)');
+    const text = expression.value
+      .toString()
+      .replaceAll('π', 'pi')
+      .replaceAll(/√(\d+)/g, 'sqrt($1)');
     const joined = text.replaceAll(/(\d)(?=pi|sqrt)/g, '$1*').replaceAll(')pi', ')*pi');
     return level > 1 && /[-+/* ]/.test(joined) ? `(${joined})` : joined;
   }

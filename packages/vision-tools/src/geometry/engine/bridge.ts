@@ -1,5 +1,5 @@
 /** Carries what sums say over to ratios, and back: values, and measures that are multiples of others. */
-import { Fraction } from 'fraction.js';
+import type { Fraction } from 'fraction.js';
 import { Real } from '../numbers/real.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type Linear, single, sum } from './measures.ts';
@@ -42,12 +42,26 @@ function carryMultiples(knowledge: Knowledge): void {
       seen.set(key, { id, lead });
       continue;
     }
-    if (knowledge.ratio([[id, 1], [other.id, -1]]) !== undefined) continue;
+    if (
+      knowledge.ratio([
+        [id, 1],
+        [other.id, -1],
+      ]) !== undefined
+    )
+      continue;
     const factor = lead.div(other.lead);
     const difference = sum([single(id), 1], [single(other.id), factor.neg()]);
     const premises = knowledge.equal(difference, sum());
     if (premises === undefined || factor.s < 0n) continue;
-    knowledge.addRatio([[id, 1], [other.id, -1]], Real.of(factor), reason, premises);
+    knowledge.addRatio(
+      [
+        [id, 1],
+        [other.id, -1],
+      ],
+      Real.of(factor),
+      reason,
+      premises,
+    );
   }
 }
 
@@ -73,7 +87,10 @@ function carryRatios(knowledge: Knowledge): void {
     if (factor === undefined) continue;
     const difference = sum([single(id), 1], [single(other.id), factor.neg()]);
     if (knowledge.equal(difference, sum()) !== undefined) continue;
-    const ratio = knowledge.ratio([[id, 1], [other.id, -1]]);
+    const ratio = knowledge.ratio([
+      [id, 1],
+      [other.id, -1],
+    ]);
     if (ratio !== undefined) knowledge.addSum(difference, reason, ratio.premises);
   }
 }

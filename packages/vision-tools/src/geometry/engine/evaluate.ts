@@ -108,7 +108,9 @@ function functionOf(
 
 function constantOf({ above, below }: Fractional): Real | undefined {
   const [top, bottom] = [constantPart(above), constantPart(below)];
-  return top === undefined || bottom === undefined || bottom.isZero ? undefined : top.divide(bottom);
+  return top === undefined || bottom === undefined || bottom.isZero
+    ? undefined
+    : top.divide(bottom);
 }
 
 function constantPart(part: Polynomial): Real | undefined {
@@ -256,7 +258,8 @@ function addTrigonometric(
   knowledge: Knowledge,
   reason: string,
 ): boolean {
-  if (left.kind !== 'operation' || (left.name !== 'cosine' && left.name !== 'tangent')) return false;
+  if (left.kind !== 'operation' || (left.name !== 'cosine' && left.name !== 'tangent'))
+    return false;
   const [inner] = left.of;
   const fraction = fractionOf(right, knowledge);
   const value = fraction && constantOf(fraction);

@@ -23,7 +23,10 @@ class Definitions {
     for (const [c, d] of others) {
       if (first === undefined) return;
       const { measures } = this.knowledge;
-      const difference = sum([single(measures.length(...first)), 1], [single(measures.length(c, d)), -1]);
+      const difference = sum(
+        [single(measures.length(...first)), 1],
+        [single(measures.length(c, d)), -1],
+      );
       this.knowledge.addSum(difference, this.reason);
     }
   }
@@ -56,7 +59,9 @@ class Definitions {
     const { measures } = this.knowledge;
     const [circle] = of;
     const measure =
-      name === 'radius' && circle !== undefined ? measures.radius(circle) : measures.measure(name, of);
+      name === 'radius' && circle !== undefined
+        ? measures.radius(circle)
+        : measures.measure(name, of);
     this.knowledge.addSum(
       sum([single(measures.length(a, b)), 1], [single(measure), -times]),
       this.reason,
@@ -96,7 +101,8 @@ const rhombus: Define = (say, a = '', b = '', c = '', d = '') => {
   parallelogram(say, a, b, c, d);
   say.equalLengths(`${a} ${b}`, `${b} ${c}`, `${c} ${d}`, `${d} ${a}`);
 };
-const midpoint: Define = (say, m = '', a = '', b = '') => say.equalLengths(`${a} ${m}`, `${m} ${b}`);
+const midpoint: Define = (say, m = '', a = '', b = '') =>
+  say.equalLengths(`${a} ${m}`, `${m} ${b}`);
 const bisector: Define = (say, p = '', q = '', a = '', b = '', c = '') => {
   const inner = p === b ? q : p;
   say.equalAngles([a, b, inner], [inner, b, c]);
@@ -172,14 +178,42 @@ const definitions: Partial<Record<RelationName, Define>> = {
     say.perpendicular(o, c, a, b);
   },
   CongruentBetweenTriangle: (say, a = '', b = '', c = '', d = '', e = '', f = '') =>
-    say.fact('congruent', [[a, b, c], [d, e, f]], `△${a}${b}${c} ≅ △${d}${e}${f}`),
+    say.fact(
+      'congruent',
+      [
+        [a, b, c],
+        [d, e, f],
+      ],
+      `△${a}${b}${c} ≅ △${d}${e}${f}`,
+    ),
   SimilarBetweenTriangle: (say, a = '', b = '', c = '', d = '', e = '', f = '') =>
-    say.fact('similar', [[a, b, c], [d, e, f]], `△${a}${b}${c} ∼ △${d}${e}${f}`),
+    say.fact(
+      'similar',
+      [
+        [a, b, c],
+        [d, e, f],
+      ],
+      `△${a}${b}${c} ∼ △${d}${e}${f}`,
+    ),
   // The second triangle is written the other way around: A and D, B and F, C and E belong together.
   MirrorCongruentBetweenTriangle: (say, a = '', b = '', c = '', d = '', e = '', f = '') =>
-    say.fact('congruent', [[a, b, c], [d, f, e]], `△${a}${b}${c} ≅ △${d}${f}${e}`),
+    say.fact(
+      'congruent',
+      [
+        [a, b, c],
+        [d, f, e],
+      ],
+      `△${a}${b}${c} ≅ △${d}${f}${e}`,
+    ),
   MirrorSimilarBetweenTriangle: (say, a = '', b = '', c = '', d = '', e = '', f = '') =>
-    say.fact('similar', [[a, b, c], [d, f, e]], `△${a}${b}${c} ∼ △${d}${f}${e}`),
+    say.fact(
+      'similar',
+      [
+        [a, b, c],
+        [d, f, e],
+      ],
+      `△${a}${b}${c} ∼ △${d}${f}${e}`,
+    ),
   IsAltitudeOfQuadrilateral: (say, e = '', f = '', a = '', b = '', c = '', d = '') => {
     say.perpendicular(e, f, b, c);
     say.perpendicular(e, f, a, d);
@@ -237,6 +271,10 @@ function addRelation(knowledge: Knowledge, relation: Relation): void {
   definitions[relation.name]?.(say, ...relation.groups.flat());
   const [first = [], second = []] = relation.groups;
   if (relation.name === 'IsCircumscribedToCircle') {
-    say.fact('circumscribed', [first, second], `circle ${second} is inscribed in ${first.join('')}`);
+    say.fact(
+      'circumscribed',
+      [first, second],
+      `circle ${second} is inscribed in ${first.join('')}`,
+    );
   }
 }

@@ -14,7 +14,11 @@ export type Said =
   | { readonly kind: 'sum'; readonly linear: Linear }
   | { readonly kind: 'ratio'; readonly powers: Powers; readonly constant: Real }
   | { readonly kind: 'polynomial'; readonly polynomial: Polynomial }
-  | { readonly kind: 'fact'; readonly name: string; readonly groups: readonly (readonly Point[])[] };
+  | {
+      readonly kind: 'fact';
+      readonly name: string;
+      readonly groups: readonly (readonly Point[])[];
+    };
 
 /** One thing that became known. */
 export interface Step {
@@ -115,11 +119,7 @@ export class Knowledge {
   }
 
   /** Takes in that a polynomial is zero. */
-  addPolynomial(
-    polynomial: Polynomial,
-    reason: string,
-    premises: readonly number[] = [],
-  ): boolean {
+  addPolynomial(polynomial: Polynomial, reason: string, premises: readonly number[] = []): boolean {
     const key = [...polynomial].map(([powers, { coefficient }]) => `${powers}:${coefficient}`);
     const sorted = key.sort().join(' ');
     if (polynomial.size === 0 || this.polynomialKeys.has(sorted)) return false;

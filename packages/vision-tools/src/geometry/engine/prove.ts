@@ -18,9 +18,15 @@ export function holds(statement: Statement, knowledge: Knowledge): Known<true> |
 }
 
 function equalityHolds({ left, right }: Equality, knowledge: Knowledge): Premises {
-  const difference = valueOfExpression({ kind: 'operation', name: 'subtract', of: [left, right] }, knowledge);
+  const difference = valueOfExpression(
+    { kind: 'operation', name: 'subtract', of: [left, right] },
+    knowledge,
+  );
   if (difference?.value.isZero === true) return difference.premises;
-  const quotient = valueOfExpression({ kind: 'operation', name: 'divide', of: [left, right] }, knowledge);
+  const quotient = valueOfExpression(
+    { kind: 'operation', name: 'divide', of: [left, right] },
+    knowledge,
+  );
   return quotient?.value.equals(Real.one) === true ? quotient.premises : undefined;
 }
 
@@ -93,7 +99,8 @@ const checks: Partial<Record<RelationName, Check>> = {
     all(isosceles(check, a, b, c), check.right(b, a, c)),
   EquilateralTriangle: (check, a = '', b = '', c = '') =>
     all(isosceles(check, a, b, c), check.equal(a, b, b, c)),
-  Kite: (check, a = '', b = '', c = '', d = '') => all(check.equal(a, b, a, d), check.equal(c, b, c, d)),
+  Kite: (check, a = '', b = '', c = '', d = '') =>
+    all(check.equal(a, b, a, d), check.equal(c, b, c, d)),
   Parallelogram: parallelogram,
   Rhombus: rhombus,
   Rectangle: rectangle,

@@ -78,5 +78,7 @@ export function isPerpendicular(
   const known = knowledge.value(
     knowledge.measures.angle(other(first, vertex), vertex, other(second, vertex)),
   );
-  return known?.value.equals(Real.of(90)) === true ? { value: true, premises: known.premises } : undefined;
+  return known?.value.equals(Real.of(90)) === true
+    ? { value: true, premises: known.premises }
+    : undefined;
 }

@@ -64,7 +64,10 @@ function use(knowledge: Knowledge, { polynomial, premises }: Equation): boolean 
   const [only] = unknowns;
   if (only === undefined) return false;
   if (unknowns.length === 1) return useOne(knowledge, polynomial, only, [...premises]);
-  return useLinear(knowledge, polynomial, [...premises]) || useRatio(knowledge, polynomial, [...premises]);
+  return (
+    useLinear(knowledge, polynomial, [...premises]) ||
+    useRatio(knowledge, polynomial, [...premises])
+  );
 }
 
 /** An equation in one unknown is used if it has one root that a figure can have. */

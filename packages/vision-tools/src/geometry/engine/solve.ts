@@ -1,7 +1,7 @@
 /** Applies theorems to a figure until the goal is reached, nothing new follows, or a limit is met. */
 import type { Expression, Goal, Statement } from '../cdl/statement.ts';
 import { Figure } from '../figure/figure.ts';
-import { Real } from '../numbers/real.ts';
+import type { Real } from '../numbers/real.ts';
 import { bridge } from './bridge.ts';
 import { fractionOf, linearOf, valueOfExpression } from './evaluate.ts';
 import { addGivens } from './givens.ts';

@@ -95,7 +95,8 @@ function addRelation(arrangement: Arrangement, { name, groups }: Relation): void
     return addToCircle(arrangement, second[0], []);
   }
   if (name === 'IsCentreOfCircle' || name === 'Reflex') return;
-  if (name === 'IsMidpointOfArc') return addToCircle(arrangement, second[0], [...first, ...second.slice(1)]);
+  if (name === 'IsMidpointOfArc')
+    return addToCircle(arrangement, second[0], [...first, ...second.slice(1)]);
   for (const group of groups) addGroup(arrangement, group);
   addImplied(arrangement, name, first, second);
 }

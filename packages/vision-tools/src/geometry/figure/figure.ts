@@ -38,7 +38,9 @@ export class Figure {
     this.lines = linesOf(arrangement.chains);
     for (const line of this.lines) {
       if (line.isContradictory) {
-        throw new CdlError(`The points ${[...line.points].join(', ')} follow each other in a circle.`);
+        throw new CdlError(
+          `The points ${[...line.points].join(', ')} follow each other in a circle.`,
+        );
       }
       for (const [a, b] of line.pairs()) this.lineOf.set(pairKey(a, b), line);
     }
@@ -108,7 +110,9 @@ export class Figure {
   triangles(): readonly (readonly [Point, Point, Point])[] {
     const found: (readonly [Point, Point, Point])[] = [];
     for (const a of this.points) {
-      const later = this.neighboursAt(a).filter((point) => point > a).sort();
+      const later = this.neighboursAt(a)
+        .filter((point) => point > a)
+        .sort();
       for (const [index, b] of later.entries()) {
         for (const c of later.slice(index + 1)) {
           if (this.areJoined(b, c) && !this.areCollinear(a, b, c)) found.push([a, b, c]);
@@ -172,4 +176,3 @@ export class Figure {
 export function pairKey(a: Point, b: Point): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
 }
-

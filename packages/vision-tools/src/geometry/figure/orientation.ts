@@ -53,10 +53,7 @@ export class Orientation {
   }
 
   /** 1 if both triples turn the same way, -1 if opposite ways, 0 if that is unknown. */
-  compare(
-    first: readonly [Point, Point, Point],
-    second: readonly [Point, Point, Point],
-  ): Turn | 0 {
+  compare(first: readonly [Point, Point, Point], second: readonly [Point, Point, Point]): Turn | 0 {
     const [a, b] = [this.nodeOf(...first), this.nodeOf(...second)];
     const [rootA, rootB] = [root(a.node), root(b.node)];
     if (rootA.node !== rootB.node) return 0;

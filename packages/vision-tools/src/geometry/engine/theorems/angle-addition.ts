@@ -44,14 +44,11 @@ function addStraight(
   }
 }
 
-function addThree(
-  knowledge: Knowledge,
-  vertex: Point,
-  rays: readonly [Point, Point, Point],
-): void {
+function addThree(knowledge: Knowledge, vertex: Point, rays: readonly [Point, Point, Point]): void {
   const { figure, measures } = knowledge;
   const [a, b, c] = rays;
-  if ([a, b, c].some((ray, at) => figure.areCollinear(vertex, ray, rays[(at + 1) % 3] ?? a))) return;
+  if ([a, b, c].some((ray, at) => figure.areCollinear(vertex, ray, rays[(at + 1) % 3] ?? a)))
+    return;
   const angle = (one: Point, two: Point) => measures.angle(one, vertex, two);
   for (const [inner, one, two] of [
     [a, b, c],
@@ -69,6 +66,11 @@ function addThree(
     orientation.compare([vertex, b, c], whole) === 1 &&
     orientation.compare([vertex, c, a], whole) === 1;
   if (!isAround) return;
-  const all = sum([angle(a, b), 1], [angle(b, c), 1], [angle(c, a), 1], [constant(Real.of(360)), -1]);
+  const all = sum(
+    [angle(a, b), 1],
+    [angle(b, c), 1],
+    [angle(c, a), 1],
+    [constant(Real.of(360)), -1],
+  );
   knowledge.addSum(all, 'angles around a point');
 }

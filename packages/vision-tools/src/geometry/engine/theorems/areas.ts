@@ -69,14 +69,23 @@ function addByHeight(knowledge: Knowledge, area: number, [a, b, c]: Corners): vo
     if (foot === a || !isOnBase || !figure.areJoined(a, foot)) continue;
     const right = isPerpendicular(knowledge, [a, foot], [b, c]);
     if (right === undefined) continue;
-    const powers = [[area, 1], [base, -1], [measures.length(a, foot), -1]] as const;
+    const powers = [
+      [area, 1],
+      [base, -1],
+      [measures.length(a, foot), -1],
+    ] as const;
     knowledge.addRatio(powers, Real.of('0.5'), name, right.premises);
   }
   const hasHeight = [...mentioned(knowledge, 'height')].some(
-    ([, points]) => points.length === 3 && points[0] === a && points.every((p) => [a, b, c].includes(p)),
+    ([, points]) =>
+      points.length === 3 && points[0] === a && points.every((p) => [a, b, c].includes(p)),
   );
   if (!hasHeight) return;
-  const powers = [[area, 1], [base, -1], [measures.measure('height', [a, b, c]), -1]] as const;
+  const powers = [
+    [area, 1],
+    [base, -1],
+    [measures.measure('height', [a, b, c]), -1],
+  ] as const;
   knowledge.addRatio(powers, Real.of('0.5'), name);
 }
 
@@ -132,16 +141,24 @@ function addQuadrilateral(knowledge: Knowledge, area: number, corners: readonly 
     const parallel = isParallel(knowledge, [a, d], [b, c]);
     if (parallel !== undefined) {
       for (const [height, premises] of heights(knowledge, [a, d], [b, c], corners)) {
-        addTrapezoid(knowledge, area, [measures.length(a, d), measures.length(b, c)], height, name, [
-          parallel,
-          ...premises,
-        ]);
+        addTrapezoid(
+          knowledge,
+          area,
+          [measures.length(a, d), measures.length(b, c)],
+          height,
+          name,
+          [parallel, ...premises],
+        );
       }
     }
     const right = isPerpendicular(knowledge, [a, c], [b, d]);
     const areDrawn = figure.areJoined(a, c) && figure.areJoined(b, d);
     if (right === undefined || !areDrawn || index > 0) continue;
-    const powers = [[area, 1], [measures.length(a, c), -1], [measures.length(b, d), -1]] as const;
+    const powers = [
+      [area, 1],
+      [measures.length(a, c), -1],
+      [measures.length(b, d), -1],
+    ] as const;
     const reason = `${name} by perpendicular diagonals`;
     if (figure.orientation.isConvex(corners)) {
       knowledge.addRatio(powers, Real.of('0.5'), reason, right.premises);
@@ -205,7 +222,15 @@ function addRegular(knowledge: Knowledge, area: number, corners: readonly Point[
     const steepness = tangent(Real.of(180).divide(Real.of(count))).multiply(Real.of(4));
     const side = knowledge.measures.length(a, b);
     const factor = Real.of(count).divide(steepness);
-    knowledge.addRatio([[area, 1], [side, -2]], factor, 'area of a regular polygon', [id]);
+    knowledge.addRatio(
+      [
+        [area, 1],
+        [side, -2],
+      ],
+      factor,
+      'area of a regular polygon',
+      [id],
+    );
   }
 }
 
@@ -254,7 +279,9 @@ export const similarAreas: Theorem = defineTheorem({
           ['area', 2],
           ['perimeter', 1],
         ] as const) {
-          const names = [...mentioned(knowledge, name)].map(([, points]) => [...points].sort().join());
+          const names = [...mentioned(knowledge, name)].map(([, points]) =>
+            [...points].sort().join(),
+          );
           const isAsked = [first, second].some((one) => names.includes([...one].sort().join()));
           if (!isAsked) continue;
           const measured = [measures.measure(name, first), measures.measure(name, second)] as const;

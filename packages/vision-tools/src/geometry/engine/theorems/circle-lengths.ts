@@ -32,10 +32,7 @@ function addProducts(
   reason: string,
   premises: readonly number[],
 ): void {
-  const powers = [
-    ...first.map((id) => [id, 1] as const),
-    ...second.map((id) => [id, -1] as const),
-  ];
+  const powers = [...first.map((id) => [id, 1] as const), ...second.map((id) => [id, -1] as const)];
   knowledge.addRatio(powers, Real.one, reason, premises);
   knowledge.addProportion(first, second, reason, premises);
 }
@@ -73,7 +70,10 @@ export const twoTangents: Theorem = defineTheorem({
         const p = meeting(knowledge, first.said.groups[0], second.said.groups[0]);
         if (p === undefined) continue;
         const premises = [first.id, second.id];
-        const lengths = sum([single(measures.length(p, a)), 1], [single(measures.length(p, b)), -1]);
+        const lengths = sum(
+          [single(measures.length(p, a)), 1],
+          [single(measures.length(p, b)), -1],
+        );
         knowledge.addSum(lengths, 'tangents from one point', premises);
         const centre = figure.circles.find(({ name }) => name === circle)?.centre;
         if (centre === undefined || !figure.areJoined(p, centre)) continue;
@@ -138,7 +138,8 @@ export const incircle: Theorem = defineTheorem({
       if (centre === undefined) continue;
       for (const [index, corner] of corners.entries()) {
         const [before, after] = [corners.at(index - 1), corners[(index + 1) % corners.length]];
-        if (before === undefined || after === undefined || !figure.areJoined(corner, centre)) continue;
+        if (before === undefined || after === undefined || !figure.areJoined(corner, centre))
+          continue;
         const halves = sum(
           [measures.angle(before, corner, centre), 1],
           [measures.angle(centre, corner, after), -1],
@@ -170,6 +171,10 @@ function addTangentSides(
   }
   const area = measures.measure('area', corners);
   const perimeter = measures.measure('perimeter', corners);
-  const powers = [[area, 1], [perimeter, -1], [measures.radius(circle), -1]] as const;
+  const powers = [
+    [area, 1],
+    [perimeter, -1],
+    [measures.radius(circle), -1],
+  ] as const;
   knowledge.addRatio(powers, Real.of('0.5'), 'area of a polygon around a circle', [step]);
 }

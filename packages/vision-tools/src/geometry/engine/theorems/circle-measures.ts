@@ -18,10 +18,24 @@ export const circleMeasures: Theorem = defineTheorem({
       const radius = knowledge.measures.radius(circle);
       const twoPi = Real.pi.multiply(Real.of(2));
       if (what.name === 'circumference') {
-        knowledge.addRatio([[id, 1], [radius, -1]], twoPi, 'circumference of a circle');
+        knowledge.addRatio(
+          [
+            [id, 1],
+            [radius, -1],
+          ],
+          twoPi,
+          'circumference of a circle',
+        );
       }
       if (what.name === 'circleArea') {
-        knowledge.addRatio([[id, 1], [radius, -2]], Real.pi, 'area of a circle');
+        knowledge.addRatio(
+          [
+            [id, 1],
+            [radius, -2],
+          ],
+          Real.pi,
+          'area of a circle',
+        );
       }
       if (a === undefined || b === undefined) continue;
       if (what.name === 'arcLength') addShare(knowledge, id, [circle, a, b], radius, twoPi, 1);
@@ -50,7 +64,15 @@ function addShare(
   const known = knowledge.value(arc);
   if (known !== undefined && known.value.approx > 0) {
     const share = whole.multiply(known.value).divide(Real.of(360));
-    knowledge.addRatio([[id, 1], [radius, -exponent]], share, name, known.premises);
+    knowledge.addRatio(
+      [
+        [id, 1],
+        [radius, -exponent],
+      ],
+      share,
+      name,
+      known.premises,
+    );
     return;
   }
   const size = knowledge.valueOf(radius);

@@ -48,13 +48,7 @@ export const arcs: Theorem = defineTheorem({
   },
 });
 
-function addCentral(
-  knowledge: Knowledge,
-  circle: Circle,
-  a: Point,
-  b: Point,
-  centre: Point,
-): void {
+function addCentral(knowledge: Knowledge, circle: Circle, a: Point, b: Point, centre: Point): void {
   const { figure, measures } = knowledge;
   const arc = measures.arc(circle, a, b);
   if (arc === undefined) return;
@@ -64,7 +58,8 @@ function addCentral(
   }
   const value = knowledge.value(arc);
   // An arc is the central angle itself where it is less than half the circle.
-  const isMinor = figure.orientation.turn(centre, a, b) === 1 || (value && value.value.approx < 180);
+  const isMinor =
+    figure.orientation.turn(centre, a, b) === 1 || (value && value.value.approx < 180);
   if (isMinor !== true) return;
   const premises = value?.premises ?? [];
   const central = measures.angle(a, centre, b);
@@ -191,7 +186,9 @@ export const tangentChord: Theorem = defineTheorem({
         const angle = measures.angle(p, a, b);
         const arc = arcTowards(knowledge, circle, p, a, b);
         if (arc === undefined) continue;
-        knowledge.addSum(sum([angle, 1], [arc, half.neg()]), 'angle between tangent and chord', [id]);
+        knowledge.addSum(sum([angle, 1], [arc, half.neg()]), 'angle between tangent and chord', [
+          id,
+        ]);
       }
     }
   },

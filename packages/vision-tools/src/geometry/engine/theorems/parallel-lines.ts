@@ -51,8 +51,18 @@ export const parallelFromAngles: Theorem = defineTheorem({
           ? knowledge.equal(sum([at, 1], [opposite, 1]), constant(Real.of(180)))
           : knowledge.equal(at, opposite);
       if (premises === undefined) continue;
-      const reason = side === 1 ? 'co-interior angles add up to 180°' : 'alternate angles are equal';
-      const [first, second] = side === 1 ? [[p, a], [q, b]] : [[p, a], [b, q]];
+      const reason =
+        side === 1 ? 'co-interior angles add up to 180°' : 'alternate angles are equal';
+      const [first, second] =
+        side === 1
+          ? [
+              [p, a],
+              [q, b],
+            ]
+          : [
+              [p, a],
+              [b, q],
+            ];
       addParallel(knowledge, first as [Point, Point], second as [Point, Point], reason, premises);
     }
   },
@@ -135,7 +145,12 @@ export const perpendicularParallel: Theorem = defineTheorem({
   },
 });
 
-function addAngle(knowledge: Knowledge, first: Pair, second: Pair, premises: readonly number[]): void {
+function addAngle(
+  knowledge: Knowledge,
+  first: Pair,
+  second: Pair,
+  premises: readonly number[],
+): void {
   const { figure, measures } = knowledge;
   const vertex = figure.meeting(...first, ...second);
   if (vertex === undefined || isPerpendicular(knowledge, first, second) !== undefined) return;

@@ -38,7 +38,11 @@ export const bisectorTheorem: Theorem = defineTheorem({
   },
 });
 
-function turns([a, b, c]: readonly [Point, Point, Point]): readonly (readonly [Point, Point, Point])[] {
+function turns([a, b, c]: readonly [Point, Point, Point]): readonly (readonly [
+  Point,
+  Point,
+  Point,
+])[] {
   return [
     [a, b, c],
     [b, c, a],
@@ -59,9 +63,15 @@ export const centroid: Theorem = defineTheorem({
       for (const [a, b, c] of turns([x, y, z])) {
         for (const d of figure.lineThrough(a, o)?.points ?? []) {
           if (!figure.areCollinear(b, c, d)) continue;
-          const parts = sum([single(measures.length(a, o)), 1], [single(measures.length(o, d)), -2]);
+          const parts = sum(
+            [single(measures.length(a, o)), 1],
+            [single(measures.length(o, d)), -2],
+          );
           knowledge.addSum(parts, 'centroid', [id]);
-          const halves = sum([single(measures.length(b, d)), 1], [single(measures.length(d, c)), -1]);
+          const halves = sum(
+            [single(measures.length(b, d)), 1],
+            [single(measures.length(d, c)), -1],
+          );
           knowledge.addSum(halves, 'median', [id]);
         }
       }

@@ -4,7 +4,7 @@ import type { Point } from '../../cdl/statement.ts';
 import { Real } from '../../numbers/real.ts';
 import { arcCosine, cosine, sine } from '../../numbers/trigonometry.ts';
 import type { Knowledge, Known } from '../knowledge.ts';
-import { type Linear, constant, sum } from '../measures.ts';
+import { constant, type Linear, sum } from '../measures.ts';
 import { defineTheorem, type Theorem } from '../theorem.ts';
 
 /** A corner with the other two: the side opposite to it, and those beside it. */
@@ -100,7 +100,10 @@ export const lawOfSines: Theorem = defineTheorem({
         if (!isAngle(other.value)) continue;
         const ratio = sine(first.value).divide(sine(other.value));
         const premises = [...first.premises, ...other.premises];
-        const powers = [[first.side, 1], [other.side, -1]] as const;
+        const powers = [
+          [first.side, 1],
+          [other.side, -1],
+        ] as const;
         knowledge.addRatio(powers, ratio, `${name} ${[a, b, c].join('')}`, premises);
       }
     }
@@ -121,8 +124,14 @@ export const angleFromSides: Theorem = defineTheorem({
       if (knowledge.value(corner.angle) !== undefined) continue;
       const { opposite, beside } = corner;
       const [b, c] = beside;
-      const first = knowledge.ratio([[b, 1], [opposite, -1]]);
-      const second = knowledge.ratio([[c, 1], [opposite, -1]]);
+      const first = knowledge.ratio([
+        [b, 1],
+        [opposite, -1],
+      ]);
+      const second = knowledge.ratio([
+        [c, 1],
+        [opposite, -1],
+      ]);
       if (first === undefined || second === undefined) continue;
       const squares = first.value.power(2).add(second.value.power(2));
       const product = first.value.multiply(second.value).multiply(Real.of(2));
@@ -148,7 +157,10 @@ export const angleFromSine: Theorem = defineTheorem({
     for (const corner of cornersOf(knowledge)) {
       const known = knowledge.value(corner.angle);
       if (known === undefined || known.value.approx < 90 - 1e-9) continue;
-      const ratio = knowledge.ratio([[corner.beside[0], 1], [corner.opposite, -1]]);
+      const ratio = knowledge.ratio([
+        [corner.beside[0], 1],
+        [corner.opposite, -1],
+      ]);
       if (ratio === undefined) continue;
       // sin β = (b / a)·sin α with β acute: cos β = √(1 − sin² β).
       const sineOf = ratio.value.multiply(sine(known.value));

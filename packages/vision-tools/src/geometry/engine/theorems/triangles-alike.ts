@@ -32,7 +32,11 @@ const orders = [
 ] as const;
 
 /** Sides are opposite to the corner with their index. */
-function ordered({ measures }: Knowledge, triangle: Triangle, order: (typeof orders)[number]): Ordered {
+function ordered(
+  { measures }: Knowledge,
+  triangle: Triangle,
+  order: (typeof orders)[number],
+): Ordered {
   const [a, b, c] = [triangle[order[0]], triangle[order[1]], triangle[order[2]]];
   return {
     corners: [a, b, c],
@@ -45,7 +49,10 @@ const sameSides =
   (...which: readonly (0 | 1 | 2)[]) =>
   (knowledge: Knowledge, a: Ordered, b: Ordered): readonly number[] =>
     which.flatMap((side) => {
-      const ratio = knowledge.ratio([[a.sides[side], 1], [b.sides[side], -1]]);
+      const ratio = knowledge.ratio([
+        [a.sides[side], 1],
+        [b.sides[side], -1],
+      ]);
       return ratio?.premises ?? [];
     });
 
@@ -67,7 +74,10 @@ const side = (knowledge: Knowledge, triangle: Ordered, which: 0 | 1 | 2): string
 const angle = (knowledge: Knowledge, triangle: Ordered, which: 0 | 1 | 2): string =>
   knowledge.sumKey(triangle.angles[which]);
 const quotient = (knowledge: Knowledge, { sides }: Ordered, one: 0 | 1, two: 1 | 2): string =>
-  knowledge.ratioKey([[sides[one], 1], [sides[two], -1]]);
+  knowledge.ratioKey([
+    [sides[one], 1],
+    [sides[two], -1],
+  ]);
 const join = (...keys: readonly string[]): string => keys.join(' | ');
 
 function isObtuseOrRight(knowledge: Knowledge, angle: Linear): boolean {
@@ -163,9 +173,9 @@ function findAlike(
   kind: 'congruent' | 'similar',
   criteria: readonly Criterion[],
 ): void {
-  const triangles = knowledge.figure.triangles().map((triangle) =>
-    orders.map((order) => ordered(knowledge, triangle, order)),
-  );
+  const triangles = knowledge.figure
+    .triangles()
+    .map((triangle) => orders.map((order) => ordered(knowledge, triangle, order)));
   for (const { name, key, premises } of criteria) {
     const seen = new Map<string, Ordered>();
     for (const versions of triangles) {
@@ -174,7 +184,10 @@ function findAlike(
         if (value === undefined) continue;
         const other = seen.get(value);
         if (other === undefined) seen.set(value, version);
-        else addAlike(knowledge, kind, other, version, name, () => premises(knowledge, other, version));
+        else
+          addAlike(knowledge, kind, other, version, name, () =>
+            premises(knowledge, other, version),
+          );
       }
     }
   }
@@ -212,12 +225,22 @@ function knowsParts(
   if (!areAnglesKnown) return false;
   if (kind === 'congruent') {
     return ([0, 1, 2] as const).every((at) =>
-      knowledge.ratio([[a.sides[at], 1], [b.sides[at], -1]])?.value.equals(Real.one),
+      knowledge
+        .ratio([
+          [a.sides[at], 1],
+          [b.sides[at], -1],
+        ])
+        ?.value.equals(Real.one),
     );
   }
   return ([1, 2] as const).every((at) =>
     knowledge
-      .ratio([[a.sides[0], 1], [b.sides[0], -1], [a.sides[at], -1], [b.sides[at], 1]])
+      .ratio([
+        [a.sides[0], 1],
+        [b.sides[0], -1],
+        [a.sides[at], -1],
+        [b.sides[at], 1],
+      ])
       ?.value.equals(Real.one),
   );
 }
@@ -236,9 +259,22 @@ function equate(
     if (kind === 'congruent') {
       const difference = sum([single(a.sides[at]), 1], [single(b.sides[at]), -1]);
       knowledge.addSum(difference, reason, [step]);
-      knowledge.addRatio([[a.sides[at], 1], [b.sides[at], -1]], Real.one, reason, [step]);
+      knowledge.addRatio(
+        [
+          [a.sides[at], 1],
+          [b.sides[at], -1],
+        ],
+        Real.one,
+        reason,
+        [step],
+      );
     } else if (at !== 0) {
-      const powers = [[a.sides[0], 1], [b.sides[0], -1], [a.sides[at], -1], [b.sides[at], 1]] as const;
+      const powers = [
+        [a.sides[0], 1],
+        [b.sides[0], -1],
+        [a.sides[at], -1],
+        [b.sides[at], 1],
+      ] as const;
       knowledge.addRatio(powers, Real.one, reason, [step]);
       addProportion(knowledge, a, b, at, reason, step);
     }
