@@ -1,5 +1,12 @@
 /** Collects from statements the points, the chains on lines, the circles, the polygons and what is joined. */
-import type { Expression, Point, Quantity, Relation, Statement } from '../cdl/statement.ts';
+import type {
+  Expression,
+  Point,
+  Quantity,
+  Relation,
+  RelationName,
+  Statement,
+} from '../cdl/statement.ts';
 
 export interface Arrangement {
   readonly points: Set<Point>;
@@ -71,32 +78,48 @@ function chain(arrangement: Arrangement, ...points: readonly (Point | undefined)
   }
 }
 
+type Add = (
+  arrangement: Arrangement,
+  first: readonly Point[],
+  second: readonly Point[],
+  groups: readonly (readonly Point[])[],
+) => void;
+
+/** Relations whose groups are more than segments and polygons. */
+const special: Partial<Record<RelationName, Add>> = {
+  Shape: (arrangement, _first, _second, groups) => addShape(arrangement, groups),
+  Collinear: (arrangement, first) => chain(arrangement, ...first),
+  Cocircular: (arrangement, [name], points) => addToCircle(arrangement, name, points),
+  IsDiameterOfCircle: (arrangement, first, [name]) => {
+    addToCircle(arrangement, name, first);
+    const centre = name === undefined ? undefined : circleOf(arrangement, name).centre;
+    chain(arrangement, first[0], centre, first[1]);
+  },
+  IsTangentOfCircle: (arrangement, [a, b], [name]) => {
+    join(arrangement, a, b);
+    addToCircle(arrangement, name, b === undefined ? [] : [b]);
+  },
+  IsInscribedInCircle: (arrangement, corners, [name]) => {
+    addPolygon(arrangement, corners);
+    addToCircle(arrangement, name, corners);
+  },
+  IsCircumscribedToCircle: (arrangement, corners, [name]) => {
+    addPolygon(arrangement, corners);
+    addToCircle(arrangement, name, []);
+  },
+  IsMidpointOfArc: (arrangement, middle, [name, ...ends]) =>
+    addToCircle(arrangement, name, [...middle, ...ends]),
+  IsCentreOfCircle() {},
+  Reflex() {},
+};
+
 function addRelation(arrangement: Arrangement, { name, groups }: Relation): void {
   const [first = [], second = []] = groups;
-  const [a, b] = first;
-  if (name === 'Shape') return addShape(arrangement, groups);
-  if (name === 'Collinear') return chain(arrangement, ...first);
-  if (name === 'Cocircular') return addToCircle(arrangement, a, second);
-  if (name === 'IsDiameterOfCircle') {
-    const [circle] = second;
-    addToCircle(arrangement, circle, first);
-    return chain(arrangement, a, circle && circleOf(arrangement, circle).centre, b);
+  const add = special[name];
+  if (add !== undefined) {
+    add(arrangement, first, second, groups);
+    return;
   }
-  if (name === 'IsTangentOfCircle') {
-    join(arrangement, a, b);
-    return addToCircle(arrangement, second[0], b === undefined ? [] : [b]);
-  }
-  if (name === 'IsInscribedInCircle') {
-    addPolygon(arrangement, first);
-    return addToCircle(arrangement, second[0], first);
-  }
-  if (name === 'IsCircumscribedToCircle') {
-    addPolygon(arrangement, first);
-    return addToCircle(arrangement, second[0], []);
-  }
-  if (name === 'IsCentreOfCircle' || name === 'Reflex') return;
-  if (name === 'IsMidpointOfArc')
-    return addToCircle(arrangement, second[0], [...first, ...second.slice(1)]);
   for (const group of groups) addGroup(arrangement, group);
   addImplied(arrangement, name, first, second);
 }
@@ -172,15 +195,16 @@ function addExpression(arrangement: Arrangement, expression: Expression): void {
 
 function addQuantity(arrangement: Arrangement, { name, points }: Quantity): void {
   const [a, b, c] = points;
-  if (name === 'length') return join(arrangement, a, b);
-  if (name === 'angle') {
+  if (name === 'length') {
     join(arrangement, a, b);
-    return join(arrangement, b, c);
+  } else if (name === 'angle') {
+    join(arrangement, a, b);
+    join(arrangement, b, c);
+  } else if (name === 'area' || name === 'perimeter' || name === 'height') {
+    addPolygon(arrangement, points);
+  } else {
+    addToCircle(arrangement, a, points.slice(1));
   }
-  if (name === 'area' || name === 'perimeter' || name === 'height') {
-    return joinAround(arrangement, points);
-  }
-  addToCircle(arrangement, a, points.slice(1));
 }
 
 /** The corners of a shape with straight edges; `undefined` if it has arcs or does not close. */

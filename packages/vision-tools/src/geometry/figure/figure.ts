@@ -160,7 +160,8 @@ export class Figure {
 
   private circularOrder(points: readonly Point[]): readonly Point[] | undefined {
     const [first, ...others] = points;
-    if (first === undefined || others.length < 2) return undefined;
+    if (first === undefined || others.length === 0) return undefined;
+    if (others.length === 1) return points;
     let isKnown = true;
     const sorted = others.toSorted((a, b) => {
       const turn = this.orientation.turn(first, a, b);

@@ -17,9 +17,9 @@ export function orientationOf(figure: Drawn, statements: readonly Statement[]): 
     relations.filter(({ name }) => name === 'Reflex').map(({ groups }) => groups.flat().join(' ')),
   );
   for (const { name, groups } of relations) {
-    if (name === 'Shape') addShape(figure, orientation, groups, reflex);
     if (name === 'Cocircular') addCircle(orientation, groups[1] ?? []);
   }
+  addShapes(figure, orientation, relations, reflex);
   for (const polygon of figure.polygons) addConvex(figure, orientation, polygon);
   for (const relation of relations) addRelation(figure, orientation, relation);
   addTangents(figure, orientation, relations);
@@ -53,36 +53,72 @@ function addLines({ lines, points }: Drawn, orientation: Orientation): void {
   }
 }
 
-/** A face has its inside on the left; it is convex but for the corners that are said to be reflex. */
-function addShape(
+/** The left turns that a face or corner claims: it has its inside on the left. */
+interface Claim {
+  readonly turns: readonly Triple[];
+  /** Whether nothing else decides: it has three corners, or says which of its corners are reflex. */
+  readonly isCertain: boolean;
+}
+
+/**
+ * FormalGeo marks no reflex corners, so that a face with more than three corners may be concave. Two
+ * faces that cannot both be convex then show that one of them is not: neither is believed.
+ */
+function addShapes(
   figure: Drawn,
   orientation: Orientation,
-  edges: readonly (readonly Point[])[],
+  relations: readonly Relation[],
   reflex: ReadonlySet<string>,
 ): void {
-  const corners = cornersOf(edges);
-  const isStraight = edges.every((edge) => edge.length === 2);
-  if (corners === undefined) {
-    const [[a, b] = [], [c, d] = []] = edges;
-    const isCorner = edges.length === 2 && isStraight && b === c;
-    if (isCorner && a !== undefined && b !== undefined && d !== undefined) {
-      if (!figure.areCollinear(a, b, d)) orientation.setLeft(a, b, d);
+  const claims = relations
+    .filter(({ name }) => name === 'Shape')
+    .map(({ groups }) => claimOf(figure, groups, reflex));
+  for (const { turns, isCertain } of claims) {
+    if (isCertain) for (const triple of turns) orientation.setLeft(...triple);
+  }
+  const open = claims.filter(
+    ({ turns, isCertain }) =>
+      !isCertain && turns.every((triple) => orientation.turn(...triple) !== -1),
+  );
+  const claimed = new Map<string, Set<number>>();
+  for (const { turns } of open) {
+    for (const triple of turns) {
+      const { key, turn } = orientation.classOf(...triple);
+      claimed.set(key, (claimed.get(key) ?? new Set()).add(turn));
     }
-    return;
   }
-  const around = corners.map((corner, index): Triple => {
-    const before = corners[(index + corners.length - 1) % corners.length] ?? corner;
-    const after = corners[(index + 1) % corners.length] ?? corner;
-    return [before, corner, after];
-  });
-  const isConvex = around.every((triple) => !reflex.has(triple.join(' ')));
-  const turns = isConvex ? triples(corners) : around;
-  for (const triple of turns) {
-    if (figure.areCollinear(...triple)) continue;
+  for (const { turns } of open) {
+    const keys = turns.map((triple) => orientation.classOf(...triple).key);
+    if (keys.some((key) => claimed.get(key)?.size === 2)) continue;
+    for (const triple of turns) orientation.setLeft(...triple);
+  }
+}
+
+function claimOf(
+  figure: Drawn,
+  edges: readonly (readonly Point[])[],
+  reflex: ReadonlySet<string>,
+): Claim {
+  const around: Triple[] = [];
+  for (const [index, edge] of edges.entries()) {
+    const next = edges[(index + 1) % edges.length];
+    const [a, b, c] = [edge[0], edge[1], next?.[1]];
+    const isCorner = edge.length === 2 && next?.length === 2 && next[0] === b;
+    if (!isCorner || a === undefined || b === undefined || c === undefined || a === c) continue;
+    if (!figure.areCollinear(a, b, c)) around.push([a, b, c]);
+  }
+  const isMarked = around.some((triple) => reflex.has(triple.join(' ')));
+  const turns = around.map((triple): Triple => {
     const [a, b, c] = triple;
-    if (reflex.has(triple.join(' '))) orientation.setLeft(c, b, a);
-    else orientation.setLeft(a, b, c);
+    return reflex.has(triple.join(' ')) ? [c, b, a] : triple;
+  });
+  const corners = cornersOf(edges);
+  if (isMarked || corners === undefined) {
+    // A corner of two edges is certain; one beside an arc may be that of a large sector.
+    return { turns, isCertain: isMarked || edges.every((edge) => edge.length === 2) };
   }
+  const all = triples(corners).filter((triple) => !figure.areCollinear(...triple));
+  return { turns: all, isCertain: around.length === 3 };
 }
 
 function addCircle(orientation: Orientation, points: readonly Point[]): void {
@@ -93,6 +129,7 @@ function addConvex(figure: Drawn, orientation: Orientation, corners: readonly Po
   const all = triples(corners).filter((triple) => !figure.areCollinear(...triple));
   const [first, ...others] = all;
   if (first === undefined) return;
+  if (others.some((triple) => orientation.compare(first, triple) === -1)) return;
   for (const triple of others) orientation.setSame(first, triple);
 }
 

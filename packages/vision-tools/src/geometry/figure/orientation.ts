@@ -29,6 +29,7 @@ function root(node: Node): { readonly node: Node; readonly turn: Turn } {
 
 export class Orientation {
   private readonly nodes = new Map<string, Node>();
+  private readonly keys = new Map<Node, string>();
   /** Stands for a left turn in the image. */
   private readonly left: Node = newNode();
 
@@ -66,6 +67,15 @@ export class Orientation {
     const [own, left] = [root(node), root(this.left)];
     if (own.node !== left.node) return 0;
     return (turn * own.turn * left.turn) as Turn;
+  }
+
+  /** The class of turns that a triple belongs to, and whether it is like or unlike its representative. */
+  classOf(a: Point, b: Point, c: Point): { readonly key: string; readonly turn: Turn } {
+    const { node, turn } = this.nodeOf(a, b, c);
+    const top = root(node);
+    const key = this.keys.get(top.node) ?? `${this.keys.size}`;
+    this.keys.set(top.node, key);
+    return { key, turn: (turn * top.turn) as Turn };
   }
 
   /** 1 if `c` and `d` lie on the same side of the line through `a` and `b`, -1 if not, 0 if unknown. */
