@@ -266,11 +266,16 @@ const continuations: readonly Construct[] = [
 export function randomFigure(random: () => number): RandomFigure | undefined {
   const sketch = new Sketch(random);
   sketch.pick(starts)(sketch);
+  if (sketch.segments.length === 0) return undefined;
   const count = Math.floor(random() * 6);
   for (let step = 0; step < count; step++) sketch.pick(continuations)(sketch);
   nameCrossings(sketch);
   if (sketch.points.size > 11 || !isClear(sketch)) return undefined;
-  const lines = linesOf(sketch);
+  const isDegenerate = sketch.relations.some(
+    (said) =>
+      said.kind === 'relation' && said.groups.some((group) => new Set(group).size < group.length),
+  );
+  const lines = isDegenerate ? undefined : linesOf(sketch);
   if (lines === undefined) return undefined;
   const circles = sketch.circles.map((circle) => ({
     ...circle,
