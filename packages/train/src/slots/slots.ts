@@ -34,6 +34,10 @@ import type { Slot, SlotInput } from './slot.ts';
 const slot = <Some>(given: Slot<Some>): Slot<Some> => given;
 const listSlot = <Some>(given: Slot<Some>): ListSlot<Some> => ({ ...given, isList: true });
 
+/**
+ * Every slot of a run by its key, with its registry and default unit. The keys are those of a
+ * recipe's `config` and of `--set`.
+ */
 export const slots = {
   backend: slot<BackendUnit>({
     key: 'backend',
