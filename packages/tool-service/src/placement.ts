@@ -12,7 +12,7 @@ const whole = (min: number, max: number, about: string): z.ZodNumber =>
 
 const limits = {
   maxQueued: whole(1, 100_000, 'Calls of the tool that may wait; more are refused with 429.'),
-  maxBatch: whole(1, 256, 'Calls in one piece of work.'),
+  maxBatch: whole(1, 256, 'Calls in one piece of work, of tools that take several.'),
   maxWaitMs: z
     .number()
     .min(0)
@@ -30,7 +30,7 @@ const limits = {
 };
 
 /** Limits of a tool; each may be left out. */
-export const limitsSchema = z.strictObject(limits).partial();
+const limitsSchema = z.strictObject(limits).partial();
 
 const environment = z.record(z.string().min(1), z.string());
 
@@ -63,7 +63,7 @@ const processSchema = z.strictObject({
 });
 
 /** What a placement file holds. */
-export const placementSchema = z.strictObject({
+const placementSchema = z.strictObject({
   modules: z
     .array(z.string().min(1))
     .default([])
@@ -80,7 +80,9 @@ export const placementSchema = z.strictObject({
     .meta({ description: 'Of single tools, by name.' }),
 });
 
+/** A placement with its defaults. */
 export type Placement = z.output<typeof placementSchema>;
+/** A placement as it is written: what has a default may be left out. */
 export type PlacementInput = z.input<typeof placementSchema>;
 export type PlacedProcess = Placement['processes'][number];
 

@@ -23,7 +23,7 @@ import { toolRoutes } from './service/tool-routes.ts';
 import { verlTool } from './service/verl-tool.ts';
 import { WIRE_VERSION } from './wire.ts';
 
-export { loadPlacement, type Placement, type PlacementInput } from './placement.ts';
+export { definePlacement, loadPlacement, type PlacementInput } from './placement.ts';
 
 /** How a tool service is opened. */
 export interface ToolServiceOptions extends ListenOptions {
@@ -50,6 +50,7 @@ export interface ToolServiceOptions extends ListenOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** A tool service that listens. */
 export interface ToolService extends Service {
   /** Names of the tools, in order. */
   readonly names: readonly string[];

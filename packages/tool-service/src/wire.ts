@@ -24,6 +24,7 @@ export const describedToolSchema = z.object({
   description: z.string().max(8000),
   version: z.string().max(100).meta({ description: 'Another version may answer otherwise.' }),
   isDeterministic: z.boolean().meta({ description: 'The same call gives the same outcome.' }),
+  takesBatches: z.boolean().meta({ description: 'Several calls at a time cost it less.' }),
   parameters: jsonObject.meta({ description: 'JSON Schema of the arguments.' }),
   example: jsonObject.meta({ description: 'Arguments that fit.' }),
 });
@@ -111,7 +112,7 @@ export type BatchAnswer = z.output<typeof batchAnswerSchema>['answers'][number];
 export function describeTool(tool: Tool): DescribedTool {
   const { name, description, parameters, example, isDeterministic = false } = tool;
   return {
-    ...{ name, description, isDeterministic },
+    ...{ name, description, isDeterministic, takesBatches: tool.callBatch !== undefined },
     version: versionOf(tool),
     parameters: { ...parameters },
     example: { ...example },

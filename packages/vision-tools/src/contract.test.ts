@@ -18,8 +18,9 @@ const host: ToolHost = {
     throw new Error(`no secret for ${field}`);
   },
 };
-/** Keeps the workers from one tool to the next. */
-let keep: Awaited<ReturnType<typeof open>>;
+const broken: ToolHost = { ...host, python: async () => '/no/such/python' };
+/** Keep the workers, and the pool that has given up, from one tool to the next. */
+const kept: OpenTools[] = [];
 
 const settingsOf = (unit: ToolUnit): Record<string, unknown> =>
   readSettings(unit.name, unit.settings, { workers: 1 });
@@ -28,9 +29,11 @@ const open = (unit: ToolUnit, on = host): ReturnType<ToolUnit['open']> =>
 
 beforeAll(async () => {
   const [first] = visionTools.entries();
-  if (first !== undefined) keep = await open(first[1]);
+  for (const on of [host, broken]) if (first !== undefined) kept.push(await open(first[1], on));
 }, 300_000);
-afterAll(() => keep.dispose());
+afterAll(async () => {
+  for (const one of kept) await one.dispose();
+});
 
 const examples = join(import.meta.dirname, '../examples');
 
@@ -84,7 +87,6 @@ describe.each(visionTools.entries())('%s', (name, unit) => {
   });
 
   it('leaves failures of its workers to the caller', async () => {
-    const broken = { ...host, python: async () => '/no/such/python' };
     const { tools, dispose } = await open(unit, broken);
     const context = await contextOf(name);
     for (const tool of tools) {

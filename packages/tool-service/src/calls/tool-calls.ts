@@ -80,7 +80,8 @@ export class ToolCalls {
         if (served.has(name)) {
           throw new ConfigError('tools', `tools: two of them are called ${name}. Leave one out.`);
         }
-        const limits = options.limitsOf(name, place);
+        const given = options.limitsOf(name, place);
+        const limits = { ...given, maxBatch: tool.takesBatches ? given.maxBatch : 1 };
         const queue = new ToolQueue({
           ...{ tool: name, place, limits, maxPixels: options.maxPixels },
           onBatch: (size) => options.onBatch?.(name, size),

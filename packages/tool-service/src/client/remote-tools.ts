@@ -84,9 +84,10 @@ function checkVersion({ name, version }: DescribedTool, wanted: string, url: str
 }
 
 function remoteTool(connection: ToolConnection, described: DescribedTool): Tool {
-  const { name, version } = described;
+  const { name, version, takesBatches: _, ...rest } = described;
   return {
-    ...described,
+    ...rest,
+    ...{ name, version },
     async call(given, { images, signal }) {
       const call = { tool: name, version, arguments: { ...given }, images: images.map(imageJson) };
       return await connection.call(call, signal);

@@ -11,6 +11,7 @@ import {
   type ToolBatchCall,
 } from '@saccade/tools';
 import { z } from 'zod';
+import { namedToolOf } from '../placement.ts';
 import { chooseTools, loadChoices } from '../places/load-choices.ts';
 
 /**
@@ -24,11 +25,15 @@ import { chooseTools, loadChoices } from '../places/load-choices.ts';
 export const faults = [
   ...(['crash', 'crash-once', 'hang', 'block', 'slow', 'garbage', 'memory'] as const),
 ] as const;
+/** One of them. */
 export type Fault = (typeof faults)[number];
 
 const settings = z.strictObject({
   modules: textList({ unit: 'URLs', about: 'Modules that the tools come from.' }),
-  names: textList({ unit: 'names', about: 'The tools.' }),
+  tools: z
+    .array(z.looseObject({ name: z.string().min(1) }))
+    .default([])
+    .meta({ unit: 'tools', description: 'The tools, each with its settings.' }),
   scratch: text({ default: '.', unit: 'path', about: 'A folder for notes of calls that crashed.' }),
   slowSeconds: quantity({
     ...{ min: 0, max: 3600, default: 30, unit: 'seconds' },
@@ -42,10 +47,10 @@ export const faulty = defineToolUnit({
   description: 'Other tools, which break when they are told to.',
   settings,
   describe: () => [],
-  async open({ modules, names, ...how }, host) {
+  async open({ modules, tools: named, ...how }, host) {
     const choices = await loadChoices(modules);
-    const named = names.map((name) => ({ name }));
-    const { tools, dispose } = await openTools(chooseTools(choices, named), host);
+    const chosen = chooseTools(choices, named.map(namedToolOf));
+    const { tools, dispose } = await openTools(chosen, host);
     return { tools: tools.map((tool) => breaking(tool, how)), dispose };
   },
 });

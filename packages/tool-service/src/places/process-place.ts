@@ -4,6 +4,7 @@
  * while it is alone ends as `crashed`.
  */
 import { messageOf } from '@saccade/core';
+import { sweepTemporaries } from '@saccade/sandbox';
 import { CallFault } from '../faults.ts';
 import type { DescribedTool } from '../wire.ts';
 import type { OnSettled, Place, PlacedCall, PlaceEvents } from './place.ts';
@@ -80,6 +81,8 @@ class ProcessPlace implements Place {
   readonly #suspects: Job[] = [];
   #tools: readonly DescribedTool[] = [];
   #nextId = 1;
+  /** The sandbox's interpreter, once a process has asked for it. */
+  #python: Promise<string> | undefined;
   #isDisposed = false;
 
   constructor(options: ProcessPlaceOptions) {
@@ -90,6 +93,10 @@ class ProcessPlace implements Place {
       ...{ index, worker: undefined, isWarm: false, isAlone: false, jobs: new Map(), failures: 0 },
       ...{ problem: 'Its tools are warming up.', restart: undefined },
     }));
+  }
+
+  get #graceMs(): number {
+    return (this.#options.graceSeconds ?? 2) * 1000;
   }
 
   get tools(): readonly DescribedTool[] {
@@ -115,13 +122,11 @@ class ProcessPlace implements Place {
 
   async run(tool: string, calls: readonly PlacedCall[], onSettled: OnSettled): Promise<void> {
     await new Promise<void>((resolve) => {
-      const open = new Set(calls.keys());
-      const settle: OnSettled = (index, settled) => {
-        if (!open.delete(index)) return;
+      const job = newJob(tool, calls, (index, settled) => {
         onSettled(index, settled);
-        if (open.size === 0) resolve();
-      };
-      this.#jobs.push({ tool, calls, settle, open });
+        if (job.open.size === 0) resolve();
+      });
+      this.#jobs.push(job);
       this.#dispatch();
     });
   }
@@ -136,12 +141,23 @@ class ProcessPlace implements Place {
         await seat.worker?.close();
       }),
     );
+    await this.#sweep();
+  }
+
+  /** Removes what sandboxes of processes left behind that were ended. */
+  async #sweep(): Promise<void> {
+    if (this.#python !== undefined)
+      await sweepTemporaries(await this.#python.catch(() => undefined));
   }
 
   #launch(seat: Seat): WorkerProcess {
     const { environments, name } = this.#options;
     const worker = new WorkerProcess({
       ...this.#options,
+      python: () => {
+        this.#python ??= this.#options.python();
+        return this.#python;
+      },
       name: environments.length === 1 ? name : `${name}-${seat.index}`,
       environment: environments[seat.index] ?? {},
     });
@@ -197,7 +213,7 @@ class ProcessPlace implements Place {
     if (worker === undefined) return;
     const id = this.#nextId++;
     const runMs = Math.max(...job.calls.map((call) => call.runMs));
-    const work: Work = { job, timer: setTimeout(() => this.#endSlow(worker, id, work), runMs) };
+    const work: Work = { job, timer: setTimeout(() => this.#onSlow(seat, worker, id), runMs) };
     seat.jobs.set(id, work);
     const onEnded = (): void => {
       clearTimeout(work.timer);
@@ -213,21 +229,36 @@ class ProcessPlace implements Place {
     }
   }
 
-  /** Work that runs too long: a call is told to end, and its process is ended unless it does. */
+  /** Work that runs too long: its own fault, or that of a neighbour that holds up the process. */
+  #onSlow(seat: Seat, worker: WorkerProcess, id: number): void {
+    const work = seat.jobs.get(id);
+    if (work === undefined) return;
+    if (seat.jobs.size === 1) {
+      this.#endSlow(worker, id, work);
+      return;
+    }
+    const block = (): void => worker.kill('blocked', 'It did not answer while it worked.');
+    work.timer = setTimeout(block, this.#graceMs);
+    void worker.ping().then(() => {
+      clearTimeout(work.timer);
+      if (seat.jobs.has(id)) this.#endSlow(worker, id, work);
+    });
+  }
+
+  /** Tells a call that ran too long to end, and ends its process unless it does. */
   #endSlow(worker: WorkerProcess, id: number, work: Work): void {
-    const { graceSeconds = 2 } = this.#options;
     const { tool, calls } = work.job;
     const [{ runMs = 0 } = {}] = calls;
     const message = `A call of ${tool} ran for more than ${runMs / 1000} seconds`;
     const kill = (): void => worker.kill('hung', `${message}, and its process was ended.`);
     if (calls.length > 1) {
-      // One of them may be the cause: the others are made again, each for itself.
+      // One of them may be the cause: they are made again, each for itself.
       kill();
       return;
     }
     end(work.job, new CallFault('deadline', `${message}.`));
-    for (const index of calls.keys()) worker.abort(id, index);
-    work.timer = setTimeout(kill, graceSeconds * 1000);
+    worker.abort(id, 0);
+    work.timer = setTimeout(kill, this.#graceMs);
   }
 
   /** A process is gone: settles what it did, and starts it again. */
@@ -242,6 +273,7 @@ class ProcessPlace implements Place {
       this.#recover(work, death, wasAlone);
     }
     if (this.#isDisposed) return;
+    void this.#sweep();
     seat.problem = death.message;
     seat.failures = wasWarm ? 0 : seat.failures + 1;
     this.#options.onRestart?.(this.name, death.cause);
@@ -266,12 +298,20 @@ class ProcessPlace implements Place {
     const again = [...job.open].flatMap((index): readonly Job[] => {
       const call = job.calls[index];
       if (call === undefined) return [];
-      const settle: OnSettled = (_, settled) => job.settle(index, settled);
-      return [{ tool: job.tool, calls: [call], open: new Set([0]), settle }];
+      return [newJob(job.tool, [call], (_, settled) => job.settle(index, settled))];
     });
     if (isKnown) this.#jobs.unshift(...again);
     else this.#suspects.push(...again);
   }
+}
+
+/** @param onSettled hears of each call once, after it is no longer open */
+function newJob(tool: string, calls: readonly PlacedCall[], onSettled: OnSettled): Job {
+  const open = new Set(calls.keys());
+  const settle: OnSettled = (index, settled) => {
+    if (open.delete(index)) onSettled(index, settled);
+  };
+  return { tool, calls, open, settle };
 }
 
 /** Ends all calls of a job that have not ended. */

@@ -5,7 +5,7 @@ import type { CallFaultKind } from '../faults.ts';
 import type { NamedTool } from './load-choices.ts';
 
 /** A call as it is sent. */
-export interface SentCall {
+interface SentCall {
   readonly given: GivenArguments;
   readonly images: readonly ToolImage[];
 }
@@ -27,6 +27,7 @@ export type Order =
     }
   | { readonly kind: 'abort'; readonly id: number; readonly index: number }
   | { readonly kind: 'python'; readonly path?: string; readonly problem?: string }
+  | { readonly kind: 'ping' }
   | { readonly kind: 'close' };
 
 const index = z.int().min(0);
@@ -46,6 +47,7 @@ export const reportSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('ended'), id: index }),
   z.object({ kind: z.literal('python') }),
+  z.object({ kind: z.literal('pong') }),
   z.object({ kind: z.literal('warning'), message: z.string() }),
 ]);
 
@@ -64,4 +66,5 @@ export type Report =
     }
   | { readonly kind: 'ended'; readonly id: number }
   | { readonly kind: 'python' }
+  | { readonly kind: 'pong' }
   | { readonly kind: 'warning'; readonly message: string };

@@ -30,7 +30,7 @@ export interface WorkerOptions extends PlaceEvents {
 /** Why a process is no more. */
 export interface Death {
   /** `exit` by itself, `signal` by another, or why it was ended. */
-  readonly cause: 'exit' | 'signal' | 'hung' | 'memory' | 'start' | 'closed';
+  readonly cause: 'exit' | 'signal' | 'hung' | 'blocked' | 'memory' | 'start' | 'closed';
   /** One sentence. */
   readonly message: string;
 }
@@ -60,6 +60,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #runs = new Map<number, Run>();
   readonly #watch: NodeJS.Timeout;
+  readonly #pings: (() => void)[] = [];
   readonly #settled = { opened: deferred<readonly DescribedTool[]>(), warm: deferred<void>() };
   readonly #startTimer: NodeJS.Timeout;
   #isDead = false;
@@ -105,6 +106,13 @@ export class WorkerProcess {
 
   abort(id: number, index: number): void {
     if (this.#runs.has(id)) this.#send({ kind: 'abort', id, index });
+  }
+
+  /** Resolves when it answers: never, while a call holds it up. */
+  ping(): Promise<void> {
+    const answered = new Promise<void>((resolve) => this.#pings.push(resolve));
+    this.#send({ kind: 'ping' });
+    return answered;
   }
 
   /** Ends it, and all that it started, at once. */
@@ -193,6 +201,8 @@ export class WorkerProcess {
       this.#settled.opened.reject(error);
       this.#settled.warm.reject(error);
       this.kill('start', said.message);
+    } else if (said.kind === 'pong') {
+      for (const resolve of this.#pings.splice(0)) resolve();
     } else if (said.kind === 'python') {
       void this.#tellPython();
     } else if (said.kind === 'warning') {

@@ -48,6 +48,7 @@ class ToolWorker {
     else if (order.kind === 'run') void this.#run(order);
     else if (order.kind === 'abort') this.#abort(order.id, order.index);
     else if (order.kind === 'python') for (const take of this.#python.splice(0)) take(order);
+    else if (order.kind === 'ping') report({ kind: 'pong' });
     else void this.#close();
   }
 

@@ -69,7 +69,8 @@ export function verlTool(options: VerlToolOptions): Hono {
     }
     const call = readCall(action);
     if (call === undefined) return noTool();
-    if ('problem' in call) return said(refused('BadArgument', call.problem), 'InvalidCall');
+    if ('problem' in call)
+      return said(refused('BadArgument', call.problem), { kind: 'InvalidCall' });
     const tool = calls.find(call.tool);
     if (tool === undefined) {
       const known = calls.tools.map(({ name }) => name).join(', ');
@@ -87,7 +88,7 @@ export function verlTool(options: VerlToolOptions): Hono {
         return { name, png, width, height, ...(origin && { origin }) };
       });
       trajectories.set(id, [...images, ...made]);
-      return said(outcome);
+      return said(outcome, { names: made.map(({ name }) => name) });
     } catch (error) {
       if (error instanceof CallFault || !signal.aborted) return lost(messageOf(error));
       throw error;
@@ -109,15 +110,24 @@ function lost(error: string): Answer {
   return { observation: { obs: '', error, invalid_reason: error }, isDone: true, isValid: false };
 }
 
+/** How an outcome is told. */
+interface Telling {
+  /** In place of the error's type. */
+  readonly kind?: string;
+  /** What its images are called from now on. */
+  readonly names?: readonly string[];
+}
+
 /** What a tool said, in a fence; images beside it, each with its mark in the text. */
-function said(outcome: Outcome, kind?: string): Answer {
+function said(outcome: Outcome, { kind, names = [] }: Telling = {}): Answer {
   const { stdout, error, images } = outcome;
   const problem =
     outcome.kind === 'ok'
       ? undefined
       : `${kind ?? error?.type ?? outcome.kind}: ${error?.message ?? ''}`;
   const failure = problem === undefined ? '' : `Tool Call Error: ${problem}`;
-  const printed = [stdout.trim(), failure].filter((text) => text !== '').join('\n');
+  const shown = names.length === 0 ? '' : `Image: ${names.join(', ')}`;
+  const printed = [stdout.trim(), failure, shown].filter((text) => text !== '').join('\n');
   // A fence in what a tool prints would end its own.
   const text = printed.replaceAll('```', "'''");
   const marks = '<image>'.repeat(images.length);

@@ -24,9 +24,10 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
-import { type ToolChoice, toolSettings, tools } from '@saccade/tools';
+import { type ToolChoice, toolSettings } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
+import { tools } from '../known-tools.ts';
 import { backends, type KnownBackend } from '../open-backend.ts';
 import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';

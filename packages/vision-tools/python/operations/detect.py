@@ -42,8 +42,8 @@ MAX_OBJECTS = 100
 SAME_BOX = 0.7
 CLOSE_SCORE = 0.1
 # Larger images are also searched in parts, where what is small has more pixels.
-PART_FROM = 900
-PART_SIDE = 640
+PART_FROM = 600
+PART_SIDE = 400
 MAX_PARTS_PER_SIDE = 4
 
 
@@ -110,9 +110,9 @@ def parts(width, height):
     """Corners of overlapping squares that cover a large image: [l, t, r, b] each."""
     if max(width, height) < PART_FROM:
         return []
+    side = max(PART_SIDE, -(-max(width, height) // (MAX_PARTS_PER_SIDE - 1)))
 
     def starts(length):
-        side = max(PART_SIDE, -(-length // (MAX_PARTS_PER_SIDE - 1)))
         if length <= side:
             return [(0, length)]
         count = min(MAX_PARTS_PER_SIDE, -(-(length - side) * 4 // (side * 3)) + 1)

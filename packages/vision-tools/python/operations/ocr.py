@@ -20,6 +20,7 @@ from recent import Recent
 # Detection: DB, https://arxiv.org/abs/1911.08947, with the thresholds of PaddleOCR's PP-OCRv4.
 MAX_SIDE = 1600
 MIN_SIDE = 640
+ROOMY = 100
 PIXEL_THRESHOLD = 0.3
 BOX_THRESHOLD = 0.6
 UNCLIP_RATIO = 1.6
@@ -54,19 +55,28 @@ def warm():
 
 
 def text_map(image):
-    """Probability of text for each pixel of the image: [H, W] float32."""
+    """Probability of text for each pixel: [h, w] float32 of an image of another size.
+
+    Returns also how to get from there to pixels of the image: a scale and the margin, x and y each.
+    """
     height, width = image.shape[:2]
-    scale = min(1.0, MAX_SIDE / max(height, width))
-    if max(height, width) * scale < MIN_SIDE:
-        scale = MIN_SIDE / max(height, width)
-    wide, high = (max(32, round(side * scale / 32) * 32) for side in (width, height))
+    # Text that touches the edge of a small image is not found as text.
+    margin = 0 if min(height, width) >= ROOMY else round(0.3 * min(height, width)) + 4
+    if margin > 0:
+        around = [margin] * 4
+        image = cv2.copyMakeBorder(image, *around, cv2.BORDER_REPLICATE)
+        height, width = image.shape[:2]
+    longest = max(height, width)
+    scale = MAX_SIDE / longest if longest > MAX_SIDE else max(1.0, MIN_SIDE / longest)
+    # Nets take multiples of 32; a line of text should not lose height to that.
+    wide, high = (max(64, -(-round(side * scale) // 32) * 32) for side in (width, height))
     resized = cv2.resize(image, (wide, high), interpolation=cv2.INTER_LINEAR)
     # The nets were trained on BGR, with the means of ImageNet in the order of RGB.
     pixels = resized[:, :, ::-1].astype(np.float32) / 255
     pixels = (pixels - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)
     net = detector()
     net.setInput(np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], dtype=np.float32))
-    return net.forward()[0, 0], width / wide, height / high
+    return net.forward()[0, 0], (width / wide, height / high), margin
 
 
 def unclipped(quad, ratio):
@@ -87,7 +97,7 @@ def ordered(quad):
 
 def detect(image):
     """Quads of lines of text: [4, 2] float32 each, with the detector's confidence."""
-    scores, scale_x, scale_y = text_map(image)
+    scores, scale, margin = text_map(image)
     mask = (scores > PIXEL_THRESHOLD).astype(np.uint8)
     contours, _ = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     height, width = image.shape[:2]
@@ -101,7 +111,7 @@ def detect(image):
         if confidence < BOX_THRESHOLD:
             continue
         grown = unclipped(quad, UNCLIP_RATIO)
-        grown = ordered(grown) * (scale_x, scale_y)
+        grown = ordered(grown) * scale - margin
         grown = np.clip(grown, 0, (width, height)).astype(np.float32)
         if min(np.ptp(grown[:, 0]), np.ptp(grown[:, 1])) >= MIN_BOX_SIDE:
             found.append((grown, float(confidence)))

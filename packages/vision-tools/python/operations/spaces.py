@@ -13,8 +13,8 @@ DIGITS = "0123456789"
 POINTS = ".,:%"
 
 
-def ink_gaps(line):
-    """Empty runs of columns between ink: [N, 2] from and to, and the height of the ink; pixels.
+def ink_runs(line):
+    """Runs of columns with ink: [N, 2] from and to, and the height of the ink; pixels.
 
     line: [H, W, 3] uint8 RGB of one upright line
     """
@@ -28,8 +28,19 @@ def ink_gaps(line):
     if rows.size == 0:
         return np.zeros((0, 2)), 1
     breaks = np.nonzero(np.diff(columns) > 1)[0]
-    gaps = np.stack([columns[breaks] + 1, columns[breaks + 1]], axis=1)
-    return gaps, rows[-1] - rows[0] + 1
+    starts = columns[np.concatenate([[0], breaks + 1])]
+    ends = columns[np.concatenate([breaks, [columns.size - 1]])] + 1
+    return np.stack([starts, ends], axis=1), rows[-1] - rows[0] + 1
+
+
+def pitch_of(runs):
+    """The distance between symbols of a font that gives all of them one width; None for others."""
+    steps = np.diff(runs.mean(axis=1))
+    if steps.size < 4:
+        return None
+    pitch = np.median(steps)
+    off = np.abs(steps / pitch - np.round(steps / pitch))
+    return pitch if off.mean() < 0.1 else None
 
 
 def widest_jump(widths):
@@ -50,16 +61,25 @@ def least_width(before, after, threshold):
     return max(threshold, AFTER_POINT) if is_number else threshold
 
 
+def word_breaks(runs, height):
+    """Which gaps between runs may be spaces, each with its width in heights of the ink."""
+    widths = (runs[1:, 0] - runs[:-1, 1]) / height
+    pitch = pitch_of(runs)
+    if pitch is None:
+        return widths, np.full(widths.shape, widest_jump(widths))
+    # A comma has wide gaps around it there, but stands where a letter would.
+    is_wide = np.diff(runs.mean(axis=1)) > 1.5 * pitch
+    return np.where(is_wide, np.maximum(widths, CERTAIN), 0), np.full(widths.shape, SMALLEST)
+
+
 def with_spaces(line, text, places):
     """The text and the places of its symbols, with spaces where the line has gaps between words."""
-    gaps, height = ink_gaps(line)
-    if len(gaps) == 0 or len(text) < 2:
+    runs, height = ink_runs(line)
+    if len(runs) < 2 or len(text) < 2:
         return text, places
-    widths = (gaps[:, 1] - gaps[:, 0]) / height
-    threshold = widest_jump(widths)
-    middles = gaps.mean(axis=1) / line.shape[1]
+    middles = (runs[1:, 0] + runs[:-1, 1]) / 2 / line.shape[1]
     split = set()
-    for middle, width in zip(middles, widths):
+    for middle, width, threshold in zip(middles, *word_breaks(runs, height)):
         after = int(np.searchsorted(places, middle))
         if after in (0, len(text)) or " " in text[after - 1 : after + 1]:
             continue
