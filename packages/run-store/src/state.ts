@@ -28,7 +28,7 @@ export interface RunState {
 }
 
 /** Where adaptive coefficients stand between two steps. */
-export interface StoredCoefficients {
+interface StoredCoefficients {
   readonly kl?: number;
   readonly entropy?: { readonly coefficient: number; readonly applied: number };
 }
