@@ -71,7 +71,7 @@ export function ticksTo(most: number): readonly number[] {
 
 const finite = (values: ArrayLike<number>): number[] => Array.from(values).filter(Number.isFinite);
 
-/** Least and largest of each run of neighbours, so that no peak is lost. */
+/** Least and largest of each run of neighbors, so that no peak is lost. */
 function thin(values: ArrayLike<number>): readonly (readonly [x: number, y: number])[] {
   const points = Array.from(values)
     .map((y, i) => [i + 1, y] as const)

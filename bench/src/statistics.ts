@@ -17,7 +17,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** The value below which a share of the numbers lies, between neighbours in proportion. */
+/** The value below which a share of the numbers lies, between neighbors in proportion. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const place = share * (sorted.length - 1);

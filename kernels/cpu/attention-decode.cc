@@ -4,7 +4,7 @@
 // spanOffsets[n] to spanOffsets[n+1], in logical order; lse [H,N]. The inner step is that of
 // training (parts/attend.h), so a token's output has the same bits while sampling and while
 // training.
-// A thread owns a group of neighbouring rows. Rows whose spans begin alike (the members of a group
+// A thread owns a group of neighboring rows. Rows whose spans begin alike (the members of a group
 // share their prompt) meet the common blocks together: with more than 8 rows (member, head) keys
 // are packed once for all of them, with fewer, and for each row's own keys, they are read where
 // they lie, once for all heads (parts/attend-few.h), while those that come next are fetched.

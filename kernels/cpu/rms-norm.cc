@@ -1,7 +1,7 @@
 // y = x · rstd · w, rstd = 1/√(mean x² + eps), and its gradients.
 //
 // Layout: x, y [N,D] row-major. A thread owns a chunk of 32 rows; sums over D run in LANES partial
-// sums folded in a fixed order, so a row does not depend on its neighbours. dw: one partial row per
+// sums folded in a fixed order, so a row does not depend on its neighbors. dw: one partial row per
 // chunk, added in the order of the chunks; the chunk is a constant, so threads change no bit.
 #include "parts/kernel-entry.h"
 

@@ -4,7 +4,7 @@
 // owns one row's query heads of one key head, 16 at a time, and walks the row's keys 128 at a time: each
 // of its four warps computes the weights of 32 keys, then adds up a quarter of the head over all 128. So
 // four warps share the work while each sum is the chain that attention's forward has, bit for bit.
-// Neighbouring rows that begin with the same slots meet those together first (parts/attend-prefix.cuh),
+// Neighboring rows that begin with the same slots meet those together first (parts/attend-prefix.cuh),
 // and each goes on from there: the chain over a row's logical keys is the same in both ways. With a
 // window rows lose keys of the prompt at different steps, so they go alone.
 #include "parts/attend-prefix.cuh"

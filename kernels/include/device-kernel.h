@@ -33,7 +33,7 @@ typedef struct SaccadeDevice {
   // Shared memory that one block may ask for.
   int64_t sharedBytes;
   SaccadeFault* fault;
-  // Device memory for the launch, 256-byte aligned and uninitialised; work queued later may use it
+  // Device memory for the launch, 256-byte aligned and uninitialized; work queued later may use it
   // again. Null where there is none left; the function then returns 1.
   void* (*scratch)(void* host, int64_t bytes);
 } SaccadeDevice;

@@ -35,7 +35,7 @@ typedef struct SaccadeRuntime {
   // worker is in [0, threads). Not to be called from inside a body.
   void (*parallelFor)(void* host, int64_t items, void (*body)(void*, int64_t, int32_t),
                       void* context);
-  // 64-byte aligned uninitialised memory, valid until the launch returns. Not from inside a body.
+  // 64-byte aligned uninitialized memory, valid until the launch returns. Not from inside a body.
   void* (*scratch)(void* host, int64_t bytes);
 } SaccadeRuntime;
 

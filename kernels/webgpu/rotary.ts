@@ -2,7 +2,7 @@
  * y₁ = x₁∘cos − x₂∘sin, y₂ = x₂∘cos + x₁∘sin over the halves of each head; the backward turns back.
  *
  * Layout: x, y [T, H, D], cos and sin [T, E] in float32, D = 2E. A thread owns one pair, or four
- * neighbouring pairs where half a head is whole vectors.
+ * neighboring pairs where half a head is whole vectors.
  */
 
 import type { GpuArray, KernelCall, Pass, WebGpuKernel } from './kernel.ts';

@@ -77,7 +77,7 @@ typedef struct SaccadeDeviceLibrary {
 
   // All of these are called on one thread, but `finish` and `drop` on any.
 
-  // 256-byte aligned and uninitialised.
+  // 256-byte aligned and uninitialized.
   SaccadeOutcome (*allocate)(SaccadeDeviceQueue* queue, int64_t bytes, void** memory,
                              SaccadeFailure* failure);
   // What is queued may still use the memory.

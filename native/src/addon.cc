@@ -17,7 +17,7 @@ Napi::Value emulated(const Napi::CallbackInfo& info) {
   return listOf(info.Env(), emulatedInstructionSets());
 }
 
-Napi::Object initialise(Napi::Env env, Napi::Object exports) {
+Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("Runtime", defineRuntime(env));
   exports.Set("DeviceRuntime", defineDeviceRuntime(env));
   exports.Set("usableInstructionSets", Napi::Function::New(env, usable));
@@ -29,8 +29,8 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
 }  // namespace
 }  // namespace saccade
 
-Napi::Object initialiseSaccade(Napi::Env env, Napi::Object exports) {
-  return saccade::initialise(env, exports);
+Napi::Object initializeSaccade(Napi::Env env, Napi::Object exports) {
+  return saccade::initialize(env, exports);
 }
 
-NODE_API_MODULE(saccade, initialiseSaccade)
+NODE_API_MODULE(saccade, initializeSaccade)

@@ -8,7 +8,7 @@ namespace saccade {
 // Of every allocation, in bytes: a cache line, and the widest vector.
 constexpr int64_t ALIGNMENT = 64;
 
-// Uninitialised. Throws std::bad_alloc.
+// Uninitialized. Throws std::bad_alloc.
 uint8_t* allocate(int64_t bytes);
 void deallocate(uint8_t* memory);
 

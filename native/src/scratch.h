@@ -9,7 +9,7 @@ namespace saccade {
 
 class Scratch {
  public:
-  // 64-byte aligned and uninitialised (all NaN when poisoned).
+  // 64-byte aligned and uninitialized (all NaN when poisoned).
   void* take(int64_t bytes);
   // Takes everything back; what one launch needed in pieces the next finds in one.
   void reset();

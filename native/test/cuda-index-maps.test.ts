@@ -1,6 +1,6 @@
 /**
  * Index maps that CUDA kernels are made of, in the very functions of `kernels/cuda`: compiled for the
- * processor with the emulator's blocks and the compiler's check of undefined behaviour, and held
+ * processor with the emulator's blocks and the compiler's check of undefined behavior, and held
  * against brute force. The program is `index-maps/`; each of its lines is a test here.
  */
 import { spawn, spawnSync } from 'node:child_process';

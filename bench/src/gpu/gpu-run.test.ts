@@ -115,7 +115,7 @@ it('writes every check down, leaves out what is known, and what there is no time
   device.dispose();
 });
 
-it('opens a lost device again in another process, and goes on behind the check that lost it', async () => {
+it('opens a lost device again in another process, and continues behind the check that lost it', async () => {
   const dist = (path: string): string =>
     JSON.stringify(new URL(`../../../${path}`, import.meta.url));
   // The emulated device 2 breaks at a launch, as a real one does at a wild access.

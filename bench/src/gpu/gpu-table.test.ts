@@ -142,7 +142,7 @@ withPython('peers in torch', () => {
     expect(peer && 'difference' in peer ? peer.difference : 1).toBeLessThan(1e-5);
   });
 
-  it('say which of them cannot run here, and the others go on', async () => {
+  it('say which of them cannot run here, and the others continue', async () => {
     const [cudnn, flash] = await beside(3, ['cudnn', 'flash'], 'forward');
     expect(cudnn).toMatchObject({ missing: expect.stringMatching(/^fails: RuntimeError/) });
     expect(flash).toMatchObject({ seconds: { count: 5 } });
@@ -164,7 +164,7 @@ describe('measureRows', () => {
   const [product] = gpuRows('tiny').filter(({ title }) => title.startsWith('GEMM'));
   const options = { seconds: 100, passSeconds: 0.01, rounds: 5 };
 
-  it('measures ours without peers where they cannot be started or end, and goes on', async () => {
+  it('measures ours without peers where they cannot be started or end, and continues', async () => {
     const device = openDevice(cudaBackend({ emulated: true }));
     const ledger = ledgerOf('table');
     const rows = [product, product && { ...product, title: 'again' }].flatMap((row) => row ?? []);
@@ -206,7 +206,7 @@ describe('measureRows', () => {
       const state = { hasEnded: false, isClosed: false };
       started.push(state);
       const end = async (): Promise<never> => {
-        // The second process is that of the compiled peer: the first goes on.
+        // The second process is that of the compiled peer: the first continues.
         state.hasEnded = started.indexOf(state) === 1;
         throw new MissingError('python ended without an answer. It said:\nout of memory');
       };

@@ -16,7 +16,7 @@ export interface LedgerState<Entry> {
 export interface LedgerOptions<Entry> {
   readonly folder: string;
   readonly name: string;
-  /** Goes on where another process ended. */
+  /** Continues where another process ended. */
   readonly resume: boolean;
   /** The entry of something that failed, or in which a process ended. */
   failed(what: string, message: string): Entry;

@@ -75,7 +75,7 @@ function addCommon(command: Command, seconds: number): Command {
 }
 
 function addStage(program: Command, name: string, seconds: number): Command {
-  const resume = 'go on where a process of this stage ended in the middle';
+  const resume = 'continue where a process of this stage ended in the middle';
   return addCommon(program.command(name), seconds).option('--resume', resume, false);
 }
 
@@ -137,7 +137,7 @@ const rowsOf = (flags: GpuFlags, size: RowSize): ReturnType<typeof gpuRows> =>
 async function timeRows(flags: StageFlags): Promise<void> {
   const { python, emulated } = flags;
   const rows = rowsOf(flags, 'full');
-  /** The process of the peers, or why there is none: ours are timed all the same. */
+  /** The process of the peers, or why there is none: ours are timed anyway. */
   const openTorch = async (): Promise<TorchProcess | string> => {
     try {
       const device = emulated ? 'cpu' : 'cuda';

@@ -33,7 +33,7 @@ export interface StageOutcome {
   readonly said: string;
 }
 
-/** To end by itself what it began, and write down what there is. */
+/** To end by itself what it began, and write down what is available. */
 const GRACE_SECONDS = 3;
 const KEPT_CHARS = 20_000;
 

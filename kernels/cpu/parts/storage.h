@@ -101,7 +101,7 @@ SACCADE_INLINE void storeWidth(T* p, Vec v, int64_t width) {
   else storeFirst(p, v, width);
 }
 
-// How operands of a product are laid out in words of 32 bits: one float per word, or two neighbours
+// How operands of a product are laid out in words of 32 bits: one float per word, or two neighbors
 // along the depth as bf16, the first in the lower half. Pairs are for processors that multiply and
 // add them in one instruction.
 enum class Words { floats, pairs };

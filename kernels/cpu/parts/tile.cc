@@ -3,10 +3,10 @@
 // Tried and slower on Cascade Lake, one thread, 2000 × 128 × 128: splatting the broadcast element
 // with a scalar load (68 GFLOP/s, bound by shuffles) instead of a broadcast load (125).
 //
-// Hyperthreads, ours or a neighbour's, share the decoding of instructions before they share the
+// Hyperthreads, ours or a neighbor's, share the decoding of instructions before they share the
 // multipliers. So where rows are a stride apart, each third row, whose address is one register, loads
 // its element within the multiply-add, once per vector: less to decode, and no more loads than a
-// cycle takes. Beside a neighbour at work 1.05 times the speed, alone 1.03; where rows lie side by
+// cycle takes. Beside a neighbor at work 1.05 times the speed, alone 1.03; where rows lie side by
 // side it lost as much alone as it won beside others.
 #include "tile.h"
 

@@ -2,7 +2,7 @@
 //
 // A lane (g = lane / 4, c = lane % 4) holds four words: rows g and g + 8, then the same of the second
 // 16 bytes. That is the left operand of m16n8k16 (16-bit) and of m16n8k8 (tf32) as it stands, and the
-// right operands of two neighbouring tiles of eight columns, words {0, 2} and {1, 3}.
+// right operands of two neighboring tiles of eight columns, words {0, 2} and {1, 3}.
 //
 // float32 is multiplied as three products of tf32 parts: x = big + rest, both of 11 bits, and
 // x·y ≈ rest·big + big·rest + big·big, to about 2⁻²¹ of each product.

@@ -34,7 +34,7 @@ __device__ __forceinline__ F16 rounded<F16>(float value) {
   return {floatToHalf(value)};
 }
 
-// Two neighbours in one word, the first in its low half.
+// Two neighbors in one word, the first in its low half.
 template <class T>
 __device__ __forceinline__ uint32_t packed(float first, float second) {
   return (uint32_t)rounded<T>(first).bits | (uint32_t)rounded<T>(second).bits << 16;

@@ -126,7 +126,7 @@ __device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix
   syncBlock();
 }
 
-// Calls body(row, column, first, second) for the tile's neighbouring pairs, counted within the
+// Calls body(row, column, first, second) for the tile's neighboring pairs, counted within the
 // tile.
 template <class Shape, class Body>
 __device__ __forceinline__ void forPairs(const TileSums<Shape>& tile, const Body& body) {

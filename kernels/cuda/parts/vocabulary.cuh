@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(Shape::THREADS)
     foldLogits(Matrix<T> hidden, Matrix<T> weight, float inverse, FoldPart* parts, Taker taker) {
   static_assert(Shape::SHARED >= Shape::ROWS * LOGIT_STRIDE * (int)sizeof(float), "logits fit");
   constexpr int ROWS_AT_ONCE = Shape::THREADS / FOLD_LANES;
-  // Neighbouring blocks share a piece of the vocabulary, which is read from memory once.
+  // Neighboring blocks share a piece of the vocabulary, which is read from memory once.
   const int64_t rowTiles = divideUp(hidden.rows, Shape::ROWS);
   const int64_t folds = divideUp(weight.rows, FOLD);
   const int64_t firstRow = (int64_t)blockIdx.x % rowTiles * Shape::ROWS;

@@ -232,7 +232,7 @@ function side(name: string, { isDepthInner }: SideForm, base: string): TileSide 
       };
 }
 
-/** `load_<name>(outer, inner)`: four neighbours along the inner axis, 0 beyond the edges. */
+/** `load_<name>(outer, inner)`: four neighbors along the inner axis, 0 beyond the edges. */
 const loader = (name: string, { isDepthInner, isVector, extent }: SideForm): string =>
   edgedLoad(name, {
     arguments: ['outer', 'inner'],
@@ -241,7 +241,7 @@ const loader = (name: string, { isDepthInner, isVector, extent }: SideForm): str
     isVector,
   });
 
-/** `store(row, column, values)`: four neighbours of the result, none beyond its edges. */
+/** `store(row, column, values)`: four neighbors of the result, none beyond its edges. */
 function storer(isVector: boolean, hasBias: boolean, adds: boolean): string {
   const lanes = ['x', 'y', 'z', 'w'].map((lane, i) => ({ lane, i }));
   const biased = (lane: string, i: number): string =>

@@ -1,4 +1,4 @@
-/** Rows of a matrix read and written four neighbours at a time, whatever its width and alignment. */
+/** Rows of a matrix read and written four neighbors at a time, whatever its width and alignment. */
 const FOUR = [0, 1, 2, 3] as const;
 
 export interface EdgedLoad {
@@ -13,7 +13,7 @@ export interface EdgedLoad {
 }
 
 /**
- * WGSL of `load_<name>(outer, inner) -> vec4`: four neighbours along the inner axis, 0 beyond the
+ * WGSL of `load_<name>(outer, inner) -> vec4`: four neighbors along the inner axis, 0 beyond the
  * ends. Without branches: adapters that run on a CPU pay for one as for dozens of instructions.
  */
 export function edgedLoad(
@@ -51,7 +51,7 @@ export const rowLoader = (
   });
 
 /**
- * WGSL of `add_<name>(row, column, value, adds)`: writes four neighbours of a row-major array
+ * WGSL of `add_<name>(row, column, value, adds)`: writes four neighbors of a row-major array
  * [rows, width], added to what is there if `adds`; nothing beyond its edges.
  */
 export function rowAdder(

@@ -6,7 +6,7 @@
  * four columns, x and where it has two the one `across` further, and one row, or four rows 4y…4y+3,
  * and where it has more the four `4·down` further, and so on. A step of the depth is then, in the widest tile, four
  * vector reads for 16 vector fused multiply-adds. Groups lie turned by the quarter of the depth they
- * belong to: neighbouring threads store to different banks.
+ * belong to: neighboring threads store to different banks.
  *
  * A sum is one chain of fused multiply-adds along the depth, in order, from 0: its bits depend
  * neither on the place in the tile nor on the tile. So a tile may be chosen by the number of rows.
@@ -47,7 +47,7 @@ export const tilePlace = (tile: SumTile): string => `
   let x = at.index % ${across(tile)}u;
   let y = at.index / ${across(tile)}u;`;
 
-/** One of a thread's sums: four neighbouring columns of a row, both counted in the tile. */
+/** One of a thread's sums: four neighboring columns of a row, both counted in the tile. */
 export interface TileSum {
   readonly row: string;
   readonly column: string;

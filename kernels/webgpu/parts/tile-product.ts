@@ -124,7 +124,7 @@ export function product({ shape, into, a, b }: ProductOptions): string {
       (before, lane) => `fma(vec4f(a.${lane}), b${lane}, ${before})`,
       sum,
     );
-  // Columns 4·lane … 4·lane + 3 lie a quarter apart, so that lanes read neighbouring rows.
+  // Columns 4·lane … 4·lane + 3 lie a quarter apart, so that lanes read neighboring rows.
   return `
   for (var first = 0u; first < p.groups; first += ${width}u) {
     workgroupBarrier();

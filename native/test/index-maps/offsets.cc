@@ -43,7 +43,7 @@ CHECK("offsets: sums of more than 2^32 elements end where the arrays end") {
   expectSame("y", last[2], alone.data(), COUNT);
 }
 
-CHECK("offsets: rows are normalised beyond 2^32 elements, by a warp and by a block") {
+CHECK("offsets: rows are normalized beyond 2^32 elements, by a warp and by a block") {
   for (const int64_t D : {128, 2048}) {
     const int64_t N = HUGE_COUNT / D + 5;
     Sparse x(N * D * 2), y(N * D * 2);

@@ -42,7 +42,7 @@ struct Layout {
   int64_t count() const { return (int64_t)spans.size() / 2; }
 };
 
-// Slots of rows, neighbours of which begin with the same now and then; `own`: slots nobody shares.
+// Slots of rows, neighbors of which begin with the same now and then; `own`: slots nobody shares.
 Slots drawSlots(Draw& draw, int64_t rows, int64_t slots) {
   Slots all;
   for (int64_t n = 0; n < rows; n++) {

@@ -19,6 +19,9 @@ const ops = [...opsCatalog, ...attentionCatalog, ...logprobCatalog].filter((op) 
   webGpuKernels.some((kernel) => kernel.op === op.id),
 );
 
+/** Of N values in blocks of 256: their codes, four in a word, and scales. */
+const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
+
 /** Of 64 KiB bindings: every matrix is bound in slices, with a remainder. */
 const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   adamwStep: [{ dims: { N: 40_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
@@ -28,11 +31,13 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { T: 300, H: 4, G: 2, D: 32, S: 7, P: 3 } },
     { dims: { T: 300, H: 2, G: 2, D: 35, S: 1, P: 3 }, scalars: { window: 40 } },
   ],
+  axpby: [{ dims: { N: 40_003 }, scalars: { a: 0.1, b: 0.9 } }],
   // A cache of two slices; then heads of q of two.
   attentionDecode: [
     { dims: { N: 3, H: 4, G: 1, D: 34, C: 600, R: 4, U2: 2, O: 4 } },
     { dims: { N: 40, H: 16, G: 1, D: 32, C: 40, R: 40, U2: 2, O: 41 } },
   ],
+  dequantizeBlocks: [{ dims: blocks(70_003) }],
   embedding: [{ dims: { V: 150, D: 150, E: 10, N: 200 } }],
   gatherRows: [{ dims: { N: 150, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 150, D: 129 } }],
@@ -45,9 +50,11 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   linearLogprob: [{ dims: { N: 150, D: 40, V: 700 } }],
   linearSample: [{ dims: { N: 150, D: 40, V: 700, Q: 4 } }],
   mergeStates: [{ dims: { T: 300, H: 2, D: 33 } }],
+  quantizeBlocks: [{ dims: blocks(70_003) }],
   rmsNorm: [{ dims: { N: 150, D: 129 } }],
   rotary: [{ dims: { T: 150, H: 4, D: 34, E: 17 } }],
   scatterRows: [{ dims: { C: 150, D: 150, N: 150 } }],
+  sign: [{ dims: { N: 40_003 } }],
   swiglu: [{ dims: { N: 150, D: 129 } }],
 };
 

@@ -180,7 +180,7 @@ describe('an asynchronous run', () => {
 });
 
 describe('a run with a curriculum', () => {
-  it('goes on with the tasks it has measured when it was killed', async () => {
+  it('continues with the tasks it has measured when it was killed', async () => {
     const settings = [
       ...common,
       'scheduler=difficulty-prefilter',

@@ -71,7 +71,7 @@ describe('an engine for rollouts', () => {
     const tokens = join(local, 'checkpoints', 'step-000010', 'policy');
     const { status, output } = saccade('doctor', '--engine', url, '--tokens', tokens);
     expect(status, output).toBe(0);
-    expect(output).toMatch(/yes {2}pictures +beside token ids/);
+    expect(output).toMatch(/yes {2}images +beside token ids/);
   }, 120_000);
 
   it('is given the weights of every step, and trains the run that a run by itself is', () => {

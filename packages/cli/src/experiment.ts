@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { EventSink } from '@saccade/core';
 import {
+  drawExperimentCurves,
   drawExperimentPage,
-  drawExperimentPicture,
   experiments,
   type PartResult,
   planExperiment,
@@ -38,11 +38,11 @@ export function addExperiment(program: Command): void {
       'after',
       `
 Examples:
-  saccade experiment                                what there is
+  saccade experiment                                the list of experiments
   saccade experiment reward-shaping                 all of it
   saccade experiment reward-shaping --steps 10 --out runs/short
 
-Called again, it goes on where it was stopped; the page is written after every run.`,
+Called again, it continues where it stopped; the page is written after every run.`,
     )
     .action((name: string | undefined, flags: ExperimentFlags) =>
       name === undefined ? list() : run(name, flags),
@@ -67,7 +67,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
   const page = join(directory, 'report.html');
   const write = (results: readonly PartResult[]): void => {
     writeFileSync(page, drawExperimentPage(experiment, results, commandOf(name, flags)));
-    writeFileSync(join(directory, 'curves.svg'), drawExperimentPicture(experiment, results));
+    writeFileSync(join(directory, 'curves.svg'), drawExperimentCurves(experiment, results));
   };
   // Each run has clocks of its own: what is left of one says nothing about the next.
   let progress = terminalProgress({ stream: process.stderr });
@@ -90,7 +90,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
       },
     });
     if (!isDone) {
-      console.log('Stopped with a checkpoint. Call the same command to go on.');
+      console.log('Stopped with a checkpoint. Call the same command to continue.');
       process.exitCode = INTERRUPTED;
       return;
     }
@@ -103,7 +103,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
   }
 }
 
-/** The command as somebody would type it again. */
+/** The command as a person would type it. */
 function commandOf(name: string, { set, seed, steps }: ExperimentFlags): string {
   return [
     `npx saccade experiment ${name}`,

@@ -12,9 +12,10 @@ export interface Explanation {
 /** Facts and remedies for what the operating system says. */
 const SYSTEM_ERRORS: Readonly<Record<string, (path: string) => string>> = {
   ENOSPC: (path) =>
-    `The disk is full${path}. Free some space, then go on with --resume; ` +
+    `The disk is full${path}. Free some space, then continue with --resume; ` +
     'the checkpoints written so far are intact.',
-  EDQUOT: (path) => `The disk quota is used up${path}. Free some space, then go on with --resume.`,
+  EDQUOT: (path) =>
+    `The disk quota is used up${path}. Free some space, then continue with --resume.`,
   EACCES: (path) => `No permission${path}. Choose another directory with --out.`,
   EROFS: (path) => `The file system is read-only${path}. Choose another directory with --out.`,
   ENOTDIR: (path) => `A file stands where a directory is needed${path}. Choose another path.`,

@@ -14,7 +14,7 @@ import { ConfigError } from '@saccade/core';
 import { describeValue } from '@saccade/core/settings';
 import type { Command } from 'commander';
 
-/** The project as it stands in the package; beside `src` and `dist`. */
+/** The template of the project, beside `src` and `dist`. */
 const template = fileURLToPath(new URL('../template', import.meta.url));
 
 /** npm leaves .gitignore out of packages, so the template has it under another name. */
@@ -43,7 +43,7 @@ Examples:
       const below = relative(process.cwd(), target) || '.';
       const shown = below.startsWith('..') ? target : below;
       console.log(
-        `Wrote ${target}. Go on with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
+        `Wrote ${target}. Continue with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
           '  npx saccade train ./my-recipe.ts',
       );
     });

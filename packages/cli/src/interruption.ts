@@ -18,7 +18,7 @@ export function listenForInterruption(onEvent: EventSink): Interruption {
     if (isRequested) {
       onEvent({
         kind: 'warning',
-        message: `${signal} again: stopped at once. The last checkpoint stands; go on with --resume.`,
+        message: `${signal} again: stopped at once. The last checkpoint stands; continue with --resume.`,
       });
       process.exit(STOPPED);
     }

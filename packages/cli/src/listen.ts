@@ -37,7 +37,7 @@ export function addListenOptions(command: Command, defaults: ListenDefaults): Co
       'more names by which clients may ask, e.g. of a proxy; without ports',
       [],
     )
-    .option('--anyone', 'serve everybody who reaches the address, without a token')
+    .option('--anyone', 'serve every client that reaches the address, without a token')
     .option('--grace-seconds <n>', 'how long running calls may finish at the end', wholeNumber, 30);
 }
 

@@ -80,7 +80,7 @@ describe('a run', () => {
     expect(existsSync(join(killed, 'report.html'))).toBe(true);
   }, 600_000);
 
-  it('finishes its step and says how to go on when it is interrupted', async () => {
+  it('finishes its step and says how to continue when it is interrupted', async () => {
     const directory = join(root, 'interrupted');
     // No checkpoint and no evaluation comes before the end, so that nothing else lets the signal in.
     const long = ['--set', 'sft.updates=400', '--set', 'checkpoint.everySftUpdates=400'];

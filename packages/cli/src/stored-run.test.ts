@@ -68,7 +68,7 @@ describe('the audit of a run', () => {
     expect(page).toContain('<svg');
   });
 
-  it('goes on where a last line is cut short or there is no configuration, and says so', async () => {
+  it('continues where a last line is cut short or there is no configuration, and says so', async () => {
     await writeStoredRun(directory, { steps: 2, plays, keepsMetadata: false });
     await appendFile(join(directory, 'trajectories/step-000002.jsonl'), '{"id":"cut sh');
     await rm(join(directory, 'config.json'));

@@ -46,7 +46,7 @@ function describeMetrics(values: Readonly<Record<string, number>>): string {
     .join('  ');
 }
 
-/** The surrogate's value is about 0 on-policy whatever happens: it tells nobody anything. */
+/** The surrogate's value is about 0 on-policy whatever happens, so it is not shown. */
 function isMeaningless(name: string, values: Readonly<Record<string, number>>): boolean {
   return name === 'loss' && values.reward !== undefined;
 }

@@ -1,4 +1,4 @@
-/** `saccade train`: runs a recipe, or goes on with a run. */
+/** `saccade train`: runs a recipe, or continues with a run. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
@@ -41,7 +41,7 @@ export function addTrain(program: Command): void {
     .option('--seed <n>', 'seed of every random stream', wholeNumber)
     .option('--steps <n>', 'reinforcement-learning steps', wholeNumber)
     .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
-    .option('--resume <directory>', 'go on with the run in this directory')
+    .option('--resume <directory>', 'continue with the run in this directory')
     .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
     .addHelpText(
       'after',
@@ -55,7 +55,7 @@ Examples:
   saccade train ./my-recipe.ts                      a recipe of your own; see saccade init
   saccade train --resume runs/pyvision-image-nano-seed1
 
-Ctrl-C finishes the step, saves a checkpoint and says how to go on; a second Ctrl-C stops at once.
+Ctrl-C finishes the step, saves a checkpoint and says how to continue; a second Ctrl-C stops at once.
 At the end open report.html in the run directory.`,
     )
     .action((recipe: string, flags: TrainFlags) => run(recipe, flags));
@@ -95,7 +95,9 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
       isStopRequested: interruption.isRequested,
     });
     if (!result.isFinished) {
-      console.log(`Stopped with a checkpoint. Go on with: npx saccade train --resume ${directory}`);
+      console.log(
+        `Stopped with a checkpoint. Continue with: npx saccade train --resume ${directory}`,
+      );
       process.exitCode = INTERRUPTED;
       return;
     }

@@ -32,6 +32,10 @@ export interface TurnCode {
   readonly result?: Pick<ToolResult, 'kind' | 'errorLine'>;
 }
 
+/**
+ * How the sandbox of a protocol behaves, as far as `analyzeCode` has to know: whether variables
+ * persist, which modules are bound, and which images count as shown to the model.
+ */
 export interface AnalysisOptions {
   /** Whether variables stay from turn to turn. Default true. */
   readonly isPersistent?: boolean;
@@ -184,7 +188,7 @@ function showIfImage(session: Session, value: Value | undefined): void {
 }
 
 /**
- * What the code of a trajectory did. Code that is an argument of typed calls starts anew on the
+ * What the code of a trajectory did. Code that is an argument of typed calls starts afresh on the
  * image each call names, as CodeVision's tool has it; then the options' names do not apply.
  *
  * @param options.inputs default: the images of the prompt, each its own canonical frame

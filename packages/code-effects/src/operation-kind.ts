@@ -19,7 +19,7 @@ export type OperationFamily =
 
 /**
  * The orientation kinds and those of `enhance` bear the names of CodeVision's tool classification
- * (arXiv:2512.03746, its code); `rotate` is an angle that is no quarter turn. Turns count
+ * (arXiv:2512.03746, its code); `rotate` is an angle that is not a quarter turn. Turns count
  * counter-clockwise, as Pillow's do: OpenCV's ROTATE_90_CLOCKWISE is `rotate_270`.
  */
 export type OperationKind =

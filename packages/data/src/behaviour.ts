@@ -13,14 +13,18 @@ export interface DemonstrationMix {
   readonly lookAtNothing: number;
   /** Probability, after the digit was seen, of answering instead of looking on. */
   readonly answerAfterSeeing: number;
-  /** Probability, while the digit was not seen, of answering all the same. */
+  /** Probability, while the digit was not seen, of answering anyway. */
   readonly answerAfterMissing: number;
-  /** Whether who looks on after the last card begins again with the first, instead of answering. */
+  /** Whether a look after the last card goes back to the first card, instead of answering. */
   readonly beginsAgain: boolean;
   /** Looks at most. */
   readonly maxLooks: number;
 }
 
+/**
+ * A mix to start from: 30 % of the demonstrations answer without a look, and a tenth of the looks
+ * go to an empty place. The recipes set their own.
+ */
 export const defaultMix: DemonstrationMix = {
   answerWithoutLooking: 0.3,
   lookAtNothing: 0.1,
@@ -32,7 +36,7 @@ export const defaultMix: DemonstrationMix = {
 
 /**
  * Tours: every card is visited until the digit was seen, and half of the time one more after it. They
- * go round again, so that a look after the last card is no new situation.
+ * start over after the last card, so that a look after it is not a new situation.
  */
 export const tourMix: DemonstrationMix = {
   answerWithoutLooking: 0,

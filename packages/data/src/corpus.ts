@@ -15,7 +15,7 @@ import { answerText, stepTexts } from './turn-text.ts';
 const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
 const corpusTask = { id: 'corpus', question: '', answer: '0', metadata: {} };
 
-/** An execution that showed a picture. */
+/** An execution that showed an image. */
 const looked = {
   kind: 'ok' as const,
   stdout: '',
@@ -89,7 +89,7 @@ function promptTexts(protocol: Protocol, task: Task): readonly string[] {
   return [...(system === undefined ? [] : [`system\n${system}`]), ...turnTexts(user)];
 }
 
-/** The texts of a user turn as they are tokenised: the first one follows the role's name. */
+/** The texts of a user turn as they are tokenized: the first one follows the role's name. */
 function turnTexts(parts: readonly MessagePart[]): readonly string[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   return texts.map((text, i) => (i === 0 ? `user\n${text}` : text));

@@ -2,6 +2,10 @@
 import { count, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/**
+ * The section `evaluation` of a run's settings: how many tasks, at which temperature, how often,
+ * and how many trajectories are kept.
+ */
 export const evaluationSettings = z.strictObject({
   count: count({
     min: 1,
@@ -39,6 +43,14 @@ export const evaluationSettings = z.strictObject({
     about:
       'A crop that overlaps with the task’s box this much shows what is asked about, in metrics.',
   }),
+  shownShare: quantity({
+    min: 0.01,
+    max: 1,
+    default: 0.5,
+    unit: 'share',
+    about: 'Share of the task’s box that a crop has to cover to be no error of place (errors/E4).',
+  }),
 });
 
+/** The values of the section `evaluation`, with defaults filled in. */
 export type EvaluationSettings = SettingsOf<typeof evaluationSettings>;

@@ -19,7 +19,7 @@ import type { EvaluationSettings } from './evaluation-settings.ts';
  *
  * Metrics decide nothing, so what goes wrong is a warning and no error.
  *
- * @param onWarning is told why there are none
+ * @param onWarning receives the reason if there are none
  */
 export function faithfulnessOf(
   results: readonly ScoredGroupResult[],

@@ -2,11 +2,12 @@
 import { type AdvantagedTrajectory, isBroken } from '@saccade/schedulers';
 import { isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
 
+/** Arithmetic mean; 0 for an empty list. Use `meanOf` where 0 would be read as a measurement. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A mean over what may be nothing: absent then, as 0 would be a claim. */
+/** A mean by name; absent for an empty list, where 0 would look like a measurement. */
 export function meanOf(name: string, values: readonly number[]): Record<string, number> {
   return values.length === 0 ? {} : { [name]: mean(values) };
 }
@@ -23,8 +24,8 @@ export function countLooks({ turns }: Trajectory): number {
 
 /** Tokens that stand for images in the context, those of the prompt included. */
 export function visualTokens({ segments }: Trajectory): number {
-  const pictures = segments.flatMap(({ images }) => images);
-  return pictures.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  const images = segments.flatMap((segment) => segment.images);
+  return images.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
 }
 
 /** Tokens the model wrote. */

@@ -46,7 +46,7 @@ function rlValues(metrics: readonly MetricsRow[], name: string): readonly (numbe
 }
 
 describe('a comparison of algorithms', () => {
-  it('trains each from one cold start on the same tasks, and goes on where it was stopped', async () => {
+  it('trains each from one cold start on the same tasks, and continues where it stopped', async () => {
     const names = ['pyvision-rl', 'ppo', 'gspo', 'clip-cov'];
     const plan = planComparison({
       vary: `algorithm=${names.join(',')}`,
@@ -104,7 +104,7 @@ describe('a comparison of algorithms', () => {
     expect(() => plan('sft.updates=1,2')).toThrow(/changes sft, which the cold start is made with/);
   });
 
-  it('does not go on with a run of another configuration', async () => {
+  it('does not continue with a run of another configuration', async () => {
     const plan = planComparison({
       vary: 'algorithm=pyvision-rl,ppo',
       base,

@@ -114,7 +114,7 @@ export interface CompareOptions {
 }
 
 /**
- * Does what is still to do of a comparison: finished runs stay as they are, others go on.
+ * Does what is still to do of a comparison: finished runs stay as they are, others continue.
  *
  * @returns the finished runs; fewer than planned if a person asked for a stop
  * @throws ConfigError if a directory holds a run with another configuration
@@ -141,7 +141,7 @@ export async function compare(
   return runs;
 }
 
-/** Runs or goes on with one run; false if it was stopped. */
+/** Runs or continues with one run; false if it was stopped. */
 async function finish(
   { directory, run }: Pick<Variant, 'directory' | 'run'>,
   { python, source, onEvent, isStopRequested }: CompareOptions,

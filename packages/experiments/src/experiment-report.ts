@@ -23,7 +23,7 @@ import { drawTradeOffTable, tradeOffChart } from './trade-off.ts';
 const ENDS = 5;
 
 /** The image: headings, legends and charts of all parts. */
-export function drawExperimentPicture(
+export function drawExperimentCurves(
   experiment: Experiment,
   results: readonly PartResult[],
 ): string {
@@ -161,7 +161,7 @@ export function endsOf(
   return `${format(mean(values.slice(0, ENDS)))} → ${format(mean(values.slice(-ENDS)))}`;
 }
 
-/** Colours of more runs than a report has, and room around lists and headings. */
+/** Colors of more runs than a report has, and room around lists and headings. */
 const MORE_STYLE = `
 .part > ul { margin: 0 0 .8rem 1.2rem; font-size: .9rem; }
 .part > h3 { margin: 1.4rem 0 .4rem; }

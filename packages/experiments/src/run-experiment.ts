@@ -107,7 +107,7 @@ export interface RunExperimentOptions extends CompareOptions {
 }
 
 /**
- * Does what is still to do: finished runs stay as they are, others go on. Called again after a stop
+ * Does what is still to do: finished runs stay as they are, others continue. Called again after a stop
  * it continues there.
  *
  * @returns whether all of it is done

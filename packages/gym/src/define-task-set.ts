@@ -27,7 +27,7 @@ export interface TaskSetDefinition<Name extends string, Schema extends SettingsS
   create(settings: SettingsOf<Schema>): Omit<TaskSet, 'name' | 'description'>;
 }
 
-/** A task set of one's own, for catalogs and recipes. */
+/** Defines your own task set, for catalogs and recipes. */
 export function defineTaskSet<const Name extends string, Schema extends SettingsSchema>(
   definition: TaskSetDefinition<Name, Schema>,
 ): TaskSetUnit<Schema> & { readonly name: Name } {

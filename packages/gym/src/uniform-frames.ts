@@ -3,7 +3,7 @@ import { ConfigError, DataError } from '@saccade/core';
 import { type Sandbox, SandboxError } from '@saccade/sandbox';
 import type { Task, TaskImage, TaskSet, TaskVideo } from './task.ts';
 
-/** Images of one execution; every sandbox keeps so many. */
+/** Images of one execution; every sandbox keeps this many. */
 const AT_ONCE = 4;
 
 /**

@@ -2,6 +2,7 @@
 import { choice, count, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/** The section `coefficients` of a run's settings. */
 export const coefficientSettings = z.strictObject({
   klControl: choice(['fixed', 'adaptive'], {
     default: 'fixed',
@@ -62,4 +63,5 @@ export const coefficientSettings = z.strictObject({
   }),
 });
 
+/** The values of the section `coefficients`, with defaults filled in. */
 export type CoefficientSettings = SettingsOf<typeof coefficientSettings>;

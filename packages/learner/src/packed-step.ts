@@ -13,7 +13,7 @@ export interface PackStepOptions {
   readonly images: ModelImages;
   /** Most packed tokens in a micro-batch. */
   readonly microBatchTokens: number;
-  /** Whether a group's prompt stands once. */
+  /** Whether a group's prompt is packed once. */
   readonly sharedPrefix: boolean;
   /** Minibatches, each of whole groups. */
   readonly minibatches: number;
@@ -25,7 +25,7 @@ export interface StepRange {
   readonly tokens: readonly [number, number];
 }
 
-/** What one call to the policy scores, and where it stands in the step. */
+/** What one call to the policy scores, and its position in the step. */
 export interface StepMicroBatch extends StepRange {
   readonly packed: MicroBatch['packed'];
   /** Packed tokens, scored or not: what the policy computes. */

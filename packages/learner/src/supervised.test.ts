@@ -87,7 +87,7 @@ describe('createSupervisedLearner', () => {
     const passes = [all.slice(0, 12), all.slice(12)];
     for (const pass of passes) expect(new Set(pass).size).toBe(12);
     expect(passes[1]).not.toEqual(passes[0]);
-    // A run that is resumed goes on with the examples it would have seen.
+    // A run that is resumed continues with the examples it would have seen.
     expect(await shown([4, 5])).toEqual(all.slice(16));
     expect(await shown([0, 1, 2], 2)).not.toEqual(passes[0]);
   });

@@ -39,7 +39,7 @@ export class FreeRunning extends InFlight {
   }
 
   restart(taskId: string): void {
-    // What it was at sees that it was stopped, lets go, and its loop goes on with the new one.
+    // The old rollout sees that it was stopped and ends; the loop continues with the new one.
     for (const sample of this.find(taskId)?.samples ?? []) {
       if (sample.trajectory === undefined) sample.renew();
     }

@@ -8,7 +8,7 @@ import { baselinesPerTask } from './baseline.ts';
 import type { Run } from './run.ts';
 import type { TaskIndex } from './training-tasks.ts';
 
-/** A trajectory in flight, as JSON; ledgers stand beside it under their ids. */
+/** A trajectory in flight, as JSON; ledgers are stored separately, by id. */
 export interface StoredSample {
   readonly restarts: number;
   readonly spent: RetryBudgets;
@@ -117,7 +117,7 @@ export class InFlightSample {
   readonly isBaseline: boolean;
   trajectory: Trajectory | undefined;
   rollout: ResumableRollout;
-  /** Times it was begun anew. */
+  /** Times it was restarted. */
   restarts: number;
   readonly #open: (stop: AbortSignal) => ResumableRollout;
   #controller = new AbortController();
@@ -142,7 +142,7 @@ export class InFlightSample {
     this.#open = (stop) => {
       const rollout = new ResumableRollout(policy, parts.makeEnv, task, {
         seed: config.seed,
-        // A rollout begun anew is another draw, and its requests do not meet those it gave up.
+        // A restarted rollout has other random numbers, and its requests do not mix with those it gave up.
         stream: `train/${ordinal}${this.restarts === 0 ? '' : `r${this.restarts}`}`,
         sampleIndex,
         isBaseline,

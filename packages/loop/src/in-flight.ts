@@ -11,12 +11,12 @@ import { InFlightTask, type StoredTask } from './in-flight-task.ts';
 import type { Run } from './run.ts';
 import type { TaskIndex, TrainingTasks } from './training-tasks.ts';
 
-/** Who is told of what happens in flight. */
+/** Receives what happens in flight. */
 export interface FlightListener {
   post(event: ScheduleEvent): void;
   /** A group has been scored, whatever came of it; its event follows. */
   scored(result: ScoredGroupResult, task: Task): void;
-  /** Something broke that is no failure of a rollout. */
+  /** Something broke that is not a failure of a rollout. */
   fail(error: unknown): void;
 }
 
@@ -35,7 +35,7 @@ export interface FlightOptions {
   readonly listener: FlightListener;
 }
 
-/** Rolls out what it is told to. */
+/** Rolls out the tasks it is given. */
 export abstract class InFlight {
   protected readonly options: FlightOptions;
   /** In the order in which they began. */
@@ -114,7 +114,7 @@ export abstract class InFlight {
     return this.tasks.find(({ task, isOver }) => task.id === taskId && !isOver);
   }
 
-  /** Scores what has ended of a task, and says what became of it. */
+  /** Scores the finished trajectories of a task, and reports the result. */
   protected async report(task: InFlightTask): Promise<void> {
     const { run, listener } = this.options;
     const { group } = task;

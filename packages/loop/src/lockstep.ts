@@ -74,7 +74,9 @@ export class Lockstep extends InFlight {
     await this.#settle();
   }
 
-  /** Who takes a turn: those under way, then others in their order while there is room. */
+  /**
+   * The trajectories that take a turn: those in flight, then others in order while there is room.
+   */
   #active(): readonly InFlightSample[] {
     const open = this.tasks
       .flatMap(({ samples }) => samples)

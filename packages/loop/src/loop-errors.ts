@@ -1,4 +1,4 @@
-/** The errors that end a run in either loop: each says the first cause, and how to go on. */
+/** The errors that end a run in either loop. Each names the first cause and the remedy. */
 import { StateError } from '@saccade/core';
 import type { ScoredGroupResult } from '@saccade/rewards';
 import type { Failure } from '@saccade/trajectory';

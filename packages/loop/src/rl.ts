@@ -107,7 +107,7 @@ async function gather(run: Run, schedule: Schedule): Promise<Gathered> {
     }
     rounds++;
     const next = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
-    // A task that was measured in this step is drawn anew, not the same once more.
+    // A task that was measured in this step is sampled with new random numbers.
     const visit = Math.max(...next.map(({ id }) => seen.get(id) ?? 0));
     const scored = await rollOut(run, next, visit);
     for (const [i, task] of next.entries()) {

@@ -1,4 +1,4 @@
-/** The parts of a run, as its loops use them: interfaces, never a class of theirs. */
+/** The parts of a run as its loops use them: interfaces, so that any implementation fits. */
 import type { Algorithm } from '@saccade/algorithms';
 import type { ColdStart } from '@saccade/data';
 import type { EvaluatedParts, EvaluationSettings } from '@saccade/eval';
@@ -31,6 +31,10 @@ export interface StagePolicy extends Policy {
   resetOptimizer(): void;
 }
 
+/**
+ * Everything a run trains with, opened and ready. The loops know these interfaces only, so any
+ * policy, algorithm or scheduler that implements them can be trained.
+ */
 export interface RunParts extends EvaluatedParts {
   readonly policy: StagePolicy;
   readonly protocol: Protocol;

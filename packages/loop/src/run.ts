@@ -4,15 +4,19 @@ import type { EvaluatedRun } from '@saccade/eval';
 import type { Learner, LearnOptions, LearnResult } from '@saccade/learner';
 import type { RunParts, RunSections } from './run-parts.ts';
 
+/**
+ * A run while it trains: what the cold start, the reinforcement-learning loops and the evaluations
+ * share. Its `state` says how far it is, and is what a checkpoint stores.
+ */
 export interface Run extends EvaluatedRun {
   readonly config: RunSections;
   readonly parts: RunParts;
   readonly learner: Learner;
-  /** True once a person asked for a stop. */
+  /** Whether a stop was requested. */
   readonly isStopRequested: () => boolean;
-  /** The checkpoint it goes on from; absent where it begins. */
+  /** The checkpoint it continues from; absent where it begins. */
   readonly resumedFrom?: string;
-  /** Adds to a checkpoint what the scheduling of the moment has to find there again. */
+  /** Adds the state of the scheduling to a checkpoint. */
   saveSchedule?: (directory: string) => Promise<void>;
 }
 
@@ -21,7 +25,7 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Adds what was learned to the run's books; gives the metrics. */
+/** Adds the tokens of a learning step to the run's state, and returns its metrics. */
 export function noteLearned(
   run: Run,
   { metrics, tokenCount, skippedUpdates, coefficients }: LearnResult,

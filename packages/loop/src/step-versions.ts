@@ -14,7 +14,7 @@ export class StepVersions {
     this.#policy = policy;
   }
 
-  /** From the weights that the policy now has on, so many batches have been learned from. */
+  /** Records that the present weights have learned from `batches` batches. */
   begin(batches: number): void {
     this.#starts.push({ policyVersion: this.#policy.version, batches });
   }

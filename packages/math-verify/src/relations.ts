@@ -29,7 +29,7 @@ export function resolveRelations(a: Expression, e: Expression, budget: Budget): 
     return isSameName && areEqualSets(solvedA, solvedE, budget);
   }
   if (a.kind === 'relation' && e.kind === 'relation') return compareBoth(a, e, budget);
-  // An equation that is asked for is not its right side: 0 is no answer to x + y = 0.
+  // An equation that is asked for is not its right side: 0 is not an answer to x + y = 0.
   if (e.kind === 'relation' && !isDefinition(e)) return false;
   const stated = a.kind === 'relation' ? statedBy(a, budget) : statedBy(e, budget);
   if (stated === undefined) return false;

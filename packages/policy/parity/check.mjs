@@ -1,5 +1,5 @@
 // Compares Saccade's Qwen2.5-VL with Hugging Face transformers, in both directions, on text and
-// pictures: weights written here are read there, and weights written there are read here.
+// images: weights written here are read there, and weights written there are read here.
 //
 //   node packages/policy/parity/check.mjs --python path/to/python
 //
@@ -24,7 +24,7 @@ import sharp from 'sharp';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const GATE = 1e-4;
-// Resizing gives Pillow's very bytes; what is left is the rounding of the normalisation.
+// Resizing gives Pillow's very bytes; what is left is the rounding of the normalization.
 const PIXEL_GATE = 1e-6;
 
 const flag = process.argv.indexOf('--python');
@@ -46,14 +46,14 @@ const processor = new QwenProcessor(
   { ...qwenImageProcessor, maxPixels: 140 * 140 },
 );
 const nano = nanoConfig(320, processor.tokens);
-// A window smaller than the pictures, so that windowed attention is part of the comparison.
+// A window smaller than the images, so that windowed attention is part of the comparison.
 const config = {
   ...nano,
   vision: { ...nano.vision, windowSize: 56, fullAttentionBlocks: [1] },
 };
 const device = openDevice(nativeBackend());
 
-async function picture(width, height, seed) {
+async function makeImage(width, height, seed) {
   const random = randomAt(seed, 'picture');
   const pixels = Buffer.from(
     Uint8Array.from({ length: width * height * 3 }, (_, i) =>
@@ -67,13 +67,13 @@ async function picture(width, height, seed) {
 }
 
 async function inputs() {
-  const a = await picture(300, 210, 1);
-  const b = await picture(56, 56, 2);
+  const a = await makeImage(300, 210, 1);
+  const b = await makeImage(56, 56, 2);
   const text = (content) => ({ kind: 'text', text: content });
   const shown = ({ image }) => ({ kind: 'image', image });
-  const prompt = (parts, pictures) => ({
+  const prompt = (parts, images) => ({
     ...processor.encodePrompt(parts),
-    pngs: pictures.map(({ png }) => png),
+    pngs: images.map(({ png }) => png),
     message: parts.map((part) =>
       part.kind === 'image' ? { type: 'image' } : { type: 'text', text: part.text },
     ),
@@ -131,8 +131,8 @@ for (const direction of ['read', 'write']) {
       message,
       tokenCounts: images.map((image) => image.tokenCount),
       images: pngs.map((png, j) => {
-        writeFileSync(join(directory, `picture-${i}-${j}.png`), png);
-        return `picture-${i}-${j}.png`;
+        writeFileSync(join(directory, `image-${i}-${j}.png`), png);
+        return `image-${i}-${j}.png`;
       }),
     }));
     writeFileSync(join(directory, 'inputs.json'), JSON.stringify(list));
@@ -146,7 +146,7 @@ for (const direction of ['read', 'write']) {
     }
     const author = direction === 'read' ? 'our weights in transformers' : 'their weights here';
     for (const [i, item] of items.entries()) {
-      const kind = item.pngs.length === 0 ? 'text' : `${item.pngs.length} picture(s)`;
+      const kind = item.pngs.length === 0 ? 'text' : `${item.pngs.length} image(s)`;
       const theirs = readFloats(join(directory, `logprobs-${i}.f32`));
       const ours = await allLogprobs(policy, item);
       report(`${author}, ${kind}, log-probs`, largestDifference(ours, theirs), GATE);
@@ -157,7 +157,7 @@ for (const direction of ['read', 'write']) {
       item.images.forEach((image, j) => {
         const pixels = readFloats(join(directory, `pixels-${i}-${j}.f32`));
         const error = largestDifference(image.patches, pixels);
-        if (direction === 'read') report(`picture ${i}.${j}, pixel values`, error, PIXEL_GATE);
+        if (direction === 'read') report(`image ${i}.${j}, pixel values`, error, PIXEL_GATE);
       });
     }
     policy.dispose();

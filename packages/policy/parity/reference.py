@@ -4,8 +4,8 @@
     reference.py write DIR        make a random model, save it to DIR/model, give its log-probs
 
 Log-probs of every vocabulary entry at every position go to DIR/logprobs-<i>.f32, pixel values of
-each picture to DIR/pixels-<i>-<j>.f32; `read` also renders each message with the saved chat template
-and tokenises it, to DIR/tokens-<i>.json.
+each image to DIR/pixels-<i>-<j>.f32; `read` also renders each message with the saved chat template
+and tokenizes it, to DIR/tokens-<i>.json.
 """
 import json
 import sys
@@ -23,7 +23,7 @@ except ImportError:
 
 
 def render(tokenizer: PreTrainedTokenizerFast, item: dict) -> list[int]:
-    """Tokens of one user message, each picture's placeholder as often as the picture has tokens."""
+    """Tokens of one user message, each image's placeholder as often as the image has tokens."""
     messages = [{"role": "user", "content": item["message"]}]
     text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
     first, *rest = text.split("<|image_pad|>")
@@ -64,11 +64,11 @@ def main(mode: str, directory: Path) -> None:
         tokens = torch.tensor([item["tokens"]])
         arguments = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
         if item["images"]:
-            pictures = [Image.open(directory / name).convert("RGB") for name in item["images"]]
-            for j, picture in enumerate(pictures):
-                one = processor(images=[picture], return_tensors="pt")["pixel_values"]
+            images = [Image.open(directory / name).convert("RGB") for name in item["images"]]
+            for j, image in enumerate(images):
+                one = processor(images=[image], return_tensors="pt")["pixel_values"]
                 one.numpy().astype(np.float32).tofile(directory / f"pixels-{i}-{j}.f32")
-            pixels = processor(images=pictures, return_tensors="pt")
+            pixels = processor(images=images, return_tensors="pt")
             arguments["pixel_values"] = pixels["pixel_values"].float()
             arguments["image_grid_thw"] = pixels["image_grid_thw"]
             arguments["mm_token_type_ids"] = (tokens == model.config.image_token_id).int()

@@ -1,8 +1,10 @@
-/** What a trainer hands to a policy: packed segments, and the tokens to score. */
+/** The batch that a trainer passes to a policy: packed segments, and the tokens to score. */
 
-/** An image as the vision tower takes it. */
+/** An image prepared for the vision tower. */
 export interface ModelImage {
-  /** [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalized pixels, patches in merge order. */
+  /**
+   * [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalized pixels, patches in merge order.
+   */
   readonly patches: Float32Array;
   /** Patches per column and per row. */
   readonly gridHeight: number;
@@ -46,7 +48,7 @@ export interface LossAndGradients {
   readonly gradValues?: Float32Array;
 }
 
-/** What a policy says of a batch's targets. */
+/** A policy's scores of a batch's targets. */
 export interface Scores {
   /** [N] nats. */
   readonly logprobs: Float32Array;

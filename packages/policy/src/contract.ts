@@ -1,8 +1,9 @@
-/** What every policy must keep, as plain functions that throw; any engine's tests may call them. */
+/** The contract of policies, as functions that throw, for the tests of any policy. */
 import { SaccadeError } from '@saccade/core';
 import type { LossFunction, ModelImage, PackedBatch, PackedSegment } from './batch.ts';
 import type { Policy, SampleRequest, SampleResult } from './policy.ts';
 
+/** A policy broke its contract; the message names the value and what was expected. */
 export class PolicyContractError extends SaccadeError {
   constructor(message: string) {
     super('contract', message);
@@ -15,8 +16,11 @@ export interface ContractPrompt {
   readonly images: readonly ModelImage[];
 }
 
+/** How `contractRequest` samples. */
 export interface ContractOptions {
+  /** Tokens to sample. Default 12. */
   readonly maxTokens?: number;
+  /** Default 1. */
   readonly temperature?: number;
 }
 
@@ -24,7 +28,7 @@ function fail(message: string): never {
   throw new PolicyContractError(message);
 }
 
-/** A request that goes on to its full length. */
+/** Makes a request that samples exactly `maxTokens` tokens. */
 export function contractRequest(
   prompt: ContractPrompt,
   conversation: string,
@@ -45,7 +49,7 @@ export function contractRequest(
   };
 }
 
-/** The batch that scores sampled continuations; `isShared` puts each prompt's tokens there once. */
+/** Makes the batch that scores sampled continuations; with `isShared` the prompt is in it once. */
 export function scoringBatch(
   prompt: ContractPrompt,
   results: readonly SampleResult[],
@@ -87,7 +91,12 @@ function expectClose(what: string, got: ArrayLike<number>, want: ArrayLike<numbe
   }
 }
 
-/** Log-probs recorded while sampling equal those computed for training. */
+/**
+ * Checks that the log-probs recorded in sampling equal those computed for training, within `gate`
+ * nats.
+ *
+ * @throws PolicyContractError  naming the token
+ */
 export async function checkSampledEqualsScored(
   policy: Policy,
   prompt: ContractPrompt,
@@ -103,7 +112,10 @@ export async function checkSampledEqualsScored(
   policy.release('p');
 }
 
-/** A seed gives the same tokens and log-probs, bit for bit, alone and beside other requests. */
+/**
+ * Checks that a seed gives the same tokens and log-probs, bit for bit, alone and among other
+ * requests.
+ */
 export async function checkSamplingIsBatchInvariant(
   policy: Policy,
   prompts: readonly ContractPrompt[],
@@ -123,7 +135,10 @@ export async function checkSamplingIsBatchInvariant(
   }
 }
 
-/** A sequence's scores are the same bits alone and in any batch, prefix shared or repeated. */
+/**
+ * Checks that a sequence's scores have the same bits alone and in a batch, prefix shared or
+ * repeated.
+ */
 export async function checkScoresAreBatchInvariant(
   policy: Policy,
   prompt: ContractPrompt,
@@ -142,7 +157,7 @@ export async function checkScoresAreBatchInvariant(
   }
 }
 
-/** A conversation that goes on from its cache gives what a fresh one over all tokens gives. */
+/** Checks that a conversation continued from its cache gives the same bits as a new one. */
 export async function checkConversationReuse(
   policy: Policy,
   prompt: ContractPrompt,
@@ -161,7 +176,7 @@ export async function checkConversationReuse(
   expectClose('log-prob after reuse', reused.logprobs, fresh.logprobs, 0);
 }
 
-/** Sum of squares of log-probs: a loss whose gradient differs token by token. */
+/** L = Σ logprob²: a loss whose gradient differs from token to token. */
 export const squares: LossFunction = ({ logprobs }) => ({
   loss: logprobs.reduce((sum, lp) => sum + lp * lp, 0),
   gradLogprobs: logprobs.map((lp) => 2 * lp),

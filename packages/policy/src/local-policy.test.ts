@@ -17,17 +17,17 @@ import {
 import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
 import { nanoConfig, nanoSize } from './models/config.ts';
 import { placeTokens } from './models/positions.ts';
-import { noisePicture, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import { noiseImage, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 const devices: readonly (readonly [string, () => Device])[] = [
   ['reference', referenceDevice],
   ['native', () => openDevice(nativeBackend({ threads: 2 }))],
 ];
 
-const picturePrompt = (text: string, seed: number) =>
+const imagePrompt = (text: string, seed: number) =>
   tinyProcessor.encodePrompt([
     { kind: 'text', text: 'Look: ' },
-    { kind: 'image', image: noisePicture(140, 84, seed) },
+    { kind: 'image', image: noiseImage(140, 84, seed) },
     { kind: 'text', text },
   ]);
 
@@ -44,27 +44,27 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('records the log-probs that training computes', async () => {
-    await checkSampledEqualsScored(policy, picturePrompt('Which digit?', 1));
+    await checkSampledEqualsScored(policy, imagePrompt('Which digit?', 1));
   });
 
   it('samples the same tokens alone and in a batch', async () => {
     await checkSamplingIsBatchInvariant(policy, [
-      picturePrompt('Which digit?', 1),
+      imagePrompt('Which digit?', 1),
       tinyProcessor.encodePrompt([{ kind: 'text', text: 'No picture.' }]),
-      picturePrompt('Another question of another length?', 2),
+      imagePrompt('Another question of another length?', 2),
     ]);
   });
 
   it('scores a sequence with the same bits alone and in a batch', async () => {
-    await checkScoresAreBatchInvariant(policy, picturePrompt('Which digit?', 3));
+    await checkScoresAreBatchInvariant(policy, imagePrompt('Which digit?', 3));
   });
 
   it('sums the squared probabilities of the vocabulary', async () => {
-    await checkSumSquaredProbs(policy, picturePrompt('Which digit?', 6), policy.config.vocabSize);
+    await checkSumSquaredProbs(policy, imagePrompt('Which digit?', 6), policy.config.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {
-    await checkConversationReuse(policy, picturePrompt('Which digit?', 4));
+    await checkConversationReuse(policy, imagePrompt('Which digit?', 4));
   });
 
   it('frees every cache slot that is released', () => {
@@ -72,7 +72,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('gives the same gradients for a shared and a repeated prefix', async () => {
-    const prompt = picturePrompt('Which digit?', 5);
+    const prompt = imagePrompt('Which digit?', 5);
     const results = await Promise.all(
       [0, 1, 2].map((i) =>
         policy.sample(contractRequest(prompt, `grad-${i}`, 90 + i, { maxTokens: 5 })),
@@ -92,7 +92,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('gives the same gradient in one batch and in micro-batches', async () => {
-    const prompt = picturePrompt('Which digit?', 6);
+    const prompt = imagePrompt('Which digit?', 6);
     const results = await Promise.all(
       [0, 1].map((i) => policy.sample(contractRequest(prompt, `micro-${i}`, 70 + i))),
     );
@@ -110,7 +110,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('keeps memory flat over training steps', async () => {
-    const prompt = picturePrompt('Which digit?', 7);
+    const prompt = imagePrompt('Which digit?', 7);
     const result = await policy.sample(contractRequest(prompt, 'flat', 1));
     policy.release('flat');
     const trained = tinyPolicy(device);
@@ -126,7 +126,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('scores with the same bits after it was saved and loaded', async () => {
-    const prompt = picturePrompt('Which digit?', 8);
+    const prompt = imagePrompt('Which digit?', 8);
     const result = await policy.sample(contractRequest(prompt, 'saved', 1));
     policy.release('saved');
     const batch = scoringBatch(prompt, [result], true);
@@ -157,7 +157,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
 describe('placeTokens', () => {
   it('reads an image token outside of vision markers as a token like any other', () => {
     const { imageToken, visionStartToken, visionEndToken } = tinyProcessor.tokens;
-    const image = noisePicture(56, 56, 1);
+    const image = noiseImage(56, 56, 1);
     const shown = [visionStartToken, ...Array(4).fill(imageToken), visionEndToken];
     const tokens = Int32Array.from([9, imageToken, ...shown, imageToken]);
     const at = placeTokens(tokens, [image], 0, tinyProcessor.tokens, 2);
@@ -186,7 +186,7 @@ describe('a policy of another size', () => {
     const vision = { visionLayers: 1, visionHidden: 16, visionHeads: 2, visionIntermediate: 12 };
     const config = nanoConfig(300, tinyProcessor.tokens, { ...size, ...vision });
     const policy = createLocalPolicy({ device, config, processor: tinyProcessor, seed: 2 });
-    await checkSampledEqualsScored(policy, picturePrompt('Which digit?', 1));
+    await checkSampledEqualsScored(policy, imagePrompt('Which digit?', 1));
     policy.dispose();
     device.dispose();
   });

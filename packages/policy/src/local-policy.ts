@@ -1,8 +1,8 @@
-/** The policy on local kernels: one set of weights that samples, scores, learns and is saved. */
+/** The policy on local kernels: one set of weights for sampling, scoring and training. */
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
 import { ConfigError } from '@saccade/core';
-import { initialise } from '@saccade/nn';
+import { initialize } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
@@ -29,37 +29,40 @@ import { sumSquaredProbs } from './sum-squared-probs.ts';
 import { TrainingState } from './training-state.ts';
 
 const VALUE_HEAD_FILE = 'value_head.safetensors';
-/** What steps without an optimizer of their own take. */
+/** The optimizer of steps that name none. */
 const DEFAULT_OPTIMIZER = adamw.create();
 
+/** What `createLocalPolicy` makes a policy of. */
 export interface LocalPolicyOptions {
+  /** Where weights and caches live; the caller disposes of it after the policy. */
   readonly device: Device;
   readonly config: ModelConfig;
+  /** Its tokenizer must not be larger than `config.vocabSize`. */
   readonly processor: QwenProcessor;
   /** Seed of the random weights. */
   readonly seed: number;
-  /** Whether it also predicts returns, for algorithms that learn values. Default false. */
+  /** Whether the policy also predicts returns, for algorithms with a value loss. Default false. */
   readonly valueHead?: boolean;
   /** Names of the parameters that train; the others are constants. Default: all train. */
   readonly trainable?: readonly string[];
 }
 
-/** The parts of a policy. */
+/** The parts of a policy, with weights on the device. */
 export interface LocalPolicyParts {
   readonly device: Device;
   readonly config: ModelConfig;
   readonly processor: QwenProcessor;
-  /** By name; the policy takes them over. */
+  /** Weights by name; the policy takes ownership. */
   readonly parameters: Record<string, Tensor>;
   /** Names of the parameters that train; the others are constants. Default: all train. */
   readonly trainable?: readonly string[];
 }
 
-/** A policy with random weights. */
+/** Creates a policy with random weights. */
 export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
   const { device, config, processor, seed, valueHead = false, trainable } = options;
   const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
-  const parameters = initialise(device, specs, seed);
+  const parameters = initialize(device, specs, seed);
   return new LocalPolicy({
     device,
     config,
@@ -69,7 +72,7 @@ export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
   });
 }
 
-/** The policy saved in a directory, in Hugging Face layout. @throws DataError if it is not sound */
+/** Loads a policy from a directory in Hugging Face layout. @throws DataError if it is damaged */
 export async function loadLocalPolicy(options: {
   readonly device: Device;
   readonly directory: string;
@@ -92,6 +95,11 @@ export async function loadLocalPolicy(options: {
   });
 }
 
+/**
+ * A Qwen2.5-VL policy on local kernels. Sampling uses continuous batching over a KV cache and a
+ * group's prompt is computed once; scoring gives its samples the same log-probs. Create it with
+ * `createLocalPolicy` or `loadLocalPolicy`.
+ */
 export class LocalPolicy implements Policy {
   readonly device: Device;
   readonly config: ModelConfig;
@@ -103,7 +111,9 @@ export class LocalPolicy implements Policy {
   readonly #trainable: readonly string[];
   #version = 0;
 
-  /** @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's */
+  /**
+   * @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's
+   */
   constructor({ device, config, processor, parameters, trainable }: LocalPolicyParts) {
     if (processor.codec.vocabSize > config.vocabSize) {
       throw new ConfigError(
@@ -124,7 +134,7 @@ export class LocalPolicy implements Policy {
     return this.#version;
   }
 
-  /** Weights by name; read only. */
+  /** Weights by name. Do not write to them. */
   get parameters(): Readonly<Record<string, Tensor>> {
     return this.#parameters;
   }
@@ -134,6 +144,7 @@ export class LocalPolicy implements Policy {
     return this.#trainable;
   }
 
+  /** Number of weights, over all parameters. */
   get parameterCount(): number {
     return Object.values(this.#parameters).reduce((sum, { size }) => sum + size, 0);
   }
@@ -221,7 +232,7 @@ export class LocalPolicy implements Policy {
     return { gradNorm, isSkipped };
   }
 
-  /** Forgets the optimizer's state, as at the start of another training stage. */
+  /** Drops the optimizer's state, as at the start of another training stage. */
   resetOptimizer(): void {
     this.#training.reset();
   }
@@ -242,7 +253,7 @@ export class LocalPolicy implements Policy {
     await write('preprocessor_config.json', formatPreprocessor(images));
     await writeText(directory, 'chat_template.jinja', chatTemplate);
     const arrays = await toHost(this.#parameters);
-    // Other libraries know this architecture without one.
+    // Other libraries do not know a value head in this architecture.
     const valueHead = new Map([...arrays].filter(([name]) => isValueHeadName(name)));
     for (const name of valueHead.keys()) arrays.delete(name);
     await writeArrays(directory, 'model.safetensors', fuse(arrays));
@@ -250,7 +261,7 @@ export class LocalPolicy implements Policy {
     if (options.optimizer === true) await this.#training.save(directory, this.#version);
   }
 
-  /** A value head starts anew where the directory has none, as after supervised training. */
+  /** Reads what `save` wrote. A value head restarts at 0 if the directory has none. */
   async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
     this.#engine.expectIdle();
     const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
@@ -294,18 +305,18 @@ function trainableNames(
   return Object.keys(parameters).filter((name) => trainable.includes(name));
 }
 
-/** The value head of a directory; one that predicts 0 if it has none. */
+/** The value head of a directory, or one that predicts 0 if it has none. */
 async function loadValueHead(
   device: Device,
   directory: string,
   config: ModelConfig,
 ): Promise<Record<string, Tensor>> {
   const specs = valueHeadSpecs(config);
-  if (!hasFile(directory, VALUE_HEAD_FILE)) return initialise(device, specs, 0);
+  if (!hasFile(directory, VALUE_HEAD_FILE)) return initialize(device, specs, 0);
   return placeArrays(device, directory, specs, await readArrays(directory, VALUE_HEAD_FILE));
 }
 
-/** All at once: the device reaches them together. */
+/** Reads all at once, so that the device is awaited once. */
 async function readScores(scored: ScoredTensors, { targets }: PackedBatch): Promise<Scores> {
   const read = async (one: Tensor): Promise<Float32Array> => (await one.read()) as Float32Array;
   const [logprobs, entropy, values, sharpened] = await Promise.all([

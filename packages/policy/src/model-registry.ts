@@ -1,10 +1,11 @@
-/** Models by name. */
+/** The registry of models. */
 import { defineRegistry, type Registry } from '@saccade/core';
 import type { ModelUnit } from './model-unit.ts';
 import * as catalog from './model-units/catalog.ts';
 
 export { defineModel, type ModelContext, type ModelUnit } from './model-unit.ts';
 
+/** Models that a run can name, for example `nano`. */
 export const models: Registry<ModelUnit> = defineRegistry<ModelUnit>('model', catalog);
 
 /** The units of this package, with the literal types of their names and settings. */

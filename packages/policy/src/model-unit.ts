@@ -1,26 +1,30 @@
-/** A model as a run can choose it by name: what makes a policy with fresh or loaded weights. */
+/** Models as units: choices of a run by name. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Device } from '@saccade/ops';
 import type { LocalPolicy } from './local-policy.ts';
 
-/** What a run gives a model. */
+/** What a model gets from the run that opens it. */
 export interface ModelContext {
   readonly device: Device;
   /** Seed of random weights. */
   readonly seed: number;
   /** Whether the policy also predicts returns. */
   readonly valueHead: boolean;
-  /** Texts to train a tokenizer on, for models that bring none. */
+  /** Texts to train a tokenizer on, for models without one. */
   readonly corpus: readonly string[];
 }
 
+/**
+ * A model that a run chooses by name. Opening it makes the policy, with random or loaded weights.
+ */
 export interface ModelUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;
+  /** Makes the policy; the caller disposes of it. */
   open(settings: SettingsOf<Schema>, context: ModelContext): Promise<LocalPolicy>;
 }
 
-/** A model of one's own, for catalogs and recipes. */
+/** Defines a model for a catalog or a recipe. It returns `unit`, with its types inferred. */
 export function defineModel<const Name extends string, Schema extends SettingsSchema>(
   unit: ModelUnit<Schema> & { readonly name: Name },
 ): ModelUnit<Schema> & { readonly name: Name } {

@@ -9,7 +9,7 @@ import {
 } from './contract.ts';
 import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
 import { nanoConfig } from './models/config.ts';
-import { noisePicture, tinyProcessor } from './tiny-policy.fixture.ts';
+import { noiseImage, tinyProcessor } from './tiny-policy.fixture.ts';
 
 describe.skipIf(!probeNative().available)('a nano policy on the native kernels', () => {
   let device: Device;
@@ -28,7 +28,7 @@ describe.skipIf(!probeNative().available)('a nano policy on the native kernels',
   const prompt = (seed: number) =>
     tinyProcessor.encodePrompt([
       { kind: 'text', text: `What is hidden in picture ${seed}? Look closely. `.repeat(4) },
-      { kind: 'image', image: noisePicture(196, 140, seed) },
+      { kind: 'image', image: noiseImage(196, 140, seed) },
     ]);
 
   it('records, bit for bit, the log-probs that training computes', async () => {

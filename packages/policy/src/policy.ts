@@ -1,6 +1,7 @@
 /**
- * The narrow waist: a policy samples tokens, scores given tokens, takes gradients of their
- * log-probs back, steps its optimizer, saves and loads. Algorithms know nothing else of it.
+ * The interface between models and algorithms: a policy samples tokens, scores given tokens,
+ * backpropagates gradients of their log-probs, steps its optimizer, saves and loads. Algorithms
+ * know nothing else of a model.
  */
 import type { Optimizer } from '@saccade/optim';
 import type { LossFunction, ModelImage, PackedBatch, ScoreOptions, Scores } from './batch.ts';
@@ -10,115 +11,142 @@ export type ContentPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly image: ModelImage };
 
+/** Content as tokens, with the images of its placeholders. */
 export interface EncodedContent {
+  /** [T] token ids; an image is `tokenCount` placeholders between its markers. */
   readonly tokens: Int32Array;
+  /** The images in order of their placeholders. */
   readonly images: readonly ModelImage[];
 }
 
-/** Turns content into tokens once, and tokens into text; owns tokenizer, chat markup and resizing. */
+/**
+ * Encodes content as tokens and decodes tokens to text: tokenizer, chat markup and image resizing.
+ */
 export interface Processor {
   /** Decodes and resizes a PNG or JPEG for the vision tower. */
   prepareImage(encoded: Uint8Array): Promise<ModelImage>;
-  /** A whole first prompt: one user turn, then the header that opens the assistant's turn. */
+  /** A complete first prompt: one user turn, then the header that opens the assistant's turn. */
   encodePrompt(user: readonly ContentPart[], system?: string): EncodedContent;
-  /** What follows a model segment: its end, a user turn with the observation, a new assistant header. */
+  /**
+   * The tokens after a model segment: its end-of-turn token unless `modelEnded`, a user turn with
+   * the observation, and a new assistant header.
+   */
   encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent;
   /** Content alone, without a turn around it: documents and captions. */
   encodeContent(parts: readonly ContentPart[]): EncodedContent;
   /** Model text as tokens, for demonstrations; ends with the end-of-turn token if `ends`. */
   encodeModelText(text: string, ends: boolean): Int32Array;
+  /** Text of tokens; invalid UTF-8 becomes �. */
   decode(tokens: Int32Array): string;
   /** The token that ends a turn. */
   readonly endOfTurn: number;
-  /** The token that stands in an image's place, once per visual feature. */
+  /**
+   * The placeholder token of an image, once per visual feature; absent for a model without vision.
+   */
   readonly imageToken?: number;
 }
 
+/** A request to continue one context. */
 export interface SampleRequest {
-  /** The whole context so far; the engine reuses what it has cached. */
+  /** [T] the whole context so far; cached parts of it are not computed again. */
   readonly tokens: Int32Array;
   /** All images of the context, in order of their placeholders. */
   readonly images: readonly ModelImage[];
+  /** Most tokens to sample. */
   readonly maxTokens: number;
-  /** Generation stops after the first of these appears; it stays in the output. */
+  /** Generation stops after the first of these strings appears; it stays in the output. */
   readonly stop: readonly string[];
-  /** Goes on past the end-of-turn token, for measurements of fixed length. */
+  /** Continues past the end-of-turn token, for measurements of fixed length. */
   readonly ignoreEndOfTurn?: boolean;
-  /** 0 takes the most likely token. Recorded log-probs are those of the tempered distribution. */
+  /**
+   * Divides the logits; 0 takes the most likely token. Log-probs are those of this distribution.
+   */
   readonly temperature: number;
   /**
-   * Address of the random stream: same seed, context and weights give the same tokens on one device,
-   * and on another except where two candidates are nearly tied (see `linearSample`).
+   * Address of the random stream: same seed, context and weights give the same tokens on one
+   * device, and on another except where two candidates are nearly tied (see `linearSample`).
    */
   readonly seed: readonly [number, number];
-  /** Names the conversation, so that its next request finds its cache. */
+  /** Name of the conversation, under which its next request finds the cache. */
   readonly conversation: string;
-  /** Requests with the same key share the first `length` tokens: computed once for the group. */
+  /** Requests with the same key share their first `length` tokens, which are computed once. */
   readonly sharedPrefix?: { readonly key: string; readonly length: number };
+  /** Ends the request; `sample` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
+/** A sampled continuation. T counts its tokens, without the context. */
 export interface SampleResult {
-  /** [T] sampled tokens, end-of-turn included if sampled. */
+  /** [T] sampled tokens, including the end-of-turn token if it was sampled. */
   readonly tokens: Int32Array;
-  /** [T] nats. */
+  /** [T] nats, under the distribution that was sampled from. */
   readonly logprobs: Float32Array;
   readonly text: string;
-  /** `endOfTurn`: the model ended; `stop`: a stop string; `length`: the budget ran out. */
+  /**
+   * `endOfTurn`: the model ended its turn; `stop`: a stop string; `length`: `maxTokens` reached.
+   */
   readonly finish: 'endOfTurn' | 'stop' | 'length';
-  /** Of the weights that sampled the first token: later ones may be newer. */
+  /** Version of the weights that sampled the first token; later tokens may have newer ones. */
   readonly policyVersion: number;
 }
 
+/** How `optimizerStep` updates the parameters. */
 export interface OptimizerStep {
   readonly learningRate: number;
   /**
-   * What turns gradients into updates. Steps of one optimizer share a state, whatever settings each
-   * of them has; a step of another one needs `resetOptimizer()` first. Default `adamw` with its
-   * default settings.
+   * The optimizer. Its steps share one state, even if their settings differ; a step of another
+   * optimizer needs `resetOptimizer()` first. Default `adamw` with its default settings.
    */
   readonly optimizer?: Optimizer;
   /**
-   * How in-flight requests are handled. `refuse`: the step throws a StateError if there are any. The
-   * others let them continue with the new weights from their next token. `recompute` computes the
-   * cache anew, so that samples depend on tokens and weights alone; `keep` leaves the keys and values
-   * of earlier weights in place (PipelineRL, arXiv:2509.19128), which costs nothing and samples from
-   * a policy that no weights describe. Default `refuse`.
+   * How in-flight requests are handled. `refuse`: the step throws a StateError if there are any.
+   * The others let them continue with the new weights from their next token. `recompute` recomputes
+   * their cache, so that samples depend only on tokens and weights. `keep` keeps the keys and
+   * values of the earlier weights (PipelineRL, arXiv:2509.19128), which is free, but samples from a
+   * mixture of versions. Default `refuse`.
    */
   readonly inFlight?: 'refuse' | 'recompute' | 'keep';
 }
 
+/** The result of an optimizer step. */
 export interface OptimizerStepResult {
-  /** Global gradient norm before clipping. */
+  /** L2 norm of the accumulated gradient over all parameters, before clipping. */
   readonly gradNorm: number;
-  /** True where the norm was not finite: weights and optimizer state stay as they were. */
+  /** True if the norm was not finite. Weights and optimizer state are then unchanged. */
   readonly isSkipped: boolean;
 }
 
-/** The half of a policy that rollouts need; scripted demonstrators have only this. */
+/** The part of a policy that rollouts need. Engines and scripted demonstrators have only this. */
 export type Sampler = Pick<Policy, 'version' | 'processor' | 'sample' | 'release'>;
 
+/**
+ * A language model as algorithms see it: tokens in, samples and log-probs out, gradients of
+ * log-probs in. N counts the targets of a batch. Use nothing of it after `dispose`.
+ */
 export interface Policy {
-  /** Optimizer steps taken. */
+  /** Number of optimizer steps taken. */
   readonly version: number;
   readonly processor: Processor;
-  /** Continues one context. Calls made together are batched; each resolves as soon as it is done. */
+  /** Continues one context. Concurrent calls are batched; each resolves as soon as it is done. */
   sample(request: SampleRequest): Promise<SampleResult>;
-  /** Forgets the caches of a conversation, or of a shared prefix key. */
+  /** Drops the cache of a conversation, or of a shared prefix. */
   release(key: string): void;
-  /** Scores the batch's targets. */
+  /** Log-probs and entropies [N] of the batch's targets. Default temperature: 1. */
   score(batch: PackedBatch, temperature?: number, options?: ScoreOptions): Promise<Scores>;
-  /** Scores, asks `loss` for gradients, and adds ∂loss/∂parameters to the accumulated gradient. */
+  /** Scores the batch, calls `loss` with the scores, and accumulates ∂loss/∂parameters. */
   forwardBackward(
     batch: PackedBatch,
     loss: LossFunction,
     temperature?: number,
   ): Promise<Scores & { readonly loss: number }>;
-  /** Steps the parameters that train by the accumulated gradient, and clears it. */
+  /** Updates the trained parameters with the accumulated gradient, and clears it. */
   optimizerStep(step: OptimizerStep): Promise<OptimizerStepResult>;
-  /** Writes weights, tokenizer and configuration in Hugging Face layout; with `optimizer`, its state too. */
+  /**
+   * Writes weights, tokenizer and configuration in Hugging Face layout, optionally the optimizer's
+   * state.
+   */
   save(directory: string, options?: { optimizer?: boolean }): Promise<void>;
-  /** Reads what `save` wrote. */
+  /** Reads a directory that `save` wrote. @throws DataError if it is damaged or does not fit */
   load(directory: string, options?: { optimizer?: boolean }): Promise<void>;
   dispose(): void;
 }

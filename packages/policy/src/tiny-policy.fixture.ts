@@ -40,7 +40,7 @@ export function tinyPolicy(device: Device, seed = 1): LocalPolicy {
   return createLocalPolicy({ device, config: tinyConfig, processor: tinyProcessor, seed });
 }
 
-export function noisePicture(width: number, height: number, seed: number): ModelImage {
+export function noiseImage(width: number, height: number, seed: number): ModelImage {
   const random = randomAt(seed, 'noise');
   const pixels = Uint8Array.from({ length: width * height * 3 }, () => random.integer(256));
   return patchesOf(pixels, width, height, tinyProcessor.images);

@@ -1,4 +1,4 @@
-/** What training keeps beside the weights: gradients not yet stepped on, and the optimizer's state. */
+/** The state of training besides the weights: accumulated gradients and the optimizer's state. */
 import { DataError, messageOf, StateError } from '@saccade/core';
 import type { NamedArray } from '@saccade/nn';
 import {
@@ -21,7 +21,9 @@ const NUMBERS = 'optimizer.json';
 export class TrainingState {
   #gradients: Record<string, Tensor> = {};
   #state: { readonly optimizer: string; readonly value: OptimizerState } | undefined;
-  /** Read from disk; the next step's optimizer takes it over, since only it knows what belongs there. */
+  /**
+   * State read from disk. The next step's optimizer takes it over, because only it can check it.
+   */
   #saved: { readonly directory: string; readonly value: SavedState } | undefined;
 
   /** Adds to a parameter's gradient; takes the tensor over. */
@@ -75,7 +77,7 @@ export class TrainingState {
     await writeText(directory, NUMBERS, `${JSON.stringify(json, null, 2)}\n`);
   }
 
-  /** Reads what `save` wrote; gives the version. @throws DataError if it is not sound */
+  /** Reads what `save` wrote and returns the version. @throws DataError if it is damaged */
   async load(directory: string): Promise<number> {
     const { version, ...numbers } = await readJson(directory, NUMBERS);
     if (typeof version !== 'number' || !areNumbers(numbers)) {

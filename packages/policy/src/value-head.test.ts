@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PackedBatch } from './batch.ts';
 import { contractRequest, scoringBatch, squares } from './contract.ts';
 import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
-import { noisePicture, tinyConfig, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import { noiseImage, tinyConfig, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 let device: Device;
 let batch: PackedBatch;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   device = openDevice(nativeBackend({ threads: 2 }));
   const policy = tinyPolicy(device);
   const prompt = tinyProcessor.encodePrompt([
-    { kind: 'image', image: noisePicture(56, 56, 1) },
+    { kind: 'image', image: noiseImage(56, 56, 1) },
     { kind: 'text', text: 'Which digit?' },
   ]);
   const results = await Promise.all(

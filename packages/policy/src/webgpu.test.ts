@@ -15,14 +15,14 @@ import {
   scoringBatch,
 } from './contract.ts';
 import type { LocalPolicy } from './local-policy.ts';
-import { noisePicture, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import { noiseImage, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 const webgpu = await probeForTests();
 
 const prompt = (seed: number) =>
   tinyProcessor.encodePrompt([
     { kind: 'text', text: `What is hidden in picture ${seed}?` },
-    { kind: 'image', image: noisePicture(56, 28, seed) },
+    { kind: 'image', image: noiseImage(56, 28, seed) },
   ]);
 
 /** Relative distance of two vectors. */

@@ -63,7 +63,7 @@ function versionIn(directory: string): number | undefined {
     const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version?: unknown };
     return typeof version === 'number' ? version : undefined;
   } catch {
-    // A damaged checkpoint is no checkpoint; whoever asks for its version hears which are kept.
+    // A damaged checkpoint does not count; asking for its version gives an error that lists those kept.
     return undefined;
   }
 }

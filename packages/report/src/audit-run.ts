@@ -19,13 +19,17 @@ import { describeDamage, type MetricsRow, readMetrics } from '@saccade/run-store
 import { boundaryOf, evaluationsOf, numberIn, rowsOf } from './curves.ts';
 import { readStoredRun, type StoredGroup, type StoredRun, type StoredSet } from './stored-run.ts';
 
+/**
+ * The result of `auditRun`: what the detectors found in the trajectories that a run kept, and how
+ * its reward terms correlate with accuracy over its metrics.
+ */
 export interface RunAudit {
   readonly directory: string;
   /** Names of the files that were read. */
   readonly files: readonly string[];
   readonly report: AuditReport;
   readonly detectors: readonly Detector[];
-  /** Groups as they were audited, for whoever shows examples. */
+  /** Groups as they were audited, for pages that show examples. */
   readonly groups: readonly (readonly Audited[])[];
   /** Share that each step flagged of everything it rolled out, by detector; absent if not logged. */
   readonly steps: Readonly<

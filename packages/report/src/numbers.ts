@@ -3,6 +3,7 @@
 /** 97.5th percentile of the standard normal distribution: two-sided 95 %. */
 const Z_95 = 1.959963984540054;
 
+/** A confidence interval, in the unit of the quantity it is for. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
@@ -30,7 +31,8 @@ export function wilsonInterval(proportion: number, count: number): Interval {
 /**
  * Mean of the values around each, as many before as after, so that a curve is not shifted.
  *
- * At the ends the window shrinks with what there is. Values that are not finite are passed over.
+ * At the ends the window shrinks with what is available. Values that are not finite are passed
+ * over.
  *
  * @param reach values on each side
  */
@@ -72,6 +74,10 @@ export function formatNumber(value: number): string {
   return minus(String(Number(value.toPrecision(4))));
 }
 
+/**
+ * A share as percent, with a typographic minus: `formatPercent(0.915)` is `91.5 %`. A value that
+ * is not finite is `–`.
+ */
 export function formatPercent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${minus((100 * share).toFixed(digits))} %` : '–';
 }

@@ -44,7 +44,7 @@ export interface RunRecord {
   readonly gaps: readonly string[];
 }
 
-/** Reads what there is; what is missing or damaged becomes a sentence in `gaps`. */
+/** Reads what is available; what is missing or damaged becomes a sentence in `gaps`. */
 export async function readRun(directory: string): Promise<RunRecord> {
   const { damage, isChecked } = await inspectRun(directory, { skips: ['checkpoints'] });
   const gaps = [

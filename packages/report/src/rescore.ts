@@ -16,7 +16,7 @@ import type { ScoredTrajectory } from '@saccade/trajectory';
 import type { StoredGroup, StoredRun } from './stored-run.ts';
 
 interface RescoredTrajectory {
-  /** File it stands in, without `.jsonl`. */
+  /** Its file, without `.jsonl`. */
   readonly file: string;
   readonly id: string;
   readonly taskId: string;
@@ -51,6 +51,10 @@ export interface Comparison {
   readonly newUniform: number;
 }
 
+/**
+ * The result of `rescore`: every trajectory under the old and the new reward, and how the two
+ * compare, per file and overall.
+ */
 export interface Rescored {
   readonly trajectories: readonly RescoredTrajectory[];
   readonly files: readonly Comparison[];

@@ -22,7 +22,7 @@ const readers: readonly (readonly [string, (text: string) => unknown])[] = [
   ['rewards of a trajectory', scoreAll],
 ];
 
-/** All rewards of one trajectory, which need no code to be analysed. */
+/** All rewards of one trajectory, which need no code to be analyzed. */
 function scoreAll(text: string): void {
   const trajectory = trajectoryOf([{ code: 'pass', text }], { answerText: text });
   const context = makeContext(

@@ -183,7 +183,7 @@ describe('repetition', () => {
     expect(severityOf(text, options)).toBe(severity);
   });
 
-  it('takes one of four values, and is not milder for a text that goes on repeating', () => {
+  it('takes one of four values, and is not milder for a text that keeps repeating', () => {
     const values = new Set([0, -1.5, -2, -3]);
     const words = fc.array(fc.constantFrom('red', 'blue', 'card', 'digit', '7', '-'), {
       maxLength: 60,

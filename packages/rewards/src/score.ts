@@ -24,7 +24,7 @@ export interface Scoring extends ContextOptions {
 /** A group after scoring. Nothing in `failed` has a reward: errors are not rewards. */
 export interface ScoredGroupResult {
   readonly scored: Group<ScoredTrajectory>;
-  /** What each of them was scored with, in order; their code has been analysed at most once. */
+  /** What each of them was scored with, in order; their code has been analyzed at most once. */
   readonly contexts: readonly RewardContext[];
   /** Trajectories that had failed, or whose reward failed now. */
   readonly failed: readonly Trajectory[];

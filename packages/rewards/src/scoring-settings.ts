@@ -46,4 +46,5 @@ export const scoringSettings = z.strictObject({
   }),
 });
 
+/** The values of the section `scoring`, with defaults filled in. */
 export type ScoringSettings = SettingsOf<typeof scoringSettings>;

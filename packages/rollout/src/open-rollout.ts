@@ -1,4 +1,6 @@
-/** A rollout that goes on turn by turn, and can be brought back to where another one was. */
+/**
+ * A rollout that runs turn by turn, and can be brought to the point that another one had reached.
+ */
 import { randomAt, StateError } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
 import type { ModelImage, SampleResult, Sampler } from '@saccade/policy';

@@ -108,7 +108,7 @@ describe('checkpoints', () => {
     expect(latest().step).toBe(1);
   });
 
-  it('counts none that comes after the step a run goes on from', async () => {
+  it('counts none that comes after the step a run continues from', async () => {
     for (const step of [1, 2, 5]) await write(step, { keep: 3 });
     const told: (readonly number[])[] = [];
     const beforeRemoval = (kept: readonly number[]) => told.push(kept);

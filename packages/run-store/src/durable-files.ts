@@ -95,7 +95,7 @@ export function removeQuietly(fileSystem: FileSystem, path: string): void {
   }
 }
 
-/** Removes a directory with all that is in it; one that is not there is no error. */
+/** Removes a directory with all that is in it; one that is not there is not an error. */
 export function removeTree(fileSystem: FileSystem, path: string): void {
   const found = fileSystem.status(path);
   if (found === undefined) return;

@@ -122,7 +122,7 @@ export class MemoryFileSystem implements FileSystem {
     return this.#next++;
   }
 
-  /** Takes at most 64 bytes at a time, so that what writes must go on. */
+  /** Takes at most 64 bytes at a time, so that the writer must continue. */
   write(file: number, bytes: Uint8Array): number {
     const node = this.#file(file);
     const half = bytes.subarray(0, Math.ceil(Math.min(64, bytes.length) / 2));

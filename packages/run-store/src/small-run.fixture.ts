@@ -30,7 +30,7 @@ export interface SmallRunResult {
 const STEPS = 3;
 export const smallConfig = { recipe: 'small', rl: { steps: STEPS, learningRate: 0.01 } };
 
-/** Weights after so many steps: what each must find where it goes on. */
+/** Weights after so many steps: what each must find where it continues. */
 function weightsAfter(step: number): string {
   return `weights ${step} ${'w'.repeat(40)}`;
 }
@@ -55,9 +55,9 @@ export function rowOf(step: number): MetricsRow {
 }
 
 /**
- * Starts the run, or goes on with it where it stood.
+ * Starts the run, or continues with it where it stood.
  *
- * @throws Error if what it goes on from is not what was written
+ * @throws Error if what it continues from is not what was written
  */
 export async function smallRun(
   directory: string,
@@ -109,9 +109,9 @@ export async function smallRun(
         writeTrajectorySet(directory, `step-${String(step).padStart(6, '0')}`, set, option);
         log.append(rowOf(step));
         state = { ...state, rlSteps: step, isFinished: step === steps };
-        state = await saveCheckpoint(directory, {
+        const reached = state;
+        const position = await saveCheckpoint(directory, reached.rlSteps, {
           ...option,
-          state,
           log,
           keep,
           pinned: false,
@@ -121,8 +121,10 @@ export async function smallRun(
             const kept = trajectoryOf(step, 0);
             const trajectories = new Map([[kept.id, kept]]);
             writeSchedule(temporary, { json: { step }, trajectories }, option);
+            return reached;
           },
         });
+        state = { ...reached, ...position };
       }
     } finally {
       log.close();

@@ -6,6 +6,7 @@ import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { isLink } from './metrics-log.ts';
 import { StoreError, storeError } from './store-error.ts';
 
+/** Where a run stands, apart from weights and moments. A resumed run continues from it. */
 export interface RunState {
   /** Updates of the cold start done. */
   readonly sftUpdates: number;
@@ -27,12 +28,13 @@ export interface RunState {
   readonly isFinished: boolean;
 }
 
-/** Where adaptive coefficients stand between two steps. */
+/** The adaptive coefficients between two steps. */
 interface StoredCoefficients {
   readonly kl?: number;
   readonly entropy?: { readonly coefficient: number; readonly applied: number };
 }
 
+/** The state of a run that has done nothing. */
 export const initialState: RunState = {
   sftUpdates: 0,
   isWarm: false,

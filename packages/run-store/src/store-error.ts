@@ -46,10 +46,10 @@ interface SystemProblem {
 }
 
 const SYSTEM_PROBLEMS: Readonly<Record<string, SystemProblem>> = {
-  ENOSPC: { problem: 'the disk is full', remedy: 'Free some space, then go on with --resume.' },
+  ENOSPC: { problem: 'the disk is full', remedy: 'Free some space, then continue with --resume.' },
   EDQUOT: {
     problem: 'the disk quota is used up',
-    remedy: 'Free some space, then go on with --resume.',
+    remedy: 'Free some space, then continue with --resume.',
   },
   EROFS: { problem: 'the file system is read-only', remedy: 'Choose a directory on another one.' },
   EACCES: {
@@ -71,7 +71,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, SystemProblem>> = {
   },
   EIO: {
     problem: 'the disk reports an error',
-    remedy: 'Check the disk, then go on with --resume.',
+    remedy: 'Check the disk, then continue with --resume.',
   },
   EMFILE: { problem: 'too many files are open', remedy: 'Raise the limit with ulimit -n.' },
 };
@@ -109,7 +109,7 @@ export function storeError(path: string, error: unknown): StoreError {
 }
 
 /**
- * The value of a read that nothing can go on without.
+ * The value of a read, where it is required.
  *
  * @throws StoreError with the first damage
  */

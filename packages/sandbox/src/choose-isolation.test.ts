@@ -79,7 +79,7 @@ it('tries kernels of their own where one is required, from the weaker to the str
   expect(started).toEqual(['gvisor', 'micro-vm', 'micro-vm']);
 });
 
-it('goes on to a micro-VM where gVisor gives the kernel but not all else that is required', async () => {
+it('continues to a micro-VM where gVisor gives the kernel but not all else that is required', async () => {
   const started: string[] = [];
   const disposed: string[] = [];
   const sandbox = await startChosen({

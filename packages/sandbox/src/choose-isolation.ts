@@ -20,6 +20,7 @@ import type { SessionUsers } from './users.ts';
 
 /** Tiers of this machine, strongest first. Stronger than all is a sandbox on another machine. */
 export const localTiers = ['micro-vm', 'gvisor', 'bubblewrap', 'landlock', 'process'] as const;
+/** A tier of `localTiers`: how sessions on this machine are isolated. */
 export type LocalTier = (typeof localTiers)[number];
 
 /** What `auto` tries, in this order. A kernel of its own costs time, so it is used where asked for. */

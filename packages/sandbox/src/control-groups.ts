@@ -234,7 +234,7 @@ async function prepareSecond(found: string): Promise<string> {
   return path;
 }
 
-/** Without these controllers sessions are limited all the same, and share as processes do. */
+/** Without these controllers sessions are limited anyway, and share as processes do. */
 async function enableShares(path: string): Promise<void> {
   for (const name of sharedControllers) {
     await writeFile(join(path, 'cgroup.subtree_control'), `+${name}`).catch(() => {});

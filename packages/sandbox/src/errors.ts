@@ -1,4 +1,4 @@
-/** The sandbox's own failures; what the code did wrong is an `Outcome`, never an error. */
+/** The sandbox's own failures. Mistakes of the code are an `Outcome`, never an error. */
 import { SaccadeError } from '@saccade/core';
 
 /** The sandbox itself failed: retry, or exclude the trajectory; never score it. */
@@ -8,10 +8,10 @@ export class SandboxError extends SaccadeError {
   }
 }
 
-/** What runs a micro-VM failed at one step of its life. */
+/** The engine of a micro-VM failed at one step. */
 export class MachineError extends SandboxError {
   readonly engine: 'firecracker' | 'qemu';
-  /** What was being done, e.g. `PUT /snapshot/load`. */
+  /** The step that failed, e.g. `PUT /snapshot/load`. */
   readonly step: string;
 
   /** @param remedy  a sentence: what the reader can do */
@@ -29,7 +29,7 @@ export class MachineError extends SandboxError {
   }
 }
 
-/** Too many wait already: nothing was started, so the call may be made again later. */
+/** Too many calls wait already. Nothing was started, so the call can be repeated later. */
 export class QueueFullError extends SaccadeError {
   readonly waiting: number;
 

@@ -136,7 +136,7 @@ describe('a sandbox under fire', () => {
     expect(tree.filter((one) => mine.has(one[0]) && isLiving(one))).toEqual([]);
   });
 
-  it('replaces servers for their age while their sessions go on', async () => {
+  it('replaces servers for their age while their sessions continue', async () => {
     const sandbox = await open({ recycle: { sessions: 5 } });
     const old = await sandbox.open();
     await old.execute('kept = 1');

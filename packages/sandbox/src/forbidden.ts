@@ -1,9 +1,9 @@
 /** Names that submitted code is refused for, before it runs. A courtesy, not a boundary. */
 
 /**
- * Dotted Python names; one that ends in `*` stands for all names that begin so. They cover what
- * cannot work here (nobody answers `input()`, no other programs, no more processes) and tell the
- * model so at once. `getattr` gets around them: what must not happen, the isolation prevents.
+ * Dotted Python names; a trailing `*` matches all names with that prefix. They cover what cannot
+ * work here (`input()` without input, other programs, more processes), so that the model is told at
+ * once. `getattr` circumvents them: the isolation is what prevents harm.
  */
 export const defaultForbidden: readonly string[] = [
   'input',

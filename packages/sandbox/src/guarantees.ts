@@ -1,4 +1,4 @@
-/** What a sandbox keeps code from, as found by attacks at its start; and what a caller demands. */
+/** What a sandbox prevents, as found by attacks at its start, and what a caller requires. */
 import { UnsupportedError } from '@saccade/core';
 import type { Kernel, MachineReport } from './isolation.ts';
 import type { Limits } from './limits.ts';
@@ -94,10 +94,10 @@ const levels = {
 
 type Levels = typeof levels;
 
-/** What holds; in words, so that a log of it can be read. */
+/** What holds, as words that are readable in a log. */
 export type Guarantees = { readonly [Name in keyof Levels]: Levels[Name][number] };
 
-/** What must hold for a sandbox to be opened at all; what is not named may be anything. */
+/** What must hold for a sandbox to be opened; guarantees that are not named may have any value. */
 export type Requirements = Partial<Guarantees>;
 
 export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantees {
@@ -127,6 +127,7 @@ export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantee
   };
 }
 
+/** A guarantee that was required and does not hold here. */
 export interface MissingGuarantee {
   readonly name: keyof Guarantees;
   readonly required: string;

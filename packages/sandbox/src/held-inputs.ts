@@ -1,4 +1,4 @@
-/** Encoded pictures or video files that a fork server holds for its sessions. */
+/** Encoded images or video files that a fork server holds for its sessions. */
 import { createHash } from 'node:crypto';
 
 export interface HeldInput {
@@ -10,7 +10,7 @@ export interface HeldInputsOptions {
   readonly kind: 'image' | 'video';
   /** Those unused longest are dropped beyond this. */
   readonly mostBytes: number;
-  /** … and beyond so many. */
+  /** … and beyond this number. */
   readonly mostInputs: number;
   /** Speaks to the server. */
   readonly tell: (header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]) => void;

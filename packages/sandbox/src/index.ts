@@ -35,9 +35,9 @@ export type { Recycle } from './server-pool.ts';
 export type {
   CaptureOptions,
   ExecuteOptions,
+  ImageFilter,
   InputImage,
   InputVideo,
-  PictureFilter,
   RepairOptions,
   Sandbox,
   Session,

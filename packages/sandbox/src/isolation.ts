@@ -98,7 +98,7 @@ export interface Launch {
 /** A server that was saved when it was ready; copies of it start without loading anything. */
 export interface Snapshot {
   launch(): Promise<Launch>;
-  /** Removes its files. Copies that run go on. */
+  /** Removes its files. Running copies continue. */
   remove(): Promise<void>;
 }
 

@@ -27,6 +27,7 @@ interface Counters {
   readonly violations: number;
 }
 
+/** Counters of a `LocalSandbox`: what is open now, and totals since its start. */
 export interface SandboxStats {
   /** Sessions with a living process. */
   readonly open: number;
@@ -52,6 +53,10 @@ const mostInputs = 1024;
 /** It is sent to the server in one frame. */
 const mostImageBytes = maxFrameBytes - 2 ** 16;
 
+/**
+ * A sandbox on this machine; `openSandbox` makes one. Its sessions are forked from servers that
+ * have the libraries loaded.
+ */
 export class LocalSandbox implements Sandbox {
   readonly tier: string;
   /** What a person should know about this sandbox, e.g. that it isolates nothing. */
@@ -146,23 +151,23 @@ export class LocalSandbox implements Sandbox {
     for (const { name } of [...images, ...videos]) {
       if (!identifier.test(name)) {
         throw new DataError(
-          `"${name.slice(0, 256)}" cannot be a variable of a picture or video. Use at most 256 letters, digits and underscores.`,
+          `"${name.slice(0, 256)}" cannot be a variable of an image or video. Use at most 256 letters, digits and underscores.`,
         );
       }
       if (names.has(name)) {
-        throw new DataError(`Two pictures or videos are called ${name}. Give each its own name.`);
+        throw new DataError(`Two images or videos are called ${name}. Give each its own name.`);
       }
       names.add(name);
     }
     if (names.size > mostInputs) {
       throw new DataError(
-        `There are ${names.size} pictures and videos, at most ${mostInputs} are allowed. Give fewer.`,
+        `There are ${names.size} images and videos, at most ${mostInputs} are allowed. Give fewer.`,
       );
     }
     for (const { name, encoded } of images) {
       if (encoded.length <= mostImageBytes) continue;
       throw new DataError(
-        `The picture ${name} has ${encoded.length} bytes, at most ${mostImageBytes} are allowed. ` +
+        `The image ${name} has ${encoded.length} bytes, at most ${mostImageBytes} are allowed. ` +
           'Give a smaller one.',
       );
     }

@@ -19,6 +19,7 @@ import { SpareServers } from './spare-servers.ts';
 import { chooseUsers, type SessionUsers, usersOfOwnKernel } from './users.ts';
 import { maxFrameBytes } from './wire.ts';
 
+/** Options of `openSandbox`. Every one has a default. */
 export interface SandboxOptions {
   /** Interpreter with numpy, pillow and matplotlib; see `ensurePython`. Default `python3`. */
   readonly python?: string;

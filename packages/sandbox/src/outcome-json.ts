@@ -1,4 +1,4 @@
-/** Outcomes as JSON, for those who are not in this process: pictures are base64. */
+/** Outcomes as JSON, for those who are not in this process: images are base64. */
 import { DataError } from '@saccade/core';
 import { z } from 'zod';
 import type { Outcome } from './outcome.ts';

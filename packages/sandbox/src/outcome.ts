@@ -1,4 +1,4 @@
-/** How an execution ended: a status and data, never a sentence to match. */
+/** How an execution ended: a status and data, so that no message has to be parsed. */
 
 /**
  * - `ok` the code ran to its end;
@@ -18,7 +18,10 @@ export type OutcomeKind =
   | 'crashed'
   | 'infraError';
 
-/** A picture the code showed, or left where its session looks for some, re-encoded from decoded pixels. */
+/**
+ * An image the code showed, or left where its session looks for some, re-encoded from decoded
+ * pixels.
+ */
 export interface CapturedImage {
   /** PNG bytes: 8-bit RGB, transparency laid on white. */
   readonly png: Uint8Array;
@@ -32,11 +35,11 @@ export interface CapturedImage {
   /** Of a file: its path in the session's directory, as code chose it. */
   readonly file?: string;
   /**
-   * Where its pixels come from, when the runtime could follow it through crops, resizes and turns: the
-   * input's variable name and the affine map that takes this picture's pixel coordinates to the
+   * Where its pixels come from, when the runtime could follow it through crops, resizes and turns:
+   * the input's variable name and the affine map that takes this image's pixel coordinates to the
    * input's: x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]. Coordinates are
-   * continuous (pixel i covers [i, i + 1)); a quarter turn has a = e = 0, a flip a negative scale. A hint for metrics, not evidence: code that
-   * wants to can forge it.
+   * continuous (pixel i covers [i, i + 1)); a quarter turn has a = e = 0, a flip a negative scale.
+   * A hint for metrics, not evidence: code can forge it.
    */
   readonly origin?: {
     readonly image: string;
@@ -53,7 +56,7 @@ export interface CodeError {
   readonly traceback: string;
 }
 
-/** A mistake that was put right; `line` counts from 1 in the submitted code. */
+/** A mistake that was repaired; `line` counts from 1 in the submitted code. */
 export interface Repair {
   readonly kind: 'indentation' | 'imagePath' | 'cropBox';
   readonly before: string;
@@ -61,17 +64,18 @@ export interface Repair {
   readonly line?: number;
 }
 
+/** How an execution ended and what came of it. Times are in milliseconds, `maxRssKb` in KiB. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly stdout: string;
   readonly stderr: string;
   readonly images: readonly CapturedImage[];
   readonly error?: CodeError;
-  /** What was cut to stay within the limits, or by the session's picture filters. */
+  /** What was cut to stay within the limits, or by the session's image filters. */
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
-  /** What was put right, at most twenty times, where the session asked for it; see `RepairOptions`. */
+  /** Repairs, twenty at most, if the session asked for them; see `RepairOptions`. */
   readonly repairs?: readonly Repair[];
-  /** The session goes on as if this execution had not been; see `SessionMode`. */
+  /** The session continues as if this execution had not happened; see `SessionMode`. */
   readonly rolledBack?: true;
   /** Wall time of the execution itself, queueing excluded. */
   readonly wallMs: number;

@@ -3,7 +3,7 @@ import { QueueFullError } from './errors.ts';
 
 export interface Wait {
   readonly signal?: AbortSignal | undefined;
-  /** Who asks; callers get permits in turns, however many each asks for. */
+  /** The caller; callers get permits in turns, however many each asks for. */
   readonly caller?: string | undefined;
 }
 

@@ -22,6 +22,7 @@ export interface TierProbe {
   readonly reason?: string;
 }
 
+/** What this machine offers, as `probeSandbox` finds it. `saccade doctor` prints it. */
 export interface SandboxProbe {
   readonly python?: PythonInterpreter;
   /** Why there is no usable Python. */

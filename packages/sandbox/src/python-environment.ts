@@ -12,10 +12,12 @@ import {
   runForText,
 } from './python-interpreter.ts';
 
+/** A virtual environment with the sandbox's libraries, at `directory`. */
 export interface PythonEnvironment extends PythonInterpreter {
   readonly directory: string;
 }
 
+/** Options of `ensurePython`. */
 export interface PythonEnvironmentOptions {
   /** The interpreter to build from; by default `python3` on the PATH, then the system's. */
   readonly python?: string;

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } 
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { MissingError, messageOf } from '@saccade/core';
 
+/** A Python interpreter, as `inspectPython` finds it. */
 export interface PythonInterpreter {
   /** Path to call it by; in a virtual environment, the environment's own. */
   readonly python: string;

@@ -21,7 +21,7 @@ import {
 export interface SessionHost {
   readonly tier: string;
   readonly limits: Limits;
-  /** Executions that may run at the same time; waiting for one is no part of any time limit. */
+  /** Executions that may run at the same time; waiting for one is not a part of any time limit. */
   readonly running: Permits;
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void;
   /** Whether the server still answers; it is ended if not. */
@@ -202,7 +202,7 @@ export class PythonSession implements Session {
     }
     const name = this.#options.imageNames[refused.image];
     return (
-      `The picture ${name} cannot be opened: ${refused.message}. Give whole PNG or JPEG ` +
+      `The image ${name} cannot be opened: ${refused.message}. Give whole PNG or JPEG ` +
       `bytes of at most ${this.#host.limits.imagePixels} pixels.`
     );
   }
@@ -229,7 +229,9 @@ export class PythonSession implements Session {
     this.#settleRun = undefined;
   }
 
-  /** Only the code itself can have written this: its session is over, and nobody else's. */
+  /**
+   * Only the code itself can have written this, so its session is over; others are not affected.
+   */
   #breakOff(reason: string): void {
     const end: End = { cause: 'protocol', reason, signal: 0, exitCode: 0, cpuMs: 0, maxRssKb: 0 };
     this.#die(deathFrom(end, this.#host.limits), end);

@@ -114,7 +114,7 @@ describe('a random tree', () => {
     }, 120_000);
   }
 
-  it('is removed though a process goes on making directories in it, once that ends', async () => {
+  it('is removed though a process keeps making directories in it, once that ends', async () => {
     const place = join(makeFolder(), 'tree');
     const grow = `${growTree}
 import time
@@ -183,7 +183,7 @@ describe('what sessions of the landlock tier leave', () => {
       (seed) => [`random tree ${seed}`, `${growTree}\ngrow(${seed}, 60)\nprint("made")`] as const,
     ),
     [
-      'a process that goes on making directories',
+      'a process that keeps making directories',
       'if os.fork() == 0:\n    os.setsid()\n    while True:\n        try: os.makedirs("a/b/c/d")\n        except OSError: pass\nprint("made")',
     ],
   ];

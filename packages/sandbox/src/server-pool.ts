@@ -56,7 +56,7 @@ export class ServerPool implements Servers {
   readonly #places: Place[];
   /** Servers that take no more sessions but have some. */
   readonly #retired = new Set<ServerLink>();
-  /** Ranges of user numbers that nobody uses. */
+  /** Unused ranges of user numbers. */
   readonly #freeRanges: number[];
   #restarts = 0;
   #recycled = 0;
@@ -115,7 +115,7 @@ export class ServerPool implements Servers {
 
   onOpened(): void {}
 
-  /** Whoever sees it missing first starts it; the others wait for the same one. */
+  /** The first call that needs it starts it; the others wait for the same one. */
   async #start(place: Place | undefined): Promise<ServerLink> {
     if (place === undefined || this.#isDisposed) {
       throw new StateError('This sandbox is disposed. Open another one with openSandbox().');
@@ -179,7 +179,7 @@ export class ServerPool implements Servers {
       this.#retired.add(link);
       link.retire();
     } catch {
-      // The old one goes on; the next look tries again.
+      // The old one continues; the next look tries again.
     } finally {
       place.starting = undefined;
     }

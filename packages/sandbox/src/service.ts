@@ -15,6 +15,7 @@ import type { ServiceParts } from './service/service-parts.ts';
 import { sessionsApi } from './service/sessions-api.ts';
 import { verlTool } from './service/verl-tool.ts';
 
+/** Options of `openSandboxService`. */
 export interface SandboxServiceOptions extends ListenOptions {
   /** Where code runs; the service disposes of it at its end. */
   readonly sandbox: LocalSandbox;
@@ -25,6 +26,7 @@ export interface SandboxServiceOptions extends ListenOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** A running service: its URL, and how to stop it. */
 export type SandboxService = Service;
 
 const routes =

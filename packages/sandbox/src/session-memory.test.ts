@@ -128,7 +128,7 @@ for (const tier of localTiers) {
       expect(outcomes.map(({ kind }) => kind)).toEqual(['ok', 'memory']);
     });
 
-    it('past its limit is rolled back in a transactional session, which goes on', async (context) => {
+    it('past its limit is rolled back in a transactional session, which continues', async (context) => {
       const sandbox = usable(context.skip);
       if (sandbox === undefined) return;
       const codes = [hold('x', 40), hold('y', 140), 'print(len(x) >> 20, "y" in globals())'];

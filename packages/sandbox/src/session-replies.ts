@@ -156,7 +156,7 @@ function withoutEmptyLine<Value extends { line?: number | undefined }>({
   return found === undefined ? rest : { ...rest, line: found };
 }
 
-/** By its header; undefined for what is no PNG, or has more pixels than allowed. */
+/** By its header; undefined for what is not a PNG, or has more pixels than allowed. */
 function sizeOfPng(
   png: Uint8Array,
   { imagePixels }: Limits,

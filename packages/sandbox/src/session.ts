@@ -1,7 +1,7 @@
 /** A Python session for one trajectory: variables persist from call to call until it is disposed. */
 import type { Outcome } from './outcome.ts';
 
-/** A picture put into the session before the first call, as a PIL image in a global variable. */
+/** An image put into the session before the first call, as a PIL image in a global variable. */
 export interface InputImage {
   /** Variable name, e.g. `image_clue_0`. */
   readonly name: string;
@@ -10,10 +10,9 @@ export interface InputImage {
 }
 
 /**
-/**
- * A video put into the session before the first call, as a reader in a global variable:
- * `len(reader)`, `reader[i].asnumpy()`, `reader.get_avg_fps()` as decord has them. Its bytes are mapped,
- * read-only; there is no file.
+ * A video put into the session before the first call, as a reader in a global variable with
+ * decord's interface: `len(reader)`, `reader[i].asnumpy()`, `reader.get_avg_fps()`. Its bytes are
+ * mapped read-only; there is no file.
  */
 export interface InputVideo {
   /** Variable name, e.g. `video_clue_0`; `VideoReader` takes it, too. */
@@ -24,43 +23,43 @@ export interface InputVideo {
 
 /**
  * What an execution leaves to the next one:
- * - `persistent` all that it did until it ended, failed or not, unless it ended the interpreter;
- * - `transactional` all if it succeeded; else nothing: variables, files, figures and random state
- *   are as after the last success, whatever became of it (exception, timeout, memory, crash);
+ * - `persistent` everything it did, even if it failed, unless it ended the interpreter;
+ * - `transactional` everything if it succeeded. After a failure (exception, timeout, memory, crash)
+ *   variables, files, figures and random state are as after the last success;
  * - `fresh` nothing.
  *
- * The last two run each execution in a fork. What is shared with the outside goes through: memory
- * mapped with `MAP_SHARED`, and threads, which end with the execution that started them.
+ * The last two run each execution in a fork. Changes of memory mapped with `MAP_SHARED` persist,
+ * and threads end with the execution that started them.
  */
 export type SessionMode = 'persistent' | 'transactional' | 'fresh';
 
 /**
- * Mistakes of code that are put right before or while it runs, none by default. Each time is recorded
- * in the outcome's `repairs`, so that a reward or a metric can count it. CodeV and Thyme forgive so.
+ * Mistakes of code that are repaired before or while it runs, as in CodeV and Thyme. Default: none.
+ * Each repair is recorded in the outcome's `repairs`, so that a reward or a metric can count it.
  */
 export interface RepairOptions {
-  /** Code that fails to compile for its indentation alone is dedented, its first line aligned. */
+  /** Code that fails to compile only because of its indentation is dedented by its first line. */
   readonly indentation?: boolean;
   /**
-   * Strings that end like a picture's file and name none become the file of that name in the
-   * session's directory, or the only picture there.
+   * Strings that look like the path of an image file, but name none, become the file of that name
+   * in the session's directory, or the only image there.
    */
   readonly imagePaths?: boolean;
   /**
-   * `Image.crop` outside the picture gives the part inside, with sides of at least this many pixels
+   * `Image.crop` outside the image gives the part inside, with sides of at least this many pixels
    * (Thyme: 64), instead of black borders or an error.
    */
   readonly cropBoxes?: number;
 }
 
-/** Which pictures are kept, beyond what `limits` allow. What is left out is marked `truncated`. */
-export interface PictureFilter {
-  /** Pictures of one execution at most, if that is less than `limits.imageCount`. CodeV: 5. */
+/** Which images are kept, beyond what `limits` allow. What is left out is marked `truncated`. */
+export interface ImageFilter {
+  /** Images of one execution at most, if that is less than `limits.imageCount`. CodeV: 5. */
   readonly most?: number;
-  /** Longest over shortest side; longer pictures are dropped. CodeDance: 200, CodeV: 100. */
+  /** Longest over shortest side; longer images are dropped. CodeDance: 200, CodeV: 100. */
   readonly mostAspect?: number;
   /**
-   * Pictures with a side of less than `below` pixels are dropped or, with `enlargeTo`, enlarged until
+   * Images with a side of less than `below` pixels are dropped or, with `enlargeTo`, enlarged until
    * their shortest side has that many. CodeDance: 56 and 112, CodeV: 28 and 28.
    */
   readonly smallSides?: { readonly below: number; readonly enlargeTo?: number };
@@ -68,30 +67,32 @@ export interface PictureFilter {
 
 /**
  * What an execution returns besides what its code shows with `plt.show()`, `figure.show()`,
- * `image.show()` and `display(x)`: nothing by default. Values and files are looked at in the session's
+ * `image.show()` and `display(x)`. Default: nothing. Values and files are examined in the session's
  * own process, within its limits, and only after code that ran to its end.
  */
 export interface CaptureOptions {
   /**
-   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do: PIL
-   * images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4 channels] as
-   * pictures, floats in 0 to 1; anything else but `None` is printed. `display` takes such arrays, too.
+   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do:
+   * PIL images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4
+   * channels] as images, floats in 0 to 1; anything else but `None` is printed. `display` takes
+   * such arrays, too.
    */
   readonly lastExpression?: boolean;
   /** Order of the channels of arrays. Default `RGB`; OpenCV's is `BGR`, which CodeDance assumes. */
   readonly arrayChannels?: 'RGB' | 'BGR';
   /**
-   * Picture files (PNG, JPEG, WebP, BMP, GIF) of the session's directory whose names stand in stdout,
-   * each once, in that order. Of a path that is not there, the last part counts. CodeV, Thyme.
+   * Image files (PNG, JPEG, WebP, BMP, GIF) of the session's directory whose names are in stdout,
+   * each once, in that order. If a path does not exist, its last part is used. CodeV, Thyme.
    */
   readonly printedFiles?: boolean;
-  /** With `printedFiles`: lines that are nothing but the name of such a file are taken from stdout. */
+  /** With `printedFiles`: lines that are only the name of such a file are removed from stdout. */
   readonly hidesNames?: boolean;
-  /** Picture files that the execution wrote in the session's directory, oldest first. */
+  /** Image files that the execution wrote in the session's directory, oldest first. */
   readonly savedFiles?: boolean;
   /**
-   * Files that are never captured, by their paths in the session's directory. With any, neither is a
-   * file whose pixels are those of an input of the session, whatever its name: it shows nothing new.
+   * Files that are never captured, by their paths in the session's directory. If there are any, a
+   * file with the pixels of an input is not captured either, whatever its name: it shows nothing
+   * new.
    */
   readonly exceptFiles?: readonly string[];
   /** How figures are drawn. */
@@ -103,10 +104,14 @@ export interface CaptureOptions {
     /** Figures with a side of fewer pixels, at their own resolution, are dropped. CodeDance: 28. */
     readonly leastSide?: number;
   };
-  /** Which pictures are kept, however they came. */
-  readonly pictures?: PictureFilter;
+  /** Which images are kept, however they came. */
+  readonly images?: ImageFilter;
 }
 
+/**
+ * What a session starts with, and how it treats its code. Options that are left out keep the
+ * sandbox's defaults.
+ */
 export interface SessionOptions {
   readonly repairs?: RepairOptions;
   readonly capture?: CaptureOptions;
@@ -115,19 +120,21 @@ export interface SessionOptions {
   readonly images?: readonly InputImage[];
   readonly videos?: readonly InputVideo[];
   readonly signal?: AbortSignal;
-  /** Who asks: those who wait get sessions and processors in turns. Default: all are one. */
+  /** Name of the caller; waiting callers take turns. Default: all calls are of one caller. */
   readonly caller?: string;
 }
 
+/** Options of one execution. */
 export interface ExecuteOptions {
   readonly signal?: AbortSignal;
   /** A shorter wall limit than the sandbox's, for this execution. */
   readonly wallSeconds?: number;
 }
 
+/** The Python of one trajectory: variables, files and figures persist between executions. */
 export interface Session {
   /**
-   * Runs code in the session's namespace. Never throws for what the code did: that is the outcome.
+   * Runs code in the session's namespace. It never throws because of the code: that is the outcome.
    * After a kind that killed the interpreter (`timeout`, `memory`, `crashed`) the session is dead
    * and further calls give `crashed`, unless the outcome is marked `rolledBack`; after `infraError`
    * they give `infraError`.
@@ -137,13 +144,17 @@ export interface Session {
   dispose(): Promise<void>;
 }
 
+/**
+ * Where sessions come from. Local and remote sandboxes implement it, and
+ * `@saccade/sandbox/contract` checks it.
+ */
 export interface Sandbox {
   /** Isolation in force, decided at start: `bubblewrap`, `process`, `remote:bubblewrap`, … */
   readonly tier: string;
   /**
    * A fresh session; waits while the sandbox is at its session limit.
    *
-   * @throws ConfigError for capture options that there are not
+   * @throws ConfigError for unknown capture options
    * @throws QueueFullError if too many wait already
    */
   open(options?: SessionOptions): Promise<Session>;

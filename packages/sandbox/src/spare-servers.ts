@@ -70,7 +70,7 @@ export class SpareServers implements Servers {
     if (left === 0 && !this.#fresh.has(link)) link.retire();
   }
 
-  /** Starts what is missing; what fails is told to the next one who needs it. */
+  /** Starts missing servers; a failure is reported to the next call that needs one. */
   #prepare(): void {
     const { spares, sessionsPerServer } = this.#options;
     while (!this.#isDisposed && this.#fresh.size + this.#starting.length < spares) {
@@ -79,7 +79,7 @@ export class SpareServers implements Servers {
       starting.then(
         (link) => {
           const index = this.#starting.indexOf(starting);
-          if (index < 0) return; // somebody waits for it
+          if (index < 0) return; // a call waits for it
           this.#starting.splice(index, 1);
           this.#fresh.set(link, sessionsPerServer);
         },

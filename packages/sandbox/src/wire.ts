@@ -36,7 +36,7 @@ export function encodeFrame(
 /**
  * The header of a frame from the server itself.
  *
- * @throws SyntaxError if it is no JSON
+ * @throws SyntaxError if it is not JSON
  */
 export function decodeHeader({ body, headerLength }: Frame): unknown {
   return JSON.parse(body.toString('utf8', 0, headerLength));

@@ -10,7 +10,7 @@ export interface SchedulerDefinition<Name extends string, Schema extends Setting
   create(options: SchedulerOptions & SettingsOf<Schema>): Scheduler;
 }
 
-/** A scheduler of one's own, for catalogs and recipes. */
+/** Defines your own scheduler, for catalogs and recipes. */
 export function defineScheduler<const Name extends string, Schema extends SettingsSchema>(
   definition: SchedulerDefinition<Name, Schema>,
 ): SchedulerUnit<Name, Schema> {

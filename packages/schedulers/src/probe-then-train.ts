@@ -7,7 +7,7 @@ import type { ScheduleCommand, Scheduler, SchedulerOptions } from './scheduler.t
 export interface ProbeOptions extends SchedulerOptions, PassRateWindow {
   /** Tasks measured in a round: a group of G trajectories each. */
   readonly probeTasks: number;
-  /** Steps after which pass rates are measured anew, on new tasks; 0 for never. */
+  /** Steps after which pass rates are measured again, on new tasks; 0 for never. */
   readonly refreshEverySteps: number;
   /** Most rounds of measuring in a step, where too few tasks are within the window. */
   readonly maxRounds: number;
@@ -33,7 +33,7 @@ const EMPTY: Memory = { isProbing: false, pool: [], next: 0, steps: 0, rounds: 0
  * and round. The groups that measured are dropped as `probed`, `tooEasy` or `tooHard`.
  *
  * It measures until the pool has a batch. If it has none after `maxRounds`, it says `exhausted` and
- * trains on what there is.
+ * trains on what it has.
  */
 export function probeThenTrain(name: string, options: ProbeOptions): Scheduler {
   const { promptsPerStep: wanted, probeTasks, refreshEverySteps, maxRounds } = options;

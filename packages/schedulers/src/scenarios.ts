@@ -3,6 +3,7 @@ import { randomAt } from '@saccade/core';
 import type { InFlightLimits, SchedulerKind, SchedulerOptions } from './scheduler.ts';
 import type { SimulationOptions } from './simulated-task.ts';
 
+/** One simulated run of the contract: a scheduler's options and the conditions it runs under. */
 export interface Scenario {
   readonly options: SchedulerOptions;
   readonly simulation: SimulationOptions;
@@ -17,7 +18,7 @@ export function drawScenario(kind: SchedulerKind, seed: number): Scenario {
   const baselinesPerTask = randomAt(seed, 'baselines').uniform() < 0.2 ? 1 : 0;
   const perTask = groupSize + baselinesPerTask;
   const promptsPerStep = 1 + random.integer(2);
-  // The defaults are sized for training; one schedule in 200 has them all the same.
+  // The defaults are sized for training; one schedule in 200 has them anyway.
   const variants = kind.variants ?? [{}];
   const variant = random.uniform() < 0.005 ? {} : random.pick(variants);
   const deadlineSeconds = sometimes(0.3, 0.5 + 6 * random.uniform());

@@ -2,7 +2,7 @@
 import { count, optionalCount, optionalQuantity, quantity } from '@saccade/core/settings';
 import { z } from 'zod';
 
-/** B: what every scheduler is told. */
+/** B, which every scheduler has. */
 export const promptsPerStep = count({
   min: 1,
   max: 65_536,

@@ -1,19 +1,24 @@
 /**
- * What every tool must keep, as plain checks: each throws an Error that says what broke. They need a
- * sandbox and one image.
+ * The contract of tools, as plain checks. Each throws an Error that says what is broken. They need
+ * a sandbox and one image.
  */
 import { SandboxError } from '@saccade/sandbox';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';
 
+/** One check of `toolContract`, for any test runner. */
 export interface ToolCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(tool: Tool, context: ToolContext): Promise<void>;
 }
 
+/**
+ * The checks that every tool must pass. They run the tool's own example on an image in a sandbox,
+ * and give it arguments that do not fit.
+ */
 export const toolContract: readonly ToolCheck[] = [
   { name: 'says what it is called, what it does and what it takes', check: checkDescribed },
-  { name: 'gives a picture for its example, the same each time', check: checkExample },
+  { name: 'gives an image or text for its example, the same each time', check: checkExample },
   { name: 'refuses an argument it does not have, naming it', check: checkUnknown },
   { name: 'refuses what does not fit, and never throws for it', check: checkHostile },
   { name: 'leaves infrastructure failures to the caller', check: checkFailure },
@@ -35,11 +40,11 @@ async function checkExample(tool: Tool, context: ToolContext): Promise<void> {
   if (first.kind !== 'ok') {
     throw new Error(`${tool.name} fails on its example: ${first.error?.message}`);
   }
-  const [pictures, again] = [first, second].map(({ images }) =>
-    images.map(({ png }) => Buffer.from(png).toString('base64')).join(),
+  const [given, again] = [first, second].map(({ images, stdout }) =>
+    [stdout, ...images.map(({ png }) => Buffer.from(png).toString('base64'))].join('\n'),
   );
-  if (first.images.length === 0) throw new Error(`${tool.name} shows nothing for its example.`);
-  if (pictures !== again) throw new Error(`${tool.name} gives two pictures for one call.`);
+  if (given === '') throw new Error(`${tool.name} gives nothing for its example.`);
+  if (given !== again) throw new Error(`${tool.name} gives two results for one call.`);
 }
 
 async function checkUnknown(tool: Tool, context: ToolContext): Promise<void> {

@@ -1,5 +1,6 @@
 export { callTool, type ToolCall } from './call-tool.ts';
 export { ToolError } from './errors.ts';
+export { type ChosenTool, describeTools, openTools } from './open-tools.ts';
 export { type RefusalType, refused } from './refused.ts';
 export { imageTools, tools } from './registry.ts';
 export { joinOutcomes, runOnImage } from './run-on-image.ts';
@@ -12,6 +13,15 @@ export {
   type ToolDefinition,
   type ToolImage,
 } from './tool.ts';
+export {
+  defineToolUnit,
+  isToolUnit,
+  type OpenTools,
+  type ToolChoice,
+  type ToolHost,
+  type ToolUnit,
+  toolSettings,
+} from './tool-unit.ts';
 export { codeImageTool } from './tools/code-image-tool.ts';
 export { imageAdjustTool } from './tools/image-adjust-tool.ts';
 export { imageDrawBoxTool } from './tools/image-draw-box-tool.ts';

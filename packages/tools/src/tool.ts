@@ -17,6 +17,7 @@ export interface ToolImage {
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
+/** What a tool works on: the images of the trajectory so far, and a sandbox. */
 export interface ToolContext {
   /** The images so far, in order: index 0 is the first of the prompt. */
   readonly images: readonly ToolImage[];
@@ -31,6 +32,10 @@ export type GivenArguments = Readonly<Record<string, unknown>>;
 /** A JSON Schema of an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/**
+ * A function that the model can call by name with typed arguments. `defineTool` makes one from a
+ * zod shape.
+ */
 export interface Tool {
   /** As the model writes it. */
   readonly name: string;
@@ -55,7 +60,7 @@ export interface Tool {
 
 type NoSettings = z.ZodObject<Record<never, never>, z.core.$strict>;
 
-/** What a file of a tool gives. */
+/** The argument of `defineTool`: `parameters` is a zod shape, and `run` gets values that fit it. */
 export interface ToolDefinition<
   Shape extends z.ZodRawShape,
   Schema extends SettingsSchema = NoSettings,

@@ -17,7 +17,7 @@ export interface TrackerContext {
   readonly rows: readonly MetricsRow[];
 }
 
-/** An open tracker. A method that fails is not called again, and the run goes on. */
+/** An open tracker. A method that fails is not called again, and the run continues. */
 export interface Tracker {
   /** Takes one row, as `metrics.jsonl` has it. */
   metrics(row: MetricsRow): void | Promise<void>;
@@ -28,11 +28,11 @@ export interface Tracker {
 
 /** A tracker that a run can name. */
 export interface TrackerUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
-  /** @throws Error if it cannot be opened; the run warns and goes on without it */
+  /** @throws Error if it cannot be opened; the run warns and continues without it */
   open(settings: SettingsOf<Schema>, context: TrackerContext): Tracker | Promise<Tracker>;
 }
 
-/** A tracker of one's own, for catalogs and recipes. */
+/** Defines your own tracker, for catalogs and recipes. */
 export function defineTracker<const Name extends string, Schema extends SettingsSchema>(
   unit: TrackerUnit<Schema> & { readonly name: Name },
 ): TrackerUnit<Schema> & { readonly name: Name } {

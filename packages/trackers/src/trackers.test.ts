@@ -77,7 +77,7 @@ const faulty = (name: string, tracker: Partial<Tracker>) => ({
   settings: {},
 });
 
-it('warns once of each tracker that fails, and goes on with the others', async () => {
+it('warns once of each tracker that fails, and continues with the others', async () => {
   const events: RunEvent[] = [];
   const seen: MetricsRow[] = [];
   let calls = 0;

@@ -3,7 +3,7 @@ import { philox4x32, randomAt, unitOpen } from '@saccade/core';
 import type { Trajectory, TrajectoryLine } from '@saccade/trajectory';
 import { readTrajectoryLines } from '@saccade/trajectory/files';
 
-/** All lines of a file of trajectories, without their pictures' bytes. */
+/** All lines of a file of trajectories, without their images' bytes. */
 export async function readLines(path: string): Promise<readonly TrajectoryLine[]> {
   const lines: TrajectoryLine[] = [];
   for await (const line of readTrajectoryLines(path)) lines.push(line);
@@ -15,7 +15,8 @@ export async function readLines(path: string): Promise<readonly TrajectoryLine[]
  *
  * A token is the one of the largest log-prob + Gumbel number, and both runs draw the same numbers.
  * The margin is the score of a's token by a's log-prob less that of b's token by b's log-prob. If
- * no score differs by more than ε between the runs, neither does the margin: a larger one is no tie.
+ * no score differs by more than ε between the runs, neither does the margin: a larger one is not a
+ * tie.
  *
  * @returns one line per trajectory that differs
  */

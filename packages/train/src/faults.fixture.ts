@@ -1,4 +1,6 @@
-/** A campaign of injected faults: who breaks where, how, and how often, by a rollout's name alone. */
+/**
+ * A campaign of injected faults: which rollout fails where, how and how often, by its name alone.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomAt } from '@saccade/core';
 import {

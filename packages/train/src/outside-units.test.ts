@@ -2,9 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
+import { text } from '@saccade/core/settings';
 import { writeConfig } from '@saccade/run-store';
-import { imageFlipTool } from '@saccade/tools';
+import { defineToolUnit, imageFlipTool } from '@saccade/tools';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { loadRecipe, writeSource } from './load-recipe.ts';
 import { checkRun } from './parts.ts';
 import { protocolOf } from './protocol-of.ts';
@@ -112,6 +114,28 @@ describe('lists', () => {
     ]);
     expect(run.outside).toEqual(['tools']);
     expect(protocolOf(resolveRun({ protocol: 'vista' })).tools?.length).toBeGreaterThan(2);
+  });
+
+  it('sets a unit that opens tools', () => {
+    const settings = z.strictObject({
+      prefix: text({ default: 'a', unit: 'text', about: 'What the name begins with.' }),
+    });
+    const unit = defineToolUnit({
+      name: 'served',
+      description: 'A tool from elsewhere.',
+      settings,
+      describe: ({ prefix }) => [{ ...imageFlipTool, name: `${prefix}_flip` }],
+      open: async () => ({ tools: [], dispose: async () => {} }),
+    });
+    const input: RunInput = {
+      protocol: 'vista',
+      tools: [unit],
+      coldStart: null,
+      sft: { updates: 0 },
+    };
+    const run = resolveRun(set(input, 'tools.served.prefix=my'));
+    expect(protocolOf(run).tools?.map(({ name }) => name)).toEqual(['my_flip']);
+    expect(() => resolveRun(set(input, 'tools.served.prefx=my'))).toThrow(/prefix/);
   });
 });
 

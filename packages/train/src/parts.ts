@@ -3,7 +3,7 @@ import type { Algorithm } from '@saccade/algorithms';
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, checkColdStart } from '@saccade/data';
-import { createToolEnv, type Protocol } from '@saccade/gym';
+import { createToolEnv, inEpochs, type Protocol } from '@saccade/gym';
 import { checkCoefficients } from '@saccade/learner';
 import {
   baselinesPerTask,
@@ -24,7 +24,8 @@ import {
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
 import type { InFlightLimits, Scheduler } from '@saccade/schedulers';
-import { protocolOf } from './protocol-of.ts';
+import { type OpenTools, openTools } from '@saccade/tools';
+import { chosenTools, protocolOf, protocolWith } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { algorithmGroup, rewardTermsOf, scoringOf } from './scoring.ts';
 import type { Selected } from './slots/slot.ts';
@@ -67,17 +68,20 @@ export async function openPlayground(
   { python, onEvent }: Pick<OpenOptions, 'python' | 'onEvent'>,
 ): Promise<Playground> {
   const { config, units } = run;
-  const protocol = protocolOf(run);
   const sandbox = await required(units.sandbox).open(settingsOf(config.sandbox), {
     python,
     onEvent,
-    wallSeconds: protocol.executionSeconds ?? 10,
+    wallSeconds: protocolOf(run).executionSeconds ?? 10,
     // An evaluation beside rollouts that wait with their sessions open needs as many again.
     sessions: 2 * config.rollout.concurrency,
   });
+  const chosen = chosenTools(run);
+  let tools: OpenTools | undefined;
   try {
-    const chosen = required(units.taskSet).with(settingsOf(config.taskSet));
-    const taskSet = (await chosen.open?.({ sandbox })) ?? chosen;
+    tools = chosen && (await openTools(chosen, { python, onEvent, secret }));
+    const protocol = protocolWith(run, tools?.tools);
+    const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
+    const taskSet = (await tasks.open?.({ sandbox })) ?? tasks;
     const { slowShare: share, slowSeconds: seconds } = config.rollout;
     const envMaker = (budgets: Protocol['budgets']): MakeEnv => {
       return () => {
@@ -87,16 +91,18 @@ export async function openPlayground(
     };
     return {
       sandbox,
-      taskSet,
+      taskSet: inEpochs(taskSet, config.seed),
       protocol,
       makeEnv: envMaker(protocol.budgets),
       makeEvaluationEnv: envMaker(protocol.evaluationBudgets ?? protocol.budgets),
       async dispose() {
         await taskSet.dispose?.();
+        await tools?.dispose();
         await sandbox.dispose();
       },
     };
   } catch (error) {
+    await tools?.dispose();
     await sandbox.dispose();
     throw error;
   }

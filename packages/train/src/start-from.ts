@@ -20,7 +20,7 @@ export async function startingWeights(startFrom: string): Promise<string> {
   if (existsSync(policy)) return policy;
   throw new DataError(
     `The run in ${directory} has not ended its cold start: ${policy} is missing. ` +
-      'Go on with it first: saccade train --resume.',
+      'Continue with it first: saccade train --resume.',
   );
 }
 

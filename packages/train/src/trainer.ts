@@ -30,6 +30,7 @@ import { openParts, type Parts } from './parts.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { referenceWeights, startingWeights } from './start-from.ts';
 
+/** Options of `train`: what to run, where to write it, and how to hear of it. */
 export interface TrainOptions {
   /** The configuration and its units: `resolveRun(inputOf(recipe))`. */
   readonly run: ResolvedRun;
@@ -44,19 +45,20 @@ export interface TrainOptions {
   readonly isStopRequested?: () => boolean;
 }
 
+/** How a call of `train` ended. */
 export interface TrainResult {
   /** False if a person stopped the run; it can be resumed. */
   readonly isFinished: boolean;
   readonly final?: Evaluation;
 }
 
-/** Trains, or goes on training. The same seed gives the same metrics, timings aside. */
+/** Trains a run, or continues it. The same seed gives the same metrics, apart from timings. */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const { run: resolved, directory, onEvent } = options;
   const { config } = resolved;
   if (!options.resume && existsSync(join(directory, 'metrics.jsonl'))) {
     throw new DataError(
-      `${directory} holds a run already. Go on with --resume ${directory}, or choose another --out.`,
+      `${directory} holds a run already. Continue with --resume ${directory}, or choose another --out.`,
     );
   }
   makeDirectories(nodeFileSystem, trajectoriesOf(directory));

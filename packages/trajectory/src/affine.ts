@@ -3,6 +3,11 @@
 /** Takes points to another frame: x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]. */
 export type AffineMap = readonly [number, number, number, number, number, number];
 
+/**
+ * Maps a point.
+ *
+ *   x' = a·x + b·y + c,   y' = d·x + e·y + f
+ */
 export function applyAffine([a, b, c, d, e, f]: AffineMap, x: number, y: number): [number, number] {
   return [a * x + b * y + c, d * x + e * y + f];
 }
@@ -43,7 +48,7 @@ export function isInvertible(map: AffineMap): boolean {
 /**
  * A map from stored numbers: six, or the four [a, c, e, f] of records that knew no turns.
  *
- * @returns undefined for any other count, or for what is no finite number
+ * @returns undefined for any other count, or for what is not a finite number
  */
 export function readAffineMap(numbers: readonly unknown[]): AffineMap | undefined {
   if (!numbers.every((number): number is number => Number.isFinite(number))) return undefined;

@@ -46,7 +46,7 @@ export function answerText(answer: string): string {
   return `<answer>${answer}</answer>`;
 }
 
-/** @throws ToolError if the text is no JSON, or the JSON no call */
+/** @throws ToolError if the text is not JSON, or the JSON is not a call */
 export function parseToolCall(json: string): ToolCall {
   let value: unknown;
   try {

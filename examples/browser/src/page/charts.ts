@@ -11,7 +11,7 @@ export interface Series {
   readonly label: string;
   /** `line` is smoothed over its raw self; `dots` are joined as they are. */
   readonly kind: 'line' | 'dots';
-  /** One of the style sheet's colours, from 1. */
+  /** One of the style sheet's colors, from 1. */
   readonly colour: number;
   readonly points: readonly Point[];
 }
@@ -39,7 +39,7 @@ interface Scale {
   readonly y: (value: number) => number;
 }
 
-/** A chart that is drawn anew whenever its series have grown. */
+/** A chart that is drawn again whenever its series have grown. */
 export class LiveChart {
   readonly root: HTMLElement;
   readonly #options: ChartOptions;
@@ -150,7 +150,7 @@ function drawSeries({ points, kind, colour }: Series, scale: Scale): readonly Ch
   ];
 }
 
-/** What the picture shows, for those who do not see it. */
+/** What the image shows, for those who do not see it. */
 function describe(
   { title, xLabel, format = formatNumber }: ChartOptions,
   series: readonly Series[],

@@ -183,7 +183,7 @@ fillLength();
 describeChoice();
 resetCurves();
 draw();
-// The clock goes on between two steps.
+// The clock continues between two steps.
 setInterval(() => {
   if (session.state === 'running') drawStatus();
 }, 1000);

@@ -7,7 +7,7 @@ import type { Segment, Trajectory } from '@saccade/trajectory';
 import { answerText, toolCallText } from '../environment/tool-call.ts';
 import { type CardsFacts, cellBox, factsOf } from '../task/cards.ts';
 import { CELL } from '../task/draw-table.ts';
-import type { Box } from '../task/picture.ts';
+import type { Box } from '../task/pixel-image.ts';
 
 /** How demonstrations behave; the rest is left for reinforcement learning to improve. */
 export interface DemonstrationMix {
@@ -17,7 +17,7 @@ export interface DemonstrationMix {
   readonly lookAtNothing: number;
   /** Probability, after the symbol was seen, of answering instead of looking on. */
   readonly answerAfterSeeing: number;
-  /** Probability, while it was not seen, of answering all the same. */
+  /** Probability, while it was not seen, of answering anyway. */
   readonly answerAfterMissing: number;
   /** Probability that a look is a zoom instead of a crop. */
   readonly zoomInstead: number;

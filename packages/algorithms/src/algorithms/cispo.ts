@@ -1,4 +1,4 @@
-/** Clipped importance sampling policy optimisation. */
+/** Clipped importance sampling policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';

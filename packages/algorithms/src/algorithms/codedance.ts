@@ -14,7 +14,7 @@ import { turnReturnsStandardised } from '../token-advantages/turn-returns.ts';
 export const codedance: Algorithm = composeAlgorithm({
   name: 'codedance',
   paper: 'arXiv:2512.17312',
-  description: 'GRPO plus standardised returns of failed executions, turn by turn.',
+  description: 'GRPO plus standardized returns of failed executions, turn by turn.',
   settings: { ...groupStd.settings, ...turnReturnsStandardised.settings, ...clipped.settings },
   defaults: { dualClip: 3, turnDiscount: 0.2, turnWeight: 0.2 },
   profiles: {

@@ -1,4 +1,4 @@
-/** Proximal policy optimisation with a value function. */
+/** Proximal policy optimization with a value function. */
 import { rawReward } from '../advantages/raw-reward.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
@@ -15,7 +15,7 @@ import { valueTerm } from '../value-loss.ts';
 export const ppo: Algorithm = composeAlgorithm({
   name: 'ppo',
   paper: 'arXiv:1707.06347',
-  description: 'Generalised advantages from a value function, clipped ratios, clipped values.',
+  description: 'Generalized advantages from a value function, clipped ratios, clipped values.',
   settings: { ...gae.settings, ...clipped.settings, ...valueTerm.settings },
   profiles: {
     paper: { ...paperNumbers, gamma: 0.99, lambda: 0.95, isWhitened: false, valueClip: 0 },

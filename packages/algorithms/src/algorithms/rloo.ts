@@ -16,7 +16,7 @@ const isStandardised = flag({
 /**
  * The paper takes the whole answer as one action and makes one update per step, with KL in the
  * reward. verl has the baseline on its token-wise clipped loss. TRL's RLOOTrainer clips the ratio of
- * the whole sequence and takes KL (k1, 0.05) off the reward; `isStandardised` is its
+ * the whole sequence and subtracts KL (k1, 0.05) from the reward; `isStandardised` is its
  * `normalize_advantages`.
  */
 export const rloo: Algorithm = composeAlgorithm({

@@ -1,4 +1,4 @@
-/** Soft adaptive policy optimisation. */
+/** Soft adaptive policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';

@@ -1,4 +1,4 @@
-/** Judges calls that came to no operation: what they may have done all the same. */
+/** Judges calls that led to no known operation: what they may have done. */
 import { dispatchers, kindsNamed } from '../attempts.ts';
 import type { Expression } from '../syntax/ast.ts';
 import { itemsOf } from './operators.ts';

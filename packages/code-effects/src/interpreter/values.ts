@@ -178,7 +178,7 @@ export function isSame(a: Value, b: Value, looks: Looks = { left: MAX_COMPARED }
   return left !== undefined && left === right;
 }
 
-/** Whether a list of so many items is followed. */
+/** Whether a list of this length is followed. */
 export function isFollowed(count: number): boolean {
   return count <= MAX_ITEMS;
 }

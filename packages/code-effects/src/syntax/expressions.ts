@@ -147,7 +147,7 @@ function readFormat(source: Source, node: SyntaxNode): Expression {
     const isPlain = !inner.some(({ name }) => /^Format(Spec|Conversion)$/.test(name));
     if (value !== undefined) {
       const read = readExpression(source, value);
-      // With a format the text is not known, what is in it is evaluated all the same.
+      // With a format the text is not known, what is in it is evaluated anyway.
       parts.push(isPlain ? read : { kind: 'opaque', parts: [read], line });
     }
   }

@@ -1,5 +1,5 @@
 /**
- * CodeV (arXiv:2511.19661, §4.2 and Template 13.1): code between `<code>` tags saves pictures to
+ * CodeV (arXiv:2511.19661, §4.2 and Template 13.1): code between `<code>` tags saves images to
  * files and prints their names; what it printed and saved comes back as `<sandbox_output>`.
  */
 import { DataError } from '@saccade/core';
@@ -14,6 +14,7 @@ import type { Task } from '../task.ts';
 import { filtersOf, type ImageFilters, imageFilters } from './image-filters.ts';
 import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
+/** Options of `codevWith`. */
 export interface CodevOptions extends ImageFilters {
   /** The paper (§12) keeps variables from run to run; its code starts every run anew. */
   readonly variables: 'kept' | 'fresh';
@@ -24,6 +25,10 @@ export interface CodevOptions extends ImageFilters {
 const tags = ['think', 'code', 'answer', 'sandbox_output'];
 const escaped = tagEscaper(tags);
 
+/**
+ * CodeV's protocol with the given options, under a name of its own. Code runs 10 s at most, images
+ * are saved as files, and nine tool turns are allowed.
+ */
 export function codevWith(name: string, options: CodevOptions): Protocol {
   return {
     name,
@@ -41,7 +46,7 @@ export function codevWith(name: string, options: CodevOptions): Protocol {
     write,
     hand: handWith(options.variables === 'kept'),
     observe,
-    // Neither code nor an answer: nothing comes back, and the conversation goes on.
+    // Neither code nor an answer: nothing comes back, and the conversation continues.
     observeInvalid: () => [],
     endsOn: () => undefined,
   };
@@ -168,11 +173,12 @@ function errorText({ kind, error }: Outcome): string {
 }
 
 /**
- * §12 of the paper: the picture as a file, paths made plain, new files of the workspace returned. The
- * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show` shows,
- * a few images at most; it drops those of an extreme aspect, enlarges small ones, and takes lines that
- * are only a file's name from the output; its numbers are the defaults of the settings below. Here a name stays if its picture
- * could not be shown, and the prompt's pictures are not shown again.
+ * §12 of the paper: the image as a file, paths made plain, new files of the workspace returned. The
+ * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show`
+ * shows, a few images at most; it drops those of an extreme aspect, enlarges small ones, and takes
+ * lines that are only a file's name from the output; its numbers are the defaults of the settings
+ * below. Here a name stays if its image could not be shown, and the prompt's images are not shown
+ * again.
  */
 function runtimeWith(options: CodevOptions): CodeRuntime {
   const images = { ...filtersOf(options), most: options.maxShown };
@@ -188,7 +194,7 @@ function runtimeWith(options: CodevOptions): CodeRuntime {
       printedFiles: true,
       hidesNames: true,
       exceptFiles: names.map(fileOf),
-      pictures: images,
+      images,
     }),
   };
 }

@@ -47,7 +47,7 @@ export function filtersOf({
   maxAspect,
   smallSide,
   enlargeTo,
-}: ImageFilters): NonNullable<CaptureOptions['pictures']> {
+}: ImageFilters): NonNullable<CaptureOptions['images']> {
   if (enlargeTo < smallSide) {
     throw new ConfigError(
       'protocol.enlargeTo',

@@ -50,7 +50,7 @@ export function textPart(text: string): MessagePart {
   return { kind: 'text', text };
 }
 
-/** Neighbouring texts as one: a boundary between parts must not become a token boundary. */
+/** Neighboring texts as one: a boundary between parts must not become a token boundary. */
 export function joinTexts(parts: readonly MessagePart[]): readonly MessagePart[] {
   const joined: MessagePart[] = [];
   for (const part of parts) {

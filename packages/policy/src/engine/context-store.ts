@@ -1,15 +1,15 @@
-/** What is cached under which name: conversations, and the prefixes that groups of them share. */
+/** Cached contexts by name: conversations, and the prefixes that groups of them share. */
 import { DataError } from '@saccade/core';
 import type { ModelConfig } from '../models/config.ts';
-import { countPictures } from '../models/positions.ts';
+import { countImages } from '../models/positions.ts';
 import type { SampleRequest } from '../policy.ts';
 import { CachedContext } from './conversation.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { PassPlan } from './pass-plan.ts';
 
 /**
- * A released context takes no new users, and keeps its slots until the last of those it has is
- * gone: a prefix may be released before the conversations that continue it.
+ * A released context accepts no new users and keeps its slots until its last user is gone. So a
+ * prefix may be released before the conversations that continue it.
  */
 export class ContextStore {
   readonly #cache: KvCache;
@@ -27,7 +27,7 @@ export class ContextStore {
    * begins the request, else a new one on its shared prefix. The caller becomes its user.
    *
    * @throws DataError if images and placeholders do not match, or if the request does not begin
-   *         with the prefix it says it shares
+   *         with the prefix that it shares
    */
   open(request: SampleRequest, plan: PassPlan): CachedContext {
     const context = this.#conversationOf(request, plan);
@@ -81,7 +81,7 @@ export class ContextStore {
   #conversationOf(request: SampleRequest, plan: PassPlan): CachedContext {
     const { conversation, tokens, images } = request;
     const cached = this.#conversations.get(conversation);
-    // The last token is always computed anew: the first sample follows from it.
+    // The last token is always recomputed, because the first sample depends on it.
     if (cached !== undefined && cached.length < tokens.length && cached.begins(tokens, images)) {
       return cached;
     }
@@ -103,14 +103,14 @@ export class ContextStore {
         return existing;
       }
       throw new DataError(
-        `A request begins differently from the prefix "${key}" it says it shares. ` +
-          'Use one key for one prompt and its pictures.',
+        `A request begins differently from the prefix "${key}" that it shares. ` +
+          'Use one key for one prompt and its images.',
       );
     }
     const tokens = request.tokens.slice(0, shared);
-    const pictures = countPictures(tokens, request.images, this.#config);
+    const imageCount = countImages(tokens, request.images, this.#config);
     const context = new CachedContext();
-    plan.add(context, tokens, request.images.slice(0, pictures));
+    plan.add(context, tokens, request.images.slice(0, imageCount));
     this.#prefixes.set(key, context);
     return context;
   }

@@ -1,4 +1,4 @@
-/** A context in the cache: its tokens, its slots, who needs it, and where its next token stands. */
+/** A context in the cache: its tokens, slots and users, and the position of its next token. */
 import type { ModelImage } from '../batch.ts';
 import { SlotList } from './kv-cache.ts';
 
@@ -15,7 +15,7 @@ export class CachedContext {
   nextPosition: number;
   /** Running requests and contexts that read its slots. */
   users = 0;
-  /** True once nobody may begin to use it: its slots go when the last user does. */
+  /** True once it accepts no new users; its slots are freed with the last user. */
   isReleased = false;
 
   constructor(prefix?: CachedContext) {
@@ -30,19 +30,19 @@ export class CachedContext {
     return (this.prefix?.tokens.length ?? 0) + this.tokens.length;
   }
 
-  /** True if what is cached is how this context begins: the same tokens, the same images. */
+  /** True if the cached tokens and images are a prefix of this context. */
   begins(context: Int32Array, images: readonly ModelImage[]): boolean {
     if (this.length > context.length || this.images.length > images.length) return false;
     const start = this.prefix?.tokens.length ?? 0;
     return (
       this.tokens.every((token, i) => token === context[start + i]) &&
-      this.images.every((image, i) => isSamePicture(image, images[i] as ModelImage)) &&
+      this.images.every((image, i) => isSameImage(image, images[i] as ModelImage)) &&
       (this.prefix?.begins(context, images) ?? true)
     );
   }
 }
 
-function isSamePicture(a: ModelImage, b: ModelImage): boolean {
+function isSameImage(a: ModelImage, b: ModelImage): boolean {
   if (a === b) return true;
   if (a.gridHeight !== b.gridHeight || a.gridWidth !== b.gridWidth) return false;
   return a.patches.every((value, i) => value === b.patches[i]);

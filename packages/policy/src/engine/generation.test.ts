@@ -5,7 +5,7 @@ import { contractRequest, scoringBatch, squares } from '../contract.ts';
 import type { LocalPolicy } from '../local-policy.ts';
 import type { SampleRequest } from '../policy.ts';
 import {
-  noisePicture,
+  noiseImage,
   referenceDevice,
   tinyConfig,
   tinyPolicy,
@@ -14,10 +14,10 @@ import {
 
 const { imageToken } = tinyConfig;
 
-function promptOf(text: string, ...pictures: readonly number[]) {
+function promptOf(text: string, ...imageSeeds: readonly number[]) {
   return tinyProcessor.encodePrompt([
     { kind: 'text', text },
-    ...pictures.map((seed) => ({ kind: 'image', image: noisePicture(84, 56, seed) }) as const),
+    ...imageSeeds.map((seed) => ({ kind: 'image', image: noiseImage(84, 56, seed) }) as const),
   ]);
 }
 
@@ -55,7 +55,7 @@ describe('the generation engine', () => {
     device.dispose();
   });
 
-  it('takes a picture placeholder that the model sampled as an ordinary token', async () => {
+  it('takes an image placeholder that the model sampled as an ordinary token', async () => {
     const odd = await policyThatFavours(device, imageToken);
     const prompt = promptOf('Look', 1);
     const results = await Promise.all(
@@ -68,7 +68,7 @@ describe('the generation engine', () => {
       Float32Array.from(results.flatMap((result) => Array.from(result.logprobs))),
     );
     const observation = tinyProcessor.encodeObservation(
-      [{ kind: 'image', image: noisePicture(56, 56, 2) }],
+      [{ kind: 'image', image: noiseImage(56, 56, 2) }],
       false,
     );
     const [first] = results;
@@ -81,11 +81,11 @@ describe('the generation engine', () => {
     odd.dispose();
   });
 
-  it('refuses a picture without placeholders, and no other request suffers', async () => {
+  it('refuses an image without placeholders, and no other request fails', async () => {
     const good = contractRequest(promptOf('fine', 1), 'good', 1);
     const alone = await policy.sample(good);
     policy.release('good');
-    const forgotten = { tokens: promptOf('forgot').tokens, images: [noisePicture(56, 56, 1)] };
+    const forgotten = { tokens: promptOf('forgot').tokens, images: [noiseImage(56, 56, 1)] };
     const bad = policy.sample(contractRequest(forgotten, 'bad', 1));
     const together = policy.sample(good);
     await expect(bad).rejects.toThrow(DataError);
@@ -110,7 +110,7 @@ describe('the generation engine', () => {
     expect(policy.usedCacheSlots).toBe(0);
   });
 
-  it('computes a conversation anew whose picture changed under the same tokens', async () => {
+  it('recomputes a conversation whose image changed under the same tokens', async () => {
     const before = promptOf('same text', 4);
     const after = promptOf('same text', 5);
     expect(after.tokens).toEqual(before.tokens);
@@ -125,7 +125,7 @@ describe('the generation engine', () => {
     policy.release('swap');
   });
 
-  it('refuses a prefix key that stands for another picture', async () => {
+  it('refuses a prefix key that stands for another image', async () => {
     const request = (seed: number, key: string) =>
       contractRequest(promptOf('same text', seed), key, 1, { sharedPrefix: 'one' });
     const good = policy.sample(request(4, 'a'));

@@ -25,7 +25,7 @@ const ADMITTED_ROWS = 4096;
  */
 const HELD_PASSES = 64;
 
-/** What becomes of requests that run, and of what is cached, when the weights change. */
+/** How in-flight requests and caches are handled when the weights change. */
 export type InFlight = 'refuse' | 'recompute' | 'keep';
 
 interface Job {
@@ -104,7 +104,7 @@ export class GenerationEngine {
     return answer.finally(() => this.#busy.delete(conversation));
   }
 
-  /** Lets nobody continue this conversation or shared prefix; its slots go with its last user. */
+  /** Releases a conversation or shared prefix; its slots are freed with its last user. */
   release(key: string): void {
     this.#contexts.release(key);
   }
@@ -115,7 +115,7 @@ export class GenerationEngine {
     throw new StateError('The weights cannot change while requests are running. Await them first.');
   }
 
-  /** Does something between two passes: none is under way, and the next waits for it. */
+  /** Does work between two passes; the next pass waits for it. */
   async betweenPasses<Value>(work: () => Promise<Value>): Promise<Value> {
     const before = this.#held;
     let letGo = (): void => {};
@@ -134,8 +134,8 @@ export class GenerationEngine {
   }
 
   /**
-   * Goes on with other weights. `recompute` drops all caches, and requests that run have their whole
-   * context computed anew; `keep` leaves every cache as the weights of its time made it.
+   * Continues with other weights. `recompute` drops all caches and recomputes the whole context of
+   * running requests; `keep` leaves every cache as it is.
    *
    * @throws StateError for `refuse` while requests run
    */
@@ -196,7 +196,7 @@ export class GenerationEngine {
       }
       this.#running = this.#running.filter((job) => !this.#finish(job));
     } catch (error) {
-      // Nobody knows what the pass has written: whatever it touched is computed anew.
+      // It is unknown what the pass has written, so everything it touched is recomputed.
       for (const context of plan.contexts) this.#contexts.discard(context);
       const failed = this.#running;
       this.#running = [];
@@ -218,7 +218,7 @@ export class GenerationEngine {
       if (job === undefined) return;
       try {
         const { request } = job;
-        // A request that new weights interrupted goes on behind what it has sampled.
+        // A request that new weights interrupted continues after its sampled tokens.
         const tokens =
           job.tokens.length === 0
             ? request.tokens

@@ -1,4 +1,4 @@
-/** Steps aside between passes, in Node and in browsers. */
+/** Yields to other work between passes, in Node and in browsers. */
 
 /** Resolves after everything that waits has had its turn: answers of sandboxes, timers, clicks. */
 export function nextTurn(): Promise<void> {

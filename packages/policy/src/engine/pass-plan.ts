@@ -1,4 +1,4 @@
-/** The rows of one pass: which tokens, where they stand, where they are cached, what they see. */
+/** The rows of one pass: tokens, positions, cache slots, and which keys each row sees. */
 import type { ModelImage } from '../batch.ts';
 import type { ModelConfig } from '../models/config.ts';
 import { placeTokens } from '../models/positions.ts';

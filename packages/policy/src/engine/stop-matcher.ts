@@ -1,4 +1,7 @@
-/** Finds stop strings in a growing run of tokens, byte by byte, so split characters do no harm. */
+/**
+ * Finds stop strings in a growing sequence of tokens by bytes, so that split characters do not
+ * matter.
+ */
 import type { TextCodec } from '../processor/text-codec.ts';
 
 /** Bytes as characters below 256. */

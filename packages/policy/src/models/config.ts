@@ -1,37 +1,53 @@
 /** The Qwen2.5-VL configuration, read from and written to Hugging Face's `config.json`. */
 import { ConfigError } from '@saccade/core';
 
+/** The vision tower of a Qwen2.5-VL model: `vision_config` of `config.json`. */
 export interface VisionConfig {
+  /** Number of transformer blocks. */
   readonly depth: number;
+  /** Width of the residual stream. */
   readonly hidden: number;
+  /** Attention heads. */
   readonly heads: number;
+  /** Width of the MLPs. */
   readonly intermediate: number;
   /** Side of a patch, pixels. */
   readonly patchSize: number;
-  /** Patches per side merged into one token. */
+  /** Patches per side of a unit, which becomes one token. */
   readonly mergeSize: number;
+  /** Frames per patch. An image is repeated for each. */
   readonly temporalPatchSize: number;
   /** Side of an attention window, pixels. */
   readonly windowSize: number;
-  /** Blocks that attend over the whole image instead of windows. */
+  /** Indices of the blocks that attend over the whole image instead of windows. */
   readonly fullAttentionBlocks: readonly number[];
 }
 
+/** The sizes and special tokens of a Qwen2.5-VL model: `config.json` of Hugging Face. */
 export interface ModelConfig {
+  /** Rows of the token embedding and of the LM head. */
   readonly vocabSize: number;
+  /** Width of the residual stream. */
   readonly hidden: number;
+  /** Number of decoder layers. */
   readonly layers: number;
+  /** Query heads; their size is hidden / heads. */
   readonly heads: number;
+  /** Key and value heads; divides `heads`. */
   readonly kvHeads: number;
+  /** Width of the MLPs. */
   readonly intermediate: number;
+  /** Added to the mean square in the RMSNorms. */
   readonly eps: number;
+  /** θ of the rotary embedding. */
   readonly ropeTheta: number;
-  /** Frequency pairs turned by the temporal, height and width position. */
+  /** Frequency pairs rotated by the temporal, height and width position; the sum is half a head. */
   readonly mropeSection: readonly [number, number, number];
-  /** True where the LM head is the token embedding. */
+  /** Whether the LM head is the token embedding. */
   readonly isTied: boolean;
   /** Longest context, tokens. */
   readonly maxPositions: number;
+  /** Ids of the markup tokens around and in place of images and videos. */
   readonly imageToken: number;
   readonly visionStartToken: number;
   readonly visionEndToken: number;
@@ -39,7 +55,7 @@ export interface ModelConfig {
   readonly vision: VisionConfig;
 }
 
-/** Rotary base of the vision tower; a constant of the architecture. */
+/** θ of the vision tower's rotary embedding; a constant of the architecture. */
 export const VISION_ROPE_THETA = 10000;
 /** Normalisation epsilon of the vision tower; a constant of the architecture. */
 export const VISION_EPS = 1e-6;
@@ -59,7 +75,7 @@ export interface ModelSize {
   readonly contextTokens: number;
 }
 
-/** About 1.5M parameters: small enough to train on two CPU cores. */
+/** A size with about 1.5M parameters, small enough to train on two CPU cores. */
 export const nanoSize: ModelSize = {
   layers: 4,
   hidden: 128,
@@ -132,6 +148,7 @@ function expectHeads(
   );
 }
 
+/** Ids of the markup tokens around and in place of images and videos. */
 export type SpecialTokens = Pick<
   ModelConfig,
   'imageToken' | 'visionStartToken' | 'visionEndToken' | 'videoToken'
@@ -139,7 +156,11 @@ export type SpecialTokens = Pick<
 
 type Json = Record<string, unknown>;
 
-/** Reads both layouts in use: text fields nested under `text_config`, or at the top. */
+/**
+ * Parses a `config.json`, with the text fields under `text_config` or at the top level.
+ *
+ * @throws ConfigError naming the field that is missing or invalid
+ */
 export function parseConfig(json: Json): ModelConfig {
   if (json.model_type !== 'qwen2_5_vl') {
     throw new ConfigError(
@@ -192,7 +213,7 @@ export function parseConfig(json: Json): ModelConfig {
   };
 }
 
-/** The `config.json` that transformers reads. */
+/** Formats the `config.json` that transformers reads. */
 export function formatConfig(config: ModelConfig, endOfTurn: number): Json {
   const { vision } = config;
   return {

@@ -2,12 +2,12 @@ import { DataError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import type { ModelImage } from '../batch.ts';
 import { nanoConfig } from './config.ts';
-import { countPictures, placeTokens, VISUAL } from './positions.ts';
+import { countImages, placeTokens, VISUAL } from './positions.ts';
 
 const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };
 const config = nanoConfig(50, tokens);
 
-function picture(gridHeight: number, gridWidth: number): ModelImage {
+function imageOf(gridHeight: number, gridWidth: number): ModelImage {
   const tokenCount = (gridHeight * gridWidth) / 4;
   return { patches: new Float32Array(), gridHeight, gridWidth, tokenCount, width: 0, height: 0 };
 }
@@ -45,7 +45,7 @@ describe('placeTokens', () => {
     width: [0, 1, 2, 3, 4, 5, 3, 4, 5, 6, 7, 8, 9, 10, 11, 10, 11, 10, 11, 10, 11, 14, 15],
     next: 16,
   };
-  const images = [picture(4, 6), picture(8, 4)];
+  const images = [imageOf(4, 6), imageOf(8, 4)];
 
   it('gives the positions transformers gives', () => {
     const at = placeTokens(ids, images, 0, config, 2);
@@ -65,14 +65,14 @@ describe('placeTokens', () => {
     }
   });
 
-  it('counts the pictures that lie whole in the first tokens', () => {
+  it('counts the images that lie whole in the first tokens', () => {
     const counts = [2, 8, 9, 10, 20, 21, 23].map((length) =>
-      countPictures(ids.subarray(0, length), images, config),
+      countImages(ids.subarray(0, length), images, config),
     );
     expect(counts).toEqual([0, 0, 0, 1, 1, 1, 2]);
   });
 
-  it('refuses a picture without its placeholders', () => {
-    expect(() => placeTokens(ids, [...images, picture(4, 4)], 0, config, 2)).toThrow(DataError);
+  it('refuses an image without its placeholders', () => {
+    expect(() => placeTokens(ids, [...images, imageOf(4, 4)], 0, config, 2)).toThrow(DataError);
   });
 });

@@ -6,7 +6,7 @@ import type { ModelConfig } from './config.ts';
 /** Stands in `ids` for a row that takes a visual feature. */
 export const VISUAL = -1;
 
-/** What the decoder takes of a stretch of tokens, and where the next stretch begins. */
+/** The decoder's inputs for a range of tokens, and the position after it. */
 export interface Placement {
   /** [T] token ids; VISUAL where an image's feature goes. */
   readonly ids: Int32Array;
@@ -23,7 +23,7 @@ type Markup = Pick<ModelConfig, 'imageToken' | 'visionStartToken' | 'visionEndTo
  * vision markers, as many as the image has features; an image token anywhere else is a token like
  * any other, since a model may sample one.
  */
-function findPicture(tokens: Int32Array, from: number, image: ModelImage, markup: Markup): number {
+function findImage(tokens: Int32Array, from: number, image: ModelImage, markup: Markup): number {
   const { imageToken, visionStartToken, visionEndToken } = markup;
   for (let start = Math.max(1, from); start + image.tokenCount < tokens.length; start++) {
     if (tokens[start - 1] !== visionStartToken) continue;
@@ -34,15 +34,15 @@ function findPicture(tokens: Int32Array, from: number, image: ModelImage, markup
   return -1;
 }
 
-/** How many of the images have their placeholders in `tokens`, in order. */
-export function countPictures(
+/** Number of the images whose placeholders are complete in `tokens`, in order. */
+export function countImages(
   tokens: Int32Array,
   images: readonly ModelImage[],
   markup: Markup,
 ): number {
   let from = 0;
   for (const [count, image] of images.entries()) {
-    const start = findPicture(tokens, from, image, markup);
+    const start = findImage(tokens, from, image, markup);
     if (start < 0) return count;
     from = start + image.tokenCount;
   }
@@ -51,7 +51,7 @@ export function countPictures(
 
 /**
  * Text tokens take t = h = w = p, p+1, …; an image of h×w merged patches starting at p takes
- * (p, p+row, p+column); text after it goes on at p + max(h, w). Qwen2-VL, arXiv:2409.12191.
+ * (p, p+row, p+column); text after it continues at p + max(h, w). Qwen2-VL, arXiv:2409.12191.
  *
  * @param tokens  [T]
  * @param images  the images whose placeholders lie in `tokens`, in order
@@ -75,11 +75,11 @@ export function placeTokens(
     for (; t < end; t++) temporal[t] = height[t] = width[t] = position++;
   };
   for (const [index, image] of images.entries()) {
-    const first = findPicture(tokens, t, image, markup);
+    const first = findImage(tokens, t, image, markup);
     if (first < 0) {
       throw new DataError(
-        `Picture ${index} of a context has no ${image.tokenCount} placeholders between its vision ` +
-          'markers. Keep pictures and their placeholders together.',
+        `Image ${index} of a context has no ${image.tokenCount} placeholders between its vision ` +
+          'markers. Keep images and their placeholders together.',
       );
     }
     text(first);

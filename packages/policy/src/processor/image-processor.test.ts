@@ -80,12 +80,12 @@ describe('smartResize', () => {
     },
   );
 
-  it('refuses a picture 200 times as long as wide', () => {
+  it('refuses an image 200 times as long as wide', () => {
     expect(() => smartResize(1, 201, 28, 784, 50176)).toThrow(DataError);
   });
 });
 
-describe('patches of a picture', () => {
+describe('patches of an image', () => {
   // transformers 5.18, Qwen2VLImageProcessorPil on the drawing, sizes 784 to 50176 pixels.
   it.each([
     {
@@ -149,7 +149,7 @@ describe('prepareImage', () => {
     expect(await prepareImage(png, small)).toEqual(patchesOf(pixels, 280, 140, small));
   });
 
-  it('takes 16 bits a channel, a palette and an interlaced picture to the same pixels', async () => {
+  it('takes 16 bits a channel, a palette and an interlaced image to the same pixels', async () => {
     const pixels = drawing(56, 28).map((value) => value & 0xc0);
     const expected = patchesOf(pixels, 56, 28, small);
     const image = () => raw(pixels, 3);
@@ -164,7 +164,7 @@ describe('prepareImage', () => {
     }
   });
 
-  it('says that a PNG whose bytes were changed or cut off is no picture', async () => {
+  it('says that a PNG whose bytes were changed or cut off is not an image', async () => {
     const png = await raw(drawing(56, 28), 3).png().toBuffer();
     const changed = Uint8Array.from(png);
     changed[60] = (changed[60] as number) ^ 0xff;
@@ -188,8 +188,8 @@ describe('prepareImage', () => {
     expect(await prepareImage(clear, small)).toEqual(patchesOf(white, 56, 28, small));
   });
 
-  it('says that bytes are no picture', async () => {
-    await expect(prepareImage(new TextEncoder().encode('no picture'), small)).rejects.toThrow(
+  it('says that bytes are not an image', async () => {
+    await expect(prepareImage(new TextEncoder().encode('not an image'), small)).rejects.toThrow(
       'An image could not be decoded',
     );
   });

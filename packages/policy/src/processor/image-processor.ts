@@ -1,26 +1,37 @@
-/** Images to patches, as Qwen2-VL's image processor does it. */
+/** Converts images to patches, like Qwen2-VL's image processor. */
 
 import { DataError } from '@saccade/core';
 import { decodeImage } from '#decode-image';
 import type { ModelImage } from '../batch.ts';
 import { resizeBicubic } from './bicubic.ts';
 
+/** How images are resized, normalized and divided into patches: `preprocessor_config.json`. */
 export interface ImageProcessorConfig {
+  /** Side of a patch, pixels. */
   readonly patchSize: number;
+  /** Patches per side of a unit, which becomes one token. */
   readonly mergeSize: number;
+  /** Frames per patch; an image is repeated for each. */
   readonly temporalPatchSize: number;
   /** Smallest and largest area after resizing, pixels. */
   readonly minPixels: number;
   readonly maxPixels: number;
   /**
-   * Largest area before resizing, pixels: a larger image is refused by its header. Default 2²⁶, which
-   * is 192 MiB once it is decoded.
+   * Largest area before resizing, pixels. A larger image is refused by its header, before it is
+   * decoded. Default 2²⁶, which is 192 MiB when decoded.
    */
   readonly maxSourcePixels?: number;
+  /**
+   * Mean and standard deviation by which channel values in [0, 1] are normalized: red, green, blue.
+   */
   readonly mean: readonly [number, number, number];
   readonly std: readonly [number, number, number];
 }
 
+/**
+ * The image processor of Qwen2.5-VL with at most 1280 tokens per image, where the published
+ * configuration has 16384. A token is 28×28 pixels.
+ */
 export const qwenImageProcessor: ImageProcessorConfig = {
   patchSize: 14,
   mergeSize: 2,
@@ -41,8 +52,8 @@ function roundHalfEven(x: number): number {
 }
 
 /**
- * The size an image is given to the model at: sides are multiples of `factor`, the area lies
- * between the bounds, the aspect ratio stays as close as it can.
+ * The size at which the model gets an image: the sides are multiples of `factor`, the area is
+ * between the bounds, and the aspect ratio is as close as possible.
  *
  * @throws DataError if one side is more than 200 times the other
  */
@@ -55,7 +66,7 @@ export function smartResize(
 ): { readonly height: number; readonly width: number } {
   if (Math.max(height, width) / Math.min(height, width) > MAX_ASPECT) {
     throw new DataError(
-      `A picture of ${width}×${height} is too narrow: its sides may differ by a factor of ` +
+      `An image of ${width}×${height} is too narrow: its sides may differ by a factor of ` +
         `${MAX_ASPECT}. Crop it.`,
     );
   }
@@ -74,9 +85,9 @@ export function smartResize(
 }
 
 /**
- * Decodes, resizes, normalizes and cuts into patches.
+ * Decodes and resizes an image, normalizes its pixels and divides it into patches.
  *
- * @throws DataError if it is no image, or has more than `maxSourcePixels`
+ * @throws DataError if the bytes are not an image, or it has more than `maxSourcePixels`
  */
 export async function prepareImage(
   encoded: Uint8Array,
@@ -86,7 +97,7 @@ export async function prepareImage(
   return patchesOf(pixels, width, height, config);
 }
 
-/** The same from raw interleaved RGB. */
+/** The same from raw interleaved RGB [height, width, 3]. */
 export function patchesOf(
   pixels: Uint8Array,
   width: number,
@@ -101,7 +112,7 @@ export function patchesOf(
   const gridWidth = size.width / patchSize;
   const area = patchSize * patchSize;
   const patches = new Float32Array(gridHeight * gridWidth * 3 * temporalPatchSize * area);
-  const tables = normalisation(config);
+  const tables = normalization(config);
   let to = 0;
   for (let unitRow = 0; unitRow < gridHeight; unitRow += mergeSize) {
     for (let unitColumn = 0; unitColumn < gridWidth; unitColumn += mergeSize) {
@@ -117,7 +128,7 @@ export function patchesOf(
               patches[to++] = table[resized[from] as number] as number;
             }
           }
-          // A still image is the same at every moment of its temporal patch.
+          // An image is the same in every frame of its temporal patch.
           for (let t = 1; t < temporalPatchSize; t++) {
             patches.copyWithin(to, start, start + area);
             to += area;
@@ -136,17 +147,17 @@ export function patchesOf(
   };
 }
 
-const normalisations = new WeakMap<ImageProcessorConfig, readonly Float32Array[]>();
+const normalizations = new WeakMap<ImageProcessorConfig, readonly Float32Array[]>();
 
-/** [3][256]: what the model is given for each value of a byte, by channel. */
-function normalisation(config: ImageProcessorConfig): readonly Float32Array[] {
-  let tables = normalisations.get(config);
+/** [3][256]: the normalized value of each byte, by channel. */
+function normalization(config: ImageProcessorConfig): readonly Float32Array[] {
+  let tables = normalizations.get(config);
   if (tables === undefined) {
     const { mean, std } = config;
-    tables = mean.map((centre, channel) =>
-      Float32Array.from({ length: 256 }, (_, byte) => (byte / 255 - centre) / (std[channel] ?? 1)),
+    tables = mean.map((center, channel) =>
+      Float32Array.from({ length: 256 }, (_, byte) => (byte / 255 - center) / (std[channel] ?? 1)),
     );
-    normalisations.set(config, tables);
+    normalizations.set(config, tables);
   }
   return tables;
 }

@@ -5,16 +5,22 @@ import type { ContentPart, EncodedContent, Processor } from '../policy.ts';
 import { type ImageProcessorConfig, prepareImage } from './image-processor.ts';
 import { TextCodec } from './text-codec.ts';
 
+/**
+ * Tokenizer, chat markup and image processor of Qwen2.5-VL. Text never becomes a markup token, so a
+ * prompt cannot forge a turn.
+ */
 export class QwenProcessor implements Processor {
   readonly endOfTurn: number;
   readonly imageToken: number;
+  /** Text to tokens and back. */
   readonly codec: TextCodec;
   readonly images: ImageProcessorConfig;
-  /** The contents of `tokenizer.json`, kept to be written again. */
+  /** The contents of `tokenizer.json`, which `save` writes again. */
   readonly tokenizerJson: Record<string, unknown>;
   readonly tokens: SpecialTokens;
   readonly #startOfTurn: number;
 
+  /** @throws DataError if the tokenizer is damaged or lacks a markup token of the chat format */
   constructor(tokenizerJson: Record<string, unknown>, images: ImageProcessorConfig) {
     this.tokenizerJson = tokenizerJson;
     this.images = images;
@@ -76,7 +82,7 @@ export class QwenProcessor implements Processor {
     tokens.push(this.endOfTurn, ...this.codec.encode('\n'));
   }
 
-  /** Texts beside each other are encoded as one: where they meet is no boundary of tokens. */
+  /** Adjacent texts are encoded as one, since their boundary need not be one of tokens. */
   #content(parts: readonly ContentPart[], tokens: number[], images: ModelImage[]): void {
     let text = '';
     for (const part of parts) {

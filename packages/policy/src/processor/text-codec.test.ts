@@ -152,7 +152,7 @@ describe('the processor', () => {
     expect([count('<|im_start|>'), count('<|im_end|>'), count('<|image_pad|>')]).toEqual([3, 2, 0]);
   });
 
-  it('writes the chat markup of Qwen around turns and pictures', () => {
+  it('writes the chat markup of Qwen around turns and images', () => {
     const image = patchesOf(new Uint8Array(56 * 56 * 3), 56, 56, qwenImageProcessor);
     const prompt = processor.encodePrompt(
       [

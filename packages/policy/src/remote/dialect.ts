@@ -1,20 +1,20 @@
-/** What the client asks of an engine, and how two families of engines are asked. */
+/** Requests to an engine, and the protocols of two families of engines. */
 import type { ModelImage } from '../batch.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineHttp } from './engine-http.ts';
 
-/** An image as it travels. */
+/** An image as it is sent. */
 export interface SentImage {
   readonly dataUrl: string;
   readonly tokenCount: number;
 }
 
-/** One continuation, everything about it decided. */
+/** One request with all its options. */
 export interface EngineRequest {
-  /** The whole context, a placeholder per visual feature. */
+  /** The whole context, with one placeholder per visual feature. */
   readonly tokens: Int32Array;
   readonly images: readonly SentImage[];
-  /** The placeholder; absent for a model without eyes. */
+  /** The placeholder token; absent for a model without vision. */
   readonly imageToken?: number;
   readonly maxTokens: number;
   readonly stop: readonly string[];
@@ -25,14 +25,14 @@ export interface EngineRequest {
   readonly ignoreEndOfTurn: boolean;
 }
 
-/** What an engine said, before anything of it is believed. */
+/** An engine's answer, parsed but not yet checked. */
 export interface EngineAnswer {
   readonly tokens: readonly number[];
   readonly logprobs: readonly number[];
   readonly reason: 'stop' | 'length' | 'abort';
-  /** The prompt as the engine had it, placeholders expanded; absent if it does not say. */
+  /** The prompt as the engine used it, with expanded placeholders; absent if it is not reported. */
   readonly promptTokens?: readonly number[];
-  /** As whoever published the weights called them, the oldest if there were several. */
+  /** Version of the weights as their publisher named it; the oldest, if there were several. */
   readonly weightVersion?: string;
 }
 
@@ -45,19 +45,19 @@ export interface Dialect {
     request: EngineRequest,
     signal?: AbortSignal,
   ): Promise<EngineAnswer>;
-  /** What reloads weights from a directory. */
+  /** Path that reloads weights from a directory. */
   readonly reloadPath: string;
-  /** What a person does where something is missing. */
+  /** What a user can do if a capability is missing. */
   readonly remedies: Readonly<
-    Record<'tokenIds' | 'temperedLogprobs' | 'seeds' | 'pictures' | 'reloading', string>
+    Record<'tokenIds' | 'temperedLogprobs' | 'seeds' | 'images' | 'reloading', string>
   >;
 }
 
 /**
- * The context with one placeholder for every image: engines expand them by themselves.
+ * The context with one placeholder per image, which engines expand themselves.
  *
- * @throws EngineError if placeholders and images do not fit: a model can write the placeholder
- *   too, and an engine would take it for an image
+ * @throws EngineError if placeholders and images do not match. A model can write a placeholder
+ *   itself, and an engine would take it for an image
  */
 export function collapsePlaceholders({
   tokens,
@@ -65,32 +65,32 @@ export function collapsePlaceholders({
   imageToken,
 }: Pick<EngineRequest, 'tokens' | 'images' | 'imageToken'>): number[] {
   const collapsed: number[] = [];
-  let picture = 0;
+  let imageIndex = 0;
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] as number;
     collapsed.push(token);
     if (token !== imageToken) continue;
-    const count = images[picture++]?.tokenCount ?? 0;
+    const count = images[imageIndex++]?.tokenCount ?? 0;
     const end = i + count;
     while (i + 1 < end && tokens[i + 1] === imageToken) i++;
     if (count > 0 && i + 1 === end) continue;
     throw new EngineError(
       'refused',
-      `The context has more placeholders of pictures than its ${images.length} pictures need: the ` +
-        'model wrote one itself. An engine would take it for a picture; roll it out locally.',
+      `The context has more image placeholders than its ${images.length} images need: the model ` +
+        'wrote one itself. An engine would take it for an image; roll it out locally.',
     );
   }
-  if (picture === images.length) return collapsed;
+  if (imageIndex === images.length) return collapsed;
   throw new EngineError(
     'refused',
-    `The context has placeholders of ${picture} pictures, and ${images.length} came with it. ` +
-      'Send every picture of the context, in order.',
+    `The context has placeholders of ${imageIndex} images, and ${images.length} came with it. ` +
+      'Send every image of the context, in order.',
   );
 }
 
 const urls = new WeakMap<ModelImage, string>();
 
-/** PNG or JPEG bytes as a data URL, made once per prepared image. */
+/** PNG or JPEG bytes as a data URL, cached per prepared image. */
 export function dataUrlOf(image: ModelImage, encoded: Uint8Array): string {
   let url = urls.get(image);
   if (url === undefined) {
@@ -104,7 +104,7 @@ export function dataUrlOf(image: ModelImage, encoded: Uint8Array): string {
   return url;
 }
 
-/** The oldest of the versions that are numbers; the first if none is. */
+/** The oldest of the numeric versions, or the first if none is numeric. */
 export function oldestVersion(versions: readonly unknown[]): string | undefined {
   const texts = versions.flatMap((one) =>
     typeof one === 'string' || typeof one === 'number' ? [String(one)] : [],

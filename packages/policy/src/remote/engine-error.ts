@@ -1,17 +1,19 @@
-/** What goes wrong with an engine behind a network, by cause. */
+/** Errors of an engine behind a network, by cause. */
 import { SaccadeError } from '@saccade/core';
 
 /**
- * - `unreachable` nobody took the request: no server, no route, no name;
- * - `timeout` no answer within the time of one try;
+ * The cause of an `EngineError`:
+ *
+ * - `unreachable` no connection: no server, no route, no name;
+ * - `timeout` no complete answer within the time limit of one try;
  * - `overloaded` the server turned the request away for now;
- * - `refused` the server will not answer such a request;
- * - `failed` the server broke under the request;
+ * - `refused` the server rejects the request;
+ * - `failed` the server failed to handle the request;
  * - `broken` the connection ended before the answer did;
- * - `garbled` the answer is not what the protocol says;
- * - `aborted` the server stopped the request, e.g. to change its weights;
- * - `retokenised` the server made other tokens of the prompt than it was given;
- * - `incapable` the server cannot do what is needed of it.
+ * - `garbled` the answer does not follow the protocol;
+ * - `aborted` the server stopped the request, for example to change its weights;
+ * - `retokenized` the server changed the tokens of the prompt;
+ * - `incapable` the server lacks a required capability.
  */
 export type EngineFault =
   | 'unreachable'
@@ -22,7 +24,7 @@ export type EngineFault =
   | 'broken'
   | 'garbled'
   | 'aborted'
-  | 'retokenised'
+  | 'retokenized'
   | 'incapable';
 
 const transient: readonly EngineFault[] = [
@@ -34,9 +36,13 @@ const transient: readonly EngineFault[] = [
   'aborted',
 ];
 
+/**
+ * An engine cannot be used, or did not answer a request. In a rollout it is a failure at the
+ * boundary `policy`, not a reward of 0.
+ */
 export class EngineError extends SaccadeError {
   readonly fault: EngineFault;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was an answer. */
   readonly status?: number;
 
   constructor(
@@ -49,7 +55,7 @@ export class EngineError extends SaccadeError {
     if (options.status !== undefined) this.status = options.status;
   }
 
-  /** Whether the same request may be answered later. */
+  /** Whether the same request may succeed later. */
   get isTransient(): boolean {
     return transient.includes(this.fault);
   }

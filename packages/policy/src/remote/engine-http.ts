@@ -1,4 +1,4 @@
-/** JSON over HTTP to an engine, with the engine's words for what goes wrong. */
+/** Sends JSON over HTTP to an engine; errors become `EngineError`s. */
 import { ConfigError } from '@saccade/core';
 import {
   HttpClient,
@@ -9,16 +9,21 @@ import {
 } from '@saccade/http';
 import { EngineError, type EngineFault } from './engine-error.ts';
 
+/** Where an engine listens, and how requests to it are sent. */
 export interface EngineHttpOptions {
-  /** `http://127.0.0.1:8000`, with or without `/v1`. */
+  /** Address of the engine: `http://127.0.0.1:8000`, with or without `/v1`. */
   readonly baseUrl: string;
-  /** Sent as a bearer token; never part of a message or an error. */
+  /** Sent as a bearer token. It never appears in a message or an error. */
   readonly apiKey?: string;
-  /** Of one try, answer included. Default 240: Node's own fetch gives up after 300. */
+  /**
+   * Time limit of one try, including its answer. Default 240; at most 290 with Node's own fetch.
+   */
   readonly timeoutSeconds?: number;
-  /** Tries after the first, of requests that no server accepted. Default 5. */
+  /** Most retries of a request that no server accepted. Default 5. */
   readonly retries?: number;
-  /** Another fetch, e.g. with an agent of its own; it may wait longer than Node's. */
+  /**
+   * Another fetch, for example `patientFetch` of `@saccade/http`, which waits longer than Node's.
+   */
   readonly fetch?: typeof fetch;
 }
 
@@ -27,7 +32,7 @@ export interface EngineResponse {
   readonly text: string;
 }
 
-/** Longest part of a server's words that an error repeats. */
+/** Most characters of an answer that an error quotes. */
 const QUOTED_CHARACTERS = 300;
 const NODE_FETCH_SECONDS = 290;
 
@@ -53,14 +58,14 @@ export class EngineHttp {
   readonly url: string;
   readonly #client: HttpClient;
 
-  /** @throws ConfigError for a URL or number that cannot be */
+  /** @throws ConfigError if an option is invalid */
   constructor(options: EngineHttpOptions) {
     const { baseUrl, apiKey, timeoutSeconds = 240, retries = 5, fetch: own } = options;
     if (!(timeoutSeconds > 0) || (own === undefined && timeoutSeconds > NODE_FETCH_SECONDS)) {
       throw new ConfigError(
         'timeoutSeconds',
         `timeoutSeconds must be above 0 and at most ${NODE_FETCH_SECONDS}, is ${timeoutSeconds}: ` +
-          'fetch gives up by itself after 300. For longer answers give a fetch of your own.',
+          'Node’s fetch gives up after 300. For longer answers pass a fetch of your own.',
       );
     }
     this.#client = new HttpClient({
@@ -71,29 +76,32 @@ export class EngineHttp {
     this.url = this.#client.url;
   }
 
-  /** The answer, whatever its status. @throws EngineError; the signal's reason if it is aborted */
+  /**
+   * Sends a GET and returns the answer, whatever its status. @throws EngineError; the signal's
+   * reason if it is aborted
+   */
   get(path: string, signal?: AbortSignal): Promise<EngineResponse> {
     const request = { method: 'GET', path, ...(signal && { signal }) } as const;
     return asEngine(() => this.#client.send(request));
   }
 
-  /** Whether the engine answers this path at all with a success. */
+  /** Whether the engine answers a GET of this path with 2xx. */
   async has(path: string): Promise<boolean> {
     const { status } = await this.get(path);
     return status >= 200 && status < 300;
   }
 
   /**
-   * A successful answer's JSON.
+   * Sends a POST and returns the JSON of a 2xx answer.
    *
-   * @param body text of the JSON: a 64-bit seed is no JavaScript number
-   * @throws EngineError for anything else; the signal's reason if it is aborted
+   * @param body  JSON as text, because a JavaScript number cannot hold a 64-bit seed
+   * @throws EngineError for any other outcome; the signal's reason if it is aborted
    */
   post(path: string, body: string, signal?: AbortSignal): Promise<unknown> {
     return asEngine(() => this.#client.json(postOf(path, body, signal)));
   }
 
-  /** The same where the answer may be no JSON: its text. */
+  /** The same, but returns the answer's text, which need not be JSON. */
   send(path: string, body: string, signal?: AbortSignal): Promise<string> {
     return asEngine(() => this.#client.text(postOf(path, body, signal)));
   }
@@ -123,7 +131,7 @@ function withoutVersion(url: string): string {
   return url.slice(0, end).endsWith('/v1') ? url.slice(0, end - 3) : url.slice(0, end);
 }
 
-/** @throws EngineError if it is no JSON */
+/** @throws EngineError if the text is not JSON */
 export function parseJson(url: string, text: string): unknown {
   try {
     return parseBounded(text);

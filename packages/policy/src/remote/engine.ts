@@ -1,34 +1,43 @@
-/** An engine as a run can choose it by name: what rollouts are sampled with instead of the policy. */
+/** Engines as units: what samples a run's rollouts instead of the policy itself. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { LocalPolicy } from '../local-policy.ts';
 import type { Sampler } from '../policy.ts';
 
-/** What a run gives an engine. */
+/** What an engine gets from the run that opens it. */
 export interface EngineContext {
-  /** The policy whose weights it samples with. */
+  /** The policy whose weights the engine samples with. */
   readonly policy: LocalPolicy;
-  /** Where weights may be written for it; a directory of the run's own. */
+  /** Directory of the run in which weights for the engine may be written. */
   readonly directory: string;
-  /** Sampling temperatures of the run, for engines that cannot give log-probs at each. */
+  /**
+   * Sampling temperatures of the run, since some engines cannot report log-probs at all of them.
+   */
   readonly temperatures: readonly number[];
-  /** A secret by the name of its environment variable. @throws ConfigError if it is not set */
+  /** Reads a secret from an environment variable. @throws ConfigError if it is not set */
   secret(field: string, variable: string): string;
 }
 
+/** An engine that a run has opened. */
 export interface OpenEngine {
+  /** Samples the run's rollouts. */
   readonly sampler: Sampler;
-  /** Gives the sampler the policy's weights, if it has others. */
+  /** Updates the engine to the policy's current weights, unless it has them already. */
   sync(): Promise<void>;
 }
 
+/** An engine that a run chooses by name, with its own settings. */
 export interface EngineUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;
-  /** @throws EngineError if it cannot be reached or lacks something that rollouts need */
+  /**
+   * Opens the engine.
+   *
+   * @throws EngineError if it cannot be reached or lacks a capability that rollouts need
+   */
   open(settings: SettingsOf<Schema>, context: EngineContext): Promise<OpenEngine>;
 }
 
-/** An engine of one's own, for catalogs and recipes. */
+/** Defines an engine for a catalog or a recipe. It returns `unit`, with its types inferred. */
 export function defineEngine<const Name extends string, Schema extends SettingsSchema>(
   unit: EngineUnit<Schema> & { readonly name: Name },
 ): EngineUnit<Schema> & { readonly name: Name } {

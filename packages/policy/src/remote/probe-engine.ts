@@ -1,4 +1,4 @@
-/** What an engine is and what it can, found out by asking it: documents say what it could. */
+/** Finds out what an engine is and can do, by test requests rather than from its documentation. */
 import { messageOf } from '@saccade/core';
 import type { Processor } from '../policy.ts';
 import { AnswerFields } from './answer-fields.ts';
@@ -15,24 +15,32 @@ export interface EngineIdentity {
   readonly model: string;
 }
 
+/** One capability of an engine, as a test request found it. */
 export interface Capability {
+  /** For example `token ids`, `log-probs`, `stop strings`, `seeds`, `images`. */
   readonly name: string;
-  /** `unknown`: it could not be told, and is not relied on. */
+  /** `unknown`: the test was inconclusive, and nothing relies on the capability. */
   readonly state: 'yes' | 'no' | 'unknown';
+  /** What the test found, in a phrase or sentence. */
   readonly detail: string;
-  /** What to do where it is missing; empty where nothing is to be done. */
+  /** What to do if it is missing; empty if nothing is missing. */
   readonly remedy: string;
 }
 
+/** What an engine is and can do. */
 export interface EngineReport {
+  /** Name and version of the server: `vLLM 0.30.0`. */
   readonly server: string;
+  /** Name of the served model. */
   readonly model: string;
   readonly capabilities: readonly Capability[];
-  /** Paths that the engine lists, e.g. `/update_weights_from_disk`; empty if it lists none. */
+  /**
+   * Paths that the engine lists, for example `/update_weights_from_disk`; empty if it lists none.
+   */
   readonly paths: readonly string[];
 }
 
-/** The report as lines for people, as `saccade doctor` has them. */
+/** Formats a report as lines for people, as `saccade doctor` prints it. */
 export function describeEngine({ server, model, capabilities }: EngineReport): readonly string[] {
   const width = Math.max(...capabilities.map(({ name }) => name.length));
   const words = { yes: 'yes', no: 'no ', unknown: '?  ' };
@@ -44,7 +52,7 @@ export function describeEngine({ server, model, capabilities }: EngineReport): r
   ];
 }
 
-/** @throws EngineError if it is neither vLLM nor SGLang, nor speaks as one of them */
+/** @throws EngineError if the server implements neither vLLM's API nor SGLang's */
 export async function identifyEngine(http: EngineHttp, model?: string): Promise<EngineIdentity> {
   const served = await servedModel(http);
   const named = model ?? served?.id;
@@ -82,12 +90,12 @@ async function servedModel(
   return first && { id: first.at('id').text(), owner: first.at('owned_by').raw() };
 }
 
-/** Tries every capability with a request of a few tokens; changes nothing. */
+/** Tests every capability with a request of a few tokens; changes nothing on the engine. */
 export async function probeEngine(
   http: EngineHttp,
   { dialect, server, model }: EngineIdentity,
   processor: Processor,
-  options: { readonly pictures: boolean },
+  options: { readonly images: boolean },
 ): Promise<EngineReport> {
   const probe = new Probe(http, dialect, model, processor);
   const paths = await listPaths(http);
@@ -99,7 +107,7 @@ export async function probeEngine(
         await probe.temperedLogprobs(),
         await probe.stopStrings(),
         await probe.seeds(),
-        ...(options.pictures ? [await probe.pictures()] : []),
+        ...(options.images ? [await probe.images()] : []),
         probe.weightVersion(),
         reloading(dialect, paths),
       ]
@@ -162,14 +170,14 @@ class Probe {
             'Use a newer version.',
           );
     if (promptTokens === undefined) {
-      return [yes('token ids', 'taken and given; the prompt is not given back'), paired];
+      return [yes('token ids', 'in and out; the prompt is not reported'), paired];
     }
     const isSame =
       promptTokens.length === this.#prompt.length &&
       promptTokens.every((token, i) => token === this.#prompt[i]);
     return [
       isSame
-        ? yes('token ids', 'taken and given, the prompt unchanged')
+        ? yes('token ids', 'in and out, the prompt unchanged')
         : no(
             'token ids',
             `It made ${promptTokens.length} tokens of a prompt of ${this.#prompt.length}.`,
@@ -180,8 +188,9 @@ class Probe {
   }
 
   /**
-   * At temperatures of 100 and 1000 all tokens are nearly equally likely: log-probs after the
-   * temperature spread by a tenth at the second, those before it as much at both.
+   * At temperatures of 100 and 1000 all tokens are nearly equally likely. The spread of log-probs
+   * after the temperature falls to a tenth from the first to the second; before it, the spread is
+   * equal.
    */
   async temperedLogprobs(): Promise<Capability> {
     const name = 'tempered log-probs';
@@ -192,12 +201,12 @@ class Probe {
     if (mild > 3 * strong) return yes(name, 'of the distribution that was sampled from');
     return no(
       name,
-      'They are those before the temperature, and fit temperature 1 alone.',
+      'They are those before the temperature, and fit only temperature 1.',
       this.#dialect.remedies.temperedLogprobs,
     );
   }
 
-  /** Every letter and digit is a stop string: whatever the model says, one of them ends it. */
+  /** Every letter and digit is a stop string, so that whatever the model writes, one ends it. */
   async stopStrings(): Promise<Capability> {
     const name = 'stop strings';
     const stop = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
@@ -231,18 +240,18 @@ class Probe {
     );
   }
 
-  async pictures(): Promise<Capability> {
-    const name = 'pictures';
-    const image = await this.#processor.prepareImage(probePicture());
+  async images(): Promise<Capability> {
+    const name = 'images';
+    const image = await this.#processor.prepareImage(probeImage());
     const prompt = this.#processor.encodePrompt([{ kind: 'image', image }]);
     try {
-      const sent: SentImage = { dataUrl: probePictureUrl, tokenCount: image.tokenCount };
+      const sent: SentImage = { dataUrl: probeImageUrl, tokenCount: image.tokenCount };
       const { promptTokens } = await this.#ask({ tokens: prompt.tokens, images: [sent] });
       if (promptTokens === undefined) {
         return no(
           name,
-          'It does not say which prompt it made of ids and pictures.',
-          'Use a version that returns prompt_token_ids beside pictures.',
+          'It does not report the prompt that it made of ids and images.',
+          'Use a version that returns prompt_token_ids for prompts with images.',
         );
       }
       const isSame =
@@ -251,12 +260,12 @@ class Probe {
       if (isSame) return yes(name, 'beside token ids, at the processor’s sizes');
       return no(
         name,
-        `It made ${promptTokens.length} tokens of a picture prompt of ${prompt.tokens.length}.`,
-        'Serve the directory that the policy was saved to, so that pictures have the same sizes.',
+        `It made ${promptTokens.length} tokens of an image prompt of ${prompt.tokens.length}.`,
+        'Serve the directory that the policy was saved to, so that images have the same sizes.',
       );
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      return no(name, messageOf(error), this.#dialect.remedies.pictures);
+      return no(name, messageOf(error), this.#dialect.remedies.images);
     }
   }
 
@@ -292,17 +301,17 @@ function spread(values: readonly number[]): number {
 }
 
 /** A gray PNG of 56×56 pixels. */
-const probePictureUrl =
+const probeImageUrl =
   'data:image/png;base64,' +
   'iVBORw0KGgoAAAANSUhEUgAAADgAAAA4CAIAAAAn5KxJAAAAP0lEQVR42u3OMQ0AAAwDoEqv9B5TsQQU' +
   'kD4RUVFRUVFRUVFRUVFRUVFRUVFRUVFRUVFRUVFRUVFRUVFRUVHRM4zeYQ8NTLd/AAAAAElFTkSuQmCC';
 
-function probePicture(): Uint8Array {
-  const binary = atob(probePictureUrl.slice(probePictureUrl.indexOf(',') + 1));
+function probeImage(): Uint8Array {
+  const binary = atob(probeImageUrl.slice(probeImageUrl.indexOf(',') + 1));
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-/** FastAPI servers list their paths unless they are told not to. */
+/** FastAPI servers list their paths by default. */
 async function listPaths(http: EngineHttp): Promise<readonly string[]> {
   const { status, text } = await http.get('/openapi.json');
   if (status !== 200) return [];

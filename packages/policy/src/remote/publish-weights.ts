@@ -1,33 +1,37 @@
-/** New weights for an engine: saved to a directory that it can read, then loaded from there. */
+/**
+ * Publishes new weights to an engine: saves them to a directory, from which the engine loads them.
+ */
 import { ConfigError } from '@saccade/core';
 import type { Policy } from '../policy.ts';
 import { AnswerFields } from './answer-fields.ts';
 import { EngineError } from './engine-error.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 
-/** Gives whoever samples the weights of whoever learns. */
+/** Updates the engine that samples with the weights of the policy that trains. */
 export interface WeightPublisher {
-  /** Resolves once every request that begins from now on is sampled with the policy's weights. */
+  /** Resolves once all new requests are sampled with the policy's weights. */
   publish(policy: Pick<Policy, 'save' | 'version'>): Promise<void>;
 }
 
+/** Where `weightPublisher` writes weights. */
 export interface PublishOptions {
-  /** Where weights are written, a directory each version. */
+  /** Directory in which each version gets a subdirectory. */
   readonly directory: string;
-  /** The same directory as the engine sees it, where that has another path. Default: the same. */
+  /** Path of the same directory on the engine's machine. Default: the same. */
   readonly engineDirectory?: string;
-  /** Removes a directory that is no longer needed; default: they stay. */
+  /** Removes the directory of an older version. Default: all versions are kept. */
   readonly remove?: (directory: string) => Promise<void>;
 }
 
 /**
- * Publishes by the engine's documented way of loading a directory in Hugging Face layout.
+ * Makes a publisher that uses the engine's documented way to load a directory in Hugging Face
+ * layout.
  *
  * vLLM, in its development mode: /pause?mode=wait, /collective_rpc reload_weights,
- * /update_weight_version where there is one, /reset_prefix_cache, /resume. SGLang:
- * /update_weights_from_disk, which waits for what is running and drops its cache.
+ * /update_weight_version if the engine has it, /reset_prefix_cache, /resume. SGLang:
+ * /update_weights_from_disk, which waits for running requests and drops the cache.
  *
- * @throws ConfigError if the engine says that it cannot
+ * @throws ConfigError if the engine reports that it cannot load weights
  */
 export function weightPublisher(engine: RemotePolicy, options: PublishOptions): WeightPublisher {
   const { report, http } = engine;
@@ -69,7 +73,7 @@ async function reloadVllm(
     if (report.paths.includes('/update_weight_version')) {
       await http.post('/update_weight_version', JSON.stringify({ new_version: String(version) }));
     }
-    // Keys and values of the old weights are nobody's any more. It answers without a body.
+    // Keys and values of the old weights are invalid now. The answer has no body.
     await http.send('/reset_prefix_cache', '{}');
   } finally {
     await http.post('/resume', '{}');

@@ -124,12 +124,12 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
       'tempered log-probs: yes',
       'stop strings: yes',
       'seeds: yes',
-      'pictures: yes',
+      'images: yes',
       'weight version: yes',
       'reloading: yes',
     ]);
     expect(describeEngine(report)[0]).toMatch(/^Saccade.*, model tiny$/);
-    expect(describeEngine(report)[1]).toMatch(/^yes {2}token ids +taken and given/);
+    expect(describeEngine(report)[1]).toMatch(/^yes {2}token ids +in and out/);
   });
 
   it('gives the tokens and log-probs of the local engine, bit for bit', async () => {
@@ -143,7 +143,7 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
     expect((await remote.sample(on)).tokens).toHaveLength(40);
   });
 
-  it('sends pictures beside token ids, and goes on behind an observation with another', async () => {
+  it('sends images beside token ids, and continues after an observation with another', async () => {
     const prepare = (seed: number) => remote.processor.prepareImage(noisePng(84, 56, seed));
     const [first, second] = [await prepare(1), await prepare(2)];
     const prompt = remote.processor.encodePrompt([
@@ -246,7 +246,7 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
     await expect(sampling).rejects.toThrow(/gave no answer within 0\.1 s\. Raise timeoutSeconds/);
   });
 
-  it('refuses a prompt that the server tokenised anew', async () => {
+  it('refuses a prompt that the server tokenized again', async () => {
     const changed = await served({
       policy: { ...counted, processor: tinyProcessor },
       speaks,
@@ -267,7 +267,7 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
         return true;
       };
       const sampling = client.sample(requestOf());
-      await expect(sampling).rejects.toMatchObject({ fault: 'retokenised' });
+      await expect(sampling).rejects.toMatchObject({ fault: 'retokenized' });
       await expect(sampling).rejects.toThrow(/at 2 it has 7, expected/);
     } finally {
       await changed.close();
@@ -305,17 +305,17 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
     }
   });
 
-  it('names what is missing when it is opened: pictures, token ids, an engine at all', async () => {
+  it('names what is missing when it is opened: images, token ids, an engine at all', async () => {
     const options = { processor: tinyProcessor, retries: 0 };
     const bare = await served({ policy: counted, speaks });
     try {
       bare.fault = (at, request, response) => {
         let text = '';
-        const isPicture = at === '/inference/v1/generate';
-        if (!isPicture && at !== '/generate') return false;
+        const isImage = at === '/inference/v1/generate';
+        if (!isImage && at !== '/generate') return false;
         request.on('data', (chunk) => (text += chunk));
         request.on('end', async () => {
-          if (isPicture || text.includes('image_data')) response.writeHead(404).end('none');
+          if (isImage || text.includes('image_data')) response.writeHead(404).end('none');
           else {
             const sent = await fetch(`${service.url}${at}`, { method: 'POST', body: text });
             response.end(await sent.text());
@@ -324,12 +324,12 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
         return true;
       };
       await expect(openRemotePolicy({ ...options, baseUrl: bare.url })).rejects.toThrow(
-        /lacks pictures: .*404.*It takes/s,
+        /lacks images: .*404.*It takes/s,
       );
       const blind = await openRemotePolicy({
         ...options,
         baseUrl: bare.url,
-        needs: { pictures: false },
+        needs: { images: false },
       });
       expect((await blind.sample(requestOf())).tokens.length).toBeGreaterThan(0);
       bare.fault = (at, _, response) => {

@@ -1,7 +1,7 @@
 /**
- * The sampling half of a policy on an engine behind HTTP: vLLM, SGLang, or our own service. Token
- * ids go in, token ids and their log-probs come out; nothing is tokenized again, and what the engine
- * says of itself is checked before it is believed.
+ * The sampling part of a policy on an engine behind HTTP: vLLM, SGLang, or Saccade's own service.
+ * Token ids go in, token ids and their log-probs come out. Nothing is tokenized again, and the
+ * engine's claims are tested before they are used.
  */
 import { ConfigError } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
@@ -18,45 +18,52 @@ import { EngineError } from './engine-error.ts';
 import { EngineHttp, type EngineHttpOptions } from './engine-http.ts';
 import { type EngineReport, identifyEngine, probeEngine } from './probe-engine.ts';
 
+/** The engine, its model, and what it must be capable of. */
 export interface RemotePolicyOptions extends EngineHttpOptions {
-  /** Of the model that the engine serves: tokens mean the same on both sides. */
+  /**
+   * Processor of the model that the engine serves, so that token ids mean the same on both sides.
+   */
   readonly processor: Processor;
-  /** As the engine calls it. Default: the only one, or the first, that it serves. */
+  /** The engine's name of the model. Default: the first that it serves. */
   readonly model?: string;
-  /** Optimizer steps of the weights it serves, until they are published anew. Default 0. */
+  /** Version of the weights that it serves now, in optimizer steps. Default 0. */
   readonly policyVersion?: number;
-  /** What must work before anything is sampled. Default: everything but tempered log-probs. */
+  /** Required capabilities. Default: all but tempered log-probs. */
   readonly needs?: EngineNeeds;
 }
 
+/**
+ * Capabilities that `openRemotePolicy` requires; token ids, log-probs and stop strings always are.
+ */
 export interface EngineNeeds {
-  /** Images beside token ids. Default: whether the processor knows images. */
-  readonly pictures?: boolean;
+  /** Images beside token ids. Default: whether the processor has an image token. */
+  readonly images?: boolean;
   /**
-   * Log-probs of the distribution that was sampled from, at temperatures other than 1. Default false:
-   * a request at such a temperature is refused where they are not.
+   * Log-probs of the tempered distribution, for temperatures other than 0 and 1. Default false:
+   * without the capability, requests at such temperatures are refused.
    */
   readonly temperedLogprobs?: boolean;
 }
 
 /**
- * Asks an engine what it is and what it can, and gives a policy that samples there.
+ * Tests an engine's capabilities and returns a policy that samples there.
  *
- * @throws EngineError `incapable`, naming what is missing and what to do; or what the way there broke
- * @throws ConfigError for an option out of range
+ * @throws EngineError `incapable`, naming the missing capability and the remedy, or another fault if
+ *   the engine cannot be reached
+ * @throws ConfigError if an option is out of range
  */
 export async function openRemotePolicy(options: RemotePolicyOptions): Promise<RemotePolicy> {
   const { processor, policyVersion = 0, needs = {} } = options;
   if (!Number.isInteger(policyVersion) || policyVersion < 0) {
     throw new ConfigError('policyVersion', `policyVersion must be 0 or more, is ${policyVersion}.`);
   }
-  const pictures = needs.pictures ?? processor.imageToken !== undefined;
-  const { http, dialect, report } = await examine(options, pictures);
+  const images = needs.images ?? processor.imageToken !== undefined;
+  const { http, dialect, report } = await examine(options, images);
   const required: Record<string, boolean> = {
     'token ids': true,
     'log-probs': true,
     'stop strings': true,
-    pictures,
+    images,
     'tempered log-probs': needs.temperedLogprobs ?? false,
   };
   const missing = report.capabilities.find(({ name, state }) => required[name] && state === 'no');
@@ -71,9 +78,9 @@ export async function openRemotePolicy(options: RemotePolicyOptions): Promise<Re
 }
 
 /**
- * What an engine is and can, whatever of it is missing.
+ * Reports what an engine is and can do, even if a required capability is missing.
  *
- * @throws EngineError if it cannot be reached, or is no engine that takes token ids
+ * @throws EngineError if it cannot be reached, or is not an engine that takes token ids
  */
 export async function examineEngine(
   options: Pick<RemotePolicyOptions, 'processor' | 'model'> & EngineHttpOptions,
@@ -83,7 +90,7 @@ export async function examineEngine(
 
 async function examine(
   options: Pick<RemotePolicyOptions, 'processor' | 'model'> & EngineHttpOptions,
-  pictures: boolean,
+  images: boolean,
 ): Promise<{
   readonly http: EngineHttp;
   readonly dialect: Dialect;
@@ -91,11 +98,16 @@ async function examine(
 }> {
   const http = new EngineHttp(options);
   const identity = await identifyEngine(http, options.model);
-  const report = await probeEngine(http, identity, options.processor, { pictures });
+  const report = await probeEngine(http, identity, options.processor, { images });
   return { http, dialect: identity.dialect, report };
 }
 
+/**
+ * Samples on an engine behind HTTP; `openRemotePolicy` makes one. Every answer is checked: its
+ * length, its log-probs, and that the engine used the prompt's tokens unchanged.
+ */
 export class RemotePolicy implements Sampler {
+  /** What the engine is and can do. */
   readonly report: EngineReport;
   readonly http: EngineHttp;
   readonly processor: Processor;
@@ -127,8 +139,8 @@ export class RemotePolicy implements Sampler {
   }
 
   /**
-   * Says which weights the engine has from now on. Requests in flight keep the version they began
-   * with, unless the engine says itself which weights gave their tokens.
+   * Sets the version of the engine's weights. In-flight requests keep the version at their start,
+   * unless the engine reports the version itself.
    */
   setVersion(policyVersion: number): void {
     this.#version = policyVersion;
@@ -171,18 +183,18 @@ export class RemotePolicy implements Sampler {
     return {
       tokens: sampled,
       logprobs: Float32Array.from(answer.logprobs),
-      // Decoded here, so that the same tokens are the same text wherever they were sampled.
+      // Decoded here, so that the same tokens give the same text on every engine.
       text: this.processor.decode(isEnd ? sampled.subarray(0, -1) : sampled),
       finish: isEnd ? 'endOfTurn' : answer.reason === 'length' ? 'length' : 'stop',
       policyVersion: versionOf(answer) ?? version,
     };
   }
 
-  /** The engine forgets by itself: it names nothing that could be released. */
+  /** Does nothing: engines manage their caches themselves. */
   release(_key: string): void {}
 }
 
-/** @throws EngineError if it is not an answer to this request */
+/** @throws EngineError if the answer does not fit the request */
 function checkAnswer(answer: EngineAnswer, request: SampleRequest, url: string): void {
   const { tokens, logprobs, reason, promptTokens } = answer;
   if (reason === 'abort') {
@@ -210,8 +222,8 @@ function checkAnswer(answer: EngineAnswer, request: SampleRequest, url: string):
   else if (request.images.length > 0) {
     throw new EngineError(
       'incapable',
-      `${url} does not say which prompt it made of ${request.tokens.length} token ids and ` +
-        `${request.images.length} pictures, so they may be other ids. Use a version that returns ` +
+      `${url} does not report the prompt that it made of ${request.tokens.length} token ids and ` +
+        `${request.images.length} images, so the ids may differ. Use a version that returns ` +
         'prompt_token_ids.',
     );
   }
@@ -222,11 +234,11 @@ function checkPrompt(had: readonly number[], sent: Int32Array, url: string): voi
   for (let i = 0; i < length; i++) {
     if (had[i] === sent[i]) continue;
     throw new EngineError(
-      'retokenised',
+      'retokenized',
       `${url} made ${had.length} tokens of a prompt of ${sent.length}: at ${i} it has ` +
-        `${had[i] ?? 'nothing'}, expected ${sent[i] ?? 'nothing'}. Either it tokenises prompts with ` +
-        'pictures anew, as SGLang does, or its picture sizes are others than the processor’s: ' +
-        'serve the directory that the policy was saved to, with vLLM for ids and pictures.',
+        `${had[i] ?? 'nothing'}, expected ${sent[i] ?? 'nothing'}. Either it tokenizes prompts with ` +
+        'images again, as SGLang does, or its image sizes differ from the processor’s: serve the ' +
+        'directory that the policy was saved to, with vLLM for ids and images.',
     );
   }
 }
@@ -237,7 +249,7 @@ function versionOf({ weightVersion }: EngineAnswer): number | undefined {
     : undefined;
 }
 
-/** A processor that keeps the bytes of every image it prepares: engines prepare them themselves. */
+/** A processor that keeps the bytes of every image it prepares, because engines get the bytes. */
 class RememberingProcessor implements Processor {
   readonly endOfTurn: number;
   readonly imageToken?: number;
@@ -250,13 +262,13 @@ class RememberingProcessor implements Processor {
     if (inner.imageToken !== undefined) this.imageToken = inner.imageToken;
   }
 
-  /** @throws ConfigError for an image that another processor prepared */
+  /** @throws ConfigError if another processor prepared the image */
   sent(image: ModelImage): { readonly dataUrl: string; readonly tokenCount: number } {
     const encoded = this.#encoded.get(image);
     if (encoded === undefined) {
       throw new ConfigError(
         'images',
-        'A picture was not prepared by the remote policy’s processor, so its bytes are not known. ' +
+        'An image was not prepared by the remote policy’s processor, so its bytes are unknown. ' +
           'Give ModelImages the policy’s own processor.',
       );
     }

@@ -6,7 +6,8 @@
  * temperature unless the server runs with SGLANG_RETURN_ORIGINAL_LOGPROB; `no_stop_trim` keeps what
  * stopped it; `sampling_seed` counts where the server runs with --enable-deterministic-inference.
  * With raw images it decodes the ids to text and tokenizes that anew, which gives the same ids only
- * if they were the tokenizer's own to begin with: `return_prompt_token_ids` says what it made of them.
+ * if they were the tokenizer's own to begin with: `return_prompt_token_ids` says what it made of
+ * them.
  */
 import { AnswerFields } from './answer-fields.ts';
 import { collapsePlaceholders, type Dialect, oldestVersion } from './dialect.ts';
@@ -21,7 +22,7 @@ export const sglangDialect: Dialect = {
     tokenIds: 'Use SGLang 0.4 or newer.',
     temperedLogprobs: 'Start SGLang without SGLANG_RETURN_ORIGINAL_LOGPROB.',
     seeds: 'Start SGLang with --enable-deterministic-inference.',
-    pictures: 'It takes a multimodal model, and a version with return_prompt_token_ids.',
+    images: 'It takes a multimodal model, and a version with return_prompt_token_ids.',
     reloading: 'Use SGLang 0.4 or newer.',
   },
   async generate(http, _model, request, signal) {

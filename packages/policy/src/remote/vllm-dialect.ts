@@ -4,10 +4,11 @@
  *
  * As of vLLM 0.30 (its `entrypoints`): `prompt` may be a list of ids; `return_token_ids` adds
  * `prompt_token_ids` and `token_ids` to a choice; `logprobs: 0` gives the sampled token's alone;
- * token ids keep all of a stop string whatever becomes of the text. `/inference/v1/generate` takes
- * `token_ids` with one placeholder per image and the images as `content_parts`, expands the
- * placeholders, and with `return_token_ids` says what it made of them. What is left out of a request
- * comes from the model's generation_config.json, so everything that shapes the distribution is sent.
+ * token ids keep the whole stop string, whether or not the text does. `/inference/v1/generate`
+ * takes `token_ids` with one placeholder per image and the images as `content_parts`, expands the
+ * placeholders, and with `return_token_ids` says what it made of them. Options missing from a
+ * request come from the model's generation_config.json, so all that affect the distribution are
+ * sent.
  */
 import { AnswerFields } from './answer-fields.ts';
 import {
@@ -30,7 +31,7 @@ export const vllmDialect: Dialect = {
     tokenIds: 'Use vLLM 0.10.2 or newer.',
     temperedLogprobs: 'Start vLLM with --logprobs-mode processed_logprobs.',
     seeds: 'Start vLLM with VLLM_BATCH_INVARIANT=1.',
-    pictures: `It takes POST ${GENERATE} with content_parts, of vLLM 0.30 or newer.`,
+    images: `It takes POST ${GENERATE} with content_parts, of vLLM 0.30 or newer.`,
     reloading: 'Start vLLM with VLLM_SERVER_DEV_MODE=1.',
   },
   async generate(http, model, request, signal) {

@@ -111,7 +111,7 @@ describe('images that declare to be huge', () => {
     const { status, message } = await sendImages([png]);
     expect([status, message]).toEqual([
       400,
-      'A picture of 16000×16000 has more than 16777216 pixels. Make it smaller.',
+      'An image of 16000×16000 has more than 16777216 pixels. Make it smaller.',
     ]);
     expect(performance.now() - began).toBeLessThan(4_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(128 * 2 ** 20);
@@ -130,7 +130,7 @@ describe('images that declare to be huge', () => {
     const image = declaring.png?.(4096, 4096) ?? Buffer.alloc(0);
     const { status, message } = await sendImages(Array.from({ length: 9 }, () => image));
     expect(status).toBe(400);
-    expect(message).toMatch(/pixels together, at most 134217728 are taken/);
+    expect(message).toMatch(/pixels together, at most 134217728 are accepted/);
   });
 
   it('and images of no known format, or cut short, are told apart from those that fit', async () => {

@@ -77,7 +77,7 @@ describe('the policy service', () => {
   });
 
   it.each([
-    ['/v1/completions', '{', 400, /no JSON/],
+    ['/v1/completions', '{', 400, /not JSON/],
     ['/v1/completions', {}, 400, /"prompt" does not fit/],
     ['/v1/completions', { prompt: [] }, 400, /"prompt" does not fit/],
     ['/v1/completions', { prompt, stream: true }, 400, /not streamed/],
@@ -87,12 +87,12 @@ describe('the policy service', () => {
     ['/v1/completions', { prompt, max_tokens: 1e7 }, 400, /exceed the model's/],
     ['/v1/completions', { prompt, stop: 'x'.repeat(200_000) }, 413, /more than 100000 bytes/],
     ['/generate', { text: 'a', input_ids: prompt }, 400, /either text or input_ids/],
-    ['/generate', { input_ids: prompt, image_data: ['aGk='] }, 400, /0 placeholders .* 1 pictures/],
+    ['/generate', { input_ids: prompt, image_data: ['aGk='] }, 400, /0 placeholders .* 1 images/],
     [
       '/generate',
       { input_ids: [tinyProcessor.imageToken], image_data: ['aGk='] },
       400,
-      /picture could not be decoded/,
+      /image could not be decoded/,
     ],
     [
       '/inference/v1/generate',

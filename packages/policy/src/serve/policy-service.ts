@@ -1,6 +1,6 @@
 /**
- * A policy over HTTP in the words of vLLM and of SGLang: whoever samples from those can sample from
- * the local kernels, and whoever has a client for them can test it without a GPU.
+ * Serves a policy over HTTP with the APIs of vLLM and SGLang: their clients can sample from the
+ * local kernels, and can be tested without a GPU.
  */
 import {
   callOf,
@@ -16,21 +16,23 @@ import { ServedEngine, type ServedPolicy } from './served-engine.ts';
 import { addSglangRoutes } from './sglang-routes.ts';
 import { addVllmRoutes } from './vllm-routes.ts';
 
+/** The policy to serve, its names, and limits of requests. */
 export interface PolicyServiceOptions {
+  /** The caller owns it and disposes of it after the service has ended. */
   readonly policy: ServedPolicy;
-  /** As `/v1/models` calls it. Default `saccade`. */
+  /** Name of the model in `/v1/models`. Default `saccade`. */
   readonly model?: string;
-  /** What `/version` says. Default `0.0.0`. */
+  /** The version in the answer of `/version`. Default `0.0.0`. */
   readonly version?: string;
-  /** Which routes there are. Default both: they share none. */
+  /** The APIs to serve; they have no route in common. Default `both`. */
   readonly speaks?: 'vllm' | 'sglang' | 'both';
-  /** Larger requests are refused. Default 256 MiB: images come with every turn. */
+  /** Largest request, in bytes. Default 256 MiB, since images are sent with every turn. */
   readonly maxBytes?: number;
-  /** Images with more pixels are refused before they are decoded. Default 2²⁴, e.g. 4096×4096. */
+  /** Most pixels of an image; more are refused before decoding. Default 2²⁴, such as 4096×4096. */
   readonly maxImagePixels?: number;
 }
 
-/** Listens and returns when it does; the policy stays the caller's to dispose. */
+/** Opens the service and resolves once it listens. The caller disposes of the policy. */
 export async function openPolicyService(
   options: PolicyServiceOptions & ListenOptions,
 ): Promise<Service> {
@@ -38,7 +40,7 @@ export async function openPolicyService(
   return await openService({ ...options, name: 'policy', app, wording: policyWording });
 }
 
-/** The service as a handler of web requests; the policy stays the caller's to dispose. */
+/** Makes the service as a Hono app. The caller disposes of the policy. */
 export function policyService(options: PolicyServiceOptions): Hono {
   const { policy, model = 'saccade', version = '0.0.0', speaks = 'both' } = options;
   const { maxBytes = 256 * 2 ** 20, maxImagePixels = 2 ** 24 } = options;

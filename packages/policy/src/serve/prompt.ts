@@ -1,4 +1,4 @@
-/** Prompts as engines take them: token ids or text, and images as data URLs. */
+/** Reads prompts in the form of the engines' APIs: token ids or text, and images as data URLs. */
 import { createHash } from 'node:crypto';
 import { messageOf } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
@@ -6,29 +6,29 @@ import type { Processor } from '../policy.ts';
 import { imageSize } from '../processor/image-size.ts';
 import { refused } from './refusal.ts';
 
-/** Prepared images that are kept; a conversation sends its images with every turn. */
+/** Most cached prepared images; a conversation sends its images again with every turn. */
 const MOST_IMAGES = 256;
 const MOST_KEPT_BYTES = 512 * 2 ** 20;
-/** One request may have as many pixels as this many of the largest images. */
+/** Most pixels of one request, in largest images. */
 const LARGEST_IMAGES = 8;
 
 export class PromptReader {
   readonly #processor: Processor;
-  /** By the digest of the data URL, the least recently used first. */
+  /** By digest of the encoded bytes, the least recently used first. */
   readonly #images = new Map<string, Kept>();
   #keptBytes = 0;
-  /** Images are decoded one after another: each may take the memory of the largest. */
+  /** Images are decoded one after another, since each may need the memory of the largest. */
   #last: Promise<unknown> = Promise.resolve();
 
   readonly #maxPixels: number;
 
-  /** @param maxPixels images with more are refused before they are decoded */
+  /** @param maxPixels  images with more are refused before decoding */
   constructor(processor: Processor, maxPixels: number) {
     this.#processor = processor;
     this.#maxPixels = maxPixels;
   }
 
-  /** @throws Refusal for text that is empty */
+  /** Tokens of plain text. @throws Refusal if it is empty */
   textTokens(text: string): Int32Array {
     const { tokens } = this.#processor.encodeContent([{ kind: 'text', text }]);
     if (tokens.length === 0) throw refused('The prompt is empty.');
@@ -36,29 +36,29 @@ export class PromptReader {
   }
 
   /**
-   * Token ids with one placeholder per image, as the model takes them.
+   * Expands token ids with one placeholder per image to the prompt that the model takes.
    *
-   * @throws Refusal if placeholders and images do not fit, or an image cannot be read
+   * @throws Refusal if placeholders and images do not match, or an image cannot be read
    */
-  async withPictures(
+  async withImages(
     ids: readonly number[],
     dataUrls: readonly string[],
   ): Promise<{ readonly tokens: Int32Array; readonly images: readonly ModelImage[] }> {
     const { imageToken } = this.#processor;
     if (dataUrls.length === 0) return { tokens: Int32Array.from(ids), images: [] };
-    if (imageToken === undefined) throw refused('This model takes no pictures.');
+    if (imageToken === undefined) throw refused('This model takes no images.');
     const placeholders = ids.filter((id) => id === imageToken).length;
     if (placeholders !== dataUrls.length) {
       throw refused(
         `The prompt has ${placeholders} placeholders (token ${imageToken}) for ` +
-          `${dataUrls.length} pictures. Send one for each.`,
+          `${dataUrls.length} images. Send one for each.`,
       );
     }
     const encoded = dataUrls.map(bytesOf);
     const pixels = encoded.reduce((sum, bytes) => sum + this.#pixelsOf(bytes), 0);
     const most = LARGEST_IMAGES * this.#maxPixels;
     if (pixels > most) {
-      throw refused(`The pictures have ${pixels} pixels together, at most ${most} are taken.`);
+      throw refused(`The images have ${pixels} pixels together, at most ${most} are accepted.`);
     }
     const images = await Promise.all(encoded.map((bytes) => this.#prepare(bytes)));
     let next = 0;
@@ -70,16 +70,16 @@ export class PromptReader {
     return { tokens: Int32Array.from(tokens), images };
   }
 
-  /** As its header says. @throws Refusal for what is no image, or too large a one */
+  /** Pixels by the header. @throws Refusal if it is not an image, or too large */
   #pixelsOf(encoded: Uint8Array): number {
     const size = imageSize(encoded);
     if (size === undefined) {
-      throw refused('A picture could not be decoded: it is no PNG, JPEG, WebP or GIF. Send one.');
+      throw refused('An image could not be decoded. Send PNG, JPEG, WebP or GIF.');
     }
     const { width, height } = size;
     if (width * height <= this.#maxPixels) return width * height;
     throw refused(
-      `A picture of ${width}×${height} has more than ${this.#maxPixels} pixels. Make it smaller.`,
+      `An image of ${width}×${height} has more than ${this.#maxPixels} pixels. Make it smaller.`,
     );
   }
 
@@ -99,7 +99,7 @@ export class PromptReader {
       kept.bytes = (await image).patches.byteLength;
       this.#keptBytes += this.#images.get(key) === kept ? kept.bytes : 0;
     } catch (error) {
-      // What cannot be read is not kept.
+      // Images that cannot be read are not cached.
       if (this.#images.get(key) === kept) this.#images.delete(key);
       throw error;
     }
@@ -126,21 +126,21 @@ export class PromptReader {
 
 interface Kept {
   readonly image: Promise<ModelImage>;
-  /** Of its patches; 0 while it is being prepared. */
+  /** Bytes of its patches; 0 while it is being prepared. */
   bytes: number;
 }
 
-/** The bytes of a base64 data URL. @throws Refusal for anything else */
+/** The bytes of a base64 data URL. @throws Refusal if it is not one */
 function bytesOf(url: string): Uint8Array {
   const comma = url.indexOf(',');
   const head = url.slice(0, Math.min(Math.max(comma, 0), 64));
   const base64 = url.slice(comma + 1);
   if (/^data:image\/[a-z+.-]+;base64$/.test(head)) {
     const encoded = new Uint8Array(Buffer.from(base64, 'base64'));
-    // Node skips what is no base64 instead of refusing it.
+    // Node skips characters that are not base64 instead of refusing them.
     let end = base64.length;
     while (end > 0 && base64.length - end < 2 && base64[end - 1] === '=') end--;
     if (base64 !== '' && encoded.length === Math.floor((end * 3) / 4)) return encoded;
   }
-  throw refused('A picture must be a data URL: data:image/png;base64,…');
+  throw refused('An image must be a data URL: data:image/png;base64,…');
 }

@@ -1,8 +1,8 @@
-/** How the policy's service words refusals: as vLLM does. */
+/** Refusals of the policy's service, in vLLM's form. */
 import { SaccadeError } from '@saccade/core';
 import { Refusal, type RefusalWording } from '@saccade/http/service';
 
-/** What is wrong with a request, in one sentence that ends with the remedy. */
+/** A refusal with one message: the fact, then the remedy. */
 export function refused(message: string, status: 400 | 404 | 409 = 400): Refusal {
   return new Refusal({ status, code: 'bad-request', fact: message, remedy: '' });
 }

@@ -1,19 +1,20 @@
 /**
- * The policy behind the service: requests in flight, conversations that find their caches, pauses,
- * and new weights between requests.
+ * The policy behind the service: in-flight requests, conversations with their caches, pauses, and
+ * new weights between requests.
  */
 import { StateError } from '@saccade/core';
 import type { Policy, SampleRequest, SampleResult, Sampler } from '../policy.ts';
 
+/** The part of a policy that the service needs: sampling, and loading new weights. */
 export type ServedPolicy = Sampler & Pick<Policy, 'load'>;
 
-/** A request without what the service decides itself. */
+/** A request without the fields that the service sets itself. */
 export type ServedRequest = Omit<SampleRequest, 'conversation' | 'sharedPrefix' | 'signal'> & {
   /** Requests of one session continue each other. */
   readonly session?: string;
-  /** By which it can be aborted. */
+  /** Id by which the request can be aborted. */
   readonly id?: string;
-  /** Of the connection that asked. */
+  /** Signal of the connection. */
   readonly signal: AbortSignal;
 };
 
@@ -21,21 +22,21 @@ export interface ServedResult extends SampleResult {
   readonly weightVersion: string;
 }
 
-/** Why an answer is cut short: the service was told to stop it. */
+/** The request was aborted by another request to the service. */
 export class Aborted extends StateError {
   constructor() {
     super('The request was aborted. Send it again.');
   }
 }
 
-/** Conversations whose caches are kept; the one that was quiet the longest goes first. */
+/** Most conversations with a cache; the one idle for longest is dropped first. */
 const MOST_SESSIONS = 256;
 
 export class ServedEngine {
   readonly policy: ServedPolicy;
   #weightVersion: string;
   readonly #running = new Map<AbortController, string | undefined>();
-  /** Sessions with a cache, the quietest first. */
+  /** Idle sessions with a cache, the one idle for longest first. */
   readonly #sessions = new Set<string>();
   readonly #busy = new Set<string>();
   #count = 0;
@@ -66,7 +67,7 @@ export class ServedEngine {
     return this.#running.size;
   }
 
-  /** @throws Aborted if the service stopped it; the signal's reason if the connection is gone */
+  /** @throws Aborted if it was aborted; the signal's reason if the connection is lost */
   async sample(request: ServedRequest): Promise<ServedResult> {
     const { session, id, signal, ...sampling } = request;
     while (this.#isPaused || this.#isUpdating) {
@@ -89,7 +90,7 @@ export class ServedEngine {
     }
   }
 
-  /** Lets no further request begin; `abort` stops those that run, `wait` awaits them. */
+  /** Holds back new requests; `abort` stops the running ones, `wait` awaits them. */
   async pause(mode: 'abort' | 'wait'): Promise<void> {
     this.#isPaused = true;
     if (mode === 'abort') this.abort();
@@ -101,14 +102,14 @@ export class ServedEngine {
     this.#wake();
   }
 
-  /** Stops the requests of this id; without one, all. Gives how many. */
+  /** Stops the requests with this id, or all without one. Returns their number. */
   abort(id?: string): number {
     const stopped = [...this.#running].filter(([, own]) => id === undefined || own === id);
     for (const [controller] of stopped) controller.abort(new Aborted());
     return stopped.length;
   }
 
-  /** Loads weights once nothing runs; requests that come meanwhile wait for them. */
+  /** Loads weights once no request runs; new requests wait for them. */
   reload(directory: string, weightVersion?: string): Promise<void> {
     const update = this.#updates.then(async () => {
       this.#isUpdating = true;
@@ -126,7 +127,7 @@ export class ServedEngine {
     return update;
   }
 
-  /** Drops the caches of all quiet conversations. */
+  /** Drops the caches of all idle conversations. */
   forget(): void {
     for (const session of this.#sessions) this.policy.release(session);
     this.#sessions.clear();

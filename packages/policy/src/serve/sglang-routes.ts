@@ -1,4 +1,4 @@
-/** The routes of SGLang: generation, what it says of itself, and new weights. */
+/** The routes of SGLang: generation, model information, and new weights. */
 
 import { messageOf } from '@saccade/core';
 import { callOf, readJson } from '@saccade/http/service';
@@ -33,7 +33,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
     const given = body.input_ids ?? Array.from(prompts.textTokens(body.text ?? ''));
     const data = body.image_data ?? [];
     const urls = (typeof data === 'string' ? [data] : data).map(asDataUrl);
-    const { tokens, images } = await prompts.withPictures(given, urls);
+    const { tokens, images } = await prompts.withImages(given, urls);
     const stop = stopsOf(params.stop);
     const result = await orAborted(engine, () =>
       engine.sample({

@@ -110,7 +110,7 @@ export function addVllmRoutes(app: Hono, { engine, prompts, model, version }: Ro
     const urls = (body.content_parts ?? []).map((part) =>
       'url' in part ? part.url : part.image_url.url,
     );
-    const { tokens, images } = await prompts.withPictures(body.token_ids, urls);
+    const { tokens, images } = await prompts.withImages(body.token_ids, urls);
     const result = await orAborted(engine, () =>
       engine.sample({
         ...samplingOf(body.sampling_params, endOfTurn),
@@ -147,7 +147,7 @@ export function addVllmRoutes(app: Hono, { engine, prompts, model, version }: Ro
 function addControl(app: Hono, engine: ServedEngine): void {
   app.post('/pause', async (context) => {
     const mode = context.req.query('mode') ?? 'abort';
-    // Weights cannot change under a request here: kept ones are finished first.
+    // Weights cannot change during a request here, so requests to keep are finished first.
     await engine.pause(mode === 'abort' ? 'abort' : 'wait');
     return context.json({ status: 'paused' });
   });

@@ -46,7 +46,7 @@ export const cropJudge: Judge<CropInput> = {
         parts: [
           fenced('QUESTION', question, boundary, limits),
           fenced('METADATA', numbersOf(metadata), boundary, limits),
-          { kind: 'picture', png },
+          { kind: 'image', png },
         ],
       },
     ];

@@ -13,7 +13,7 @@ import { judgeLimits } from '../judge.ts';
  *   END <name> <boundary>
  *
  * The boundary is random and drawn after the text was written, so the text cannot close its fence;
- * should it hold the boundary all the same, the letters are taken out. Angle brackets and ampersands
+ * if it contains the boundary anyway, those letters are removed. Angle brackets and ampersands
  * are written as entities, so that no tag and no special token of a chat template
  * (`<|im_start|>`, `<image>`) is left in it, and neither is `[INST]`. Control characters and halves
  * of surrogate pairs, which break parsers, become U+FFFD.

@@ -1,4 +1,4 @@
-/** Judges as a run can choose them by name: who grades answers, crops and reasoning. */
+/** Judging services that a run can choose by name: they grade answers, crops and reasoning. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { GroupJudges } from '../judge-group.ts';
 
@@ -10,6 +10,10 @@ export interface JudgingContext {
   secret(field: string, variable: string): string;
 }
 
+/**
+ * A service that grades what no rule can, as a unit of the slot `judge`. `open` connects it and
+ * returns the judges it offers.
+ */
 export interface JudgingUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;
@@ -17,7 +21,7 @@ export interface JudgingUnit<Schema extends SettingsSchema = SettingsSchema> ext
   open(settings: SettingsOf<Schema>, context: JudgingContext): GroupJudges;
 }
 
-/** Judges of one's own, for catalogs and recipes. */
+/** Defines your own judging service, for catalogs and recipes. */
 export function defineJudging<const Name extends string, Schema extends SettingsSchema>(
   unit: JudgingUnit<Schema> & { readonly name: Name },
 ): JudgingUnit<Schema> & { readonly name: Name } {

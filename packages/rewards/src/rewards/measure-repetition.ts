@@ -5,7 +5,7 @@ export interface Repetition {
   readonly characters: number;
   /** Longest run of one other mark that is not white space. */
   readonly punctuation: number;
-  /** Longest run of one word that is no number. */
+  /** Longest run of one word that is not a number. */
   readonly words: number;
   /** Most copies in a row of one phrase. */
   readonly phrases: number;

@@ -90,7 +90,7 @@ it('speaks slime: one number', async () => {
 
 describe('what is wrong is said with a remedy', () => {
   it.each([
-    ['/score', 'no json', 400, /no JSON/],
+    ['/score', 'no json', 400, /not JSON/],
     ['/score', {}, 400, /"items" does not fit/],
     ['/score', { items: [{ response: 3, expected: '3' }] }, 400, /"items\.0\.response"/],
     [

@@ -1,5 +1,5 @@
 /**
- * Rewards over HTTP, in the words of other trainers: OpenRLHF's remote reward model, slime's
+ * Rewards over HTTP, in the formats of other trainers: OpenRLHF's remote reward model, slime's
  * `remote_rm`, and a plain batch that TRL and verl reach with a few lines (`examples/rewards`).
  */
 import { ConfigError, messageOf } from '@saccade/core';
@@ -71,7 +71,7 @@ export async function openRewardService(options: ServiceOptions & ListenOptions)
 /**
  * The service as a handler of web requests.
  *
- * A response that cannot be scored is no zero: in a batch its reward is null and its error a
+ * A response that cannot be scored is not a zero: in a batch its reward is null and its error a
  * sentence; OpenRLHF and slime, which expect a number, get status 503 and try again.
  */
 export function rewardService({ score, about, maxBytes = 32 * 2 ** 20 }: ServiceOptions): Hono {

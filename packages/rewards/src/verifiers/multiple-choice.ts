@@ -59,7 +59,7 @@ const letterAt = (index: number): string => String.fromCharCode(97 + index);
 
 function score(a: Choice, e: Choice): number {
   if (a.letter !== undefined && e.letter !== undefined) {
-    // Saying one letter and the text of another option is no answer.
+    // Saying one letter and the text of another option is not an answer.
     const disagree = a.text !== '' && e.text !== '' && a.text !== e.text;
     return a.letter === e.letter && !disagree ? 1 : 0;
   }

@@ -39,7 +39,11 @@ export const rollouts: readonly Metric[] = [
   ]),
   ...metricsOf({ source: 'packages/eval/src/task-metrics.ts', stages: rl }, [
     ['must_use/turn/ratio', 'share', 'Tasks that require a turn or flip in which it was done.'],
-    ['must_use/crop/ratio', 'share', 'Tasks that require a crop with one of evaluation.cropIou or more.'],
+    [
+      'must_use/crop/ratio',
+      'share',
+      'Tasks that require a crop with one of evaluation.cropIou or more.',
+    ],
     ['must_use/all/ratio', 'share', 'Tasks that require tools in which all of them were used.'],
     ['needless_turns/ratio', 'share', 'Tasks that require no turn in which the image was turned.'],
     ['accuracy/<difficulty>', 'share', 'Right answers to the tasks of one difficulty.'],
@@ -51,6 +55,10 @@ export const rollouts: readonly Metric[] = [
     ['faithfulness/faithful', 'share', 'Trajectories whose tools show what is asked about.'],
     ['faithfulness/unfaithful', 'share', 'Trajectories whose tools show other things only.'],
     ['faithfulness/no_tool', 'share', 'Trajectories without a tool, of those that are graded.'],
+  ]),
+  ...metricsOf({ source: 'packages/eval/src/error-taxonomy.ts', stages: rl }, [
+    ['errors/<kind>', 'share', 'Wrong trajectories with an error of one kind, E1 to E6 (VISTA).'],
+    ['errors/undecided', 'share', 'Wrong trajectories with tools whose error no rule can tell.'],
   ]),
   ...metricsOf({ source: 'packages/loop/src/audit-metrics.ts', stages: rl }, [
     ['audit/<detector>', 'share', 'Trajectories that one detector of reward hacking flags.'],

@@ -41,7 +41,7 @@ export const lifeChecks: readonly SandboxCheck[] = [
     },
   },
   {
-    name: 'gives up an execution when its signal aborts, and goes on with others',
+    name: 'gives up an execution when its signal aborts, and continues with others',
     run: async (sandbox) => {
       const controller = new AbortController();
       const session = await sandbox.open();

@@ -20,7 +20,7 @@ import { findCommand } from '../python-interpreter.ts';
 import { readablePaths, systemFolders } from './libraries.ts';
 
 const scratch = '/tmp/saccade';
-/** Where each session mounts its files; what is around it, nobody can write. */
+/** Where each session mounts its files; everything around it is read-only. */
 const mountPoint = '/tmp/sandbox/session';
 const memoryFolder = '/groups';
 const shareFolder = '/shares';

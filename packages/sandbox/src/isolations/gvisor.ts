@@ -74,7 +74,7 @@ async function bestPlatform(runsc: string): Promise<string> {
 function options({ platform }: Place, folder: string): string[] {
   return [
     ...[`--root=${join(folder, 'state')}`, `--platform=${platform}`, '--network=none'],
-    // Nobody changes the libraries meanwhile, so they are not asked for again at every look.
+    // The libraries do not change meanwhile, so gVisor need not revalidate them on every access.
     ...['--file-access-mounts=exclusive', '--overlay2=none', '--ignore-cgroups'],
     ...(isRoot() ? [] : ['--rootless']),
   ];

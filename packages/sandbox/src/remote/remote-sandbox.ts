@@ -10,6 +10,7 @@ import type { InputImage, Sandbox, Session, SessionOptions } from '../session.ts
 import { codeOf, SandboxHost } from './host.ts';
 import { RemoteSession } from './remote-session.ts';
 
+/** Options of `openRemoteSandbox`. */
 export interface RemoteSandboxOptions {
   /** Addresses of the servers, e.g. `http://10.0.0.5:8710`. */
   readonly hosts: readonly string[];
@@ -61,6 +62,10 @@ export async function openRemoteSandbox(options: RemoteSandboxOptions): Promise<
   return new RemoteSandbox(hosts, first.tier, options);
 }
 
+/**
+ * A sandbox on other machines; `openRemoteSandbox` makes one. A session stays on its server, and
+ * new ones go to the healthy server with the fewest of this client's sessions.
+ */
 export class RemoteSandbox implements Sandbox {
   /** `remote:` and the isolation that the first healthy server has. */
   readonly tier: string;
@@ -102,7 +107,7 @@ export class RemoteSandbox implements Sandbox {
     for (const { name } of [...(options.images ?? []), ...(options.videos ?? [])]) {
       if (identifier.test(name)) continue;
       throw new DataError(
-        `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
+        `"${name}" cannot be a variable of an image or video. Use letters, digits and underscores.`,
       );
     }
     checkedCapture(options.capture);
@@ -214,7 +219,7 @@ export class RemoteSandbox implements Sandbox {
   }
 }
 
-/** Made when its turn has come: who waits holds no copies of his pictures. */
+/** Made when its turn has come, so that waiting calls hold no copies of their images. */
 function requestOf(options: SessionOptions): Record<string, unknown> {
   const { images = [], videos = [], mode, repairs, capture } = options;
   const inJson = (inputs: readonly InputImage[]) =>

@@ -5,6 +5,7 @@ import { SandboxError } from '../errors.ts';
 import { toBase64 } from '../outcome-json.ts';
 import { SandboxHost } from './host.ts';
 
+/** One program for `runOnSandboxFusion`, with its input and files. */
 export interface SingleRun {
   readonly code: string;
   readonly stdin?: string;
@@ -18,6 +19,10 @@ export interface SingleRun {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * How a program ended: `failed` is a return code other than 0. A fault of the server is thrown,
+ * not returned.
+ */
 export interface SingleResult {
   readonly kind: 'ok' | 'failed' | 'timeout';
   /** Absent for a timeout. */

@@ -20,7 +20,7 @@ export function signalOf(context: Context, deadlineSeconds?: number): AbortSigna
   return AbortSignal.any([signal, AbortSignal.timeout(deadlineSeconds * 1000)]);
 }
 
-/** Who asks, for turns in the queue: as it calls itself, or by its address. */
+/** The caller, for turns in the queue: by its own name, or else by its address. */
 export function callerOf(context: Context): string {
   return context.req.header('x-saccade-caller') ?? callOf(context).client;
 }

@@ -1,4 +1,4 @@
-/** Sessions that callers know by an id; who does not come back loses his. */
+/** Sessions that callers know by an id; a session that is not used for a while is closed. */
 import { randomUUID } from 'node:crypto';
 import type { Sandbox, Session, SessionOptions } from '../session.ts';
 

@@ -54,7 +54,7 @@ export function sessionsApi(parts: ServiceParts): SessionsApi {
     const session = await withinDeadline(signal, () =>
       sessions.open({ ...given, images, videos, signal, caller }),
     );
-    // Nobody is there to use it: what was made is taken back.
+    // The client is gone, so the new session is closed again.
     if (signal.aborted) {
       await sessions.close(session);
       throw reasonOf(signal);

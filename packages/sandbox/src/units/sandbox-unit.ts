@@ -22,7 +22,7 @@ export interface SandboxUnit<Schema extends SettingsSchema = SettingsSchema> ext
   open(settings: SettingsOf<Schema>, context: SandboxContext): Promise<Sandbox>;
 }
 
-/** A sandbox of one's own, for catalogs and recipes. */
+/** Defines your own sandbox, for catalogs and recipes. */
 export function defineSandbox<const Name extends string, Schema extends SettingsSchema>(
   unit: SandboxUnit<Schema> & { readonly name: Name },
 ): SandboxUnit<Schema> & { readonly name: Name } {

@@ -1,4 +1,4 @@
-/** Rolls out while it trains, with a bound on how stale what it trains on may be. */
+/** Rolls out while it trains, with a limit on the staleness of what it trains on. */
 
 import { StateError } from '@saccade/core';
 import { choice, count, flag, type SettingsOf } from '@saccade/core/settings';
@@ -44,6 +44,7 @@ const settings = z.strictObject({
   inFlight: inFlightSettings.optional(),
 });
 
+/** Options of `asynchronous`: the driver's, and its own settings. */
 export type AsynchronousOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 interface Running {
@@ -179,7 +180,7 @@ class Rules {
     this.#options = options;
   }
 
-  /** New weights: what they interrupt goes on, begins anew or is given up. */
+  /** New weights: interrupted rollouts continue, restart or are given up. */
   publish(from: State, version: number): Answer {
     if (version < from.version) {
       throw new StateError(
@@ -236,7 +237,7 @@ class Rules {
   proceed(from: State, before: readonly ScheduleCommand[]): Answer {
     const { promptsPerStep, maxStaleness, maxRounds } = this.#options;
     const [state, batch] = this.#serve(from);
-    // Past its last round a step waits for what runs, and asks for no more: it could go on for ever.
+    // After its last round a step only waits for what runs, or it could continue forever.
     const isOver = state.isAsked && state.lost >= maxRounds * promptsPerStep;
     if (state.isEnded || isOver) return [state, [...before, ...batch]];
     const { requested, running, ready, training } = state;

@@ -40,7 +40,7 @@ const batch = (commands: readonly ScheduleCommand[]) =>
   );
 
 describe('dynamic sampling', () => {
-  it('goes on rolling out until the batch is full, and drops what is over', () => {
+  it('continues rolling out until the batch is full, and drops what is over', () => {
     const commands = step([
       [1, 1],
       [1, 0],

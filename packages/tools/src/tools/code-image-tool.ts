@@ -29,7 +29,7 @@ _found.show()`;
 /**
  * Runs code on one image and gives the image it leaves in `result`, `output`,
  * `processed_image`, `img` or `image`, the first of them that is new; the image as it is if
- * none is. Every call starts anew: only images go from one to the next.
+ * none is. Every call starts afresh: only images go from one to the next.
  *
  * CodeVision, arXiv:2512.03746, §3.1; names, order and the limit of 2048 characters from its code
  * (`code_image_tool`).

@@ -33,12 +33,12 @@ export const imageZoomInTool: Tool = defineTool({
   },
   example: { bbox_2d: [10, 10, 60, 50] },
   async run({ bbox_2d, image_index = 0 }, context, { leastSide }) {
-    const picture = context.images[image_index];
-    if (picture === undefined) return runOnImage(context, image_index, []);
-    const [left, right] = span(bbox_2d[0], bbox_2d[2], picture.width, leastSide);
-    const [top, bottom] = span(bbox_2d[1], bbox_2d[3], picture.height, leastSide);
+    const image = context.images[image_index];
+    if (image === undefined) return runOnImage(context, image_index, []);
+    const [left, right] = span(bbox_2d[0], bbox_2d[2], image.width, leastSide);
+    const [top, bottom] = span(bbox_2d[1], bbox_2d[3], image.height, leastSide);
     if (left >= right || top >= bottom) {
-      const size = `${picture.width}×${picture.height}`;
+      const size = `${image.width}×${image.height}`;
       return refused('BadArgument', `The box holds nothing of the picture, which is ${size}.`);
     }
     const script = `image.crop(tuple(${pythonValue([left, top, right, bottom])})).show()`;

@@ -36,7 +36,7 @@ export const csv = defineTracker({
         rows.push(row);
         const isKnown = Object.keys(row).every((name) => columns.includes(name));
         if (isKnown) return appendFileSync(target, lineOf(columns.map((name) => row[name])));
-        // A kind of row that comes later has columns of its own: the table is written anew.
+        // A later kind of row may add columns: then the table is rewritten.
         columns = columnsOf(rows);
         rewrite();
       },

@@ -33,7 +33,7 @@ interface Used<Some> {
   readonly [setting: string]: unknown;
 }
 
-/** What may stand in a slot of a recipe. */
+/** What a slot of a recipe accepts. */
 export type SlotInput<Known extends { readonly name: string }, Some> =
   | Known['name']
   | Named<Known>

@@ -1,4 +1,4 @@
-/** The slots of a run, each with the registry of its units: which units there are, they know. */
+/** The slots of a run, each with the registry of its units. */
 import { type Algorithm, algorithms } from '@saccade/algorithms';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, coldStarts, type KnownColdStart } from '@saccade/data';
@@ -24,7 +24,7 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
-import { type Tool, tools } from '@saccade/tools';
+import { type ToolChoice, toolSettings, tools } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
 import { backends, type KnownBackend } from '../open-backend.ts';
@@ -34,6 +34,10 @@ import type { Slot, SlotInput } from './slot.ts';
 const slot = <Some>(given: Slot<Some>): Slot<Some> => given;
 const listSlot = <Some>(given: Slot<Some>): ListSlot<Some> => ({ ...given, isList: true });
 
+/**
+ * Every slot of a run by its key, with its registry and default unit. The keys are those of a
+ * recipe's `config` and of `--set`.
+ */
 export const slots = {
   backend: slot<BackendUnit>({
     key: 'backend',
@@ -59,11 +63,11 @@ export const slots = {
     registry: protocols,
     preset: 'pyvision-image',
   }),
-  tools: listSlot<Tool>({
+  tools: listSlot<ToolChoice>({
     key: 'tools',
     about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
     registry: tools,
-    schema: ({ settings }) => settings ?? z.strictObject({}),
+    schema: toolSettings,
   }),
   sandbox: slot<SandboxUnit>({
     key: 'sandbox',
@@ -149,13 +153,13 @@ export const slots = {
 
 export type SlotKey = keyof typeof slots;
 
-/** What may stand in each slot of a recipe; null empties one. */
+/** What each slot of a recipe accepts; null empties it. */
 export interface SlotInputs {
   readonly backend?: SlotInput<KnownBackend, BackendUnit>;
   readonly model?: SlotInput<KnownModel, ModelUnit>;
   readonly taskSet?: SlotInput<KnownTaskSet, TaskSetUnit>;
   readonly protocol?: SlotInput<KnownProtocol, ProtocolUnit>;
-  readonly tools?: string | readonly (string | Selection | Tool)[] | null;
+  readonly tools?: string | readonly (string | Selection | ToolChoice)[] | null;
   readonly sandbox?: SlotInput<KnownSandbox, SandboxUnit>;
   readonly coldStart?: SlotInput<KnownColdStart, ColdStart> | null;
   readonly scheduler?: SlotInput<KnownScheduler, SchedulerKind>;

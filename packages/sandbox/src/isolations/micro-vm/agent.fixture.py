@@ -1,5 +1,5 @@
 """The guest's first process on a machine of ours: makes the socket that the kernel's would have, notes
-what would change the kernel's clock and random numbers instead, and goes on as `bridge.py`.
+what would change the kernel's clock and random numbers instead, and continues as `bridge.py`.
 
 Arguments: path of the socket, file for the notes, `bridge.py`, its arguments (`@` is the socket).
 """

@@ -142,7 +142,7 @@ async function open(running: Running, process: StartedProcess, start: Start): Pr
   const address = { socket: join(cell.root, names.channel), port: guestPort, seconds };
   try {
     const socket = await connectGuest({ ...address, ended: process.ended });
-    // Without its channel nobody can use the machine, or end it in another way.
+    // Without its channel the machine can neither be used nor be ended in another way.
     socket.on('close', () => running.isSaving || process.kill());
     return socket;
   } catch (error) {

@@ -17,7 +17,9 @@ import type { GuestKernel } from './guest-kernel.ts';
 export interface GuestImage {
   /** Read-only file system (EROFS) with all that a guest sees. */
   readonly disk: string;
-  /** What the kernel unpacks at its start: a small Python that mounts the disk and goes on there. */
+  /**
+   * What the kernel unpacks at its start: a small Python that mounts the disk and continues there.
+   */
   readonly archive: string;
   /** The interpreter in the archive. */
   readonly init: string;
@@ -56,7 +58,7 @@ export async function guestImage(plan: LaunchPlan, kernel: GuestKernel): Promise
     const archive = packArchive(await bootEntries(plan, kernel, boot));
     await writeFile(join(made, 'initramfs.cpio'), archive);
     await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-    // Whoever makes the same at the same time makes the same.
+    // Concurrent builds give the same file.
     await runForText('mv', ['-nT', made, folder]);
   } finally {
     await removeTree(made);

@@ -114,7 +114,7 @@ function idOf(folder: string): string {
   return `vm-${basename(folder).slice(-6)}`;
 }
 
-/** One that is nobody else's; each machine has another. */
+/** An unused number; each machine has its own. */
 function freeUser(): number {
   const { base } = chooseUsers();
   return base === null ? 65_534 : base + randomInt(usersFrom(base));

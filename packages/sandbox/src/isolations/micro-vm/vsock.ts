@@ -19,7 +19,7 @@ const entropyBytes = 64;
 const longestLine = 4_096;
 const retryMs = 10;
 
-/** The guest was reached and says that it cannot go on. */
+/** The guest was reached and says that it cannot continue. */
 class GuestRefusal extends SandboxError {}
 
 /**

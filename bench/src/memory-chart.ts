@@ -4,7 +4,7 @@ import { PANEL, xmlText } from './log-chart.ts';
 import { type MemoryRun, READINGS, type Reading } from './memory-steps.ts';
 import { formatBytes, threeDigits } from './units.ts';
 
-/** Told apart on white, also by most who are colour-blind. */
+/** Told apart on white, also by most who are color-blind. */
 const COLOURS = ['#1f5fbf', '#c4600c'] as const;
 const [MARGIN, GAP, HEADING] = [16, 24, 44] as const;
 const COLUMNS = 2;

@@ -3,7 +3,7 @@ import { drawLogChart, type LogChart, PANEL, xmlText } from './log-chart.ts';
 import type { Curve, Sweep } from './scaling.ts';
 import { formatSeconds } from './units.ts';
 
-/** Told apart on white, also by most who are colour-blind. */
+/** Told apart on white, also by most who are color-blind. */
 const COLOURS = ['#1f5fbf', '#c4600c', '#17803d'] as const;
 const [MARGIN, GAP, HEADING] = [16, 24, 44] as const;
 const COLUMNS = 2;
