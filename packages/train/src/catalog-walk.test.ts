@@ -1,5 +1,5 @@
 /** Every unit of every slot, and every setting of each, can be reached with `--set`. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import type { SettingField } from '@saccade/core/settings';
@@ -93,6 +93,17 @@ function problemOf(before: readonly string[], field: SettingField): string | und
   return `${before.join(' ')} ${path}: ${problem}`;
 }
 
+/** Why settings cannot be had together; undefined if they can. */
+function problemOfValue(settings: readonly string[]): string | undefined {
+  try {
+    configure(...settings);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
+
 const everySlot = Object.entries(slots) as [SlotKey, Slot<unknown> | ListSlot<unknown>][];
 
 describe.each(everySlot)('%s', (key, slot) => {
@@ -108,6 +119,27 @@ describe.each(everySlot)('%s', (key, slot) => {
     const own = fields.filter(({ path }) => path.startsWith(`${key}.`));
     expect(own.map((field) => problemOf(before, field)).filter((one) => one)).toEqual([]);
   });
+});
+
+it('sets every value of every choice, in some unit that has it', () => {
+  const done = new Map<string, string | undefined>();
+  for (const [key, slot] of everySlot) {
+    for (const name of slot.registry.names) {
+      const before = [...(company[`${key}=${name}`] ?? company[key] ?? []), `${key}=${name}`];
+      const { fields } = configure(...before);
+      for (const { path, range } of fields) {
+        if (!path.startsWith(`${key}.`)) continue;
+        for (const word of /^one of (.*)$/.exec(range)?.[1]?.split(', ') ?? []) {
+          const value = `${path}=${word}`;
+          if (done.has(value) && done.get(value) === undefined) continue;
+          done.set(value, problemOfValue([...before, value]));
+        }
+      }
+    }
+  }
+  const problems = [...done].filter(([, problem]) => problem !== undefined);
+  expect(done.size).toBeGreaterThan(100);
+  expect(problems).toEqual([]);
 });
 
 it('sets every field that belongs to no unit', () => {
@@ -129,7 +161,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'algorithms/src/surrogates': 'parts of algorithms',
   'algorithms/src/token-advantages': 'parts of algorithms',
   'attention/src/ops': 'ops, which models call',
-  'backend-gpujs/src/kernels': 'kernels, which a backend runs',
+  'backend-gpujs/src/kernels':
+    'no run: two forwards for browsers without WebGPU, which refuse everything else',
   'experiments/src/experiments': 'saccade experiment <name>',
   'logprob/src/ops': 'ops, which models call',
   'ops/src/ops': 'ops, which models call',
@@ -187,6 +220,27 @@ it('leaves no catalog without a way to it', async () => {
     const units = slots[key].registry.entries().map(([, unit]) => unit);
     expect(new Set(units)).toEqual(new Set(given));
   }
+});
+
+/** Folders whose units make up algorithms by being imported, not by a name that is set. */
+const parts = ['advantages', 'selectors', 'surrogates', 'token-advantages'];
+
+it('uses every part of an algorithm in some algorithm', () => {
+  const source = join(packages, 'algorithms/src');
+  // Straight, or by what several of them share.
+  const users = [
+    ...readdirSync(join(source, 'algorithms')).map((file) => join('algorithms', file)),
+    ...['group-relative.ts', 'compose.ts'],
+  ];
+  const text = users.map((file) => readFileSync(join(source, file), 'utf8')).join('\n');
+  const unused = parts.flatMap((folder) =>
+    readdirSync(join(source, folder))
+      .filter((file) => !/^catalog\.ts$|\.test\.ts$/.test(file))
+      .map((file) => `/${folder}/${file}'`)
+      .filter((end) => !text.includes(end)),
+  );
+  // Parts of parts: what turns share, how covariances are taken.
+  expect(unused).toEqual(["/selectors/covariance.ts'", "/token-advantages/turn-inputs.ts'"]);
 });
 
 it('uses every reward term in some preset', async () => {

@@ -265,7 +265,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       scheduler: schedulerOf(run, algorithm),
       ...(deadline !== undefined && { taskDeadlineSeconds: deadline }),
       openReference(directory) {
-        reference ??= loadLocalPolicy({ device, directory });
+        reference ??= loadReference(device, directory, policy);
         return reference;
       },
       async dispose() {
@@ -281,6 +281,25 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
     device.dispose();
     throw error;
   }
+}
+
+/** @throws ConfigError if its tokens are not the policy's: then its log-probs say nothing */
+async function loadReference(
+  device: Device,
+  directory: string,
+  { processor }: LocalPolicy,
+): Promise<LocalPolicy> {
+  const reference = await loadLocalPolicy({ device, directory });
+  const [own, other] = [processor, reference.processor].map(({ tokenizerJson }) =>
+    JSON.stringify(tokenizerJson),
+  );
+  if (own === other) return reference;
+  reference.dispose();
+  throw new ConfigError(
+    'rl.reference',
+    `rl.reference: the policy in ${directory} has another tokenizer than the one that is trained. ` +
+      'Take one of the same model and protocol.',
+  );
 }
 
 function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): OpenColdStart {

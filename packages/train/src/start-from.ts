@@ -1,8 +1,8 @@
-/** Weights a run begins with: another run's cold start, or a policy's directory. */
+/** Weights of other runs: what a run begins with, and what it is compared with. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DataError } from '@saccade/core';
-import { checkpointDirectory, checkpointsOf } from '@saccade/run-store';
+import { DataError, type EventSink } from '@saccade/core';
+import { checkpointDirectory, checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
 import { readRunConfig } from './stored-run-config.ts';
 
 /**
@@ -21,5 +21,22 @@ export async function startingWeights(startFrom: string): Promise<string> {
   throw new DataError(
     `The run in ${directory} has not ended its cold start: ${policy} is missing. ` +
       'Continue with it first: saccade train --resume.',
+  );
+}
+
+/**
+ * The directory of weights that `rl.reference` means.
+ *
+ * @param reference a run directory, whose newest checkpoint is taken, or a policy's directory
+ * @throws DataError if there is neither
+ */
+export function referenceWeights(reference: string, onEvent: EventSink): string {
+  const directory = resolve(reference);
+  if (existsSync(join(directory, 'model.safetensors'))) return directory;
+  const newest = findLatestCheckpoint(checkpointsOf(directory), onEvent);
+  if (newest !== undefined) return join(newest.directory, 'policy');
+  throw new DataError(
+    `rl.reference: ${directory} is neither a policy nor a run with a checkpoint. Give the directory ` +
+      'of either, or leave rl.reference out for the policy after the cold start.',
   );
 }

@@ -28,7 +28,7 @@ import { recordAttempt } from './environment.ts';
 import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
 import type { ResolvedRun } from './run-config.ts';
-import { startingWeights } from './start-from.ts';
+import { referenceWeights, startingWeights } from './start-from.ts';
 
 /** Options of `train`: what to run, where to write it, and how to hear of it. */
 export interface TrainOptions {
@@ -81,7 +81,11 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     const run: Run = {
       config,
       parts,
-      learner: learnerOf(resolved, parts, () => coldStartOf(run)),
+      learner: learnerOf(resolved, parts, () =>
+        config.rl.reference === undefined
+          ? coldStartOf(run)
+          : referenceWeights(config.rl.reference, onEvent),
+      ),
       directory,
       log: trackers.watch(log),
       onEvent: joinSinks(onEvent, trackers.sink),
@@ -113,7 +117,7 @@ async function openRunTrackers({ run, directory, onEvent }: TrainOptions): Promi
 function learnerOf(
   { config, units }: ResolvedRun,
   parts: Parts,
-  coldStartDirectory: () => string,
+  referenceDirectory: () => string,
 ): Learner {
   const { policy, sampler, algorithm, images } = parts;
   const isSampledElsewhere = sampler !== policy;
@@ -129,7 +133,7 @@ function learnerOf(
     // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
     // token. Sampling and scoring agree bit for bit on one engine.
     oldLogprobs: isSampledElsewhere && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
-    reference: () => parts.openReference(coldStartDirectory()),
+    reference: () => parts.openReference(referenceDirectory()),
   });
 }
 

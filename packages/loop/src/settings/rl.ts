@@ -1,5 +1,12 @@
 /** Settings of reinforcement learning as a whole; its units have their own. */
-import { choice, count, flag, quantity, type SettingsOf } from '@saccade/core/settings';
+import {
+  choice,
+  count,
+  flag,
+  optionalText,
+  quantity,
+  type SettingsOf,
+} from '@saccade/core/settings';
 import { z } from 'zod';
 
 /**
@@ -42,6 +49,12 @@ export const rlSettings = z.strictObject({
     default: 1e-4,
     unit: 'per update',
     about: 'Peak learning rate.',
+  }),
+  reference: optionalText({
+    unit: 'directory',
+    about:
+      'The policy that KL and distillation compare with, or a run, whose newest is taken; unset: ' +
+      'the one after the cold start.',
   }),
   deterministic: flag({
     default: false,

@@ -39,7 +39,11 @@ export const rollouts: readonly Metric[] = [
   ]),
   ...metricsOf({ source: 'packages/eval/src/task-metrics.ts', stages: rl }, [
     ['must_use/turn/ratio', 'share', 'Tasks that require a turn or flip in which it was done.'],
-    ['must_use/crop/ratio', 'share', 'Tasks that require a crop with a crop of IoU 0.5 or more.'],
+    [
+      'must_use/crop/ratio',
+      'share',
+      'Tasks that require a crop with one of evaluation.cropIou or more.',
+    ],
     ['must_use/all/ratio', 'share', 'Tasks that require tools in which all of them were used.'],
     ['needless_turns/ratio', 'share', 'Tasks that require no turn in which the image was turned.'],
     ['accuracy/<difficulty>', 'share', 'Right answers to the tasks of one difficulty.'],

@@ -1,6 +1,6 @@
 /**
- * Algorithms whose baselines need more than a group's rewards, and coefficients that follow a run:
- * trained with in every loop, broken off and resumed.
+ * What algorithms need beside a group's rewards: baselines, a teacher, coefficients that follow a run.
+ * Trained with in every loop, broken off and resumed.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ import { train } from './trainer.ts';
 const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 const root = mkdtempSync(join(tmpdir(), 'saccade-baselines-'));
 const coldStart = join(root, 'cold-start');
+const teacher = join(root, 'teacher');
 const python = async () => (await ensurePython(pythonDirectory)).python;
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -66,15 +67,21 @@ interface Kept {
   readonly reward?: number;
 }
 
+/** What a step kept, but for what the clock says and checksums of it. */
 function keptOf(directory: string, step: number): readonly Kept[] {
+  const steady = (key: string, value: unknown) =>
+    key === 'wallMs' || key === 'checksum' ? undefined : value;
   const path = join(directory, 'trajectories', `step-00000${step}.jsonl`);
-  const lines = readFileSync(path, 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as Kept);
+  const lines = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line, steady) as Kept);
 }
 
 beforeAll(async () => {
   // Long enough that it answers and looks at times.
   await run('cold-start', ['sft.updates=56', 'rl.steps=0', 'evaluation.count=2']);
+  await run('teacher', ['sft.updates=8', 'rl.steps=0', 'evaluation.count=2']);
 }, 300_000);
 
 const from = (steps: number) => [`startFrom=${coldStart}`, `rl.steps=${steps}`, ...common];
@@ -134,6 +141,28 @@ describe('ReMax', () => {
     );
     expect(Object.keys(rows[0] ?? {}).length).toBeGreaterThan(10);
     expect(rows[0]).toEqual(rows[1]);
+  }, 300_000);
+});
+
+describe('a teacher', () => {
+  const distilling = ['algorithm=on-policy-distillation', ...inSteps];
+
+  it('is what the policy learns from, where the run names one', async () => {
+    const taught = [...from(1), ...distilling, 'algorithm.entropyCoefficient=0'];
+    // The policy after the cold start is the one that begins: there is nothing to learn from it.
+    const [own] = stepsOf(await run('its own teacher', taught));
+    expect(own?.grad_norm).toBe(0);
+    const [row] = stepsOf(await run('taught', [...taught, `rl.reference=${teacher}`]));
+    expect(row?.grad_norm).toBeGreaterThan(0);
+  }, 300_000);
+
+  it('is refused if there is none, or if it has other tokens', async () => {
+    const nowhere = [...from(1), ...distilling, `rl.reference=${root}`];
+    await expect(run('nowhere', nowhere)).rejects.toThrow(/is neither a policy nor a run/);
+    const other = ['model.vocabulary=300', 'rl.steps=1', 'sft.updates=1', ...common, ...distilling];
+    await expect(run('other tokens', [...other, `rl.reference=${teacher}`])).rejects.toThrow(
+      /rl\.reference: the policy in .* has another tokenizer/,
+    );
   }, 300_000);
 });
 
