@@ -37,7 +37,10 @@ export async function readImage(bytes: Uint8Array, limits = imageLimits): Promis
   if (bytes.byteLength > limits.maxBytes) return tooLarge(limits);
   try {
     const options = { limitInputPixels: limits.maxPixels, failOn: 'error', pages: 1 } as const;
-    const { format, width, height } = await sharp(bytes, { ...options, limitInputPixels: false }).metadata();
+    const { format, width, height } = await sharp(bytes, {
+      ...options,
+      limitInputPixels: false,
+    }).metadata();
     if (!formats.includes(format)) return { problem: `it is ${format ?? 'no image'}` };
     if (width * height > limits.maxPixels) {
       return { problem: `it has ${width} x ${height} pixels, more than ${limits.maxPixels}` };

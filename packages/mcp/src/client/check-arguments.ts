@@ -75,7 +75,8 @@ function problemOf({ instancePath, keyword, params, message = '' }: ErrorObject)
     return { type: 'MissingArgument', message: `The argument ${name} is missing. Give it.` };
   }
   const path = instancePath.slice(1).replaceAll('/', '.');
-  const where = path === '' ? 'The arguments do not fit' : `The argument ${short(path)} does not fit`;
+  const where =
+    path === '' ? 'The arguments do not fit' : `The argument ${short(path)} does not fit`;
   const allowed = Array.isArray(params.allowedValues)
     ? ` (${params.allowedValues.map(String).join(', ').slice(0, 500)})`
     : '';

@@ -83,7 +83,9 @@ export async function fillImages(
       await removeAll(files);
       const last = images.length - 1;
       const remedy = last < 0 ? 'There are none.' : `Write 0 to ${last}.`;
-      return { problem: `The argument ${argument} does not fit: there is no picture ${index}. ${remedy}` };
+      return {
+        problem: `The argument ${argument} does not fit: there is no picture ${index}. ${remedy}`,
+      };
     }
     if (form === 'path') {
       const file = join(directory, `${randomBytes(12).toString('hex')}.png`);

@@ -6,12 +6,11 @@ import type { ServerLink } from './server-link.ts';
 const listed = z.object({
   name: z.string().min(1).max(1000),
   description: z.string().optional(),
-  inputSchema: z
-    .looseObject({
-      type: z.literal('object'),
-      properties: z.record(z.string(), z.unknown()).default({}),
-      required: z.array(z.string()).optional(),
-    }),
+  inputSchema: z.looseObject({
+    type: z.literal('object'),
+    properties: z.record(z.string(), z.unknown()).default({}),
+    required: z.array(z.string()).optional(),
+  }),
 });
 
 /** A tool as its server describes it. */

@@ -67,7 +67,9 @@ export async function openServerTools(
           `${field('take')}: the schema of ${tool.name} cannot be used: ${made.problem}. Leave it out.`,
         );
       }
-      warn(`tools.${unit}: ${tool.name} is left out, as its schema cannot be used: ${made.problem}.`);
+      warn(
+        `tools.${unit}: ${tool.name} is left out, as its schema cannot be used: ${made.problem}.`,
+      );
       return [];
     });
     return { tools, dispose };
@@ -95,8 +97,7 @@ function take(
 function wayTo(unit: string, settings: McpSettings, host: ToolHost): () => LinkTransport {
   const { url, tokenVariable, command = '', args, directory } = settings;
   if (url !== undefined) {
-    const token =
-      tokenVariable && host.secret(`tools.${unit}.tokenVariable`, tokenVariable);
+    const token = tokenVariable && host.secret(`tools.${unit}.tokenVariable`, tokenVariable);
     return () => {
       const transport = serverUrl({ url, ...(token !== undefined && { token }) });
       return {

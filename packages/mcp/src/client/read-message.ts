@@ -22,7 +22,8 @@ export function readMessage(line: string): ReadMessage {
   if (parsed.success) return { message: parsed.data };
   const problem = `No JSON-RPC message: ${line.slice(0, 200)}`;
   const { id, method } = (value ?? {}) as { readonly id?: unknown; readonly method?: unknown };
-  if (method !== undefined || (typeof id !== 'string' && typeof id !== 'number')) return { problem };
+  if (method !== undefined || (typeof id !== 'string' && typeof id !== 'number'))
+    return { problem };
   const error = { code: -32603, message: 'The answer is no JSON-RPC.' };
   return { problem, message: { jsonrpc: '2.0', id, error } };
 }

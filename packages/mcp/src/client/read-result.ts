@@ -23,7 +23,8 @@ export async function readResult(result: CallToolResult, wallMs: number): Promis
   for (const block of result.content) {
     const part = partOf(block);
     if (part.kind === 'text') texts.push(part.text);
-    else if (images.length === MOST_IMAGES) leaveOut('A picture', `there are ${MOST_IMAGES} already`);
+    else if (images.length === MOST_IMAGES)
+      leaveOut('A picture', `there are ${MOST_IMAGES} already`);
     else {
       const image = await readBase64Image(part.data);
       if ('problem' in image) leaveOut('A picture', image.problem);

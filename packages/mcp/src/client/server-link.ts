@@ -108,7 +108,10 @@ export class ServerLink {
   async #connect(): Promise<Open> {
     const way = this.#options.open();
     if (this.#starts++ > 0) {
-      this.#options.onEvent({ kind: 'warning', message: `${this.#options.label} is started again.` });
+      this.#options.onEvent({
+        kind: 'warning',
+        message: `${this.#options.label} is started again.`,
+      });
     }
     const client = new Client({ name: 'saccade', version: '0.1.0' });
     // Notifications and requests of the server are none of ours; what it writes wrong, neither.
@@ -119,7 +122,9 @@ export class ServerLink {
     } catch (error) {
       await way.kill();
       const words = way.lastWords();
-      throw this.#error(`could not be reached: ${messageOf(error)}${words === '' ? '' : ` ${words}`}`);
+      throw this.#error(
+        `could not be reached: ${messageOf(error)}${words === '' ? '' : ` ${words}`}`,
+      );
     }
     client.onclose = () => this.#forget(client);
     return open;
@@ -147,7 +152,9 @@ export class ServerLink {
     if (error.code === ErrorCode.InvalidParams) return new RefusedArguments(plainMessage(error));
     if (error.code === ErrorCode.RequestTimeout) {
       void this.#examine(open);
-      return this.#error(`did not answer ${method} within ${this.#options.timeoutSeconds} s.${more}`);
+      return this.#error(
+        `did not answer ${method} within ${this.#options.timeoutSeconds} s.${more}`,
+      );
     }
     if (error.code === ErrorCode.ConnectionClosed) return this.#error(`is gone.${more}`);
     return this.#error(`broke: ${plainMessage(error)}${more}`);

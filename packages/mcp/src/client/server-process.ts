@@ -41,7 +41,9 @@ export class ServerProcess implements Transport {
   /** How it ended and what it last said, for messages; empty while it is fine and quiet. */
   get lastWords(): string {
     const said = this.#errors.trim();
-    return [this.#end, said === '' ? '' : `It said: ${said}`].filter((text) => text !== '').join(' ');
+    return [this.#end, said === '' ? '' : `It said: ${said}`]
+      .filter((text) => text !== '')
+      .join(' ');
   }
 
   async start(): Promise<void> {

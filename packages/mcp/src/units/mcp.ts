@@ -28,7 +28,10 @@ const settings = z.strictObject({
     unit: 'name',
     about: 'Environment variable with the bearer token of `url`; unset: no token.',
   }),
-  take: textList({ unit: 'names', about: 'The tools to take, as the server calls them; none: all.' }),
+  take: textList({
+    unit: 'names',
+    about: 'The tools to take, as the server calls them; none: all.',
+  }),
   prefix: optionalText({
     unit: 'text',
     about: 'Stands before the names of its tools, where two servers have one of the same name.',
@@ -60,7 +63,8 @@ export function mcpNamed<const Name extends string>(
 ): ToolUnit<typeof settings> & { readonly name: Name } {
   return defineToolUnit({
     name,
-    description: 'The tools of an MCP server, which a program serves over stdio or a URL over HTTP.',
+    description:
+      'The tools of an MCP server, which a program serves over stdio or a URL over HTTP.',
     settings,
     describe(given) {
       checkPlace(name, given);
@@ -90,6 +94,9 @@ function checkPlace(name: string, { command, url, images }: McpSettings): void {
     refuse('url', `expected an http or https URL, got "${url}".`);
   }
   if (images.some((one) => /=path\b/.test(one))) {
-    refuse('images', 'a server at a URL cannot read files of this machine. Use base64 or data-url.');
+    refuse(
+      'images',
+      'a server at a URL cannot read files of this machine. Use base64 or data-url.',
+    );
   }
 }
