@@ -13,11 +13,11 @@ export function exampleOf(schema: JsonSchema): GivenArguments {
   return Object.fromEntries(
     required
       .filter((name): name is string => typeof name === 'string')
-      .map((name) => [name, valueOf(properties[name], 0)]),
+      .map((name) => [name, plainValue(properties[name], 0)]),
   );
 }
 
-function valueOf(schema: unknown, depth: number): unknown {
+function plainValue(schema: unknown, depth: number): unknown {
   if (!isObject(schema) || depth > 8) return '';
   if ('const' in schema) return schema.const;
   if ('default' in schema) return schema.default;
@@ -25,7 +25,7 @@ function valueOf(schema: unknown, depth: number): unknown {
     if (Array.isArray(listed) && listed.length > 0) return listed[0];
   }
   for (const choices of [schema.anyOf, schema.oneOf]) {
-    if (Array.isArray(choices) && choices.length > 0) return valueOf(choices[0], depth + 1);
+    if (Array.isArray(choices) && choices.length > 0) return plainValue(choices[0], depth + 1);
   }
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   const number = (name: string): number => {
@@ -37,7 +37,7 @@ function valueOf(schema: unknown, depth: number): unknown {
   if (type === 'null') return null;
   if (type === 'array') {
     return Array.from({ length: Math.min(64, number('minItems')) }, () => {
-      return valueOf(schema.items, depth + 1);
+      return plainValue(schema.items, depth + 1);
     });
   }
   if (type === 'object') return exampleOf(schema);

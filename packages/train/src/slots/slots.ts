@@ -24,10 +24,11 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
-import { type ToolChoice, toolSettings, tools } from '@saccade/tools';
+import { type ToolChoice, toolSettings } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
 import { backends, type KnownBackend } from '../open-backend.ts';
+import { toolChoices } from '../tool-choices.ts';
 import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';
 
@@ -62,7 +63,7 @@ export const slots = {
   tools: listSlot<ToolChoice>({
     key: 'tools',
     about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
-    registry: tools,
+    registry: toolChoices,
     schema: toolSettings,
   }),
   sandbox: slot<SandboxUnit>({
