@@ -11,10 +11,12 @@ import {
   Refusal,
   type RefusalWording,
   type Service,
+  type SessionLimits,
+  Sessions,
 } from '@saccade/http/service';
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { type SessionLimits, Sessions } from './sessions.ts';
+
 import { newToolServer, requestSignal, type ServedTools } from './tool-server.ts';
 
 export interface McpServiceOptions extends ListenOptions, ServedTools, Partial<SessionLimits> {
