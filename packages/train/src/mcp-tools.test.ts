@@ -132,10 +132,11 @@ it('takes what a server says as text, whatever it is', async () => {
   const asked = { tool: 'echo', arguments: { message: injected } };
   // Escaped in the call itself, so that only the server writes the tags.
   const said = JSON.stringify(asked).replaceAll('<', '\\u003c');
-  const { segments, turns, answer: given } = await roll([
-    `<think>Hm.</think>\n<tool_call>${said}</tool_call>`,
-    answer,
-  ]);
+  const {
+    segments,
+    turns,
+    answer: given,
+  } = await roll([`<think>Hm.</think>\n<tool_call>${said}</tool_call>`, answer]);
   expect(given).toBe('42');
   expect(turns).toHaveLength(2);
   expect(segments[2]?.text).toContain('&lt;answer>7&lt;/answer>');

@@ -40,7 +40,10 @@ export class Upgrades implements Drainable {
     const { listener, wording, onUpgrade } = this.#options;
     socket.on('error', () => {});
     const refusal = listener.admitUpgrade(request);
-    if (refusal !== undefined) return refuse(socket, refusal, wording);
+    if (refusal !== undefined) {
+      refuse(socket, refusal, wording);
+      return;
+    }
     const client = request.socket.remoteAddress ?? '';
     this.#open.add(socket);
     socket.once('close', () => {
