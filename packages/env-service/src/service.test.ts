@@ -187,7 +187,7 @@ describe('an episode over HTTP', () => {
   it('refuses a second step meanwhile, and steps after the end', async () => {
     const service = await open();
     const { session_id } = (await ask(service, '/reset', { seed: 1 })).observation;
-    const slow = '<code>\n```python\nimport time\ntime.sleep(1)\n```\n</code>';
+    const slow = '<code>\n```python\nimport time\ntime.sleep(1)\nprint(1)\n```\n</code>';
     const step = (text: string) => post(service, '/step', { session_id, action: { text } });
     const [one, two] = await Promise.all([step(slow), step(slow)]);
     expect([one.status, two.status].sort()).toEqual([200, 409]);
