@@ -13,7 +13,7 @@ export interface ServedEnvironments {
   /** Where tasks come from unless a client says otherwise. Default `train`. */
   readonly split?: Split;
   /** An environment for one trajectory at a time. */
-  makeEnv(): Env;
+  makeEnv(): Env | Promise<Env>;
   /** @throws RewardError if a verifier, a judge or a reward breaks */
   score(trajectory: Trajectory, task: Task): Promise<Scored>;
   /** Whether a reward counts the tokens of the model's turns: then a client has to say how many. */

@@ -36,7 +36,7 @@ interface Going {
 export class Episode {
   readonly id: string;
   readonly #served: ServedEnvironments;
-  readonly #env: Env;
+  #env: Promise<Env> | undefined;
   #going: Going | undefined;
   #isBusy = false;
   #seed: number = randomInt(2 ** 31);
@@ -46,7 +46,6 @@ export class Episode {
   constructor(id: string, served: ServedEnvironments) {
     this.id = id;
     this.#served = served;
-    this.#env = served.makeEnv();
   }
 
   get state(): WireState {
@@ -70,7 +69,8 @@ export class Episode {
       this.#going = undefined;
       const split = wanted.split ?? this.#served.split ?? 'train';
       const task = await this.#served.taskSet.task(split, this.#index(split, wanted.seed));
-      const { system, user, stop } = await this.#env.reset(task, { signal });
+      this.#env ??= Promise.resolve(this.#served.makeEnv());
+      const { system, user, stop } = await (await this.#env).reset(task, { signal });
       const episodeId = wanted.episode_id ?? `${this.id.slice(0, 8)}-${this.#resets}`;
       const builder = new TrajectoryBuilder({ id: episodeId, taskId: task.id, sampleIndex: 0 });
       builder.prompt(given(user, system));
@@ -103,12 +103,13 @@ export class Episode {
     }
     return this.#alone(async () => {
       const going = this.#going;
-      if (going === undefined || going.isDone) {
+      const env = await this.#env;
+      if (going === undefined || going.isDone || env === undefined) {
         throw new EpisodeError('There is no episode that goes on.');
       }
       // Until it is known how it went: half a step cannot be taken back.
       going.isDone = true;
-      const step = await this.#env.step(text, { signal });
+      const step = await env.step(text, { signal });
       const tokens = new Int32Array(tokenCount ?? 1);
       const logprobs = new Float32Array(tokens.length);
       going.builder.model({ tokens, logprobs, text, policyVersion: 0 });
@@ -139,7 +140,8 @@ export class Episode {
 
   async dispose(): Promise<void> {
     this.#going = undefined;
-    await this.#env.dispose();
+    // One that never opened has told so where it was opened.
+    await (await this.#env?.catch(() => undefined))?.dispose();
   }
 
   async #alone<Result>(work: () => Promise<Result>): Promise<Result> {

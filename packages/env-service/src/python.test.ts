@@ -15,7 +15,9 @@ function install(): string | undefined {
   const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_RETRIES: '0' };
   const run = (command: string, args: readonly string[]): string | undefined => {
     const { status, stderr, error } = spawnSync(command, args, { env, encoding: 'utf8' });
-    return status === 0 ? undefined : (error?.message ?? stderr.trim().split('\n').slice(-3).join(' '));
+    return status === 0
+      ? undefined
+      : (error?.message ?? stderr.trim().split('\n').slice(-3).join(' '));
   };
   const pip = ['-m', 'pip', 'install', '-q'];
   const missing =
@@ -27,7 +29,8 @@ function install(): string | undefined {
   try {
     cpSync(sources, copy, { recursive: true });
     const failed = run(python, [...pip, '--no-deps', '--force-reinstall', copy]);
-    if (failed !== undefined) throw new Error(`pip install of packages/env-service/python: ${failed}`);
+    if (failed !== undefined)
+      throw new Error(`pip install of packages/env-service/python: ${failed}`);
   } finally {
     rmSync(copy, { recursive: true });
   }
@@ -43,8 +46,14 @@ it('passes the checks of gymnasium, and plays episodes', async (context) => {
   const sandbox = await openTestSandbox();
   const service = await serveNeedles(sandbox, { token: 'secret of the test' });
   try {
-    const env = { ...process.env, SACCADE_ENV_URL: service.url, SACCADE_ENV_TOKEN: 'secret of the test' };
-    const tests = spawn(python, ['-m', 'unittest', 'discover', '-v', join(sources, 'tests')], { env });
+    const env = {
+      ...process.env,
+      SACCADE_ENV_URL: service.url,
+      SACCADE_ENV_TOKEN: 'secret of the test',
+    };
+    const tests = spawn(python, ['-m', 'unittest', 'discover', '-v', join(sources, 'tests')], {
+      env,
+    });
     let said = '';
     for (const stream of [tests.stdout, tests.stderr]) {
       stream.on('data', (piece) => {

@@ -8,6 +8,7 @@ export {
   type Parts,
   protocolOf,
   rewardTermsOf,
+  scoringOf,
 } from './parts.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';
@@ -19,6 +20,7 @@ export {
   type RunInput,
   resolveRun,
 } from './run-config.ts';
+export { openRunTools } from './run-tools.ts';
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';

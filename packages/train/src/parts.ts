@@ -59,7 +59,7 @@ export async function openRunDevice({ config, units }: ResolvedRun): Promise<Dev
 }
 
 /** The tools that a run names, with their settings; undefined where it leaves them to the protocol. */
-function chosenTools({ config, units }: ResolvedRun): readonly ChosenTool[] | undefined {
+export function chosenTools({ config, units }: ResolvedRun): readonly ChosenTool[] | undefined {
   return units.tools?.map((choice, index) => {
     const selected = config.tools?.[index];
     return { choice, settings: selected === undefined ? {} : settingsOf(selected) };
@@ -165,7 +165,7 @@ function algorithmOf({ config, units }: ResolvedRun): Algorithm {
 }
 
 /** A secret from the environment. @throws ConfigError if it is not set */
-function secret(field: string, variable: string): string {
+export function secret(field: string, variable: string): string {
   const value = process.env[variable];
   if (value !== undefined) return value;
   throw new ConfigError(
@@ -184,6 +184,23 @@ function judgesOf(run: ResolvedRun, directory: string): GroupJudges | undefined 
     `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
       'judge.baseUrl and judge.model, or choose another reward.',
   );
+}
+
+/**
+ * How a run scores.
+ *
+ * @param directory where judges keep what they said
+ */
+export function scoringOf(run: ResolvedRun, directory: string): Pick<Parts, 'scoring' | 'judges'> {
+  const { config, units } = run;
+  const judges = judgesOf(run, directory);
+  return {
+    scoring: {
+      verifier: required(units.verifier).with(settingsOf(config.verifier)),
+      terms: rewardTermsOf(run),
+    },
+    ...(judges && { judges }),
+  };
 }
 
 /** Whether a run shows its cold start at all. */
@@ -266,7 +283,6 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       corpus: units.coldStart?.corpus(protocol) ?? [],
     });
     const { sampler, sync } = await openEngine(run, policy, options.directory);
-    const judges = judgesOf(run, options.directory);
     let reference: Promise<LocalPolicy> | undefined;
     const { dispose, ...played } = playground;
     return {
@@ -278,11 +294,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       images: new ModelImages(sampler.processor),
       ...played,
       ...(units.coldStart && { coldStart: coldStartOf(run, units.coldStart) }),
-      scoring: {
-        verifier: required(units.verifier).with(settingsOf(config.verifier)),
-        terms: rewardTermsOf(run),
-      },
-      ...(judges && { judges }),
+      ...scoringOf(run, options.directory),
       algorithm,
       ...optimizersOf(run),
       schedulerKind: required(units.scheduler),

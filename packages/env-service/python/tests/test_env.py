@@ -2,7 +2,7 @@
 
 They run as part of the tests of the TypeScript package, or by hand:
 
-    SACCADE_ENV_URL=http://127.0.0.1:8720 python -m unittest discover tests
+    SACCADE_ENV_URL=http://127.0.0.1:8740 python -m unittest discover tests
 """
 
 import os
