@@ -57,9 +57,13 @@ export async function openMcpService(options: McpServiceOptions): Promise<Servic
     onFault,
   });
   app.get('/health', (context) => {
-    const isDraining = callOf(context).isDraining();
+    const { isDraining: drains, isTrusted } = callOf(context);
+    const isDraining = drains();
     const status = isDraining ? 'draining' : 'healthy';
-    return context.json({ status, sessions: sessions.count }, isDraining ? 503 : 200);
+    return context.json(
+      { status, ...(isTrusted && { sessions: sessions.count }) },
+      isDraining ? 503 : 200,
+    );
   });
   app.post('/mcp', async (context) => {
     const body = await bodyOf(context, z.unknown());
