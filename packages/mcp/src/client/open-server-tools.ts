@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import type { OpenTools, ToolHost } from '@saccade/tools';
-import type { McpSettings } from '../units/mcp.ts';
+import type { McpSettings } from '../settings.ts';
 import { readImageArguments } from './image-arguments.ts';
 import { type ListedTool, listTools } from './list-tools.ts';
 import { mcpTool } from './mcp-tool.ts';
