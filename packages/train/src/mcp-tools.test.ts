@@ -77,7 +77,7 @@ async function roll(actions: readonly (Action | string)[]): Promise<Trajectory> 
     },
     release: (key) => policy.release(key),
   };
-  const env = makeEnv();
+  const env = await makeEnv();
   try {
     const images = new ModelImages(processor);
     const budgets = { seed: 1, maxTokensPerTurn: 16, maxContextTokens: 8192 };

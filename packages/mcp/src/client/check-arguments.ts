@@ -7,7 +7,7 @@ import ajvFormats from 'ajv-formats';
 
 const addFormats = ajvFormats as unknown as typeof ajvFormats.default;
 
-export interface ArgumentProblem {
+interface ArgumentProblem {
   readonly type: RefusalType;
   readonly message: string;
 }

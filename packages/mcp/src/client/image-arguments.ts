@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import type { GivenArguments, JsonSchema, ToolImage } from '@saccade/tools';
 
-export type ImageForm = 'base64' | 'data-url' | 'path';
+type ImageForm = 'base64' | 'data-url' | 'path';
 
 export interface ImageArgument {
   readonly tool: string;

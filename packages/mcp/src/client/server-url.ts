@@ -25,7 +25,7 @@ export function serverUrl(options: ServerUrlOptions): StreamableHTTPClientTransp
 }
 
 /** Answers longer than the limit break off; streams beside calls are not opened, as nobody reads them. */
-export function boundedFetch(maxBytes: number, baseFetch: FetchLike = fetch): FetchLike {
+function boundedFetch(maxBytes: number, baseFetch: FetchLike = fetch): FetchLike {
   return async (url, init) => {
     if (init?.method === 'GET') return new Response(null, { status: 405 });
     const response = await baseFetch(url, init);
