@@ -103,14 +103,13 @@ function wayTo(unit: string, settings: McpSettings, host: ToolHost): () => LinkT
       return {
         transport,
         lastWords: () => '',
-        // The server is told that the session is over, if it listens.
-        kill: async () => {
+        sayGoodbye: async () => {
           await Promise.race([
             transport.terminateSession().catch(() => {}),
             new Promise((resolve) => setTimeout(resolve, 1000).unref()),
           ]);
-          await transport.close();
         },
+        kill: () => transport.close(),
       };
     };
   }
@@ -125,6 +124,8 @@ function wayTo(unit: string, settings: McpSettings, host: ToolHost): () => LinkT
     return {
       transport,
       lastWords: () => transport.lastWords,
+      // The end of its input says it.
+      sayGoodbye: async () => {},
       kill: () => transport.kill(),
     };
   };

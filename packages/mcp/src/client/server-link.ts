@@ -12,6 +12,8 @@ export interface LinkTransport {
   readonly transport: Transport;
   /** How it ended and what it last said; empty if there is nothing to say. */
   lastWords(): string;
+  /** Tells the server that it is over, if there is a way to; while the connection is open. */
+  sayGoodbye(): Promise<void>;
   /** Gives it up without waiting. */
   kill(): Promise<void>;
 }
@@ -64,20 +66,7 @@ export class ServerLink {
     schema: Schema,
     signal?: AbortSignal,
   ): Promise<z.output<Schema>> {
-    signal?.throwIfAborted();
-    const open = await this.#connected();
-    signal?.throwIfAborted();
-    let result: unknown;
-    try {
-      const timeout = this.#timeoutMs;
-      result = await open.client.request({ method, params }, anyResult, {
-        ...{ timeout, maxTotalTimeout: timeout },
-        ...(signal !== undefined && { signal }),
-      });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw this.#asOurs(error, method, open);
-    }
+    const result = await this.#result(method, params, signal);
     const parsed = schema.safeParse(result);
     if (parsed.success) return parsed.data;
     const issue = parsed.error.issues[0];
@@ -85,10 +74,35 @@ export class ServerLink {
     throw this.#error(`answered ${method} with what is no result of it (at "${where}").`);
   }
 
+  async #result(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+    isAgain = false,
+  ): Promise<unknown> {
+    signal?.throwIfAborted();
+    const open = await this.#connected();
+    signal?.throwIfAborted();
+    const timeout = this.#timeoutMs;
+    const limits = { timeout, maxTotalTimeout: timeout, ...(signal !== undefined && { signal }) };
+    try {
+      return await open.client.request({ method, params }, anyResult, limits);
+    } catch (error) {
+      signal?.throwIfAborted();
+      // The server has ended the session and did nothing: the protocol has us begin another.
+      const isForgotten = error instanceof StreamableHTTPError && error.code === 404;
+      if (!isForgotten || isAgain) throw this.#asOurs(error, method, open);
+      if ((await this.#open?.catch(() => undefined))?.client === open.client)
+        this.#open = undefined;
+      return await this.#result(method, params, signal, true);
+    }
+  }
+
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     const open = await this.#open?.catch(() => undefined);
     this.#open = undefined;
+    await open?.way.sayGoodbye();
     await open?.client.close().catch(() => {});
     await open?.way.kill();
   }
