@@ -13,6 +13,8 @@ import { fileCache } from '@saccade/rewards/file-cache';
 import { openRewardService, openScoreAnswer } from '@saccade/rewards/serve';
 import type { Command } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
+import { addServeEnv } from './serve-env.ts';
+import { addServeMcp } from './serve-mcp.ts';
 import { addServePolicy } from './serve-policy.ts';
 import { addServeSandbox } from './serve-sandbox.ts';
 import { addServeTools } from './serve-tools.ts';
@@ -32,6 +34,8 @@ export function addServe(program: Command): void {
   addServePolicy(serve);
   addServeSandbox(serve);
   addServeTools(serve);
+  addServeMcp(serve);
+  addServeEnv(serve);
   const rewards = serve
     .command('rewards')
     .description('Score responses for OpenRLHF, slime, TRL, verl and others.');

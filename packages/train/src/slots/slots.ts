@@ -27,8 +27,8 @@ import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/sc
 import { type ToolChoice, toolSettings } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
-import { tools } from '../known-tools.ts';
 import { backends, type KnownBackend } from '../open-backend.ts';
+import { toolChoices } from '../tool-choices.ts';
 import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';
 
@@ -67,7 +67,7 @@ export const slots = {
   tools: listSlot<ToolChoice>({
     key: 'tools',
     about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
-    registry: tools,
+    registry: toolChoices,
     schema: toolSettings,
   }),
   sandbox: slot<SandboxUnit>({

@@ -53,7 +53,10 @@ export async function compute<Kind extends ComputeJob['kind']>(
 function takeThread(): Worker {
   const free = idle.pop();
   if (free === undefined) {
-    return new Worker(threadUrl, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    return new Worker(threadUrl, {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
   }
   clearTimeout(free.timer);
   free.worker.ref();
