@@ -5,6 +5,7 @@ import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
 /** A trajectory's reward, as clients see it. */
 export type Scored = Pick<ScoredTrajectory, 'reward' | 'rewardTerms' | 'turnRewards' | 'isCorrect'>;
 
+/** The environments of a run, as a service has them: tasks, an environment for each client, rewards. */
 export interface ServedEnvironments {
   /** What `/metadata` says. */
   readonly name: string;

@@ -29,6 +29,7 @@ import {
   type WireAnswer,
 } from './wire.ts';
 
+/** How environments are served: where, under which limits, and what is released at the end. */
 export interface EnvServiceOptions
   extends ListenOptions,
     ServedEnvironments,

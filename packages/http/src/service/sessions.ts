@@ -1,6 +1,7 @@
 /** Sessions by ids that nobody guesses; those that nobody uses end. */
 import { randomBytes } from 'node:crypto';
 
+/** How many sessions there may be, and how long one may be unused. */
 export interface SessionLimits {
   /** Sessions at a time. */
   readonly maxSessions: number;
@@ -14,6 +15,7 @@ interface Entry<Session> {
   uses: number;
 }
 
+/** Values of clients by their ids; what ends a session is called once for each. */
 export class Sessions<Session> {
   readonly #limits: SessionLimits;
   readonly #end: (session: Session) => Promise<void>;

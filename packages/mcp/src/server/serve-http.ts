@@ -19,6 +19,7 @@ import { z } from 'zod';
 
 import { newToolServer, requestSignal, type ServedTools } from './tool-server.ts';
 
+/** How tools are served over HTTP: where, under which limits, and what is released at the end. */
 export interface McpServiceOptions extends ListenOptions, ServedTools, Partial<SessionLimits> {
   readonly bodies?: BodyLimits;
   /** Releases what the tools use, once the calls have ended. */

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { newToolServer, type ServedTools } from './tool-server.ts';
 
+/** How tools are served over stdio: the streams, and what ends it. */
 export interface StdioOptions extends ServedTools {
   /** Default: those of the process. Nothing else may write to the output. */
   readonly input?: Readable;

@@ -27,6 +27,7 @@ export function mcpNamed<const Name extends string>(
   });
 }
 
+/** The unit of the slot `tools` for one MCP server. */
 export const mcp: ReturnType<typeof mcpNamed<'mcp'>> = mcpNamed('mcp');
 
 function checkPlace(name: string, { command, url, images }: McpSettings): void {
