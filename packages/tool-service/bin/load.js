@@ -67,7 +67,7 @@ const report = await runLoad({
   ...common,
   seconds: Number(values.seconds),
   faultShare: Number(values['fault-share']),
-  ...{ maxBatch: 8, timeoutSeconds: 120, runSeconds: 3 },
+  ...{ maxBatch: 8, timeoutSeconds: 120, runSeconds: 5 },
 });
 
 /** Calls a second, in turns, so that other work on the machine affects both. */

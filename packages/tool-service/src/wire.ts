@@ -18,10 +18,10 @@ const jsonObject = z.record(z.string(), z.unknown());
 export const describedToolSchema = z.object({
   name: z
     .string()
-    .max(64)
-    .regex(/^[a-z][a-z0-9_]*$/)
+    .max(100)
+    .regex(/^[A-Za-z][A-Za-z0-9_.-]*$/)
     .meta({ description: 'As the model writes it.' }),
-  description: z.string().max(8000),
+  description: z.string().max(16_000),
   version: z.string().max(100).meta({ description: 'Another version may answer otherwise.' }),
   isDeterministic: z.boolean().meta({ description: 'The same call gives the same outcome.' }),
   takesBatches: z.boolean().meta({ description: 'Several calls at a time cost it less.' }),

@@ -13,6 +13,7 @@ import {
   get,
   image,
   loadModule,
+  metricsOf,
   python,
   startTools,
   until,
@@ -78,7 +79,7 @@ function origin() {
 describe('a service whose processes break', () => {
   let service: ToolService;
   beforeAll(async () => {
-    const limits = { timeoutSeconds: 20, runSeconds: 1 };
+    const limits = { timeoutSeconds: 60, runSeconds: 3 };
     service = await startTools({ processes: [faultyProcess({}, { copies: 2 })], limits });
   }, 120_000);
   afterAll(() => service?.drain(1));
@@ -110,7 +111,7 @@ describe('a service whose processes break', () => {
       for (const index of [0, 2, 4]) expect(ends[index]).toBeInstanceOf(ToolError);
       expect([ends[1], ends[3], ends[5], ends[6]]).toEqual([right, right, right, 'exception']);
       expect((ends[0] as ToolError).message).toContain('twice');
-      expect((ends[2] as ToolError).message).toContain('ran for more than 1 second');
+      expect((ends[2] as ToolError).message).toContain('ran for more than 3 second');
       expect((ends[4] as ToolError).message).toContain('gave no outcome');
     },
     60_000,
@@ -153,6 +154,29 @@ describe('a service whose processes break', () => {
     await guarded.drain(1);
   }, 60_000);
 });
+
+it('is asked through one connection by all that ask for its tools in one run', async () => {
+  const service = await startTools({ own: ['digest_tool', 'show_tool', 'device_tool'] });
+  const host: ToolHost = { python, onEvent() {}, secret: () => '' };
+  const names = ['digest_tool', 'show_tool', 'device_tool'];
+  const opened = await Promise.all(
+    names.map((name) => {
+      const given = { url: service.url, names: [name], maxBatch: 3 };
+      return remote.open(remote.settings.parse(given), host);
+    }),
+  );
+  const asked = opened.map(({ tools: [tool] }) => tool?.call({}, context));
+  expect((await Promise.all(asked)).map((one) => one?.kind)).toEqual(['ok', 'ok', 'ok']);
+  const count = (route: string) =>
+    metricsOf(service, `saccade_tools_request_seconds_count{route="${route}"`);
+  expect(await count('/v1/tools')).toEqual([expect.stringMatching(/ 1$/)]);
+  expect(await count('/v1/batch')).toEqual([expect.stringMatching(/ 1$/)]);
+  await opened[0]?.dispose();
+  await opened[0]?.dispose();
+  expect((await opened[1]?.tools[0]?.call({}, context))?.kind).toBe('ok');
+  await Promise.all(opened.map((one) => one.dispose()));
+  await service.drain(1);
+}, 60_000);
 
 describe('a service that is not one', () => {
   let server: Server | undefined;

@@ -3,7 +3,8 @@ import { ConfigError } from '@saccade/core';
 import type { OpenTools, Tool, ToolImage } from '@saccade/tools';
 import { canonicalJson } from '../canonical-json.ts';
 import { type DescribedTool, versionOf } from '../wire.ts';
-import { type SentCall, ToolConnection, type ToolConnectionOptions } from './tool-connection.ts';
+import { holdConnection } from './shared-connection.ts';
+import type { SentCall, ToolConnection, ToolConnectionOptions } from './tool-connection.ts';
 
 /** Which tools of a service are wanted, and how it is asked. */
 export interface RemoteToolsOptions extends ToolConnectionOptions {
@@ -25,20 +26,18 @@ type SentImage = NonNullable<SentCall['images']>[number];
  * another one by then refuses it. What is wrong with the arguments is an outcome, as with tools of
  * this process.
  *
+ * @param owner whose tools of one service share connections, batches and limits, e.g. the host of a run
  * @throws ConfigError if the service lacks a tool, or has another version of it; MissingError if it does
  *   not answer
  */
-export async function remoteTools(options: RemoteToolsOptions): Promise<OpenTools> {
-  const connection = new ToolConnection(options);
+export async function remoteTools(options: RemoteToolsOptions, owner?: object): Promise<OpenTools> {
+  const { connection, release } = holdConnection(options, owner);
   try {
     const known = await connection.describe();
     const wanted = wantedTools(known, options, connection.url);
-    return {
-      tools: wanted.map((tool) => remoteTool(connection, tool)),
-      dispose: () => connection.dispose(),
-    };
+    return { tools: wanted.map((tool) => remoteTool(connection, tool)), dispose: release };
   } catch (error) {
-    await connection.dispose();
+    await release();
     throw error;
   }
 }

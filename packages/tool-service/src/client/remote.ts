@@ -48,6 +48,6 @@ export const remote = defineToolUnit({
       tokenVariable === undefined
         ? undefined
         : host.secret('tools.remote.tokenVariable', tokenVariable);
-    return await remoteTools({ ...options, ...(token !== undefined && { token }) });
+    return await remoteTools({ ...options, ...(token !== undefined && { token }) }, host);
   },
 });

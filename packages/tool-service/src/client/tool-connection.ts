@@ -62,6 +62,7 @@ export class ToolConnection {
   readonly #timeoutMs: number;
   readonly #retries: number;
   readonly #gatherer: CallGatherer<SentCall, BatchAnswer>;
+  #described: Promise<readonly DescribedTool[]> | undefined;
 
   /** @throws ConfigError for an address or number that cannot be */
   constructor(options: ToolConnectionOptions) {
@@ -91,11 +92,19 @@ export class ToolConnection {
   }
 
   /**
-   * The tools that the service has now.
+   * The tools that the service had when it was first asked.
    *
    * @throws MissingError if it does not answer, ConfigError if it is something else or another version
    */
-  async describe(): Promise<readonly DescribedTool[]> {
+  describe(): Promise<readonly DescribedTool[]> {
+    this.#described ??= this.#describe().catch((error: unknown) => {
+      this.#described = undefined;
+      throw error;
+    });
+    return this.#described;
+  }
+
+  async #describe(): Promise<readonly DescribedTool[]> {
     let answer: unknown;
     try {
       answer = await this.#first.json({ method: 'GET', path: '/v1/tools' });

@@ -1,10 +1,14 @@
 /** What a load leaves behind in this process and on this machine: nothing, it should be. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { basename } from 'node:path';
 
 /** What is there at one time; on systems without /proc, files alone. */
 export interface Belongings {
-  /** Processes that descend from this one: number and command. */
+  /**
+   * Processes that descend from this one, or whose command or environment names the folder for
+   * temporary files: number and command.
+   */
   readonly processes: readonly string[];
   /** Sockets and pipes of this process. */
   readonly sockets: number;
@@ -15,7 +19,7 @@ export interface Belongings {
 /** Looks at what there is now. */
 export async function belongings(): Promise<Belongings> {
   const [processes, sockets, files] = await Promise.all([
-    descendants(process.pid),
+    ownProcesses(),
     openSockets(),
     readdir(tmpdir()).catch(() => []),
   ]);
@@ -33,32 +37,44 @@ export function newBelongings(before: Belongings, after: Belongings): Belongings
   };
 }
 
-async function descendants(root: number): Promise<readonly string[]> {
+async function ownProcesses(): Promise<readonly string[]> {
   const entries = await readdir('/proc').catch(() => []);
-  const all = await Promise.all(entries.filter((name) => /^\d+$/.test(name)).map(describe));
-  const known = all.filter((one) => one !== undefined);
-  const found: string[] = [];
-  for (const open = [root]; ; ) {
-    const parent = open.pop();
-    if (parent === undefined) return found.sort();
-    for (const { pid, parent: own, command } of known) {
-      if (own !== parent) continue;
-      open.push(pid);
-      found.push(`${pid} ${command}`);
+  const all = await Promise.all(entries.filter((name) => /^\d+$/.test(name)).map(lookAt));
+  const others = all.filter((one) => one !== undefined).filter(({ pid }) => pid !== process.pid);
+  const own = new Set([process.pid]);
+  for (let before = -1; before !== own.size; ) {
+    before = own.size;
+    for (const { pid, parent, isMarked } of others) {
+      if (isMarked || own.has(parent)) own.add(pid);
     }
   }
+  return others.flatMap(({ pid, command }) => (own.has(pid) ? [`${pid} ${command}`] : [])).sort();
 }
 
-async function describe(
-  pid: string,
-): Promise<{ pid: number; parent: number; command: string } | undefined> {
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+  /** It names our folder: it may have lost its parent. */
+  readonly isMarked: boolean;
+}
+
+async function lookAt(pid: string): Promise<Process | undefined> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8');
     // The command is in parentheses, and may hold some itself.
     const end = text.lastIndexOf(')');
     const command = text.slice(text.indexOf('(') + 1, end);
     const parent = Number(text.slice(end + 2).split(' ')[1]);
-    return { pid: Number(pid), parent, command };
+    const words = await Promise.all(
+      ['cmdline', 'environ'].map((file) =>
+        readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => ''),
+      ),
+    );
+    // A folder that all share says nothing.
+    const folder = tmpdir();
+    const isMarked = basename(folder).startsWith('saccade-') && words.join().includes(folder);
+    return { pid: Number(pid), parent, command, isMarked };
   } catch {
     return undefined;
   }

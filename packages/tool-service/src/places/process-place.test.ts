@@ -22,7 +22,7 @@ async function open(options: Partial<ProcessPlaceOptions> = {}): Promise<{
   readonly restarts: string[];
 }> {
   const restarts: string[] = [];
-  const settings = { modules: [loadModule], tools: named, scratch, slowSeconds: 1.5 };
+  const settings = { modules: [loadModule], tools: named, scratch, slowSeconds: 2.8 };
   const place = await openProcessPlace({
     ...{ name: 'faulty', modules: [loadModule], tools: [{ name: 'faulty', settings }] },
     ...{ environments: [{}], concurrency: 1, startSeconds: 60, maxPixels: 1e6, python },
@@ -37,7 +37,7 @@ async function open(options: Partial<ProcessPlaceOptions> = {}): Promise<{
 let tickets = 0;
 function call(given: object = {}, signal = new AbortController().signal): PlacedCall {
   const ticket = `${process.pid}-${tickets++}`;
-  return { given: { ticket, ...given }, images: [image], signal, runMs: 1000 };
+  return { given: { ticket, ...given }, images: [image], signal, runMs: 2500 };
 }
 
 async function run(place: Place, calls: readonly PlacedCall[], tool = 'digest_tool') {
@@ -85,7 +85,7 @@ describe.each([
     const after = place.pids;
     await place.dispose();
     expect([...pids, ...after].filter(isAlive)).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 });
 
 it('makes a batch of which one hangs or crashes again, call by call', async () => {
@@ -97,7 +97,7 @@ it('makes a batch of which one hangs or crashes again, call by call', async () =
   expect([crashed, whole]).toEqual(['crashed', '100×80\n']);
   expect(garbled).toBeUndefined();
   await place.dispose();
-}, 120_000);
+}, 240_000);
 
 it('stops a call for which nobody waits, and drops one that has not begun', async () => {
   const { place, restarts } = await open();
@@ -110,7 +110,7 @@ it('stops a call for which nobody waits, and drops one that has not begun', asyn
   await running;
   expect(restarts.length).toBeLessThan(2);
   await place.dispose();
-}, 120_000);
+}, 240_000);
 
 it('ends calls that wait or run when it is disposed of', async () => {
   const { place } = await open();
@@ -120,7 +120,7 @@ it('ends calls that wait or run when it is disposed of', async () => {
   await place.dispose();
   expect(await Promise.all(ends)).toEqual([['stopped'], ['stopped']]);
   expect(pids.filter(isAlive)).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 it('gives its processes the environment that it was told', async () => {
   const source = `export const tool = {
@@ -135,7 +135,7 @@ it('gives its processes the environment that it was told', async () => {
   const asked = Array.from({ length: 40 }, () => run(place, [call()], 'device_name'));
   expect(new Set((await Promise.all(asked)).flat())).toEqual(new Set(['first', 'second']));
   await place.dispose();
-}, 120_000);
+}, 240_000);
 
 describe('a place that cannot be opened', () => {
   const opened = (options: Partial<ProcessPlaceOptions>) =>
@@ -149,12 +149,12 @@ describe('a place that cannot be opened', () => {
     await opened({ modules: ['file:///no/such/module.js'] }).toThrow(/no file/);
     const broken = await write('broken.ts', 'export const x = ;');
     await opened({ modules: [broken] }).toThrow(/broken\.ts cannot be loaded/);
-  }, 120_000);
+  }, 240_000);
 
   it('says so where a process ends at once', async () => {
     const module = await write('ending.ts', 'console.error("no weights"); process.exit(3);');
     await opened({ modules: [module] }).toThrow(/status 3.*no weights/);
-  }, 120_000);
+  }, 240_000);
 });
 
 it('refuses calls at once while its process does not start, and takes them when it does', async () => {
@@ -176,7 +176,7 @@ it('refuses calls at once while its process does not start, and takes them when 
   expect(await until(async () => place.problem() === undefined)).toBe(true);
   expect(await run(place, [call()], 'flaky')).toEqual(['up']);
   await place.dispose();
-}, 120_000);
+}, 240_000);
 
 async function write(name: string, text: string): Promise<string> {
   const { writeFile } = await import('node:fs/promises');
