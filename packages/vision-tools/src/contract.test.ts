@@ -4,7 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSettings } from '@saccade/core/settings';
 import { ensurePython, SandboxError } from '@saccade/sandbox';
-import { type ToolContext, ToolError, type ToolHost, type ToolUnit } from '@saccade/tools';
+import {
+  type OpenTools,
+  type ToolContext,
+  ToolError,
+  type ToolHost,
+  type ToolUnit,
+} from '@saccade/tools';
 import { toolContract } from '@saccade/tools/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pngSize } from './png.ts';

@@ -314,7 +314,12 @@ describe('a tool of a service', () => {
 });
 
 /** A PNG of 8-bit gray with these raw bytes, and chunks before them. */
-function pngOf(width: number, height: number, raw: Buffer, extra = Buffer.alloc(0)): Uint8Array {
+function pngOf(
+  width: number,
+  height: number,
+  raw: Buffer,
+  extra: Buffer = Buffer.alloc(0),
+): Uint8Array {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);

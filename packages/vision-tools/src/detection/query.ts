@@ -2,7 +2,7 @@
 import { classesNamed, cocoClasses } from './coco.ts';
 
 /** The colors that a query may ask for, as `python/operations/colors.py` measures them. */
-export const colorNames = [
+const colorNames = [
   'red',
   'orange',
   'yellow',

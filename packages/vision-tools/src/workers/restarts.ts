@@ -11,6 +11,7 @@ export interface RestartLimits {
   readonly coolingMs: number;
 }
 
+/** From 0.1 to 5 seconds apart; a pause of 30 seconds after six failures in a row. */
 export const defaultRestartLimits: RestartLimits = {
   firstDelayMs: 100,
   maxDelayMs: 5000,
