@@ -69,7 +69,7 @@ export async function pack(folder, { hasNode, emulated }) {
     join(scripts, 'saccade-gpu.mjs'),
   );
   await bundle(
-    join(root, 'packages/train/src/cli/packed.ts'),
+    join(root, 'packages/cli/src/packed.ts'),
     "import { Command } from 'commander';\nimport { addDoctor } from './doctor.ts';\n" +
       "const program = new Command('saccade');\naddDoctor(program);\n" +
       'await program.parseAsync(process.argv);\n',

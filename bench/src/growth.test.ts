@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { growthExponent, logTicks } from './growth.ts';
-import { describeGrowth, drawScaling } from './scaling-picture.ts';
+import { describeGrowth, drawScaling } from './scaling-chart.ts';
 
 describe('growthExponent', () => {
   const sizes = [1, 2, 4, 8];

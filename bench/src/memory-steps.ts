@@ -18,7 +18,7 @@ import { blockLength, type Drift, driftOf, type Verdict, verdictOf } from './dri
 
 /** Trajectories sampled of every prompt. */
 const GROUP = 2;
-/** A picture of 2 × 2 patches, which is one token. */
+/** An image of 2 × 2 patches, which is one token. */
 const PATCHES = 2;
 const VOCABULARY = 300;
 
@@ -61,12 +61,12 @@ export interface MemoryRunOptions {
 }
 
 /**
- * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with a
- * picture, scored, its gradient taken, AdamW steps. Prompts differ in length from step to step, so
+ * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with
+ * an image, scored, its gradient taken, AdamW steps. Prompts differ in length from step to step, so
  * that the pool meets many sizes.
  *
- * V8 lets garbage lie for thousands of steps where there is room. It is collected once in every block
- * of the drift, which then sees what is held, and the lines show what lies about in between.
+ * V8 lets garbage lie for thousands of steps where there is room. It is collected once in every
+ * block of the drift, which then sees what is held, and the lines show what lies about in between.
  */
 export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRun> {
   const { backend, steps, onStep } = options;
@@ -103,7 +103,7 @@ export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRu
   return {
     what:
       `${steps} steps of a policy of ${policy.parameterCount} parameters: ${GROUP} trajectories ` +
-      'sampled after a prompt with a picture, forward, backward, AdamW',
+      'sampled after a prompt with an image, forward, backward, AdamW',
     backend: backend.description,
     steps,
     collectEvery,
@@ -141,7 +141,7 @@ async function trainOnce(policy: LocalPolicy, step: number): Promise<number> {
   const text = 'look'.repeat(random.integer(4));
   const prompt = policy.processor.encodePrompt([
     { kind: 'text', text },
-    { kind: 'image', image: noisePicture(step) },
+    { kind: 'image', image: noiseImage(step) },
   ]);
   const results = await Promise.all(
     Array.from({ length: GROUP }, (_, i) => {
@@ -159,7 +159,7 @@ async function trainOnce(policy: LocalPolicy, step: number): Promise<number> {
   return logprobs.reduce((sum, value) => sum + value, 0) / logprobs.length;
 }
 
-function noisePicture(seed: number): ModelImage {
+function noiseImage(seed: number): ModelImage {
   const { patchSize, temporalPatchSize, mergeSize } = qwenImageProcessor;
   const random = randomAt(seed, 'picture');
   const length = PATCHES * PATCHES * 3 * temporalPatchSize * patchSize * patchSize;

@@ -1,4 +1,4 @@
-/** How fast the sandbox is: starting a session, a turn, a turn that returns a picture. */
+/** How fast the sandbox is: starting a session, a turn, a turn that returns an image. */
 import { performance } from 'node:perf_hooks';
 import { needle, taskSets } from '@saccade/gym';
 import { type InputImage, openSandbox, type Sandbox, type Session } from '@saccade/sandbox';
@@ -15,13 +15,13 @@ export interface Latency {
 interface SandboxResult {
   /** Sessions at once. */
   readonly sessions: number;
-  /** From asking for a session to having it, with one picture put in. */
+  /** From asking for a session to having it, with one image put in. */
   readonly start: Latency;
   /** `print` of a small sum. */
   readonly turn: Latency;
-  /** A crop of the picture, enlarged and shown: encoded, sent and decoded. */
+  /** A crop of the image, enlarged and shown: encoded, sent and decoded. */
   readonly imageTurn: Latency;
-  /** Turns without pictures, all sessions together. */
+  /** Turns without images, all sessions together. */
   readonly executionsPerSecond: number;
 }
 
@@ -77,13 +77,13 @@ async function measureSessions(
   }
   const opened = await openAll(sandbox, images, sessions, starts);
   const plain = await takeTurns(opened, TURN, turns, 0);
-  const pictures = await takeTurns(opened, IMAGE_TURN, turns, 1);
+  const imageTurns = await takeTurns(opened, IMAGE_TURN, turns, 1);
   await Promise.all(opened.map((session) => session.dispose()));
   return {
     sessions,
     start: latencyOf(starts),
     turn: latencyOf(plain.seconds),
-    imageTurn: latencyOf(pictures.seconds),
+    imageTurn: latencyOf(imageTurns.seconds),
     executionsPerSecond: plain.seconds.length / plain.wall,
   };
 }
@@ -121,7 +121,7 @@ async function takeTurns(
         seconds.push((performance.now() - start) / 1000);
         if (outcome.kind !== 'ok' || outcome.images.length !== imageCount) {
           throw new Error(
-            `A turn ended as ${outcome.kind} with ${outcome.images.length} pictures, ` +
+            `A turn ended as ${outcome.kind} with ${outcome.images.length} images, ` +
               `expected ok with ${imageCount}: ${outcome.stderr}`,
           );
         }

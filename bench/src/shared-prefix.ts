@@ -3,7 +3,7 @@
  * rollout, in turns.
  *
  * The trajectories are guided tours of `needle`, executed in the sandbox: a prompt with the overview
- * of the picture, one to four looks with theirs, an answer. Both ways give the same loss and the same
+ * of the image, one to four looks with theirs, an answer. Both ways give the same loss and the same
  * gradient norm, which is checked. Figures are medians; the first round warms up and is left out.
  */
 import { reinforce } from '@saccade/algorithms';

@@ -21,6 +21,7 @@ import { scatterRows } from './scatter-rows.ts';
 import { sign } from './sign.ts';
 import { swiglu } from './swiglu.ts';
 
+/** All kernels; `kernel.op` is the id of the op that each runs. */
 export const webGpuKernels: readonly WebGpuKernel[] = [
   adamwStep,
   add,

@@ -4,10 +4,10 @@
  */
 import type { Shader } from './shader.ts';
 
-/** What an array is stored as. `f16` only on devices with the feature `shader-f16`. */
+/** Storage type of an array. `f16` only on devices with the feature `shader-f16`. */
 export type Storage = 'f32' | 'f16' | 'i32';
 
-/** An operand of the launch or scratch memory: something a pass can bind. Opaque but for its size. */
+/** An array that a pass can bind: an operand of the launch, or scratch memory. */
 export interface GpuArray {
   readonly storage: Storage;
   /** Number of elements. */
@@ -18,39 +18,40 @@ export interface GpuArray {
   slice(start: number, end: number): GpuArray;
 }
 
-/** What a device offers, as far as kernels choose by it. */
+/** The limits and features of a device that kernels depend on. */
 export interface KernelLimits {
-  /** Bytes of workgroup memory: at least 16384. */
+  /** Bytes of workgroup memory; at least 16384. */
   readonly workgroupBytes: number;
-  /** Threads of a workgroup at most: at least 128. */
+  /** Most threads of a workgroup; at least 128. */
   readonly workgroupThreads: number;
-  /** Bytes of one array in a pass at most; bigger ones are bound in slices, which begin anywhere. */
+  /** Most bytes of one array in a pass. Larger arrays are bound in slices, which begin anywhere. */
   readonly bindingBytes: number;
-  /** Workgroups along one axis at most: at least 65535. */
+  /** Most workgroups along one axis; at least 65535. */
   readonly workgroupsPerAxis: number;
-  /** Storage arrays of one pass at most, the record of failures included: at least 8. */
+  /** Most storage arrays of one pass, including the record of failures; at least 8. */
   readonly arraysPerPass: number;
-  /** True with the feature `subgroups`; then the sizes are bounds of `subgroup_size`. */
+  /** True with the feature `subgroups`; the two sizes then bound `subgroup_size`. */
   readonly hasSubgroups: boolean;
   readonly subgroupMinSize: number;
   readonly subgroupMaxSize: number;
-  /** True where threads run on a CPU, some at a time: few that do much each are best there. */
+  /** True if threads run on a CPU, where few threads with much work each are fastest. */
   readonly isSoftware: boolean;
-  /** Rows of the tiles that products are made in; absent where kernels choose by the shape. */
+  /** Rows of a product's tiles; absent if kernels choose by the shape. */
   readonly tileRows?: TileRows | undefined;
-  /** Matrix units to use for products of float16; absent where kernels do without. */
+  /** Matrix units to use for products of float16; absent if there are none. */
   readonly matrixUnit?: MatrixUnit | undefined;
 }
 
 /**
- * Products [size, size] of float16 with float32 sums by a subgroup of at most 32 threads, the
- * experimental feature `chromium-experimental-subgroup-matrix`; with 32 KiB of workgroup memory.
+ * A unit that multiplies [size, size] matrices of float16 with float32 sums, by a subgroup of at
+ * most 32 threads: the experimental feature `chromium-experimental-subgroup-matrix`; with 32 KiB of
+ * workgroup memory.
  */
 export interface MatrixUnit {
   readonly size: 8 | 16;
 }
 
-/** Rows that a tile is for, at most. */
+/** Most rows that a tile covers. */
 export type TileRows = 1 | 4 | 8 | 16 | 64;
 
 /** One launch, as a kernel sees it. */
@@ -59,28 +60,32 @@ export interface KernelCall {
   readonly dims: Readonly<Record<string, number>>;
   readonly scalars: Readonly<Record<string, number>>;
   /**
-   * By the op's names; gradients are `d` + the capitalised name: `dY`, `dHidden`. Absent where the
-   * launch has none: an optional input, an output gradient that is zero, an unwanted gradient.
+   * By the op's names; gradients are `d` + the capitalized name: `dY`, `dHidden`. Absent if the
+   * launch has none: an optional input, an output gradient that is zero, a gradient not requested.
    */
   readonly arrays: Readonly<Record<string, GpuArray | undefined>>;
-  /** Type of the operands the op leaves open. */
+  /** Storage type of the operands that are neither always f32 nor i32. */
   readonly storage: 'f32' | 'f16';
   readonly limits: KernelLimits;
-  /** Uninitialised memory until the launch has run. Its old contents may be NaN. */
+  /** Uninitialized memory that is valid until the launch has run. Its contents may be NaN. */
   scratch(storage: Storage, length: number): GpuArray;
 }
 
-/** One dispatch. Passes run in order; each sees what those before it wrote. */
+/** One dispatch. Passes run in order; each sees the writes of those before it. */
 export interface Pass {
   readonly shader: Shader;
-  /** By the names the shader declares. No two may overlap if one of them is written. */
+  /** Arrays by the names that the shader declares. No two may overlap if one of them is written. */
   readonly arrays: Readonly<Record<string, GpuArray>>;
-  /** By the names the shader declares. */
+  /** Numbers by the names that the shader declares. */
   readonly numbers: Readonly<Record<string, number>>;
   /** Workgroups along x, y and z; a pass with a zero among them is left out. */
   readonly workgroups: readonly [number, number, number];
 }
 
+/**
+ * A kernel of one op: pure functions from a launch to its passes. A kernel allocates nothing but
+ * scratch memory and calls no WebGPU.
+ */
 export interface WebGpuKernel {
   /** The op's id. */
   readonly op: string;

@@ -1,4 +1,6 @@
-/** `npm run bench -- memory`: whether a long training holds on to memory, in words and as a picture. */
+/**
+ * `npm run bench -- memory`: whether a long training holds on to memory, in words and as a chart.
+ */
 import { resolve } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
 import { webgpuBackend } from '@saccade/backend-webgpu';
@@ -7,7 +9,7 @@ import { ConfigError } from '@saccade/core';
 import type { Backend } from '@saccade/ops';
 import type { Command } from 'commander';
 import { provenance } from '../machine.ts';
-import { describeMemory, drawMemory } from '../memory-picture.ts';
+import { describeMemory, drawMemory } from '../memory-chart.ts';
 import { type MemoryRun, measureMemory } from '../memory-steps.ts';
 import { showProgress } from '../progress.ts';
 import {
@@ -62,12 +64,12 @@ async function runMemory(flags: MemoryFlags, args: readonly string[]): Promise<v
   for (const line of describeMemory(run)) console.log(line);
   const kind = `memory-${backend.name}`;
   writeResult(flags, kind, { ...record, ...run, writtenEvery: WRITTEN_EVERY, series: thin(run) });
-  const pictures = [
+  const charts = [
     ...(flags.svg ? [resolve(flags.svg)] : []),
     ...(flags.record ? [resultPath(`${kind}.svg`)] : []),
   ];
   const about = `${record.machine.processor}, commit ${record.commit}, ${record.date.slice(0, 10)}`;
-  for (const path of pictures) writeText(path, drawMemory(run, about));
+  for (const path of charts) writeText(path, drawMemory(run, about));
   if (Object.values(run.drift).some(({ verdict }) => verdict === 'grows')) process.exitCode = 1;
 }
 

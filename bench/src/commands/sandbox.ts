@@ -17,7 +17,7 @@ const DEFAULT_SESSIONS = [1, 8, 32];
 export function addSandbox(program: Command, args: readonly string[]): void {
   const command = program
     .command('sandbox')
-    .description('The Python sandbox: starting a session, a turn, a turn with a picture.')
+    .description('The Python sandbox: starting a session, a turn, a turn with an image.')
     .option('--sessions <counts>', 'sessions at once, comma between', parseCounts, DEFAULT_SESSIONS)
     .option('--turns <count>', 'turns of each kind in each session', parseCount, 30);
   addResultOptions(command).action(async (flags: SandboxFlags) => {
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column[] = [
   right('p95'),
   right('turn p50'),
   right('p95'),
-  right('picture turn p50'),
+  right('image turn p50'),
   right('p95'),
   right('executions/s'),
 ];

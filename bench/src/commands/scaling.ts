@@ -1,4 +1,4 @@
-/** `npm run bench -- scaling`: how time grows, as a table and as a picture. */
+/** `npm run bench -- scaling`: how time grows, as a table and as a chart. */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { InstructionSet } from '@saccade/backend-native';
@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { provenance } from '../machine.ts';
 import { showProgress } from '../progress.ts';
 import { measureScaling } from '../scaling.ts';
-import { describeGrowth, drawScaling } from '../scaling-picture.ts';
+import { describeGrowth, drawScaling } from '../scaling-chart.ts';
 import { drawTable } from '../table.ts';
 import { formatSeconds } from '../units.ts';
 import {
@@ -47,8 +47,8 @@ export function addScaling(program: Command, args: readonly string[]): void {
 A point is a forward and its backward in float32; all points of a sweep are measured in turns. The
 exponent p of time ∝ n^p is fitted over all sizes.
 
-  npm run bench -- scaling --record        numbers and picture into bench/results/<machine>/
-  npm run bench -- scaling --svg now.svg   the picture alone`,
+  npm run bench -- scaling --record        numbers and chart into bench/results/<machine>/
+  npm run bench -- scaling --svg now.svg   the chart alone`,
     )
     .action((flags: ScalingFlags) => runScaling(flags, args));
 }
@@ -85,12 +85,12 @@ async function runScaling(flags: ScalingFlags, args: readonly string[]): Promise
   }
   const record = provenance(args);
   writeResult(flags, 'scaling', { ...record, threads, sweeps });
-  const pictures = [
+  const charts = [
     ...(flags.svg ? [resolve(flags.svg)] : []),
     ...(flags.record ? [resultPath('scaling.svg')] : []),
   ];
   const about =
     `${record.machine.processor}, ${threads} threads, ` +
     `commit ${record.commit}, ${record.date.slice(0, 10)}`;
-  for (const path of pictures) writeText(path, drawScaling(sweeps, about));
+  for (const path of charts) writeText(path, drawScaling(sweeps, about));
 }

@@ -1,7 +1,7 @@
 /**
  * Turns rewards into a loss: pure functions on typed arrays, gradients by log-prob in closed form.
  *
- * An algorithm works in stages that see different things: a whole group
+ * An algorithm works in stages, which see different amounts: a whole group
  * (`groupAdvantages`), the whole step (`tokenAdvantages`, `correct`), a whole minibatch at the
  * current log-probs (`select`), one micro-batch (`loss`). `composeAlgorithm` in compose.ts builds
  * one from units; pipeline.ts runs the first stages of a step in their order.
@@ -14,9 +14,9 @@ export type FloatArray = Float32Array | Float64Array;
 
 /** The trajectories of one task with their rewards. */
 export interface ScoredGroup {
-  /** [G] */
+  /** [G] reward of each trajectory. */
   readonly rewards: FloatArray;
-  /** [G] tokens that train. */
+  /** [G] number of tokens that train. */
   readonly tokenCounts?: ArrayLike<number>;
   /** The reward's components by name, [G] each, unweighted. */
   readonly terms?: Readonly<Record<string, FloatArray>>;
@@ -26,7 +26,7 @@ export interface ScoredGroup {
   readonly greedyReward?: number;
 }
 
-/** All tokens of a step, flat: N tokens of S sequences. It is never split. */
+/** All tokens of a step, flat: N tokens of S sequences. A step is never split. */
 export interface Step {
   /** [S+1] sequence s owns tokens [offsets[s], offsets[s+1]). */
   readonly sequenceOffsets: Int32Array;
@@ -36,11 +36,11 @@ export interface Step {
   readonly groups: Int32Array;
   /** [S] the result of `groupAdvantages`. */
   readonly sequenceAdvantages: FloatArray;
-  /** [S] */
+  /** [S] reward of each sequence. */
   readonly rewards: FloatArray;
   /** [N] reward at each token; without it `rewards[s]` is placed on the last token that trains. */
   readonly tokenRewards?: FloatArray;
-  /** [N] the mask before rejection, where rewards are placed before it; from `prepareStep`. */
+  /** [N] the mask before rejection, if rewards are placed before it; from `prepareStep`. */
   readonly rewardMask?: FloatArray;
   /** [N] the weights of `correct`; from `prepareStep`. */
   readonly tokenWeights?: FloatArray;
@@ -58,14 +58,15 @@ export interface Step {
   readonly rolloutLogprobs?: FloatArray;
   /** [N] nats, reference policy. */
   readonly refLogprobs?: FloatArray;
-  /** [N] Σ over the vocabulary of the squared probabilities, at the start of the step. */
+  /** [N] Σ_v π(v)² over the vocabulary, at the start of the step. */
   readonly sumSquaredProbs?: FloatArray;
 }
 
+/** The result of an algorithm's token stage for a whole step. */
 export interface TokenAdvantages {
-  /** [N] 0 where a token does not train. */
+  /** [N] constant for the gradient; 0 where a token does not train. */
   readonly advantages: Float64Array;
-  /** [N] targets of the value function, where there is one. */
+  /** [N] targets of the value function, if the algorithm has one. */
   readonly returns?: Float64Array;
 }
 
@@ -73,7 +74,7 @@ export interface TokenAdvantages {
 export interface Correction {
   /** [N] constant factor of each token's surrogate loss. */
   readonly tokenWeights: Float64Array;
-  /** [N] the step's mask without what was rejected. */
+  /** [N] the step's mask without the rejected tokens. */
   readonly lossMask: Float64Array;
   readonly metrics: Readonly<Record<string, number>>;
 }
@@ -82,7 +83,7 @@ export interface Correction {
 export interface Selection {
   /** [N] bits of `mark` in marks.ts, constant for the gradient. */
   readonly marks: Uint8Array;
-  /** Tokens that train and were not left out by their entropy: into `GlobalCounts`. */
+  /** Tokens that train and were not left out because of their entropy; for `GlobalCounts`. */
   readonly selectedTokens: number;
 }
 
@@ -98,19 +99,19 @@ export interface TokenBatch<Floats extends FloatArray = FloatArray> {
   readonly lossMask: FloatArray;
   /** [S+1] sequence s owns tokens [offsets[s], offsets[s+1]). */
   readonly sequenceOffsets: Int32Array;
-  /** [N] nats, reference policy, constant; only where a KL term needs it. */
+  /** [N] nats, reference policy, constant; only if a KL term needs it. */
   readonly refLogprobs?: FloatArray;
-  /** [N] nats, the engine that sampled, constant; only where the ratio is decoupled. */
+  /** [N] nats, the engine that sampled, constant; only if the ratio needs it. */
   readonly rolloutLogprobs?: FloatArray;
   /** [N] nats, current policy. */
   readonly entropy?: FloatArray;
-  /** [N] constant, from `correct`; without it all are 1. */
+  /** [N] constant, from `correct`. Default: all 1. */
   readonly tokenWeights?: FloatArray;
   /** [N] constant, from `select`. */
   readonly marks?: Uint8Array;
   /** [N] the value function's prediction now. */
   readonly values?: FloatArray;
-  /** [N] its prediction at the start of the step, constant. */
+  /** [N] the prediction at the start of the step, constant. */
   readonly oldValues?: FloatArray;
   /** [N] constant, from `tokenAdvantages`. */
   readonly returns?: FloatArray;
@@ -125,28 +126,33 @@ export interface GlobalCounts {
   readonly tokens: number;
   /** Sequences with at least one such token. */
   readonly sequences: number;
-  /** Sequences without one; 0 if it is not given. */
+  /** Sequences without such a token. Default 0. */
   readonly emptySequences?: number;
-  /** From `select`, where there is one. */
+  /** From `select`, if the algorithm selects tokens. */
   readonly selectedTokens?: number;
 }
 
+/**
+ * Loss and gradients of a micro-batch. Losses and metrics of the micro-batches of a minibatch add
+ * up, because the denominators are those of the whole minibatch.
+ */
 export interface AlgorithmResult<Floats extends FloatArray = FloatArray> {
+  /** To minimize; the micro-batch's share of the minibatch's loss. */
   readonly loss: number;
   /** [N] ∂loss/∂logprobs, in the precision of `logprobs`. */
   readonly gradLogprobs: Floats;
-  /** [N] ∂loss/∂entropy, where the loss has an entropy term. */
+  /** [N] ∂loss/∂entropy, if the loss has an entropy term. */
   readonly gradEntropy?: Floats;
-  /** [N] ∂loss/∂values, where the loss has a value term. */
+  /** [N] ∂loss/∂values, if the loss has a value term. */
   readonly gradValues?: Floats;
-  /** Sums over this micro-batch; `finishMetrics` in metrics.ts makes them the step's metrics. */
+  /** Sums over this micro-batch, from which `finishMetrics` computes the step's metrics. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
 /** Numbers, names and flags of an algorithm, e.g. `{ clipLow: 0.2, kl: 'k3' }`. */
 export type AlgorithmSettings = Readonly<Record<string, number | string | boolean>>;
 
-/** Why a token counts for nothing, or `trained`: the causes of marks.ts. */
+/** What `loss` does with each token of a micro-batch: ratio, clip, weight, and cause of no loss. */
 export interface TokenTable {
   /** [N] importance ratios. */
   readonly ratios: Float64Array;
@@ -158,43 +164,63 @@ export interface TokenTable {
   readonly causes: Uint8Array;
 }
 
+/**
+ * Turns rewards into a loss and its gradients by log-prob, in stages; it needs no model. An
+ * algorithm is immutable: `with` and `profile` return another one. `composeAlgorithm` makes one
+ * from units.
+ */
 export interface Algorithm {
+  /** Kebab-case name in the registry. */
   readonly name: string;
   /** arXiv id or citation. */
   readonly paper: string;
   /** One sentence for people. */
   readonly description: string;
+  /** All settings with their values. */
   readonly settings: AlgorithmSettings;
-  /** Names `profile` takes. */
+  /** Names that `profile` accepts, such as `paper`, `trl` and `verl`. */
   readonly profiles: readonly string[];
-  /** The fields of `settings` as a zod object: meaning, unit, range, and these values as defaults. */
+  /**
+   * The fields of `settings` as a zod object: meaning, unit, range, and these values as defaults.
+   */
   readonly schema: z.ZodObject;
-  /** Settings that have an effect at these values; the others wait for a unit that reads them. */
+  /**
+   * Settings that have an effect at these values. The others belong to units that are not chosen.
+   */
   readonly reads: readonly string[];
   /** Whether advantages come from rewards, or from a teacher's log-probs. */
   readonly signal: 'reward' | 'teacher';
-  /** Inputs beyond rewards, log-probs and advantages that must be there, e.g. `values`. */
+  /** Required inputs beyond rewards, log-probs and advantages, for example `values`. */
   readonly needs: readonly string[];
-  /** Stages that do more than pass on: without them the algorithm is another one. */
+  /** Stages that have an effect. A trainer that skips one of them trains another algorithm. */
   readonly stages: readonly ('tokenAdvantages' | 'correct' | 'select')[];
-  /** Whether the loss treats its ratio as a constant: its gradient is that at fixed ρ. */
+  /** Whether the loss treats its ratio ρ as a constant for the gradient. */
   readonly isRatioConstant: boolean;
-  /** The same algorithm with other settings. @throws ConfigError for one it does not have */
+  /**
+   * The algorithm with other settings. @throws ConfigError if a setting is unknown or out of range
+   */
   with(changes: AlgorithmSettings): Algorithm;
-  /** The same algorithm as a paper or library has it. @throws ConfigError naming its profiles */
+  /** The algorithm as a paper or library defines it. @throws ConfigError listing its profiles */
   profile(name: string): Algorithm;
-  /** [G] advantages of a whole group. */
+  /** Advantages [G] of a whole group, before any trajectory is dropped. */
   groupAdvantages(group: ScoredGroup): Float64Array;
   /** Advantages of every token of a whole step. */
   tokenAdvantages(step: Step): TokenAdvantages;
-  /** Weights and mask of a whole step; absent where there is no correction. */
+  /** Weights and mask of a whole step; absent if there is no correction. */
   readonly correct?: (step: Step) => Correction;
-  /** Marks of a whole minibatch at its current log-probs; absent where nothing is selected. */
+  /** Marks of a whole minibatch at its current log-probs; absent if nothing is selected. */
   readonly select?: (minibatch: TokenBatch) => Selection;
+  /**
+   * Loss and gradients of a micro-batch.
+   *
+   * @param counts  of the whole minibatch, counted before it was split
+   * @throws ConfigError if an input is missing; DataError naming an input or result that is not
+   *   finite
+   */
   loss<Floats extends FloatArray>(
     batch: TokenBatch<Floats>,
     counts: GlobalCounts,
   ): AlgorithmResult<Floats>;
-  /** Tells what `loss` does with each token. */
+  /** Explains what `loss` does with each token. */
   table(batch: TokenBatch, counts: GlobalCounts): TokenTable;
 }

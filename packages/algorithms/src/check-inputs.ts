@@ -129,8 +129,8 @@ const remedies: Partial<Record<keyof TokenBatch, string>> = {
 };
 
 /**
- * Refuses a loss or gradient that overflowed, and says at which token: where an unbounded ratio or an
- * exponential KL estimate meets extreme log-probs.
+ * Refuses a loss or gradient that overflowed, and names the token. The cause is an unbounded ratio
+ * or an exponential KL estimate at extreme log-probs.
  */
 export function checkResult(
   batch: TokenBatch,
@@ -238,7 +238,7 @@ function checkOffsets(name: string, offsets: Int32Array, N: number): void {
   const back = offsets.findIndex((offset, s) => s > 0 && offset < (offsets[s - 1] as number));
   if (back > 0) {
     throw new ShapeError(
-      `${name} must not fall, but after ${offsets[back - 1]} comes ${offsets[back]}. ` +
+      `${name} must not decrease, but after ${offsets[back - 1]} comes ${offsets[back]}. ` +
         'Give the first index of each, in order.',
     );
   }

@@ -1,4 +1,4 @@
-/** Joins an algorithm's own units with those its settings name. */
+/** Composes an algorithm of its own units and those that its settings name. */
 import { ConfigError, nearestName, ShapeError } from '@saccade/core';
 import { readSettings } from '@saccade/core/settings';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ import { broadcast } from './token-advantages/broadcast.ts';
 import { isUnitField, type SettingsShape, settingsRead, withDefault } from './unit.ts';
 
 /**
- * An algorithm from its composition.
+ * Makes an algorithm from its composition.
  *
  * @throws ConfigError if a default is out of its range
  */
@@ -38,7 +38,7 @@ export function composeAlgorithm<Own extends SettingsShape>(
   return composed(composition, fields, composition.defaults ?? {});
 }
 
-/** The algorithm at some values; those that are left out keep their fields' defaults. */
+/** The algorithm with the given values; the others keep their defaults. */
 function composed<Own extends SettingsShape>(
   composition: Composition<Own>,
   fields: SettingsShape,
@@ -213,7 +213,7 @@ function checked<Result>(work: (step: Step) => Result): (step: Step) => Result {
 }
 
 /**
- * [S] the group of each of S sequences that lie group after group.
+ * Group indices [S] of S sequences that are ordered group by group, `groupSize` each.
  *
  * @throws ShapeError if the group size is not a whole number above 0 that divides S
  */

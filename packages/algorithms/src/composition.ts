@@ -1,4 +1,4 @@
-/** What an algorithm's file gives: its own settings, and the choices that follow from them. */
+/** The contents of an algorithm's file: its settings, and the choices that follow from them. */
 import type { z } from 'zod';
 import type { AlgorithmSettings } from './algorithm.ts';
 import type { Choices } from './choices.ts';
@@ -10,12 +10,14 @@ export type SettingsWith<Own extends SettingsShape> = Omit<SharedSettings, keyof
   readonly [Name in keyof Own]: z.output<Own[Name]>;
 };
 
-/** An algorithm as its file writes it down. */
+/** The definition of an algorithm in its file. */
 export interface Composition<Own extends SettingsShape> {
   readonly name: string;
   readonly paper: string;
   readonly description: string;
-  /** The algorithm's own fields, of its units; every algorithm also has those of `sharedSettings`. */
+  /**
+   * The algorithm's own fields, of its units; every algorithm also has those of `sharedSettings`.
+   */
   readonly settings: Own;
   /** Values that replace the fields' defaults. */
   readonly defaults?: Partial<SettingsWith<Own>>;

@@ -1,10 +1,10 @@
-/** Random steps for the contract: every input is there, and a step can be cut and reordered. */
+/** Random steps for the contract, with every input; a step can be split and reordered. */
 import { randomAt } from '@saccade/core';
 import type { Algorithm, GlobalCounts, ScoredGroup, Step, TokenBatch } from './algorithm.ts';
 import { prepareStep, selectTokens } from './pipeline.ts';
 import { membersByGroup, trainedCounts } from './sequences.ts';
 
-/** A step with every input, all in float64, and what the policy gives now. */
+/** A step with every input in float64, and the current policy's outputs. */
 export interface SampledStep extends Step {
   readonly lossMask: Float64Array;
   readonly rewards: Float64Array;
@@ -20,11 +20,11 @@ export interface SampledStep extends Step {
   readonly accuracy: Float64Array;
   /** [groups in order of their first sequence] reward of the greedy answer. */
   readonly greedy: Float64Array;
-  /** [N] now. */
+  /** [N] nats, current policy. */
   readonly logprobs: Float64Array;
-  /** [N] now. */
+  /** [N] nats, current policy. */
   readonly entropy: Float64Array;
-  /** [N] now. */
+  /** [N] the value function's current prediction. */
   readonly currentValues: Float64Array;
 }
 
@@ -127,7 +127,7 @@ export function batchOf(
   return { ...selected, metrics };
 }
 
-/** Sequences of a step, in the order given, as a step of their own. */
+/** Sequences of a step, in the given order, as a separate step. */
 export function sequencesOf(step: SampledStep, order: readonly number[]): SampledStep {
   const perSequence = <Values extends Float64Array | Int32Array>(values: Values): Values =>
     gathered(values, order);
@@ -148,7 +148,7 @@ export function sequencesOf(step: SampledStep, order: readonly number[]): Sample
   };
 }
 
-/** Sequences of a batch as a batch of their own: a micro-batch. */
+/** Sequences of a batch as a separate batch, that is, a micro-batch. */
 export function microBatch(batch: Float64Batch, order: readonly number[]): Float64Batch {
   const tokens = indicesOf(batch.sequenceOffsets, order);
   const cut = Object.entries(batch).map(([name, values]) => [

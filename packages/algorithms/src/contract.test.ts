@@ -120,7 +120,7 @@ describe('the contract', () => {
   });
 
   it('catches a sign that is turned round, and a baseline that is not', () => {
-    const sign = 'favours the better trajectory of a group, and none of a uniform step';
+    const sign = 'favors the better trajectory of a group, and none of a uniform step';
     const turned = brokenBy((from) => ({
       groupAdvantages: (group) => from.groupAdvantages(group).map((a) => -a),
     }));

@@ -1,5 +1,5 @@
 /**
- * The checks that every algorithm must pass: each throws an Error that says what broke.
+ * The checks that every algorithm must pass; each throws an Error that names the fault.
  *
  *   for (const { name, check } of algorithmContract) test(name, () => check(myAlgorithm));
  */
@@ -18,12 +18,18 @@ import {
 } from './contract-step.ts';
 import { finishMetrics } from './metrics.ts';
 
+/** One requirement on an algorithm, as a function that any test runner can run. */
 export interface AlgorithmCheck {
   /** The sentence it proves. */
   readonly name: string;
+  /** @throws Error naming the stage, the element and both values */
   check(algorithm: Algorithm): void;
 }
 
+/**
+ * The checks of every algorithm, on random steps, in all its profiles and with every term switched
+ * on: gradients, masking, splitting, permutation, purity, sign, required inputs, and errors.
+ */
 export const algorithmContract: readonly AlgorithmCheck[] = [
   { name: 'gives gradients equal to central differences in float64', check: checkGradients },
   { name: 'gives masked tokens no loss and no gradient, whatever they hold', check: checkMask },
@@ -31,7 +37,7 @@ export const algorithmContract: readonly AlgorithmCheck[] = [
   { name: 'permutes its result as its sequences are permuted', check: checkPermutation },
   { name: 'is a pure function of its inputs', check: checkPurity },
   {
-    name: 'favours the better trajectory of a group, and none of a uniform step',
+    name: 'favors the better trajectory of a group, and none of a uniform step',
     check: checkSign,
   },
   { name: 'needs what it says, and names what is missing', check: checkNeeds },
@@ -43,7 +49,7 @@ export const algorithmContract: readonly AlgorithmCheck[] = [
 
 type Gradient = 'logprobs' | 'entropy' | 'values';
 
-/** As it is, with every term switched on, with a correction, and as each profile has it. */
+/** The algorithm unchanged, in each profile, with every term switched on, and with a correction. */
 function variants(algorithm: Algorithm): readonly Algorithm[] {
   const known = (changes: AlgorithmSettings): AlgorithmSettings =>
     Object.fromEntries(Object.entries(changes).filter(([name]) => name in algorithm.settings));
@@ -77,7 +83,7 @@ function checkGradients(algorithm: Algorithm): void {
       const result = variant.loss(batch, counts);
       const lossAt = (field: Gradient, t: number, by: number): number => {
         const moved = { ...batch, [field]: movedAt(batch[field], t, by) };
-        // A constant ratio stays what it is where both policies move together.
+        // A constant ratio does not change if both policies move together.
         if (field === 'logprobs' && variant.isRatioConstant) {
           moved.oldLogprobs = movedAt(batch.oldLogprobs, t, by);
           if (isToSampler(variant) && batch.rolloutLogprobs) {
@@ -231,7 +237,10 @@ function checkSign(algorithm: Algorithm): void {
   }
 }
 
-/** A token that the teacher finds likelier must gain, and one that it finds less likely must lose. */
+/**
+ * A token that the teacher finds more likely must gain, and one that it finds less likely must
+ * lose.
+ */
 function checkTeacher(algorithm: Algorithm, step: SampledStep): void {
   const refLogprobs = step.oldLogprobs.map((logprob, t) => logprob + (t % 2 === 0 ? 0.5 : -0.5));
   const { advantages } = algorithm.tokenAdvantages({ ...step, refLogprobs });

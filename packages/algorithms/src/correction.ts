@@ -8,19 +8,21 @@ import {
 } from './corrections/importance-weights.ts';
 import { type RejectionOptions, rejectionMask } from './corrections/rejection.ts';
 
+/** The parts of a correction. With neither, it changes nothing. */
 export interface CorrectionOptions {
-  /** Left out: all weights are 1. */
+  /** Importance weights. Absent: all weights are 1. */
   readonly weights?: ImportanceWeightOptions;
-  /** Left out: nothing is rejected. Of several criteria all must hold. */
+  /** Criteria that a token must all meet. Absent: nothing is rejected. */
   readonly rejection?: RejectionOptions | readonly RejectionOptions[];
 }
 
 /**
- * Token weights and mask of a step, constant for its updates.
+ * Makes a function that computes the token weights and the mask of a step, constant for its
+ * updates.
  *
  * Metrics, over the tokens that trained before rejection. The first five have TRL's names:
  * - `sampling/sampling_logp_difference/mean`, `/max`: |oldLogprobs − rolloutLogprobs|
- * - `sampling/importance_sampling_ratio/mean`, `/min`, `/max`: the weights as they are used
+ * - `sampling/importance_sampling_ratio/mean`, `/min`, `/max`: the final weights
  * - `sampling/ess`: (Σw)² / (n·Σw²), effective share of the sample
  * - `sampling/rejected`: share of the tokens rejected
  *

@@ -1,25 +1,25 @@
-/** What a step does with every token, and why. */
+/** Explains what a step does with every token, and why. */
 import { ConfigError, expectLength } from '@saccade/core';
 import type { Algorithm, FloatArray, Step, TokenBatch } from './algorithm.ts';
 import { type Clip, cause, clipNames, type MaskCause, maskCauses } from './marks.ts';
 import { prepareStep, selectTokens } from './pipeline.ts';
 import { forEachSequence } from './sequences.ts';
 
-/** What the policy gives now. */
+/** The current policy's outputs at a step's tokens. */
 export interface CurrentPolicy {
   /** [N] nats. */
   readonly logprobs: FloatArray;
-  /** [N] nats; only where the algorithm needs it. */
+  /** [N] nats; only if the algorithm needs it. */
   readonly entropy?: FloatArray;
-  /** [N] only where the algorithm has a value function. */
+  /** [N] only if the algorithm has a value function. */
   readonly values?: FloatArray;
 }
 
-/** One row per token, as columns. */
+/** The explanation of a step, one entry per token in each array. */
 export interface StepExplanation {
-  /** [N] */
+  /** [N] index of each token's sequence. */
   readonly sequences: Int32Array;
-  /** [N] */
+  /** [N] as the loss uses them. */
   readonly advantages: Float64Array;
   /** [N] importance ratio ρ, after the clamps of the ratio; NaN where a token does not train. */
   readonly ratios: Float64Array;
@@ -29,11 +29,13 @@ export interface StepExplanation {
   readonly weights: Float64Array;
   /** [N] indices into `maskCauses`: why it has no surrogate loss. */
   readonly causes: Uint8Array;
-  /** [N] ∂loss/∂logprobs, all terms together. */
+  /** [N] ∂loss/∂logprobs, the sum of all terms. */
   readonly gradLogprobs: Float64Array;
 }
 
+/** One token of a `StepExplanation`, with codes as words; the fields are those of the arrays. */
 export interface TokenRow {
+  /** Flat index of the token in the step. */
   readonly token: number;
   readonly sequence: number;
   readonly advantage: number;
@@ -45,10 +47,10 @@ export interface TokenRow {
 }
 
 /**
- * Runs all stages over a whole step and tells of every token its advantage, ratio, the clip that
- * acted, its weight, and why it has none.
+ * Runs all stages over a whole step and returns every token's advantage, ratio, clip, weight and
+ * gradient, and the cause if it has no surrogate loss.
  *
- * @param step with the groups' advantages in it
+ * @param step  contains the groups' advantages
  * @throws ConfigError naming an input the algorithm needs
  */
 export function explainStep(
@@ -60,7 +62,7 @@ export function explainStep(
   if (oldLogprobs === undefined) {
     throw new ConfigError(
       'oldLogprobs',
-      'To explain a step needs oldLogprobs, and the step has none. Score it with the trainer.',
+      'Explaining a step needs oldLogprobs, and the step has none. Score it with the trainer.',
     );
   }
   expectLength('logprobs', current.logprobs.length, lossMask.length);
@@ -88,7 +90,7 @@ export function explainStep(
   };
 }
 
-/** One token of an explanation, in words. */
+/** One token of an explanation, with codes as words. */
 export function explanationRow(explanation: StepExplanation, token: number): TokenRow {
   const at = (values: ArrayLike<number>): number => values[token] as number;
   return {

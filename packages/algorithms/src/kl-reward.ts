@@ -1,4 +1,4 @@
-/** Takes KL to the reference policy off the rewards. */
+/** Subtracts KL to the reference policy from the rewards. */
 import { ConfigError } from '@saccade/core';
 import type { ScoredGroup, Step } from './algorithm.ts';
 import type { GroupAdvantage, KlEstimate, KlRewardMode } from './choices.ts';
@@ -13,7 +13,7 @@ export interface KlRewardOptions {
 }
 
 /**
- * The step with KL taken off its rewards, and its groups' advantages to match.
+ * The step with KL subtracted from its rewards, and the matching advantages of its groups.
  *
  *   rₜ ← rₜ − klCoefficient·kl(oldLogprobsₜ, refLogprobsₜ);   R ← R − klCoefficient·Σₜ klₜ
  *

@@ -30,9 +30,9 @@ export interface LossParts {
   readonly klCoefficient: number;
   readonly klImportance: boolean;
   readonly entropyCoefficient: number;
-  /** Absent where KL adds up as the surrogate does. */
+  /** Absent if KL has the surrogate's aggregation. */
   readonly klAggregation?: Aggregation;
-  /** Absent where entropy adds up as the surrogate does. */
+  /** Absent if entropy has the surrogate's aggregation. */
   readonly entropyAggregation?: Aggregation;
   readonly value?: ValueTerm;
   /** Inputs the batch must have, and the reason for each. */
@@ -86,7 +86,7 @@ export function lossOf<Floats extends FloatArray>(
   let klSum: number | undefined;
   for (let t = 0; t < N; t++) {
     const share = shares[t] as number;
-    // Masked tokens must not be read: they may hold anything, NaN included.
+    // Masked tokens must not be read: they may hold anything, even NaN.
     if (share === 0) continue;
     const weight = share * (factors[t] as number);
     if (weight !== 0) {
@@ -132,7 +132,7 @@ export function lossOf<Floats extends FloatArray>(
   };
 }
 
-/** Tells what `lossOf` does with each token. */
+/** Explains what `lossOf` does with each token. */
 export function tableOf(parts: LossParts, batch: TokenBatch, counts: GlobalCounts): TokenTable {
   checkBatch(batch, counts, parts.needed);
   const { shares, factors, ratios, clips } = evaluate(parts, batch, counts);

@@ -1,26 +1,27 @@
-/** Codes that say what was done with each token, so that no array holds words. */
+/** Codes for the treatment of each token, so that arrays hold numbers. */
 
-/** What held a token back, by code. */
+/** Names of the bounds that limit a token's ratio, by code. */
 export const clipNames = ['none', 'low', 'high', 'dual', 'region'] as const;
 
+/** The bound that limited a token's ratio, or `none`. See `clip` for their meaning. */
 export type Clip = (typeof clipNames)[number];
 
-/** `low`, `high`: the two bounds of the ratio; `dual`: the dual clip; `region`: a trust region. */
+/** Codes of bounds: `low` and `high` of the ratio, `dual` clip, `region` for a trust region. */
 export const clip = { none: 0, low: 1, high: 2, dual: 3, region: 4 } as const;
 
-/** Bits that `select` gives tokens. */
+/** Bits that `select` sets in a token's mark. */
 export const mark = {
   /** Its entropy is not among the highest: no surrogate loss, no entropy bonus. */
   lowEntropy: 1,
-  /** Its covariance is among those cut out: no surrogate loss. */
+  /** Detached because of its covariance: no surrogate loss. */
   detached: 2,
-  /** Its covariance is among the highest: pulled back towards the old policy. */
+  /** Its covariance is among the highest: it is pulled back to the old policy. */
   penalised: 4,
   /** Its sequence is too far off-policy and its advantage negative: no surrogate loss. */
   offPolicy: 8,
 } as const;
 
-/** Why a token has no surrogate loss, by code. */
+/** Causes of having no surrogate loss, by code. */
 export const maskCauses = [
   'trained',
   'not the policy’s token',
@@ -32,6 +33,7 @@ export const maskCauses = [
   'off-policy',
 ] as const;
 
+/** The cause why a token has no surrogate loss, or `trained`. */
 export type MaskCause = (typeof maskCauses)[number];
 
 export const cause = {

@@ -1,4 +1,4 @@
-/** Looks up the units that settings name. */
+/** Finds the units that settings name. */
 import { ConfigError } from '@saccade/core';
 import * as aggregationCatalog from './aggregations/catalog.ts';
 import type { AlgorithmSettings, TokenBatch } from './algorithm.ts';
@@ -134,7 +134,7 @@ export function correctionOptions(shared: SharedSettings): CorrectionOptions | u
 
 function checkOneCorrection(shared: SharedSettings): void {
   const { ratio, correction, correctionLevel } = shared;
-  // The decoupled ratio keeps it: there a correction acts on top, as a bound of its own.
+  // The decoupled ratio allows it: there a correction is an additional bound.
   if (ratio.startsWith('behaviour')) {
     throw new ConfigError(
       'correction',

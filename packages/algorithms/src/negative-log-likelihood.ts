@@ -2,7 +2,7 @@
 import { expectLength } from '@saccade/core';
 import type { AlgorithmResult, FloatArray, GlobalCounts } from './algorithm.ts';
 
-/** What supervised fine-tuning needs of a batch. */
+/** The inputs of supervised fine-tuning. */
 export interface DemonstrationBatch<Floats extends FloatArray = FloatArray> {
   /** [N] nats, current policy, of the demonstrated tokens. */
   readonly logprobs: Floats;

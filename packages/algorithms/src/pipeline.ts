@@ -1,4 +1,4 @@
-/** Runs the stages of a step in their order, up to where a minibatch is split. */
+/** Runs the stages of a step in order, up to the split of a minibatch. */
 import type {
   Algorithm,
   Correction,
@@ -9,18 +9,18 @@ import type {
 } from './algorithm.ts';
 import { countGlobally } from './counts.ts';
 
-/** A step as `loss` takes it, without the current log-probs. */
+/** The inputs of `loss` for a whole step, without the current policy's outputs. */
 export interface PreparedStep {
   /** The constant fields of a `TokenBatch`; spread it beside `logprobs` and `entropy`. */
   readonly batch: Omit<TokenBatch, 'logprobs' | 'entropy' | 'values' | 'marks'>;
   readonly counts: GlobalCounts;
-  /** Metrics of the correction, where there is one. */
+  /** Metrics of the correction, if there is one. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
 /**
- * Runs `correct`, then `tokenAdvantages` on the tokens that the correction has left, over a whole step,
- * with its weights and the mask from before. If it has left nothing, all advantages are 0.
+ * Runs `correct` over a whole step, then `tokenAdvantages` on the tokens that are left, with the
+ * correction's weights and the mask from before. If no token is left, all advantages are 0.
  *
  * @throws ConfigError naming an input of the step that the algorithm needs
  */
@@ -57,8 +57,8 @@ export function prepareStep(
 }
 
 /**
- * A minibatch with the marks of `select`, and its counts with theirs; both as they are where the
- * algorithm selects nothing. Call it before the minibatch is split, at its current log-probs.
+ * Runs `select` over a minibatch and adds its marks and counts; if the algorithm selects nothing,
+ * both are returned unchanged. Call it at the current log-probs, before the minibatch is split.
  */
 export function selectTokens<Batch extends TokenBatch>(
   algorithm: Algorithm,

@@ -1,4 +1,4 @@
-/** Multiplies factors of which one may have overflowed. */
+/** Multiplies factors, one of which may have overflowed. */
 
 /**
  * a · b, and 0 where either is 0.

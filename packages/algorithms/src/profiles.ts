@@ -1,7 +1,9 @@
-/** The numbers that a paper or a library shares over all its algorithms: epsilons, clamps, counts. */
+/**
+ * The numbers that a paper or a library shares over all its algorithms: epsilons, clamps, counts.
+ */
 import type { AlgorithmSettings } from './algorithm.ts';
 
-/** Formulas as they are printed: no clamps, no epsilons. */
+/** Formulas as printed in the papers: no clamps, no epsilons. */
 export const paperNumbers: AlgorithmSettings = {
   maxLogRatio: 0,
   lengthEpsilon: 0,
@@ -13,10 +15,10 @@ export const paperNumbers: AlgorithmSettings = {
 };
 
 /**
- * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, a group of one keeps its reward.
- * Its trainer divides means over sequences by the whole minibatch, sequences without a token that
- * trains included. Rewards and the KL taken off them are placed before rejection, so that a rejected
- * token loses its share.
+ * verl: log-ratios within ±20, k3 with bounds, 1e-8 on masked means, a group of one keeps its
+ * reward. Its trainer divides means over sequences by the whole minibatch, sequences without a
+ * token that trains included. Rewards and the KL subtracted from them are placed before rejection,
+ * so that a rejected token loses its share.
  */
 export const verlNumbers: AlgorithmSettings = {
   maxLogRatio: 20,

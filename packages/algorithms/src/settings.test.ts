@@ -82,7 +82,7 @@ describe('bad steps and counts', () => {
       new ShapeError('groups must have length 4, got 1.'),
     );
     const back = smallStep({ sequenceOffsets: Int32Array.of(0, 4, 2, 6, 8) });
-    expect(() => dapo.tokenAdvantages(back)).toThrow(/must not fall, but after 4 comes 2/);
+    expect(() => dapo.tokenAdvantages(back)).toThrow(/must not decrease, but after 4 comes 2/);
     expect(() => dapo.loss(batch, { tokens: 0, sequences: 0 })).toThrow(/counts.tokens is 0/);
     const terms = { accuracy: Float64Array.of(1) };
     expect(() => dapo.groupAdvantages({ rewards: Float64Array.of(1, 2), terms })).toThrow(

@@ -1,4 +1,4 @@
-/** The settings every algorithm has: units chosen by name, and what those units read. */
+/** The settings of every algorithm: units chosen by name, and the settings of those units. */
 import { choice, flag, quantity } from '@saccade/core/settings';
 import * as aggregationCatalog from './aggregations/catalog.ts';
 import { importanceWeightSettings } from './corrections/importance-weights.ts';
@@ -12,7 +12,7 @@ import { rewardPlacement } from './token-rewards.ts';
 import type { ValuesOf } from './unit.ts';
 import { unitNames } from './unit-names.ts';
 
-/** A list that is known not to be empty, as zod wants it. */
+/** The type of a non-empty list, which zod requires. */
 function words(names: readonly string[]): readonly [string, ...string[]] {
   const [first = '', ...rest] = names;
   return [first, ...rest];
@@ -35,7 +35,7 @@ const klSettings = {
   }),
   klPlace: choice(['loss', 'reward'], {
     default: 'loss',
-    about: 'Whether KL is added to the loss or taken off the reward.',
+    about: 'Whether KL is added to the loss or subtracted from the reward.',
   }),
   klImportance: flag({
     default: false,
@@ -43,7 +43,7 @@ const klSettings = {
   }),
   klAggregation: choice(words(['loss', ...aggregations]), {
     default: 'loss',
-    about: 'How KL in the loss adds up: as the surrogate does, or otherwise.',
+    about: 'Aggregation of KL in the loss: the same as the surrogate’s ("loss"), or another.',
   }),
 };
 
@@ -57,10 +57,14 @@ const entropySettings = {
   }),
   entropyAggregation: choice(words(['loss', ...aggregations]), {
     default: 'loss',
-    about: 'How entropies add up: as the surrogate does, or otherwise.',
+    about: 'Aggregation of entropies: the same as the surrogate’s ("loss"), or another.',
   }),
 };
 
+/**
+ * The fields that every algorithm has besides its own: ratio, aggregation, KL, entropy, selection
+ * of tokens, correction and rejection. A field has an effect only while its unit is chosen.
+ */
 export const sharedSettings = {
   ratio: choice(words(unitNames(ratioCatalog, 'ratio')), {
     default: 'token',
@@ -70,7 +74,7 @@ export const sharedSettings = {
   ...ratioCatalog.decoupledRatio.settings,
   aggregation: choice(words(aggregations), {
     default: 'token-mean',
-    about: 'How tokens add up to the loss.',
+    about: 'Aggregation of the tokens’ losses.',
   }),
   ...aggregationCatalog.fixedLength.settings,
   ...aggregationCatalog.sequenceMeanTokenMean.settings,
@@ -87,9 +91,10 @@ export const sharedSettings = {
   rewardPlacement,
 };
 
+/** The values of `sharedSettings`. */
 export type SharedSettings = ValuesOf<typeof sharedSettings>;
 
-/** Names of shared settings that have an effect at these values, units' own aside. */
+/** Names of the shared settings that have an effect at these values, without those of units. */
 export function sharedReads(values: SharedSettings): readonly string[] {
   const isKl = values.klCoefficient !== 0;
   const isKlInLoss = isKl && values.klPlace === 'loss';

@@ -1,12 +1,13 @@
-/** Distillation on the teacher's likeliest tokens: forward KL, log-probs in, gradients out. */
+/** Distillation on the teacher's most likely tokens: forward KL, log-probs in, gradients out. */
 import { DataError, expectLength } from '@saccade/core';
 import type { AlgorithmResult, FloatArray, GlobalCounts } from './algorithm.ts';
 import { checkFinite } from './check-inputs.ts';
 
+/** Log-probs of the teacher's K most likely tokens at N positions, row-major as [N, K]. */
 export interface TopKBatch<Floats extends FloatArray = FloatArray> {
-  /** [N·K] nats, current policy, of the teacher's K likeliest tokens at each of N positions. */
+  /** [N·K] nats, current policy. */
   readonly logprobs: Floats;
-  /** [N·K] nats, the teacher's, of the same tokens; constant. */
+  /** [N·K] nats, teacher, of the same tokens; constant. */
   readonly teacherLogprobs: FloatArray;
   /** [N] 1 where a position trains, 0 where it does not. */
   readonly lossMask: FloatArray;
@@ -15,13 +16,15 @@ export interface TopKBatch<Floats extends FloatArray = FloatArray> {
 }
 
 /**
- * Forward KL from the teacher to the policy over the teacher's K likeliest tokens, mean over positions.
+ * Forward KL from the teacher to the policy over the teacher's K most likely tokens, mean over
+ * positions.
  *
  *   L = Σₜ maskₜ · Σ_k p_tk·(ln p_tk − logprobs_tk) / counts.tokens,   p = exp(teacherLogprobs)
  *
  * Hinton et al. 2015, arXiv:1503.02531, at temperature 1; on the policy's own samples: GKD,
- * arXiv:2306.13649. The teacher's probability outside of the K tokens is left out: the sum is a lower
- * bound of a KL plus a constant, and may be below 0 where the policy is surer than the teacher.
+ * arXiv:2306.13649. The teacher's probability outside of the K tokens is left out: the sum is a
+ * lower bound of a KL plus a constant, and may be negative where the policy is more confident than
+ * the teacher.
  *
  * @throws ShapeError if lengths do not fit; DataError naming a log-prob that is not finite
  */

@@ -5,7 +5,7 @@ import type { ValueTerm } from './choices.ts';
 import { LARGEST } from './fields.ts';
 import { owning } from './unit.ts';
 
-/** The value term of a loss, from its settings. */
+/** Makes the value term of a loss from its settings. */
 export const valueTerm = owning(
   {
     valueClip: quantity({
@@ -13,7 +13,7 @@ export const valueTerm = owning(
       max: LARGEST,
       default: 0.5,
       unit: 'return',
-      about: 'Values count as at most this far from the old ones; 0 disables the bound.',
+      about: 'Largest distance of a value from the old one; 0 disables the bound.',
     }),
     valueCoefficient: quantity({
       min: 0,
@@ -29,17 +29,19 @@ export const valueTerm = owning(
   }),
 );
 
+/** Value losses per token, and their derivatives. */
 export interface ValueLoss {
   /** [N] not yet masked or aggregated. */
   readonly losses: Float64Array;
   /** [N] ∂losses/∂values. */
   readonly grads: Float64Array;
-  /** [N] 1 where the clipped value was worse and so was used. */
+  /** [N] 1 where the clipped value had the larger error and so was used. */
   readonly isClipped: Uint8Array;
 }
 
 /**
- * Squared error of the value function. A value beyond the clip from the old value gains nothing.
+ * Squared error of the value function. Moving a value beyond the clip around the old one gains
+ * nothing.
  *
  *   ℓ = ½·max((V − G)², (clip(V, V_old ± valueClip) − G)²)
  *

@@ -1,4 +1,4 @@
-/** Decoding over a cache against attention over the packed row, on one device. */
+/** Compares decoding over a KV cache with attention over the packed row, on one device. */
 import { type DType, randomAt } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { ContractError, firstDifference } from '@saccade/ops/contract';
@@ -6,21 +6,29 @@ import { drawSegments } from './draw-segments.ts';
 import { attention, attentionDecode } from './ops/catalog.ts';
 import { pathTo, planSegments, type SegmentPlan, segmentAt } from './segments.ts';
 
+/** Sizes of a random problem for `checkDecodeMatchesAttention`. */
 export interface DecodeShape {
+  /** Tokens of the packed row; each is also decoded once. */
   readonly T: number;
+  /** Segments of the random forest, at most T. */
   readonly S: number;
+  /** Query heads. */
   readonly H: number;
+  /** Key and value heads; divides H. */
   readonly G: number;
+  /** Size of a head. */
   readonly D: number;
+  /** Keys before its own that a query sees. Default 0: all. */
   readonly window?: number;
 }
 
 /**
- * Checks that decoding a token over the cache gives the bits of attention over the packed row, its
- * log-sum-exp included.
+ * Checks that decoding a token over the cache gives the same bits as attention over the packed row,
+ * in the output and in the log-sum-exp.
  *
- * The tokens of a random forest lie in the cache segment by segment with a slot of NaN after each;
- * every token is decoded as a row that names its ancestors' slots and its own up to itself.
+ * The tokens of a random forest lie in the cache segment by segment, with a slot of NaN after each
+ * segment. Every token is decoded as one row whose spans are its ancestors' slots and its own
+ * segment's up to itself.
  *
  * @throws ContractError if one element differs in a bit
  */

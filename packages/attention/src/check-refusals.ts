@@ -1,10 +1,10 @@
-/** Layouts that a kernel must not follow: segments that are no forest, spans outside the cache. */
+/** Layouts that kernels must refuse: segments that are no forest, spans outside the cache. */
 import { DataError } from '@saccade/core';
 import type { Device, DeviceArray } from '@saccade/ops';
 import { expectError } from '@saccade/ops/contract';
 import { attention, attentionDecode } from './ops/catalog.ts';
 
-/** Of 9 tokens: start, end and parent of each segment. */
+/** Invalid plans of 9 tokens: start, end and parent of each segment. */
 const NO_FORESTS: readonly (readonly [what: string, segments: readonly number[]])[] = [
   ['a gap', [0, 5, -1, 6, 9, -1]],
   ['a segment past the end', [0, 5, -1, 5, 10, -1]],
@@ -17,7 +17,7 @@ const NO_FORESTS: readonly (readonly [what: string, segments: readonly number[]]
   ['a parent below −1', [0, 3, -2, 3, 9, 0]],
 ];
 
-/** Of two rows over a cache of 9 slots: spans, and the offsets of the rows in them. */
+/** Invalid layouts of two rows over a cache of 9 slots: spans, and each row's offset in them. */
 const NO_SPANS: readonly (readonly [
   what: string,
   spans: readonly number[],

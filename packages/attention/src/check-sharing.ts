@@ -1,4 +1,4 @@
-/** What packing promises of attention: a shared prefix is a repeated one, trees are apart. */
+/** Checks of packing: a shared prefix equals a repeated one, and trees do not affect each other. */
 import { type DType, randomAt } from '@saccade/core';
 import type { Device, DeviceArray, Scalars } from '@saccade/ops';
 import { ContractError, expectSame, firstDifference, relativeError } from '@saccade/ops/contract';
@@ -22,8 +22,8 @@ type Results = Readonly<Record<string, ArrayLike<number>>>;
 const GRADIENT_FLOOR = 0.1;
 
 /**
- * Checks that a prefix computed once for a group gives every output, and every log-sum-exp, the bits
- * that it has with the prefix repeated before each response.
+ * Checks that a prefix computed once for a group gives every output, and every log-sum-exp, the
+ * bits that it has with the prefix repeated before each response.
  *
  * @throws ContractError  if one differs in a bit
  */
@@ -78,7 +78,7 @@ export async function checkSharedPrefixGradients(
     const error = relativeError(shared[name], summed, GRADIENT_FLOOR);
     if (error <= tolerance) continue;
     throw new ContractError(
-      `${describe(device, shape, seed, dtype)}: the gradient of ${name} is off the sum over the ` +
+      `${describe(device, shape, seed, dtype)}: the gradient of ${name} differs from the sum over the ` +
         `repeated prefix by ${error.toExponential(2)}, tolerance ${tolerance}. Let a key collect ` +
         'from every sequence that continues it.',
     );

@@ -1,4 +1,4 @@
-/** What the attention ops owe on a device, as plain functions and as named checks. */
+/** The contract of the attention ops on a device, as plain functions and as named checks. */
 import {
   type CheckOptions,
   type DeviceCheck,

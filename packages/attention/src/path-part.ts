@@ -1,13 +1,13 @@
-/** One sequence out of a packed batch: what it would be if it were computed alone. */
+/** Takes one sequence out of a packed batch, as the same problem on its own. */
 import type { Random } from '@saccade/core';
 import type { Dims, Part, Scalars, Values } from '@saccade/ops';
 import { pathTo, segmentAt } from './segments.ts';
 
 /**
- * The tokens of one random segment and of its ancestors, as a problem of their own.
+ * The tokens of one random segment and of its ancestors, as a separate problem.
  *
- * Causal attention gets them as one unbroken sequence or as a chain of segments, at random: both
- * must give what the packed, prefix-sharing layout gives.
+ * Causal attention gets them as one unbroken sequence or as a chain of segments, at random. Both
+ * must give the same as the packed layout with its shared prefixes.
  */
 export function pathPart(inputs: Values, dims: Dims, { causal }: Scalars, random: Random): Part {
   const { H, G, D, S, T } = dims;

@@ -3,7 +3,8 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { Op } from '@saccade/ops';
 import * as catalog from './ops/catalog.ts';
 
+/** Registry of `attention`, `attentionDecode` and `mergeStates`, by op id. */
 export const attentionOps: Registry<Op> = defineRegistry<Op>('op', catalog);
 
-/** The same ops as a list. */
+/** The same ops as a list, for tables of all ops. */
 export const attentionCatalog: readonly Op[] = Object.freeze(Object.values<Op>(catalog));

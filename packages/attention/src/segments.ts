@@ -1,12 +1,16 @@
 /**
- * Segment plans: how many sequences, shared prefixes and trees lie packed in one row of tokens.
+ * Segment plans: the layout of sequences, shared prefixes and trees that are packed in one row of
+ * tokens.
  *
  * Segments tile [0, T) in depth-first pre-order, so the tokens that may see a key k are exactly the
  * interval k ≤ q < kvEnd[k], where kvEnd is the end of the subtree of k's segment.
  */
 import { expectLength, ShapeError } from '@saccade/core';
 
-/** Made once for a micro-batch and used by every layer; its arrays must not be written. */
+/**
+ * The layout of one packed row. Query q sees key k exactly if k ≤ q < kvEnd[k]. A plan is made once
+ * per micro-batch and shared by all layers; do not write to its arrays.
+ */
 export interface SegmentPlan {
   /** T: packed tokens. */
   readonly tokenCount: number;
@@ -14,7 +18,7 @@ export interface SegmentPlan {
   readonly segmentCount: number;
   /** [S, 3]: start, end (exclusive), and the parent's index or −1. The operand of `attention`. */
   readonly segments: Int32Array;
-  /** [T]: where the tokens that may see this one end. */
+  /** [T]: end (exclusive) of the tokens that may see this one. */
   readonly kvEnd: Int32Array;
   /** [T]: the segment of each token. */
   readonly segmentOf: Int32Array;
@@ -24,13 +28,14 @@ export interface SegmentPlan {
   readonly roots: Int32Array;
 }
 
-/** A segment and what continues it. */
+/** A segment and the segments that continue it. */
 export interface SegmentTree {
   /** Tokens of this segment, at least 1. */
   readonly length: number;
   readonly children?: readonly SegmentTree[];
 }
 
+/** Token counts of one GRPO group: a prompt and the responses that continue it. */
 export interface SharedPrefix {
   /** Tokens of the prompt that all responses share. */
   readonly prefixLength: number;
@@ -38,19 +43,19 @@ export interface SharedPrefix {
   readonly responseLengths: readonly number[];
 }
 
-/** Independent sequences one after another: padding-free packing. */
+/** Plans independent sequences, one after another: padding-free packing. */
 export function planVarlen(lengths: readonly number[]): SegmentPlan {
   return planTree(lengths.map((length) => ({ length })));
 }
 
-/** One prompt and its responses, as in a GRPO group: the prompt is there once. */
+/** Plans one prompt and its responses, as in a GRPO group. The prompt is stored once. */
 export function planSharedPrefix({ prefixLength, responseLengths }: SharedPrefix): SegmentPlan {
   const children = responseLengths.map((length) => ({ length }));
   return planTree([{ length: prefixLength, children }]);
 }
 
 /**
- * A forest in depth-first pre-order: several groups, turns that branch, any depth.
+ * Plans a forest in depth-first pre-order: several groups, or turns that branch, at any depth.
  *
  *   planTree([{ length: 5, children: [{ length: 2 }, { length: 3 }] }, { length: 4 }])
  *
@@ -126,7 +131,7 @@ export function planSegments(segments: Int32Array): SegmentPlan {
   });
 }
 
-/** The same plan with other positions, for models that count differently (M-RoPE over images). */
+/** The same plan with other positions, for models whose positions differ (M-RoPE over images). */
 export function withPositions(plan: SegmentPlan, positions: ArrayLike<number>): SegmentPlan {
   expectLength('positions', positions.length, plan.tokenCount);
   return Object.freeze({ ...plan, positions: Int32Array.from(positions) });

@@ -1,11 +1,11 @@
-/** All that the contract asks of this backend: the same list in Node and in a browser. */
+/** The checks of the contract for this backend: the same list in Node and in a browser. */
 import { attentionChecks } from '@saccade/attention/contract';
 import { logprobChecks } from '@saccade/logprob/contract';
 import { type Device, openDevice } from '@saccade/ops';
 import { type DeviceCheck, memoryChecks, type Subject } from '@saccade/ops/contract';
 import { type GpuJsBackendOptions, gpujsBackend } from './index.ts';
 
-/** More than the 16 WebGL contexts that Chromium keeps: one more takes the oldest away. */
+/** More than the 16 WebGL contexts that Chromium keeps; beyond them it drops the oldest. */
 const OPENED = 20;
 
 const comeAndGo: DeviceCheck = {
@@ -14,7 +14,7 @@ const comeAndGo: DeviceCheck = {
   async run({ device, open }) {
     for (let i = 0; i < OPENED; i++) {
       (await open()).dispose();
-      // gpu.js gives a context back in a task of its own.
+      // gpu.js releases a context in a separate task.
       await new Promise((done) => setTimeout(done, 5));
     }
     const array = device.upload('f32', [1], [1]);
@@ -24,9 +24,9 @@ const comeAndGo: DeviceCheck = {
 };
 
 /**
- * The ops of attention and log-probs, of which it has two, without a backward, which it has not.
+ * The ops of attention and log-probs, forward only: the backend has two of them and no backward.
  *
- * @param fuzzCount  random cases of every op beside its fixed ones
+ * @param fuzzCount  random cases of every op besides its fixed ones
  */
 export function contractChecks(fuzzCount: number): readonly DeviceCheck[] {
   const options = { fuzzCount, forwardOnly: true };

@@ -1,4 +1,4 @@
-/** What the mask rule needs of every token, from the segments of a plan. */
+/** Computes the mask rule's bounds of every token from the segments of a plan. */
 
 export interface Forest {
   /** By key token: the first token that may see it if the mask is not causal. */

@@ -33,8 +33,9 @@ import * as catalog from './kernels/catalog.ts';
 import { type GpuJsMode, loadGpuJs } from './load.ts';
 import { GpuJsStages } from './stage-runner.ts';
 
+/** Options of `gpujsBackend`. */
 export interface GpuJsBackendOptions {
-  /** What gpu.js computes with; `auto`, the default, is the best there is here. */
+  /** Where gpu.js computes. `auto`, the default, takes the first mode that works here. */
   readonly mode?: GpuJsMode | 'auto';
 }
 
@@ -43,11 +44,11 @@ const kernels: readonly GpuJsKernel[] = Object.values(catalog);
 /**
  * Opens gpu.js. Launches run at once, inside `dispatch`.
  *
- * It has the forward of `attention` and of `linearLogprob` in float32, and refuses everything else:
- * open the device with a fallback for that.
+ * It has the forward of `attention` and of `linearLogprob` in float32, and refuses everything else,
+ * so open the device with a fallback.
  *
  * @throws MissingError      if gpu.js cannot be loaded
- * @throws ConfigError       if the mode is not one
+ * @throws ConfigError       if there is no such mode
  * @throws UnsupportedError  if the mode cannot run here
  */
 export async function gpujsBackend(options: GpuJsBackendOptions = {}): Promise<Backend> {
@@ -172,7 +173,9 @@ class GpuJsBackend implements Backend {
   }
 }
 
-/** The kernel that runs an op in this direction, else one sentence why there is none. */
+/**
+ * The kernel that runs an op in this direction, or one sentence with the reason why there is none.
+ */
 function findKernel(op: Op, direction: Direction): GpuJsKernel | string {
   const kernel = kernels.find((candidate) => candidate.op === op.id);
   const known = kernels.map((candidate) => candidate.op).join(' and ');

@@ -4,7 +4,9 @@
  */
 import type { Dims, Scalars } from '@saccade/ops';
 
-/** What a stage gives to the next: a texture on a GPU, nested arrays elsewhere. Opaque. */
+/**
+ * The result that a stage passes to the next: a texture on a GPU, nested arrays elsewhere. Opaque.
+ */
 export interface StageResult {
   readonly handle: unknown;
 }
@@ -17,7 +19,7 @@ export type StageArgument = { readonly data: Float32Array; readonly shape: reado
  * reads their text.
  */
 export interface Stage {
-  /** What gpu.js compiles. `this.constants` has the constants. */
+  /** The code that gpu.js compiles; `this.constants` holds the constants. */
   readonly source: string;
   /** Threads along x, y and z. */
   readonly output: readonly number[];
@@ -26,7 +28,7 @@ export interface Stage {
 
 /** Runs stages. Compiled ones are kept by source, output and constants. */
 export interface StageRunner {
-  /** Leaves the result where it is, for arguments of later stages; `release` when it has had them. */
+  /** Keeps the result on the device for later stages. Call `release` after the last of them. */
   keep(stage: Stage, args: readonly (StageArgument | StageResult | number)[]): StageResult;
   release(result: StageResult): void;
   /** The result as one flat array, x fastest; a stage that returns four numbers gives four each. */
@@ -48,9 +50,9 @@ export interface GpuJsKernel {
   readonly op: string;
   /** The signature of the op it was written for, in the grammar of kernels/include/kernel.h. */
   readonly signature: string;
-  /** What is too large, in one sentence with the limit, or `undefined`. */
+  /** One sentence that names what is too large and the limit, or `undefined`. */
   readonly refuse: (dims: Dims) => string | undefined;
-  /** @throws RangeError for what is wrong with the data: one sentence, one remedy */
+  /** @throws RangeError if the data are invalid: one sentence, one remedy */
   readonly forward: (call: GpuJsCall) => void;
 }
 

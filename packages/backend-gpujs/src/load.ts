@@ -1,11 +1,8 @@
-/** Loads gpu.js when it is first wanted, and picks what it computes with. */
+/** Loads gpu.js on first use, and picks its mode. */
 import { ConfigError, MissingError, messageOf, UnsupportedError } from '@saccade/core';
 import type { GPU, Input } from 'gpu.js';
 
-/**
- * What gpu.js runs kernels with. Its WebGPU mode is not among them: `backend-webgpu` is better at
- * that.
- */
+/** The modes of gpu.js that are offered. For WebGPU, use `backend-webgpu`. */
 export type GpuJsMode = 'webgl2' | 'headlessgl' | 'webasm' | 'cpu';
 
 export interface LoadedGpuJs {
@@ -13,7 +10,7 @@ export interface LoadedGpuJs {
   /** An argument made of a flat array and its lengths along x, y and z. */
   readonly Input: typeof Input;
   readonly mode: GpuJsMode;
-  /** For people. */
+  /** The device, for people. */
   readonly description: string;
 }
 
@@ -25,10 +22,10 @@ const LABELS: Readonly<Record<GpuJsMode, string>> = {
 };
 
 /**
- * Opens gpu.js in a mode, or in the best there is: WebGL2, headless WebGL, WebAssembly, JavaScript.
+ * Opens gpu.js in a mode; `auto` tries WebGL2, headless WebGL, WebAssembly and JavaScript in order.
  *
  * @throws MissingError      if gpu.js cannot be loaded
- * @throws ConfigError       if the mode is not one
+ * @throws ConfigError       if there is no such mode
  * @throws UnsupportedError  if the mode cannot run here
  */
 export async function loadGpuJs(wanted: GpuJsMode | 'auto'): Promise<LoadedGpuJs> {
@@ -83,10 +80,10 @@ async function importGpuJs(): Promise<GpuJs> {
 }
 
 /**
- * Runs a kernel of one line, and gives its WebGL context if it has one. The kernel stays: gpu.js
- * gives the context back with the last of its kernels.
+ * Runs a one-line kernel and returns its WebGL context, if it has one. The kernel is kept, because
+ * gpu.js releases the context with the last of its kernels.
  *
- * @throws UnsupportedError if the mode is not what runs, or its numbers are not float32
+ * @throws UnsupportedError if another mode runs, or its numbers are not float32
  */
 function tryOut(gpu: GPU, mode: GpuJsMode): unknown {
   const kernel = gpu.createKernel('function (x) { return x[this.thread.x] + 0.5; }', {
@@ -106,14 +103,14 @@ function tryOut(gpu: GPU, mode: GpuJsMode): unknown {
   return (kernel as { context?: unknown }).context;
 }
 
-/** What gpu.js says of a kernel that has run, beyond its types. */
+/** Fields of a kernel that has run, which gpu.js's types lack. */
 export interface KernelState {
   readonly precision?: string;
-  /** Why it went on in JavaScript, if it did. */
+  /** The reason why it fell back to JavaScript, if it did. */
   readonly fallbackReason?: string | null;
 }
 
-/** What draws, as a WebGL context says it. */
+/** The renderer that a WebGL context reports. */
 function rendererOf(context: unknown): string | undefined {
   if (typeof context !== 'object' || context === null || !('getParameter' in context)) return;
   const gl = context as {

@@ -4,10 +4,10 @@ import { contractChecks, openSubject } from './contract.fixture.ts';
 
 export type { CheckResult } from '@saccade/ops/contract';
 
-/** All fixed cases, and two random ones of every op; in Node there are more. */
+/** All fixed cases, and two random cases of every op; in Node there are more. */
 export const checks = contractChecks(2);
 
-/** What the harness of pages calls `run` with. */
+/** The arguments with which the harness of pages calls `run`. */
 interface PageCall {
   report(result: CheckResult): Promise<void>;
 }

@@ -1,10 +1,10 @@
-/** Runs stages through gpu.js and keeps what it has compiled. */
+/** Runs stages through gpu.js and caches the compiled ones. */
 import { UnsupportedError } from '@saccade/core';
 import type { IKernelRunShortcut } from 'gpu.js';
 import type { Stage, StageArgument, StageResult, StageRunner } from './kernel.ts';
 import type { KernelState, LoadedGpuJs } from './load.ts';
 
-/** Compiled stages kept; each is made for one shape. */
+/** Number of cached stages; each is compiled for one shape. */
 const COMPILED_MOST = 32;
 
 interface Texture {
@@ -13,7 +13,7 @@ interface Texture {
 
 export class GpuJsStages implements StageRunner {
   readonly #library: LoadedGpuJs;
-  /** By what they were made of; the one used last is last. */
+  /** By source, output and constants; the most recently used is last. */
   readonly #compiled = new Map<string, IKernelRunShortcut>();
 
   constructor(library: LoadedGpuJs) {
@@ -37,7 +37,7 @@ export class GpuJsStages implements StageRunner {
     return flat;
   }
 
-  /** Gives back what was compiled, and the WebGL context. */
+  /** Releases the compiled stages and the WebGL context. */
   dispose(): void {
     this.#compiled.clear();
     void this.#library.gpu.destroy();
@@ -55,11 +55,11 @@ export class GpuJsStages implements StageRunner {
       const { data, shape } = argument;
       if (shape.length === 1) return data;
       const lengths = [...shape].reverse() as [number, number, number];
-      // Its types ask for number[], its code for anything with a length.
+      // The types of gpu.js require number[]; its code accepts anything with a length.
       return new this.#library.Input(data as unknown as number[], lengths);
     });
     const result: unknown = kernel(...(given as Parameters<typeof kernel>));
-    // gpu.js goes on in JavaScript where a kernel does not compile; the description would lie.
+    // gpu.js falls back to JavaScript if a kernel does not compile; `description` would be wrong.
     const { fallbackReason } = kernel as unknown as KernelState;
     if (fallbackReason) {
       throw new UnsupportedError(
@@ -81,7 +81,7 @@ export class GpuJsStages implements StageRunner {
         pipeline: isKept,
         immutable: isKept,
       });
-      // gpu.js cuts loops whose bound is not a literal at this number, 1000 if it is not told.
+      // gpu.js ends loops without a literal bound after this many iterations; its default is 1000.
       kernel.setLoopMaxIterations(Math.max(1, ...Object.values(constants)));
     }
     this.#compiled.set(name, kernel);
@@ -101,7 +101,7 @@ function valuesEach(result: unknown, { output }: Stage): number {
   return typeof inner === 'number' ? 1 : (inner as ArrayLike<number>).length;
 }
 
-/** Copies nested arrays in order; gives the place behind the last number. */
+/** Copies nested arrays in order; returns the index behind the last number. */
 function flatten(from: unknown, to: Float32Array, start: number): number {
   if (from instanceof Float32Array) {
     to.set(from, start);

@@ -24,16 +24,16 @@ import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
 import { CudaError, isDriverError, isOutOfMemory } from './cuda-error.ts';
 import { KernelTable } from './kernel-table.ts';
 
-/** Storage types as the addon counts them. */
+/** Storage types by their numbers in the addon. */
 const STORAGES: Readonly<Partial<Record<DType, 0 | 1 | 2>>> = { f32: 0, bf16: 1, f16: 2 };
 
-/** Memory of the runtime, which launches name by its id. */
+/** Memory of the runtime; launches refer to it by id. */
 interface RuntimeMemory {
   readonly id: number;
   readonly sizeBytes: number;
 }
 
-/** A backend on a runtime of the addon, which it closes when it is disposed of. */
+/** A backend on a runtime of the addon, which its `dispose` closes. */
 export class AddonBackend implements Backend {
   readonly name: string;
   readonly description: string;
@@ -42,7 +42,7 @@ export class AddonBackend implements Backend {
   readonly #arguments: Float64Array;
   #runtime: KernelRuntime | undefined;
 
-  /** @param name  as messages call it: `native` */
+  /** @param name  the backend's name in messages: `native` */
   constructor(name: string, runtime: KernelRuntime, description: string) {
     this.name = name;
     this.description = description;
@@ -137,7 +137,7 @@ export class AddonBackend implements Backend {
     try {
       launch();
     } catch (error) {
-      // What is kept for later allocations may be what the kernel's workspace lacks.
+      // The pooled memory may be exactly what the kernel's workspace lacks.
       if (!isOutOfMemory(error) || !this.#memory.releaseFree()) throw launchError(error);
       try {
         launch();
@@ -193,7 +193,7 @@ export class AddonBackend implements Backend {
   }
 }
 
-/** Runs a call of the runtime; what a driver says becomes a typed error. */
+/** Runs a call of the runtime; an error of the driver becomes a `CudaError`. */
 function calling<Result>(call: () => Result): Result {
   try {
     return call();

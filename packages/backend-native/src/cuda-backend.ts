@@ -6,12 +6,13 @@ import { CudaError, isDriverError } from './cuda-error.ts';
 import { openAddon } from './load.ts';
 import { type CudaDevice, cudaLibrary, probeCuda } from './probe-cuda.ts';
 
+/** Options of `cudaBackend`. */
 export interface CudaBackendOptions {
-  /** Which device, as `probeCuda` counts them. Default: the first that can be used. */
+  /** Index of the device in `probeCuda().devices`. Default: the first that can be used. */
   readonly device?: number;
   /**
-   * The same kernels on the processor, in an emulation of CUDA: very slow, never chosen by itself,
-   * and there so that they are tested where no device is.
+   * Runs the same kernels on the CPU, in an emulation of CUDA. Very slow; for tests on machines
+   * without a device. Default false.
    */
   readonly emulated?: boolean;
   /** Fills the kernels' workspaces with NaN before each use; for tests. */
@@ -21,12 +22,12 @@ export interface CudaBackendOptions {
 /**
  * Opens the CUDA backend.
  *
- * Launches are queued on one stream of the device. The same inputs give the same bits on one kind of
- * device. A backend that is given up without `dispose` keeps nothing alive; a read that is waited for
+ * Launches are queued on one stream of the device. The same inputs give the same bits on one model
+ * of device. A backend that is abandoned without `dispose` keeps nothing alive; a pending read
  * keeps the process alive until it is done.
  *
  * @throws MissingError  if there is no library, driver or device, with the reason and the remedy
- * @throws ConfigError   if the device asked for is not usable
+ * @throws ConfigError   if the requested device cannot be used
  * @throws CudaError     if the driver fails
  */
 export function cudaBackend(options: CudaBackendOptions = {}): Backend {

@@ -1,12 +1,12 @@
-/** What a CUDA driver says, as one class. */
+/** Errors of the CUDA driver, as one class. */
 import { SaccadeError } from '@saccade/core';
 import type { DriverError } from '@saccade/native';
 
-/** A call of the driver failed, or the device is lost: the fact in the driver's words, a remedy. */
+/** A call of the driver failed, or the device is lost: the driver's message, and a remedy. */
 export class CudaError extends SaccadeError {
-  /** The driver's name of it: `cudaErrorMemoryAllocation`. */
+  /** The driver's name of the error: `cudaErrorMemoryAllocation`. */
   readonly driver: string;
-  /** Nothing runs on the device any more, and all that it held is gone. */
+  /** True if nothing runs on the device anymore and its memory is lost. */
   readonly isLost: boolean;
 
   constructor(cause: DriverError) {
@@ -16,12 +16,12 @@ export class CudaError extends SaccadeError {
   }
 }
 
-/** Whether the addon threw this for a driver. */
+/** Whether the addon threw this because of a driver's error. */
 export function isDriverError(error: unknown): error is DriverError {
   return error instanceof Error && 'driver' in error && typeof error.driver === 'string';
 }
 
-/** Whether the device had no room for what was asked. */
+/** Whether the device had too little memory. */
 export function isOutOfMemory(error: unknown): boolean {
   return isDriverError(error) && error.driver === 'cudaErrorMemoryAllocation';
 }

@@ -1,4 +1,4 @@
-/** Where the tests of the CUDA backend run: on the processor always, and on a device if there is one. */
+/** Where the tests of the CUDA backend run: always on the CPU, and on a device if there is one. */
 import { type CudaBackendOptions, probeCuda } from './index.ts';
 
 export interface CudaTarget {
@@ -6,12 +6,12 @@ export interface CudaTarget {
   readonly options: CudaBackendOptions;
 }
 
-/** Emulated devices by what they are for; see kernels/cuda/emulator/runtime.cc. */
+/** Emulated devices, by purpose; see kernels/cuda/emulator/runtime.cc. */
 export const EMULATED = { plain: 0, small: 1, breaking: 2, old: 3 } as const;
 
 export const emulation = probeCuda({ emulated: true });
 if (!emulation.available) throw new Error(emulation.message);
-/** Ids of the kernels there are. */
+/** Ids of all kernels. */
 export const kernels: readonly string[] = emulation.kernels;
 
 const real = probeCuda();

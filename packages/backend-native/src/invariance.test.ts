@@ -26,6 +26,9 @@ import { nativeBackend, probeNative } from './index.ts';
 const native = probeNative();
 if (!native.available) throw new Error(native.message);
 
+/** Of N values in blocks of 256: their codes, four in a word, and scales. */
+const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
+
 /** Sizes above every tile, block and chunk of the kernels, with remainders everywhere. */
 const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   adamwStep: [{ dims: { N: 9001, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
@@ -43,6 +46,8 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 33, H: 6, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
     { dims: { N: 33, H: 10, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
   ],
+  axpby: [{ dims: { N: 100_003 }, scalars: { a: 0.1, b: 0.9 } }],
+  dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 30, D: 385 } }],
@@ -67,9 +72,11 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 30, D: 400, V: 300, Q: 4 } },
   ],
   mergeStates: [{ dims: { T: 100, H: 4, D: 72 } }],
+  quantizeBlocks: [{ dims: blocks(100_003) }],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
+  sign: [{ dims: { N: 100_003 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],
 };
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];

@@ -1,4 +1,6 @@
-/** Which kernel of a runtime runs an op, and in what form it takes the op's dims and scalars. */
+/**
+ * Finds the kernel of a runtime that runs an op, and the order in which it takes dims and scalars.
+ */
 import type { KernelRuntime, Storage } from '@saccade/native';
 import { type Direction, formOf, type Op } from '@saccade/ops';
 import { type LaunchedOperand, launchedOperands, signatureOf } from '@saccade/ops/backend';
@@ -10,7 +12,7 @@ export interface KernelBinding {
   readonly axes: readonly string[];
   readonly scalars: readonly string[];
   readonly operands: Readonly<Record<Direction, readonly LaunchedOperand[]>>;
-  /** The types its `stored` operands may have; none where it has no such direction. */
+  /** The types its `stored` operands may have; empty if the kernel lacks the direction. */
   readonly storages: Readonly<Record<Direction, readonly Storage[]>>;
 }
 

@@ -1,24 +1,28 @@
-/** Opens the native addon, or says why this machine cannot and what to do about it. */
+/** Opens the native addon, or explains why it cannot be opened here, with a remedy. */
 import { MissingError } from '@saccade/core';
 import { type Addon, type InstructionSet, type LoadResult, loadAddon } from '@saccade/native';
 
+/** The native addon can be loaded: what this processor and this build offer. */
 export interface NativeAvailable {
   readonly available: true;
-  /** The addon's file. */
+  /** Path of the addon's file. */
   readonly path: string;
-  /** What this processor can run, slowest first; the last is the default. */
+  /** Instruction sets that this processor can run, slowest first; the last is the default. */
   readonly instructionSets: readonly InstructionSet[];
-  /** For tests: runnable, but never chosen by itself. */
+  /** Instruction sets that run in emulation, for tests. They are never chosen by default. */
   readonly emulated: readonly InstructionSet[];
   /** Ids of the kernels built into the addon. */
   readonly kernels: readonly string[];
 }
 
+/** The native addon cannot be loaded, with the reason and the remedy. */
 export interface NativeUnavailable {
   readonly available: false;
+  /** Path that was tried. */
   readonly path: string;
+  /** `wrong-platform`: the file is an addon of another system or processor. */
   readonly reason: 'not-built' | 'wrong-platform' | 'load-failed';
-  /** The fact, then the remedy. */
+  /** The reason and the remedy, in sentences. */
   readonly message: string;
 }
 
@@ -41,14 +45,14 @@ export function probeNative(path?: string): NativeAvailable | NativeUnavailable 
   return { available: true, path: loaded.path, instructionSets, emulated, kernels };
 }
 
-/** @throws MissingError with the reason and the remedy if the addon cannot be opened */
+/** Opens the addon. @throws MissingError with the reason and the remedy if that fails */
 export function openAddon(path?: string): Addon {
   const loaded = loadAddon(path);
   if (loaded.ok) return loaded.addon;
   throw new MissingError(explain(loaded));
 }
 
-/** Why the addon could not be opened: the fact, then the remedy. */
+/** The reason why the addon could not be opened, and the remedy. */
 export function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true }>): string {
   switch (reason) {
     case 'not-built':

@@ -1,19 +1,22 @@
-/** What this machine reaches at most with an instruction set and threads: a kernel's roofline. */
+/** Measures the peaks of this machine for a kernel's roofline: arithmetic and memory bandwidth. */
 import { availableParallelism } from 'node:os';
 import type { InstructionSet, Peaks } from '@saccade/native';
 import { openAddon } from './load.ts';
 
+/** What to measure: an instruction set, a number of threads, and a size of memory. */
 export interface PeakOptions {
-  /** Instruction set; default: the best this processor has. */
+  /** Instruction set. Default: the fastest that this processor has. */
   readonly isa?: InstructionSet;
-  /** Threads that work at once. Default: what the system offers. */
+  /** Threads that work at once. Default: the system's available parallelism. */
   readonly threads?: number;
-  /** Memory read front to back, all threads together: beyond the caches, or inside one. */
+  /**
+   * Bytes read front to back, by all threads together. Choose it beyond the caches, or inside one.
+   */
   readonly sizeBytes: number;
 }
 
 /**
- * Measures multiply-adds in registers and the reading of memory, in about 0.2 s.
+ * Measures the peak rates of multiply-adds in registers and of memory reads, in about 0.2 s.
  *
  * @throws MissingError  if the addon cannot be loaded
  */

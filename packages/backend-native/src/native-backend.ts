@@ -6,20 +6,21 @@ import type { Backend } from '@saccade/ops';
 import { AddonBackend } from './addon-backend.ts';
 import { openAddon } from './load.ts';
 
+/** Options of `nativeBackend`. Only `isa` can change results, and only in their last bits. */
 export interface NativeBackendOptions {
-  /** Threads that compute. Default: what the system offers. */
+  /** Kernel threads, from 1 to 1024. Default: the system's available parallelism. */
   readonly threads?: number;
-  /** Instruction set; `auto` is the best this processor has. Results differ in the last bits. */
+  /** Instruction set; `auto`, the default, is the fastest that this processor has. */
   readonly isa?: 'auto' | InstructionSet;
   /**
-   * Work estimated to take less than this stays on one thread. Default 20: waking another costs 5
-   * to 10. No result depends on it.
+   * Work estimated to take less than this, in µs, stays on one thread. Default 20: waking another
+   * thread costs 5 to 10.
    */
   readonly handOverMicroseconds?: number;
   /**
-   * `queued` (default): launches run in order on a thread of their own, one of the `threads`, while
-   * JavaScript goes on. `blocking`: each runs to its end inside `dispatch` and throws what it
-   * refuses there, which is easier to debug. The results are the same bits.
+   * `queued`, the default: launches run in order on one of the `threads` while JavaScript
+   * continues. `blocking`: each finishes inside `dispatch` and throws its errors there, which is
+   * easier to debug. Results have the same bits.
    */
   readonly launches?: 'queued' | 'blocking';
   /** Fills the kernels' workspaces with NaN before each use; for tests. */
@@ -37,8 +38,8 @@ const LABELS: Readonly<Record<InstructionSet, string>> = {
 /**
  * Opens the native CPU backend.
  *
- * The same inputs give the same bits for any number of threads. A backend that is given up without
- * `dispose` keeps nothing alive; a read that is waited for keeps the process alive until it is done.
+ * The same inputs give the same bits for any number of threads. A backend that is abandoned without
+ * `dispose` keeps nothing alive; a pending read keeps the process alive until it is done.
  *
  * @throws MissingError  if the addon cannot be loaded, with the reason and the remedy
  * @throws ConfigError   if an option is not usable here

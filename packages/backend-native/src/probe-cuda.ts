@@ -1,37 +1,45 @@
-/** Looks for the CUDA library and devices, or says why there are none and what to do about it. */
+/** Finds the CUDA library and its devices, or explains why there are none, with a remedy. */
 import { existsSync } from 'node:fs';
 import { messageOf } from '@saccade/core';
 import { type DeviceInfo, libraryPath, loadAddon } from '@saccade/native';
 import { isDriverError } from './cuda-error.ts';
 import { explain } from './load.ts';
 
+/** A device that the driver reports, usable or not; `obstacle` says why it is not. */
 export interface CudaDevice extends DeviceInfo {
-  /** What `cudaBackend({ device })` takes. */
+  /** Index of the device, as `cudaBackend({ device })` takes it. */
   readonly index: number;
 }
 
+/** At least one CUDA device can be used: the devices, and the kernels of the library. */
 export interface CudaAvailable {
   readonly available: true;
-  /** The library's file. */
+  /** Path of the CUDA library's file. */
   readonly path: string;
-  /** All that the driver offers; at least one can be used. */
+  /** All devices that the driver reports; at least one of them has no `obstacle`. */
   readonly devices: readonly CudaDevice[];
   /** Ids of the kernels in the library. */
   readonly kernels: readonly string[];
 }
 
+/**
+ * No CUDA device can be used. `no-addon`: the Node addon is missing; `not-built`: the CUDA library
+ * is; `load-failed`: the library cannot be opened; `no-driver`: the driver is missing or too old.
+ */
 export interface CudaUnavailable {
   readonly available: false;
+  /** Path of the library that was tried. */
   readonly path: string;
   readonly reason: 'no-addon' | 'not-built' | 'load-failed' | 'no-driver' | 'no-device';
-  /** The fact, then the remedy. */
+  /** The reason and the remedy, in sentences. */
   readonly message: string;
 }
 
+/** Which CUDA library to look at. */
 export interface ProbeCudaOptions {
-  /** The library that runs on the processor; see `cudaBackend`. */
+  /** Probes the library that emulates CUDA on the CPU; see `cudaBackend`. Default false. */
   readonly emulated?: boolean;
-  /** The library's file. Default: the one built beside the addon. */
+  /** Path of the library. Default: the one built beside the addon. */
   readonly path?: string;
 }
 
@@ -78,7 +86,7 @@ export function probeCuda(options: ProbeCudaOptions = {}): CudaAvailable | CudaU
   }
 }
 
-/** Where the library lies, if it was built. */
+/** Path of the library, whether it was built or not. */
 export function cudaLibrary(emulated: boolean): string {
   return libraryPath(emulated ? 'cuda-emulated' : 'cuda');
 }

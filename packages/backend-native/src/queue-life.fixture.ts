@@ -1,4 +1,4 @@
-/** What the addon's backends owe besides the contract of queues: who waits, and who outlives whom. */
+/** Tests of the addon's backends beyond the contract of queues: waits, and lifetimes. */
 import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { add, type Device, type DeviceArray } from '@saccade/ops';
@@ -52,7 +52,7 @@ export function testQueue(open: () => Device, keepBusy: (device: Device) => void
     const sums: Promise<ArrayLike<number>>[] = [];
     const lengths = Array.from({ length: 30 }, (_, round) => 3000 + 1700 * (round % 7));
     for (const length of lengths) {
-      // Other sizes each round: what the round before used is soon more than is worth keeping.
+      // Other sizes each round: the memory of earlier rounds soon exceeds what the pool keeps.
       const x = row(own, length, length);
       const { y } = own.forward(add, { a: x, b: x });
       own.free(x);
@@ -65,11 +65,11 @@ export function testQueue(open: () => Device, keepBusy: (device: Device) => void
   });
 }
 
-/** What processes and workers with an open device do. */
+/** A process or worker with an open device. */
 export interface WorkElsewhere {
   /** The expression that opens a backend: `nativeBackend({ threads: 2 })`. */
   readonly backend: string;
-  /** Side of the products that are queued, and how many. */
+  /** Side and number of the queued products. */
   readonly size: number;
   readonly launches: number;
 }

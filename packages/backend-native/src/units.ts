@@ -1,10 +1,11 @@
-/** The CPU and CUDA backends as a run can choose them by name. */
+/** The CPU and CUDA backends as units: choices of a run by name. */
 import { optionalCount } from '@saccade/core/settings';
 import { defineBackend } from '@saccade/ops/unit';
 import { z } from 'zod';
 import { cudaBackend } from './cuda-backend.ts';
 import { nativeBackend } from './native-backend.ts';
 
+/** The unit of `nativeBackend`. Its setting `threads` changes the speed and no result. */
 export const native = defineBackend({
   name: 'native',
   description: 'Vectorized kernels on the CPU, through the Node addon.',
@@ -19,6 +20,7 @@ export const native = defineBackend({
   open: ({ threads }) => nativeBackend(threads === undefined ? {} : { threads }),
 });
 
+/** The unit of `cudaBackend`, on the first CUDA device that can be used. */
 export const cuda = defineBackend({
   name: 'cuda',
   description: 'CUDA kernels on an NVIDIA GPU, through the Node addon.',

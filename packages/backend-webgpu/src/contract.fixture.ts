@@ -1,4 +1,4 @@
-/** All that the contract asks of this backend: the same list in Node and in a browser. */
+/** The checks of the contract for this backend: the same list in Node and in a browser. */
 import { attentionChecks } from '@saccade/attention/contract';
 import { logprobChecks } from '@saccade/logprob/contract';
 import { type Device, openDevice } from '@saccade/ops';
@@ -14,10 +14,10 @@ import { webgpuBackend } from './index.ts';
 /** Software adapters do some 10⁹ operations per second. */
 const BUSY = { size: 128, launches: 10 };
 
-/** @param fuzzCount  random cases of every op beside its fixed ones */
+/** @param fuzzCount  random cases of every op besides its fixed ones */
 export function contractChecks(fuzzCount: number): readonly DeviceCheck[] {
   return [
-    // 16-bit floats only where the adapter has them, which software adapters do not.
+    // 16-bit floats only if the adapter has them; software adapters do not.
     ...(['f32', 'f16'] as const).flatMap((dtype) => {
       const options = { dtype, fuzzCount };
       return [...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)];

@@ -7,12 +7,12 @@
 const devices = new Set<WeakRef<GPUDevice>>();
 let isListening = false;
 
-/** Sees to the device at the end of the process; without effect in a browser. */
+/** Destroys the device at the end of the process; does nothing in a browser. */
 export function destroyAtExit(device: GPUDevice): void {
   if (typeof process === 'undefined' || typeof process.once !== 'function') return;
   if (!isListening) process.once('exit', destroyAll);
   isListening = true;
-  // Backends that were given up without dispose() are not kept alive by this.
+  // This does not keep backends alive that were abandoned without dispose().
   for (const reference of devices) {
     if (reference.deref() === undefined) devices.delete(reference);
   }

@@ -1,4 +1,4 @@
-/** What goes wrong with a device itself, which it says later than it happens. */
+/** Faults of the device itself, which WebGPU reports later than they happen. */
 import { type SaccadeError, StateError } from '@saccade/core';
 
 export class DeviceFaults {
@@ -12,17 +12,17 @@ export class DeviceFaults {
     void device.lost.then(({ reason, message }) => {
       this.#loss = new StateError(
         `The WebGPU device was lost (${reason}): ${message || 'no reason given'} ` +
-          'What it held is gone. Open another backend and upload again.',
+          'Its memory is gone. Open another backend and upload again.',
       );
     });
   }
 
-  /** Set once the device is lost: nothing runs on it any more. */
+  /** Set once the device is lost: nothing runs on it anymore. */
   get loss(): StateError | undefined {
     return this.#loss;
   }
 
-  /** Runs calls on the device; what it finds wrong with them, the next wait throws. */
+  /** Runs calls on the device. If the device reports an error for them, the next wait throws it. */
   watch<Result>(
     filter: GPUErrorFilter,
     calls: () => Result,
@@ -38,7 +38,7 @@ export class DeviceFaults {
           const error = errorOf(found.message.trim());
           this.#fault ??= { error, isReported: false };
         },
-        // A lost device answers nothing; the loss is told on its own.
+        // A lost device does not answer; the loss is reported separately.
         () => {},
       )
       .finally(() => this.#checks.delete(check));
@@ -46,12 +46,12 @@ export class DeviceFaults {
     return result;
   }
 
-  /** A wait begins: a fault that others have been told of is over. */
+  /** Begins a wait: clears a fault that was already reported. */
   beginWait(): void {
     if (this.#fault?.isReported === true) this.#fault = undefined;
   }
 
-  /** What a wait that ends has to throw. */
+  /** The error that a wait has to throw at its end, if any. */
   async endWait(): Promise<SaccadeError | undefined> {
     await Promise.all(this.#checks);
     if (this.#loss !== undefined) return this.#loss;
@@ -59,7 +59,7 @@ export class DeviceFaults {
     return this.#fault?.error;
   }
 
-  /** The loss, if the device turns out to be lost soon. */
+  /** The loss of the device, if it is reported within 100 ms. */
   async lossSoon(): Promise<StateError | undefined> {
     await Promise.race([this.#device.lost, new Promise((resolve) => setTimeout(resolve, 100))]);
     return this.#loss;

@@ -1,4 +1,6 @@
-/** Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes. */
+/**
+ * Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes.
+ */
 import { mergeStates } from '@saccade/attention';
 import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
 import { compareWithOracle } from '@saccade/ops/contract';
@@ -11,11 +13,19 @@ const probe = await probeForTests();
 vi.setConfig({ testTimeout: 600_000 });
 const ops: readonly Op[] = [...opsCatalog.filter(({ id }) => id !== 'gemm'), mergeStates];
 
+/** Of N values in blocks of 256: their codes, four in a word, and scales. */
+const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
+
 type Cases = Readonly<Record<string, readonly OpCase[]>>;
 
 const EMPTY: Cases = {
   adamwStep: [{ dims: { N: 0, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
   add: [{ dims: { N: 0, D: 5 } }, { dims: { N: 3, D: 0 } }],
+  axpby: [
+    { dims: { N: 0 }, scalars: { a: 0.1, b: 0.9 } },
+    { dims: { N: 0 }, scalars: { b: 0 }, without: ['x'] },
+  ],
+  dequantizeBlocks: [{ dims: blocks(0) }],
   embedding: [
     { dims: { V: 5, D: 8, E: 3, N: 0 } },
     { dims: { V: 5, D: 0, E: 3, N: 4 } },
@@ -33,6 +43,7 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 0, D: 8 } },
     { dims: { T: 3, H: 2, D: 0 } },
   ],
+  quantizeBlocks: [{ dims: blocks(0) }],
   rmsNorm: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   rotary: [
     { dims: { T: 0, H: 2, D: 8, E: 4 } },
@@ -40,24 +51,29 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 2, D: 0, E: 0 } },
   ],
   scatterRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
+  sign: [{ dims: { N: 0 } }],
   swiglu: [{ dims: { N: 0, D: 8 } }],
 };
 
 /** Workgroups that an axis of the second device takes: 65,535 would need arrays of gigabytes. */
 const AXIS = 32;
 
-/** Each asks for more than AXIS workgroups, and not for a multiple of it. */
+/** Each needs more than AXIS workgroups, and not a multiple of it. */
 const FOLDED: Cases = {
   adamwStep: [{ dims: { N: 10_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
   add: [{ dims: { N: 71, D: 129 } }, { dims: { N: 150, D: 132 } }],
+  axpby: [{ dims: { N: 10_003 }, scalars: { a: 0.1, b: 0.9 } }],
+  dequantizeBlocks: [{ dims: blocks(40_003) }],
   embedding: [{ dims: { V: 20, D: 260, E: 10, N: 70 } }],
   gatherRows: [{ dims: { N: 20, D: 260, R: 70 } }],
   gelu: [{ dims: { N: 71, D: 129 } }],
   gradNorm: [{ dims: { N: 280_003, U: 1 } }],
   mergeStates: [{ dims: { T: 201, H: 3, D: 5 } }],
+  quantizeBlocks: [{ dims: blocks(40_003) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],
   rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
   scatterRows: [{ dims: { C: 40, D: 9, N: 70 } }],
+  sign: [{ dims: { N: 10_003 } }],
   swiglu: [{ dims: { N: 71, D: 129 } }],
 };
 

@@ -86,11 +86,11 @@ describe.skipIf(!probe.available)('Executor', () => {
     ['needs the feature subgroups', { subgroups: true }],
     ['has 80000 bytes; this device binds at most 65536', {}, { arrays: {} }],
     [
-      'asks for 100000 × 1 × 1 workgroups; this device runs at most 65535',
+      'needs 100000 × 1 × 1 workgroups; this device runs at most 65535',
       {},
       { workgroups: [100_000, 1, 1] },
     ],
-    ['asks for NaN × 1 × 1 workgroups', {}, { workgroups: [Number.NaN, 1, 1] }],
+    ['needs NaN × 1 × 1 workgroups', {}, { workgroups: [Number.NaN, 1, 1] }],
   ])('refuses what %s', (message, options, rest) => {
     const arrays = rest?.arrays === undefined ? {} : { arrays: { x: array(20_000) } };
     const act = () => run(options, { ...rest, ...arrays });

@@ -17,7 +17,7 @@ export interface ExecutorParts {
   readonly limits: KernelLimits;
 }
 
-/** An array that stands in for another during one dispatch. */
+/** A copy that replaces an array during one dispatch. */
 interface StandIn {
   readonly original: MemoryArray;
   readonly copy: MemoryArray;
@@ -67,7 +67,7 @@ export class Executor {
     if (!(array instanceof MemoryArray)) {
       throw new StateError(`${where} is not given. Bind all arrays that the shader declares.`);
     }
-    // Words may be looked at in another way, to write the bits of an infinity say.
+    // Words may be viewed as another type, for example to write the bits of an infinity.
     const isWord = stored === 'u32' || stored === 'i32';
     if (isWord ? array.storage === 'f16' : array.storage !== stored) {
       throw new StateError(`${where} is ${array.storage}, declared ${stored}. Make them equal.`);
@@ -103,7 +103,7 @@ export class Executor {
     const isRunnable = (count: number) => Number.isInteger(count) && count > 0 && count <= most;
     if (workgroups.every(isRunnable)) return;
     throw new UnsupportedError(
-      `${op}: the shader "${shader.name}" asks for ${workgroups.join(' × ')} workgroups; this ` +
+      `${op}: the shader "${shader.name}" needs ${workgroups.join(' × ')} workgroups; this ` +
         `device runs at most ${most} along an axis. Use smaller arrays or another backend.`,
     );
   }
@@ -138,8 +138,8 @@ export class Executor {
   }
 
   /**
-   * A buffer that a dispatch writes may be bound once only. Other arrays that lie in it are copied
-   * before, and if they are written, copied back after.
+   * A buffer that a dispatch writes may be bound only once. Other arrays in it are copied before
+   * the dispatch and, if they are written, copied back after it.
    */
   #standIns(
     op: string,

@@ -1,16 +1,16 @@
-/** What kernels find wrong with their data: a record on the device, and sentences here. */
+/** Invalid data that kernels find: a record on the device, and its sentences here. */
 import { DataError } from '@saccade/core';
 import type { GpuMemory } from './gpu-memory.ts';
 
-/** A launch that may fail, kept until a wait has shown that it did not. */
+/** A launch that may fail, kept until a wait shows that it did not. */
 interface Origin {
   readonly op: string;
   readonly sentences: readonly string[];
-  /** Numbers of the pass, for sentences that name them. */
+  /** Numbers of the pass, for the sentences that contain them. */
   readonly numbers: Readonly<Record<string, number>>;
 }
 
-/** Passes remembered at most by one who never waits. */
+/** Most passes remembered if the program never waits. */
 const ORIGINS_KEPT = 1 << 16;
 
 export class Failures {
@@ -18,7 +18,7 @@ export class Failures {
   readonly #queue: GPUQueue;
   readonly #origins = new Map<number, Origin>();
   #latest = 0;
-  /** Counts the failures reported, so that one which several waits see is taken back once. */
+  /** Counts reported failures, so that one that several waits see is cleared once. */
   #reported = 0;
 
   constructor(record: GpuMemory, queue: GPUQueue) {
@@ -26,12 +26,12 @@ export class Failures {
     this.#queue = queue;
   }
 
-  /** What a wait must remember of the moment it is queued. */
+  /** The state at the time a wait is queued. */
   mark(): { readonly latest: number; readonly reported: number } {
     return { latest: this.#latest, reported: this.#reported };
   }
 
-  /** The number a pass gives its failures. */
+  /** The number under which a pass reports its failures. */
   add(op: string, sentences: readonly string[], numbers: Readonly<Record<string, number>>): number {
     const launch = ++this.#latest;
     this.#origins.set(launch, { op, sentences, numbers });
@@ -45,9 +45,9 @@ export class Failures {
   }
 
   /**
-   * Reads the record as it was when a wait was queued.
+   * Reads the record as of the time a wait was queued.
    *
-   * @returns the failure, if there was one; it is taken back, and launches queued from now on report anew
+   * @returns  the failure, if there was one; it is cleared, so that later launches can report again
    */
   check(
     words: Uint32Array,

@@ -1,34 +1,37 @@
 /// <reference types="@webgpu/types" preserve="true" />
-/** Where WebGPU comes from: the browser, or Dawn in Node. */
+/** Finds WebGPU: the browser's, or Dawn's in Node. */
 import { MissingError, messageOf } from '@saccade/core';
 import { destroyAtExit } from './destroy-at-exit.ts';
 
+/** WebGPU is available: the adapter that `webgpuBackend` would use, and what it offers. */
 export interface WebGpuAvailable {
   readonly available: true;
   /** The adapter, for people: `nvidia, NVIDIA H200`. */
   readonly description: string;
-  /** Whether a processor plays the GPU. */
+  /** Whether the adapter runs on the CPU, as SwiftShader does. */
   readonly isSoftware: boolean;
+  /** All features of the adapter, sorted, by their names in WebGPU. */
   readonly features: readonly string[];
-  /** The adapter's limits that kernels choose by. */
+  /** The adapter's limits that kernels depend on, by their names in WebGPU. */
   readonly limits: Readonly<Record<string, number>>;
 }
 
+/** WebGPU cannot be used here, with the reason and the remedy. */
 export interface WebGpuUnavailable {
   readonly available: false;
-  /** What is missing and how to get it. */
+  /** The reason and the remedy, in sentences. */
   readonly message: string;
 }
 
-/** What a device is asked for with. */
+/** How to find a device. */
 export interface DeviceRequest {
-  /** WebGPU's entry point. Default: the browser's, in Node Dawn's. */
+  /** WebGPU's entry point. Default: the browser's, or Dawn's in Node. */
   readonly gpu?: GPU;
   readonly adapter?: GPUAdapter;
   readonly powerPreference?: GPUPowerPreference;
 }
 
-/** Limits that more of is better; requested as high as the adapter has them. */
+/** Limits that are requested as high as the adapter has them. */
 const REQUESTED_LIMITS = [
   'maxBufferSize',
   'maxStorageBufferBindingSize',
@@ -41,14 +44,14 @@ const REQUESTED_LIMITS = [
   'maxComputeWorkgroupsPerDimension',
 ] as const;
 
-/** Matrices of subgroups: not yet in WebGPU, and in Dawn behind a flag. */
+/** Matrices of subgroups: not yet in WebGPU; behind a flag in Dawn. */
 export const MATRIX_FEATURE: 'chromium-experimental-subgroup-matrix' =
   'chromium-experimental-subgroup-matrix';
 
-/** Features that kernels use where they are. */
+/** Features that kernels use if the adapter has them. */
 const REQUESTED_FEATURES: readonly string[] = ['subgroups', 'shader-f16', MATRIX_FEATURE];
 
-/** Dawn's entry point in Node. A backend must hold it for as long as it lives. */
+/** Dawn's entry point in Node. A backend must hold a reference to it. */
 let dawn: Promise<GPU> | undefined;
 
 /**
@@ -69,7 +72,7 @@ export async function findGpu(): Promise<GPU> {
   return dawn;
 }
 
-/** The best adapter a power preference gets. */
+/** The adapter for a power preference. */
 export async function findAdapter(
   gpu: GPU,
   powerPreference: GPUPowerPreference | undefined,
@@ -84,7 +87,7 @@ export async function findAdapter(
   );
 }
 
-/** Says what WebGPU offers here; never throws. */
+/** Reports what WebGPU offers here; never throws. */
 export async function probeWebGpu(
   options: Omit<DeviceRequest, 'adapter'> = {},
 ): Promise<WebGpuAvailable | WebGpuUnavailable> {
@@ -103,12 +106,12 @@ export async function probeWebGpu(
   }
 }
 
-/** The features to ask of an adapter. The types know only those that are in WebGPU. */
+/** The features to request from an adapter. The types contain only those of the WebGPU standard. */
 export const availableFeatures = (features: ReadonlySet<string>): readonly GPUFeatureName[] =>
   REQUESTED_FEATURES.filter((name) => features.has(name)) as readonly GPUFeatureName[];
 
 /**
- * A device with all the limits and features of its adapter that kernels use.
+ * Requests a device with all limits and features of its adapter that kernels use.
  *
  * @throws MissingError  with the reason and the remedy
  */
@@ -134,14 +137,14 @@ export async function requestDevice(
   } catch (error) {
     throw new MissingError(
       `The adapter (${describeAdapter(info)}) gives no device: ${messageOf(error)}. ` +
-        'Ask for a fresh adapter; each gives one device.',
+        'Request a new adapter; each gives one device.',
       { cause: error },
     );
   }
 }
 
 export function describeAdapter(info: GPUAdapterInfo): string {
-  // Browsers keep the model to themselves; the architecture they tell.
+  // Browsers hide the model but report the architecture.
   const { vendor, device, architecture, description } = info;
   const parts = [vendor, device || architecture, description].filter((part) => part !== '');
   return parts.join(', ') || 'an adapter that does not say its name';
@@ -149,7 +152,7 @@ export function describeAdapter(info: GPUAdapterInfo): string {
 
 /** Dawn's entry point, opened with its flags: `backend=null`, `adapter=…`. */
 export async function openDawn(flags: readonly string[]): Promise<GPU> {
-  // A name in a variable keeps bundlers for browsers from following it.
+  // With the name in a variable, bundlers for browsers do not follow the import.
   const name = 'webgpu';
   let module: { create(flags: readonly string[]): GPU };
   try {

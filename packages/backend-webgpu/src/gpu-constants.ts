@@ -1,5 +1,5 @@
 /// <reference types="@webgpu/types" preserve="true" />
-/** Flags of the WebGPU specification, which Node has no globals for. */
+/** Flags of the WebGPU specification, for which Node has no globals. */
 
 export const BufferUsage = {
   mapRead: 0x0001,
@@ -13,5 +13,5 @@ export const MAP_READ = 0x0001;
 
 export const COMPUTE_STAGE = 0x4;
 
-/** What a binding's offset is a multiple of on every device. */
+/** Alignment of a binding's offset that suffices on every device, in bytes. */
 export const BINDING_ALIGNMENT = 256;

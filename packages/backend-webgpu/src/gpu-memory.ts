@@ -5,7 +5,7 @@ import type { DeviceFaults } from './device-faults.ts';
 import { BufferUsage } from './gpu-constants.ts';
 
 export interface GpuMemory extends Allocation {
-  /** Never used twice, so that bind groups may be kept by it. */
+  /** Never reused, so that bind groups can be cached by it. */
   readonly id: number;
   readonly buffer: GPUBuffer;
 }
@@ -21,7 +21,7 @@ export class GpuBuffers implements MemorySource<GpuMemory> {
   readonly #usage: number;
   readonly #beforeRelease: (memory: GpuMemory) => void;
   readonly #held = new Set<GpuMemory>();
-  /** Memory that the device turned out not to have. */
+  /** Memory that the device failed to allocate. */
   readonly #absent = new WeakSet<GpuMemory>();
   #heldBytes = 0;
   #nextId = 0;
@@ -77,7 +77,7 @@ export class GpuBuffers implements MemorySource<GpuMemory> {
   }
 }
 
-/** The most bytes a buffer may have, in whole vectors. */
+/** The most bytes of a buffer, in whole vectors. */
 export function largestBuffer({ limits }: GPUDevice): number {
   return limits.maxBufferSize - (limits.maxBufferSize % 16);
 }

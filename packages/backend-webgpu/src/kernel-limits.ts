@@ -1,4 +1,4 @@
-/** What a device offers to kernels, and the options that make it offer less. */
+/** The limits of a device that kernels depend on, and options that lower them. */
 import { ConfigError, UnsupportedError } from '@saccade/core';
 import {
   type KernelLimits,
@@ -9,35 +9,37 @@ import {
 import { MATRIX_FEATURE } from './find-gpu.ts';
 
 export interface LimitOptions {
-  /** False: kernels run without subgroups even where the device has them. */
+  /** False: kernels run without subgroups even if the device has them. */
   readonly subgroups?: boolean;
   /** Bytes of workgroup memory kernels may use, at most what the device has. */
   readonly workgroupBytes?: number;
-  /** Bytes of one binding, at most what the device has; bigger arrays are bound in slices. */
+  /** Bytes of one binding, at most what the device has; larger arrays are bound in slices. */
   readonly bindingBytes?: number;
   /** Rows of the tiles of matrix products. Default: by the shape. The bits are the same. */
   readonly tileRows?: TileRows;
-  /** Whether kernels choose as for an adapter that runs on the CPU. Default: by the adapter. */
+  /** Whether kernels treat the adapter as one that runs on the CPU. Default: by the adapter. */
   readonly isSoftware?: boolean;
   /**
-   * True: products of float16 use the device's matrix units, an experimental feature. They sum in
-   * an order of their own. Default: false.
+   * True: products of float16 use the device's matrix units, an experimental feature. Their order
+   * of summation differs. Default: false.
    */
   readonly matrixUnits?: boolean;
 }
 
 /**
- * Sums in a fixed order take chunks that are bound whole: 8192 numbers of a norm, 64 rows of a
+ * Sums in a fixed order need chunks that are bound whole: 8192 numbers of a norm, 64 rows of a
  * weight's gradient. Every device binds 128 MiB; less than this is refused before anything runs.
  */
 const LEAST_BOUND = 65_536;
 
-/** Bindings begin at multiples of 256 bytes: what an array may lose of the device's limit. */
+/**
+ * Bindings begin at multiples of 256 bytes, so an array may lose that much of the device's limit.
+ */
 const LOST_TO_ALIGNMENT = 512;
 
 /**
- * @throws ConfigError       if an option asks for more than the device has, or too little to work
- * @throws UnsupportedError  if matrix units are asked for and cannot be used
+ * @throws ConfigError       if an option exceeds the device's limit, or is too small to work
+ * @throws UnsupportedError  if matrix units are requested and cannot be used
  */
 export function kernelLimits(
   device: GPUDevice,
@@ -74,12 +76,12 @@ export function kernelLimits(
   };
 }
 
-/** Adapters say so since 2025; before, by name. */
+/** Adapters report it since 2025; before, it is known by name. */
 function isSoftware({ isFallbackAdapter, architecture, description }: GPUAdapterInfo): boolean {
   return isFallbackAdapter || /swiftshader|llvmpipe/i.test(`${architecture} ${description}`);
 }
 
-/** What an adapter says of its matrix units, `adapterInfo.subgroupMatrixConfigs` in Dawn. */
+/** The matrix units that an adapter reports, `adapterInfo.subgroupMatrixConfigs` in Dawn. */
 interface MatrixConfig {
   readonly componentType: string;
   readonly resultComponentType: string;
@@ -112,7 +114,7 @@ function matrixUnit(
     return refuse(
       `they need ${MATRIX_BYTES} bytes of workgroup memory, this device has ` +
         `${limits.maxComputeWorkgroupStorageSize}`,
-      'Ask for more with the device',
+      'Request more with the device',
     );
   }
   if ((info.subgroupMaxSize ?? Infinity) > MATRIX_SUBGROUP) {

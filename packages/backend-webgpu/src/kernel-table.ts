@@ -1,4 +1,4 @@
-/** Which kernel runs an op, and in what form it takes the op's operands. */
+/** Finds the kernel that runs an op, and the names under which it takes the op's operands. */
 import type { Direction, Op } from '@saccade/ops';
 import { type LaunchedOperand, launchedOperands, signatureOf } from '@saccade/ops/backend';
 import { type WebGpuKernel, webGpuKernels } from '@saccade/webgpu-kernels';
@@ -9,7 +9,7 @@ export interface KernelBinding {
 }
 
 export interface KernelOperand extends LaunchedOperand {
-  /** As the kernel calls it: `x`, `dX`. */
+  /** Its name in the kernel: `x`, `dX`. */
   readonly array: string;
 }
 

@@ -1,4 +1,4 @@
-/** An array of a launch as kernels see it: a run of elements in a buffer. */
+/** An array of a launch as kernels see it: contiguous elements of a buffer. */
 import { ShapeError } from '@saccade/core';
 import type { GpuArray, Storage } from '@saccade/webgpu-kernels';
 import { BINDING_ALIGNMENT } from './gpu-constants.ts';
@@ -10,7 +10,7 @@ export class MemoryArray implements GpuArray {
   readonly length: number;
   /** Index of the first element, counted from the start of the memory. */
   readonly first: number;
-  /** What it is a part of, for messages; absent for scratch memory. */
+  /** The operand it belongs to, for messages; absent for scratch memory. */
   readonly label: string | undefined;
 
   constructor(memory: GpuMemory, storage: Storage, first: number, length: number, label?: string) {
@@ -48,7 +48,7 @@ export class MemoryArray implements GpuArray {
   }
 }
 
-/** What is bound for an array: bytes of the buffer, and where in them the array begins. */
+/** The binding of an array: a range of the buffer's bytes, and where in it the array begins. */
 export interface Binding {
   readonly memory: GpuMemory;
   readonly offset: number;
@@ -58,7 +58,7 @@ export interface Binding {
 }
 
 /**
- * The binding of an array. All of a buffer is bound where the device allows it, so that arrays
+ * The binding of an array. The whole buffer is bound if the device allows it, so that arrays
  * in it share bind groups.
  *
  * @param limit  bytes that may be bound at once
@@ -67,7 +67,7 @@ export function bindingOf(array: MemoryArray, limit: number): Binding {
   const { memory, first, elementBytes } = array;
   if (memory.sizeBytes <= limit) return { memory, offset: 0, size: memory.sizeBytes, first };
   const start = array.startBytes - (array.startBytes % BINDING_ALIGNMENT);
-  // An array without elements may begin where the memory ends.
+  // An empty array may begin where the memory ends.
   const offset = start < memory.sizeBytes ? start : 0;
   const end = Math.min(memory.sizeBytes, Math.ceil(array.endBytes / 16) * 16);
   const size = Math.max(16, end - offset);

@@ -7,7 +7,7 @@ export type { CheckResult } from '@saccade/ops/contract';
 /** All fixed cases, and one random case of every op; in Node there are more. */
 export const checks = contractChecks(1);
 
-/** What the harness of pages calls `run` with. */
+/** The arguments with which the harness of pages calls `run`. */
 interface PageCall {
   report(result: CheckResult): Promise<void>;
 }

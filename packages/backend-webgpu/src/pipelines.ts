@@ -12,10 +12,10 @@ import {
   uniformMembers,
 } from './shader-text.ts';
 
-/** Bytes of the numbers of one dispatch: the distance that dynamic offsets keep. */
+/** Bytes of the numbers of one dispatch: the distance of dynamic offsets. */
 export const SLOT_BYTES = 256;
 
-/** Bind groups kept at most; a training step uses some hundreds over and over. */
+/** Most cached bind groups; a training step reuses some hundreds of them. */
 const GROUPS_KEPT = 8192;
 
 export interface CompiledShader {
@@ -24,7 +24,9 @@ export interface CompiledShader {
   readonly pipeline: GPUComputePipeline;
   readonly layout: GPUBindGroupLayout;
   readonly arrays: readonly DeclaredArray[];
-  /** Kind of every number, in order of the uniform's members, first elements and launch included. */
+  /**
+   * Kind of every number, in order of the uniform's members, first elements and launch included.
+   */
   readonly numbers: readonly (readonly [name: string, kind: 'u32' | 'i32' | 'f32'])[];
 }
 
@@ -44,7 +46,7 @@ export class Pipelines {
   }
 
   /**
-   * @throws UnsupportedError  if the device lacks a feature or the shader passes a limit
+   * @throws UnsupportedError  if the device lacks a feature or the shader exceeds a limit
    */
   compile(shader: Shader, storage: 'f32' | 'f16'): CompiledShader {
     let variants = this.#byShader.get(shader);
@@ -90,7 +92,7 @@ export class Pipelines {
     return group;
   }
 
-  /** Drops bind groups, some of which hold memory that goes. */
+  /** Drops all bind groups, because some refer to memory that is being freed. */
   forgetGroups(): void {
     this.#groups.clear();
   }

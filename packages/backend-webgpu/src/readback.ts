@@ -33,7 +33,7 @@ export class Readback {
   /**
    * Queues the copies at once and resolves when they are here.
    *
-   * @param span  nothing where only the end of the queue is waited for
+   * @param span  absent if only the end of the queue is awaited
    * @throws DataError  the first failure of the launches before it
    */
   async read(span: Span | undefined): Promise<Uint8Array<ArrayBuffer>> {
@@ -58,7 +58,7 @@ export class Readback {
     const bytes = new Uint8Array(wholeBytes);
     const words = new Uint32Array(FAILURE_RECORD_BYTES / 4);
     try {
-      // All are waited for, so that none is mapped when it is used again.
+      // All are awaited, so that none is still mapped when it is reused.
       const mapped = await Promise.allSettled(
         pieces.map(({ memory, sizeBytes }) =>
           memory.buffer.mapAsync(MAP_READ, 0, FAILURE_RECORD_BYTES + sizeBytes),
@@ -81,7 +81,7 @@ export class Readback {
     return bytes;
   }
 
-  /** What is held to read through; nobody's arrays. */
+  /** Bytes of the staging buffers; no array's memory is among them. */
   get use(): MemoryUse {
     return this.#staging.use;
   }

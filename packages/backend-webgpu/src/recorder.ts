@@ -9,8 +9,8 @@ import type { GpuMemory } from './gpu-memory.ts';
 import { type CompiledShader, SLOT_BYTES } from './pipelines.ts';
 
 /**
- * Dispatches of a batch at most: enough that a submit costs little per dispatch, few enough that
- * the device does not wait for JavaScript.
+ * Most dispatches of a batch: enough that a submit costs little per dispatch, few enough that the
+ * device does not wait for JavaScript.
  */
 const BATCH = 64;
 
@@ -84,7 +84,7 @@ export class Recorder {
     encoder.copyBufferToBuffer(from, fromOffset, to, toOffset, sizeBytes);
   }
 
-  /** Says that what is recorded next uses this memory, besides what `dispatch` binds. */
+  /** Declares that the next recorded work uses this memory, besides what `dispatch` binds. */
   use(memory: GpuMemory): void {
     this.#used.add(memory);
   }
@@ -105,7 +105,7 @@ export class Recorder {
     this.#faults.watch(
       'validation',
       () => {
-        // In queue order: the batch before has read its numbers by the time these arrive.
+        // In queue order: the previous batch has read its numbers by the time these arrive.
         queue.writeBuffer(this.uniforms, 0, this.#slots, 0, this.#count * SLOT_BYTES);
         queue.submit([encoder.finish()]);
       },

@@ -1,6 +1,6 @@
 /**
- * The WGSL of a shader: the declared arrays and numbers become bindings and accessors, and behind
- * them comes the body.
+ * The WGSL of a shader: the declared arrays and numbers become bindings and accessors, followed by
+ * the body.
  *
  * Binding 0 holds the numbers in the order declared, then for each array the index of its first
  * element: bindings start at multiples of 256 bytes, arrays anywhere. Bindings 1, 2, … are the
@@ -10,15 +10,15 @@ import { StateError } from '@saccade/core';
 import type { Shader } from '@saccade/webgpu-kernels';
 
 /**
- * The number of a subgroup is uniform in it, but the compiler does not follow it through `Place`:
- * bodies must see to it that a subgroup stays together.
+ * The number of a subgroup is uniform within it, but the compiler cannot prove it through `Place`,
+ * so bodies themselves must keep a subgroup together.
  */
 const MATRIX_DIRECTIVES = [
   'enable chromium_experimental_subgroup_matrix;',
   'diagnostic(off, chromium.subgroup_matrix_uniformity);',
 ];
 
-/** What an array's declaration says. */
+/** The declaration of an array, parsed. */
 export interface DeclaredArray {
   readonly name: string;
   readonly isWritten: boolean;
@@ -31,7 +31,7 @@ export interface DeclaredArray {
 /** Name of the function that the device starts. */
 export const ENTRY_POINT = 'startShader';
 
-/** Names the numbers of a failure's launch are told apart by. */
+/** The name of the number that identifies a failure's launch. */
 const LAUNCH_NUMBER = 'launchNumber';
 
 /** Bytes of the record of failures: count, launch, sentence, index, value, and room. */
@@ -112,7 +112,9 @@ function accessors({ name, isWritten, stored, width }: DeclaredArray, position: 
   return lines.join('\n');
 }
 
-/** The first failure since the record was last read wins; the count says that there was one. */
+/**
+ * The record keeps the first failure since it was last read; the count shows that there was one.
+ */
 function failureText(binding: number): string {
   return `struct Failures { count: atomic<u32>, launch: u32, sentence: u32, index: u32, value: i32 }
 @group(0) @binding(${binding}) var<storage, read_write> failures: Failures;

@@ -1,4 +1,4 @@
-/** Devices that this package's tests look into. */
+/** Devices that this package's tests can inspect. */
 import { availableFeatures, findAdapter, findGpu, openDawn } from './find-gpu.ts';
 
 export interface TestDevice {
@@ -11,9 +11,9 @@ export interface TestDevice {
 }
 
 /**
- * A device of its own, watched.
+ * Opens a separate device and watches it.
  *
- * @param limits  said instead of the device's own
+ * @param limits  reported instead of the device's own
  */
 export async function openTestDevice(
   limits: Readonly<Record<string, number>> = {},
@@ -70,7 +70,9 @@ export async function openTestDevice(
   };
 }
 
-/** Dawn's null device, which compiles and checks everything and runs nothing; absent without Dawn. */
+/**
+ * Dawn's null device, which compiles and checks everything and runs nothing; absent without Dawn.
+ */
 export async function openNullGpu(flags: readonly string[] = []): Promise<GPU | undefined> {
   try {
     return await openDawn(['backend=null', ...flags]);

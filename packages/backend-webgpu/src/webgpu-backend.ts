@@ -36,8 +36,9 @@ import { Recorder } from './recorder.ts';
 import { FAILURE_RECORD_BYTES } from './shader-text.ts';
 import { poisonPasses, splitWrite } from './write-bytes.ts';
 
+/** Options of `webgpuBackend`: which device, and limits below the device's own. */
 export interface WebGpuBackendOptions extends DeviceRequest, LimitOptions {
-  /** A device to work on, which stays the caller's; its limits and features are what they are. */
+  /** A device to use as it is. The caller owns it; `dispose` does not destroy it. */
   readonly device?: GPUDevice;
   /** Fills the kernels' workspaces with NaN before each use; for tests. */
   readonly poisonWorkspaces?: boolean;
@@ -46,8 +47,8 @@ export interface WebGpuBackendOptions extends DeviceRequest, LimitOptions {
 /**
  * Opens the WebGPU backend.
  *
- * Launches are recorded and run when something is read, or enough of them wait. On one device the
- * same inputs give the same bits, whatever stands beside them in the batch.
+ * Launches are recorded, and run when something is read or enough of them are waiting. On one
+ * device the same inputs give the same bits, whatever else is in the batch.
  *
  * @throws MissingError  if there is no WebGPU or no adapter, with the reason and the remedy
  * @throws ConfigError   if an option is not usable here
@@ -67,7 +68,7 @@ export async function webgpuBackend(options: WebGpuBackendOptions = {}): Promise
   }
 }
 
-/** Dawn goes when nobody holds its entry point: a backend holds its own. */
+/** Dawn shuts down once its entry point is collected, so every backend keeps a reference. */
 const entryPoints = new WeakMap<Backend, GPU>();
 
 class WebGpuBackend implements Backend {
@@ -106,7 +107,7 @@ class WebGpuBackend implements Backend {
       pipelines.forgetGroups();
     });
     this.#memory = new PooledMemory('webgpu', this.#buffers);
-    // A buffer of its own, zero at first; the pool's may hold anything.
+    // A separate buffer, initially zero; those of the pool may hold anything.
     const failures = new Failures(this.#buffers.allocate(FAILURE_RECORD_BYTES), device.queue);
     this.#executor = new Executor({
       memory: this.#memory,
@@ -139,7 +140,7 @@ class WebGpuBackend implements Backend {
           `got ${data.byteLength}. Pass an array of the view's type and length.`,
       );
     }
-    // What is recorded comes first, where it is about the same memory.
+    // Recorded work that uses the same memory must run first.
     if (this.#recorder.isPending(memory)) this.#recorder.submit();
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const { start, body, patches } = splitWrite(memory, view.offsetBytes, bytes);
@@ -245,7 +246,7 @@ class WebGpuBackend implements Backend {
     if (this.#isOwner) this.#device.destroy();
   }
 
-  /** What is wrong with the operands' types, in one sentence, or `undefined`. */
+  /** One sentence with what is wrong with the operands' types, or `undefined`. */
   #refuse(
     { operands }: KernelBinding,
     direction: Direction,
@@ -304,7 +305,7 @@ class WebGpuBackend implements Backend {
     throw (
       loss ??
       new StateError(
-        `The WebGPU device gave nothing back: ${messageOf(outcome.error)}. Open another backend.`,
+        `The WebGPU device returned nothing: ${messageOf(outcome.error)}. Open another backend.`,
       )
     );
   }
@@ -326,7 +327,7 @@ class WebGpuBackend implements Backend {
   }
 }
 
-/** The passes of a launch; what a kernel refuses in words is a fault of the data. */
+/** The passes of a launch; a RangeError of the kernel becomes a DataError. */
 function passesOf(op: Op, make: () => readonly Pass[]): readonly Pass[] {
   try {
     return make();

@@ -1,4 +1,4 @@
-/** Writes that begin or end inside a 4-byte word, which a queue cannot write alone. */
+/** Writes that begin or end inside a 4-byte word, which WebGPU's queue cannot do alone. */
 import { type Pass, type Shader, shader } from '@saccade/webgpu-kernels';
 import type { GpuMemory } from './gpu-memory.ts';
 import { MemoryArray } from './memory-array.ts';
@@ -29,10 +29,10 @@ fn main(at: Place) {
 });
 
 export interface ByteWrite {
-  /** Whole words, to be written by the queue. */
+  /** Whole words, which the queue writes. */
   readonly start: number;
   readonly body: Uint8Array;
-  /** Then the words at the edges that keep some of their bytes. */
+  /** The words at the edges, which keep some of their bytes. */
   readonly patches: readonly Pass[];
 }
 

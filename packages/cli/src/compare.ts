@@ -1,4 +1,4 @@
-/** `saccade compare`: one field, several values, one cold start; a table and a picture. */
+/** `saccade compare`: one field, several values, one cold start; a table and an image. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, type EventSink } from '@saccade/core';
@@ -22,7 +22,7 @@ interface CompareFlags {
 export function addCompare(program: Command): void {
   program
     .command('compare')
-    .description('Train once for each value of a field, from one cold start; table and picture.')
+    .description('Train once for each value of a field, from one cold start; table and image.')
     .argument('[recipe]', 'what to train; see `saccade recipes`', 'pyvision-image-nano')
     .requiredOption('--vary <field=values>', 'the field and its values, separated by commas')
     .option('--from <directory>', 'a run whose cold start all take over (default: make one)')
@@ -61,7 +61,7 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
   if (plan.variants.length > MOST_RUNS) {
     throw new ConfigError(
       'vary',
-      `A picture holds at most ${MOST_RUNS} runs, got ${plan.variants.length}. Make several.`,
+      `An image holds at most ${MOST_RUNS} runs, got ${plan.variants.length}. Make several.`,
     );
   }
   // Each run has clocks of its own: what is left of one says nothing about the next.
@@ -86,10 +86,10 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
       return;
     }
     const table = comparisonTable(runs);
-    const picture = join(directory, 'curves.svg');
+    const image = join(directory, 'curves.svg');
     writeFileSync(join(directory, 'table.md'), `${table}\n`);
-    writeFileSync(picture, drawComparison(runs));
-    console.log(`${table}\n\nCurves: ${picture}`);
+    writeFileSync(image, drawComparison(runs));
+    console.log(`${table}\n\nCurves: ${image}`);
   } finally {
     interruption.dispose();
   }

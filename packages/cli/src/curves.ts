@@ -1,4 +1,4 @@
-/** `saccade curves`: several runs in one table and one picture. */
+/** `saccade curves`: several runs in one table and one image. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
@@ -15,7 +15,7 @@ interface CurvesOptions {
 export function addCurves(program: Command): void {
   program
     .command('curves')
-    .description('Put runs side by side: a table here, their curves in one SVG picture.')
+    .description('Put runs side by side: a table here, their curves in one SVG image.')
     .argument('<runs...>', `run directories, at most ${MOST_RUNS}`)
     .option(
       '--label <text>',
@@ -23,7 +23,7 @@ export function addCurves(program: Command): void {
       collect<string>,
       [],
     )
-    .option('--out <file>', 'the picture', 'curves.svg')
+    .option('--out <file>', 'the image', 'curves.svg')
     .addHelpText(
       'after',
       `
@@ -46,7 +46,7 @@ function readRuns(runs: readonly string[], labels: readonly string[]): readonly 
   if (runs.length > MOST_RUNS) {
     throw new ConfigError(
       'runs',
-      `A picture holds at most ${MOST_RUNS} runs, got ${runs.length}. Draw several pictures.`,
+      `An image holds at most ${MOST_RUNS} runs, got ${runs.length}. Draw several images.`,
     );
   }
   if (labels.length > 0 && labels.length !== runs.length) {

@@ -31,7 +31,7 @@ Examples:
     )
     .action(async (flags: { readonly engine?: string } & EngineFlags) => {
       if (flags.engine !== undefined) {
-        // What it takes to read pictures is not needed to look at a machine.
+        // What it takes to read images is not needed to look at a machine.
         const { examineEngine } = await import('./examine-engine.ts');
         return await examineEngine(flags.engine, flags);
       }

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { EventSink } from '@saccade/core';
 import {
+  drawExperimentCurves,
   drawExperimentPage,
-  drawExperimentPicture,
   experiments,
   type PartResult,
   planExperiment,
@@ -67,7 +67,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
   const page = join(directory, 'report.html');
   const write = (results: readonly PartResult[]): void => {
     writeFileSync(page, drawExperimentPage(experiment, results, commandOf(name, flags)));
-    writeFileSync(join(directory, 'curves.svg'), drawExperimentPicture(experiment, results));
+    writeFileSync(join(directory, 'curves.svg'), drawExperimentCurves(experiment, results));
   };
   // Each run has clocks of its own: what is left of one says nothing about the next.
   let progress = terminalProgress({ stream: process.stderr });

@@ -85,7 +85,7 @@ describe('saccade replay', () => {
     const { status, stdout, stderr } = saccade('replay', run, '--all', '--live');
     expect(status, stdout + stderr).toBe(0);
     expect(stdout).toContain(
-      `${all.length} of ${all.length} replays are exact; run live, 0 came out otherwise.`,
+      `${all.length} of ${all.length} replays are exact; run live, 0 came out differently.`,
     );
   }, 120_000);
 

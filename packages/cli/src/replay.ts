@@ -36,9 +36,9 @@ Examples:
   saccade replay runs/mine --step 20 --index 3 --rebuild
   saccade replay runs/mine --of evaluation-final --all --live
 
-Tool results and pictures are those of the record; the tokens are sampled anew with the weights of
+Tool results and images are those of the record; the tokens are sampled anew with the weights of
 their version. Where no file or id is named, trajectories whose weights were not kept are left out.
-Exit status 1 if anything came out otherwise.`,
+Exit status 1 if anything came out differently.`,
     )
     .action((run: string, flags: ReplayFlags) => replayKept(resolve(run), flags));
 }
@@ -74,7 +74,7 @@ async function replayKept(directory: string, flags: ReplayFlags): Promise<void> 
     if (replayed.recorded.isExact) exact++;
     if (replayed.live?.isExact === false) differ++;
   }
-  const alive = flags.live ? `; run live, ${differ} came out otherwise` : '';
+  const alive = flags.live ? `; run live, ${differ} came out differently` : '';
   const rest = missing === 0 ? '' : ` ${missing} left out: --rebuild trains their weights again.`;
   console.log(`${exact} of ${count} replays are exact${alive}.${rest}`);
   if (exact < count || count === 0) process.exitCode = 1;

@@ -79,7 +79,7 @@ export async function writeStoredRun(directory: string, run: StoredRunOptions): 
 
 function trajectoryOf(taskId: string, id: string, index: number, play: StoredPlay): Trajectory {
   const builder = new TrajectoryBuilder({ id, taskId, sampleIndex: index });
-  const picture = {
+  const image = {
     name: 'image_clue_0',
     png: new Uint8Array(0),
     width: 640,
@@ -88,7 +88,7 @@ function trajectoryOf(taskId: string, id: string, index: number, play: StoredPla
     modelHeight: 28,
     tokenCount: 1,
   };
-  builder.prompt({ tokens: Int32Array.of(1), images: [picture], text: 'which digit' });
+  builder.prompt({ tokens: Int32Array.of(1), images: [image], text: 'which digit' });
   const speak = (text: string): void => {
     const [tokens, logprobs] = [Int32Array.of(2), Float32Array.of(-1)];
     builder.model({ tokens, logprobs, text, policyVersion: 0 });

@@ -31,6 +31,10 @@ export interface TurnCode {
   readonly result?: Pick<ToolResult, 'kind' | 'errorLine'>;
 }
 
+/**
+ * How the sandbox of a protocol behaves, as far as `analyzeCode` has to know: whether variables
+ * persist, which modules are bound, and which images count as shown to the model.
+ */
 export interface AnalysisOptions {
   /** Whether variables stay from turn to turn. Default true. */
   readonly isPersistent?: boolean;

@@ -13,6 +13,10 @@ export type Box = readonly [number, number, number, number];
 /** Takes points to another frame, as [a, b, c, d, e, f]; see `AffineMap`. */
 export type Affine = AffineMap;
 
+/**
+ * The affine map that leaves every point where it is: the `toCanonical` of an image that was not
+ * turned.
+ */
 export const identity: Affine = [1, 0, 0, 0, 1, 0];
 
 /** The upright box around a mapped box. */

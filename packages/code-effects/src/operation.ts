@@ -13,6 +13,10 @@ export type NoOpReason = 'whole' | 'repeated' | 'identity';
 /** What is wrong with a box: right of left, of no area, partly outside, wholly outside. */
 export type BoxProblem = 'inverted' | 'empty' | 'overhanging' | 'outside';
 
+/**
+ * One operation on an image, as the code states it: what was called, on which image, with which
+ * box. Boxes are in pixels. A field is absent if the code alone does not determine it.
+ */
 export interface Operation {
   readonly kind: OperationKind;
   readonly family: OperationFamily;

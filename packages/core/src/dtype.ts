@@ -1,9 +1,14 @@
 /** Element types: names, byte widths, and the rounding of f16 and bf16. */
 import { DtypeError } from './errors.ts';
 
-/** f64 exists for reference computations only; integers index, they are never differentiated. */
+/** Element types. f64 is for reference computations only; i32 holds indices, without gradients. */
 export type DType = 'f32' | 'f16' | 'bf16' | 'i32' | 'f64';
 
+/**
+ * The host arrays that hold a dtype: f64 in Float64Array, f32 in Float32Array, i32 in Int32Array,
+ * and f16 and bf16 as their 16-bit patterns in Uint16Array. A Uint16Array alone does not tell f16
+ * from bf16, so functions take the dtype beside it.
+ */
 export type TypedArray = Float64Array | Float32Array | Uint16Array | Int32Array;
 
 const BYTES: Readonly<Record<DType, number>> = { f64: 8, f32: 4, i32: 4, f16: 2, bf16: 2 };
@@ -13,7 +18,7 @@ export function bytesOf(dtype: DType): number {
   return BYTES[dtype];
 }
 
-/** A zeroed host array for `length` elements; f16 and bf16 live in their 16-bit patterns. */
+/** A zeroed host array of `length` elements; f16 and bf16 are stored as 16-bit patterns. */
 export function allocate(dtype: DType, length: number): TypedArray {
   switch (dtype) {
     case 'f64':
@@ -28,7 +33,10 @@ export function allocate(dtype: DType, length: number): TypedArray {
   }
 }
 
-/** Elements of `dtype` in stored bytes, shared with them; all that follow `offsetBytes` by default. */
+/**
+ * A view of `bytes` as elements of `dtype`, without a copy. By default it runs from `offsetBytes`
+ * to the end.
+ */
 export function viewBytes(
   dtype: DType,
   bytes: ArrayBuffer,
@@ -95,7 +103,11 @@ export function fromF16Bits(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** `values` stored as `dtype`: rounded for floats, required to be exact for integers. */
+/**
+ * Stores `values` as `dtype`. f16 and bf16 round to nearest, ties to even.
+ *
+ * @throws DtypeError  if `dtype` is i32 and a value is not an integer
+ */
 export function encode(values: ArrayLike<number>, dtype: DType): TypedArray {
   const out = allocate(dtype, values.length);
   for (let i = 0; i < values.length; i++) {

@@ -26,7 +26,7 @@ export class DtypeError extends SaccadeError {
   }
 }
 
-/** The combination asked for is valid, but nothing here can run it. */
+/** The request is valid, but nothing here can run it. */
 export class UnsupportedError extends SaccadeError {
   constructor(message: string) {
     super('unsupported', message);
@@ -65,7 +65,7 @@ export class MissingError extends SaccadeError {
   }
 }
 
-/** The text of anything thrown. */
+/** The message of an error, or the text of anything else that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -39,9 +39,13 @@ export type RunEvent =
   /** Something a person should know that does not stop the run. */
   | { readonly kind: 'warning'; readonly message: string };
 
+/**
+ * Receives the events of a run, one call each, in order. The run does not wait for it, so a sink
+ * that writes slowly has to queue by itself.
+ */
 export type EventSink = (event: RunEvent) => void;
 
-/** One sink that hands every event to all of `sinks`, in order. */
+/** Combines sinks into one that passes every event to each of them, in order. */
 export function joinSinks(...sinks: readonly EventSink[]): EventSink {
   return (event) => {
     for (const sink of sinks) sink(event);

@@ -1,6 +1,6 @@
-/** The known name that a misspelt one was meant to be. */
+/** Finds the known name that a misspelled one was meant to be. */
 
-/** Longer names than this are not misspelt, they are something else. */
+/** Names longer than this are not misspellings. */
 const MAX_LENGTH = 100;
 
 /** Edit distance between two strings (insert, delete, replace). */

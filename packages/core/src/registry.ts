@@ -2,14 +2,20 @@
 import { ConfigError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 
+/**
+ * A frozen view of a catalog: looks units up by name, and lists them sorted by name.
+ * `defineRegistry` makes one.
+ */
 export interface Registry<Unit> {
   /** What the units are, singular, for messages: `reward`. */
   readonly noun: string;
   /** All names, sorted. */
   readonly names: readonly string[];
+  /** Whether there is a unit of exactly this name. */
   has(name: string): boolean;
-  /** @throws ConfigError naming the known units if `name` is not one of them */
+  /** @throws ConfigError  if no unit has this name; it lists the known names and the nearest one */
   get(name: string): Unit;
+  /** Name and unit of each, sorted by name. */
   entries(): readonly (readonly [string, Unit])[];
 }
 
@@ -24,7 +30,9 @@ function kebabCase(name: string): string {
 /**
  * Makes a registry from a catalog (`import * as catalog from './rewards/catalog.ts'`).
  *
- * A unit's name is its own `name` or `id` where it has one, else its export's name in kebab-case.
+ * A unit's name is its own `id` or `name` where it has one, else its export's name in kebab-case.
+ *
+ * @throws ConfigError  if two units have the same name
  */
 export function defineRegistry<Unit>(
   noun: string,

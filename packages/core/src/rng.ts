@@ -24,7 +24,10 @@ function mulHigh(a: number, b: number): number {
   return (Math.imul(aHigh, bHigh) + (cross1 >>> 16) + (cross2 >>> 16) + carry) >>> 0;
 }
 
+/** Four unsigned 32-bit words: a Philox counter, or one block of its output. */
 export type Words4 = readonly [number, number, number, number];
+
+/** Two unsigned 32-bit words: a Philox key. */
 export type Words2 = readonly [number, number];
 
 /** Four 32-bit words at `counter` of the stream `key`. */
@@ -48,12 +51,17 @@ export function philox4x32(counter: Words4, key: Words2): [number, number, numbe
   return [c0 >>> 0, c1 >>> 0, c2 >>> 0, c3 >>> 0];
 }
 
-/** A word as a number in the open interval (0, 1): the logarithm of it is always finite. */
+/**
+ * Maps a 32-bit word to (⌊bits / 2⁸⌋ + ½) / 2²⁴, which lies in the open interval (0, 1), so its
+ * logarithm is always finite.
+ */
 export function unitOpen(bits: number): number {
   return ((bits >>> 8) + 0.5) / 0x1000000;
 }
 
-/** 32-bit FNV-1a of a string: names become words of a key. */
+/**
+ * The 32-bit FNV-1a hash of a string's UTF-16 code units, low byte first: turns a name into a word.
+ */
 export function hashString(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {
@@ -63,7 +71,7 @@ export function hashString(text: string): number {
   return hash >>> 0;
 }
 
-/** Draws numbers one after another from the stream at one address. */
+/** Draws numbers one after another from the stream at one address; see `randomAt`. */
 export interface Random {
   /** Uniform 32-bit word. */
   word(): number;

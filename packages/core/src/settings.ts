@@ -9,18 +9,18 @@ import { z } from 'zod';
 import { ConfigError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** What a unit can be told. Unknown keys are errors. */
+/** The schema of a unit's settings: an object of fields made with the functions below. */
 export type SettingsSchema = z.ZodObject;
 
 /** The type of a unit's settings: every field that has a default is present. */
 export type SettingsOf<Schema extends z.ZodType> = z.output<Schema>;
 
-/** What a person may write: fields that have a default may be left out. */
+/** The type of settings as a user writes them: fields with a default may be left out. */
 export type SettingsInput<Schema extends z.ZodType> = z.input<Schema>;
 
-/** Anything that a run can be composed of and a person can set. */
+/** One named choice that a run is composed of, with the settings that a user may change. */
 export interface Unit<Schema extends SettingsSchema = SettingsSchema> {
-  /** In kebab-case; what a configuration calls it. */
+  /** Kebab-case name, as a configuration writes it. */
   readonly name: string;
   /** One sentence for people. */
   readonly description: string;
@@ -74,20 +74,20 @@ export function choice<const Words extends readonly [string, ...string[]]>(
   return withDefault.call(field, options.default).meta(described('name', about));
 }
 
-/** A piece of text that is not empty. */
+/** A non-empty string. */
 export function text(options: FieldOptions<string>): z.ZodDefault<z.ZodString> {
   const { unit, about } = options;
   return z.string().min(1).default(options.default).meta(described(unit, about));
 }
 
-/** A piece of text that may be left out. */
+/** A non-empty string that may be left out. */
 export function optionalText(
   options: Omit<FieldOptions<string>, 'default'>,
 ): z.ZodOptional<z.ZodString> {
   return z.string().min(1).optional().meta(described(options.unit, options.about));
 }
 
-/** An integer in [min, max] that may be left out, where leaving it out means something of its own. */
+/** An integer in [min, max] that may be left out, where absence has a meaning of its own. */
 export function optionalCount(
   options: Omit<FieldOptions<number>, 'default'> & RangeOptions,
 ): z.ZodOptional<z.ZodNumber> {
@@ -103,19 +103,21 @@ export function optionalQuantity(
   return z.number().min(min).max(max).optional().meta(described(unit, about));
 }
 
-/** A list of pieces of text; written with commas on a command line. */
+/**
+ * A list of non-empty strings, empty by default; on a command line they are separated by commas.
+ */
 export function textList(
   options: Omit<FieldOptions<readonly string[]>, 'default'>,
 ): z.ZodDefault<z.ZodArray<z.ZodString>> {
   return z.array(z.string().min(1)).default([]).meta(described(options.unit, options.about));
 }
 
-/** A field as people look it up. */
+/** One field of a schema, as a reference page lists it. */
 export interface SettingField {
   /** Dotted path below the schema, e.g. `repetition.weight`. */
   readonly path: string;
   readonly unit: string;
-  /** What it may be: `an integer in [2, 1024]`. */
+  /** The allowed values: `an integer in [2, 1024]`. */
   readonly range: string;
   /** Undefined where the field may be left out. */
   readonly default: unknown;
@@ -212,7 +214,9 @@ function settingsError(
   );
 }
 
-/** The error for a path that is no field, with the nearest field, or those of the group it names. */
+/**
+ * The error for a path that is no field, with the nearest field, or those of the group it names.
+ */
 export function unknownSetting(
   where: string,
   path: string,

@@ -21,6 +21,10 @@ export interface DemonstrationMix {
   readonly maxLooks: number;
 }
 
+/**
+ * A mix to start from: 30 % of the demonstrations answer without a look, and a tenth of the looks
+ * go to an empty place. The recipes set their own.
+ */
 export const defaultMix: DemonstrationMix = {
   answerWithoutLooking: 0.3,
   lookAtNothing: 0.1,

@@ -1,14 +1,25 @@
 /**
  * Captions: a look at a digit and right after it which one it is. Seeing is learned from them at a
- * fraction of what a conversation costs, as vision-language models learn it from captioned pictures.
+ * fraction of what a conversation costs, as vision-language models learn it from captioned images.
  */
 import { type EventSink, type Random, randomAt } from '@saccade/core';
-import { defaultNeedle, drawLook, drawPrint, encodeImage, mnist, type Picture } from '@saccade/gym';
+import {
+  defaultNeedle,
+  drawLook,
+  drawPrint,
+  encodeImage,
+  mnist,
+  type PixelImage,
+} from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
 import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { inChunks } from './in-chunks.ts';
 
+/**
+ * Options of `captions`. Example `i` depends on `seed` and `i` alone, so a larger `count`
+ * only appends examples.
+ */
 export interface CaptionOptions {
   readonly processor: Processor;
   readonly images: ModelImages;
@@ -17,16 +28,19 @@ export interface CaptionOptions {
   /** Share of large prints instead of looks. Default 0. */
   readonly printShare?: number;
   /** Draws a look at a digit; by default that of a card of `needle`. */
-  readonly draw?: (ink: Uint8Array, random: Random) => Picture;
+  readonly draw?: (ink: Uint8Array, random: Random) => PixelImage;
   readonly onEvent?: EventSink;
 }
 
-/** Looks at digits of the training split with their labels, as trajectories of one picture and one text. */
+/**
+ * Looks at digits of the training split with their labels, as trajectories of one image and one
+ * text.
+ */
 export function captions(options: CaptionOptions): Promise<Trajectory[]> {
   return inChunks('captions', options, (index) => caption(options, index));
 }
 
-function drawNeedleLook(ink: Uint8Array, random: Random): Picture {
+function drawNeedleLook(ink: Uint8Array, random: Random): PixelImage {
   return drawLook(ink, defaultNeedle.texture, random);
 }
 
@@ -37,19 +51,19 @@ async function caption(options: CaptionOptions, index: number): Promise<Trajecto
   const digit = random.integer(digits.count);
   const isPrint = printShare > 0 && random.uniform() < printShare;
   const ink = digits.pixels(digit);
-  const picture = isPrint ? drawPrint(ink) : draw(ink, random);
-  return captioned(picture, String(digits.label(digit)), index, options);
+  const drawn = isPrint ? drawPrint(ink) : draw(ink, random);
+  return captioned(drawn, String(digits.label(digit)), index, options);
 }
 
-/** A picture alone and right after it what is said of it. */
+/** An image alone and right after it what is said of it. */
 export async function captioned(
-  picture: Picture,
+  drawn: PixelImage,
   text: string,
   index: number,
   { processor, images }: Pick<CaptionOptions, 'processor' | 'images'>,
 ): Promise<Trajectory> {
-  const { width, height } = picture;
-  const png = await encodeImage(picture);
+  const { width, height } = drawn;
+  const png = await encodeImage(drawn);
   const image = await images.prepare(png);
   const { tokens } = processor.encodeContent([{ kind: 'image', image }]);
   const id = `caption-${String(index).padStart(6, '0')}`;

@@ -4,7 +4,7 @@ import type { ContentPart, EncodedContent, ModelImage, Processor } from '@saccad
 export const imageToken = 1;
 export const endOfTurn = 2;
 
-/** One token per character and four per picture. */
+/** One token per character and four per image. */
 export class CharacterProcessor implements Processor {
   readonly endOfTurn = endOfTurn;
   async prepareImage(): Promise<ModelImage> {

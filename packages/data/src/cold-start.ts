@@ -26,6 +26,12 @@ export interface ColdStartContext {
   readonly onEvent: EventSink;
 }
 
+/**
+ * A unit that makes the examples of the supervised stage. It also names what they require of a
+ * run: the steps the protocol must be able to write, the number of tool turns, and the tasks that
+ * reinforcement learning must not use again. `checkColdStart` compares these with the protocol
+ * before any work.
+ */
 export interface ColdStart<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;

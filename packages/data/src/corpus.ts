@@ -15,7 +15,7 @@ import { answerText, stepTexts } from './turn-text.ts';
 const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
 const corpusTask = { id: 'corpus', question: '', answer: '0', metadata: {} };
 
-/** An execution that showed a picture. */
+/** An execution that showed an image. */
 const looked = {
   kind: 'ok' as const,
   stdout: '',

@@ -248,7 +248,7 @@ describe('turnedScript, in the real sandbox', () => {
   }, 300_000);
   afterAll(() => sandbox.dispose());
 
-  it('turns each picture upright before it looks at the digit', async () => {
+  it('turns each image upright before it looks at the digit', async () => {
     const made = await run({}, 1);
     for (const trajectory of made) {
       const [first, ...others] = codesOf(trajectory).map(isTurn);
@@ -257,7 +257,7 @@ describe('turnedScript, in the real sandbox', () => {
     expectLastLooksUpright(made);
   });
 
-  it('reaches the same where another tool was tried first, or an upright picture turned', async () => {
+  it('reaches the same where another tool was tried first, or an upright image turned', async () => {
     const fumbled = await run({ tryAnother: 1 }, 1);
     expect(fumbled.every((one) => codesOf(one).filter(isTurn).length === 2)).toBe(true);
     expectLastLooksUpright(fumbled);
@@ -266,7 +266,7 @@ describe('turnedScript, in the real sandbox', () => {
     expectLastLooksUpright(needless);
   });
 
-  it('leaves turned pictures as they are where the mix says so, and guides what is decided', async () => {
+  it('leaves turned images as they are where the mix says so, and guides what is decided', async () => {
     const made = await run({ leaveTurned: 0.5 }, 1);
     const turned = made.filter((one) => codesOf(one).some(isTurn)).length;
     expect(turned).toBeGreaterThan(4);
@@ -325,7 +325,7 @@ describe('captions', () => {
   const make = (seed: number, count = 300) =>
     captions({ processor, images: new ModelImages(processor), seed, count });
 
-  it('is a picture and the digit it shows, the same for the same seed', async () => {
+  it('is an image and the digit it shows, the same for the same seed', async () => {
     const made = await make(1);
     expect(made.length).toBe(300);
     for (const trajectory of made) {

@@ -8,6 +8,10 @@ import { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
 import type { Script } from './script.ts';
 import { answerText, shownImages, stepTexts } from './turn-text.ts';
 
+/**
+ * Options of `demonstrate`: which tasks, how the demonstrator acts on them, and where its code
+ * runs.
+ */
 export interface DemonstrateOptions {
   readonly taskSet: TaskSet;
   /** The protocol of the environments, whose syntax the demonstrations are written in. */
@@ -28,7 +32,7 @@ export interface DemonstrateOptions {
   readonly stage?: string;
 }
 
-/** Tasks whose pictures are in memory at a time. */
+/** Tasks whose images are in memory at a time. */
 const CHUNK = 128;
 
 /**

@@ -2,6 +2,7 @@
 import { DataError } from '@saccade/core';
 import type { Processor, SampleRequest, SampleResult, Sampler } from '@saccade/policy';
 
+/** One turn that a demonstrator plays in place of the model. */
 export interface ScriptedTurn {
   readonly text: string;
   /** Whether the turn ends by itself; else the protocol's stop string ended it. */

@@ -1,7 +1,7 @@
 /** Examples made many at a time, with progress. */
 import type { EventSink } from '@saccade/core';
 
-/** How many are made at once: each has pictures to encode and decode. */
+/** How many are made at once: each has images to encode and decode. */
 const CHUNK = 256;
 
 /** The examples 0 to count − 1, in order. */

@@ -1,4 +1,4 @@
-/** Examples of one turn: the prompt, its pictures in the context, and the true answer to it. */
+/** Examples of one turn: the prompt, its images in the context, and the true answer to it. */
 import type { Protocol, Task } from '@saccade/gym';
 import type { ContentPart, Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';

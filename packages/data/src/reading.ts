@@ -16,6 +16,7 @@ import type { Trajectory } from '@saccade/trajectory';
 import { inChunks } from './in-chunks.ts';
 import { answeredAtOnce, type OneTurnOptions } from './one-turn.ts';
 
+/** Options of `readingExamples`. Example `i` depends on `seed` and `i` alone. */
 export interface ReadingOptions extends OneTurnOptions {
   readonly seed: number;
   readonly count: number;

@@ -3,6 +3,7 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { ColdStart } from './cold-start.ts';
 import * as coldStartCatalog from './cold-starts/catalog.ts';
 
+/** The cold starts that a run can choose by name in the slot `coldStart`. */
 export const coldStarts: Registry<ColdStart> = defineRegistry<ColdStart>(
   'cold start',
   coldStartCatalog,

@@ -13,17 +13,17 @@ import { type DemonstrationMix, planLooks } from './behaviour.ts';
 
 /**
  * How demonstrations behave on tables that may be turned. Like those of `needle` they are sound, but
- * far from good: half of the turned pictures stay as they are, some tools are tried at random, and
- * upright pictures are turned.
+ * far from good: half of the turned images stay as they are, some tools are tried at random, and
+ * upright images are turned.
  */
 export interface TurnedMix extends DemonstrationMix {
   /** Probability of answering at once where the digit is printed large. */
   readonly answerEasyAtOnce: number;
-  /** Probability of leaving a turned picture as it is. */
+  /** Probability of leaving a turned image as it is. */
   readonly leaveTurned: number;
   /** Probability, of those who turn, of trying another tool before the one that helps. */
   readonly tryAnother: number;
-  /** Probability of turning a picture that stands upright. */
+  /** Probability of turning an image that stands upright. */
   readonly turnUpright: number;
   /** Probability, after that, of turning it back. */
   readonly turnBack: number;
@@ -33,7 +33,7 @@ export interface TurnedMix extends DemonstrationMix {
   readonly mostTries: number;
 }
 
-/** What is done before the answer, in order; boxes lie in the picture as it then stands. */
+/** What is done before the answer, in order; boxes lie in the image as it then stands. */
 export function planTurned(
   facts: TurnedNeedleFacts,
   mix: TurnedMix,
@@ -88,12 +88,12 @@ function planTries(
   return tools;
 }
 
-/** Whether one tool makes the picture upright after another was tried. */
+/** Whether one tool makes the image upright after another was tried. */
 function isOneStep(turn: TurnTool | undefined, tried: TurnTool): boolean {
   return composeTurn(turn, inverseTurn(tried)) !== 'other';
 }
 
-/** The tool that is still needed after one was used; without one the picture stands upright. */
+/** The tool that is still needed after one was used; without one the image stands upright. */
 function remainder(turn: TurnTool | undefined, used: TurnTool): TurnTool | undefined {
   const rest = composeTurn(turn, inverseTurn(used));
   return rest === 'other' ? undefined : rest;

@@ -12,6 +12,7 @@ import type { Trajectory } from '@saccade/trajectory';
 import { inChunks } from './in-chunks.ts';
 import { answeredAtOnce, type OneTurnOptions } from './one-turn.ts';
 
+/** Options of `videoReadings`. Example `i` depends on `seed` and `i` alone. */
 export interface VideoReadingOptions extends OneTurnOptions {
   readonly seed: number;
   readonly count: number;
@@ -49,11 +50,11 @@ async function reading(options: VideoReadingOptions, index: number): Promise<Tra
     // Where no frame shows the digit there is nothing to read.
     if (!indices.some((i) => start <= i && i < end)) continue;
     const size = { width: CARD_VIDEO_SIZE, height: CARD_VIDEO_SIZE };
-    const pictures = await Promise.all(indices.map((i) => clip.frame(i)));
+    const pngs = await Promise.all(indices.map((i) => clip.frame(i)));
     const task: Task = {
       id: `video-reading-${String(index).padStart(6, '0')}`,
       question: cardVideoQuestion,
-      images: pictures.map((png, i) => ({ name: `image_clue_${i}`, png, ...size })),
+      images: pngs.map((png, i) => ({ name: `image_clue_${i}`, png, ...size })),
       answer: clip.answer,
       metadata: {},
     };

@@ -44,10 +44,10 @@ afterAll(async () => {
   expect(open).toBe(0);
 });
 
-const pictures = ({ segments }: Trajectory) => segments.flatMap(({ images: shown }) => shown);
+const imagesOf = ({ segments }: Trajectory) => segments.flatMap(({ images: shown }) => shown);
 
 /**
- * Whether a card with ink on it is in the picture: blue where the table has none, and hatched in red.
+ * Whether a card with ink on it is in the image: blue where the table has none, and hatched in red.
  * Patches are [3 colours, 2 times, 14, 14], normalised.
  */
 async function showsDigit(png: Uint8Array): Promise<boolean> {
@@ -93,13 +93,13 @@ describe('a diligent demonstration of card-video', () => {
     });
     for (const demonstration of demonstrations) {
       expect(trajectoryViolations(demonstration)).toEqual([]);
-      const [strip, ...frames] = pictures(demonstration);
+      const [strip, ...frames] = imagesOf(demonstration);
       expect(strip).toMatchObject({ width: 448, height: 28, tokenCount: 16 });
       expect(frames).toHaveLength(countToolCalls(demonstration) - 1);
       const seen = await Promise.all(frames.map(({ png }) => showsDigit(png)));
       expect(seen).toEqual(frames.map((_, i) => i === frames.length - 1));
       for (const frame of frames) expect(frame).toMatchObject({ width: 56, tokenCount: 4 });
-      // The strip shows the card in two of its pictures, and of the digit's ink nothing.
+      // The strip shows the card in two of its images, and of the digit's ink nothing.
       expect(await showsDigit(strip?.png ?? new Uint8Array())).toBe(false);
     }
   });
@@ -130,7 +130,7 @@ describe('a captioned strip', () => {
     const widths = new Set<number>();
     for (const caption of captions) {
       expect(trajectoryViolations(caption)).toEqual([]);
-      const [strip] = pictures(caption);
+      const [strip] = imagesOf(caption);
       widths.add(strip?.width ?? 0);
       expect(strip?.tokenCount).toBe((strip?.width ?? 0) / 28);
       const frame = Number(caption.segments.at(-1)?.text);
@@ -150,7 +150,7 @@ describe('a reading of card-video', () => {
       const counts = new Set<number>();
       for (const reading of readings) {
         expect(trajectoryViolations(reading)).toEqual([]);
-        const shown = pictures(reading);
+        const shown = imagesOf(reading);
         counts.add(shown.length);
         const seen = await Promise.all(shown.map(({ png }) => showsDigit(png)));
         expect(seen).toContain(true);

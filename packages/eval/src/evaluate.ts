@@ -6,12 +6,14 @@ import { runRollouts } from '@saccade/rollout';
 import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { boxInImage } from './box-in-image.ts';
+import { errorMetrics } from './error-taxonomy.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
+/** Means of one evaluation over the held-out tasks whose rollout could be scored. */
 export interface Evaluation {
   readonly accuracy: number;
   readonly toolCalls: number;
@@ -22,7 +24,8 @@ export interface Evaluation {
 /** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
 export async function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
   const { config, parts, onEvent } = run;
-  const { count, temperature } = config.evaluation;
+  const { temperature } = config.evaluation;
+  const count = Math.min(config.evaluation.count, parts.taskSet.size('heldOut'));
   onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
   const tasks = await heldOut(run, count);
   await parts.syncSampler();
@@ -49,7 +52,8 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     turns: mean(scored.map(({ turns }) => turns.length)),
     count: scored.length,
   };
-  const faithful = faithfulnessOf(results, (message) => onEvent({ kind: 'warning', message }));
+  const onWarning = (message: string): void => onEvent({ kind: 'warning', message });
+  const toolUse = { ...faithfulnessOf(results, onWarning), ...errorMetrics(results, onWarning) };
   logRow(run, {
     stage: 'evaluation',
     step: totalSteps(run.state),
@@ -60,7 +64,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     'eval/visual_tokens/mean': mean(scored.map(visualTokens)),
     'eval/count': result.count,
     ...Object.fromEntries(
-      Object.entries({ ...taskMetrics(results, tasks), ...faithful }).map(([name, value]) => [
+      Object.entries({ ...taskMetrics(results, tasks), ...toolUse }).map(([name, value]) => [
         `eval/${name}`,
         value,
       ]),

@@ -14,6 +14,10 @@ export interface ScoringParts {
   readonly judges?: GroupJudges;
 }
 
+/**
+ * The parts of a run that an evaluation uses: what samples, what scores, and where tasks and
+ * environments come from.
+ */
 export interface EvaluatedParts extends ScoringParts {
   /** What rollouts are sampled with: the policy, or an engine that has its weights. */
   readonly sampler: Sampler;
@@ -25,6 +29,7 @@ export interface EvaluatedParts extends ScoringParts {
   readonly makeEvaluationEnv: MakeEnv;
 }
 
+/** A run as `evaluate` sees it: its settings, its parts, and the directory and log it writes to. */
 export interface EvaluatedRun {
   readonly config: {
     readonly seed: number;

@@ -2,6 +2,10 @@
 import { count, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/**
+ * The section `evaluation` of a run's settings: how many tasks, at which temperature, how often,
+ * and how many trajectories are kept.
+ */
 export const evaluationSettings = z.strictObject({
   count: count({
     min: 1,
@@ -33,4 +37,5 @@ export const evaluationSettings = z.strictObject({
   }),
 });
 
+/** The values of the section `evaluation`, with defaults filled in. */
 export type EvaluationSettings = SettingsOf<typeof evaluationSettings>;

@@ -15,8 +15,8 @@ const turned: Metadata = {
 
 function scored(id: string, codes: readonly string[], isCorrect: boolean): ScoredTrajectory {
   const builder = new TrajectoryBuilder({ id, taskId: id.slice(0, 1), sampleIndex: 0 });
-  const picture = { name: 'image_clue_0', png: new Uint8Array(), width: 100, height: 100 };
-  const shown = { ...picture, modelWidth: 28, modelHeight: 28, tokenCount: 1 };
+  const image = { name: 'image_clue_0', png: new Uint8Array(), width: 100, height: 100 };
+  const shown = { ...image, modelWidth: 28, modelHeight: 28, tokenCount: 1 };
   builder.prompt({ tokens: Int32Array.of(1), images: [shown], text: '?' });
   const speak = (text: string) =>
     builder.model({

@@ -1,3 +1,14 @@
+export {
+  defaultTagging,
+  type ErrorKind,
+  type ErrorTag,
+  errorKinds,
+  errorMeanings,
+  errorMetrics,
+  isUndecided,
+  type TaggingOptions,
+  tagErrors,
+} from './error-taxonomy.ts';
 export { type Evaluation, evaluate, keep } from './evaluate.ts';
 export type { EvaluatedParts, EvaluatedRun } from './evaluated-run.ts';
 export { type EvaluationSettings, evaluationSettings } from './evaluation-settings.ts';

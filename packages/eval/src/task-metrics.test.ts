@@ -17,8 +17,8 @@ const easy: Metadata = { requiredTools: [], difficulty: 'easy' };
 
 function scored(id: string, codes: readonly string[], isCorrect: boolean): ScoredTrajectory {
   const builder = new TrajectoryBuilder({ id, taskId: id.slice(0, 1), sampleIndex: 0 });
-  const picture = { name: 'image_clue_0', png: new Uint8Array(), width: 100, height: 100 };
-  const shown = { ...picture, modelWidth: 28, modelHeight: 28, tokenCount: 1 };
+  const image = { name: 'image_clue_0', png: new Uint8Array(), width: 100, height: 100 };
+  const shown = { ...image, modelWidth: 28, modelHeight: 28, tokenCount: 1 };
   builder.prompt({ tokens: Int32Array.of(1), images: [shown], text: '?' });
   const speak = (text: string) =>
     builder.model({
@@ -85,7 +85,7 @@ describe('metrics by what tasks call for', () => {
     expect(of([])).toEqual({});
   });
 
-  it('knows where the box lies in the picture that was given', () => {
+  it('knows where the box lies in the image that was given', () => {
     expect(boxInImage(task('a', turned))).toEqual([60, 10, 80, 30]);
     expect(boxInImage(task('d', { box: [1, 2, 3, 4] }))).toEqual([1, 2, 3, 4]);
     expect(boxInImage(task('c', {}))).toBeUndefined();

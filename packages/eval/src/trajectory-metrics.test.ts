@@ -4,7 +4,7 @@ import { rolloutMetrics, visualTokens } from './trajectory-metrics.ts';
 
 /** A trajectory with images of so many tokens in the prompt, and in the answer to its one call. */
 function trajectory(prompt: readonly number[], observed: readonly number[]): ScoredTrajectory {
-  const pictures = (counts: readonly number[], first: number) =>
+  const imagesOf = (counts: readonly number[], first: number) =>
     counts.map((tokenCount, i) => {
       const size = { width: 28, height: 28, modelWidth: 28, modelHeight: 28 };
       return { name: `image_clue_${first + i}`, png: new Uint8Array(), tokenCount, ...size };
@@ -19,11 +19,11 @@ function trajectory(prompt: readonly number[], observed: readonly number[]): Sco
       text,
       policyVersion: 0,
     });
-  builder.prompt({ tokens: tokens(sum(prompt)), images: pictures(prompt, 0), text: '?' });
+  builder.prompt({ tokens: tokens(sum(prompt)), images: imagesOf(prompt, 0), text: '?' });
   speak('code');
   const result = { kind: 'ok', stdout: '', stderr: '', imageCount: 1, wallMs: 1 } as const;
   builder.turn({ kind: 'code', code: 'code' }, result);
-  const images = pictures(observed, prompt.length);
+  const images = imagesOf(observed, prompt.length);
   builder.observation({ tokens: tokens(sum(observed)), images, text: 'seen' });
   speak('7');
   builder.turn({ kind: 'answer', answer: '7' });
@@ -31,7 +31,7 @@ function trajectory(prompt: readonly number[], observed: readonly number[]): Sco
 }
 
 describe('visual tokens', () => {
-  it('are those of all pictures in the context, given or fetched', () => {
+  it('are those of all images in the context, given or fetched', () => {
     expect(visualTokens(trajectory([16, 4], [4, 1]))).toBe(25);
     expect(visualTokens(trajectory([], []))).toBe(0);
   });

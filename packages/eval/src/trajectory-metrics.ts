@@ -2,6 +2,7 @@
 import { type AdvantagedTrajectory, isBroken } from '@saccade/schedulers';
 import { isToolUse, type ScoredTrajectory, type Trajectory } from '@saccade/trajectory';
 
+/** Arithmetic mean; 0 for an empty list. Use `meanOf` where 0 would be read as a measurement. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
@@ -23,8 +24,8 @@ export function countLooks({ turns }: Trajectory): number {
 
 /** Tokens that stand for images in the context, those of the prompt included. */
 export function visualTokens({ segments }: Trajectory): number {
-  const pictures = segments.flatMap(({ images }) => images);
-  return pictures.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  const images = segments.flatMap((segment) => segment.images);
+  return images.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
 }
 
 /** Tokens the model wrote. */

@@ -23,7 +23,7 @@ import { drawTradeOffTable, tradeOffChart } from './trade-off.ts';
 const ENDS = 5;
 
 /** The image: headings, legends and charts of all parts. */
-export function drawExperimentPicture(
+export function drawExperimentCurves(
   experiment: Experiment,
   results: readonly PartResult[],
 ): string {

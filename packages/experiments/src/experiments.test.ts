@@ -9,7 +9,7 @@ import { ensurePython } from '@saccade/sandbox';
 import { parseSetting } from '@saccade/train';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Experiment } from './experiment.ts';
-import { drawExperimentPage, drawExperimentPicture, endsOf } from './experiment-report.ts';
+import { drawExperimentCurves, drawExperimentPage, endsOf } from './experiment-report.ts';
 import { experiments } from './registry.ts';
 import { type PartResult, planExperiment, runExperiment } from './run-experiment.ts';
 
@@ -160,9 +160,9 @@ describe('an experiment', () => {
     expect(page).toContain('stroke-2');
     expect(page).toContain('No values were recorded');
     expect(page).not.toMatch(/<script|NaN/);
-    const picture = drawExperimentPicture(experiment, results);
-    expect(picture).toContain('One &amp; two');
-    expect(picture.match(/class="title"/g)).toHaveLength(2);
+    const image = drawExperimentCurves(experiment, results);
+    expect(image).toContain('One &amp; two');
+    expect(image.match(/class="title"/g)).toHaveLength(2);
   });
 
   it('compares the first steps with the last in words', () => {

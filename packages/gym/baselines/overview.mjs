@@ -1,4 +1,4 @@
-// What of `needle` can be read without a look: exports its pictures as the policy's context gets
+// What of `needle` can be read without a look: exports its images as the policy's context gets
 // them, 448×448 shrunk to 112×112, and trains classifiers of the digit on them.
 //
 //   node packages/gym/baselines/overview.mjs --python path/to/python
@@ -53,10 +53,10 @@ try {
   process.exit(2);
 }
 
-/** The policy of the main job gets pictures of at most this area: a 448-pixel side becomes 112. */
+/** The policy of the main job gets images of at most this area: a 448-pixel side becomes 112. */
 const processor = { ...qwenImageProcessor, minPixels: 28 * 28, maxPixels: 112 * 112 };
 
-/** Bytes [height, width, 3] of a picture from the patches that a policy is given. */
+/** Bytes [height, width, 3] of an image from the patches that a policy is given. */
 function pixelsOf({ patches, width, height }) {
   const { patchSize, mergeSize, temporalPatchSize, mean, std } = processor;
   const pixels = new Uint8Array(height * width * 3);
@@ -71,7 +71,7 @@ function pixelsOf({ patches, width, height }) {
             const at = (y0 + Math.floor(i / patchSize)) * width + x0 + (i % patchSize);
             pixels[at * 3 + c] = Math.round((patches[from + i] * std[c] + mean[c]) * 255);
           }
-          // The other moments of a still picture are the same.
+          // The other moments of a still image are the same.
           from += patchSize ** 2 * temporalPatchSize;
         }
       }

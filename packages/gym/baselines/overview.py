@@ -31,11 +31,11 @@ def load(directory: Path, split: str) -> dict:
     facts = [json.loads(line) for line in (directory / f"{split}.jsonl").read_text().splitlines()]
     n = len(facts)
 
-    def pictures(kind: str, side: int) -> torch.Tensor:
+    def images_of(kind: str, side: int) -> torch.Tensor:
         pixels = np.fromfile(directory / f"{split}.{kind}", np.uint8)[: n * side * side * 3]
         return torch.from_numpy(pixels.reshape(n, side, side, 3)).permute(0, 3, 1, 2).contiguous()
 
-    overviews = pictures("overviews", OVERVIEW)
+    overviews = images_of("overviews", OVERVIEW)
     # [N, 16, 3, 28, 28], row by row.
     cells = overviews.unfold(2, CELL, CELL).unfold(3, CELL, CELL).flatten(2, 3).transpose(1, 2)
     columns = OVERVIEW // CELL
@@ -45,7 +45,7 @@ def load(directory: Path, split: str) -> dict:
         "cells": cells,
         "place": torch.tensor([digit for digit, *_ in places]),
         "count": max(map(len, places)),
-        "look": pictures("looks", LOOK),
+        "look": images_of("looks", LOOK),
         "answer": torch.tensor([fact["answer"] for fact in facts]),
     }
 
@@ -105,8 +105,8 @@ def logits(net: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return torch.cat([net(part) for part in x.split(500)])
 
 
-def read_picture(train, held_out, answers, epochs: int, halvings: int, stride: int = 1):
-    """The digit in each held-out picture."""
+def read_image(train, held_out, answers, epochs: int, halvings: int, stride: int = 1):
+    """The digit in each held-out image."""
     net = convolutions(train, DIGITS, halvings, stride)
     fit(net, train, answers, epochs)
     return logits(net, held_out).argmax(-1)
@@ -128,7 +128,7 @@ def read_cards(train: dict, held_out: dict, epochs: int):
 
 
 class LogSumExp(nn.Module):
-    """A digit is in the picture if it is in any of its cells."""
+    """A digit is in the image if it is in any of its cells."""
 
     def forward(self, scores: torch.Tensor) -> torch.Tensor:
         return scores.flatten(2).logsumexp(2)
@@ -169,13 +169,13 @@ def main() -> None:
         return split["cells"][torch.arange(len(split["place"])), split["place"]]
 
     told = digit_cells(train), digit_cells(held_out)
-    report("overview, told the digit's place", read_picture(*told, answers, epochs, 1), LIMIT)
+    report("overview, told the digit's place", read_image(*told, answers, epochs, 1), LIMIT)
     cards = read_cards(train, held_out, max(1, epochs // 2))
     report("overview alone, card by card", cards, LIMIT)
     whole = train["overview"], held_out["overview"]
-    report("overview alone, as one picture", read_whole(*whole, answers, 2 * epochs), LIMIT)
+    report("overview alone, as one image", read_whole(*whole, answers, 2 * epochs), LIMIT)
     look = train["look"], held_out["look"]
-    report("a look at the digit", read_picture(*look, answers, max(1, epochs // 3), 2, stride=2))
+    report("a look at the digit", read_image(*look, answers, max(1, epochs // 3), 2, stride=2))
     sys.exit(1 if failures > 0 else 0)
 
 

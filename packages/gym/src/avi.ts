@@ -1,6 +1,7 @@
 /** Writes a video file: an AVI whose frames are PNG files, so that every pixel stays what it was. */
 import { DataError } from '@saccade/core';
 
+/** Frame size in pixels and frame rate in frames per second, for the headers of `encodeAvi`. */
 export interface AviOptions {
   readonly width: number;
   readonly height: number;
@@ -46,7 +47,7 @@ export function encodeAvi(
   const index: number[] = [];
   // Places count from the list's name, which comes four bytes before its first frame.
   let place = 4;
-  const pictures = frames.map((frame) => {
+  const images = frames.map((frame) => {
     const written = chunk('00dc', frame);
     index.push(Buffer.from('00dc').readUInt32LE(), isKeyFrame, place, frame.length);
     place += written.length;
@@ -54,7 +55,7 @@ export function encodeAvi(
   });
   const parts = [
     list('hdrl', [chunk('avih', main), streams]),
-    list('movi', pictures),
+    list('movi', images),
     chunk('idx1', words(index)),
   ];
   return Buffer.concat([

@@ -1,13 +1,18 @@
-/** What a protocol's code finds in its session and leaves there, beyond what every sandbox gives. */
+/** The Python session that a protocol wants, beyond what every sandbox gives. */
 import type { CaptureOptions, RepairOptions } from '@saccade/sandbox';
 
+/**
+ * How the Python session of a protocol behaves: whether variables persist, which names exist,
+ * which images come back, and which mistakes are repaired.
+ */
 export interface CodeRuntime {
   /** Whether variables stay from turn to turn; if not, every execution has a session of its own. */
   readonly keepsVariables: boolean;
   /**
-   * What becomes of the variables after code that failed. `keep`: partial changes stay, but code that
-   * killed its interpreter has the next start anew. `reset`: the next execution starts anew.
-   * `rollBack`: it starts where the last success ended, whatever the failure was.
+   * How variables are handled after code that failed. `keep`: partial changes stay; after code that
+   * killed its interpreter the next execution starts in a fresh session. `reset`: the next
+   * execution starts in a fresh session. `rollBack`: it starts from the state after the last
+   * success, whatever the failure was.
    */
   readonly afterFailure: 'keep' | 'reset' | 'rollBack';
   /**
@@ -15,16 +20,16 @@ export interface CodeRuntime {
    *
    * @param images names of the prompt's images, which are variables of the session
    */
-  setUp?(pictures: readonly string[]): string;
-  /** The model's code as it is run; lines must stay where they are. */
+  setUp?(images: readonly string[]): string;
+  /** The code to run in place of the model's; line numbers must stay the same. */
   rewrite?(code: string): string;
   /**
-   * What its executions return besides what the code shows, and which images are kept; nothing more
-   * and all of them by default.
+   * What executions return besides what the code shows, and which images are kept. Default: nothing
+   * more, and all images.
    *
    * @param images names of the prompt's images
    */
-  capture?(pictures: readonly string[]): CaptureOptions;
-  /** Mistakes that are put right, and recorded in the outcome; none by default. */
+  capture?(images: readonly string[]): CaptureOptions;
+  /** Mistakes that are repaired and recorded in the outcome. Default: none. */
   readonly repairs?: RepairOptions;
 }

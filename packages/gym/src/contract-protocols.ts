@@ -1,4 +1,4 @@
-/** What every protocol must keep, as plain checks: each throws an Error that says what broke. */
+/** The contract of protocols, as plain checks. Each throws an Error that says what is broken. */
 import type { Outcome } from '@saccade/sandbox';
 import { MAX_ARGUMENT_DEPTH } from '@saccade/trajectory';
 import { type ActionForm, hostileTexts, randomTurns, writtenActions } from './contract-texts.ts';
@@ -7,19 +7,21 @@ import type { MessagePart, Protocol } from './protocol.ts';
 import type { Task } from './task.ts';
 import { turnTools } from './tasksets/turn.ts';
 
+/** One check of `protocolContract`, for any test runner. */
 export interface ProtocolCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(protocol: Protocol): void;
 }
 
+/** The checks that every protocol must pass. Each is one test of your own protocol. */
 export const protocolContract: readonly ProtocolCheck[] = [
-  { name: 'asks the question and shows every picture once', check: checkPrompt },
+  { name: 'asks the question and shows every image once', check: checkPrompt },
   { name: 'says where it is published and what it may use', check: checkFacts },
   { name: 'reads any text without throwing, the same each time', check: checkParse },
   { name: 'reads what it writes, and stops where it stops', check: checkWrite },
   { name: 'reads the steps of its hand as it wrote them, each under its sign', check: checkHand },
-  { name: 'numbers new pictures on from the given index', check: checkObservation },
+  { name: 'numbers new images on from the given index', check: checkObservation },
   { name: 'shows nothing that a program prints as markup of its own', check: checkEscape },
   { name: 'goes on after code that printed and showed something', check: checkGoesOn },
 ];
@@ -71,7 +73,7 @@ function checkPrompt(protocol: Protocol): void {
   if (shown !== given) throw new Error(`${protocol.name} shows [${shown}] for [${given}].`);
   const names = imagesOf(user).map(({ name }) => name);
   if (new Set(names).size !== names.length || !names.every((name) => identifier.test(name))) {
-    throw new Error(`${protocol.name} calls its pictures ${names}: names of variables are needed.`);
+    throw new Error(`${protocol.name} calls its images ${names}: names of variables are needed.`);
   }
   const [first, second] = [protocol.prompt(contractTask), protocol.prompt(contractTask)];
   if (JSON.stringify(first) !== JSON.stringify(second)) {
@@ -189,12 +191,12 @@ function checkObservation(protocol: Protocol): void {
   const images = imagesOf(parts);
   const names = new Set(images.map(({ name }) => name));
   if (names.size !== contractOutcome.images.length) {
-    throw new Error(`${protocol.name} names the new pictures ${[...names]}: two are needed.`);
+    throw new Error(`${protocol.name} names the new images ${[...names]}: two are needed.`);
   }
   const later = protocol.observe(contractOutcome, { imageIndex: 5, callsLeft: 0 });
   const taken = [...imagesOf(later), ...imagesOf(protocol.prompt(contractTask).user)];
   for (const { name } of taken) {
-    if (names.has(name)) throw new Error(`${protocol.name} calls two pictures ${name}.`);
+    if (names.has(name)) throw new Error(`${protocol.name} calls two images ${name}.`);
   }
 }
 

@@ -1,18 +1,23 @@
-/** What every task set must keep, as plain checks: each throws an Error that says what broke. */
+/** The contract of task sets, as plain checks. Each throws an Error that says what is broken. */
 import { createHash } from 'node:crypto';
 import type { Split, Task, TaskSet } from './task.ts';
 
+/** One check of `taskSetContract`, for any test runner. */
 export interface TaskSetCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(taskSet: TaskSet): Promise<void>;
 }
 
+/**
+ * The checks that every task set must pass: stable tasks, unique ids, PNG images of the stated
+ * size.
+ */
 export const taskSetContract: readonly TaskSetCheck[] = [
   { name: 'gives the same task for the same index', check: checkStable },
   { name: 'gives every task an id of its own, in both splits', check: checkIds },
-  { name: 'asks a question with an answer and pictures that are PNG files', check: checkWhole },
-  { name: 'gives every picture and video a name of its own, and video files', check: checkVideos },
+  { name: 'asks a question with an answer and images that are PNG files', check: checkWhole },
+  { name: 'gives every image and video a name of its own, and video files', check: checkVideos },
 ];
 
 const splits: readonly Split[] = ['train', 'heldOut'];
@@ -63,7 +68,7 @@ async function checkWhole(taskSet: TaskSet): Promise<void> {
         const [foundWidth, foundHeight] = pngSize(png) ?? [];
         if (foundWidth === width && foundHeight === height) continue;
         throw new Error(
-          `Picture ${name} of ${task.id} must be a PNG file of ${width}×${height}, got ` +
+          `Image ${name} of ${task.id} must be a PNG file of ${width}×${height}, got ` +
             `${foundWidth === undefined ? 'something else' : `${foundWidth}×${foundHeight}`}.`,
         );
       }
@@ -76,7 +81,7 @@ async function checkVideos(taskSet: TaskSet): Promise<void> {
     for (const { id, images, videos = [] } of await tasksOf(taskSet, split)) {
       const names = [...images, ...videos].map(({ name }) => name);
       if (new Set(names).size < names.length) {
-        throw new Error(`Task ${id} has two pictures or videos of the same name: ${names}.`);
+        throw new Error(`Task ${id} has two images or videos of the same name: ${names}.`);
       }
       for (const { name, encoded, width, height, framesPerSecond, frameCount } of videos) {
         const facts = [encoded.length, width, height, framesPerSecond, frameCount];

@@ -31,7 +31,7 @@ describe('the contract', () => {
     return messages;
   };
 
-  it('catches tasks that change, share an id, or lie about their pictures', async () => {
+  it('catches tasks that change, share an id, or lie about their images', async () => {
     const unstable = changed((task, call) => ({ ...task, answer: String(call) }));
     expect(await failures(unstable)).toEqual(['needle gives two tasks for index 0 of train.']);
     const nameless = changed((task) => ({ ...task, id: 'same' }));
@@ -45,13 +45,13 @@ describe('the contract', () => {
 
   it.each<[string, RegExp, Partial<Protocol>]>([
     [
-      'forgets a picture',
+      'forgets an image',
       /shows \[\]/,
       { prompt: (task) => pyvisionImage.prompt({ ...task, images: [] }) },
     ],
     [
-      'gives two pictures the same name',
-      /calls two pictures image_clue_1/,
+      'gives two images the same name',
+      /calls two images image_clue_1/,
       {
         observe: (outcome, place) => pyvisionImage.observe(outcome, { ...place, imageIndex: 1 }),
       },

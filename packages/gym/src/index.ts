@@ -9,6 +9,7 @@ export {
 } from './define-protocol.ts';
 export { defineTaskSet, type TaskSetDefinition, type TaskSetUnit } from './define-task-set.ts';
 export type { Env, EnvReset, EnvStep } from './env.ts';
+export { idInTaskSet, inEpochs } from './epochs.ts';
 export {
   type Hand,
   type HandOwner,
@@ -58,7 +59,7 @@ export {
   drawDecoy,
   drawLook,
   drawPrint,
-  type Picture,
+  type PixelImage,
 } from './tasksets/draw-needle.ts';
 export {
   defaultNeedle,

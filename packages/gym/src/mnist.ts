@@ -8,6 +8,7 @@ import type { Split } from './task.ts';
 /** Side of a digit, pixels. */
 export const DIGIT_SIZE = 28;
 
+/** The handwritten digits of a split, read from the MNIST files on first use. */
 export interface Digits {
   readonly count: number;
   /** [28·28] ink of digit `index`, 0 none to 255 full. */

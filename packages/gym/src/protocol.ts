@@ -31,6 +31,11 @@ export interface ObservationPlace {
   readonly callsLeft: number;
 }
 
+/**
+ * The language between a model and its tools, as a paper publishes it: it writes prompts and
+ * observations, and parses what the model writes. A protocol is pure. It runs nothing;
+ * `createToolEnv` does.
+ */
 export interface Protocol {
   readonly name: string;
   /** Where it is published: paper and section. */
@@ -42,15 +47,17 @@ export interface Protocol {
    * prints one, the observation has it escaped: only the protocol and the model write tags.
    */
   readonly tags: readonly string[];
-  /** As published for training; what an environment keeps to unless it is told otherwise. */
+  /** As published for training; the default of an environment. */
   readonly budgets: Budgets;
   /** As published for evaluation, where that differs. */
   readonly evaluationBudgets?: Budgets;
   /** Seconds that one execution may take, as published; default: the sandbox's limit. */
   readonly executionSeconds?: number;
-  /** Whether a tool turn beyond the budget still runs, though nobody gets to see what it gave. */
+  /**
+   * Whether a tool turn beyond the budget still runs, although the model does not see its result.
+   */
   readonly runsBeyondBudget: boolean;
-  /** What code finds in its session and leaves there; without it, just the prompt's images. */
+  /** The session that its code runs in; default: one that has the prompt's images. */
   readonly runtime?: CodeRuntime;
   /** What tool calls may name. */
   readonly tools?: readonly Tool[];
@@ -67,7 +74,7 @@ export interface Protocol {
    * Writes a turn that `parse` reads as this action and the format rewards accept.
    *
    * @param thought what the model says before it acts
-   * @throws DataError if the protocol has no words for such an action
+   * @throws DataError if the protocol cannot express such an action
    */
   write(action: Action, thought?: string): string;
   /** How scripted demonstrators act in it; without one, no cold start can show it. */

@@ -18,4 +18,5 @@ export const protocols: Registry<ProtocolUnit> = defineRegistry<ProtocolUnit>(
 
 /** The units of this package, with the literal types of their names and settings. */
 export type KnownTaskSet = (typeof taskSetCatalog)[keyof typeof taskSetCatalog];
+/** A protocol unit of this package, with the literal types of its name and settings. */
 export type KnownProtocol = (typeof protocolCatalog)[keyof typeof protocolCatalog];

@@ -1,6 +1,7 @@
 /** A task: a question about images with a known answer. A task set makes tasks by index. */
 import type { Sandbox } from '@saccade/sandbox';
 
+/** An image of a task, as the sandbox gets it. The model may see a smaller version. */
 export interface TaskImage {
   /** Name in the runtime, e.g. `image_clue_0`. */
   readonly name: string;
@@ -22,6 +23,7 @@ export interface TaskVideo {
   readonly frameCount: number;
 }
 
+/** One question with its images or videos and its reference answer. */
 export interface Task {
   /** Unique and stable: the same id is the same task in every run. */
   readonly id: string;
@@ -33,6 +35,7 @@ export interface Task {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** `train` for demonstrations and rollouts; `heldOut` for evaluation alone. */
 export type Split = 'train' | 'heldOut';
 
 /** What a run offers a task set that opens something. */
@@ -40,6 +43,10 @@ export interface TaskSetContext {
   readonly sandbox: Sandbox;
 }
 
+/**
+ * Where tasks come from. A task is made from its index, so a run stores only how many tasks it has
+ * used, and a resumed run continues with the next one.
+ */
 export interface TaskSet {
   readonly name: string;
   /** One sentence for people. */

@@ -67,7 +67,7 @@ describe('a tool environment on the real sandbox', () => {
     expect(seen.equals(original)).toBe(true);
   });
 
-  it('keeps variables from turn to turn, and counts pictures on', async () => {
+  it('keeps variables from turn to turn, and counts images on', async () => {
     const env = await make();
     const first = await env.step(code('part = image_clue_0.crop((0, 0, 56, 56))\npart.show()'));
     const second = await env.step(code('print(part.size)\npart.show()'));
@@ -112,7 +112,7 @@ describe('a tool environment on the real sandbox', () => {
     expect(fifth).not.toHaveProperty('observation');
   });
 
-  it('ends where the pictures would be more than allowed', async () => {
+  it('ends where the images would be more than allowed', async () => {
     const env = await make({ budgets: { toolTurns: 4, images: 2 } });
     expect((await env.step(look)).stopReason).toBeUndefined();
     const step = await env.step(look);

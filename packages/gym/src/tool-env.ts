@@ -9,6 +9,7 @@ import type { Env, EnvReset, EnvStep } from './env.ts';
 import type { MessagePart, ObservationPlace, Protocol } from './protocol.ts';
 import type { Task } from './task.ts';
 
+/** Options of `createToolEnv`. */
 export interface ToolEnvOptions {
   readonly protocol: Protocol;
   readonly sandbox: Sandbox;
@@ -100,7 +101,7 @@ class ToolEnv implements Env {
     return { imageIndex: this.#images.length, callsLeft };
   }
 
-  /** Keeps in mind the images that the model is shown. */
+  /** Remembers the images that the model is shown. */
   #note(parts: readonly MessagePart[]): void {
     this.#images.push(...parts.filter((part): part is ImagePart => part.kind === 'image'));
   }
@@ -120,7 +121,7 @@ class ToolEnv implements Env {
   }
 
   #limit(outcome: Outcome, isBeyond: boolean): StopReason | undefined {
-    // As published: code beyond the budget runs, but nobody gets to see what it gave.
+    // As published: code beyond the budget runs, but the model does not see its result.
     if (isBeyond) return 'turnLimit';
     const imageCount = this.#images.length + outcome.images.length;
     return imageCount > this.#budgets.images ? 'imageLimit' : undefined;

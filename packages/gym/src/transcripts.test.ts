@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
-import { coordinatePicture } from '@saccade/sandbox/contract';
+import { coordinateImage } from '@saccade/sandbox/contract';
 import type { Action } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Budgets } from './budgets.ts';
@@ -34,11 +34,11 @@ afterAll(async () => {
   expect(open).toBe(0);
 });
 
-const picture = { png: coordinatePicture(320, 240), width: 320, height: 240 };
+const prompted = { png: coordinateImage(320, 240), width: 320, height: 240 };
 const photo: Task = {
   id: 'photo',
   question: 'What is written on the sign?',
-  images: [{ name: 'image_clue_0', ...picture }],
+  images: [{ name: 'image_clue_0', ...prompted }],
   answer: 'STOP',
   metadata: {},
 };

@@ -1,22 +1,29 @@
-/** What every service built with this kit must withstand; `@saccade/http/contract` for third parties. */
+/** The contract of services built with this kit: attacks that every one of them must withstand. */
 import { type Random, randomAt } from '@saccade/core';
 import { holdOpen, type RawAnswer, sendRaw } from './service/raw-socket.ts';
 
+/** A running service to attack. */
 export interface ServiceUnderTest {
+  /** Its base URL, without a token, on this machine. */
   readonly url: string;
-  /** Paths that take a POST with JSON. */
+  /** Paths that accept a POST with a JSON body. */
   readonly paths: readonly string[];
-  /** Largest body, as the service was opened. */
+  /** Its largest allowed body, in bytes: `bodies.maxBytes` of its app. */
   readonly maxBytes: number;
 }
 
+/** The result of `fuzzService`; a service passes if `problems` is empty. */
 export interface FuzzReport {
+  /** Number of requests sent. */
   readonly requests: number;
-  /** Answers by status; `closed` for a connection that was closed without one. */
+  /**
+   * Number of answers by status. `closed`: the connection was closed without an answer; `waiting`:
+   * the service was still waiting for announced bytes.
+   */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Requests that were answered with 5xx or not at all, and health that came late. */
+  /** Requests answered with 5xx, and health checks that failed or took longer than a second. */
   readonly problems: readonly string[];
-  /** The longest that health took, milliseconds; waiting for a busy machine is left out. */
+  /** The slowest health check, in milliseconds; time that other processes used does not count. */
   readonly slowestHealthMs: number;
 }
 
@@ -166,16 +173,17 @@ function draw(pick: Pick, { paths, maxBytes }: ServiceUnderTest): readonly strin
   ])();
 }
 
-/** Requests that wait for more by right: they are closed by their sender. */
+/** Whether the service waits for more bytes, as it may: the sender closes such requests. */
 const isUnfinished = (answer: RawAnswer): boolean =>
   answer.status === undefined && !answer.isClosed;
 
 /**
- * Sends malformed requests and asks for health meanwhile. Each request must be answered with 2xx or
- * 4xx (503 with `Retry-After` while busy), or its connection closed, or still be waiting for bytes
- * that it announced; health must come within a second. The service runs in this process.
+ * Sends malformed requests, and health checks at the same time. The service must answer each
+ * request with 2xx or 4xx (or 503 with `Retry-After` while busy), close its connection, or still be
+ * waiting for bytes that the request announced. Health must take at most a second. The service must
+ * run in this process.
  *
- * @param seed the same seed sends the same requests
+ * @param seed  determines the requests
  */
 export async function fuzzService(
   service: ServiceUnderTest,
@@ -194,7 +202,7 @@ export async function fuzzService(
       const ask = 'GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';
       const { status } = await sendRaw(service.url, [ask], { waitMs: 30_000 });
       const { user, system } = process.cpuUsage(used);
-      // On a machine that is busy with other work, only the time that was spent here counts.
+      // On a busy machine, only the time that this process used counts.
       const ms = Math.min(performance.now() - began, (user + system) / 1000);
       slowestHealthMs = Math.max(slowestHealthMs, ms);
       if (status !== 200) problems.push(`health answered ${status}`);
@@ -231,9 +239,10 @@ export async function fuzzService(
 }
 
 /**
- * Holds connections with a half-sent body, half-sent headers and nothing, drains, and measures.
+ * Opens connections with a half-sent body, half-sent headers and nothing sent, then drains the
+ * service.
  *
- * @returns seconds that the drain took
+ * @returns  seconds that the drain took
  */
 export async function drainUnderHalfSentBodies(
   service: ServiceUnderTest & { drain(graceSeconds: number): Promise<void> },

@@ -1,55 +1,61 @@
-/** The HTTP client of all our callers: deadlines, retries of what is safe, bounded answers. */
+/** The HTTP client of all packages: deadlines, retries where they are safe, bounded answers. */
 import { ConfigError, messageOf } from '@saccade/core';
 import pRetry from 'p-retry';
 import { HttpError, type HttpFault, type RefusalBody } from './http-error.ts';
 import { JsonError, type JsonLimits, parseJson } from './json.ts';
 import { OversizedBody, readAnswer } from './read-answer.ts';
 
+/** Server, credentials and limits of an `HttpClient`. */
 export interface HttpClientOptions {
-  /** Where the server is, path prefix included: `http://127.0.0.1:8000/v1`. */
+  /** Address of the server with its path prefix: `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;
-  /** Sent as a bearer token; never part of a message or an error. */
+  /** Sent as a bearer token. It never appears in a message or an error. */
   readonly token?: string;
+  /** More headers, sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of one try, answer included. Default 240; Infinity for the signal alone. */
+  /** Time limit of one try, including its answer. Default 240; Infinity leaves it to the signal. */
   readonly timeoutSeconds?: number;
-  /** Tries after the first, of requests that are safe to repeat. Default 5. */
+  /** Most retries of a request, where a retry is safe. Default 5. */
   readonly retries?: number;
-  /** First pause between tries; it doubles, with jitter. Default 0.25. */
+  /** Pause before the first retry, in seconds; it doubles each time, with jitter. Default 0.25. */
   readonly firstPauseSeconds?: number;
-  /** Longest pause, also where the server asks for more. Default 60. */
+  /** Longest pause, in seconds, even if the server asks for more. Default 60. */
   readonly longestPauseSeconds?: number;
-  /** Largest answer that is read. Default 256 MiB. */
+  /** Largest answer that is read, in bytes after decompression. Default 256 MiB. */
   readonly maxAnswerBytes?: number;
   /** Bounds of JSON answers. */
   readonly json?: JsonLimits;
-  /** Another fetch, e.g. `patientFetch`. Default: the platform's. */
+  /** Another fetch, for example `patientFetch`. Default: the platform's. */
   readonly fetch?: typeof fetch;
 }
 
+/** One request of an `HttpClient`. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Begins with a slash; appended to `baseUrl`. */
+  /** Path that begins with a slash; appended to `baseUrl`. */
   readonly path: string;
   /** JSON text. */
   readonly body?: string;
+  /** Aborts the request and its pauses between retries. */
   readonly signal?: AbortSignal;
-  /** Makes the request safe to repeat, on a service that knows `Idempotency-Key`. */
+  /** Sent as `Idempotency-Key`, so that retries are safe on a service that supports it. */
   readonly idempotencyKey?: string;
-  /** In place of the client's own. */
+  /** Overrides the client's time limit of one try. */
   readonly timeoutSeconds?: number;
 }
 
+/** A complete answer of the server, whatever its status. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
+  /** The body, decompressed and decoded as UTF-8. */
   readonly text: string;
 }
 
-/** Longest part of a server's words that an error repeats. */
+/** Most characters of an answer that an error quotes. */
 const QUOTED_CHARACTERS = 300;
 
-/** Codes of errors before any byte of the request was taken. */
+/** Codes of errors that occur before the server receives a byte of the request. */
 const UNSENT: readonly unknown[] = [
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -59,12 +65,16 @@ const UNSENT: readonly unknown[] = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
+/**
+ * Sends requests to one server with a deadline per try, bounded answers, and retries where they are
+ * safe: the server did not act on the request, or the request is idempotent.
+ */
 export class HttpClient {
-  /** Without a slash at its end. */
+  /** `baseUrl` without a slash at its end. */
   readonly url: string;
   readonly #options: Required<Omit<HttpClientOptions, 'baseUrl' | 'token'>>;
 
-  /** @throws ConfigError for a URL or number that cannot be */
+  /** @throws ConfigError if an option is invalid */
   constructor(options: HttpClientOptions) {
     const { baseUrl, token, headers, timeoutSeconds = 240, retries = 5 } = options;
     if (!URL.canParse(baseUrl) || !/^https?:\/\/[^/]/.test(baseUrl)) {
@@ -100,13 +110,13 @@ export class HttpClient {
   }
 
   /**
-   * The answer, whatever its status.
+   * Sends a request and returns the answer, whatever its status.
    *
-   * Sent again where the server surely did not act on it: nobody took the connection, or 429 or 503
-   * with `Retry-After`. A GET and a request with an idempotency key are also sent again after a
-   * connection that broke.
+   * It retries if the server certainly did not act on the request: no connection, or 429 or 503
+   * with `Retry-After`. A GET and a request with an idempotency key are also retried if the
+   * connection breaks.
    *
-   * @throws HttpError without an answer; the signal's reason if it is aborted
+   * @throws HttpError if there is no answer; the signal's reason if it is aborted
    */
   async send(request: HttpRequest): Promise<HttpAnswer> {
     const { signal, method, idempotencyKey } = request;
@@ -140,16 +150,16 @@ export class HttpClient {
       });
     } catch (error) {
       signal?.throwIfAborted();
-      // Its tries are used up: the last answer is the answer.
+      // Out of retries: return the last answer.
       if (turnedAway !== undefined) return turnedAway;
       throw error;
     }
   }
 
   /**
-   * The text of a successful answer.
+   * Sends a request and returns the text of a 2xx answer.
    *
-   * @throws HttpError for anything else; the signal's reason if it is aborted
+   * @throws HttpError for any other outcome; the signal's reason if it is aborted
    */
   async text(request: HttpRequest): Promise<string> {
     const answer = await this.send(request);
@@ -158,9 +168,9 @@ export class HttpClient {
   }
 
   /**
-   * The JSON of a successful answer, unchecked but for its size.
+   * Sends a request and returns the JSON of a 2xx answer, checked only for depth and size.
    *
-   * @throws HttpError for anything else; the signal's reason if it is aborted
+   * @throws HttpError for any other outcome; the signal's reason if it is aborted
    */
   async json(request: HttpRequest): Promise<unknown> {
     const text = await this.text(request);
@@ -185,7 +195,7 @@ export class HttpClient {
     const seconds = request.timeoutSeconds ?? this.#options.timeoutSeconds;
     signal?.throwIfAborted();
     const url = `${this.url}${path}`;
-    // Timers hold 31 bits of milliseconds; longer is as good as never.
+    // Timers hold 31 bits of milliseconds; longer limits count as none.
     const limit = seconds < 2_000_000 ? AbortSignal.timeout(1000 * seconds) : undefined;
     const signals = [signal, limit].filter((one) => one !== undefined);
     let hasAnswer = false;
@@ -226,7 +236,7 @@ export class HttpClient {
     const fault = faultOf(status);
     const reason = `status ${status}: ${said}`;
     return new HttpError(fault, `${this.url}${path} answered ${status}: ${said}.`, {
-      // `Retry-After` says that nothing was started; so does every refusal of the request itself.
+      // Nothing was started if there is `Retry-After`, or if the request itself was refused.
       mayHaveRun: !(waitMs !== undefined || fault === 'refused' || status === 429),
       reason,
       status,
@@ -245,7 +255,7 @@ function lost(url: string, error: unknown, hasAnswer: boolean): HttpError {
   const code = codeOf(error);
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const reason = messageOf(cause) || String(code);
-  // `fetch` itself refuses ports of other protocols, such as 9.
+  // `fetch` refuses ports of other protocols, such as 9, by itself.
   const isUnsent = UNSENT.includes(code) || reason === 'bad port';
   return !hasAnswer && isUnsent
     ? new HttpError(
@@ -260,7 +270,7 @@ function lost(url: string, error: unknown, hasAnswer: boolean): HttpError {
       });
 }
 
-/** The system's code in a chain of causes. */
+/** The system's error code in a chain of causes. */
 function codeOf(error: unknown): unknown {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string') return at.code;
@@ -280,7 +290,7 @@ function refusalIn(text: string, limits: JsonLimits): RefusalBody | undefined {
   }
 }
 
-/** Milliseconds after which a request that was turned away may come again, if the server says so. */
+/** Milliseconds to wait before a retry, if the server asks for a retry. */
 function retryAfterMs({ status, headers }: HttpAnswer): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const header = headers.get('retry-after');

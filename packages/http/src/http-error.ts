@@ -1,14 +1,16 @@
-/** Why an HTTP request has no usable answer, and whether the server may have acted on it. */
+/** The error of an HTTP request without a usable answer. */
 import { SaccadeError } from '@saccade/core';
 
 /**
+ * The cause of an `HttpError`:
+ *
  * - `unreachable` no connection: no server, no route, no name;
- * - `timeout` no whole answer within the time of one try;
+ * - `timeout` no complete answer within the time limit of one try;
  * - `overloaded` the server turned the request away for now (429, 503);
- * - `refused` the server will not serve such a request (any other status below 500);
- * - `failed` the server broke under the request (status 500 and above);
+ * - `refused` the server rejects the request (any other status below 500);
+ * - `failed` the server failed to handle it (status 500 and above);
  * - `broken` the connection ended before the answer did;
- * - `oversized` the answer has more bytes than the caller accepts;
+ * - `oversized` the answer exceeds `maxAnswerBytes`;
  * - `garbled` the answer is not JSON within the limits.
  */
 export type HttpFault =
@@ -21,16 +23,18 @@ export type HttpFault =
   | 'oversized'
   | 'garbled';
 
-/** What a service of this kit says when it refuses. */
+/** The `error` object of a refusal by a service of this kit. */
 export interface RefusalBody {
+  /** Stable name of the cause, for programs. */
   readonly code: string;
   readonly fact: string;
   readonly remedy: string;
 }
 
+/** Fields of an `HttpError` besides its fault and message; see there. */
 export interface HttpErrorDetails {
   readonly mayHaveRun: boolean;
-  /** What went wrong, without the URL. */
+  /** The cause in words, without the URL. */
   readonly reason: string;
   readonly status?: number;
   readonly refusal?: RefusalBody;
@@ -46,16 +50,21 @@ const transient: readonly HttpFault[] = [
   'broken',
 ];
 
+/**
+ * A request has no usable answer. `fault` names the cause; `mayHaveRun` decides whether it is safe
+ * to send the request elsewhere.
+ */
 export class HttpError extends SaccadeError {
   readonly fault: HttpFault;
-  /** Whether the server may have acted on the request; false means that it surely did not. */
+  /** Whether the server may have acted on the request. False only if it certainly did not. */
   readonly mayHaveRun: boolean;
-  /** What went wrong, without the URL. */
+  /** The cause in words, without the URL. */
   readonly reason: string;
+  /** Status of the answer, if there was one. */
   readonly status?: number;
-  /** The refusal, where the server is one of ours. */
+  /** The refusal, if the server uses this kit. */
   readonly refusal?: RefusalBody;
-  /** What the server asked to wait. */
+  /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
 
   constructor(fault: HttpFault, message: string, details: HttpErrorDetails) {
@@ -68,7 +77,7 @@ export class HttpError extends SaccadeError {
     if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
   }
 
-  /** Whether the same request may be answered later. */
+  /** Whether the same request may succeed later. */
   get isTransient(): boolean {
     return transient.includes(this.fault);
   }

@@ -1,6 +1,7 @@
 /** JSON with bounds on nesting and on the number of values, checked before anything is built. */
 import { SaccadeError } from '@saccade/core';
 
+/** Bounds of a JSON text that comes from outside. */
 export interface JsonLimits {
   /** Deepest nesting of objects and lists. Default 64. */
   readonly maxDepth?: number;
@@ -8,9 +9,10 @@ export interface JsonLimits {
   readonly maxValues?: number;
 }
 
-/** Which rule a text broke. */
+/** The rule that a text broke: it is not JSON, nested too deeply, or has too many values. */
 export type JsonFault = 'syntax' | 'depth' | 'values';
 
+/** A text is not JSON within the limits; `fault` names the rule. */
 export class JsonError extends SaccadeError {
   readonly fault: JsonFault;
 
@@ -30,7 +32,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Parses JSON after one linear pass over the text has found that it keeps to the limits.
+ * Parses JSON, after one linear pass that checks the limits before anything is built.
  *
  * @throws JsonError if the text is not JSON, is nested too deeply or has too many values
  */
@@ -65,7 +67,7 @@ export function parseJson(text: string, limits: JsonLimits = {}): unknown {
   }
 }
 
-/** Index of the quote that closes the string opened at `start`; the text's end if none does. */
+/** Index of the quote that closes the string opened at `start`, or the text's length. */
 function endOfString(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);

@@ -1,13 +1,13 @@
-/** Reads an answer's body within a bound, whatever its length claims. */
+/** Reads an answer's body within a bound, whatever length it declares. */
 
 /** The body has more bytes than the bound. */
 export class OversizedBody extends Error {}
 
 /**
- * The text of a response. Reading stops and the connection is dropped at `maxBytes`, so that neither
- * a forged length nor an endless or compressed stream grows memory.
+ * The text of a response. Reading stops and the connection is dropped at `maxBytes`, so that
+ * neither a forged length nor an endless or compressed stream grows memory.
  *
- * @throws OversizedBody past the bound; whatever the stream throws
+ * @throws OversizedBody beyond the bound; errors of the stream
  */
 export async function readAnswer(response: Response, maxBytes: number): Promise<string> {
   const { body } = response;

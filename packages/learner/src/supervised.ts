@@ -10,6 +10,10 @@ import type { Policy } from '@saccade/policy';
 import { type ModelImages, packTrajectories } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 
+/**
+ * Options of `createSupervisedLearner`: the policy it trains, its optimizer and schedule, and how
+ * examples are packed.
+ */
 export interface SupervisedLearnerOptions {
   readonly policy: Pick<Policy, 'forwardBackward' | 'optimizerStep'>;
   readonly images: ModelImages;
@@ -25,6 +29,7 @@ export interface SupervisedLearnerOptions {
   readonly sharedPrefix?: boolean;
 }
 
+/** What one supervised update reports. */
 export interface SupervisedResult {
   /** Sum of `losses`, nats. */
   readonly loss: number;

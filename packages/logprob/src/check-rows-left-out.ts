@@ -1,12 +1,12 @@
-/** Rows without a target, which count for nothing whatever they hold. */
+/** Checks that rows without a target contribute nothing, whatever they hold. */
 import { type DType, randomAt } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { expectSame } from '@saccade/ops/contract';
 import { linearLogprob } from './ops/catalog.ts';
 
 /**
- * Checks that rows whose target is −1 give 0 and get no gradient, and that what they hold, NaN
- * included, changes no bit of the others nor of the gradient of the weights.
+ * Checks that rows with target −1 give 0 and get no gradient, and that their contents, even NaN,
+ * change no bit of the other rows or of the weight's gradient.
  *
  * @throws ContractError  if one does
  */

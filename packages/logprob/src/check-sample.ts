@@ -1,21 +1,25 @@
-/** Sampling against scoring, on one device. */
+/** Compares sampling with scoring, on one device. */
 import { type DType, randomAt } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { ContractError, firstDifference } from '@saccade/ops/contract';
 import { linearLogprob, linearSample } from './ops/catalog.ts';
 
+/** Sizes of a random problem for `checkSampleMatchesLogprob`. */
 export interface SampleShape {
+  /** Rows, one sampled token each. */
   readonly N: number;
+  /** Hidden size. */
   readonly D: number;
+  /** Vocabulary size. */
   readonly V: number;
-  /** 0 compares the greedy choice with the log-probabilities at temperature 1. */
+  /** Divides the logits. 0 samples greedily and compares with the log-probs at temperature 1. */
   readonly temperature: number;
 }
 
 /**
- * Checks that the log-prob recorded while sampling is, bit for bit, the one scoring gives.
+ * Checks that the log-prob recorded in sampling is bit for bit the one that scoring gives.
  *
- * The rows are scored in reverse order and with one left out, as another batch would have them.
+ * The rows are scored in reverse order and with one left out, as in a different batch.
  *
  * @throws ContractError if one differs in a bit
  */

@@ -1,4 +1,4 @@
-/** What the log-prob ops owe on a device, as plain functions and as named checks. */
+/** The contract of the log-prob ops on a device, as plain functions and as named checks. */
 import { DataError } from '@saccade/core';
 import {
   type CheckOptions,

@@ -1,4 +1,4 @@
-/** The log-softmax of one row of logits in float64: what both ops of this package are built on. */
+/** The log-softmax of one row of logits in float64, on which both ops of this package are built. */
 import type { Dims, Values } from '@saccade/ops';
 
 export interface LogSoftmaxRow {

@@ -1,6 +1,6 @@
 /** A run's checkpoints: policy with optimizer, schedule, and where the run stands. */
 import { join } from 'node:path';
-import { checkpointDirectory, checkpointsOf, saveCheckpoint } from '@saccade/run-store';
+import { checkpointDirectory, checkpointsOf, saveCheckpoint, totalSteps } from '@saccade/run-store';
 import type { Run } from './run.ts';
 
 /** The weights reinforcement learning starts from; their checkpoint is always kept. */
@@ -13,14 +13,18 @@ export async function saveRun(
   run: Run,
   options: { readonly pinned?: boolean } = {},
 ): Promise<void> {
-  run.state = await saveCheckpoint(run.directory, {
-    state: run.state,
+  const position = await saveCheckpoint(run.directory, totalSteps(run.state), {
     log: run.log,
     keep: run.config.checkpoint.keep,
     pinned: options.pinned ?? false,
     fill: async (directory) => {
       await run.parts.policy.save(join(directory, 'policy'), { optimizer: true });
-      await run.saveSchedule?.(directory);
+      // Rollouts go on meanwhile and take tasks: the schedule and the state are of one moment.
+      const schedule = run.saveSchedule?.(directory);
+      const { state } = run;
+      await schedule;
+      return state;
     },
   });
+  run.state = { ...run.state, ...position };
 }

@@ -30,6 +30,10 @@ export interface StagePolicy extends Policy {
   resetOptimizer(): void;
 }
 
+/**
+ * Everything a run trains with, opened and ready. The loops know these interfaces only, so any
+ * policy, algorithm or scheduler that implements them can be trained.
+ */
 export interface RunParts extends EvaluatedParts {
   readonly policy: StagePolicy;
   readonly protocol: Protocol;

@@ -4,6 +4,10 @@ import type { EvaluatedRun } from '@saccade/eval';
 import type { Learner, LearnResult } from '@saccade/learner';
 import type { RunParts, RunSections } from './run-parts.ts';
 
+/**
+ * A run while it trains: what the cold start, the reinforcement-learning loops and the evaluations
+ * share. Its `state` says how far it is, and is what a checkpoint stores.
+ */
 export interface Run extends EvaluatedRun {
   readonly config: RunSections;
   readonly parts: RunParts;

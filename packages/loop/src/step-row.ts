@@ -1,6 +1,7 @@
 /** The row of `metrics.jsonl` that a step of reinforcement learning leaves. */
 import { timed } from '@saccade/core';
 import {
+  errorMetrics,
   faithfulnessOf,
   keep,
   mean,
@@ -57,13 +58,15 @@ export async function stepRow(
       'teach something; it trained on those.';
     run.onEvent({ kind: 'warning', message });
   }
+  const onWarning = (message: string): void => run.onEvent({ kind: 'warning', message });
   const rolledOut = groups.length > 0 ? rolloutMetrics(groups) : {};
   warnOfCollapse(run, rolledOut['tool_calls/mean']);
   return {
     // Where rollouts stream, a step may end before any of them does.
     ...rolledOut,
     ...taskMetrics(results, tasks),
-    ...faithfulnessOf(results, (message) => run.onEvent({ kind: 'warning', message })),
+    ...faithfulnessOf(results, onWarning),
+    ...errorMetrics(results, onWarning),
     ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),

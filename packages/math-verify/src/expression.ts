@@ -3,6 +3,11 @@
 export type Relation = '=' | '≠' | '<' | '≤' | '>' | '≥' | '∈';
 type SetOperation = '∪' | '∩' | '∖';
 
+/**
+ * The syntax tree of a mathematical answer. Nothing is simplified in it: `1/2` is a quotient, not
+ * 0.5, and `(a, b)` is `bracketed` until the comparison decides between tuple and interval. What
+ * is not mathematics is a `text`.
+ */
 export type Expression =
   /** `isDecimal`: written with a decimal point, so that it may be rounded. */
   | {

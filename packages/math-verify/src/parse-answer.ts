@@ -6,6 +6,7 @@ import { mathPartOf, maxMathCharacters, normalizeMath } from './normalize.ts';
 import { parseMath } from './parser.ts';
 import { parseUnit } from './units.ts';
 
+/** Options of `parseAnswer`. */
 export interface ParseOptions {
   /** Reads letters without LaTeX markup as a product: `xy` as x · y. Default false: words. */
   readonly isFormula?: boolean;

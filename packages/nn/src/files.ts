@@ -1,2 +1,2 @@
-/** Weights on disk; apart from the rest, which runs in a browser too. */
+/** Weights on disk; a separate entry point, because the rest also runs in browsers. */
 export { readSafetensors, readSafetensorsDirectory, writeSafetensors } from './safetensors.ts';

@@ -35,7 +35,7 @@ export class Golden {
     return tensor(device, dtype, shape, data);
   }
 
-  /** Tensors of all names that begin so. */
+  /** Tensors whose names begin with a prefix. */
   tensors(device: Device, prefix: string): Record<string, Tensor> {
     const names = this.names.filter((name) => name.startsWith(prefix));
     return Object.fromEntries(names.map((name) => [name, this.tensor(device, name)]));
@@ -62,6 +62,6 @@ export function expectClose(
     size += expected[i] ** 2;
   }
   const error = Math.sqrt(difference / size);
-  // NaN fails: it is not below anything.
+  // NaN fails, since no comparison with it holds.
   expect(error, `${what}: relative error`).toBeLessThanOrEqual(tolerance);
 }

@@ -8,7 +8,7 @@ export {
 } from './layers.ts';
 export {
   type Initializer,
-  initialise,
+  initialize,
   initialValues,
   type ParameterSpec,
   type Parameters,

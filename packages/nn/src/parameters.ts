@@ -3,22 +3,25 @@ import { MissingError, randomAt, type Shape, sizeOf } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 
+/** A model's parameters: tensors by dotted Hugging Face name, such as `model.norm.weight`. */
 export type Parameters = Readonly<Record<string, Tensor>>;
 
-/** How one parameter starts. */
+/** The distribution of a parameter's start values. */
 export type Initializer =
-  /** Normal with standard deviation gain/√fanIn, fanIn being the elements of one row. */
+  /** Normal with standard deviation gain/√fanIn; fanIn is the number of elements of one row. */
   | { readonly kind: 'scaledNormal'; readonly gain: number }
   | { readonly kind: 'normal'; readonly std: number }
   | { readonly kind: 'constant'; readonly value: number };
 
+/** What to create for one parameter. A model's specs are its architecture; they hold no values. */
 export interface ParameterSpec {
+  /** Dotted Hugging Face name; with the seed it determines the start values. */
   readonly name: string;
   readonly shape: Shape;
   readonly initializer: Initializer;
 }
 
-/** The parameter called `name`. @throws MissingError naming it */
+/** The parameter called `name`. @throws MissingError if there is none */
 export function parameter(parameters: Parameters, name: string): Tensor {
   const found = parameters[name];
   if (found === undefined) {
@@ -29,20 +32,21 @@ export function parameter(parameters: Parameters, name: string): Tensor {
   return found;
 }
 
-/** Start values of one parameter; they depend on the seed and its name alone. */
+/** Start values of one parameter. They depend only on its spec and the seed. */
 export function initialValues(spec: ParameterSpec, seed: number): Float32Array {
   const values = new Float32Array(sizeOf(spec.shape));
   const { initializer } = spec;
   if (initializer.kind === 'constant') return values.fill(initializer.value);
   const fanIn = sizeOf(spec.shape.slice(1));
   const std = initializer.kind === 'normal' ? initializer.std : initializer.gain / Math.sqrt(fanIn);
+  // The address is part of every stored result: another spelling draws other weights.
   const random = randomAt(seed, 'initialise', spec.name);
   for (let i = 0; i < values.length; i++) values[i] = std * random.normal();
   return values;
 }
 
-/** Fresh parameters on a device, in the order of the specs. */
-export function initialise(
+/** Uploads fresh parameters to a device as f32, in the order of the specs. */
+export function initialize(
   device: Device,
   specs: readonly ParameterSpec[],
   seed: number,

@@ -1,4 +1,4 @@
-/** Between patches and the decoder: patches in as vectors, units of merged patches out. */
+/** Embeds patches as vectors before the vision blocks, and merges them into visual tokens after. */
 import { gelu, linear, type Tensor } from '@saccade/tensor';
 import { linearLayer, linearSpecs, normSpecs, rmsNormLayer } from './layers.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
@@ -13,7 +13,7 @@ export function patchEmbedding(parameters: Parameters, name: string, patches: Te
 }
 
 /**
- * Joins each `patchesPerUnit` neighbouring rows of x [P, hidden] into one visual token.
+ * Merges each `patchesPerUnit` neighboring rows of x [P, hidden] into one visual token.
  *
  *   y = W₂·gelu(W₁·concat(norm(x)) + b₁) + b₂
  *

@@ -1,6 +1,9 @@
 /** Cosine and sine tables for the `rotary` op: plain, multimodal (M-RoPE) and 2-D for vision. */
 import { expectLength, ShapeError } from '@saccade/core';
 
+/**
+ * The cosines and sines of a position embedding, one row per token: operands of the op `rotary`.
+ */
 export interface RotaryTable {
   /** [T, E] with E = half the head dimension. */
   readonly cos: Float32Array;
@@ -14,7 +17,7 @@ export interface RotaryTable {
 function inverseFrequencies(headDim: number, theta: number): Float32Array {
   if (!Number.isInteger(headDim / 2) || headDim <= 0) {
     throw new ShapeError(
-      `Rotary embedding turns pairs: the dimension it turns must be even, got ${headDim}.`,
+      `Rotary embedding rotates pairs: its dimension must be even, got ${headDim}.`,
     );
   }
   return Float32Array.from({ length: headDim / 2 }, (_, i) => {
@@ -22,7 +25,9 @@ function inverseFrequencies(headDim: number, theta: number): Float32Array {
   });
 }
 
-/** The table of `angle`; a token that `repeats` has the angles of the token before it. */
+/**
+ * The table of `angle`; a token for which `repeats` holds has the angles of the token before it.
+ */
 function fill(
   tokenCount: number,
   width: number,
@@ -47,7 +52,7 @@ function fill(
 }
 
 /**
- * Rotary embedding: frequency pair i of a token at position p turns by p·θ^(−2i/D).
+ * Rotary embedding: frequency pair i of a token at position p rotates by p·θ^(−2i/D).
  * Su et al. 2021, arXiv:2104.09864, section 3.2.2.
  *
  * @param positions  [T]
@@ -60,11 +65,11 @@ export function rotaryTable(positions: Int32Array, headDim: number, theta: numbe
 }
 
 /**
- * Multimodal rotary embedding: each frequency pair turns by the temporal, height or width position,
- * as `sections` say. Qwen2-VL, arXiv:2409.12191, section 2.1.
+ * Multimodal rotary embedding: each frequency pair rotates by the temporal, height or width
+ * position, as `sections` says. Qwen2-VL, arXiv:2409.12191, section 2.1.
  *
  * @param positions  [3, T]: temporal, height, width; equal for text
- * @param sections   pairs that take each position; they sum to headDim/2
+ * @param sections   frequency pairs that use each position; they sum to headDim/2
  */
 export function mropeTable(
   positions: Int32Array,
@@ -92,15 +97,15 @@ export function mropeTable(
     const position = positions[(axisOf[i] as number) * tokenCount + t] as number;
     return position * (frequencies[i] as number);
   };
-  // Rollouts sampled side by side mostly stand at the same position.
+  // Rollouts sampled side by side are mostly at the same position.
   return fill(tokenCount, width, angle, (t) =>
     [t, tokenCount + t, 2 * tokenCount + t].every((i) => positions[i] === positions[i - 1]),
   );
 }
 
 /**
- * Two-dimensional rotary embedding of the vision tower: the first half of the pairs turns by the
- * patch's row, the second half by its column.
+ * Two-dimensional rotary embedding of the vision tower: the first half of the pairs rotates by
+ * the patch's row, the second half by its column.
  *
  * @param rows     [T] patch rows
  * @param columns  [T] patch columns

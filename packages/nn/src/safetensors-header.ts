@@ -1,7 +1,7 @@
-/** The header of a safetensors file: which tensor lies where. Nothing in it is believed unchecked. */
+/** The header of a safetensors file: where each tensor lies. Every field is checked before use. */
 import { bytesOf, DataError, type DType, messageOf, type Shape, sizeOf } from '@saccade/core';
 
-/** Element types that files hold and we read. */
+/** Element types that can be read. */
 export type StoredType = DType | 'i64' | 'u8';
 
 const TYPES: Readonly<Record<string, StoredType>> = {
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, StoredType>> = {
   U8: 'u8',
 };
 
-/** Headers beyond this are refused, as the reference implementation does: real ones are far below. */
+/** Larger headers are refused, as in the reference implementation; real ones are far smaller. */
 const MAX_HEADER_BYTES: number = 100_000_000;
 
 export interface TensorEntry {
@@ -31,10 +31,10 @@ export function storedBytes(dtype: StoredType): number {
   return dtype === 'u8' ? 1 : bytesOf(dtype);
 }
 
-/** Says what is wrong with a file, and what to do. */
+/** The error for a broken file, with the remedy. */
 export function unsound(path: string, why: string, cause?: unknown): DataError {
   return new DataError(
-    `${path} is not a sound safetensors file: ${why}. Write or download it again.`,
+    `${path} is not a valid safetensors file: ${why}. Write or download it again.`,
     { cause },
   );
 }

@@ -41,7 +41,7 @@ export async function readSafetensors(path: string): Promise<Map<string, NamedAr
   }
 }
 
-/** A defect as it is; what the operating system says as a DataError. */
+/** A defect unchanged; an error of the operating system as a DataError. */
 function unreadable(path: string, error: unknown): unknown {
   if (error instanceof DataError || !(error instanceof Error)) return error;
   if ((error as NodeJS.ErrnoException).code === undefined) return error;
@@ -89,7 +89,7 @@ export async function readSafetensorsDirectory(
   for (const [name, shard] of shardOf) {
     if (all.has(name)) continue;
     throw new DataError(
-      `${INDEX} in ${directory} looks for "${name}" in ${shard}, which does not have it. ` +
+      `${INDEX} in ${directory} places "${name}" in ${shard}, which does not have it. ` +
         'Get the index and the shards from the same place.',
     );
   }
@@ -107,7 +107,7 @@ async function readIndex(directory: string): Promise<Map<string, string> | undef
     throw unreadable(path, error);
   }
   const broken = (why: string, cause?: unknown) =>
-    new DataError(`${path} is not a sound index: ${why}. Write or download it again.`, { cause });
+    new DataError(`${path} is not a valid index: ${why}. Write or download it again.`, { cause });
   let index: { readonly weight_map?: unknown } | null;
   try {
     index = JSON.parse(text);
@@ -165,7 +165,7 @@ export async function writeSafetensors(
 
 /** Makes a rename survive a power cut, where the system can. */
 async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open directories; there the rename is as durable as it gets.
+  // Windows cannot open directories, so the rename cannot be made more durable there.
   if (process.platform === 'win32') return;
   const directory = await open(path);
   try {

@@ -10,15 +10,19 @@ import {
 } from './layers.ts';
 import type { ParameterSpec, Parameters } from './parameters.ts';
 
+/** Sizes of a transformer block with grouped-query attention and a SwiGLU MLP. */
 export interface BlockShape {
   /** Width of the residual stream. */
   readonly hidden: number;
+  /** Query heads. */
   readonly heads: number;
   /** Key and value heads; divides `heads`. */
   readonly kvHeads: number;
+  /** Size of a head. */
   readonly headDim: number;
   /** Width of the MLP. */
   readonly intermediate: number;
+  /** Added to the mean square in the RMSNorms. */
   readonly eps: number;
 }
 
@@ -35,6 +39,10 @@ export interface BlockNames {
   readonly hasMlpBias: boolean;
 }
 
+/**
+ * Names of a decoder block of Qwen2.5 in Hugging Face checkpoints. Its query, key and value have a
+ * bias; output and MLP have none.
+ */
 export const decoderNames: BlockNames = {
   attentionNorm: 'input_layernorm',
   query: 'self_attn.q_proj',
@@ -47,7 +55,10 @@ export const decoderNames: BlockNames = {
   hasMlpBias: false,
 };
 
-/** Checkpoints hold q, k and v of the vision tower fused as `attn.qkv`; loaders split them. */
+/**
+ * Names of a block of Qwen2.5-VL's vision tower. Checkpoints fuse its q, k and v as `attn.qkv`;
+ * loaders split them.
+ */
 export const visionNames: BlockNames = {
   attentionNorm: 'norm1',
   query: 'attn.q',
@@ -60,14 +71,15 @@ export const visionNames: BlockNames = {
   hasMlpBias: true,
 };
 
-/** q [T, H, D], k and v [T, G, D], already rotated → [T, H, D]. */
+/** Attention of a block: q [T, H, D], k and v [T, G, D], rotary applied to q and k → [T, H, D]. */
 export type Attend = (q: Tensor, k: Tensor, v: Tensor) => Tensor;
 
 /**
- * x + attention(norm(x)), then + mlp(norm(·)).
+ * One block: h = x + attention(norm(x)), then h + mlp(norm(h)).
  *
- * @param x    [T, hidden]
- * @param cos  [T, headDim/2], with `sin`
+ * @param x         [T, hidden]
+ * @param cos, sin  [T, headDim/2], a table of `rotary-tables.ts`
+ * @returns         [T, hidden]
  */
 export function transformerBlock(
   parameters: Parameters,

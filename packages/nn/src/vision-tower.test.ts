@@ -3,7 +3,7 @@ import { openDevice, referenceBackend } from '@saccade/ops';
 import { Tape, type Tensor, tensor } from '@saccade/tensor';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectClose, type Golden, readGolden } from './golden.fixture.ts';
-import { initialise } from './parameters.ts';
+import { initialize } from './parameters.ts';
 import { type VisionTowerShape, visionTower, visionTowerSpecs } from './vision-tower.ts';
 import { type PatchGrid, windowLayout } from './vision-windows.ts';
 
@@ -51,7 +51,7 @@ describe('windowLayout', () => {
     ]);
   });
 
-  it('leaves pictures alone that are one window each', () => {
+  it('leaves images that are one window each unchanged', () => {
     const layout = windowLayout([{ frames: 1, height: 4, width: 2 }], shape);
     expect(layout.isIdentity).toBe(true);
     expect(layout.windowSizes).toEqual(layout.frameSizes);
@@ -59,7 +59,7 @@ describe('windowLayout', () => {
     expect([...layout.columns]).toEqual([0, 1, 0, 1, 0, 1, 0, 1]);
   });
 
-  it('refuses pictures that units do not tile, and windows below a unit', () => {
+  it('refuses images that units do not tile, and windows smaller than a unit', () => {
     expect(() => windowLayout([{ frames: 1, height: 3, width: 4 }], shape)).toThrow(ShapeError);
     expect(() => windowLayout(grids, { ...shape, windowSize: 3 })).toThrow(ShapeError);
   });
@@ -87,8 +87,8 @@ describe('visionTower', () => {
     }
   });
 
-  it('gives a picture the same features alone and among others', async () => {
-    const parameters = initialise(device, visionTowerSpecs('visual', shape), 7);
+  it('gives an image the same features alone and among others', async () => {
+    const parameters = initialize(device, visionTowerSpecs('visual', shape), 7);
     const all = golden.tensor(device, 'patches');
     const together = visionTower(parameters, 'visual', shape, { patches: all, grids });
     const last = { patches: all.rows(108, 124), grids: grids.slice(2) };

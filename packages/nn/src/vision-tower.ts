@@ -8,34 +8,46 @@ import { visionRotaryTable } from './rotary-tables.ts';
 import { type BlockShape, blockSpecs, transformerBlock, visionNames } from './transformer-block.ts';
 import { type PatchGrid, type WindowOptions, windowLayout } from './vision-windows.ts';
 
+/** Sizes of a Qwen2.5-VL vision tower; `vision_config` in a Hugging Face config. */
 export interface VisionTowerShape extends WindowOptions {
+  /** Number of transformer blocks. */
   readonly depth: number;
+  /** Width of the residual stream. */
   readonly hidden: number;
+  /** Attention heads; divides `hidden`. Keys and values have as many. */
   readonly heads: number;
+  /** Width of the MLPs. */
   readonly intermediate: number;
   /** Width of the features, the decoder's residual stream. */
   readonly outputHidden: number;
+  /** Color channels of an image. */
   readonly channels: number;
-  /** Frames in a patch. */
+  /** Frames that one patch covers. */
   readonly temporalPatchSize: number;
-  /** Blocks that attend over whole frames instead of windows. */
+  /** Indices of the blocks that attend over whole frames instead of windows. */
   readonly fullAttentionBlocks: readonly number[];
+  /** Added to the mean square in the RMSNorms. */
   readonly eps: number;
+  /** θ of the rotary embedding. */
   readonly ropeTheta: number;
 }
 
+/** The patches of a batch of images and clips, concatenated. */
 export interface VisionTowerInput {
-  /** [P, channels·temporalPatchSize·patchSize²], unit by unit as the image processor cuts them. */
+  /**
+   * [P, channels·temporalPatchSize·patchSize²], unit by unit, as the image processor orders them.
+   */
   readonly patches: Tensor;
-  /** The pictures and clips the patches belong to, in order. */
+  /** The images and clips that the patches belong to, in order. */
   readonly grids: readonly PatchGrid[];
 }
 
 /**
- * Features of all pictures, one row a unit of merged patches, in the order given: [U, outputHidden].
+ * Computes the features of all images: one row per unit of mergeSize² patches, in the given order.
  *
  * Qwen2.5-VL, arXiv:2502.13923, section 2.1.1.
  *
+ * @returns  [U, outputHidden], U = P / mergeSize²
  * @throws ShapeError if the patches do not fill the grids
  */
 export function visionTower(
@@ -51,7 +63,7 @@ export function visionTower(
   if (patches.shape[0] !== patchCount) {
     throw new ShapeError(
       `The grids have ${patchCount} patches, but patches are ${formatShape(patches.shape)}. ` +
-        'Pass one row a patch.',
+        'Pass one row per patch.',
     );
   }
   const patchesPerUnit = mergeSize ** 2;
@@ -84,7 +96,7 @@ export function visionTower(
   return gatherRows(features, indexTensor(device, layout.inverse));
 }
 
-/** Parameters of the tower below `prefix`, under Hugging Face's names with q, k and v apart. */
+/** Parameters of the tower below `prefix`, by Hugging Face name, with q, k and v separate. */
 export function visionTowerSpecs(
   prefix: string,
   shape: VisionTowerShape,
@@ -116,7 +128,7 @@ function indexTensor(device: Device, index: Int32Array): Tensor {
   return tensor(device, 'i32', [index.length], index);
 }
 
-/** A segment plan of stretches that do not see each other: [S, 3] start, end, no parent. */
+/** A segment plan of independent segments: [S, 3] start, end, no parent. */
 function separateSegments(device: Device, sizes: readonly number[]): Tensor {
   const segments = new Int32Array(sizes.length * 3);
   let start = 0;

@@ -1,13 +1,14 @@
-/** How the vision tower cuts pictures into attention windows, and where each patch goes. */
+/** Divides images into the vision tower's attention windows, and orders their patches by window. */
 import { ShapeError } from '@saccade/core';
 
-/** Patches of one picture or clip; height and width are multiples of the merge size. */
+/** Size of one image or clip in patches; height and width are multiples of the merge size. */
 export interface PatchGrid {
   readonly frames: number;
   readonly height: number;
   readonly width: number;
 }
 
+/** Sizes of windows, patches and units of merged patches, the same on both axes. */
 export interface WindowOptions {
   /** Side of an attention window, pixels. */
   readonly windowSize: number;
@@ -17,13 +18,16 @@ export interface WindowOptions {
   readonly mergeSize: number;
 }
 
-/** Windows are contiguous in window order; a unit is `mergeSize`² patches and is never cut. */
+/**
+ * The order of units in which each window is contiguous. A unit is `mergeSize`² patches and is
+ * never divided. U: units, P: patches.
+ */
 export interface WindowLayout {
-  /** [U] the unit that stands at each place of window order. */
+  /** [U] the unit at each place of window order. */
   readonly order: Int32Array;
   /** [U] the place of each unit: the inverse of `order`. */
   readonly inverse: Int32Array;
-  /** True where window order is the given order. */
+  /** True if window order is the given order. */
   readonly isIdentity: boolean;
   /** Patches of each window, in window order. */
   readonly windowSizes: readonly number[];
@@ -35,11 +39,11 @@ export interface WindowLayout {
 }
 
 /**
- * The windows of a batch of pictures. Patches are given unit by unit, units row by row, frames and
- * pictures one after another. Windows start at each frame's top left; those at the right and
- * bottom edges are smaller. Qwen2.5-VL, arXiv:2502.13923, section 2.1.1.
+ * Computes the windows of a batch of images. Patches are given unit by unit, units row by row,
+ * frames and images one after another. Windows start at each frame's top left; those at the right
+ * and bottom edges are smaller. Qwen2.5-VL, arXiv:2502.13923, section 2.1.1.
  *
- * @throws ShapeError if units do not tile a picture, or a window is smaller than a unit
+ * @throws ShapeError if units do not tile an image, or a window is smaller than a unit
  */
 export function windowLayout(grids: readonly PatchGrid[], options: WindowOptions): WindowLayout {
   const { windowSize, patchSize, mergeSize } = options;
@@ -68,7 +72,7 @@ export function windowLayout(grids: readonly PatchGrid[], options: WindowOptions
     const unitColumns = width / mergeSize;
     if (!Number.isInteger(unitRows) || !Number.isInteger(unitColumns)) {
       throw new ShapeError(
-        `A picture of ${height}×${width} patches cannot be cut into units of ${mergeSize}×` +
+        `An image of ${height}×${width} patches cannot be divided into units of ${mergeSize}×` +
           `${mergeSize}. Resize it to a multiple of ${mergeSize} patches.`,
       );
     }

@@ -1,4 +1,4 @@
-/** What backends are made of besides their device: pooled memory, and operands checked by form. */
+/** Parts that backends share: pooled memory, and operands checked against their op's form. */
 export { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
 export {
   checkLength,

@@ -1,6 +1,6 @@
 /**
  * The backend contract: memory and queued launches on one device. A backend knows buffers and
- * kernels by op id; it knows no tensors, no models and no algorithms.
+ * kernels by op id, and nothing of tensors, models or algorithms.
  */
 import type { DType } from '@saccade/core';
 import type { Dims, Op, Scalars } from './op.ts';
@@ -19,6 +19,7 @@ export interface BufferView {
   readonly length: number;
 }
 
+/** Whether a launch runs an op's forward or its backward. An op's kernel for each is separate. */
 export type Direction = 'forward' | 'backward';
 
 /**
@@ -29,8 +30,8 @@ export type Direction = 'forward' | 'backward';
  *   differentiable inputs.
  *
  * `undefined` stands for an absent optional input, an output gradient that is zero, or an input
- * gradient nobody asked for.
- * An output in place of an input is there twice, as the same view.
+ * gradient that was not requested. An output that is updated in place of an input appears twice, as
+ * the same view.
  * Gradients are overwritten, never accumulated.
  */
 export interface Launch {
@@ -41,30 +42,34 @@ export interface Launch {
   readonly scalars: Scalars;
 }
 
-/** What a backend holds of its device's memory. */
+/** How much of its device's memory a backend holds. */
 export interface MemoryUse {
-  /** Buffers allocated and not freed, and their bytes as they were asked for. */
+  /** Buffers allocated and not freed, and the bytes that were requested for them. */
   readonly liveBuffers: number;
   readonly liveBytes: number;
   /**
-   * Allocations that the backend has of the system, and their bytes: those behind live buffers, those
-   * lent to launches and reads, and those kept for the next.
+   * Allocations that the backend has from the system, and their bytes: behind live buffers, lent to
+   * launches and reads, and pooled for reuse.
    */
   readonly heldBuffers: number;
   readonly heldBytes: number;
 }
 
+/**
+ * One device: its memory, and kernels that run in the order of the calls. A program uses it through
+ * `openDevice`, which checks shapes and dtypes first; a backend may assume that they fit.
+ */
 export interface Backend {
   /** `native`, `webgpu`, `reference`, … */
   readonly name: string;
-  /** What this is, for people: `CPU, AVX-512, 2 threads`. */
+  /** The device, for people: `CPU, AVX-512, 2 threads`. */
   readonly description: string;
 
-  /** Uninitialised device memory. */
+  /** Allocates uninitialized device memory. */
   alloc(sizeBytes: number): DeviceBuffer;
   /** Returns memory; using the handle afterwards is an error. */
   free(buffer: DeviceBuffer): void;
-  /** Copies host bytes to the device, in queue order; `data` is the caller's again at once. */
+  /** Copies host bytes to the device, in queue order. The caller may reuse `data` on return. */
   write(view: BufferView, data: ArrayBufferView): void;
   /**
    * Waits for all work queued before it, then copies to a fresh host array of the view's dtype.
@@ -73,7 +78,7 @@ export interface Backend {
   read(view: BufferView): Promise<ArrayBufferView>;
 
   /**
-   * True if this backend can run the launch, else one sentence why not.
+   * True if this backend can run the launch, else one sentence with the reason.
    *
    * @param dtypes  of the operands in launch order, `undefined` where one is absent
    */
@@ -86,25 +91,25 @@ export interface Backend {
   /**
    * Queues a launch. Work runs in the order of the calls, perhaps after this returns.
    *
-   * @throws ShapeError or UnsupportedError at once if the launch does not fit the kernel. What a
-   *   kernel finds wrong with its data, an index out of range say, is a DataError naming the op:
-   *   thrown here by a backend that runs launches at once, else by the next wait.
+   * @throws ShapeError or UnsupportedError at once if the launch does not fit the kernel. Invalid
+   *   data that a kernel finds, such as an index out of range, is a DataError that names the op. A
+   *   backend that runs launches at once throws it here, others at the next wait.
    */
   dispatch(launch: Launch): void;
   /**
    * Resolves when everything queued so far has run; rejects with the first thing that went wrong.
    *
-   * A failure is reported once, to the waits under way and to the next one if there are none. Until
-   * it has been reported the launches behind it are skipped, so what they were to write is
-   * undefined; writes still happen, and launches after the report run.
+   * A failure is reported once: to all pending waits, or to the next one if there are none.
+   * Launches queued behind it are skipped until it is reported, so their outputs are undefined.
+   * Writes still happen, and launches after the report run.
    */
   synchronize(): Promise<void>;
-  /** Bytes now allocated, for leak tests and reports. */
+  /** Bytes allocated now, for leak tests and reports. */
   allocatedBytes(): number;
-  /** How memory stands, for those who look for leaks; where the backend pools it. */
+  /** Memory in use and in the pool, for finding leaks. Only backends that pool memory have it. */
   memoryUse?(): MemoryUse;
-  /** Bytes of workspace that the latest launch to end took beside its operands, where known. */
+  /** Bytes of workspace that the last finished launch used besides its operands, where known. */
   workspaceBytes?(): number;
-  /** Frees everything. Queued work is dropped; whoever waits for it gets a StateError. */
+  /** Frees everything. Queued work is dropped, and pending waits reject with a StateError. */
   dispose(): void;
 }

@@ -13,20 +13,28 @@ import {
 
 const STEP = 1e-4;
 const TOLERANCE = 1e-6;
-/** Slopes below this count as this: rounding of the loss divided by the step is about 1e-10. */
+/** Smallest scale of a relative error: the loss's rounding divided by the step is about 1e-10. */
 const SLOPE_FLOOR = 0.1;
-/** Elements tested one by one, at most; large cases get fewer, so that none takes long. */
+/** Most elements tested one by one. Large cases get fewer, so that none takes long. */
 const MAX_ELEMENTS = 64;
 const WORK_BUDGET = 1e7;
 
+/**
+ * The result of `checkGradients` for one case: how far the oracle's slopes are from differences.
+ */
 export interface GradientReport {
   readonly op: string;
   readonly case: string;
   readonly seed: number;
-  /** Worst relative error of a slope, by input. */
+  /**
+   * Worst relative error of a slope, by input:
+   *
+   *   |numeric − analytic| / max(|numeric|, |analytic|, 0.1)
+   */
   readonly errors: Readonly<Record<string, number>>;
+  /** The largest of `errors`; at most 1e-6, since more throws. */
   readonly maxError: number;
-  /** How many slopes were compared. */
+  /** Number of slopes compared, over all inputs. */
   readonly probes: number;
 }
 
@@ -100,7 +108,7 @@ export function checkGradients(op: Op, opCase: OpCase, seed: number): GradientRe
   return { op: op.id, case: describeCase(opCase), seed, errors, maxError, probes };
 }
 
-/** Calls back with the index and size of every component of a direction that is not 0. */
+/** Calls back with index and value of each nonzero component of a direction. */
 type Direction = (visit: (index: number, slope: number) => void) => void;
 
 /** Two dense random directions of length 1, then single elements. */

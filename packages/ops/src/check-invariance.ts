@@ -17,7 +17,7 @@ import {
 } from './op.ts';
 
 /**
- * Runs forward and backward `times` over on the same inputs.
+ * Runs forward and backward `times` times on the same inputs.
  *
  * @throws ContractError if any two runs differ in a bit
  */

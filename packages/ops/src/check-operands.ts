@@ -1,4 +1,4 @@
-/** What the door of a device refuses: wrong names, shapes, element types and gradients. */
+/** The checks at the door of a device: names, shapes, element types and gradients. */
 import {
   type DType,
   DtypeError,
@@ -29,7 +29,7 @@ export function checkSaved(
 ): void {
   if (op.backward === undefined) {
     throw new UnsupportedError(
-      `${op.id} has no backward. Leave it out of what is differentiated, or detach its inputs.`,
+      `${op.id} has no backward. Do not differentiate through it, or detach its inputs.`,
     );
   }
   const form = formOf(op);
@@ -99,7 +99,7 @@ function expectShape(op: Op, what: string, got: Shape, expected: Shape): void {
   if (!sameShape(got, expected)) {
     throw new ShapeError(
       `${op.id}: ${what} must be ${formatShape(expected)}, got ${formatShape(got)}. ` +
-        'Pass the arrays of one and the same call.',
+        'Pass the arrays of a single call.',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Runs an op on a device and holds every number it gives against the float64 oracle. */
+/** Runs an op on a device and compares every number with the float64 oracle. */
 import { type DType, randomAt } from '@saccade/core';
 import { outputError, relativeError } from './compare.ts';
 import { ContractError } from './contract-error.ts';
@@ -19,18 +19,20 @@ import {
 
 /** Root mean square below which a gradient counts as 0: inputs and ∂L/∂output are of size 1. */
 const GRADIENT_FLOOR = 0.1;
-/** What a float64 kernel may lose by adding in another order. */
+/** Error that a float64 kernel may have because it adds in another order. */
 const F64_TOLERANCE = 1e-12;
 
+/** The errors of one case on one device against the float64 oracle; see `compareWithOracle`. */
 export interface ComparisonReport {
   readonly op: string;
   readonly case: string;
   readonly seed: number;
   readonly dtype: DType;
-  /** Error of each output, by its op's measure. */
+  /** Error of each output, in the measure its op declares. */
   readonly outputs: Readonly<Record<string, number>>;
   /** Relative error of the gradient of each differentiable input. */
   readonly gradients: Readonly<Record<string, number>>;
+  /** Largest error that an output, and a gradient, may have at this dtype. */
   readonly tolerance: number;
   readonly gradTolerance: number;
   /** The largest of all errors. */
@@ -62,9 +64,9 @@ export function guardedBench(device: Device, op: Op, dtype: DType): Bench {
 /**
  * Compares forward and backward of one random case with the oracle.
  *
- * Inputs are rounded to `dtype` first. Results start as NaN between bands of canaries; inputs must
- * come out unchanged; leaving out an output's gradient must act as zeros, and asking for one
- * gradient only must give the same bits as asking for all.
+ * Inputs are rounded to `dtype` first. Results start as NaN between bands of canaries. Inputs must
+ * stay unchanged, a missing output gradient must act as zeros, and one gradient requested alone
+ * must have the same bits as when all are requested.
  *
  * @param device  any device; its backend is used directly, so fallbacks do not count
  * @throws ContractError      saying what is wrong and by how much
@@ -206,7 +208,7 @@ class Comparison {
       const alone = await device.read(run([name])[name]);
       if (!got.every((value, i) => Object.is(value, alone[i]))) {
         throw new ContractError(
-          `${this.#where}: the gradient of ${name} changes when it is the only one asked for. ` +
+          `${this.#where}: the gradient of ${name} changes when it is the only one requested. ` +
             'A gradient that is not wanted must change nothing else.',
         );
       }

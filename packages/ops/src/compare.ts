@@ -1,11 +1,11 @@
-/** Error measures between what a kernel gave and what the oracle says; NaN never passes. */
+/** Error measures between a kernel's results and the oracle's; NaN never passes. */
 import type { OutputOperand, Values } from './op.ts';
 
 /**
  * ‖got − expected‖ / max(‖expected‖, floor·√n), Frobenius norms.
  *
- * The floor is a root mean square below which a value counts as nothing: the gradient of a softmax
- * over one key is exactly 0, and float32 gives its rounding error.
+ * The floor is a root mean square below which a value counts as zero: the gradient of a softmax
+ * over one key is exactly 0, and float32 yields rounding error.
  *
  * @returns Infinity if an element is NaN, or infinite where the other is not the same infinity
  */

@@ -1,15 +1,15 @@
 /**
- * What every op, every kernel and every backend must keep, as plain functions without a test runner.
+ * The contracts of ops, kernels and backends, as plain functions without a test runner.
  *
- * A backend: lists of named checks, to be run by any runner or by `runChecks`:
+ * For a backend: lists of named checks, to be run by any runner or by `runChecks`:
  *
  *   const subject = { device: openDevice(myBackend()), open: () => openDevice(myBackend()) };
  *   for (const check of [...opsChecks({ dtype: 'f32' }), ...memoryChecks, ...queueChecks(busy)]) {
  *     test(check.name, { skip: whyNot(check, subject.device.backend) }, () => check.run(subject));
  *   }
  *
- * `@saccade/attention/contract` and `@saccade/logprob/contract` have those of their ops. One op, or
- * one case of it:
+ * `@saccade/attention/contract` and `@saccade/logprob/contract` have those of their ops. For one
+ * op, or one case of it:
  *
  *   for (const opCase of [...op.cases, ...fuzzCases(op, 20, 1)]) {
  *     checkGradients(op, opCase, 1);                      // the oracle against itself
@@ -18,7 +18,7 @@
  *     if (op.part) await checkBatchInvariance(device, op, opCase, 1);
  *   }
  *
- * All of them throw `ContractError` with the op, the case and the seed that show the fault.
+ * All of them throw `ContractError` with the op, the case and the seed that reproduce the fault.
  */
 import type { CheckOptions, DeviceCheck } from './checks/check.ts';
 import { dataChecks } from './checks/data.ts';
@@ -49,7 +49,7 @@ export { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-
 export { fuzzCases } from './fuzz-cases.ts';
 export { type GuardedBackend, guardBackend } from './guard-backend.ts';
 
-/** All checks of the ops of this package on a backend: every kernel, and what odd data makes of it. */
+/** All checks of this package's ops on a backend: every kernel, also on empty and invalid data. */
 export function opsChecks(options: CheckOptions = {}): readonly DeviceCheck[] {
   return [...opsCatalog.flatMap((op) => opChecks(op, options)), ...dataChecks(options)];
 }

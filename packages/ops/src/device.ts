@@ -1,4 +1,7 @@
-/** A device is a backend with its door guarded: checked shapes, inferred dims, visible fallbacks. */
+/**
+ * A device is a backend behind checks: shapes and dtypes are checked, dims inferred, fallbacks
+ * visible.
+ */
 import {
   allocate,
   bytesOf,
@@ -23,34 +26,60 @@ import { gradientDtype, type Op, resolveScalars, type Scalars } from './op.ts';
 import { formOf } from './op-form.ts';
 import { WorkQueue } from './work-queue.ts';
 
+/** Options of `openDevice`: what happens when the backend has no kernel for a call. */
 export interface DeviceOptions {
   /** Throw instead of falling back when the backend lacks a kernel. Default true. */
   readonly strict?: boolean;
   /** Runs what the backend cannot; its use is a `fallback` event. Ignored in strict mode. */
   readonly fallback?: Backend;
+  /** Receives the `fallback` events. */
   readonly onEvent?: EventSink;
 }
 
+/**
+ * A backend behind checks: every call checks shapes, dtypes and scalars against the op's
+ * declaration before any work. Calls run in order; `read` and `synchronize` wait for them. After
+ * `dispose`, calls that need the backend throw a StateError.
+ */
 export interface Device {
   readonly backend: Backend;
-  /** Uninitialised array. */
+  /**
+   * Allocates an uninitialized array.
+   *
+   * @throws ShapeError  if a length is negative or not an integer
+   */
   alloc(dtype: DType, shape: Shape): DeviceArray;
+  /** Returns an array's memory once the work queued so far has run. */
   free(array: DeviceArray): void;
-  /** Allocates and uploads. Float data given as another float type is converted to `dtype`. */
+  /**
+   * Allocates an array and writes `data` to it, row-major, converted to `dtype`.
+   *
+   * @throws ShapeError  if `data` does not have the shape's number of elements
+   * @throws DtypeError  if `dtype` is i32 and a value is not an integer
+   */
   upload(dtype: DType, shape: Shape, data: ArrayLike<number>): DeviceArray;
+  /**
+   * Replaces an array's contents, converted like `upload`. The caller may reuse `data` on return.
+   */
   write(array: DeviceArray, data: ArrayLike<number>): void;
-  /** Float types come back as Float32Array (f64 as Float64Array), i32 as Int32Array. */
+  /**
+   * Waits for the work queued before it and copies an array to the host: f64 as Float64Array, other
+   * floats as Float32Array, i32 as Int32Array. Rejects with the first failure of that work.
+   */
   read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array>;
   /**
-   * Runs an op's forward. Outputs are allocated here, except those `inPlaceOf` an input, which
-   * are that input's array.
+   * Runs an op's forward and returns its outputs by name. They are freshly allocated, except those
+   * declared `inPlaceOf` an input, which are that input's array.
    *
    * @throws ShapeError, DtypeError, UnsupportedError before any work
    */
   forward(op: Op, inputs: DeviceArrays, scalars?: Scalars): Record<string, DeviceArray>;
   /**
-   * Runs an op's backward and gives fresh arrays for the gradients of `wanted` (default: all
-   * differentiable inputs present). A missing output gradient counts as zero.
+   * Runs an op's backward and returns fresh arrays with the gradients of the inputs in `wanted`, by
+   * default of all differentiable inputs that are present. A missing output gradient counts as
+   * zero.
+   *
+   * @throws ShapeError, DtypeError, UnsupportedError before any work
    */
   backward(
     op: Op,
@@ -60,8 +89,11 @@ export interface Device {
     scalars?: Scalars,
     wanted?: readonly string[],
   ): Record<string, DeviceArray>;
+  /** Waits for all queued work; rejects with the first failure. */
   synchronize(): Promise<void>;
+  /** Bytes allocated on the device now; 0 after `dispose`. */
   allocatedBytes(): number;
+  /** Frees all arrays and the backend. May be called again. */
   dispose(): void;
 }
 
@@ -114,7 +146,7 @@ class BackendDevice implements Device {
     expectLength(`Data for ${formatShape(array.shape)}`, data.length, view.length);
     if (view.length === 0) return;
     const stored = storedAs(data, view.dtype);
-    // Deferred work must not see what the caller does to its array afterwards.
+    // Deferred work must not see later changes that the caller makes to its array.
     const bytes = this.#queue.isIdle || stored !== data ? stored : stored.slice();
     this.#queue.add(() => this.backend.write(view, bytes));
   }

@@ -3,7 +3,9 @@ import { type DType, decode, encode, type Random, sizeOf } from '@saccade/core';
 import { shapeOf } from './infer-dims.ts';
 import type { Dims, Op, OpCase, Operand, Values } from './op.ts';
 
-/** Inputs of a case: its own indices, what the op's `sample` gives, standard normals for the rest. */
+/**
+ * Inputs of a case: its own indices, what the op's `sample` gives, standard normals for the rest.
+ */
 export function drawInputs(op: Op, opCase: OpCase, random: Random): Values {
   const sampled = op.sample?.(opCase.dims, random) ?? {};
   const inputs: Record<string, Values[string]> = {};
@@ -33,7 +35,7 @@ export function roundTo(values: Values[string], dtype: DType): Values[string] {
   return values instanceof Int32Array ? values : decode(encode(values, dtype), dtype);
 }
 
-/** A case in words, for test names and messages. */
+/** A one-line description of a case, for test names and messages. */
 export function describeCase({ dims, scalars, without }: OpCase): string {
   const pairs = (values: Readonly<Record<string, number>>): string =>
     Object.entries(values)

@@ -1,6 +1,6 @@
-/** Freed memory that waits for its next use, by size; what nobody asks for goes first. */
+/** Freed memory kept for reuse, by size; the least recently used size is evicted first. */
 
-/** Memory as a backend names it, by an id or a device's own object. */
+/** Memory as a backend refers to it: its size, beside an id or an object of the device. */
 export interface Allocation {
   readonly sizeBytes: number;
 }
@@ -11,19 +11,24 @@ interface FreeList<Memory> {
   lastUse: number;
 }
 
+/**
+ * Keeps freed allocations for reuse, in one list per size. Sizes are those of `sizeClass`; evicts
+ * from the size that has gone unused longest. It never frees memory itself: `evict` returns what to
+ * free.
+ */
 export class FreeLists<Memory extends Allocation> {
   readonly #bySize = new Map<number, FreeList<Memory>>();
   #sizeBytes = 0;
   #clock = 0;
 
-  /** Bytes of all that waits. */
+  /** Bytes of all kept allocations. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
   /**
-   * Memory of at least this size, if some waits: the smallest there is, and at most half of it
-   * unused. Batches differ in length, so exactly the same size is rarely asked for again.
+   * Takes out the smallest kept allocation of at least this size, at most about half of it unused,
+   * or undefined. Batches differ in length, so exactly the same size is rarely requested again.
    */
   take(sizeBytes: number): Memory | undefined {
     for (let size = sizeClass(sizeBytes); size <= 2 * sizeBytes + 64; size = sizeClass(size + 1)) {
@@ -37,6 +42,7 @@ export class FreeLists<Memory extends Allocation> {
     return undefined;
   }
 
+  /** Keeps an allocation whose size is one of `sizeClass`. */
   put(allocation: Memory): void {
     const size = allocation.sizeBytes;
     let list = this.#bySize.get(size);
@@ -49,7 +55,9 @@ export class FreeLists<Memory extends Allocation> {
     this.#sizeBytes += size;
   }
 
-  /** Takes out memory of the size that has not been used for longest. */
+  /**
+   * Takes out an allocation of the size that has gone unused longest; undefined if none is kept.
+   */
   evict(): Memory | undefined {
     let stalest: FreeList<Memory> | undefined;
     for (const list of this.#bySize.values()) {
@@ -61,13 +69,17 @@ export class FreeLists<Memory extends Allocation> {
     return allocation;
   }
 
+  /** Forgets all allocations without freeing them. */
   clear(): void {
     this.#bySize.clear();
     this.#sizeBytes = 0;
   }
 }
 
-/** The next of 4, 5, 6, 7 times a power of two, from 64 up: at most a quarter is wasted. */
+/**
+ * Rounds a size up to the next of 4, 5, 6 or 7 times a power of two, at least 64 bytes, so at most
+ * a quarter is wasted.
+ */
 export function sizeClass(sizeBytes: number): number {
   if (sizeBytes <= 64) return 64;
   const step = 2 ** Math.max(4, Math.ceil(Math.log2(sizeBytes)) - 3);

@@ -12,6 +12,9 @@ const BAND_BYTES = 256;
 const CANARY = 0xfff5;
 const POISON = 0xffff;
 
+/**
+ * A backend whose kernels are caught when they write out of bounds or read uninitialized memory.
+ */
 export interface GuardedBackend extends Backend {
   /** @throws ContractError naming the operand if anything wrote outside its buffer */
   checkBands(): Promise<void>;
@@ -20,7 +23,7 @@ export interface GuardedBackend extends Backend {
 class GuardedBuffer implements DeviceBuffer {
   readonly sizeBytes: number;
   readonly inner: DeviceBuffer;
-  /** What the buffer was last used as, for messages. */
+  /** The operand that the buffer was last used as, for messages. */
   use = 'a buffer no kernel was given';
 
   constructor(sizeBytes: number, inner: DeviceBuffer) {

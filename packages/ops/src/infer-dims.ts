@@ -1,4 +1,4 @@
-/** From the shapes of the operands to the lengths of the axes, with errors that name both sides. */
+/** Infers the lengths of axes from the shapes of operands, with errors that name both sides. */
 import { formatShape, type Shape, ShapeError } from '@saccade/core';
 import type { Dims, Op, Operand } from './op.ts';
 import { formOf } from './op-form.ts';
@@ -57,7 +57,7 @@ function listOf(axes: readonly string[]): string {
   return `[${axes.join(', ')}]`;
 }
 
-/** What to say where input `name` has another length of `axis` than an input before it. */
+/** The error where the length of `axis` in input `name` differs from an earlier input's. */
 function disagreement(op: Op, name: string, axis: string, known: number, inputs: Shapes) {
   const { axes } = op.inputs[name];
   const shape = inputs[name]?.shape ?? [];

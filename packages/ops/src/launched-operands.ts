@@ -1,4 +1,4 @@
-/** The operands of a launch as kernels take them: their kinds, and what is wrong with their types. */
+/** The operands of a launch as kernels take them: their kinds, and checks of their types. */
 import { bytesOf, type DType, ShapeError, StateError } from '@saccade/core';
 import type { BufferView, Direction } from './backend.ts';
 import type { Dims, Op } from './op.ts';
@@ -7,7 +7,7 @@ import { kindOf, type OperandKind } from './signature.ts';
 
 /** An operand of a launch and the type the kernel reads it as. */
 export interface LaunchedOperand extends OperandSlot {
-  /** As messages call it: `the gradient of x`. */
+  /** Its name in messages: `the gradient of x`. */
   readonly label: string;
   readonly kind: OperandKind;
   /** Axis letters, outermost first. */
@@ -33,9 +33,9 @@ export function launchedOperands(op: Op, direction: Direction): readonly Launche
 }
 
 /**
- * What is wrong with the operands' types, in one sentence, or `undefined`.
+ * One sentence with what is wrong with the operands' types, or `undefined`.
  *
- * @param allowed  the types that `stored` operands may have, all of a launch the same
+ * @param allowed  the types that `stored` operands may have; within a launch all have the same
  * @param dtypes   of the operands in launch order, `undefined` where one is absent
  */
 export function refuseDtypes(

@@ -1,4 +1,4 @@
-/** Decides where a launch runs: on the backend, or visibly elsewhere, or not at all. */
+/** Decides whether a launch runs on the backend, visibly on the fallback, or not at all. */
 import { type DType, type EventSink, UnsupportedError } from '@saccade/core';
 import type { Backend, BufferView, Direction, Launch } from './backend.ts';
 import { runElsewhere } from './fallback.ts';

@@ -1,13 +1,15 @@
-/** What every call asks about its op, worked out once per op: orders of names, operands and axes. */
+/** What every call needs to know of its op, computed once: orders of names, operands and axes. */
 import type { Direction } from './backend.ts';
 import { differentiableInputs, differentiableOutputs, type Op } from './op.ts';
 
+/** One place in a launch's operand list: which role it has, and of which operand. */
 export interface OperandSlot {
   readonly role: 'gradOutput' | 'input' | 'output' | 'gradInput';
-  /** The operand's name; a gradient has the name of what it is the gradient of. */
+  /** The operand's name. A gradient has the name of its operand. */
   readonly name: string;
 }
 
+/** The orders in which an op's names, axes and operands are passed to kernels. */
 export interface OpForm {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -22,6 +24,7 @@ export interface OpForm {
 // Ops are constants; sampling from a small model calls some thousands of them per second.
 const forms = new WeakMap<Op, OpForm>();
 
+/** The orders of an op's names, axes and operands. Computed once per op object, then cached. */
 export function formOf(op: Op): OpForm {
   let form = forms.get(op);
   if (form === undefined) {

@@ -8,12 +8,13 @@ import { bytesOf, ConfigError, type DType, type Random } from '@saccade/core';
 /** Axis lengths by letter: `{ N: 3, D: 128 }`. */
 export type Dims = Readonly<Record<string, number>>;
 
-/** Plain numbers an op takes besides arrays: `{ eps: 1e-6 }`. */
+/** Numbers that an op takes besides arrays: `{ eps: 1e-6 }`. */
 export type Scalars = Readonly<Record<string, number>>;
 
 /** Host arrays by operand name. Float operands are float64, index operands int32. */
 export type Values = Readonly<Record<string, Float64Array | Int32Array>>;
 
+/** Declaration of one array of an op: its axes, storage types and whether it has a gradient. */
 export interface Operand {
   /** Axis letters, outermost first. A letter stands for the same length in every operand. */
   readonly axes: readonly string[];
@@ -22,27 +23,30 @@ export interface Operand {
   /** True where a gradient is defined. */
   readonly grad?: boolean;
   /**
-   * `f32` where the gradient adds up many rows and would lose them in fewer bits: it is at least
-   * f32 whatever the operand's own type. Absent: the gradient has the operand's type.
+   * `f32` where the gradient sums many rows and 16 bits would lose them: the gradient is then at
+   * least f32, whatever the operand's own type. Absent: the gradient has the operand's type.
    */
   readonly gradDtype?: 'f32';
   /** True where the operand may be left out; kernels then get a null pointer. */
   readonly optional?: boolean;
 }
 
+/**
+ * Declaration of an output: an operand, whether it overwrites an input, and how its error counts.
+ */
 export interface OutputOperand extends Operand {
   /** Name of the input whose buffer the kernel updates in place to make this output. */
   readonly inPlaceOf?: string;
   /**
-   * How its error is measured: relative Frobenius norm (the default), or the largest absolute
-   * difference, for log-probabilities, which are exponents. Integers must be equal.
+   * How its error is measured: by the relative Frobenius norm (the default), or by the largest
+   * absolute difference, for logprobs, which are exponents. Integers must be equal.
    */
   readonly measure?: 'relative' | 'absolute';
 }
 
 /**
- * A smaller problem inside a bigger one, whose results must be the same bits: some rows of a
- * matrix, one sequence of a batch. It is how batch invariance and isolation are tested.
+ * A smaller problem inside a larger one, whose results must have the same bits: some rows of a
+ * matrix, one sequence of a batch. Tests use it for batch invariance and isolation.
  */
 export interface Part {
   readonly dims: Dims;
@@ -60,13 +64,16 @@ export interface OpCase {
   readonly scalars?: Scalars;
   /** Optional operands to leave out in this case. */
   readonly without?: readonly string[];
-  /** Index operands with these values instead of drawn ones: a plan worth timing. */
+  /** Index operands that have these values instead of random ones, for example a plan to time. */
   readonly indices?: Values;
-  /** Outputs whose gradients a timed backward gets; all differentiable ones where absent. */
+  /** Outputs whose gradients a timed backward gets. Default: all differentiable ones. */
   readonly gradOf?: readonly string[];
 }
 
-/** What a call costs, beyond its dims: who sees whom depends on a plan. */
+/**
+ * What the cost of a call depends on besides its dims: in attention, the plan decides which pairs
+ * count.
+ */
 export interface CostCall {
   readonly bytesPerElement: number;
   /** The call's index operands. */
@@ -74,14 +81,18 @@ export interface CostCall {
   readonly scalars: Scalars;
 }
 
-/** Work that no kernel can do without. */
+/** The work that every kernel of an op has to do. */
 export interface Cost {
   /** Floating-point operations; a multiply-add is two. */
   readonly flops: number;
-  /** Bytes that must move: each operand once. */
+  /** Bytes moved if each operand moves once. */
   readonly bytes: number;
 }
 
+/**
+ * Declaration of one op: operands, float64 oracles, tolerances, test cases and cost. Backends
+ * implement it under its `id`; every test of a kernel is derived from it.
+ */
 export interface Op {
   /** camelCase name, the same in `kernels/`, in messages and in bench results. */
   readonly id: string;
@@ -92,22 +103,25 @@ export interface Op {
   /** Scalars with their defaults, in the order kernels receive them. */
   readonly scalars: Scalars;
 
-  /** What is wrong with the dims beyond unequal letters: one sentence, one remedy. */
+  /**
+   * Checks dims beyond equal letters: a sentence with the fact and the remedy, or undefined if they
+   * are valid.
+   */
   readonly check?: (dims: Dims) => string | undefined;
 
   /** The oracle: outputs in float64. Absent optional inputs are absent keys. */
   forward(inputs: Values, dims: Dims, scalars: Scalars): Values;
 
   /**
-   * The oracle's gradients: for each differentiable input present, ∂L/∂input, given ∂L/∂output for
-   * the differentiable outputs (all of them, zeros where none came). `saved` holds the inputs and
-   * the forward outputs.
+   * The oracle's gradients: ∂L/∂input for each differentiable input present, given ∂L/∂output for
+   * all differentiable outputs, zeros where none was given. `saved` holds the inputs and the
+   * forward's outputs.
    */
   readonly backward?: (gradOutputs: Values, saved: Values, dims: Dims, scalars: Scalars) => Values;
 
   /**
-   * Values for operands that random normals would not fit: indices, plans, probabilities, positive
-   * second moments. Called with the case's dims; operands not returned are drawn from a normal.
+   * Draws values for operands that normal numbers do not suit: indices, plans, probabilities,
+   * positive second moments. Operands that it does not return are drawn from a standard normal.
    */
   readonly sample?: (dims: Dims, random: Random) => Values;
 
@@ -116,30 +130,33 @@ export interface Op {
    * rounded to that type first.
    */
   readonly tolerance: Readonly<Partial<Record<DType, number>>>;
-  /** Tolerance of the gradients; the forward's where absent. */
+  /** The same for gradients. Default: `tolerance`. */
   readonly gradTolerance?: Readonly<Partial<Record<DType, number>>>;
 
   /** Small shapes that exercise every edge: 1, odd, below and above the tile sizes. */
   readonly cases: readonly OpCase[];
-  /** Draws one more random case for fuzzing. */
+  /** Draws a random case for fuzzing. */
   readonly fuzz?: (random: Random) => OpCase;
   /** Draws a smaller problem inside this one; see {@link Part}. */
   readonly part?: (inputs: Values, dims: Dims, scalars: Scalars, random: Random) => Part;
-  /** Shapes worth timing. */
+  /** Shapes for benchmarks. */
   readonly benchCases?: readonly OpCase[];
   /** Work of the forward. */
   cost(dims: Dims, call: CostCall): Cost;
-  /** Work of the backward that gives all gradients; every op with a backward says it. */
+  /** Work of the backward that computes all gradients; every op with a backward has it. */
   backwardCost?(dims: Dims, call: CostCall): Cost;
 }
 
-/** The storage types of activations and weights; f64 is for references only. */
+/** Storage types of activations and weights; f64 is for references only. */
 export const FLOATS: readonly DType[] = ['f32', 'bf16', 'f16', 'f64'];
 
-/** Those of what 16 bits are too few for: statistics, log-probs, angles, an optimizer's state. */
+/**
+ * Storage types of operands that need more than 16 bits: statistics, logprobs, angles, optimizer
+ * state.
+ */
 export const WIDE_FLOATS: readonly DType[] = ['f32', 'f64'];
 
-/** The storage type of an index operand. */
+/** Storage type of an index operand. */
 export const INDICES: readonly DType[] = ['i32'];
 
 /**

@@ -1,4 +1,4 @@
-/** Device memory with free lists, and handles that notice when they are used too late. */
+/** Device memory with free lists, and handles that detect use after free. */
 import { bytesOf, ShapeError, StateError } from '@saccade/core';
 import type { BufferView, DeviceBuffer, MemoryUse } from './backend.ts';
 import { type Allocation, FreeLists, sizeClass } from './free-lists.ts';
@@ -8,11 +8,11 @@ export interface MemorySource<Memory extends Allocation> {
   /** Memory of at least this size, a size class or the size asked for. */
   allocate(sizeBytes: number): Memory;
   release(memory: Memory): void;
-  /** False for memory that must not be given out again. */
+  /** False for memory that must not be reused. */
   isUsable?(memory: Memory): boolean;
 }
 
-/** All memory held, as a multiple of the most that was in use at once. */
+/** Most memory held, as a multiple of the peak use. */
 const MOST_HELD = 1.25;
 
 /**
@@ -25,10 +25,10 @@ export class PooledMemory<Memory extends Allocation> {
   readonly #free = new FreeLists<Memory>();
   #liveBuffers = 0;
   #liveBytes = 0;
-  /** What the source has given and not got back. */
+  /** Bytes that the source gave and did not get back. */
   #heldBuffers = 0;
   #heldBytes = 0;
-  /** Memory behind the live buffers, size classes counted in full, now and at most. */
+  /** Memory behind live buffers now and at its peak, counted in whole size classes. */
   #usedBytes = 0;
   #peakBytes = 0;
 
@@ -85,7 +85,7 @@ export class PooledMemory<Memory extends Allocation> {
     return memory;
   }
 
-  /** What is kept for later may be what is lacking now. */
+  /** The kept memory may be exactly what is lacking now. */
   #allocate(size: number): Memory {
     try {
       return this.#source.allocate(size);
@@ -108,7 +108,7 @@ export class PooledMemory<Memory extends Allocation> {
     return isReleased;
   }
 
-  /** Gives back what `take` gave. */
+  /** Returns memory that `take` gave. */
   give(memory: Memory): void {
     this.#usedBytes -= memory.sizeBytes;
     if (this.#source.isUsable?.(memory) === false) {
@@ -134,8 +134,8 @@ export class PooledMemory<Memory extends Allocation> {
   }
 
   /**
-   * Keeps what is held in bounds. What goes is what the work of the moment does not use: sampling
-   * and training take turns and ask for other sizes, so the latest freed is not the one to go.
+   * Keeps the held memory in bounds. It evicts sizes that the current work does not use: sampling
+   * and training take turns and need different sizes, so the latest freed is not the one to evict.
    */
   #trim(): void {
     while (this.#usedBytes + this.#free.sizeBytes > MOST_HELD * this.#peakBytes) {
@@ -151,7 +151,7 @@ export class PooledMemory<Memory extends Allocation> {
     this.#source.release(memory);
   }
 
-  /** Forgets everything; who disposes of a device frees what it held. */
+  /** Forgets everything; disposing of the device frees its memory. */
   dispose(): void {
     this.#free.clear();
     this.#liveBuffers = 0;

@@ -1,4 +1,4 @@
-/** Parts of problems whose rows are independent: some rows, in another order. */
+/** Makes parts of problems with independent rows: some rows, in another order. */
 import { type Random, sizeOf } from '@saccade/core';
 import { shapeOf } from './infer-dims.ts';
 import type { Dims, Op, Operand, Part, Values } from './op.ts';
@@ -6,7 +6,7 @@ import type { Dims, Op, Operand, Part, Values } from './op.ts';
 /**
  * A random selection of rows along `axis`, shuffled; operands without the axis are taken whole.
  *
- * It is the part of an op in which a row of the result depends on the same row of the inputs only.
+ * For ops whose result's rows each depend only on the same row of the inputs.
  */
 export function selectRows(op: Op, axis: string, inputs: Values, dims: Dims, random: Random): Part {
   const length = dims[axis];

@@ -4,9 +4,9 @@ import type { Op, Operand, OutputOperand } from './op.ts';
 /**
  * The signature of an op: `x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'`, then `; eps` where it has scalars.
  *
- * The grammar is that of kernels/include/kernel.h: ' differentiable, + differentiable with a float32
- * gradient, ? optional, # int32, ! float32 in any storage, =input for an output in the input's
- * memory.
+ * The grammar is that of kernels/include/kernel.h: ' differentiable, + differentiable with a
+ * float32 gradient, ? optional, # int32, ! float32 in any storage, =input for an output in the
+ * input's memory.
  */
 export function signatureOf(op: Op): string {
   const write = (operands: Readonly<Record<string, Operand | OutputOperand>>): string =>
@@ -27,11 +27,12 @@ function marksOf(operand: Operand & { readonly inPlaceOf?: string }): string {
   );
 }
 
+/** Storage of an operand in a launch: always i32, always f32, or the storage type of the launch. */
 export type OperandKind = 'i32' | 'f32' | 'stored';
 
 /**
- * What an operand is stored as: indices as i32, what has to be precise as f32, the rest as the
- * launch's storage type.
+ * The kind of an operand: `i32` for indices, `f32` for operands that never have 16 bits, `stored`
+ * for the rest, which have the launch's storage type.
  */
 export function kindOf({ dtypes }: Operand): OperandKind {
   if (dtypes.every((dtype) => dtype === 'i32')) return 'i32';

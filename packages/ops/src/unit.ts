@@ -1,9 +1,13 @@
-/** A backend as a run can choose it by name, with settings of its own. */
+/** Backends as units: choices of a run by name, with settings. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import { z } from 'zod';
 import type { Backend } from './backend.ts';
 import { referenceBackend } from './reference-backend.ts';
 
+/**
+ * A backend that a run chooses by name, with its own settings. Opening it finds the device;
+ * defining it touches no hardware.
+ */
 export interface BackendUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;
@@ -11,13 +15,17 @@ export interface BackendUnit<Schema extends SettingsSchema = SettingsSchema> ext
   open(settings: SettingsOf<Schema>): Backend | Promise<Backend>;
 }
 
-/** A backend of one's own, for catalogs and recipes. */
+/** Defines a backend for a catalog or a recipe. It returns `unit`, with its types inferred. */
 export function defineBackend<const Name extends string, Schema extends SettingsSchema>(
   unit: BackendUnit<Schema> & { readonly name: Name },
 ): BackendUnit<Schema> & { readonly name: Name } {
   return unit;
 }
 
+/**
+ * The unit of `referenceBackend`: each op's float64 oracle in TypeScript, one thread, in any
+ * runtime.
+ */
 export const reference = defineBackend({
   name: 'reference',
   description: 'The float64 oracles in TypeScript: slow, exact, everywhere.',

@@ -1,7 +1,7 @@
 /**
  * Keeps the order of calls when some of them must wait.
  *
- * Work runs at once as long as nothing is waiting, so a device without fallbacks pays nothing.
+ * Work runs at once unless something is waiting, so a device without fallbacks pays nothing.
  */
 export class WorkQueue {
   #tail: Promise<void> | undefined;
@@ -13,7 +13,7 @@ export class WorkQueue {
   }
 
   /**
-   * True if `drain` has nothing to wait for or to throw. Who then does without its `await` keeps the
+   * True if `drain` has nothing to wait for or to throw. Skipping its `await` then keeps the
    * place of the call in the order of the backend's own queue.
    */
   get isClear(): boolean {

@@ -1,4 +1,6 @@
-/** The 256 values of dynamic tree quantization: relative precision over seven orders of magnitude. */
+/**
+ * The 256 values of dynamic tree quantization: relative precision over seven orders of magnitude.
+ */
 
 /** Powers of ten that the exponent spans. */
 const EXPONENTS = 7;
@@ -10,7 +12,7 @@ const EXPONENTS = 7;
  *   [0.1, 1];  and 0 and 1
  *
  * Dettmers 2016, arXiv:1511.04561, section 2; for optimizers: Dettmers et al. 2021,
- * arXiv:2110.02861, section 1.3. The unsigned map gives the sign's bit to the fraction.
+ * arXiv:2110.02861, section 1.3. The unsigned map uses the sign's bit for the fraction.
  */
 export function dynamicMap(isSigned: boolean): Float32Array {
   const values = [0, 1];

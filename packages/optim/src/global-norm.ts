@@ -30,7 +30,7 @@ export async function globalNorm(tensors: Tensors): Promise<GlobalNorm | undefin
 }
 
 /**
- * What brings a norm down to a limit: min(1, maxNorm / (norm + 10⁻⁶)), as
+ * The factor that clips a norm to a limit: min(1, maxNorm / (norm + 10⁻⁶)), as
  * `torch.nn.utils.clip_grad_norm_`; 1 where the limit is 0.
  */
 export function clipFactor(norm: number, maxNorm: number): number {

@@ -1,4 +1,7 @@
-/** An optimizer steps parameters by their gradients; a step whose gradient is not finite is skipped. */
+/**
+ * An optimizer steps parameters by their gradients; steps with a gradient that is not finite are
+ * skipped.
+ */
 import { formatShape, ShapeError, StateError } from '@saccade/core';
 import type { SettingsInput, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Tensor } from '@saccade/tensor';
@@ -7,20 +10,21 @@ import { globalNorm } from './global-norm.ts';
 import type { OptimizerState } from './state.ts';
 import type { Tensors, Transformation, UpdateInfo } from './transformation.ts';
 
+/** The result of one optimizer step. The parameters are updated in place and are not part of it. */
 export interface StepResult {
-  /** The state after the step; its tensors are those of the state before. */
+  /** The state after the step. Its tensors are the same objects as before, updated in place. */
   readonly state: OptimizerState;
-  /** Global gradient norm before clipping. */
+  /** L2 norm of all gradients as one vector, before clipping. */
   readonly gradNorm: number;
-  /** True where the norm was not finite: then parameters and state stay as they were. */
+  /** True if the norm was not finite. Parameters and state are then unchanged. */
   readonly isSkipped: boolean;
 }
 
-/** What a run steps with. Which state it keeps is its own matter: see `exportState`. */
+/** Steps parameters by their gradients. Its state is an opaque value; `exportState` saves it. */
 export interface Optimizer {
-  /** What a configuration calls it. */
+  /** Its name in a configuration. */
   readonly name: string;
-  /** The settings it was made with, all of them, as JSON. */
+  /** All settings it was made with, as JSON. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** The state before the first step. Only these parameters may be stepped with it. */
   init(parameters: Tensors): OptimizerState;
@@ -29,7 +33,7 @@ export interface Optimizer {
    *
    * @param parameters  by name, f32
    * @param gradients   by parameter name; a parameter without one stays as it is, and so does its
-   *                    state. Their values are undefined afterwards
+   *                    state. Their values are undefined after the step
    * @throws StateError if there is no gradient, or no state for one; ShapeError if a size differs
    */
   step(
@@ -47,7 +51,10 @@ export interface OptimizerUnit<Schema extends SettingsSchema = SettingsSchema>
   create(settings?: SettingsInput<Schema>): Optimizer;
 }
 
-/** A step on gradients that are finite and fit; what makes optimizers different. */
+/**
+ * The part in which optimizers differ: a step on gradients that are finite and have the right
+ * sizes.
+ */
 export type FiniteStep = (call: {
   readonly parameters: Tensors;
   /** Of the parameters that have one. */
@@ -58,7 +65,9 @@ export type FiniteStep = (call: {
   readonly sumSquares: Tensor;
 }) => Promise<OptimizerState>;
 
-/** An optimizer of a step on finite gradients; it measures them, and skips the others. */
+/**
+ * Makes an optimizer from a step on finite gradients; it measures the norm and skips other steps.
+ */
 export function optimizerOf(
   name: string,
   settings: Optimizer['settings'],
@@ -88,7 +97,7 @@ export function optimizerOf(
   };
 }
 
-/** The optimizer that adds a transformation's updates to the parameters. */
+/** Makes an optimizer that adds a transformation's updates to the parameters: θ ← θ + u. */
 export function transformed(
   name: string,
   transformation: Transformation,

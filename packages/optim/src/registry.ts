@@ -17,10 +17,10 @@ export const schedules: Registry<ScheduleUnit> = defineRegistry<ScheduleUnit>(
   scheduleCatalog,
 );
 
-/** What a configuration says of an optimizer. */
+/** An optimizer as a configuration names it. */
 export interface OptimizerChoice {
   readonly name: string;
-  /** Settings that are not at their defaults. */
+  /** Settings that differ from the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 

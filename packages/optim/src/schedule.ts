@@ -9,11 +9,11 @@ import {
 /** Learning rate of an update, counted from 0. */
 export type Schedule = (update: number) => number;
 
-/** What a schedule is stretched over. */
+/** The range of a schedule: its peak and its length. */
 export interface ScheduleSpan {
   /** The largest learning rate. */
   readonly peak: number;
-  /** Updates in all. */
+  /** Total number of updates. */
   readonly total: number;
 }
 
@@ -50,7 +50,7 @@ export function warmupUpdates(total: number, fraction: number): number {
  *   u < w:  η = peak · (u + 1) / w
  *   else:   η = peak · (f + (1 − f) · fall(p)),  p = (u − w) / max(1, total − 1 − w)
  *
- * @param fall  maps [0, 1], the share of the fall that is done, to [1, 0]
+ * @param fall  maps the completed share of the fall, in [0, 1], to [1, 0]
  */
 export function decaySchedule(
   { peak, total }: ScheduleSpan,

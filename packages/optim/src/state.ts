@@ -1,4 +1,4 @@
-/** The state of an optimizer: named numbers and tensors, so that all are saved in one way. */
+/** The state of an optimizer: named numbers and tensors, so that every optimizer is saved alike. */
 import { DataError, formatShape, type Shape, StateError, sameShape } from '@saccade/core';
 import type { Tensor } from '@saccade/tensor';
 
@@ -6,7 +6,7 @@ import type { Tensor } from '@saccade/tensor';
 export interface OptimizerState {
   /** Counts, such as `step`. */
   readonly numbers: Readonly<Record<string, number>>;
-  /** Moments and the like, by what they are and whose: `m.lm_head.weight`. */
+  /** Moments and other tensors, by kind and parameter: `m.lm_head.weight`. */
   readonly tensors: Readonly<Record<string, Tensor>>;
 }
 
@@ -38,7 +38,7 @@ export async function exportState({ numbers, tensors }: OptimizerState): Promise
 }
 
 /**
- * The inverse of `exportState`: later updates are the same bits as without the interruption.
+ * The inverse of `exportState`: later updates have the same bits as without the interruption.
  *
  * @param fresh  the state of `init` for the same parameters; belongs to this call, which overwrites
  *               it, or frees it where it throws

@@ -1,11 +1,11 @@
-/** Gradient transformations: what an optimizer is composed of. State is a value; nothing is hidden. */
+/** Gradient transformations, the parts of optimizers. State is an explicit value. */
 import type { Tensor } from '@saccade/tensor';
 import type { OptimizerState } from './state.ts';
 
 /** Tensors by parameter name. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
-/** What a transformation is told about the update under way. */
+/** What a transformation knows about the current update. */
 export interface UpdateInfo {
   /** The learning rate of this update, for transformations without a schedule of their own. */
   readonly learningRate: number;
@@ -36,7 +36,9 @@ export interface Transformation {
   ): Promise<OptimizerState>;
 }
 
-/** Runs transformations one after the other; the state of the i-th has names with the prefix `i.`. */
+/**
+ * Runs transformations one after the other; the state of the i-th has names with the prefix `i.`.
+ */
 export function chain(...stages: readonly Transformation[]): Transformation {
   return {
     init(parameters) {

@@ -2,7 +2,7 @@
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
 import { ConfigError } from '@saccade/core';
-import { initialise } from '@saccade/nn';
+import { initialize } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
@@ -58,7 +58,7 @@ export interface LocalPolicyParts {
 export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
   const { device, config, processor, seed, valueHead = false, trainable } = options;
   const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
-  const parameters = initialise(device, specs, seed);
+  const parameters = initialize(device, specs, seed);
   return new LocalPolicy({
     device,
     config,
@@ -102,7 +102,9 @@ export class LocalPolicy implements Policy {
   readonly #trainable: readonly string[];
   #version = 0;
 
-  /** @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's */
+  /**
+   * @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's
+   */
   constructor({ device, config, processor, parameters, trainable }: LocalPolicyParts) {
     if (processor.codec.vocabSize > config.vocabSize) {
       throw new ConfigError(
@@ -301,7 +303,7 @@ async function loadValueHead(
   config: ModelConfig,
 ): Promise<Record<string, Tensor>> {
   const specs = valueHeadSpecs(config);
-  if (!hasFile(directory, VALUE_HEAD_FILE)) return initialise(device, specs, 0);
+  if (!hasFile(directory, VALUE_HEAD_FILE)) return initialize(device, specs, 0);
   return placeArrays(device, directory, specs, await readArrays(directory, VALUE_HEAD_FILE));
 }
 

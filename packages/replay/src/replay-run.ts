@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, DataError, type EventSink } from '@saccade/core';
-import type { Task, TaskSet } from '@saccade/gym';
+import { idInTaskSet, type Task, type TaskSet } from '@saccade/gym';
 import { type LocalPolicy, loadLocalPolicy, type Sampler } from '@saccade/policy';
 import {
   describeDifference,
@@ -274,10 +274,11 @@ async function openLive(run: ResolvedRun, { python, onEvent }: ReplayRunOptions)
 
 /** The task of a trajectory; task sets end their ids with split and index. */
 async function taskOf(taskSet: TaskSet, { taskId }: Trajectory): Promise<Task> {
-  const [, split, index] = /-(train|heldOut)-(\d+)$/.exec(taskId) ?? [];
+  const known = idInTaskSet(taskId);
+  const [, split, index] = /-(train|heldOut)-(\d+)$/.exec(known) ?? [];
   if (split === 'train' || split === 'heldOut') {
     const task = await taskSet.task(split, Number(index));
-    if (task.id === taskId) return task;
+    if (task.id === known) return { ...task, id: taskId };
   }
   throw new DataError(
     `The task set ${taskSet.name} makes no task ${taskId}. Replay it without --live.`,

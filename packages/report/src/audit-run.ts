@@ -16,6 +16,10 @@ import { describeDamage, type MetricsRow, readMetrics } from '@saccade/run-store
 import { boundaryOf, evaluationsOf, numberIn, rowsOf } from './curves.ts';
 import { readStoredRun, type StoredGroup, type StoredRun, type StoredSet } from './stored-run.ts';
 
+/**
+ * The result of `auditRun`: what the detectors found in the trajectories that a run kept, and how
+ * its reward terms correlate with accuracy over its metrics.
+ */
 export interface RunAudit {
   readonly directory: string;
   /** Names of the files that were read. */

@@ -23,20 +23,20 @@ const LINE_LETTERS = 62;
 const LINE = 15;
 
 /** Charts with one legend; a series has the color of its label's place. */
-export interface PictureSection {
+export interface ChartSection {
   readonly heading?: string;
   readonly labels: readonly string[];
   readonly charts: readonly Chart[];
 }
 
 /** The sections one below the other. */
-export function drawChartGrid(title: string, sections: readonly PictureSection[]): string {
+export function drawChartGrid(title: string, sections: readonly ChartSection[]): string {
   const width = 2 * MARGIN + COLUMNS * WIDTH + (COLUMNS - 1) * GAP;
   let height = MARGIN;
   const drawn = sections.map((section) => {
-    const { picture, bottom } = drawSection(section, height, width);
+    const { image, bottom } = drawSection(section, height, width);
     height = bottom;
-    return picture;
+    return image;
   });
   height += MARGIN;
   return String(html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
@@ -48,7 +48,7 @@ ${drawn}
 `);
 }
 
-function drawSection({ heading, labels, charts }: PictureSection, start: number, width: number) {
+function drawSection({ heading, labels, charts }: ChartSection, start: number, width: number) {
   const top = start + (heading === undefined ? 0 : HEADING);
   const legend = drawLegend(labels, width, top);
   const first = top + legend.height;
@@ -56,8 +56,8 @@ function drawSection({ heading, labels, charts }: PictureSection, start: number,
   const abouts = charts.map(({ about }) => linesOf(about));
   const lines = Math.max(1, ...abouts.map(({ length }) => length));
   const title = TITLE + (lines - 1) * LINE;
-  const picture = html`${heading !== undefined && html`<text class="heading" x="${MARGIN}" y="${start + 34}">${heading}</text>`}
-${legend.picture}
+  const image = html`${heading !== undefined && html`<text class="heading" x="${MARGIN}" y="${start + 34}">${heading}</text>`}
+${legend.image}
 ${charts.map((chart, i) => {
   const x = MARGIN + (i % COLUMNS) * (WIDTH + GAP);
   const y = first + title + Math.floor(i / COLUMNS) * (title + HEIGHT);
@@ -67,7 +67,7 @@ ${charts.map((chart, i) => {
   ).map((line, row) => html`<text class="about" x="${x}" y="${about + row * LINE}">${line}</text>`)}
 ${drawPlot(chart, { x, y }) ?? html`<text class="about" x="${x}" y="${y + HEIGHT / 2}">No values were recorded.</text>`}`;
 })}`;
-  return { picture, bottom: first + rows * (title + HEIGHT) };
+  return { image, bottom: first + rows * (title + HEIGHT) };
 }
 
 /** A sentence in lines that fit over a chart. */
@@ -95,7 +95,7 @@ function drawLegend(labels: readonly string[], width: number, top: number) {
     x += length;
     return html`<line class="line stroke-${i + 1}" x1="${at}" x2="${at + 22}" y1="${y - 4}" y2="${y - 4}"/><circle class="dot-${i + 1}" cx="${at + 11}" cy="${y - 4}" r="3.5"/><text class="label" x="${at + 30}" y="${y}">${label}</text>`;
   });
-  return { picture: html`${entries}`, height: y - top - 10 + LEGEND };
+  return { image: html`${entries}`, height: y - top - 10 + LEGEND };
 }
 
 function style(): Html {

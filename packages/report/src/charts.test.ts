@@ -96,7 +96,7 @@ describe('boxes', () => {
     tokenCount: 1,
   };
 
-  it('maps the corners of a picture into its original', () => {
+  it('maps the corners of an image into its original', () => {
     expect(originBox(image, [0.5, 0, 10, 0, 2, 20])).toEqual([10, 20, 60, 120]);
     expect(originBox(image, [-1, 0, 100, 0, 1, 0])).toEqual([0, 0, 100, 50]);
   });

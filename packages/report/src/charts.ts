@@ -19,6 +19,7 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
+/** One line chart as data; `drawChart` makes it SVG. */
 export interface Chart {
   readonly title: string;
   /** One sentence under the title. */
@@ -54,10 +55,10 @@ export interface Place {
 /** A chart with its heading, or the same place with a sentence if there is nothing to draw. */
 export function drawChart(chart: Chart): Html {
   const series = drawableSeries(chart);
-  const picture = drawPlot(chart) ?? html`<p class="nothing">No values were recorded.</p>`;
+  const image = drawPlot(chart) ?? html`<p class="nothing">No values were recorded.</p>`;
   return html`<figure class="chart">
 <figcaption><h3>${chart.title}</h3><p>${chart.about}</p>${series.length > 1 && drawKey(series)}</figcaption>
-${picture}
+${image}
 </figure>`;
 }
 

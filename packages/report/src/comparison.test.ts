@@ -65,10 +65,10 @@ describe('curves of several runs', () => {
   });
 
   it('draws all of it as one SVG with names escaped', () => {
-    const picture = drawComparison([...runs, { label: 'new', metrics: [] }]);
-    expect(picture).toContain('with &lt;bonus&gt;');
-    expect(picture.match(/<svg /g)).toHaveLength(5);
-    expect(picture).not.toMatch(/NaN|Infinity|undefined/);
+    const image = drawComparison([...runs, { label: 'new', metrics: [] }]);
+    expect(image).toContain('with &lt;bonus&gt;');
+    expect(image.match(/<svg /g)).toHaveLength(5);
+    expect(image).not.toMatch(/NaN|Infinity|undefined/);
   });
 
   it('says so where no run has values', () => {

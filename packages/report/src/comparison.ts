@@ -7,6 +7,7 @@ import { formatDifference, formatPercent, wilsonInterval } from './numbers.ts';
 /** With more runs than this, error bars hide what they belong to. */
 const MOST_WITH_BARS = 6;
 
+/** A run in a comparison: its label in the legend and the rows of its `metrics.jsonl`. */
 export interface ComparedRun {
   readonly label: string;
   readonly metrics: readonly MetricsRow[];

@@ -43,6 +43,7 @@ export function boundaryOf(metrics: readonly MetricsRow[]): number {
   return firstRl ? firstRl.step - 1 : 0;
 }
 
+/** The rows of one stage, in the order in which they were logged. */
 export function rowsOf(metrics: readonly MetricsRow[], stage: Stage): readonly MetricsRow[] {
   return metrics.filter((row) => row.stage === stage);
 }

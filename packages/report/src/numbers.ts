@@ -3,6 +3,7 @@
 /** 97.5th percentile of the standard normal distribution: two-sided 95 %. */
 const Z_95 = 1.959963984540054;
 
+/** A confidence interval, in the unit of the quantity it is for. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
@@ -72,6 +73,10 @@ export function formatNumber(value: number): string {
   return minus(String(Number(value.toPrecision(4))));
 }
 
+/**
+ * A share as percent, with a typographic minus: `formatPercent(0.915)` is `91.5 %`. A value that
+ * is not finite is `–`.
+ */
 export function formatPercent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${minus((100 * share).toFixed(digits))} %` : '–';
 }

@@ -51,6 +51,10 @@ export interface Comparison {
   readonly newUniform: number;
 }
 
+/**
+ * The result of `rescore`: every trajectory under the old and the new reward, and how the two
+ * compare, per file and overall.
+ */
 export interface Rescored {
   readonly trajectories: readonly RescoredTrajectory[];
   readonly files: readonly Comparison[];

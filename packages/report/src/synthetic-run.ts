@@ -18,6 +18,10 @@ import {
 } from '@saccade/trajectory';
 import sharp from 'sharp';
 
+/**
+ * The size of a synthetic run. It holds real images and scripted trajectories, so that pages over
+ * runs can be built and tested without training.
+ */
 export interface SyntheticRun {
   /** Held-out tasks kept in each evaluation. */
   readonly tasks: number;
@@ -29,6 +33,11 @@ export interface SyntheticRun {
   readonly thought?: string;
 }
 
+/**
+ * Writes a run directory as training would leave it: configuration, metrics, and evaluations with
+ * trajectories and images. Every number in it follows from `run`, so the same arguments give the
+ * same report.
+ */
 export async function writeSyntheticRun(directory: string, run: SyntheticRun): Promise<void> {
   const log = openMetricsLog(join(directory, 'metrics.jsonl'));
   for (const row of metricsOf(run)) log.append(row);

@@ -26,7 +26,7 @@ const stopNames: Readonly<Record<StopReason, string>> = {
   answered: 'gave an answer',
   turnLimit: 'tool turns ran out',
   lengthLimit: 'tokens ran out',
-  imageLimit: 'pictures ran out',
+  imageLimit: 'images ran out',
   toolError: 'its code failed',
   invalidAction: 'neither code nor answer',
   failed: 'infrastructure failed',
@@ -150,7 +150,7 @@ ${truth && drawBox(widen(truth, Math.max(width, height) * 0.012), 'truth')}
 ${looks.map(({ box }) => drawBox(box, 'crop'))}
 ${looks.map(({ box, number }) => drawNumber(box, number, { width, height }))}
 </svg>
-<figcaption>${width} × ${height} px; the model gets it as ${image.modelWidth} × ${image.modelHeight}.${uri === undefined && ' The file of the picture is missing.'}</figcaption>
+<figcaption>${width} × ${height} px; the model gets it as ${image.modelWidth} × ${image.modelHeight}.${uri === undefined && ' The file of the image is missing.'}</figcaption>
 </figure>`;
 }
 

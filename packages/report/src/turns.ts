@@ -50,12 +50,12 @@ async function drawTurn(
   const written = segments[turn.segment];
   const observed = segments[turn.segment + 1];
   const shown = (observed?.images ?? []).flatMap((image) => looks.get(image) ?? []);
-  const pictures = await Promise.all(shown.map(drawLook));
+  const figures = await Promise.all(shown.map(drawLook));
   return html`<li>
 ${drawThought(written)}
 ${drawAction(turn, written)}
 ${turn.result && drawResult(turn.result, shown.length)}
-${pictures.length > 0 && html`<div class="looks">${pictures}</div>`}
+${figures.length > 0 && html`<div class="looks">${figures}</div>`}
 </li>`;
 }
 
@@ -95,18 +95,18 @@ function drawResult(result: ToolResult, shownCount: number): Html {
     html`<p class="what">Printed</p><pre><code>${result.stdout.trim()}</code></pre>`
   }${
     unseen > 0 &&
-    html`<p class="note">${unseen === 1 ? 'A picture came' : `${unseen} pictures came`} back that the model did not get to see.</p>`
+    html`<p class="note">${unseen === 1 ? 'An image came' : `${unseen} images came`} back that the model did not get to see.</p>`
   }`;
 }
 
 async function drawLook({ number, image }: Look): Promise<Html> {
   const uri = await dataUri(image.png);
   const size = `${image.width} × ${image.height} px`;
-  const name = image.origin ? `Crop ${number}` : `Picture ${number}`;
+  const name = image.origin ? `Crop ${number}` : `Image ${number}`;
   const alt = `${name}, ${size}, as the tool gave it to the model`;
   return html`<figure class="look">${
     uri === undefined
-      ? html`<p class="nothing">The picture's file is missing.</p>`
+      ? html`<p class="nothing">The image's file is missing.</p>`
       : html`<img alt="${alt}" src="${uri}"${isTiny(image) && html` class="tiny"`}>`
   }<figcaption>${image.origin && html`<span class="number">${number}</span> `}${size}</figcaption></figure>`;
 }

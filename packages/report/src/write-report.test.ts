@@ -83,14 +83,14 @@ describe('writeReport', () => {
     expect(page.match(/No values were recorded/g)).toHaveLength(6);
   });
 
-  it('shows what comes before a damaged line, and tasks whose pictures are gone', async () => {
+  it('shows what comes before a damaged line, and tasks whose images are gone', async () => {
     await writeSyntheticRun(directory, { ...whole, tasks: 2 });
     await appendFile(join(directory, 'trajectories/evaluation-final.jsonl'), '{"id":"cut sh');
     const images = join(directory, 'trajectories/images');
     for (const file of await readdir(images)) await rm(join(images, file));
     const page = await readReport();
     expect(page).toContain('evaluation-final.jsonl: row 3 is cut short and was left out');
-    expect(page).toContain('The file of the picture is missing');
+    expect(page).toContain('The file of the image is missing');
     expect(page.match(/<details class="task"/g)).toHaveLength(2);
   });
 

@@ -80,7 +80,7 @@ describe('a judge behind an OpenAI-compatible server', () => {
     expect(request?.body).toMatchObject({ model: 'judge', temperature: 0, seed: 0 });
   });
 
-  it('is shown pictures as data URLs', async () => {
+  it('is shown images as data URLs', async () => {
     const { baseUrl, requests } = await serve((request, response) =>
       say(response, marked(request, 0.5)),
     );
@@ -242,7 +242,7 @@ describe('scoring with a judge', () => {
     expect(model.asked).toHaveLength(4);
   });
 
-  it('grades the pictures of tool turns and shows nothing that the model wrote', async () => {
+  it('grades the images of tool turns and shows nothing that the model wrote', async () => {
     const model = scriptedChat(() => '0.5');
     const [first] = group.trajectories;
     const grades = first && (await gradeCrops(first, 'Which colour?', askWith(cropJudge, model)));

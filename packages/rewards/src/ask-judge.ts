@@ -11,6 +11,7 @@ export interface GradeCache {
   set(key: string, grade: number): Promise<void>;
 }
 
+/** Options of `askWith`: where grades are kept, and how the model is sampled. */
 export interface AskOptions {
   readonly cache?: GradeCache;
   /** Default 0: a grade is a fact, not a draw. */

@@ -5,6 +5,7 @@ import { detectors } from './registry.ts';
 import type { ScoredGroupResult } from './score.ts';
 import { batchCorrelations } from './term-correlations.ts';
 
+/** The result of `auditRewards`. */
 export interface AuditReport {
   readonly trajectoryCount: number;
   readonly groupCount: number;

@@ -1,6 +1,6 @@
 /**
- * Audits of rewards: detectors look at scored trajectories for what is paid without being wanted.
- * Nothing in them changes a reward.
+ * Audits of rewards: detectors look in scored trajectories for rewards that were earned in
+ * unintended ways. They never change a reward.
  */
 import { ConfigError } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';
@@ -8,13 +8,13 @@ import { type Constants, type Sourced, sourced, valuesOf } from './provenance.ts
 import type { RewardContext } from './reward.ts';
 import type { RewardTerm } from './score.ts';
 
-/** A trajectory with what was known when it was scored: its code is not analysed a second time. */
+/** A trajectory with the analysis of its code from scoring, so that it is not analyzed twice. */
 export interface Audited {
   readonly trajectory: ScoredTrajectory;
   readonly context: Pick<RewardContext, 'metadata' | 'toolUses'>;
 }
 
-/** A step of a run, for what shows only over time. */
+/** A step of a run, for detectors of what shows only over time. */
 export interface AuditedStep {
   readonly step: number;
   /** Tokens the model wrote per trajectory. */
@@ -23,6 +23,10 @@ export interface AuditedStep {
   readonly accuracy: number;
 }
 
+/**
+ * Everything a detector may look at. `auditedGroup` turns the result of `scoreGroup` into one of
+ * its groups.
+ */
 export interface AuditInput {
   /** Scored trajectories by group: those of one task that are compared with each other. */
   readonly groups: readonly (readonly Audited[])[];
@@ -44,6 +48,10 @@ export interface Finding {
   readonly message: string;
 }
 
+/**
+ * A check for one way to earn a reward without doing what it is meant for. It flags trajectories
+ * and never changes a reward.
+ */
 export interface Detector {
   /** Kebab-case; the metric is `audit/<name>`. */
   readonly name: string;
@@ -60,7 +68,7 @@ export interface Detector {
   with(thresholds: Readonly<Record<string, number>>): Detector;
 }
 
-/** What a detector gives of itself; share and ids are worked out from it. */
+/** What a detector's rule returns; share and ids are computed from it. */
 export interface Examination {
   readonly flagged: readonly Audited[];
   readonly isAlarm: boolean;
@@ -69,6 +77,7 @@ export interface Examination {
 
 type Thresholds<Name extends string> = Readonly<Record<Name, number>>;
 
+/** The argument of `defineDetector`: a rule and its thresholds, each with its source. */
 export interface DetectorDefinition<Name extends string>
   extends Pick<Detector, 'name' | 'paper' | 'description'> {
   readonly thresholds: Sourced<Thresholds<Name>>;

@@ -4,6 +4,10 @@ import type { ConstantValue } from './provenance.ts';
 import type { AnyReward } from './reward.ts';
 import type { RewardTerm } from './score.ts';
 
+/**
+ * One change of a reward: the weight of a term, or one of its settings. `saccade rescore --set
+ * overlong.maxTokens=512` is `{ term: 'overlong', constant: 'maxTokens', value: 512 }`.
+ */
 export interface TermChange {
   /** Name of a term. */
   readonly term: string;

@@ -1,4 +1,4 @@
-/** What rewards are told of a trajectory: verdict, tool uses, judges' scores. */
+/** What rewards know about a trajectory: verdict, tool uses, judges' scores. */
 
 import {
   type AnalysisOptions,
@@ -20,7 +20,7 @@ export interface ScoringTask {
   readonly question?: string;
 }
 
-/** What was found out about a trajectory before it is scored, such as by a model that judges. */
+/** What is known about a trajectory before it is scored, such as the grades of judges. */
 export interface Judged {
   /** Replaces that of the verifier. */
   readonly verdict?: Verdict;
@@ -28,6 +28,7 @@ export interface Judged {
   readonly judgeScores?: RewardContext['judgeScores'];
 }
 
+/** How `makeContext` reaches a verdict and follows a trajectory's code. */
 export interface ContextOptions {
   /** The terms of the reward, for `termValue`. Default none. */
   readonly terms?: readonly { readonly reward: AnyReward }[];
@@ -37,7 +38,7 @@ export interface ContextOptions {
   readonly analysis?: AnalysisOptions;
 }
 
-/** The context of a trajectory; its code is analysed when a reward first asks for it. */
+/** The context of a trajectory. Its code is analyzed when a reward first asks for it. */
 export function makeContext(
   trajectory: Trajectory,
   { answer, metadata }: ScoringTask,

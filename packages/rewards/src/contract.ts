@@ -1,6 +1,6 @@
 /**
- * What every reward, verifier and detector must keep, as plain checks: each throws an Error that says
- * what broke.
+ * The contracts of rewards, verifiers and detectors, as plain checks. Each throws an Error that
+ * says what is broken.
  */
 
 import { analyzeTrajectory } from '@saccade/code-effects';
@@ -15,24 +15,31 @@ import {
 import type { Audited, Detector, Finding } from './audit.ts';
 import type { AnyReward, RewardContext, Verifier } from './reward.ts';
 
+/** One check of `rewardContract`, for any test runner. */
 export interface RewardCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(reward: AnyReward): void;
 }
 
+/** One check of `verifierContract`, for any test runner. */
 export interface VerifierCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(verifier: Verifier): void;
 }
 
+/** One check of `detectorContract`, for any test runner. */
 export interface DetectorCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(detector: Detector): void;
 }
 
+/**
+ * The checks that every reward must pass, over generated trajectories: its values stay in `range`,
+ * and scoring is pure.
+ */
 export const rewardContract: readonly RewardCheck[] = [
   { name: 'stays within its range', check: checkRange },
   { name: 'gives the same for the same trajectory, and does not change it', check: checkPurity },
@@ -40,6 +47,10 @@ export const rewardContract: readonly RewardCheck[] = [
   { name: 'can be made with other constants, if it has any', check: checkConstants },
 ];
 
+/**
+ * The checks that every verifier must pass: a score from 0 to 1 for any text, and 1 for the
+ * expected answer itself.
+ */
 export const verifierContract: readonly VerifierCheck[] = [
   { name: 'gives a number from 0 to 1 for any text', check: checkVerifierRange },
   { name: 'says where its definition comes from', check: checkDefinition },
@@ -50,6 +61,10 @@ export const verifierContract: readonly VerifierCheck[] = [
   { name: 'refuses another answer, and an empty one', check: checkOthers },
 ];
 
+/**
+ * The checks that every detector must pass: it flags only trajectories that it was given, and
+ * gives the same findings in any order of groups.
+ */
 export const detectorContract: readonly DetectorCheck[] = [
   { name: 'flags only what it was given, and says so in a sentence', check: checkFindings },
   { name: 'finds the same again, in any order of groups, and changes nothing', check: checkPure },
@@ -61,7 +76,7 @@ const code: Action = {
   kind: 'code',
   code: 'turned = image_clue_0.rotate(90, expand=True)\nturned.crop((10, 10, 60, 60)).show()',
 };
-const picture: TrajectoryImage = {
+const image: TrajectoryImage = {
   name: 'image_clue_0',
   png: new Uint8Array(0),
   width: 100,
@@ -83,7 +98,7 @@ function trajectoryOf(
     taskId: 'contract',
     sampleIndex: index,
   });
-  made.prompt({ tokens: Int32Array.of(1), images: [picture], text: 'question' });
+  made.prompt({ tokens: Int32Array.of(1), images: [image], text: 'question' });
   turns.forEach(([action, result], turn) => {
     if (turn > 0) made.observation({ tokens: Int32Array.of(2), images: [], text: 'seen' });
     const text = action.kind === 'answer' ? `<answer>${action.answer}</answer>` : 'code';

@@ -16,6 +16,7 @@ interface ByScope {
   readonly group: GroupReward;
 }
 
+/** What a reward scores: a `trajectory`, each `turn` of one, or a whole `group`. */
 export type Scope = keyof ByScope;
 
 /** A reward with its settings, and the same reward with other settings. */
@@ -62,6 +63,10 @@ interface Scorers<Values> {
 
 type NoSettings = z.ZodObject<Record<never, never>, z.core.$strict>;
 
+/**
+ * The argument of `defineReward`: a scoring rule, the schema of its settings, and where each
+ * default comes from.
+ */
 export interface RewardDefinition<Of extends Scope, Schema extends SettingsSchema> {
   readonly name: string;
   readonly scope: Of;

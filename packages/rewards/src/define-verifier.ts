@@ -16,6 +16,7 @@ export interface VerifierUnit extends Verifier, Unit {
   with(values: Readonly<Record<string, unknown>>): VerifierUnit;
 }
 
+/** The argument of `defineVerifier`: a comparison and the schema of its settings. */
 export interface VerifierDefinition<Schema extends SettingsSchema> {
   readonly name: string;
   /** One sentence for people. */
@@ -25,7 +26,7 @@ export interface VerifierDefinition<Schema extends SettingsSchema> {
   /** An answer of the kind it reads, where that is not a number. */
   readonly example?: string;
   readonly settings?: Schema;
-  /** 0 wrong, 1 right, between for graded metrics; never throws. */
+  /** 0 for wrong, 1 for right, or a value in between; never throws. */
   readonly verify: (answer: string, expected: string, values: SettingsOf<Schema>) => number;
 }
 

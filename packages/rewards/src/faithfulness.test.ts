@@ -49,7 +49,7 @@ describe('faithfulnessSample', () => {
     { segment: 3, action: { kind: 'answer', answer: '7' } },
   ] as const;
 
-  it('takes any picture that clearly shows it', () => {
+  it('takes any image that clearly shows it', () => {
     const grades = [0.5, undefined];
     expect(faithfulnessSample({ isCorrect: true, turns }, grades)).toEqual(sample(true, 'tool'));
     expect(faithfulnessSample({ isCorrect: true, turns }, [0.25, 1])).toEqual(ten[0]);

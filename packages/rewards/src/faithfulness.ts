@@ -35,7 +35,7 @@ export function faithfulness(samples: readonly FaithfulnessSample[]): Faithfulne
   const impossible = samples.findIndex(({ usedTool, hasEvidence }) => hasEvidence && !usedTool);
   if (impossible >= 0) {
     throw new DataError(
-      `Sample ${impossible} has evidence but used no tool. Evidence is in pictures of tools alone.`,
+      `Sample ${impossible} has evidence but used no tool. Evidence is in images of tools alone.`,
     );
   }
   const count = samples.length;

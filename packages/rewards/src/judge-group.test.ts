@@ -72,7 +72,7 @@ describe('judges of a group', () => {
     expect(asked[0]).toContain('Which digit?');
   });
 
-  it('give an execution that brought no picture nothing, without asking', async () => {
+  it('give an execution that brought no image nothing, without asking', async () => {
     const one = trajectoryOf([{ code: 'image_clue_0.crop((0,0,9,9)).show(', result: raised }]);
     const { judges, asked } = judgesSaying(() => '1');
     const { scored } = await score('codev', [one], judges);

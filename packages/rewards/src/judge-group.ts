@@ -69,8 +69,8 @@ async function judgeTrajectory(
   const scores: Record<string, number> = {};
   const response = modelTexts(trajectory).join('\n');
   if (needs.has('judgeScores.process')) {
-    const pictures = trajectory.segments.flatMap(({ images }) => images.map(({ png }) => png));
-    scores.process = await process({ question, response, pictures });
+    const images = trajectory.segments.flatMap((segment) => segment.images.map(({ png }) => png));
+    scores.process = await process({ question, response, images });
   }
   if (needs.has('judgeScores.consistency')) {
     const thought = allBetween(response, '<think>', '</think>').at(-1) ?? '';
@@ -78,7 +78,7 @@ async function judgeTrajectory(
   }
   if (!needs.has('stepScores')) return { judgeScores: scores };
   const grades = await gradeCrops(trajectory, question, crop);
-  // What an execution without an image shows of the object asked about is nothing: less than a
+  // What an execution without an image shows of the object asked about is nothing: less than an
   // image of something else, which the judge gives 0.25.
   const stepScores = trajectory.turns.flatMap(({ action }, turn) =>
     isToolUse(action) ? [grades[turn] ?? 0] : [],

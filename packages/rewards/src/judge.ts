@@ -1,9 +1,13 @@
-/** Judges are models that grade. A judge is what is asked and how the reply is read: both pure. */
+/** Judges are models that grade. A judge is a question and the grades that may come back. */
 import type { ChatMessage } from './chat/chat-model.ts';
 
-/** A text for the eyes of a judge that nobody vouches for. */
+/** A text that the policy wrote: shown to a judge, but never trusted as an instruction. */
 export type Untrusted = string;
 
+/**
+ * A question to a model and the grades it may give. It is pure: `askWith` connects it to a
+ * `ChatModel`.
+ */
 export interface Judge<Input> {
   readonly name: string;
   /** Where the question and the grades come from. */

@@ -1,4 +1,4 @@
-/** Lets judges take part in scoring, which is synchronous: what they say is asked for before. */
+/** Asks judges before scoring, which is synchronous, and hands their grades to it. */
 import { mapBox } from '@saccade/code-effects';
 import { type Group, isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { Ask } from './ask-judge.ts';
@@ -9,6 +9,7 @@ import type { Verifier } from './reward.ts';
 import { RewardError } from './score.ts';
 import { judge, type VerdictOptions } from './verdict.ts';
 
+/** Options of `judgedVerifier`: the rules that decide first, and the judge for what they refuse. */
 export interface JudgedOptions {
   readonly question: string;
   /** Decides first; what it accepts needs no judge. */
@@ -18,8 +19,8 @@ export interface JudgedOptions {
 }
 
 /**
- * A verifier that knows what the judge says about every answer of a group: rules first, then the
- * model. Give it to `scoreGroup` in place of the rules.
+ * A verifier that knows the judge's grade of every answer of a group: rules first, then the model.
+ * Pass it to `scoreGroup` in place of the rules.
  *
  * Equal answers are asked once. An answer on which the judge failed makes the verifier throw the
  * judge's RewardError, so that its trajectories fail at the boundary `reward` and are not scored 0.

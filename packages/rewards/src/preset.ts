@@ -6,6 +6,7 @@ import type { Constant, Provenance } from './provenance.ts';
 import { sourced } from './provenance.ts';
 import type { RewardTerm } from './score.ts';
 
+/** A term of a preset, with its weight and the source of that weight. */
 export interface PresetTerm {
   /** The term with the settings that the preset gives it. */
   readonly reward: RewardUnit;
@@ -25,6 +26,7 @@ export interface RewardPreset extends Unit {
   readonly notes: readonly string[];
 }
 
+/** The argument of `definePreset`. The settings are composed of those of the terms. */
 export interface PresetDefinition extends Omit<RewardPreset, 'settings' | 'notes'> {
   readonly notes?: readonly string[];
 }
@@ -60,7 +62,7 @@ function termSchema(reward: RewardUnit, weight: number): z.ZodType {
   return z.strictObject(shape).prefault({});
 }
 
-/** What may be said of a preset's terms: settings by the term's name, or its weight alone. */
+/** Changes of a preset's terms, by the term's name: its settings, or its weight alone. */
 export type TermSettings = Readonly<Record<string, number | Readonly<Record<string, unknown>>>>;
 
 /**

@@ -12,20 +12,31 @@ import * as rewardCatalog from './rewards/catalog.ts';
 import type { RewardTerm } from './score.ts';
 import * as verifierCatalog from './verifiers/catalog.ts';
 
+/**
+ * The reward terms by name. `rewards.get('repetition').with({ moderateWords: 4 })` is the term
+ * with another setting.
+ */
 export const rewards: Registry<RewardUnit> = defineRegistry<RewardUnit>('reward', rewardCatalog);
 
+/** The verifiers that a run can choose by name in the slot `verifier`. */
 export const verifiers: Registry<VerifierUnit> = defineRegistry<VerifierUnit>(
   'verifier',
   verifierCatalog,
 );
 
+/** The judges by name: questions with their grades, without a model. */
 export const judges: Registry<Judge<never>> = defineRegistry<Judge<never>>('judge', judgeCatalog);
 
+/**
+ * The rewards of published systems, by name. `presetNamed` also knows `codevision/paper` and
+ * `pyvision-rl`.
+ */
 export const presets: Registry<RewardPreset> = defineRegistry<RewardPreset>(
   'reward preset',
   presetCatalog,
 );
 
+/** The audit's detectors, by name. */
 export const detectors: Registry<Detector> = defineRegistry<Detector>('detector', detectorCatalog);
 
 /** Other names of presets: that of the whole system, which its algorithm has too. */

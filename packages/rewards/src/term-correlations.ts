@@ -28,6 +28,7 @@ export interface TermMeans {
   readonly terms: Readonly<Record<string, number>>;
 }
 
+/** How the mean of a term moves with accuracy over the steps of a run. */
 export interface StepCorrelation {
   /** Pearson's correlation, −1 to 1. */
   readonly correlation: number;

@@ -23,7 +23,7 @@ export interface Made {
 export function trajectoryOf(steps: readonly Step[], made: Made = {}): Trajectory {
   const { id = 't/0', answer = '7', tokensPerTurn = 1 } = made;
   const builder = new TrajectoryBuilder({ id, taskId: 't', sampleIndex: Number(id.slice(2)) });
-  const picture = {
+  const image = {
     name: 'image_clue_0',
     png: new Uint8Array(0),
     width: 640,
@@ -32,7 +32,7 @@ export function trajectoryOf(steps: readonly Step[], made: Made = {}): Trajector
     modelHeight: 28,
     tokenCount: 1,
   };
-  builder.prompt({ tokens: Int32Array.of(1), images: [picture], text: 'which digit' });
+  builder.prompt({ tokens: Int32Array.of(1), images: [image], text: 'which digit' });
   const speak = (text: string): void => {
     const tokens = new Int32Array(tokensPerTurn).fill(2);
     const logprobs = new Float32Array(tokensPerTurn).fill(-1);

@@ -273,9 +273,9 @@ describe('CodeV', () => {
 
   it.each<[string, readonly Step[]]>([
     ['a box with swapped sides', [{ code: 'image_clue_0.crop((90, 90, 10, 10))', result: raised }]],
-    ['a box outside of the picture', [{ code: 'image_clue_0.crop((700, 0, 800, 90)).show()' }]],
+    ['a box outside of the image', [{ code: 'image_clue_0.crop((700, 0, 800, 90)).show()' }]],
     ['a crop of everything', [{ code: 'image_clue_0.crop((0, 0, 640, 390)).show()' }]],
-    ['the picture shown again', [{ code: 'image_clue_0.show()' }]],
+    ['the image shown again', [{ code: 'image_clue_0.show()' }]],
     ['nothing but comments', [{ code: '# zoom in' }]],
   ])('crosses a redline with %s, whatever the judge says', (_, steps) => {
     const [scored] = score('codev', [trajectoryOf(steps)], {}, judgedBy(1));

@@ -3,7 +3,7 @@ import type { Trajectory } from '@saccade/trajectory';
 import type { Verifier } from './reward.ts';
 
 /**
- * Why an answer was not even compared:
+ * Why an answer was refused without being compared:
  *
  * - `noAnswer` the trajectory ended without one;
  * - `unbalancedTags` its text opens and closes `<answer>` a different number of times;
@@ -13,6 +13,7 @@ import type { Verifier } from './reward.ts';
  */
 export type Refusal = 'noAnswer' | 'unbalancedTags' | 'nestedTags' | 'tooLong' | 'notBoxed';
 
+/** Whether a trajectory's final answer is right, decided once for all rewards. */
 export interface Verdict {
   /** The verifier's score at least 0.5, and nothing refused. */
   readonly isCorrect: boolean;
@@ -23,6 +24,7 @@ export interface Verdict {
   readonly refusal?: Refusal;
 }
 
+/** Options of `judge`. */
 export interface VerdictOptions {
   /** Answers this long or longer are wrong. Default 1000. */
   readonly maxAnswerCharacters?: number;

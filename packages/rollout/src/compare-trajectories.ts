@@ -1,11 +1,13 @@
-/** Two trajectories side by side, token by token and log-prob by log-prob: where they differ first. */
+/**
+ * Two trajectories side by side, token by token and log-prob by log-prob: where they differ first.
+ */
 import type { Segment, ToolResult, Trajectory, TrajectoryImage } from '@saccade/trajectory';
 
-/** What can differ, in the order in which it is looked at within a segment. */
+/** What can differ, in the order of comparison within a segment. */
 export const differenceKinds = [
   'token',
   'logprob',
-  'picture',
+  'image',
   'action',
   'result',
   'version',
@@ -28,6 +30,7 @@ export interface Difference {
   readonly replayedLogprob?: number;
 }
 
+/** The result of `compareTrajectories`. */
 export interface Comparison {
   /** The first difference of each kind, in the order of the ledger; empty if they are equal. */
   readonly differences: readonly Difference[];
@@ -38,9 +41,9 @@ export interface Comparison {
 }
 
 /**
- * Compares what can be the same: tokens, the sampler's log-probs bit for bit, pictures, actions,
- * what tools gave (their time apart), versions of the weights, and the end. After the first token
- * that differs nothing more is compared: what follows was written in another context.
+ * Compares tokens, the sampler's log-probs (bit for bit), images, actions, tool results (except
+ * their time), versions of the weights, and the end. Comparison stops after the first token that
+ * differs, because everything after it was written in another context.
  */
 export function compareTrajectories(recorded: Trajectory, replayed: Trajectory): Comparison {
   const found = new Map<Difference['kind'], Difference>();
@@ -63,7 +66,7 @@ export function compareTrajectories(recorded: Trajectory, replayed: Trajectory):
       note({ kind: 'logprob', ...where, recorded: String(a), replayed: String(b), ...values });
     }
     if (found.has('token')) break;
-    for (const picture of comparePictures(old, now, s)) note(picture);
+    for (const difference of compareImages(old, now, s)) note(difference);
     if (old?.kind === 'model') {
       for (const one of compareTurn(recorded, replayed, turn++, s)) note(one);
     }
@@ -101,7 +104,7 @@ function compareTokens(
   return { same: length };
 }
 
-function* comparePictures(
+function* compareImages(
   old: Segment | undefined,
   now: Segment | undefined,
   segment: number,
@@ -109,14 +112,14 @@ function* comparePictures(
   const count = Math.max(old?.images.length ?? 0, now?.images.length ?? 0);
   for (let i = 0; i < count; i++) {
     const [a, b] = [old?.images[i], now?.images[i]];
-    if (a !== undefined && b !== undefined && isSamePicture(a, b)) continue;
-    const [recorded, replayed] = [describePicture(a), describePicture(b)];
-    yield { kind: 'picture', segment, recorded, replayed };
+    if (a !== undefined && b !== undefined && isSameImage(a, b)) continue;
+    const [recorded, replayed] = [describeImage(a), describeImage(b)];
+    yield { kind: 'image', segment, recorded, replayed };
     return;
   }
 }
 
-function isSamePicture(a: TrajectoryImage, b: TrajectoryImage): boolean {
+function isSameImage(a: TrajectoryImage, b: TrajectoryImage): boolean {
   return (
     a.name === b.name &&
     a.png.length === b.png.length &&
@@ -125,7 +128,7 @@ function isSamePicture(a: TrajectoryImage, b: TrajectoryImage): boolean {
   );
 }
 
-function describePicture(image: TrajectoryImage | undefined): string {
+function describeImage(image: TrajectoryImage | undefined): string {
   if (image === undefined) return '';
   return `${image.name}, ${image.width}×${image.height}, ${image.png.length} bytes`;
 }
@@ -146,7 +149,7 @@ function* compareTurn(
 }
 
 function* compareEnds(recorded: Trajectory, replayed: Trajectory): Generator<Difference> {
-  // What broke is told in other words every time.
+  // The message of a failure may differ each time.
   const endOf = ({ stopReason, answer }: Trajectory) => ({ stopReason, answer });
   const end = changed(endOf(recorded), endOf(replayed));
   if (end) yield { kind: 'end', ...end };
@@ -156,7 +159,7 @@ function versionOf({ segments, policyVersion }: Trajectory, segment: number): nu
   return segments[segment]?.policyVersion ?? policyVersion;
 }
 
-/** How long it took is never the same twice. */
+/** Times differ from run to run. */
 function timeless(result: ToolResult | undefined): Omit<ToolResult, 'wallMs'> | undefined {
   if (result === undefined) return undefined;
   const { wallMs: _, ...rest } = result;

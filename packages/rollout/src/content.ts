@@ -1,15 +1,15 @@
-/** From an environment's message to tokens, and to the pictures of a ledger. */
+/** From an environment's message to tokens, and to the images of a ledger. */
 import type { MessagePart } from '@saccade/gym';
 import type { ContentPart, EncodedContent, ModelImage, Processor } from '@saccade/policy';
 import type { GivenTokens, TrajectoryImage } from '@saccade/trajectory';
 import type { ModelImages } from './model-images.ts';
 
-/** A message ready for the ledger, with its pictures as the model takes them. */
+/** A message ready for the ledger, with its images as the model takes them. */
 export interface EncodedMessage extends GivenTokens {
   readonly modelImages: readonly ModelImage[];
 }
 
-/** Prepares a message's pictures and turns all of it into tokens. */
+/** Prepares a message's images and turns all of it into tokens. */
 export async function encodeMessage(
   parts: readonly MessagePart[],
   images: ModelImages,

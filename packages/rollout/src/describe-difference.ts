@@ -34,7 +34,7 @@ export function describeDifference(
       `${recordedLogprob}, replayed ${replayedLogprob}, ${apart} apart.`
     );
   }
-  const what = { picture: 'picture', action: 'action', result: 'tool result', end: 'end' };
+  const what = { image: 'image', action: 'action', result: 'tool result', end: 'end' };
   const name = kind === 'version' ? 'version of the weights' : what[kind];
   return `${place}, ${name}: recorded ${quote(difference.recorded)}, replayed ${quote(difference.replayed)}.`;
 }

@@ -2,10 +2,10 @@
 import { messageOf, SaccadeError } from '@saccade/core';
 import type { Failure } from '@saccade/trajectory';
 
-/** Errors that say themselves where they come from. */
+/** Boundaries that errors name themselves, by their code. */
 const OWN: readonly Failure['boundary'][] = ['sandbox', 'tool'];
 
-/** The failure an error is, by where it came from; errors of sandbox and tools say so themselves. */
+/** The failure for an error that crossed a boundary; errors of sandbox and tools name their own. */
 export function failureOf(error: unknown, boundary: Failure['boundary']): Failure {
   const code = error instanceof SaccadeError ? error.code : undefined;
   return { boundary: OWN.find((name) => name === code) ?? boundary, message: messageOf(error) };
@@ -23,8 +23,8 @@ export class Stopped extends Error {
 }
 
 /**
- * A call's result, or an error as soon as the signal says stop: what ignores the signal is left
- * behind, so that one tool that hangs holds up nothing but its own trajectory.
+ * The result of a call, or an error as soon as the signal is aborted. A call that ignores the
+ * signal is abandoned, so that a tool that hangs delays only its own trajectory.
  */
 export async function untilStopped<Value>(
   call: () => Promise<Value>,

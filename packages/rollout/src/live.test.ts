@@ -1,6 +1,6 @@
 /**
- * Every protocol through a real policy and the real sandbox. The policy has random weights: it begins
- * each turn with tokens of its own, and a script ends it in the protocol's words.
+ * Every protocol through a real policy and the real sandbox. The policy has random weights: it
+ * begins each turn with tokens of its own, and a script ends it in the protocol's words.
  */
 import { join } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
@@ -25,7 +25,7 @@ import {
   trainTokenizer,
 } from '@saccade/policy';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
-import { coordinatePicture } from '@saccade/sandbox/contract';
+import { coordinateImage } from '@saccade/sandbox/contract';
 import { type Action, checkTrajectory, isToolUse, type Trajectory } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ModelImages } from './model-images.ts';
@@ -37,14 +37,14 @@ const [width, height] = [320, 240];
 const photo: Task = {
   id: 'photo',
   question: 'What is written on the sign?',
-  images: [{ name: 'image_clue_0', png: coordinatePicture(width, height), width, height }],
+  images: [{ name: 'image_clue_0', png: coordinateImage(width, height), width, height }],
   answer: 'STOP',
   metadata: {},
 };
 /** The clip of `card-video`, read frame by frame. */
 const film: Task = await taskSets.get('card-video').task('train', 0);
 
-/** Two looks in the words of each protocol, and how many pictures they bring. */
+/** Two looks in the words of each protocol, and how many images they bring. */
 const code = (text: string): Action => ({ kind: 'code', code: text });
 const call = (name: string, given: Readonly<Record<string, unknown>>): Action => {
   return { kind: 'toolCall', name, arguments: given };
@@ -182,7 +182,7 @@ describe.each(protocols.entries())('a live rollout of %s', (name, protocol) => {
     );
     expect(shown).toHaveLength(taskOf(protocol).images.length + results);
     // Scored in one piece, the policy's own tokens have the log-probs they were sampled with: its
-    // context, pictures included, was token by token what the ledger says.
+    // context, images included, was token by token what the ledger says.
     const { microBatches } = await packTrajectories([{ trajectory }], {
       images: new ModelImages(policy.processor),
       maxTokens: 8192,
@@ -199,7 +199,7 @@ describe.each(protocols.entries())('a live rollout of %s', (name, protocol) => {
     }
     expect(at).toBe(sampled.length);
     expect(own).toBeGreaterThan(2);
-    // The same seed gives the same tokens and the same pictures.
+    // The same seed gives the same tokens and the same images.
     const again = await roll(protocol, guided(lines));
     expect(again.segments).toEqual(trajectory.segments);
   });

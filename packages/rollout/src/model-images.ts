@@ -1,11 +1,11 @@
-/** Pictures prepared for the vision tower, each once: a group's prompt picture, and again to train. */
+/** Images prepared for the vision tower, each once: a group's prompt image, and again to train. */
 import { DataError } from '@saccade/core';
 import type { ModelImage, Processor } from '@saccade/policy';
 import type { TrajectoryImage } from '@saccade/trajectory';
 
 /**
- * Prepares pictures by their bytes. The same array gives the same prepared picture for as long as
- * somebody holds the array; a picture read back from disk is prepared anew.
+ * Prepares images by their bytes. The same array gives the same prepared image for as long as
+ * somebody holds the array; an image read back from disk is prepared anew.
  */
 export class ModelImages {
   readonly #processor: Processor;
@@ -30,7 +30,7 @@ export class ModelImages {
     const prepared = await this.prepare(image.png);
     if (prepared.tokenCount !== image.tokenCount) {
       throw new DataError(
-        `Picture ${image.name} has ${image.tokenCount} tokens in its trajectory, but this policy ` +
+        `Image ${image.name} has ${image.tokenCount} tokens in its trajectory, but this policy ` +
           `gives it ${prepared.tokenCount}. Use the image settings it was rolled out with.`,
       );
     }

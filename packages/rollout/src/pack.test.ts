@@ -33,7 +33,7 @@ const shape = record<Shape>({
   hasImage: boolean(),
 });
 
-function picture(name: string, value: number) {
+function imageNamed(name: string, value: number) {
   const png = Uint8Array.of(value, value);
   return { name, png, width: 1, height: 1, modelWidth: 1, modelHeight: 1, tokenCount: 2 };
 }
@@ -43,15 +43,15 @@ function trajectoryOf({ task, turns, hasImage }: Shape, index: number): Trajecto
   const made = new TrajectoryBuilder({ id: `${task}/${index}`, taskId: task, sampleIndex: index });
   const code = task.charCodeAt(0);
   const prompt = Int32Array.from([1, 1, ...new Array<number>(code - 95).fill(code)]);
-  made.prompt({ tokens: prompt, images: [picture('image_clue_0', code)], text: task });
+  made.prompt({ tokens: prompt, images: [imageNamed('image_clue_0', code)], text: task });
   turns.forEach(({ model, seen }, turn) => {
     const logprobs = Float32Array.from(model, (_, i) => -(index + 1) - turn / 8 - i / 64);
     made.model({ tokens: Int32Array.from(model), logprobs, text: '', policyVersion: 0 });
     made.turn({ kind: 'code', code: '' });
     if (turn === turns.length - 1) return;
-    const pictures = hasImage ? [picture(`image_clue_${turn + 1}`, turn)] : [];
+    const images = hasImage ? [imageNamed(`image_clue_${turn + 1}`, turn)] : [];
     const given = Int32Array.from(hasImage ? [1, 1, ...seen] : seen);
-    made.observation({ tokens: given, images: pictures, text: '' });
+    made.observation({ tokens: given, images: images, text: '' });
   });
   return made.finish('lengthLimit');
 }
@@ -60,7 +60,7 @@ function itemsOf(shapes: readonly Shape[]): PackItem[] {
   return shapes.map((one, index) => ({ trajectory: trajectoryOf(one, index) }));
 }
 
-/** For every scored token: whose it is, all tokens and pictures before it, and the token itself. */
+/** For every scored token: whose it is, all tokens and images before it, and the token itself. */
 function scoredIn(micro: MicroBatch): string[] {
   const { segments, rows, targets } = micro.packed;
   const starts: number[] = [];
@@ -81,7 +81,7 @@ function scoredIn(micro: MicroBatch): string[] {
       context = [...(parent?.tokens ?? []), ...context];
       pixels = [...(parent?.images.map((image) => image.patches[0] ?? -1) ?? []), ...pixels];
     }
-    // Pictures whose placeholders come later are not before the token.
+    // Images whose placeholders come later are not before the token.
     const placeholders = context.filter((token) => token === 1).length;
     return { tokens: context, pixels: pixels.slice(0, placeholders / 2) };
   };
@@ -215,7 +215,7 @@ describe('packTrajectories', () => {
     const [a, b] = itemsOf([one, one].map((s) => ({ ...s, hasImage: false })));
     const [prompt, ...rest] = b?.trajectory.segments ?? [];
     if (!a || !b || !prompt) throw new Error('two items were made');
-    const changed = { ...prompt, images: [picture('image_clue_0', 99)] };
+    const changed = { ...prompt, images: [imageNamed('image_clue_0', 99)] };
     const other = { ...b, trajectory: { ...b.trajectory, segments: [changed, ...rest] } };
     const { microBatches } = await pack([a, other], 100, true);
     const parents = microBatches[0]?.packed.segments.map((segment) => segment.parent);

@@ -10,21 +10,22 @@ import type { ModelImages } from './model-images.ts';
 /** A trajectory to train on. */
 export interface PackItem {
   readonly trajectory: Trajectory;
-  /** True to leave it out: none of its tokens train, none count. Default false. */
+  /** Whether to leave it out: none of its tokens train or count. Default false. */
   readonly isMasked?: boolean;
 }
 
+/** Options of `packTrajectories`. */
 export interface PackOptions {
   readonly images: ModelImages;
   /** Most packed tokens in a micro-batch; a single trajectory that has more gets one to itself. */
   readonly maxTokens: number;
-  /** Whether a group's prompt stands once; else it is repeated per trajectory. Default true. */
+  /** Whether a group's prompt is packed once; else once per trajectory. Default true. */
   readonly sharedPrefix?: boolean;
 }
 
 /**
- * What one call to the policy scores. A loss lays its own arrays out in this order: sequence by
- * sequence, and in each the model's tokens as the trajectory has them.
+ * What one call to the policy scores. Arrays of a loss have this order: sequence by sequence, and
+ * in each the model's tokens in the trajectory's order.
  */
 export interface MicroBatch {
   readonly packed: PackedBatch;
@@ -36,6 +37,7 @@ export interface MicroBatch {
   readonly tokenCount: number;
 }
 
+/** Trajectories as micro-batches of packed tokens, ready for `policy.forwardBackward`. */
 export interface Packing {
   readonly microBatches: readonly MicroBatch[];
   /** Denominators of the whole step: scored tokens, and sequences that have any. */

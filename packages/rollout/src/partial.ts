@@ -1,4 +1,7 @@
-/** A rollout that has not ended, as data: what another environment can be brought to the same point by. */
+/**
+ * A rollout that has not ended, as data from which a fresh environment can be brought to the same
+ * point.
+ */
 import type { EnvStep } from '@saccade/gym';
 import type { GivenTokens, Segment, Trajectory, TrajectoryImage, Turn } from '@saccade/trajectory';
 
@@ -10,16 +13,16 @@ export interface PartialRollout {
   readonly lastObservation: string;
 }
 
-/** Whether tokens and pictures are the same, to the byte. */
+/** Whether tokens and images are the same, to the byte. */
 export function isSameMessage(a: GivenTokens, b: GivenTokens): boolean {
   return (
     isSame(a.tokens, b.tokens) &&
     a.images.length === b.images.length &&
-    a.images.every((image, index) => isSamePicture(image, b.images[index]))
+    a.images.every((image, index) => isSameImage(image, b.images[index]))
   );
 }
 
-function isSamePicture(a: TrajectoryImage, b: TrajectoryImage | undefined): boolean {
+function isSameImage(a: TrajectoryImage, b: TrajectoryImage | undefined): boolean {
   return b !== undefined && a.name === b.name && isSame(a.png, b.png);
 }
 
@@ -39,8 +42,8 @@ export function isSameTurn({ action, result }: EnvStep, recorded: Turn): boolean
 }
 
 /**
- * Tells observations apart; two 32-bit FNV-1a hashes, of different starts, over tokens and pictures.
- * Against chance alone: nobody gains from forging an observation of their own rollout.
+ * Tells observations apart; two 32-bit FNV-1a hashes, of different starts, over tokens and images.
+ * They detect accidents only: nobody gains from forging an observation of their own rollout.
  */
 export function digestOf(given: GivenTokens | undefined): string {
   if (given === undefined) return '';

@@ -1,30 +1,31 @@
 /**
- * What a recorded trajectory was given, given again: an environment that answers with its tool
- * results and pictures, and a sampler's processor that hands out its tokens. Together they put a
- * rollout where it was without a sandbox, a task set or a tokenizer that could have changed.
+ * Repeats what a recorded trajectory was given: an environment that answers with its tool results
+ * and images, and a processor that returns its tokens. Together they reproduce the context of a
+ * rollout without a sandbox, a task set, or a tokenizer that may have changed.
  */
 import { SaccadeError } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, MessagePart, Task } from '@saccade/gym';
 import type { EncodedContent, ModelImage, Processor, Sampler } from '@saccade/policy';
 import type { Segment, Trajectory } from '@saccade/trajectory';
 
-/** Ends a rollout whose model wrote something else than the record has. */
+/** Ends a rollout in which the model wrote something other than the recorded text. */
 export class ReplayDivergedError extends SaccadeError {
   constructor(message: string) {
     super('replay', message);
   }
 }
 
+/** Options of `recordedEnv`. */
 export interface RecordedEnvOptions {
-  /** Stop strings of every turn; they are the protocol's and stand in no record. */
+  /** Stop strings of every turn; they come from the protocol and are not recorded. */
   readonly stop: readonly string[];
 }
 
 /**
  * An environment that answers every turn as it was answered when the trajectory was recorded.
  *
- * The text of a message is what the record decoded to, chat markup included: who encodes it again
- * gets other tokens. `recordedSampler` gives the recorded ones.
+ * The text of a message is the decoded record, chat markup included, so encoding it again gives
+ * other tokens. `recordedSampler` returns the recorded ones.
  */
 export function recordedEnv(trajectory: Trajectory, options: RecordedEnvOptions): Env {
   return new RecordedEnv(trajectory, options.stop);
@@ -52,7 +53,10 @@ class RecordedEnv implements Env {
     return { user: partsOf(prompt), stop: this.#stop };
   }
 
-  /** @throws ReplayDivergedError if the model wrote another text, or wrote more turns than are recorded */
+  /**
+   * @throws ReplayDivergedError if the model wrote another text, or wrote more turns than are
+   *   recorded
+   */
   async step(modelText: string): Promise<EnvStep> {
     const { id, segments, turns, stopReason, failure } = this.#trajectory;
     const index = this.#turn++;
@@ -68,7 +72,7 @@ class RecordedEnv implements Env {
     const { action, result } = turn;
     const answered = { action, ...(result !== undefined && { result }) };
     const next = segments[2 * index + 2];
-    // Something broke before the next turn: the record has no message to go on with.
+    // A failure came before the next turn, so the record has no message to continue with.
     if (next === undefined && stopReason === 'failed') return { ...answered, observation: [] };
     return next === undefined
       ? { ...answered, stopReason }
@@ -79,7 +83,7 @@ class RecordedEnv implements Env {
 }
 
 function partsOf({ text, images }: Segment): readonly MessagePart[] {
-  const pictures = images.map(({ name, png, width, height, origin }) => ({
+  const parts = images.map(({ name, png, width, height, origin }) => ({
     kind: 'image' as const,
     name,
     png,
@@ -87,7 +91,7 @@ function partsOf({ text, images }: Segment): readonly MessagePart[] {
     height,
     ...(origin && { origin }),
   }));
-  return [{ kind: 'text', text }, ...pictures];
+  return [{ kind: 'text', text }, ...parts];
 }
 
 /** The task a trajectory is of, as far as a rollout in its `recordedEnv` asks for it. */
@@ -95,6 +99,7 @@ export function recordedTask({ taskId }: Trajectory): Task {
   return { id: taskId, question: '', images: [], answer: '', metadata: {} };
 }
 
+/** Options of `recordedSampler`. */
 export interface RecordedSamplerOptions {
   /**
    * Waits for the weights of a turn, before it is sampled: a trajectory can have turns of several

@@ -1,4 +1,6 @@
-/** Rollouts through an engine behind HTTP, in the real sandbox, beside those of the policy itself. */
+/**
+ * Rollouts through an engine behind HTTP, in the real sandbox, beside those of the policy itself.
+ */
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type ServerType, serve } from '@hono/node-server';
@@ -17,7 +19,7 @@ import {
 import { openRemotePolicy } from '@saccade/policy/remote';
 import { policyService } from '@saccade/policy/serve';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
-import { coordinatePicture } from '@saccade/sandbox/contract';
+import { coordinateImage } from '@saccade/sandbox/contract';
 import type { Trajectory } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from './replay.ts';
@@ -28,7 +30,7 @@ const [width, height] = [160, 120];
 const tasks: readonly Task[] = ['a', 'b'].map((id) => ({
   id,
   question: 'What is written on the sign?',
-  images: [{ name: 'image_clue_0', png: coordinatePicture(width, height), width, height }],
+  images: [{ name: 'image_clue_0', png: coordinateImage(width, height), width, height }],
   answer: 'STOP',
   metadata: {},
 }));
@@ -121,14 +123,14 @@ function timeless(trajectory: Trajectory): Trajectory {
 describe.each(['vllm', 'sglang'] as const)(
   'rollouts through an engine that speaks %s',
   (speaks) => {
-    it('are those of the policy itself, looks and pictures included, and can be replayed here', async () => {
+    it('are those of the policy itself, looks and images included, and can be replayed here', async () => {
       const { remote, close } = await listen(speaks);
       try {
         const here = await roll(guided(policy));
         const there = await roll(guided(remote));
         expect(there.map(timeless)).toEqual(here.map(timeless));
         expect(there.map(({ stopReason }) => stopReason)).toEqual(Array(6).fill('answered'));
-        // The crop came back as a picture and went to the engine with the next turn.
+        // The crop came back as an image and went to the engine with the next turn.
         for (const { segments } of there) expect(segments[2]?.images).toHaveLength(1);
         const free = (await roll(remote)).map(timeless);
         expect(free).toEqual((await roll(policy)).map(timeless));

@@ -11,8 +11,8 @@ import type { RolloutOptions } from './rollout-options.ts';
 import {
   CharacterProcessor,
   LookEnv,
-  picture,
   ScriptedPolicy,
+  shownImage,
   taskOf,
 } from './scripted.fixture.ts';
 
@@ -28,7 +28,7 @@ const again = { ...sampling, stop: ['</c>'] };
 
 const looksTwice = () => new ScriptedPolicy((_, turn) => (turn < 2 ? 'c!' : 'a7'));
 
-function record(policy = looksTwice(), env: Env = new LookEnv([picture])): Promise<Trajectory> {
+function record(policy = looksTwice(), env: Env = new LookEnv([shownImage])): Promise<Trajectory> {
   return rollout(policy, env, taskOf('t'), options);
 }
 
@@ -114,19 +114,21 @@ describe('replay', () => {
     expect(largestLogprobDifference).toBeLessThan(1e-6);
   });
 
-  it('says what a live environment gives otherwise: results, pictures, tokens', async () => {
+  it('says what a live environment gives otherwise: results, images, tokens', async () => {
     const recorded = await record();
-    const env = new LookEnv([{ ...picture, png: new Uint8Array([1, 2, 3, 4]) } as typeof picture]);
+    const env = new LookEnv([
+      { ...shownImage, png: new Uint8Array([1, 2, 3, 4]) } as typeof shownImage,
+    ]);
     const same = await replay(looksTwice(), recorded, {
       ...again,
-      live: { env: new LookEnv([picture]), task: taskOf('t') },
+      live: { env: new LookEnv([shownImage]), task: taskOf('t') },
     });
     expect(same.isExact).toBe(true);
     const other = await replay(looksTwice(), recorded, {
       ...again,
       live: { env, task: taskOf('t') },
     });
-    expect(other.differences).toMatchObject([{ kind: 'picture', segment: 2 }]);
+    expect(other.differences).toMatchObject([{ kind: 'image', segment: 2 }]);
   });
 
   it('waits for the weights of every turn, where they changed on the way', async () => {

@@ -13,6 +13,10 @@ import {
 import { rollout } from './rollout.ts';
 import type { SamplingOptions } from './rollout-options.ts';
 
+/**
+ * Options of `replay`: those of the recorded rollout, except the stream, which is read from its
+ * id.
+ */
 export interface ReplayOptions
   extends Omit<SamplingOptions, 'stream'>,
     Pick<RecordedSamplerOptions, 'beforeTurn'> {
@@ -22,9 +26,10 @@ export interface ReplayOptions
   readonly live?: { readonly env: Env; readonly task: Task };
 }
 
+/** The result of `replay`: the new trajectory and how it differs from the recorded one. */
 export interface Replayed extends Comparison {
   readonly trajectory: Trajectory;
-  /** Same tokens, log-probs bit for bit, pictures, actions, results and end. */
+  /** Same tokens, log-probs bit for bit, images, actions, results and end. */
   readonly isExact: boolean;
 }
 
@@ -41,7 +46,7 @@ export function streamOf({ id, taskId, sampleIndex }: Trajectory): string {
 
 /**
  * Rolls a trajectory out again as it was: the recorded prompt, the same random numbers, and after
- * every turn the recorded tool result and pictures. With the weights it was sampled with and the
+ * every turn the recorded tool result and images. With the weights it was sampled with and the
  * options it was rolled out with, every token and log-prob is the same.
  *
  * @throws DataError if the trajectory was not named by `rollout`, or has no turn to sample

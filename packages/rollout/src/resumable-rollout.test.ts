@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { PartialRollout } from './partial.ts';
 import { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts';
 import { rollout } from './rollout.ts';
-import { LookEnv, picture, ScriptedPolicy, taskOf } from './scripted.fixture.ts';
+import { LookEnv, ScriptedPolicy, shownImage, taskOf } from './scripted.fixture.ts';
 
 const options: ResumableOptions = { seed: 1, maxTokensPerTurn: 10, maxContextTokens: 100 };
 const task = taskOf('t');
@@ -23,7 +23,7 @@ async function finish(one: ResumableRollout): Promise<Trajectory> {
 
 /** What another process would find: the ledger alone. */
 async function after(turns: number): Promise<PartialRollout> {
-  const first = new ResumableRollout(looker(), () => new LookEnv([picture]), task, options);
+  const first = new ResumableRollout(looker(), () => new LookEnv([shownImage]), task, options);
   for (let i = 0; i < turns; i++) expect(await first.turn()).toBeUndefined();
   const { partial } = first;
   await first.dispose();
@@ -32,13 +32,13 @@ async function after(turns: number): Promise<PartialRollout> {
 }
 
 describe('a rollout that is resumed', () => {
-  const whole = () => rollout(looker(), new LookEnv([picture]), task, options);
+  const whole = () => rollout(looker(), new LookEnv([shownImage]), task, options);
 
   it.each([1, 2])('ends after %i turns elsewhere as if it had never stopped', async (turns) => {
     const from = await after(turns);
     const policy = looker();
     const open = LookEnv.open;
-    const made = () => new LookEnv([picture]);
+    const made = () => new LookEnv([shownImage]);
     const resumed = await finish(new ResumableRollout(policy, made, task, { ...options, from }));
     expect(LookEnv.open).toBe(open);
     expect(resumed).toEqual(await whole());
@@ -49,7 +49,7 @@ describe('a rollout that is resumed', () => {
   it('keeps the policy version of what was sampled before', async () => {
     const from = await after(1);
     const newer = Object.assign(looker(), { version: 9 });
-    const made = () => new LookEnv([picture]);
+    const made = () => new LookEnv([shownImage]);
     const resumed = await finish(new ResumableRollout(newer, made, task, { ...options, from }));
     expect(resumed.policyVersion).toBe(5);
     expect(resumed.segments.map(({ policyVersion }) => policyVersion)).toEqual([
@@ -62,11 +62,11 @@ describe('a rollout that is resumed', () => {
     ]);
   });
 
-  it.each([1, 2])('begins anew where observation %i comes out otherwise', async (turns) => {
+  it.each([1, 2])('restarts where observation %i comes out differently', async (turns) => {
     const from = await after(turns);
     const warnings: string[] = [];
     const policy = looker();
-    const other = { ...picture, png: new Uint8Array(4).fill(turns) };
+    const other = { ...shownImage, png: new Uint8Array(4).fill(turns) };
     const resumed = await finish(
       new ResumableRollout(policy, () => new LookEnv([other]), task, {
         ...options,
@@ -74,7 +74,7 @@ describe('a rollout that is resumed', () => {
         events: (event) => event.kind === 'warning' && warnings.push(event.message),
       }),
     );
-    expect(warnings).toEqual(['Rollout t/0 came out otherwise when resumed; it begins anew.']);
+    expect(warnings).toEqual(['Rollout t/0 came out differently when resumed; it restarts.']);
     expect(policy.requests).toHaveLength(3);
     expect(resumed.stopReason).toBe('answered');
   });
@@ -82,7 +82,7 @@ describe('a rollout that is resumed', () => {
   it('goes on from its last whole turn where something broke, and counts the try', async () => {
     let breaks = 1;
     const made = (): Env => {
-      const env = new LookEnv([picture]);
+      const env = new LookEnv([shownImage]);
       const step = env.step.bind(env);
       env.step = (text): Promise<EnvStep> => {
         if (text === 'c2' && breaks-- > 0) throw new SaccadeError('tool', 'the service is down');

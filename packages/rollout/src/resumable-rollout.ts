@@ -1,6 +1,6 @@
 /**
- * A rollout taken turn by turn that survives: what breaks around it is tried again from its last
- * whole turn, and in another process it goes on from there.
+ * A rollout that runs turn by turn. After a failure it is retried from its last whole turn, and
+ * another process can continue it there.
  */
 import { type EventSink, messageOf } from '@saccade/core';
 import type { Env, Task } from '@saccade/gym';
@@ -13,13 +13,18 @@ import type { RolloutOptions } from './rollout-options.ts';
 import type { MakeEnv } from './runner.ts';
 import { type RetryBudgets, Tries } from './tries.ts';
 
+/** Options of a `ResumableRollout`. */
 export interface ResumableOptions extends RolloutOptions {
   /** As for `runRollouts`. Default 2. */
   readonly retries?: number | RetryBudgets;
-  /** Where it stood in another process, and the tries it had spent there. */
+  /** Continues this rollout, for example one of another process. Default: starts at the prompt. */
   readonly from?: PartialRollout;
+  /** Retries used so far, as `spent` of the rollout that is continued. Default: none. */
   readonly spent?: RetryBudgets;
-  /** Hears of environments that could not be disposed, and of resumptions that came out otherwise. */
+  /**
+   * Receives warnings: environments that could not be disposed, resumptions that differ from the
+   * record.
+   */
   readonly events?: EventSink;
 }
 
@@ -28,6 +33,10 @@ interface Opened {
   readonly rollout: OpenRollout;
 }
 
+/**
+ * A rollout that advances one turn per call and can be stored between turns. `partial` is plain
+ * data; a new instance with `from: partial` continues there, in this process or another.
+ */
 export class ResumableRollout {
   readonly #policy: Sampler;
   readonly #makeEnv: MakeEnv;
@@ -46,19 +55,19 @@ export class ResumableRollout {
     this.#tries = new Tries(options.retries, options.spent);
   }
 
-  /** Where it stood after its last whole turn; undefined before the first. */
+  /** The rollout up to its last whole turn; undefined before the first. */
   get partial(): PartialRollout | undefined {
     return this.#last;
   }
 
-  /** Times it was tried again, by the boundary it had failed at. */
+  /** Retries so far, by the boundary of the failure. */
   get spent(): RetryBudgets {
     return this.#tries.spent;
   }
 
   /**
-   * Takes the next turn, with the environment brought back to the last one where that is needed.
-   * Disposes of everything if it ends.
+   * Takes the next turn. If there is no open environment, a fresh one is brought to the last turn
+   * first. Disposes of the environment when the rollout ends.
    *
    * @returns the trajectory if it has ended
    * @throws the signal's reason if it is aborted
@@ -80,7 +89,7 @@ export class ResumableRollout {
     }
   }
 
-  /** Lets go of environment and conversation. It can go on afterwards: then they are made anew. */
+  /** Disposes of environment and conversation. A later `turn` makes new ones. */
   async dispose(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
@@ -99,7 +108,7 @@ export class ResumableRollout {
     const resumption = await opened.rollout.resume(this.#last);
     if (resumption.kind === 'failed') return resumption.trajectory;
     if (resumption.kind === 'resumed') return await opened.rollout.turn();
-    this.#warn(`Rollout ${opened.rollout.id} came out otherwise when resumed; it begins anew.`);
+    this.#warn(`Rollout ${opened.rollout.id} came out differently when resumed; it restarts.`);
     this.#last = undefined;
     await this.dispose();
     return await this.#tryTurn();

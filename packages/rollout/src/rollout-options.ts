@@ -5,17 +5,17 @@ import type { ModelImages } from './model-images.ts';
 export interface SamplingOptions {
   readonly seed: number;
   /**
-   * Says what the rollouts are for, e.g. `train/12`. Part of their ids and of their random address:
-   * the same task under another stream is another draw.
+   * The purpose of the rollouts, e.g. `train/12`. It is part of their ids and of their random
+   * address, so the same task in another stream gets other random numbers.
    */
   readonly stream?: string;
   /** Default 1; 0 takes the most likely token. */
   readonly temperature?: number;
   /** Budget of one model turn. */
   readonly maxTokensPerTurn: number;
-  /** Budget of the whole context, placeholders of pictures included. */
+  /** Budget of the whole context, placeholders of images included. */
   readonly maxContextTokens: number;
-  /** Share it between calls to prepare every picture once. */
+  /** Share it between calls to prepare every image once. */
   readonly images?: ModelImages;
   readonly signal?: AbortSignal;
 }
@@ -24,8 +24,11 @@ export interface SamplingOptions {
 export interface RolloutOptions extends SamplingOptions {
   /** Index within the group. Default 0. */
   readonly sampleIndex?: number;
-  /** Trajectories with the same key share their prompt's computation; whoever names it releases it. */
+  /**
+   * Trajectories with the same key share the computation of their prompt. The caller releases the
+   * key.
+   */
   readonly sharedPrefixKey?: string;
-  /** Stops this trajectory alone: it ends as `failed`, its failure's cause `deadline` or `cancelled`. */
+  /** Stops only this trajectory: it ends as `failed`, with the cause `deadline` or `cancelled`. */
   readonly stop?: AbortSignal;
 }

@@ -2,7 +2,7 @@ import { checkTrajectory, type Trajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { rollout } from './rollout.ts';
 import type { RolloutOptions } from './rollout-options.ts';
-import { LookEnv, picture, ScriptedPolicy, taskOf } from './scripted.fixture.ts';
+import { LookEnv, ScriptedPolicy, shownImage, taskOf } from './scripted.fixture.ts';
 
 const options: RolloutOptions = { seed: 1, maxTokensPerTurn: 10, maxContextTokens: 100 };
 
@@ -13,7 +13,7 @@ function kinds(trajectory: Trajectory): string {
 describe('rollout', () => {
   it('records prompt, turns and observations, token in, token out', async () => {
     const policy = new ScriptedPolicy((_, turn) => (turn < 2 ? 'c!' : 'a7'));
-    const trajectory = await rollout(policy, new LookEnv([picture]), taskOf('t'), options);
+    const trajectory = await rollout(policy, new LookEnv([shownImage]), taskOf('t'), options);
     checkTrajectory(trajectory);
     expect(kinds(trajectory)).toBe('pmomom');
     expect(trajectory).toMatchObject({
@@ -28,7 +28,7 @@ describe('rollout', () => {
       modelWidth: 28,
       tokenCount: 3,
     });
-    // Every request is the ledger up to there, with all its pictures.
+    // Every request is the ledger up to there, with all its images.
     policy.requests.forEach((request, turn) => {
       const before = trajectory.segments.slice(0, 2 * turn + 1);
       expect([...request.tokens]).toEqual(before.flatMap((segment) => [...segment.tokens]));
@@ -63,10 +63,10 @@ describe('rollout', () => {
     expect(kinds(roomy)).toBe('pmom');
   });
 
-  it('counts the placeholders of pictures', async () => {
+  it('counts the placeholders of images', async () => {
     const policy = new ScriptedPolicy(() => 'c!');
     const limits = { ...options, maxContextTokens: 21 };
-    const trajectory = await rollout(policy, new LookEnv([picture]), taskOf('t'), limits);
+    const trajectory = await rollout(policy, new LookEnv([shownImage]), taskOf('t'), limits);
     expect([kinds(trajectory), trajectory.stopReason]).toEqual(['pm', 'lengthLimit']);
     expect(trajectory.segments.flatMap((segment) => segment.images)).toHaveLength(1);
   });

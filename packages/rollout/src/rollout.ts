@@ -12,8 +12,8 @@ import type { RolloutOptions, SamplingOptions } from './rollout-options.ts';
  * appended, so the last token is never an observation's; a turn that is cut off is still read by
  * the environment, and ends the trajectory as `lengthLimit` if nothing could be read from it.
  *
- * What breaks around it (sampling, sandbox, environment) is no error: the trajectory ends as
- * `failed` and names the boundary. The environment is the caller's to dispose.
+ * A failure of sampling, sandbox or environment is not thrown: the trajectory ends as `failed` and
+ * names the boundary. The caller disposes of the environment.
  *
  * @throws the signal's reason if it is aborted
  */

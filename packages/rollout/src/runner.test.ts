@@ -7,8 +7,8 @@ import { type RunOptions, rolloutGroup, runRollouts } from './runner.ts';
 import {
   CharacterProcessor,
   LookEnv,
-  picture,
   ScriptedPolicy,
+  shownImage,
   taskOf,
 } from './scripted.fixture.ts';
 
@@ -25,7 +25,7 @@ describe('runRollouts', () => {
   it('gives the same groups in the order of the tasks, whatever the concurrency', async () => {
     const results = await Promise.all(
       [1, 3, 128].map((concurrency) =>
-        runRollouts(random(), () => new LookEnv([picture]), tasks, { ...run, concurrency }),
+        runRollouts(random(), () => new LookEnv([shownImage]), tasks, { ...run, concurrency }),
       ),
     );
     expect(results[0]?.groups.map((group) => group.taskId)).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -36,7 +36,7 @@ describe('runRollouts', () => {
     }
   });
 
-  it('keeps to the concurrency, prepares a shared picture once, and disposes everything', async () => {
+  it('keeps to the concurrency, prepares a shared image once, and disposes everything', async () => {
     const policy = random();
     const before = LookEnv.open;
     const progress: number[] = [];
@@ -202,7 +202,7 @@ describe('runRollouts', () => {
 });
 
 describe('ModelImages', () => {
-  it('says so when a recorded picture no longer takes the tokens it had', async () => {
+  it('says so when a recorded image no longer takes the tokens it had', async () => {
     const images = new ModelImages(new CharacterProcessor());
     const recorded = { name: 'image_clue_0', png: new Uint8Array(3), width: 1, height: 1 };
     const image = { ...recorded, modelWidth: 1, modelHeight: 1, tokenCount: 4 };

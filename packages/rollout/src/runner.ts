@@ -13,33 +13,39 @@ import { checkRetries, type RetryBudgets, Tries } from './tries.ts';
 /** Makes a fresh environment for one trajectory. */
 export type MakeEnv = () => Env | Promise<Env>;
 
+/** Options of `rolloutGroup`: how a group is sampled, retried and stopped. */
 export interface GroupOptions extends SamplingOptions {
   /** G: trajectories per task. */
   readonly groupSize: number;
   /** Whether a group's prompt is computed once in the policy. Default true. */
   readonly sharedPrefix?: boolean;
   /**
-   * Times a trajectory is tried again after a failure, with the same random address: one number for
-   * all of them together, or a budget for each boundary, 0 where none is given. Default 2.
+   * Retries of a trajectory after failures, with the same random address: one number for all
+   * boundaries together, or a budget per boundary (0 for those not named). Default 2.
    */
   readonly retries?: number | RetryBudgets;
-  /** Seconds a trajectory may take with all its tries; then it fails. Default: no limit. */
+  /** Seconds a trajectory may take with all its retries; then it fails. Default: no limit. */
   readonly deadlineSeconds?: number;
-  /** A signal that stops one trajectory alone: it ends as failed and is not tried again. */
+  /** A signal that stops a single trajectory: it ends as failed and is not retried. */
   readonly stopOf?: (taskId: string, sampleIndex: number) => AbortSignal | undefined;
-  /** Hears of progress, and of environments that could not be disposed. */
+  /** Receives progress, and warnings about environments that could not be disposed. */
   readonly events?: EventSink;
 }
 
+/** Options of `runRollouts`. */
 export interface RunOptions extends GroupOptions {
   /** Trajectories in flight at a time. Default 128. */
   readonly concurrency?: number;
 }
 
+/**
+ * The result of `runRollouts`: every trajectory, failed ones included, with counts of what went
+ * wrong.
+ */
 export interface RunResult {
   /** One group per task, in the order of the tasks; each has all its G trajectories. */
   readonly groups: readonly Group[];
-  /** Trajectories that were tried again. */
+  /** Retries, over all trajectories. */
   readonly retries: number;
   /** Trajectories that stayed failed after all retries, by boundary. */
   readonly failures: Readonly<Partial<Record<Failure['boundary'], number>>>;
@@ -52,17 +58,17 @@ interface Job {
   readonly task: Task;
   readonly taskIndex: number;
   readonly sampleIndex: number;
-  /** Tells apart the same task standing twice in a call. */
+  /** Distinguishes two occurrences of one task in a call. */
   readonly stream: string;
   readonly sharedPrefixKey: string;
 }
 
 /**
- * Rolls out a group of every task. What comes out does not depend on timing or on `concurrency`:
- * every token's random address is made of seed, stream, task, sample and turn.
+ * Rolls out a group of every task. The result does not depend on timing or on `concurrency`: the
+ * random address of a token consists of seed, stream, task, sample and turn.
  *
  * @throws ConfigError for a number out of range
- * @throws the signal's reason if it is aborted, after all trajectories in flight have let go
+ * @throws the signal's reason if it is aborted, after all trajectories in flight have ended
  */
 export async function runRollouts(
   policy: Sampler,

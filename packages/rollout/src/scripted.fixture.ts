@@ -13,7 +13,7 @@ import type {
 const imageToken = 1;
 const endOfTurn = 2;
 
-/** One token per character; a picture of n bytes takes n tokens. */
+/** One token per character; an image of n bytes takes n tokens. */
 export class CharacterProcessor implements Processor {
   readonly endOfTurn = endOfTurn;
   readonly imageToken = imageToken;
@@ -107,7 +107,7 @@ export class ScriptedPolicy implements Policy {
   dispose(): void {}
 }
 
-export const picture: MessagePart = {
+export const shownImage: MessagePart = {
   kind: 'image',
   name: 'image_clue_1',
   png: new Uint8Array(4),
@@ -115,7 +115,7 @@ export const picture: MessagePart = {
   height: 9,
 };
 
-/** `c` looks and gets a picture, `a7` answers 7, `x` breaks; two looks are allowed. */
+/** `c` looks and gets an image, `a7` answers 7, `x` breaks; two looks are allowed. */
 export class LookEnv implements Env {
   static open = 0;
   isDisposed = false;

@@ -1,7 +1,8 @@
-/** Settings of rollouts and of packing what they give, for a run's configuration. */
+/** Settings of rollouts and of packing, for a run's configuration. */
 import { count, flag, optionalQuantity, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/** The section `rollout` of a run's settings: token budgets, concurrency, deadlines and retries. */
 export const rolloutSettings = z.strictObject({
   maxTurnTokens: count({
     min: 1,
@@ -53,8 +54,13 @@ export const rolloutSettings = z.strictObject({
   }),
 });
 
+/** The values of the section `rollout`, with defaults filled in. */
 export type RolloutSettings = SettingsOf<typeof rolloutSettings>;
 
+/**
+ * The section `packing` of a run's settings. Its fields trade memory for speed; none changes a
+ * loss.
+ */
 export const packingSettings = z.strictObject({
   sharedPrefix: flag({
     default: true,
@@ -69,4 +75,5 @@ export const packingSettings = z.strictObject({
   }),
 });
 
+/** The values of the section `packing`, with defaults filled in. */
 export type PackingSettings = SettingsOf<typeof packingSettings>;

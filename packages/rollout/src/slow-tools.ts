@@ -1,15 +1,19 @@
-/** Tools that answer late, on a share of the tasks: for measuring what slow tools cost. */
+/** Tools that answer late on a share of the tasks, to measure what slow tools cost. */
 import { randomAt } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
 
+/**
+ * Which tasks have slow tools, and how slow. The choice depends on seed and task id alone, so
+ * every run delays the same tasks.
+ */
 export interface SlowTools {
   readonly seed: number;
-  /** Share of the tasks, from 0 to 1; which ones is a matter of seed and task id alone. */
+  /** Share of the tasks, 0 to 1. */
   readonly share: number;
   readonly seconds: number;
 }
 
-/** The environment, late by `seconds` with the result of every tool if its task is a slow one. */
+/** An environment that delays every tool result by `seconds` if its task is a slow one. */
 export function withSlowTools(env: Env, { seed, share, seconds }: SlowTools): Env {
   return new SlowEnv(env, (id) =>
     randomAt(seed, 'slow tools', id).uniform() < share ? 1000 * seconds : 0,

@@ -1,8 +1,8 @@
-/** How often what broke is tried again. */
+/** How often a failed trajectory is retried. */
 import { ConfigError } from '@saccade/core';
 import type { Failure } from '@saccade/trajectory';
 
-/** Times a trajectory is tried again after a failure at each boundary. */
+/** Retries of a trajectory after a failure, by boundary. */
 export type RetryBudgets = Readonly<Partial<Record<Failure['boundary'], number>>>;
 
 /** Tries of one trajectory, against one budget for all boundaries or one for each. */
@@ -10,18 +10,21 @@ export class Tries {
   readonly #budget: number | RetryBudgets;
   readonly #spent: Partial<Record<Failure['boundary'], number>>;
 
-  /** @param spent what was tried before, as `spent` said */
+  /** @param spent retries used before, as `spent` returned them */
   constructor(budget: number | RetryBudgets = 2, spent: RetryBudgets = {}) {
     this.#budget = budget;
     this.#spent = { ...spent };
   }
 
-  /** Times it was tried again, by the boundary it had failed at. */
+  /** Retries so far, by the boundary of the failure. */
   get spent(): RetryBudgets {
     return { ...this.#spent };
   }
 
-  /** Whether a failure is tried again; if so, it is counted. Who was stopped stays stopped. */
+  /**
+   * Whether to retry after a failure; if so, it is counted. A trajectory that was stopped is not
+   * retried.
+   */
   take({ boundary, cause = 'error' }: Failure): boolean {
     if (cause !== 'error') return false;
     const own = this.#spent[boundary] ?? 0;

@@ -1,6 +1,7 @@
 /**
- * Checkpoints: a directory with a manifest of every file's size and SHA-256, written last. It has a
- * valid manifest or it does not count. Nothing is removed before its successor is on the disk.
+ * A checkpoint is a directory with a manifest of every file's size and SHA-256, written last.
+ * Without a valid manifest it does not count. Nothing is removed before its successor is on the
+ * disk.
  */
 import { basename, join } from 'node:path';
 import { type EventSink, messageOf } from '@saccade/core';
@@ -10,10 +11,10 @@ import { formatSealed, readSealed, sha256 } from './sealed-json.ts';
 import { damageOf, describeDamage, StoreError } from './store-error.ts';
 
 const MANIFEST = 'manifest.json';
-/** In front of the name of a directory that is being written, and of one that is being replaced. */
+/** Prefixes of directories that are being written, and being replaced. */
 const WRITING = '.writing-';
 const REPLACED = '.replaced-';
-/** In front of one that is being removed: a half-removed one is no damaged checkpoint. */
+/** Prefix of a directory that is being removed: a half-removed one is not a damaged checkpoint. */
 const REMOVED = '.removed-';
 
 interface ManifestFile {
@@ -22,7 +23,7 @@ interface ManifestFile {
   readonly sha256: string;
 }
 
-/** A checkpoint on disk whose every file is as its manifest says. */
+/** A checkpoint on disk whose files all match its manifest. */
 export interface Checkpoint {
   readonly directory: string;
   readonly step: number;
@@ -36,14 +37,16 @@ interface Manifest extends Pick<Checkpoint, 'step' | 'pinned' | 'isChecked'> {
   readonly files: readonly ManifestFile[];
 }
 
+/** Options of `writeCheckpoint`. */
 export interface WriteCheckpointOptions extends FileSystemOption {
   /** Newest unpinned checkpoints to keep. */
   readonly keep: number;
   readonly pinned?: boolean;
-  /** Called between the moment the checkpoint is on the disk and the removal of old ones. */
+  /** Called when the checkpoint is on the disk, before old ones are removed. */
   readonly beforeRemoval?: (kept: readonly number[]) => void;
 }
 
+/** The folder of a run's checkpoints: `<run>/checkpoints`. */
 export function checkpointsOf(directory: string): string {
   return join(directory, 'checkpoints');
 }

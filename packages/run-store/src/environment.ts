@@ -1,4 +1,6 @@
-/** `environment.json`: what a run ran on, and when it was started and resumed. Only informs. */
+/**
+ * `environment.json`: what a run ran on, and when it was started and resumed. For information only.
+ */
 import { join } from 'node:path';
 import { writeDurably } from './durable-files.ts';
 import { type FileSystem, type FileSystemOption, nodeFileSystem } from './file-system.ts';
@@ -10,7 +12,7 @@ import { type Damage, damageOf, type Read } from './store-error.ts';
 export interface Attempt {
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Step of the checkpoint it went on from; 0 for a fresh start. */
+  /** Step of the checkpoint that it resumed from; 0 for a fresh start. */
   readonly fromStep: number;
 }
 
@@ -23,6 +25,10 @@ export interface Environment {
 
 const REMEDY = 'It only informs: the run goes on without it, and earlier attempts are not listed.';
 
+/**
+ * Reads `environment.json`. A file that is missing or damaged is reported in `damage`, never
+ * thrown: nothing depends on it.
+ */
 export function readEnvironment(
   directory: string,
   { fileSystem = nodeFileSystem }: FileSystemOption = {},

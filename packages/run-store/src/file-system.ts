@@ -18,11 +18,16 @@ import {
   writeSync,
 } from 'node:fs';
 
+/** What `status` reports of a path. */
 export interface FileStatus {
   readonly sizeBytes: number;
   readonly isDirectory: boolean;
 }
 
+/**
+ * The system calls that a run store makes; `nodeFileSystem` is the real one. A call that fails
+ * throws, with the `code` of the system error.
+ */
 export interface FileSystem {
   readFile(path: string): Buffer;
   /** Names in a directory, in no order. */

@@ -41,7 +41,12 @@ export {
   type Stage,
 } from './metrics-log.ts';
 export { isTiming, type Metrics, readMetrics, readMetricsFile } from './read-metrics.ts';
-export { openRunLog, type SaveOptions, saveCheckpoint } from './save-checkpoint.ts';
+export {
+  type LogPosition,
+  openRunLog,
+  type SaveOptions,
+  saveCheckpoint,
+} from './save-checkpoint.ts';
 export { readSchedule, type StoredSchedule, writeSchedule } from './schedule.ts';
 export { FORMAT_VERSION } from './sealed-json.ts';
 export { initialState, type RunState, readState, totalSteps, writeState } from './state.ts';

@@ -10,6 +10,7 @@ import { sha256 } from './sealed-json.ts';
 import { codeOf, type Damage, damageOf, describeDamage } from './store-error.ts';
 import { listTrajectorySets, readTrajectorySet } from './trajectory-set.ts';
 
+/** The result of `inspectRun`. */
 export interface Inspection {
   readonly damage: readonly Damage[];
   /** False for a run of format 1: its files have no checksums, so damage may go unnoticed. */
@@ -20,10 +21,11 @@ export interface Inspection {
 export const WITHOUT_CHECKSUMS =
   'This run was written without checksums (format 1): a file that was changed later goes unnoticed.';
 
+/** Options of `inspectRun`. */
 export interface InspectOptions extends FileSystemOption {
   /**
-   * What is left out: checkpoints, as they are large; both where a run is resumed, as whoever looks
-   * for the newest checkpoint and opens the log says what is wrong with them.
+   * What to leave out: checkpoints, because they are large, or both when a run is resumed, because
+   * opening the log and finding the newest checkpoint report their damage.
    */
   readonly skips?: readonly ('checkpoints' | 'metrics')[];
 }

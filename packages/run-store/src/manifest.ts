@@ -1,7 +1,8 @@
 /**
- * `manifest.json` of a run directory: what the run has made durable so far, so that a file that is
- * missing or cut is noticed. It is written after each thing it lists, and before anything is removed
- * that it no longer lists: a crash between the two leaves more on the disk than it says, never less.
+ * `manifest.json` of a run directory lists what is durably on the disk, so that a missing or
+ * truncated file is noticed. It is written after the files that it lists, and before files that it
+ * no longer lists are removed: a crash in between leaves more on the disk than it lists, never
+ * less.
  */
 import { join } from 'node:path';
 import { writeDurably } from './durable-files.ts';
@@ -9,12 +10,13 @@ import type { FileSystem } from './file-system.ts';
 import { formatSealed, readSealed } from './sealed-json.ts';
 import type { Read } from './store-error.ts';
 
+/** Size in bytes and SHA-256 (hex) of a file. */
 export interface ManifestEntry {
   readonly sizeBytes: number;
   readonly sha256: string;
 }
 
-/** What is on the disk for good. */
+/** What is durably on the disk. */
 export interface RunManifest {
   /** Digest of `config.json`. */
   readonly config?: ManifestEntry;
@@ -41,7 +43,7 @@ export function hasManifest(fileSystem: FileSystem, directory: string): boolean 
   }
 }
 
-/** Undefined without damage where there is none: a run of format 1, or one that has just begun. */
+/** The manifest. Undefined, without damage, for a run of format 1 or one that has just started. */
 export function readManifest(
   fileSystem: FileSystem,
   directory: string,
@@ -63,7 +65,8 @@ export function readManifest(
 }
 
 /**
- * Replaces the manifest. One that is damaged begins anew: readers have said so by then.
+ * Replaces the manifest. A damaged one is replaced by an empty one: readers have reported it by
+ * then.
  *
  * @throws StoreError if it cannot be written; the old one stands
  */

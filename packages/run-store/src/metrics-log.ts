@@ -1,4 +1,4 @@
-/** `metrics.jsonl`: one JSON object per row, in the order things happened. */
+/** `metrics.jsonl`: one JSON object per row, in the order of events. */
 
 import { dirname } from 'node:path';
 import type { EventSink } from '@saccade/core';
@@ -7,8 +7,16 @@ import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { FIRST_LINK, readRows, sealRow } from './rows.ts';
 import { type Damage, storeError } from './store-error.ts';
 
+/**
+ * What a row is about: an update of the cold start, a step of reinforcement learning, or an
+ * evaluation.
+ */
 export type Stage = 'sft' | 'rl' | 'evaluation';
 
+/**
+ * One row of `metrics.jsonl`: its stage, its step, and metrics by name. `metricCatalog` says what
+ * each means.
+ */
 export interface MetricsRow {
   readonly stage: Stage;
   /** Steps of the whole run done when the row was written: SFT updates, then RL steps. */
@@ -23,25 +31,27 @@ export interface MetricsMark {
   readonly link?: string;
 }
 
+/** An open `metrics.jsonl`. Every row carries a checksum that is linked to the row before. */
 export interface MetricsLog {
-  /** What was found damaged, and what is lost for good, when the log was opened. */
+  /** Damage and lost rows that were found when the log was opened. */
   readonly damage: readonly Damage[];
   /** @throws StoreError if the row cannot be written; no part of it is left in the file */
   append(row: MetricsRow): void;
-  /** Flushes to the disk and says where the log stands: a resumed run cuts the file there. */
+  /** Flushes to the disk and returns the end of the log, where a resumed run truncates the file. */
   flush(): Required<MetricsMark>;
   close(): void;
 }
 
+/** Options of `openMetricsLog`. */
 export interface MetricsLogOptions extends FileSystemOption {
-  /** Where to go on; default: after the last whole row. */
+  /** Where to continue. Default: after the last whole row. */
   readonly from?: MetricsMark;
 }
 
 /**
- * Opens the log for appending. What lies after `from` belongs to steps that are done again, and is
- * cut off. A file that is shorter has lost rows: that is damage, not an error, as training does not
- * need them.
+ * Opens the log for appending. Rows after `from` belong to steps that will be repeated, and are
+ * removed. A file that is shorter has lost rows: that is damage, not an error, because training
+ * does not need them.
  *
  * @throws StoreError if the file cannot be opened
  */
@@ -124,12 +134,12 @@ export function openMetricsLog(
   };
 }
 
-/** Whether a mark's link is one. */
+/** Whether a text is a valid link. */
 export function isLink(text: string): boolean {
   return text === FIRST_LINK || /^[0-9a-f]{16}$/.test(text);
 }
 
-/** Appends a row to a log, and tells whoever listens. */
+/** Appends a row to a log, and sends its numbers as a `metrics` event. */
 export function logRow(
   { log, onEvent }: { readonly log: MetricsLog; readonly onEvent: EventSink },
   row: MetricsRow,

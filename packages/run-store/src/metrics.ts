@@ -4,6 +4,9 @@ import type { Metric } from './metrics/metric.ts';
 
 export type { Metric } from './metrics/metric.ts';
 
+/**
+ * Every metric that a run may log, with its unit and meaning. `docs/metrics.md` is made from it.
+ */
 export const metricCatalog: readonly Metric[] = [...rollouts, ...learning, ...evaluationAndTime];
 
 const exact = new Map(metricCatalog.map((metric) => [metric.name, metric]));

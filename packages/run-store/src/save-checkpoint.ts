@@ -6,37 +6,44 @@ import { updateManifest } from './manifest.ts';
 import { type MetricsLog, openMetricsLog } from './metrics-log.ts';
 import { type RunState, writeState } from './state.ts';
 
+/** Options of `saveCheckpoint`. */
 export interface SaveOptions extends FileSystemOption {
-  readonly state: RunState;
   readonly log: MetricsLog;
   /** Newest unpinned checkpoints to keep. */
   readonly keep: number;
   readonly pinned: boolean;
-  /** Writes weights and whatever else resuming needs into the checkpoint's directory. */
-  readonly fill: (directory: string) => Promise<void>;
+  /**
+   * Writes weights and whatever else resuming needs into the checkpoint's directory. Gives where the
+   * run stands at that moment: one that rolls out while it saves goes on.
+   */
+  readonly fill: (directory: string) => Promise<RunState>;
 }
+
+/** The end of the metrics in a checkpoint. */
+export type LogPosition = Pick<RunState, 'metricsBytes' | 'metricsLink'>;
 
 /**
  * Writes the checkpoint of a run as it stands. Metrics reach the disk before it, and files of
  * trajectories have when they were written; then comes the checkpoint, then the manifest of the run,
  * and only then old checkpoints go.
  *
- * @returns the state that was written
+ * @param step updates and steps that are done
+ * @returns the end of the metrics that it holds
  * @throws StoreError if it cannot be written; earlier checkpoints are untouched
  */
 export async function saveCheckpoint(
   directory: string,
-  { state, log, keep, pinned, fill, fileSystem = nodeFileSystem }: SaveOptions,
-): Promise<RunState> {
+  step: number,
+  { log, keep, pinned, fill, fileSystem = nodeFileSystem }: SaveOptions,
+): Promise<LogPosition> {
   const { sizeBytes, link } = log.flush();
-  const saved: RunState = { ...state, metricsBytes: sizeBytes, metricsLink: link };
-  const step = saved.sftUpdates + saved.rlSteps;
+  const position = { metricsBytes: sizeBytes, metricsLink: link };
   await writeCheckpoint(
     checkpointsOf(directory),
     step,
     async (temporary) => {
-      await fill(temporary);
-      writeState(temporary, saved, { fileSystem });
+      const state = await fill(temporary);
+      writeState(temporary, { ...state, ...position }, { fileSystem });
     },
     {
       keep,
@@ -50,7 +57,7 @@ export async function saveCheckpoint(
         })),
     },
   );
-  return saved;
+  return position;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** What a scheduler remembers between steps, in a checkpoint: its state and the trajectories in it. */
+/** The state of a scheduler in a checkpoint, with the trajectories it refers to. */
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
 import type { Trajectory } from '@saccade/trajectory';
@@ -10,8 +10,9 @@ import { readLooseSet, writeLooseSet } from './trajectory-set.ts';
 const FOLDER = 'schedule';
 const REMEDY = 'Resume from another checkpoint: move this one out of checkpoints/.';
 
+/** A scheduler's state as it is stored in a checkpoint, with the trajectories that it refers to. */
 export interface StoredSchedule {
-  /** JSON; the trajectories it means, it names by their ids. */
+  /** JSON; it refers to trajectories by id. */
   readonly json: unknown;
   readonly trajectories: ReadonlyMap<string, Trajectory>;
 }
@@ -36,8 +37,8 @@ export function writeSchedule(
 
 /**
  * @returns undefined if the checkpoint holds none: it was written before the first step
- * @throws StoreError if anything of it cannot be read: a schedule without one of its trajectories is
- *   another schedule
+ * @throws StoreError if any part of it cannot be read: without one of its trajectories it would be
+ *   a different schedule
  */
 export async function readSchedule(
   checkpoint: string,

@@ -109,9 +109,9 @@ export async function smallRun(
         writeTrajectorySet(directory, `step-${String(step).padStart(6, '0')}`, set, option);
         log.append(rowOf(step));
         state = { ...state, rlSteps: step, isFinished: step === steps };
-        state = await saveCheckpoint(directory, {
+        const reached = state;
+        const position = await saveCheckpoint(directory, reached.rlSteps, {
           ...option,
-          state,
           log,
           keep,
           pinned: false,
@@ -121,8 +121,10 @@ export async function smallRun(
             const kept = trajectoryOf(step, 0);
             const trajectories = new Map([[kept.id, kept]]);
             writeSchedule(temporary, { json: { step }, trajectories }, option);
+            return reached;
           },
         });
+        state = { ...reached, ...position };
       }
     } finally {
       log.close();

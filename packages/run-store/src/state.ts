@@ -6,6 +6,7 @@ import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { isLink } from './metrics-log.ts';
 import { StoreError, storeError } from './store-error.ts';
 
+/** Where a run stands, apart from weights and moments. A resumed run continues from it. */
 export interface RunState {
   /** Updates of the cold start done. */
   readonly sftUpdates: number;
@@ -25,6 +26,7 @@ export interface RunState {
   readonly isFinished: boolean;
 }
 
+/** The state of a run that has done nothing. */
 export const initialState: RunState = {
   sftUpdates: 0,
   isWarm: false,

@@ -31,19 +31,20 @@ const IMAGES = 'images';
 /** Hexadecimal digits of an image's SHA-256 in its name. */
 const DIGITS = 24;
 
-/** A trajectory to be written, with what its reader wants to know of its task. */
+/** A trajectory to be written, with facts about its task for readers. */
 export interface WrittenTrajectory {
   readonly trajectory: Trajectory | ScoredTrajectory;
   readonly tags?: Tags;
 }
 
+/** The folder of a run's trajectory files: `<run>/trajectories`. */
 export function trajectoriesOf(directory: string): string {
   return join(directory, FOLDER);
 }
 
 /**
- * Writes a file of trajectories with their images, all of it on the disk when this returns. A file of
- * this name is replaced in one step.
+ * Writes a file of trajectories with their images. All of it is on the disk when this returns. A
+ * file of this name is replaced atomically.
  *
  * @param name without `.jsonl`
  * @throws StoreError if it cannot be written; the file that was there is untouched

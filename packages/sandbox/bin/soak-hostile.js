@@ -78,7 +78,7 @@ async function startService() {
 await startService();
 const sandbox = await openRemoteSandbox({ hosts: [url], checkSeconds: 1, patienceSeconds: 60 });
 // What attacks are told of the machine. Nothing of it is there to be reached.
-const facts = { HOST_FILE: '/nowhere/file', HOST_PICTURE: '/nowhere/image.png', HOST_PORT: 9 };
+const facts = { HOST_FILE: '/nowhere/file', HOST_IMAGE: '/nowhere/image.png', HOST_PORT: 9 };
 const more = { HOST_SOCKET: 'nobody', HOST_POST: '/nowhere/post', NODE: 20 };
 const numbers = { SERVER: 4_000_000, VICTIM: 4_000_001, VICTIM_DIRECTORY: '/nowhere' };
 const load = new HostileLoad(sandbox, { ...facts, ...more, ...numbers });

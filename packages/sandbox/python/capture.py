@@ -42,7 +42,7 @@ class CappedOutput(io.BufferedIOBase):
 
 
 class Capture:
-    """The output and the pictures of the execution in progress."""
+    """The output and the images of the execution in progress."""
 
     def __init__(self, limits):
         self.limits = limits
@@ -51,7 +51,7 @@ class Capture:
         self.streams = {}
         # What a session may ask for beyond the limits: see `Extras`.
         self.filters = None
-        self.picture_of = lambda value: None
+        self.image_of = lambda value: None
         self.begin()
 
     def begin(self):
@@ -75,7 +75,7 @@ class Capture:
         return names + ["images"] if self.lost_images else names
 
     def check_size(self, width, height):
-        """Raises, in the code that shows the picture, what it can do about it."""
+        """Raises, in the code that shows the image, what it can do about it."""
         limit = self.limits["imagePixels"]
         if width < 1 or height < 1:
             raise ValueError(f"cannot show an empty image of {width}x{height} pixels")
@@ -106,7 +106,7 @@ class Capture:
         return len(self.images) >= most
 
     def add(self, image, source, file=None):
-        """Whether the picture was kept."""
+        """Whether the image was kept."""
         if self.filters is not None and self.filters.drops(*image.size):
             self.lost_images = True
             return False
@@ -208,8 +208,8 @@ def install(capture):
                 capture.add(thing, "image")
             elif isinstance(thing, matplotlib.figure.Figure):
                 show_figure(thing)
-            elif (picture := capture.picture_of(thing)) is not None:
-                capture.add(picture, "image")
+            elif (image := capture.image_of(thing)) is not None:
+                capture.add(image, "image")
             else:
                 print(repr(thing))
 

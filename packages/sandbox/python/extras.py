@@ -2,7 +2,7 @@
 
 import values
 from filters import Filters
-from picture_files import PictureFiles
+from image_files import ImageFiles
 
 
 class Extras:
@@ -14,10 +14,10 @@ class Extras:
         if self.shows_last:
             values.install(capture, wanted.get("arrayChannels", "RGB"))
         if wanted.get("printedFiles") or wanted.get("savedFiles"):
-            self.files = PictureFiles(wanted, capture, root)
+            self.files = ImageFiles(wanted, capture, root)
             self.files.install()
-        if "pictures" in wanted or "figures" in wanted:
-            capture.filters = Filters(wanted.get("pictures", {}), wanted.get("figures", {}))
+        if "images" in wanted or "figures" in wanted:
+            capture.filters = Filters(wanted.get("images", {}), wanted.get("figures", {}))
 
     def know(self, image):
         """An input of the session, before any code runs."""

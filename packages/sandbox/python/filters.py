@@ -1,4 +1,4 @@
-"""What pictures must be like to be kept, and how figures are drawn, where a session asks for it."""
+"""What images must be like to be kept, and how figures are drawn, where a session asks for it."""
 
 import io
 import math
@@ -10,12 +10,12 @@ PADDING = 0.1
 
 
 class Filters:
-    """`pictures` and `figures` are the session's capture options of these names."""
+    """`images` and `figures` are the session's capture options of these names."""
 
-    def __init__(self, pictures, figures):
-        self.most = pictures.get("most")
-        self.most_aspect = pictures.get("mostAspect")
-        small = pictures.get("smallSides", {})
+    def __init__(self, images, figures):
+        self.most = images.get("most")
+        self.most_aspect = images.get("mostAspect")
+        small = images.get("smallSides", {})
         self.small_side = small.get("below", 0)
         self.enlarged_side = small.get("enlargeTo")
         self.dpi = figures.get("dpi")
@@ -27,7 +27,7 @@ class Filters:
         return self.dpi is not None or self.is_tight
 
     def drops(self, width, height):
-        """Whether a picture of this size is left out, without an error in the code that shows it."""
+        """Whether an image of this size is left out, without an error in the code that shows it."""
         short, long = min(width, height), max(width, height)
         if self.most_aspect is not None and long > self.most_aspect * short:
             return True
@@ -37,7 +37,7 @@ class Filters:
         return min(width, height) < self.least_figure_side
 
     def size_of(self, width, height):
-        """The size that a picture of this size is shown at."""
+        """The size that an image of this size is shown at."""
         short = min(width, height)
         if short == 0 or short >= self.small_side or self.enlarged_side is None:
             return width, height

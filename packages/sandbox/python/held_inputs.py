@@ -1,4 +1,4 @@
-"""Encoded pictures and videos that the server holds for its sessions, as memory that nobody can change.
+"""Encoded images and videos that the server holds for its sessions, as memory that nobody can change.
 
 Only the supervisor's process has their bytes, and it never looks into them. A session gets the
 descriptors of its own, and decodes behind its walls. The process that forks passes the descriptors

@@ -5,7 +5,7 @@ child, and large pages fall apart; so whoever forks should run little code. Sess
 the supervisor's process, which watches them (`CLONE_PARENT`).
 
 Whatever this process has ever read, each later session could find in its own memory. So it reads
-orders of a fixed size, numbers alone, and passes descriptors on: names, pictures, videos and code
+orders of a fixed size, numbers alone, and passes descriptors on: names, images, videos and code
 reach a session through those, behind its walls.
 """
 

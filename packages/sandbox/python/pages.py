@@ -25,8 +25,8 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 def give_back_blocks(smallest):
     """Memory of at least this many bytes goes back to the system when it is freed.
 
-    Left alone, glibc keeps freed pictures in its heap; a fork copies the tables of every page that was
-    ever touched, so the server would fork slower the more pictures it has held. Sessions that compute
+    Left alone, glibc keeps freed images in its heap; a fork copies the tables of every page that was
+    ever touched, so the server would fork slower the more images it has held. Sessions that compute
     are better off with the pages they have.
     """
     if _libc is not None and hasattr(_libc, "mallopt"):

@@ -86,11 +86,11 @@ def first_that_compiles(code, name):
 
 
 class Paths(ast.NodeTransformer):
-    """Paths of pictures that were made up mean the file of that name, or the only picture there is."""
+    """Paths of images that were made up mean the file of that name, or the only image there is."""
 
     def __init__(self, repairs):
         self.repairs = repairs
-        self.pictures = [n for n in sorted(os.listdir()) if n.lower().endswith(IMAGE_ENDINGS)]
+        self.images = [n for n in sorted(os.listdir()) if n.lower().endswith(IMAGE_ENDINGS)]
 
     def visit_JoinedStr(self, node):
         return node  # made when the code runs
@@ -102,16 +102,16 @@ class Paths(ast.NodeTransformer):
         if "/" not in path or "\n" in path or os.path.exists(path):
             return node
         name = os.path.basename(path)
-        if name not in self.pictures:
-            if len(self.pictures) != 1:
+        if name not in self.images:
+            if len(self.images) != 1:
                 return node
-            name = self.pictures[0]
+            name = self.images[0]
         self.repairs.record("imagePath", path, name, node.lineno)
         return ast.copy_location(ast.Constant(name), node)
 
 
 def clamp(box, size, smallest):
-    """The part of the box inside the picture; at least `smallest` on each side, where there is room."""
+    """The part of the box inside the image; at least `smallest` on each side, where there is room."""
     left, top, right, bottom = box
     left, right = clamp_side(left, right, size[0], smallest)
     top, bottom = clamp_side(top, bottom, size[1], smallest)

@@ -1,4 +1,4 @@
-"""The value of code's last expression: pictures are shown, everything else is printed."""
+"""The value of code's last expression: images are shown, everything else is printed."""
 
 import ast
 import sys
@@ -25,8 +25,8 @@ def compile_apart(tree, name):
     )
 
 
-def picture_of(value, channels, check_size):
-    """An array as a picture; None where it has no picture's shape, size or kind of numbers.
+def image_of(value, channels, check_size):
+    """An array as an image; None where it has no image's shape, size or kind of numbers.
 
     Floats are 0 to 1. `channels` is the order of three of them: RGB, or BGR as OpenCV has it.
     """
@@ -66,7 +66,7 @@ def as_bytes(value):
 
 
 def install(capture, channels):
-    """From now on `sys.displayhook` shows values, and `display` shows arrays as pictures."""
+    """From now on `sys.displayhook` shows values, and `display` shows arrays as images."""
     from matplotlib.figure import Figure
 
     def show(value):
@@ -76,10 +76,10 @@ def install(capture, channels):
             capture.add(value, "value")
         elif isinstance(value, Figure):
             capture.add_and_close(value, "value")
-        elif (picture := picture_of(value, channels, capture.check_size)) is not None:
-            capture.add(picture, "value")
+        elif (image := image_of(value, channels, capture.check_size)) is not None:
+            capture.add(image, "value")
         else:
             print(value)
 
     sys.displayhook = show
-    capture.picture_of = lambda value: picture_of(value, channels, capture.check_size)
+    capture.image_of = lambda value: image_of(value, channels, capture.check_size)

@@ -26,7 +26,7 @@ class VideoError(Exception):
 
 
 class Frame(numpy.ndarray):
-    """A picture of height x width x 3, RGB, as numpy and Pillow take it; decord's word on top."""
+    """An image of height x width x 3, RGB, as numpy and Pillow take it; decord's word on top."""
 
     def asnumpy(self):
         return numpy.array(self)
@@ -277,14 +277,14 @@ class VideoReader:
         if array is not None:
             self._cache.move_to_end(place)
             return array
-        array = self._picture(self._decoded(place))
+        array = self._pixels(self._decoded(place))
         self._cache[place] = array
         self._cached_bytes += array.nbytes
         while self._cached_bytes > CACHE_BYTES and len(self._cache) > 1:
             self._cached_bytes -= self._cache.popitem(last=False)[1].nbytes
         return array
 
-    def _picture(self, frame):
+    def _pixels(self, frame):
         width, height = self._size or (None, None)
         # Left alone, scaling starts as many threads as there are processors.
         scaled = self._scaler.reformat(frame, width, height, format="rgb24", threads=1)

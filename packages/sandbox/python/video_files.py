@@ -12,7 +12,7 @@ import pages
 def load_libraries():
     """Loads PyAV before the first session with a video, so that none has to.
 
-    Not at the start: importing takes 40 ms, and servers of pictures would fork the slower for it.
+    Not at the start: importing takes 40 ms, and servers of images would fork the slower for it.
     """
     try:
         import av  # noqa: F401  (sessions find it loaded)

@@ -48,7 +48,7 @@ def live_in(directory):
 
 
 class WrongInput(Exception):
-    """A picture or a video that cannot be given to the session's code; `described` says which and why."""
+    """An image or a video that cannot be given to the session's code; `described` says which and why."""
 
     def __init__(self, described):
         super().__init__(described)
@@ -56,7 +56,7 @@ class WrongInput(Exception):
 
 
 def open_image(name, number, index):
-    """The picture behind a descriptor, which is closed. Raises WrongInput."""
+    """The image behind a descriptor, which is closed. Raises WrongInput."""
     try:
         image = Image.open(io.BytesIO(shared_memory.read_whole(number)))
         image.load()
@@ -307,6 +307,6 @@ def forbidden_error(code, name, line):
 
 
 def set_image_limit(pixels):
-    """Opening a picture of more pixels raises instead of warning."""
+    """Opening an image of more pixels raises instead of warning."""
     Image.MAX_IMAGE_PIXELS = pixels
     warnings.simplefilter("error", Image.DecompressionBombWarning)

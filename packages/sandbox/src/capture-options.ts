@@ -20,7 +20,7 @@ export const captureSchema: z.ZodType<CaptureOptions> = z.strictObject({
       leastSide: pixels.exactOptional(),
     })
     .exactOptional(),
-  pictures: z
+  images: z
     .strictObject({
       most: z.number().int().min(0).max(1000).exactOptional(),
       mostAspect: z.number().min(1).max(10_000).exactOptional(),

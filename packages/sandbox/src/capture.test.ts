@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { coordinatePicture } from './contract.ts';
+import { coordinateImage } from './contract.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { Outcome } from './outcome.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => sandbox.dispose());
 
-const picture = { name: 'photo', encoded: coordinatePicture(200, 120) };
+const photo = { name: 'photo', encoded: coordinateImage(200, 120) };
 
 interface Setting {
   readonly capture?: CaptureOptions;
@@ -23,7 +23,7 @@ interface Setting {
 
 /** The outcome of the last script. */
 async function run(setting: Setting, ...scripts: string[]): Promise<Outcome> {
-  const session = await sandbox.open({ ...setting, images: [picture] });
+  const session = await sandbox.open({ ...setting, images: [photo] });
   try {
     for (const script of scripts.slice(0, -1)) await session.execute(script);
     return await session.execute(scripts.at(-1) ?? '');
@@ -60,7 +60,7 @@ describe('the last expression', () => {
     expect([outcome.kind, outcome.stdout]).toEqual(['ok', stdout]);
   });
 
-  it('shows pictures, figures and arrays', async () => {
+  it('shows images, figures and arrays', async () => {
     const shown = await run({ capture }, 'photo.crop((40, 30, 96, 86))');
     expect(shown.images[0]).toMatchObject({
       ...{ width: 56, height: 56, source: 'value' },
@@ -113,12 +113,12 @@ describe('the last expression', () => {
     expect([broken.error?.type, broken.error?.line]).toEqual(['SyntaxError', 2]);
   });
 
-  it('makes a picture of a large array in the memory that the array leaves', async () => {
+  it('makes an image of a large array in the memory that the array leaves', async () => {
     const large = 'x = np.zeros((3900, 3900, 3))\nx';
     expect(await run({ capture }, large)).toMatchObject({ kind: 'ok', images: [{ width: 3900 }] });
   });
 
-  it('prints an array that is too large or too long for a picture', async () => {
+  it('prints an array that is too large or too long for an image', async () => {
     for (const shape of ['(5000, 5000)', '(1000, 1)']) {
       const { kind, images, stdout } = await run({ capture }, `np.zeros(${shape})`);
       expect([kind, images.length, stdout.startsWith('[[0.')]).toEqual(['ok', 0, true]);
@@ -145,7 +145,7 @@ describe('files', () => {
       ['a.png', 'a.png'],
       ['./a.png', 'a.png'],
       ['Saved to: ./a.png.', 'a.png'],
-      ["The picture 'a.png' is done", 'a.png'],
+      ["The image 'a.png' is done", 'a.png'],
       ['/mnt/data/a.png', 'a.png'],
       ['a.png, a.png', 'a.png'],
       ['saved as my part.png', 'my part.png'],
@@ -224,7 +224,7 @@ plt.savefig("figure.png")`;
     expect(names(changed)).toEqual(['part.png']);
   });
 
-  it('keep the origin of the picture that was saved', async () => {
+  it('keep the origin of the image that was saved', async () => {
     const capture = { printedFiles: true };
     const code = `photo.save("photo.png")
 Image.open("photo.png").crop((40, 30, 140, 90)).save("part.jpg")
@@ -246,7 +246,7 @@ print("other.jpg")`;
     expect(outcome.truncated).toEqual(['images']);
     const long = await run({ capture }, `${save('long.png', '(4000, 2)')}print("long.png")`);
     expect([long.kind, long.images.length, long.truncated]).toEqual(['ok', 0, ['images']]);
-    const text = 'open("a.png", "w").write("no picture")\nprint("a.png")';
+    const text = 'open("a.png", "w").write("no image")\nprint("a.png")';
     const none = await run({ capture }, text);
     expect([none.images.length, none.truncated]).toEqual([0, []]);
   });
@@ -268,8 +268,8 @@ describe('filters', () => {
   const show = (...given: string[]): string =>
     given.map((size) => `Image.new("RGB", ${size}).show()`).join('\n');
 
-  it('drop pictures that are too long or too many, without an error in the code', async () => {
-    const capture = { pictures: { most: 2, mostAspect: 10 } };
+  it('drop images that are too long or too many, without an error in the code', async () => {
+    const capture = { images: { most: 2, mostAspect: 10 } };
     const code = show('(300, 10)', '(3000, 1)', '(100, 10)', '(9, 9)', '(8, 8)');
     const outcome = await run({ capture }, code);
     expect([outcome.kind, sizes(outcome)]).toEqual(['ok', ['100x10', '9x9']]);
@@ -278,15 +278,15 @@ describe('filters', () => {
     expect(fewer.truncated).toEqual([]);
   });
 
-  it('drop or enlarge small pictures, and say where the large ones come from', async () => {
+  it('drop or enlarge small images, and say where the large ones come from', async () => {
     const dropped = await run(
-      { capture: { pictures: { smallSides: { below: 28 } } } },
+      { capture: { images: { smallSides: { below: 28 } } } },
       show('(27, 90)', '(28, 28)'),
     );
     expect(sizes(dropped)).toEqual(['28x28']);
-    const pictures = { smallSides: { below: 56, enlargeTo: 112 } };
+    const images = { smallSides: { below: 56, enlargeTo: 112 } };
     const code = `${show('(60, 56)', '(80, 55)')}\nphoto.crop((40, 30, 96, 58)).show()`;
-    const enlarged = await run({ capture: { pictures } }, code);
+    const enlarged = await run({ capture: { images } }, code);
     expect(sizes(enlarged)).toEqual(['60x56', '163x112', '224x112']);
     expect(enlarged.images[2]?.origin).toEqual({ image: 'photo', map: [0.25, 0, 40, 0, 0.25, 30] });
   });
@@ -319,8 +319,8 @@ describe('capture options', () => {
     [{ printedFiles: 'yes' }, 'capture.printedFiles', /is "yes"\. .*expected boolean/],
     [{ figures: { dpi: 0 } }, 'capture.figures.dpi', /is 0\. .*>=10/],
     [
-      { pictures: { smallSides: { below: 56, enlargeTo: 28 } } },
-      'capture.pictures.smallSides.enlargeTo',
+      { images: { smallSides: { below: 56, enlargeTo: 28 } } },
+      'capture.images.smallSides.enlargeTo',
       /is 28\. expected at least `below`/,
     ],
   ])('that do not fit are an error: %j', async (capture, field, message) => {

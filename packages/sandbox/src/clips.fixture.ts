@@ -34,10 +34,10 @@ for name, codec, pixels, options in kinds:
         stream.width, stream.height, stream.pix_fmt = 64, 48, pixels
         stream.codec_context.gop_size = 12
         for i in range(count):
-            picture = np.zeros((48, 64, 3), np.uint8)
-            picture[..., 0] = 3 * i
-            picture[:, i % 64] = 255
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture)))
+            image = np.zeros((48, 64, 3), np.uint8)
+            image[..., 0] = 3 * i
+            image[:, i % 64] = 255
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image)))
         container.mux(stream.encode())
     with av.open(path) as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]

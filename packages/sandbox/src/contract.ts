@@ -5,13 +5,13 @@
 
 import { captureChecks } from './checks/capture.ts';
 import type { SandboxCheck } from './checks/check.ts';
+import { imageChecks } from './checks/image.ts';
 import { lifeChecks } from './checks/life.ts';
 import { limitChecks } from './checks/limit.ts';
-import { pictureChecks } from './checks/picture.ts';
 import { stateChecks } from './checks/state.ts';
 import type { Limits } from './limits.ts';
 
-export { coordinatePicture, type SandboxCheck } from './checks/check.ts';
+export { coordinateImage, type SandboxCheck } from './checks/check.ts';
 
 /** Short, so that the checks are quick; the sandbox must be opened with these. */
 export const contractLimits: Partial<Limits> = {
@@ -25,7 +25,7 @@ export const contractLimits: Partial<Limits> = {
 export const sandboxChecks: readonly SandboxCheck[] = [
   ...stateChecks,
   ...limitChecks,
-  ...pictureChecks,
+  ...imageChecks,
   ...captureChecks,
   ...lifeChecks,
 ];

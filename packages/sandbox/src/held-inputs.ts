@@ -1,4 +1,4 @@
-/** Encoded pictures or video files that a fork server holds for its sessions. */
+/** Encoded images or video files that a fork server holds for its sessions. */
 import { createHash } from 'node:crypto';
 
 export interface HeldInput {

@@ -19,22 +19,24 @@ export interface Limits {
   readonly sessionMemoryBytes: number;
   /** Bytes kept of each of stdout and stderr per execution: more than a model's context takes. */
   readonly outputBytes: number;
-  /** Pictures kept per execution: as many as a whole trajectory may hold. */
+  /** Images kept per execution: as many as a whole trajectory may hold. */
   readonly imageCount: number;
-  /** Pixels of one captured or opened picture: stops decompression bombs. */
+  /** Pixels of one captured or opened image: stops decompression bombs. */
   readonly imagePixels: number;
   /** Size of one video file; it is sent to the server in one piece of at most 64 MiB. */
   readonly videoBytes: number;
   /** Frames of one video, each of at most `imagePixels`: the times of all are read at the start. */
   readonly videoFrames: number;
-  /** Longest over shortest side of a captured picture; the model's image processor refuses above 200. */
+  /**
+   * Longest over shortest side of a captured image; the model's image processor refuses above 200.
+   */
   readonly imageAspect: number;
-  /** Size of any file the code writes: a PNG of the largest allowed picture fits, a dump does not. */
+  /** Size of any file the code writes: a PNG of the largest allowed image fits, a dump does not. */
   readonly fileBytes: number;
   /** Files open at once: libraries open a few at a time, more is a leak. */
   readonly openFiles: number;
   /**
-   * Room for all files of a session, in memory. Input pictures and crops take a few MiB. Enforced
+   * Room for all files of a session, in memory. Input images and crops take a few MiB. Enforced
    * where each session has a file system of its own (guarantee `disk: 'session'`).
    */
   readonly diskBytes: number;

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localTiers } from './choose-isolation.ts';
-import { coordinatePicture } from './contract.ts';
+import { coordinateImage } from './contract.ts';
 import { RequirementError } from './guarantees.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox, type SandboxOptions } from './open-sandbox.ts';
@@ -302,7 +302,7 @@ describe('the choice of isolation', () => {
     const sandbox = await open({ isolation: 'process', unsafe: true }).finally(() => {
       Object.defineProperty(process, 'platform', platform ?? {});
     });
-    const images = [{ name: 'image_clue_0', encoded: coordinatePicture(8, 4) }];
+    const images = [{ name: 'image_clue_0', encoded: coordinateImage(8, 4) }];
     const [session, other] = await Promise.all([sandbox.open({ images }), sandbox.open()]);
     expect((await session.execute('print(image_clue_0.size)')).stdout).toBe('(8, 4)\n');
     expect((await other.execute('image_clue_0')).error?.type).toBe('NameError');

@@ -146,23 +146,23 @@ export class LocalSandbox implements Sandbox {
     for (const { name } of [...images, ...videos]) {
       if (!identifier.test(name)) {
         throw new DataError(
-          `"${name.slice(0, 256)}" cannot be a variable of a picture or video. Use at most 256 letters, digits and underscores.`,
+          `"${name.slice(0, 256)}" cannot be a variable of an image or video. Use at most 256 letters, digits and underscores.`,
         );
       }
       if (names.has(name)) {
-        throw new DataError(`Two pictures or videos are called ${name}. Give each its own name.`);
+        throw new DataError(`Two images or videos are called ${name}. Give each its own name.`);
       }
       names.add(name);
     }
     if (names.size > mostInputs) {
       throw new DataError(
-        `There are ${names.size} pictures and videos, at most ${mostInputs} are allowed. Give fewer.`,
+        `There are ${names.size} images and videos, at most ${mostInputs} are allowed. Give fewer.`,
       );
     }
     for (const { name, encoded } of images) {
       if (encoded.length <= mostImageBytes) continue;
       throw new DataError(
-        `The picture ${name} has ${encoded.length} bytes, at most ${mostImageBytes} are allowed. ` +
+        `The image ${name} has ${encoded.length} bytes, at most ${mostImageBytes} are allowed. ` +
           'Give a smaller one.',
       );
     }

@@ -18,7 +18,10 @@ export type OutcomeKind =
   | 'crashed'
   | 'infraError';
 
-/** A picture the code showed, or left where its session looks for some, re-encoded from decoded pixels. */
+/**
+ * An image the code showed, or left where its session looks for some, re-encoded from decoded
+ * pixels.
+ */
 export interface CapturedImage {
   /** PNG bytes: 8-bit RGB, transparency laid on white. */
   readonly png: Uint8Array;
@@ -33,7 +36,7 @@ export interface CapturedImage {
   readonly file?: string;
   /**
    * Where its pixels come from, when the runtime could follow it through crops, resizes and turns: the
-   * input's variable name and the affine map that takes this picture's pixel coordinates to the
+   * input's variable name and the affine map that takes this image's pixel coordinates to the
    * input's: x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]. Coordinates are
    * continuous (pixel i covers [i, i + 1)); a quarter turn has a = e = 0, a flip a negative scale. A hint for metrics, not evidence: code that
    * wants to can forge it.
@@ -67,7 +70,7 @@ export interface Outcome {
   readonly stderr: string;
   readonly images: readonly CapturedImage[];
   readonly error?: CodeError;
-  /** What was cut to stay within the limits, or by the session's picture filters. */
+  /** What was cut to stay within the limits, or by the session's image filters. */
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
   /** What was put right, at most twenty times, where the session asked for it; see `RepairOptions`. */
   readonly repairs?: readonly Repair[];

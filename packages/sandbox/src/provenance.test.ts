@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { coordinatePicture } from './contract.ts';
+import { coordinateImage } from './contract.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { ensurePython } from './python-environment.ts';
@@ -80,7 +80,7 @@ it('agrees with coordinate images for random chains of operations', async () => 
   const perCall = 6;
   let [compared, turned] = [0, 0];
   const session = await sandbox.open({
-    images: [{ name: 'photo', encoded: coordinatePicture(WIDTH, HEIGHT) }],
+    images: [{ name: 'photo', encoded: coordinateImage(WIDTH, HEIGHT) }],
   });
   for (let at = 0; at < chains.length; at += perCall) {
     const part = chains.slice(at, at + perCall);

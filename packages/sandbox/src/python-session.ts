@@ -202,7 +202,7 @@ export class PythonSession implements Session {
     }
     const name = this.#options.imageNames[refused.image];
     return (
-      `The picture ${name} cannot be opened: ${refused.message}. Give whole PNG or JPEG ` +
+      `The image ${name} cannot be opened: ${refused.message}. Give whole PNG or JPEG ` +
       `bytes of at most ${this.#host.limits.imagePixels} pixels.`
     );
   }

@@ -49,7 +49,7 @@ describe('repairs', () => {
     expect(lines.error?.line).toBe(3);
   });
 
-  it('find the picture that a made-up path means', async () => {
+  it('find the image that a made-up path means', async () => {
     const save = 'Image.new("L", (7, 5)).save("photo.png")';
     const read = 'print(Image.open("/mnt/data/abc/photo.png").size)';
     const found = await run({ imagePaths: true }, save, read);
@@ -64,7 +64,7 @@ describe('repairs', () => {
     expect([unclear.error?.type, unclear.repairs]).toEqual(['FileNotFoundError', undefined]);
   });
 
-  it('keep crops inside the picture and above a least size', async () => {
+  it('keep crops inside the image and above a least size', async () => {
     const crop = (box: string): string => `print(Image.new("L", (100, 80)).crop(${box}).size)`;
     for (const [box, size, after] of [
       ['(50, 40, 300, 300)', '(50, 40)', '(50, 40, 100, 80)'],

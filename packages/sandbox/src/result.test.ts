@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coordinatePicture } from './contract.ts';
+import { coordinateImage } from './contract.ts';
 import { defaultLimits } from './limits.ts';
 import { deathFrom } from './result.ts';
 import { readResult } from './session-replies.ts';
@@ -15,7 +15,7 @@ const header = {
   cpuMs: 12,
   maxRssKb: 100,
 };
-const png = coordinatePicture(9, 4);
+const png = coordinateImage(9, 4);
 
 function read(changes: Record<string, unknown>, blobs: Uint8Array[] = [png]): unknown {
   const reply = { kind: 'result', number: 1, header: { ...header, ...changes }, blobs } as const;
@@ -49,11 +49,11 @@ describe('a result frame', () => {
     ['claims a kind that is ours to give', { kind: 'infraError' }],
     ['fails without an error', { kind: 'exception' }],
     ['has more text than allowed', { stdout: 'x'.repeat(defaultLimits.outputBytes + 1) }],
-    ['has pictures without entries', { images: [] }],
-    ['has entries without pictures', {}, []],
-    ['has a picture that is no PNG', {}, [new Uint8Array(100)]],
-    ['has a picture beyond the pixel limit', {}, [withWidth(100_000_000)]],
-    ['has a picture from nowhere', { images: [{ source: 'screen' }] }],
+    ['has images without entries', { images: [] }],
+    ['has entries without images', {}, []],
+    ['has an image that is no PNG', {}, [new Uint8Array(100)]],
+    ['has an image beyond the pixel limit', {}, [withWidth(100_000_000)]],
+    ['has an image from nowhere', { images: [{ source: 'screen' }] }],
     ['has a file without a name', { images: [{ source: 'file' }] }],
     ['has a name without a file', { images: [{ source: 'value', file: 'a.png' }] }],
     ['has a name of two lines', { images: [{ source: 'file', file: 'a\nb.png' }] }],
@@ -64,7 +64,7 @@ describe('a result frame', () => {
     expect(read(changes, blobs)).toBeUndefined();
   });
 
-  it('keeps where a picture was found', () => {
+  it('keeps where an image was found', () => {
     const images = [{ source: 'file', file: 'out/a b.png' }];
     expect(read({ images })).toMatchObject({ images: [{ source: 'file', file: 'out/a b.png' }] });
     expect(read({ images: [{ source: 'value' }] })).toMatchObject({

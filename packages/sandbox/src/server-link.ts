@@ -1,4 +1,4 @@
-/** A fork server with the sessions and pictures it holds. */
+/** A fork server with the sessions and images it holds. */
 import { checkedCapture } from './capture-options.ts';
 import { SandboxError } from './errors.ts';
 import {
@@ -15,8 +15,8 @@ import { readServerMessage } from './server-messages.ts';
 import type { SessionOptions } from './session.ts';
 import type { Frame } from './wire.ts';
 
-/** Encoded pictures the server keeps. Sessions keep what they have. */
-const pictureBytes = 64 * 2 ** 20;
+/** Encoded images the server keeps. Sessions keep what they have. */
+const imageBytes = 64 * 2 ** 20;
 /** Video files the server keeps, a quarter of the room that all sessions' files have. */
 const videoBytes = 256 * 2 ** 20;
 /** Each of either takes a descriptor of the server's. */
@@ -38,7 +38,7 @@ export class ServerLink implements SessionHost {
   readonly onExecution: () => void;
   readonly onViolation: () => void;
   readonly #sessions = new Map<number, PythonSession>();
-  readonly #pictures: HeldInputs;
+  readonly #images: HeldInputs;
   readonly #videos: HeldInputs;
   #server: ForkServer | undefined;
   #isStopping = false;
@@ -56,7 +56,7 @@ export class ServerLink implements SessionHost {
     const tell = (header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void =>
       this.send(0, header, blobs);
     const room = { mostInputs: mostHeld, tell };
-    this.#pictures = new HeldInputs({ kind: 'image', mostBytes: pictureBytes, ...room });
+    this.#images = new HeldInputs({ kind: 'image', mostBytes: imageBytes, ...room });
     this.#videos = new HeldInputs({ kind: 'video', mostBytes: videoBytes, ...room });
   }
 
@@ -123,7 +123,7 @@ export class ServerLink implements SessionHost {
 
   /**
    * @throws ConfigError for capture options that there are not
-   * @throws DataError for a picture or a video that cannot be decoded
+   * @throws DataError for an image or a video that cannot be decoded
    * @throws SandboxError for our own failures
    */
   async open(options: SessionOptions): Promise<PythonSession> {
@@ -131,18 +131,18 @@ export class ServerLink implements SessionHost {
     const capture = checkedCapture(options.capture);
     const imageNames = images.map(({ name }) => name);
     const session = new PythonSession(this.#nextNumber++, this, { caller, imageNames });
-    const pictures = images.map(({ encoded }) => this.#pictures.place(encoded));
+    const held = images.map(({ encoded }) => this.#images.place(encoded));
     const films = videos.map(({ encoded }) => this.#videos.place(encoded));
     this.#sessions.set(session.number, session);
     this.send(session.number, {
       type: 'open',
-      images: images.map(({ name }, index) => ({ name, id: pictures[index]?.id })),
+      images: images.map(({ name }, index) => ({ name, id: held[index]?.id })),
       videos: videos.map(({ name }, index) => ({ name, id: films[index]?.id })),
       mode,
       repairs,
       capture,
     });
-    this.#pictures.trim();
+    this.#images.trim();
     this.#videos.trim();
     if (!this.#running.isAlive) session.onServerEnd('The sandbox’s server is gone.');
     try {
@@ -182,7 +182,7 @@ export class ServerLink implements SessionHost {
       : 'The sandbox’s server ended unexpectedly; open a new session and try again.';
     for (const session of this.#sessions.values()) session.onServerEnd(message);
     this.#sessions.clear();
-    this.#pictures.clear();
+    this.#images.clear();
     this.#videos.clear();
     this.#pong?.();
   }

@@ -1,7 +1,7 @@
 /** The service over real sockets: its protocols as their users' programs speak them, its refusals. */
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { coordinatePicture } from './contract.ts';
+import { coordinateImage } from './contract.ts';
 import { askInPython, postTo, startService, statsOf, until } from './service.fixture.ts';
 import type { SandboxService } from './service.ts';
 
@@ -156,14 +156,14 @@ print(json.dumps([
     expect(await until(async () => (await statsOf(service)).open === 0)).toBe(true);
   });
 
-  it('takes pictures as data URLs and gives pictures back with their marks', async () => {
-    const picture = Buffer.from(coordinatePicture(40, 30)).toString('base64');
+  it('takes images as data URLs and gives images back with their marks', async () => {
+    const photo = Buffer.from(coordinateImage(40, 30)).toString('base64');
     const { body } = await post('/get_observation', {
       trajectory_ids: [7],
       actions: [
         '<python>print(image_clue_0.size)\nimage_clue_0.crop((4, 5, 16, 13)).show()</python>',
       ],
-      extra_fields: [{ images: [`data:image/png;base64,${picture}`] }],
+      extra_fields: [{ images: [`data:image/png;base64,${photo}`] }],
     });
     const [{ obs, image }] = (body as { observations: [{ obs: string; image: string[] }] })
       .observations;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fuzzLive, fuzzReplies, liveLimits } from './attacks/fuzz-replies.ts';
-import { coordinatePicture } from './contract.ts';
+import { coordinateImage } from './contract.ts';
 import { defaultLimits } from './limits.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { processesBelow } from './memory-scan.fixture.ts';
@@ -142,7 +142,7 @@ for at in range(0, 63 << 20, 1 << 20): link.view[at:at + (1 << 20)] = b"x" * (1 
   it('gets nothing of other sessions and no descriptor but its two pipes', async (context) => {
     if (process.platform !== 'linux') return context.skip('descriptors are listed on Linux');
     const sandbox = await open();
-    const encoded = coordinatePicture(20, 10);
+    const encoded = coordinateImage(20, 10);
     const images = Array.from({ length: 300 }, (_, index) => ({ name: `i${index}`, encoded }));
     const session = await sandbox.open({ images });
     const { stdout } = await session.execute(`

@@ -1,7 +1,7 @@
 /** A Python session for one trajectory: variables persist from call to call until it is disposed. */
 import type { Outcome } from './outcome.ts';
 
-/** A picture put into the session before the first call, as a PIL image in a global variable. */
+/** An image put into the session before the first call, as a PIL image in a global variable. */
 export interface InputImage {
   /** Variable name, e.g. `image_clue_0`. */
   readonly name: string;
@@ -42,25 +42,25 @@ export interface RepairOptions {
   /** Code that fails to compile for its indentation alone is dedented, its first line aligned. */
   readonly indentation?: boolean;
   /**
-   * Strings that end like a picture's file and name none become the file of that name in the
-   * session's directory, or the only picture there.
+   * Strings that end like an image's file and name none become the file of that name in the
+   * session's directory, or the only image there.
    */
   readonly imagePaths?: boolean;
   /**
-   * `Image.crop` outside the picture gives the part inside, with sides of at least this many pixels
+   * `Image.crop` outside the image gives the part inside, with sides of at least this many pixels
    * (Thyme: 64), instead of black borders or an error.
    */
   readonly cropBoxes?: number;
 }
 
-/** Which pictures are kept, beyond what `limits` allow. What is left out is marked `truncated`. */
-export interface PictureFilter {
-  /** Pictures of one execution at most, if that is less than `limits.imageCount`. CodeV: 5. */
+/** Which images are kept, beyond what `limits` allow. What is left out is marked `truncated`. */
+export interface ImageFilter {
+  /** Images of one execution at most, if that is less than `limits.imageCount`. CodeV: 5. */
   readonly most?: number;
-  /** Longest over shortest side; longer pictures are dropped. CodeDance: 200, CodeV: 100. */
+  /** Longest over shortest side; longer images are dropped. CodeDance: 200, CodeV: 100. */
   readonly mostAspect?: number;
   /**
-   * Pictures with a side of less than `below` pixels are dropped or, with `enlargeTo`, enlarged until
+   * Images with a side of less than `below` pixels are dropped or, with `enlargeTo`, enlarged until
    * their shortest side has that many. CodeDance: 56 and 112, CodeV: 28 and 28.
    */
   readonly smallSides?: { readonly below: number; readonly enlargeTo?: number };
@@ -73,21 +73,22 @@ export interface PictureFilter {
  */
 export interface CaptureOptions {
   /**
-   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do: PIL
-   * images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4 channels] as
-   * pictures, floats in 0 to 1; anything else but `None` is printed. `display` takes such arrays, too.
+   * Where the last statement is an expression, its value is shown, as notebooks and CodeDance do:
+   * PIL images and figures as they are; arrays [height, width] or [height, width, 1, 3 or 4
+   * channels] as images, floats in 0 to 1; anything else but `None` is printed. `display` takes
+   * such arrays, too.
    */
   readonly lastExpression?: boolean;
   /** Order of the channels of arrays. Default `RGB`; OpenCV's is `BGR`, which CodeDance assumes. */
   readonly arrayChannels?: 'RGB' | 'BGR';
   /**
-   * Picture files (PNG, JPEG, WebP, BMP, GIF) of the session's directory whose names stand in stdout,
+   * Image files (PNG, JPEG, WebP, BMP, GIF) of the session's directory whose names stand in stdout,
    * each once, in that order. Of a path that is not there, the last part counts. CodeV, Thyme.
    */
   readonly printedFiles?: boolean;
   /** With `printedFiles`: lines that are nothing but the name of such a file are taken from stdout. */
   readonly hidesNames?: boolean;
-  /** Picture files that the execution wrote in the session's directory, oldest first. */
+  /** Image files that the execution wrote in the session's directory, oldest first. */
   readonly savedFiles?: boolean;
   /**
    * Files that are never captured, by their paths in the session's directory. With any, neither is a
@@ -103,8 +104,8 @@ export interface CaptureOptions {
     /** Figures with a side of fewer pixels, at their own resolution, are dropped. CodeDance: 28. */
     readonly leastSide?: number;
   };
-  /** Which pictures are kept, however they came. */
-  readonly pictures?: PictureFilter;
+  /** Which images are kept, however they came. */
+  readonly images?: ImageFilter;
 }
 
 export interface SessionOptions {

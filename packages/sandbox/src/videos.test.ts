@@ -167,10 +167,10 @@ print(VideoReader('film', width=32, height=24)[0].shape)`,
     const code = `import av, cv2
 with open('film.avi', 'wb') as file:
     file.write(film.data)
-found, picture = cv2.VideoCapture('film.avi').read()
+found, image = cv2.VideoCapture('film.avi').read()
 with av.open('film.avi') as container:
     count = sum(1 for _ in container.decode(video=0))
-print(found, picture.shape, count)`;
+print(found, image.shape, count)`;
     expect(await say([film('all-keys.avi')], [code])).toEqual(['True (48, 64, 3) 60']);
   });
 

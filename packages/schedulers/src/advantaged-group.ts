@@ -3,6 +3,10 @@ import { isUniform, ShapeError } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import type { ScoredGroup } from './scheduler.ts';
 
+/**
+ * A scored group with its advantages. They are computed once, on the whole group, so that dropping
+ * trajectories later does not change them.
+ */
 export interface AdvantagedGroup {
   readonly taskId: string;
   readonly trajectories: readonly ScoredTrajectory[];

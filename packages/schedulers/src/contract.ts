@@ -1,6 +1,6 @@
 /**
- * What every scheduler must keep, as plain checks on simulated runs: each throws an Error that
- * says what broke.
+ * The contract of schedulers, as plain checks on simulated runs. Each throws an Error that says
+ * what is broken.
  */
 import { auditRun, trainedOn } from './audit.ts';
 import { drawScenario, type Scenario } from './scenarios.ts';
@@ -13,6 +13,7 @@ export { type LogEntry, type Simulation, simulate } from './simulate.ts';
 export { type SimulationOptions, simulatedTrajectory } from './simulated-task.ts';
 export { compareThroughput, type Throughput, type ThroughputOptions } from './throughput.ts';
 
+/** One check of `schedulerContract`, for any test runner. */
 export interface SchedulerCheck {
   /** The sentence it proves. */
   readonly name: string;
@@ -24,6 +25,10 @@ const SCHEDULES = 10_000;
 /** Random schedules that are run again, resumed and watched. */
 const REPEATED = 200;
 
+/**
+ * The checks that every scheduler must pass, on simulated runs with slow tools, failures,
+ * cancellations and crashes.
+ */
 export const schedulerContract: readonly SchedulerCheck[] = [
   {
     name: `keeps its books and its bounds in ${SCHEDULES} random schedules with faults and crashes`,

@@ -3,6 +3,7 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { SchedulerKind } from './scheduler.ts';
 import * as catalog from './schedulers/catalog.ts';
 
+/** The schedulers that a run can choose by name in the slot `scheduler`. */
 export const schedulers: Registry<SchedulerKind> = defineRegistry<SchedulerKind>(
   'scheduler',
   catalog,

@@ -3,6 +3,7 @@ import { randomAt } from '@saccade/core';
 import type { InFlightLimits, SchedulerKind, SchedulerOptions } from './scheduler.ts';
 import type { SimulationOptions } from './simulated-task.ts';
 
+/** One simulated run of the contract: a scheduler's options and the conditions it runs under. */
 export interface Scenario {
   readonly options: SchedulerOptions;
   readonly simulation: SimulationOptions;

@@ -2,29 +2,31 @@
  * Decides what to roll out and what to train on. Pure: same events, same commands. A state is plain
  * data: `formatState` and `parseState` take it to JSON and back at any point.
  *
- * A driver of steps sends `stepStarted`, rolls out as many tasks as it is told, sends one
- * `groupScored`, `groupFailed` or `groupCancelled` for each of them, and goes on doing what it is
- * told until it is told `trainOn`, once per step. The events of a round go in the order its tasks
- * were taken, so that timing decides nothing.
+ * A driver that trains in steps sends `stepStarted`, rolls out the tasks it is told to, sends one
+ * `groupScored`, `groupFailed` or `groupCancelled` for each of them, and executes commands until it
+ * gets `trainOn`, once per step. The events of a round are sent in the order in which its tasks
+ * were taken, so that timing has no influence.
  *
- * A driver that streams says more: `taskStarted` and `trajectoryEnded` as they happen, the `clock`,
- * and `weightsPublished` after each optimizer step. Schedulers of kinds with `isStreaming` need
- * these; so do limits on what is in flight. A task's id is in flight once at a time.
+ * A driver that streams sends more events: `taskStarted` and `trajectoryEnded` as they happen, the
+ * `clock`, and `weightsPublished` after each optimizer step. Kinds with `isStreaming` need these,
+ * and so do limits on what is in flight. A task is in flight at most once at a time.
  */
 import type { SettingsInput, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Group, ScoredTrajectory } from '@saccade/trajectory';
 
+/** The scored trajectories of one task. Failed ones are not in it, so it may have fewer than G. */
 export type ScoredGroup = Group<ScoredTrajectory>;
 
-/** Why a task was stopped before its time. */
+/** Why a task was stopped before it ended. */
 export type CancelReason = 'deadline' | 'tooStale' | 'runEnded' | 'cancelled';
 
+/** What a driver tells a scheduler. */
 export type ScheduleEvent =
   /** A training step may begin: the weights of the one before are published. */
   | { readonly kind: 'stepStarted'; readonly step: number }
   /** A task that `rollOut` or `rollOutAgain` asked for has begun. */
   | { readonly kind: 'taskStarted'; readonly taskId: string }
-  /** One trajectory of a task has ended, however: what it held in memory is free. */
+  /** One trajectory of a task has ended, in whatever way; its memory is free. */
   | { readonly kind: 'trajectoryEnded'; readonly taskId: string }
   /** All trajectories of a task have ended and been scored. Failed ones are already left out. */
   | { readonly kind: 'groupScored'; readonly group: ScoredGroup }
@@ -32,11 +34,15 @@ export type ScheduleEvent =
   | { readonly kind: 'groupFailed'; readonly taskId: string }
   /** A task was stopped before any of its trajectories ended; nothing further comes of it. */
   | { readonly kind: 'groupCancelled'; readonly taskId: string; readonly reason: CancelReason }
-  /** The sampler has the weights of so many optimizer steps. */
+  /** The sampler has the weights after `version` optimizer steps. */
   | { readonly kind: 'weightsPublished'; readonly version: number }
-  /** Seconds of the driver's clock, which never goes back; as often as deadlines are to be kept. */
+  /**
+   * Seconds of the driver's clock, which never goes back. Deadlines are checked as often as this.
+   */
   | { readonly kind: 'clock'; readonly seconds: number }
-  /** Nothing will be trained on any more. The driver stops what runs and answers for it as ever. */
+  /**
+   * The run ends: nothing more is trained on. The driver stops its tasks and reports each as usual.
+   */
   | { readonly kind: 'runEnded' };
 
 /**
@@ -44,7 +50,7 @@ export type ScheduleEvent =
  *
  * - `groupFailed` no trajectory of the group could be rolled out and scored;
  * - `cancelled` `deadline` `runEnded` it was stopped: from outside, by its deadline, at the end;
- * - `tooStale` the policy has moved on too far since it was sampled;
+ * - `tooStale` too many optimizer steps were taken since it was sampled;
  * - `allBroken` every trajectory of the group is broken;
  * - `uniformGroup` all rewards of the group are equal, or all its answers right, or all wrong: it
  *   teaches nothing;
@@ -69,17 +75,18 @@ export type DropReason =
   | 'badEnd'
   | 'rankedOut';
 
+/** What a scheduler tells its driver to do, in order. */
 export type ScheduleCommand =
   /** Roll out the next `count` tasks of the training split. */
   | { readonly kind: 'rollOut'; readonly count: number }
-  /** Roll out tasks that were rolled out before: new draws of the same questions. */
+  /** Roll out tasks that were rolled out before, with new random numbers. */
   | { readonly kind: 'rollOutAgain'; readonly taskIds: readonly string[] }
   /**
    * Stop what still runs of a task. If any of its trajectories has ended, the answer is
    * `groupScored` with those that have, else `groupCancelled` with this reason.
    */
   | { readonly kind: 'cancel'; readonly taskId: string; readonly reason: CancelReason }
-  /** Begin the unfinished trajectories of a task anew from their prompt, on the newest weights. */
+  /** Restart the unfinished trajectories of a task from their prompt, with the newest weights. */
   | { readonly kind: 'restart'; readonly taskId: string }
   /** A trajectory or a whole group is not trained on, and why. */
   | {
@@ -93,7 +100,7 @@ export type ScheduleCommand =
   | {
       readonly kind: 'exhausted';
       readonly rounds: number;
-      /** Groups, or places of groups, that are filled; and how many were to be. */
+      /** Groups in the batch, and how many it should have. */
       readonly filled: number;
       readonly wanted: number;
     }
@@ -103,15 +110,20 @@ export type ScheduleCommand =
    */
   | { readonly kind: 'trainOn'; readonly trajectories: readonly AdvantagedTrajectory[] };
 
+/** A trajectory of a batch, with the advantage that it was given within its whole group. */
 export interface AdvantagedTrajectory {
   readonly trajectory: ScoredTrajectory;
   readonly advantage: number;
   /** Population standard deviation of its group's rewards. */
   readonly groupStd: number;
-  /** True if it only fills its place: none of its tokens train, none count. */
+  /** Whether it only fills its place: none of its tokens train or count. */
   readonly isMasked: boolean;
 }
 
+/**
+ * A pure state machine. `next` takes a state and an event and returns a new state and commands; it
+ * never changes the state it was given.
+ */
 export interface Scheduler<State = unknown> {
   readonly name: string;
   /** Most optimizer steps between sampling and training; 0 where it trains on-policy. */
@@ -120,7 +132,7 @@ export interface Scheduler<State = unknown> {
   next(state: State, event: ScheduleEvent): readonly [State, readonly ScheduleCommand[]];
 }
 
-/** What every scheduler is told. */
+/** What every scheduler gets from its driver. */
 export interface SchedulerOptions {
   /** B: groups to train on per step. */
   readonly promptsPerStep: number;
@@ -128,19 +140,19 @@ export interface SchedulerOptions {
   readonly groupSize: number;
   /** A full group → [G] advantages: the algorithm's. */
   readonly advantages: (group: ScoredGroup) => Float64Array;
-  /** What may be in flight, and for how long. Default: anything. Needs a driver that streams. */
+  /** Limits on what is in flight. Default: none. They need a driver that streams. */
   readonly inFlight?: InFlightLimits;
 }
 
-/** Admission: tasks that do not fit wait until others have let go. */
+/** Limits on what is in flight. A task that does not fit waits until others have ended. */
 export interface InFlightLimits {
   /** Most trajectories in flight; at least G. */
   readonly maxTrajectories?: number;
-  /** Most tokens that all of them may come to hold; at least G · tokensPerTrajectory. */
+  /** Most tokens that all of them may grow to; at least G · tokensPerTrajectory. */
   readonly maxTokens?: number;
   /** Tokens reserved for a trajectory: the longest context it may have. Needed with maxTokens. */
   readonly tokensPerTrajectory?: number;
-  /** Seconds after which a task is cancelled; what has ended of it is kept. */
+  /** Seconds after which a task is cancelled; its finished trajectories are kept. */
   readonly deadlineSeconds?: number;
 }
 
@@ -151,7 +163,7 @@ export interface SchedulerKind extends Unit {
   readonly paper: string;
   /** Whether its driver has to stream: see the top of this file. Default false. */
   readonly isStreaming?: boolean;
-  /** Whether it says `rollOutAgain`: its driver then has to find tasks by their ids. Default false. */
+  /** Whether it uses `rollOutAgain`, for which its driver finds tasks by id. Default false. */
   readonly repeatsTasks?: boolean;
   /** Options of its own, beside the defaults, that the contract runs it with. */
   readonly variants?: readonly Readonly<Record<string, unknown>>[];

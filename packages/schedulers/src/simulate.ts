@@ -1,6 +1,6 @@
 /**
- * A driver, its workers and its trainer on a fake clock: rolls out what a scheduler asks for, in
- * made-up times, with slow tools, failures at every boundary, cancellations and crashes.
+ * A driver with workers and a trainer on a fake clock. It rolls out what a scheduler asks for, in
+ * simulated time, with slow tools, failures at every boundary, cancellations and crashes.
  */
 import { type Random, randomAt } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';
@@ -21,6 +21,7 @@ export interface LogEntry {
   readonly commands: readonly ScheduleCommand[];
 }
 
+/** What happened in a simulated run: its events and commands, and its totals. */
 export interface Simulation {
   readonly log: readonly LogEntry[];
   /** Tasks the scheduler asked for, in order, each once. */
@@ -33,11 +34,11 @@ export interface Simulation {
   readonly mostInFlight: number;
   /** Staleness of every trajectory trained on, in optimizer steps: how many have each. */
   readonly staleness: readonly number[];
-  /** Seconds the workers were at it, all of them together. */
+  /** Seconds that the workers were busy, summed over all of them. */
   readonly workSeconds: number;
-  /** Attempts that broke, by boundary. */
+  /** Attempts that failed, by boundary. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Times the process crashed and went on from the state it had written. */
+  /** Crashes after which the run continued from the state it had written. */
   readonly crashes: number;
 }
 

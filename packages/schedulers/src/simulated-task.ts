@@ -1,4 +1,4 @@
-/** What becomes of made-up tasks: how long a rollout takes, where it breaks, what it is worth. */
+/** Simulated tasks: how long a rollout takes, where it fails, and what its reward is. */
 import { randomAt } from '@saccade/core';
 import {
   boundaries,
@@ -8,20 +8,24 @@ import {
   type Turn,
 } from '@saccade/trajectory';
 
+/**
+ * The conditions of a simulated run: how long rollouts take, what fails, and how many run at a
+ * time. Everything is drawn from `seed`.
+ */
 export interface SimulationOptions {
   readonly steps: number;
   readonly groupSize: number;
   readonly seed: number;
-  /** Share of attempts that break, at a boundary drawn at random. Default 0.1. */
+  /** Share of attempts that fail, at a boundary drawn at random. Default 0.1. */
   readonly failureRate?: number;
-  /** Times a rollout that broke is tried again. Default 1. */
+  /** Retries of a rollout that failed. Default 1. */
   readonly retries?: number;
   /** Share of rollouts with a slow tool, and how many times as long they take. Default 0.1 and 10. */
   readonly slowRate?: number;
   readonly slowFactor?: number;
   /** Mean seconds of a rollout, exponentially distributed; 0 for exactly one second. Default 1. */
   readonly spread?: number;
-  /** Share of tasks that somebody cancels. Default 0. */
+  /** Share of tasks that are cancelled from outside. Default 0. */
   readonly cancelRate?: number;
   /** Mean seconds between crashes, of which there are three at most; 0 for none. Default 0. */
   readonly crashSeconds?: number;
@@ -31,7 +35,7 @@ export interface SimulationOptions {
   readonly workers?: number;
   /** Seconds of an optimizer step. Default 1. */
   readonly trainSeconds?: number;
-  /** Seconds after which the run is ended, whatever it is at. Default: after its steps. */
+  /** Seconds after which the run is ended, wherever it is. Default: after its steps. */
   readonly endSeconds?: number;
 }
 

@@ -1,14 +1,15 @@
-/** A scheduler's state as JSON; the trajectories it holds stand beside it, under their ids. */
+/** A scheduler's state as JSON; its trajectories are separate, referred to by id. */
 import { DataError } from '@saccade/core';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 
+/** A scheduler's state as JSON, and the trajectories it refers to by id. */
 export interface FormattedState {
   readonly json: string;
-  /** The trajectories the state holds, each once: to be kept where trajectories are kept. */
+  /** The trajectories that the state refers to, each once. Store them with the JSON. */
   readonly trajectories: readonly ScoredTrajectory[];
 }
 
-/** Takes a state apart: what comes back from `parseState` answers every event as it would have. */
+/** A state as data. The state that `parseState` restores answers every event like the original. */
 export function formatState(state: unknown): FormattedState {
   const trajectories = new Map<string, ScoredTrajectory>();
   const json = JSON.stringify(state, (_, value: unknown) => {

@@ -1,10 +1,11 @@
-/** How much faster training goes on where rolling out and training overlap, by simulation. */
+/** How much time is saved when rollouts and training overlap, by simulation. */
 import type { SchedulerOptions } from './scheduler.ts';
 import { asynchronous } from './schedulers/asynchronous.ts';
 import { synchronous } from './schedulers/synchronous.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import type { SimulationOptions } from './simulated-task.ts';
 
+/** Options of `compareThroughput`. */
 export interface ThroughputOptions {
   readonly promptsPerStep: number;
   readonly groupSize: number;
@@ -18,23 +19,26 @@ export interface ThroughputOptions {
   readonly seed: number;
 }
 
+/** Seconds per step of three ways to train on the same simulated rollouts. */
 export interface Throughput {
-  /** Seconds per step. */
+  /** Seconds per step: in turns, waiting for groups, dropping groups that would be too stale. */
   readonly synchronous: number;
   readonly waiting: number;
   readonly dropping: number;
-  /** The least any schedule could take with what was drawn: see `compareThroughput`. */
+  /**
+   * The least that a schedule could take which trains on every rollout; see `compareThroughput`.
+   */
   readonly ideal: number;
-  /** Trajectories trained on, of those rolled out to the end by the dropping one. */
+  /** Share of the groups, 0 to 1, that `dropping` drops as too stale. */
   readonly droppedShare: number;
-  /** Mean staleness of what the two trained on, optimizer steps. */
+  /** Mean staleness of the trajectories trained on, optimizer steps. */
   readonly waitingStaleness: number;
   readonly droppingStaleness: number;
 }
 
 /**
  * Seconds per step of synchronous training and of asynchronous training, waiting for what would be
- * too stale or dropping it, with the same made-up rollouts.
+ * too stale or dropping it, with the same simulated rollouts.
  *
  *   t_synchronous = E[makespan of B·G rollouts on W workers] + t_train
  *   t_ideal       = max(B·G·E[seconds of a rollout] / W, t_train)

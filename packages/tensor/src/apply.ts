@@ -1,16 +1,20 @@
-/** The only door to the device: runs an op on tensors and shows it to the recording tape. */
+/** Runs an op on tensors and passes it to the recording tape; all fronts call it. */
 import { StateError } from '@saccade/core';
 import type { DeviceArray, Op, Scalars } from '@saccade/ops';
 import { adopt } from './scope.ts';
 import { recordingTape } from './tape.ts';
 import type { Tensor } from './tensor.ts';
 
+/**
+ * Inputs of an op by operand name; `undefined` or absent for an optional input that is left out.
+ */
 export type TensorArguments = Readonly<Record<string, Tensor | undefined>>;
 
 /**
- * Outputs of `op` by name. In-place outputs are the input's own tensor.
+ * Runs `op` and returns its outputs by name. An in-place output is the input's own tensor.
  *
  * @throws ShapeError, DtypeError, UnsupportedError from the device, before any work
+ * @throws StateError if there is no input, or one was freed
  */
 export function apply(op: Op, inputs: TensorArguments, scalars?: Scalars): Record<string, Tensor> {
   let device: Tensor['device'] | undefined;

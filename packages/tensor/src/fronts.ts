@@ -1,4 +1,4 @@
-/** Thin typed fronts of the ops: names and shapes for people, no formula. */
+/** Typed functions over the ops: argument names and shapes, no formulas. */
 import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
 import { StateError } from '@saccade/core';
 import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
@@ -27,7 +27,7 @@ export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
   return output(apply(gemm, { x, w, b }), 'y');
 }
 
-/** Root-mean-square normalisation of each row of x [N, D] with weight w [D]. */
+/** Root-mean-square normalization of each row of x [N, D] with weight w [D]. */
 export function rmsNorm(x: Tensor, w: Tensor, eps: number): Tensor {
   return output(apply(rmsNormOp, { x, w }, { eps }), 'y');
 }

@@ -1,4 +1,4 @@
-/** Gradients by storage: those of whole tensors and of slices add up in the order they come. */
+/** Sums gradients by storage: those of whole tensors and of slices, in the order of arrival. */
 import { bytesOf, type DType } from '@saccade/core';
 import { add, type Device, type DeviceArray, gatherRows, scatterRows } from '@saccade/ops';
 import { adopt } from './scope.ts';
@@ -7,7 +7,7 @@ import type { Storage, Tensor } from './tensor.ts';
 interface Held {
   /** Covers the whole storage. */
   readonly array: DeviceArray;
-  /** False for memory that someone else frees. */
+  /** False for memory that its owner frees. */
   readonly isOwned: boolean;
 }
 
@@ -36,20 +36,20 @@ export class GradientSum {
     this.#held.set(target.storage, { array, isOwned: true });
   }
 
-  /** What has come in for a tensor that covers its storage, in that tensor's shape. */
+  /** The sum so far for a tensor that covers its storage, in that tensor's shape. */
   of(target: Tensor): DeviceArray | undefined {
     const held = this.#held.get(target.storage);
     return held && { view: held.array.view, shape: target.shape };
   }
 
-  /** Frees what has come in for a storage. */
+  /** Frees the sum of a storage. */
   drop(storage: Storage): void {
     const held = this.#held.get(storage);
     if (held !== undefined) this.#free(held);
     this.#held.delete(storage);
   }
 
-  /** Hands a gradient over as a tensor of its own. */
+  /** Returns a gradient as a separate tensor. */
   take(target: Tensor): Tensor | undefined {
     const held = this.#held.get(target.storage);
     if (held === undefined) return undefined;
@@ -58,7 +58,7 @@ export class GradientSum {
     return adopt(this.#device, { view, shape: target.shape });
   }
 
-  /** Frees all that was not taken. */
+  /** Frees every sum that was not taken. */
   dispose(): void {
     for (const held of this.#held.values()) this.#free(held);
     this.#held.clear();

@@ -1,4 +1,4 @@
-/** Who frees what: tensors made inside a scope die with it, except those it returns or keeps. */
+/** Ownership of tensors: a scope frees those made inside it, except those it returns or keeps. */
 import type { DType, Shape } from '@saccade/core';
 import { StateError } from '@saccade/core';
 import type { Device, DeviceArray } from '@saccade/ops';
@@ -8,7 +8,7 @@ let current: Scope | undefined;
 
 /**
  * Owns the tensors made while it runs, across any number of `run()` calls, until `dispose()`.
- * For work that fits in one synchronous function, use `scope()`.
+ * For work in one synchronous function, use `scope()`.
  */
 export class Scope {
   readonly #owned = new Set<Storage>();
@@ -81,8 +81,8 @@ export function scope<T>(work: () => T): T {
 }
 
 /**
- * `scope` for work that awaits: what is made inside `inner.run()` is freed when the work ends,
- * except its result, which passes to the caller.
+ * `scope` for work that awaits: tensors made inside `inner.run()` are freed when the work ends,
+ * except those in its result, which pass to the caller.
  *
  *   const logprobs = await asyncScope(async (inner) => {
  *     const x = inner.run(() => forward());

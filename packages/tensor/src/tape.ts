@@ -1,4 +1,6 @@
-/** Reverse-mode differentiation: remembers applied ops, then runs their backwards in reverse. */
+/**
+ * Reverse-mode differentiation: records applied ops, then runs their backwards in reverse order.
+ */
 import { formatShape, ShapeError, StateError, UnsupportedError } from '@saccade/core';
 import type { DeviceArray, Op, Scalars } from '@saccade/ops';
 import { GradientSum } from './gradient-sum.ts';
@@ -42,8 +44,8 @@ export function constant<T>(work: () => T): T {
  *   const gradients = tape.backward([[loss, gradLoss]]);
  *   tape.dispose();
  *
- * Activations live until the backward pass is past them, or until `dispose()`; read what you need
- * of them before.
+ * An activation is freed once the backward pass no longer needs it, or by `dispose()`. Read it
+ * before.
  */
 export class Tape {
   readonly #tracked: readonly Tensor[];
@@ -101,7 +103,7 @@ export class Tape {
         throw new UnsupportedError(
           `${op.id}: ${name} depends on a tracked tensor, but ` +
             `${isOpaque ? 'the op that made it' : op.id} has no gradient for it. ` +
-            'Run the op inside constant() if none is meant.',
+            'Run the op inside constant() if none is needed.',
         );
       }
       wanted.push(name);

@@ -1,4 +1,4 @@
-/** A tensor is an immutable handle: a device, an element type, a shape, and a piece of memory. */
+/** Tensors: handles to device memory with an element type and a shape. */
 import {
   bytesOf,
   type DType,
@@ -10,18 +10,24 @@ import {
 } from '@saccade/core';
 import type { Device, DeviceArray } from '@saccade/ops';
 
-/** One allocation; views share it. */
+/** One allocation of device memory, shared by all views of it. */
 export interface Storage {
   readonly device: Device;
   readonly array: DeviceArray;
   isFreed: boolean;
 }
 
+/**
+ * A handle to a contiguous piece of device memory, with an element type and a shape. The handle
+ * never changes; the elements change only through `write` and in-place ops. `reshape` and `rows`
+ * share memory, and gradients flow back through both. `tensor` and the ops make tensors.
+ */
 export class Tensor {
   readonly storage: Storage;
   readonly shape: Shape;
   /** First element, counted from the start of the storage. */
   readonly offset: number;
+  /** Element type of the storage. */
   readonly dtype: DType;
   #array: DeviceArray | undefined;
 
@@ -46,7 +52,9 @@ export class Tensor {
     return this.offset === 0 && this.size === sizeOf(this.storage.array.shape);
   }
 
-  /** What the device takes. @throws StateError after the memory was freed */
+  /**
+   * The view and shape that a device's calls take. @throws StateError after the memory was freed
+   */
   get array(): DeviceArray {
     if (this.storage.isFreed) {
       throw new StateError(
@@ -69,7 +77,11 @@ export class Tensor {
     };
   }
 
-  /** The same elements in another shape; shares memory. One length may be −1. */
+  /**
+   * The same elements in another shape; shares memory. One length may be −1 and is inferred.
+   *
+   * @throws ShapeError  if the sizes differ
+   */
   reshape(shape: Shape): Tensor {
     const known = sizeOf(shape.filter((length) => length !== -1));
     const unknowns = shape.filter((length) => length === -1).length;
@@ -86,7 +98,11 @@ export class Tensor {
     return new Tensor(this.storage, resolved, this.offset);
   }
 
-  /** Rows [start, end) of the outermost axis; shares memory, and gradients flow into the rows. */
+  /**
+   * Rows [start, end) of the outermost axis; shares memory, and gradients flow into the rows.
+   *
+   * @throws ShapeError  if the range is not inside the axis
+   */
   rows(start: number, end: number): Tensor {
     const [count = 0, ...rest] = this.shape;
     if (!(start >= 0 && start <= end && end <= count)) {
@@ -102,12 +118,12 @@ export class Tensor {
     return this.device.read(this.array);
   }
 
-  /** Overwrites the elements, in queue order. */
+  /** Overwrites the elements, in queue order. The tape does not see it. */
   write(data: ArrayLike<number>): void {
     this.device.write(this.array, data);
   }
 
-  /** Frees the memory now; every view of it dies too. Harmless twice. */
+  /** Frees the memory, also for every view of it. Idempotent. */
   dispose(): void {
     if (this.storage.isFreed) return;
     this.storage.isFreed = true;

@@ -5,6 +5,7 @@ import { ToolError } from './errors.ts';
 import { refused } from './refused.ts';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';
 
+/** A call as the model writes it, with arguments that are not checked yet. */
 export interface ToolCall {
   readonly name: string;
   readonly arguments: GivenArguments;

@@ -1,16 +1,21 @@
 /**
- * What every tool must keep, as plain checks: each throws an Error that says what broke. They need a
- * sandbox and one image.
+ * The contract of tools, as plain checks. Each throws an Error that says what is broken. They need
+ * a sandbox and one image.
  */
 import { SandboxError } from '@saccade/sandbox';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';
 
+/** One check of `toolContract`, for any test runner. */
 export interface ToolCheck {
   /** The sentence it proves. */
   readonly name: string;
   check(tool: Tool, context: ToolContext): Promise<void>;
 }
 
+/**
+ * The checks that every tool must pass. They run the tool's own example on an image in a sandbox,
+ * and give it arguments that do not fit.
+ */
 export const toolContract: readonly ToolCheck[] = [
   { name: 'says what it is called, what it does and what it takes', check: checkDescribed },
   { name: 'gives an image or text for its example, the same each time', check: checkExample },

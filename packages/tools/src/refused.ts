@@ -11,6 +11,10 @@ import type { Outcome } from '@saccade/sandbox';
  */
 export type RefusalType = 'UnknownTool' | 'MissingArgument' | 'UnknownArgument' | 'BadArgument';
 
+/**
+ * The outcome of a call that was refused before anything ran: `kind` is `exception`, and the model
+ * reads `type: message`. The times are 0 and the tier is `none`, since no sandbox was involved.
+ */
 export function refused(type: RefusalType, message: string): Outcome {
   return {
     kind: 'exception',

@@ -18,13 +18,13 @@ export async function runOnImage(
   index: number,
   scripts: readonly string[],
 ): Promise<Outcome> {
-  const picture = context.images[index];
-  if (picture === undefined) {
+  const source = context.images[index];
+  if (source === undefined) {
     const last = context.images.length - 1;
     return refused('BadArgument', `There is no picture ${index}. Write 0 to ${last}.`);
   }
   const abort = context.signal === undefined ? {} : { signal: context.signal };
-  const images = [{ name: imageVariable, encoded: picture.png }];
+  const images = [{ name: imageVariable, encoded: source.png }];
   const session = await context.sandbox.open({ images, ...abort });
   try {
     let outcome: Outcome | undefined;
@@ -34,7 +34,7 @@ export async function runOnImage(
       if (next.kind !== 'ok') break;
     }
     if (outcome === undefined) return refused('BadArgument', 'There is nothing to run.');
-    return { ...outcome, images: outcome.images.map((image) => inFrameOf(picture, image)) };
+    return { ...outcome, images: outcome.images.map((image) => inFrameOf(source, image)) };
   } finally {
     await session.dispose();
   }
@@ -55,10 +55,10 @@ export function joinOutcomes(first: Outcome, second: Outcome): Outcome {
 }
 
 /** Says where a shown image comes from in terms of the trajectory instead of the session. */
-function inFrameOf(picture: ToolImage, image: CapturedImage): CapturedImage {
+function inFrameOf(source: ToolImage, image: CapturedImage): CapturedImage {
   const { origin, ...rest } = image;
   if (origin === undefined || origin.image !== imageVariable) return rest;
-  if (picture.origin === undefined) return { ...rest, origin: { ...origin, image: picture.name } };
-  const map = composeAffine(picture.origin.map, origin.map);
-  return { ...rest, origin: { image: picture.origin.image, map } };
+  if (source.origin === undefined) return { ...rest, origin: { ...origin, image: source.name } };
+  const map = composeAffine(source.origin.map, origin.map);
+  return { ...rest, origin: { image: source.origin.image, map } };
 }

@@ -3,6 +3,7 @@ import type { Outcome, Sandbox } from '@saccade/sandbox';
 import type { AffineMap } from '@saccade/trajectory';
 import { z } from 'zod';
 import { argumentProblem } from './argument-problem.ts';
+import { ToolError } from './errors.ts';
 import { refused } from './refused.ts';
 
 /** An image of the trajectory that a tool may work on. */
@@ -16,6 +17,7 @@ export interface ToolImage {
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
+/** What a tool works on: the images of the trajectory so far, and a sandbox. */
 export interface ToolContext {
   /** The images so far, in order: index 0 is the first of the prompt. */
   readonly images: readonly ToolImage[];
@@ -30,6 +32,16 @@ export type GivenArguments = Readonly<Record<string, unknown>>;
 /** A JSON Schema of an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** One of several calls that a tool answers together. */
+export interface ToolBatchCall<Given = GivenArguments> {
+  readonly given: Given;
+  readonly context: ToolContext;
+}
+
+/**
+ * A function that the model can call by name with typed arguments. `defineTool` makes one from a
+ * zod shape.
+ */
 export interface Tool {
   /** As the model writes it. */
   readonly name: string;
@@ -46,32 +58,75 @@ export interface Tool {
    * @throws SandboxError, and nothing else, if the infrastructure fails
    */
   call(given: GivenArguments, context: ToolContext): Promise<Outcome>;
+  /** Another version may answer the same call otherwise, e.g. with other weights. Default: none. */
+  readonly version?: string;
+  /** The same call gives the same outcome, so that a service may remember it. Default false. */
+  readonly isDeterministic?: boolean;
+  /**
+   * Answers several calls in one piece of work, for tools to which that is cheaper, such as a network
+   * on a GPU. Absent where calls are best made one by one.
+   *
+   * @returns as many outcomes, in the order of the calls
+   * @throws as `call` does, for all of them together
+   */
+  callBatch?(calls: readonly ToolBatchCall[]): Promise<readonly Outcome[]>;
 }
 
+/** The argument of `defineTool`: `parameters` is a zod shape, and `run` gets values that fit it. */
 export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly name: string;
   readonly description: string;
   /** Every argument; others are refused. */
   readonly parameters: Shape;
   readonly example: GivenArguments;
-  run(given: z.infer<z.ZodObject<Shape, z.core.$strict>>, context: ToolContext): Promise<Outcome>;
+  readonly version?: string;
+  readonly isDeterministic?: boolean;
+  run(given: ArgumentsOf<Shape>, context: ToolContext): Promise<Outcome>;
+  /** Several calls together, as `Tool.callBatch`; only those whose arguments fit. */
+  runBatch?(calls: readonly ToolBatchCall<ArgumentsOf<Shape>>[]): Promise<readonly Outcome[]>;
 }
+
+/** What the arguments of a shape are once they are checked. */
+type ArgumentsOf<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape, z.core.$strict>>;
 
 /** A tool whose arguments are checked before it runs. */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
-  const { name, description, example } = definition;
+  const { name, description, example, version, isDeterministic } = definition;
   const schema = z.strictObject(definition.parameters);
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' });
+  /** The arguments, or the outcome of a call that could not be made. */
+  const check = (
+    given: GivenArguments,
+  ): { readonly given: ArgumentsOf<Shape> } | { readonly refusal: Outcome } => {
+    const checked = schema.safeParse(given);
+    if (checked.success) return { given: checked.data };
+    const { type, message } = argumentProblem(checked.error, given);
+    return { refusal: refused(type, message) };
+  };
   return {
-    name,
-    description,
-    parameters,
-    example,
+    ...{ name, description, parameters, example },
+    ...(version !== undefined && { version }),
+    ...(isDeterministic !== undefined && { isDeterministic }),
     async call(given, context) {
-      const checked = schema.safeParse(given);
-      if (checked.success) return await definition.run(checked.data, context);
-      const { type, message } = argumentProblem(checked.error, given);
-      return refused(type, message);
+      const checked = check(given);
+      return 'refusal' in checked ? checked.refusal : await definition.run(checked.given, context);
     },
+    ...(definition.runBatch && {
+      async callBatch(calls: readonly ToolBatchCall[]) {
+        const checked = calls.map(({ given, context }) => ({ ...check(given), context }));
+        const fitting = checked.filter((call) => 'given' in call);
+        const outcomes = fitting.length === 0 ? [] : ((await definition.runBatch?.(fitting)) ?? []);
+        let next = 0;
+        return checked.map((call) => {
+          if ('refusal' in call) return call.refusal;
+          const outcome = outcomes[next++];
+          if (outcome !== undefined) return outcome;
+          throw new ToolError(
+            `${name} answered ${outcomes.length} of ${fitting.length} calls. runBatch must give an ` +
+              'outcome for each.',
+          );
+        });
+      },
+    }),
   };
 }

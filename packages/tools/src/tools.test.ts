@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ensurePython, type LocalSandbox, type Outcome, openSandbox } from '@saccade/sandbox';
-import { coordinatePicture } from '@saccade/sandbox/contract';
+import { coordinateImage } from '@saccade/sandbox/contract';
 import { decode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool } from './call-tool.ts';
@@ -17,7 +17,7 @@ let context: ToolContext;
 beforeAll(async () => {
   const { python } = await ensurePython(environment);
   sandbox = await openSandbox({ python, limits: { wallSeconds: 5 } });
-  const png = coordinatePicture(width, height);
+  const png = coordinateImage(width, height);
   context = { sandbox, images: [{ name: 'image_0', png, width, height }] };
 }, 300_000);
 afterAll(async () => {
@@ -40,7 +40,7 @@ describe.each(tools.entries())('%s', (_, tool) => {
   it.each(toolContract)('$name', ({ check }) => check(tool, context));
 });
 
-describe('picture tools', () => {
+describe('image tools', () => {
   it.each<[string, GivenArguments, [number, number], [number, number], [number, number]]>([
     ['image_zoom_in_tool', { bbox_2d: [20, 10, 60, 40] }, [40, 30], [3, 4], [23, 14]],
     ['image_zoom_in_tool', { bbox_2d: [-50, -50, 40, 30] }, [40, 30], [3, 4], [3, 4]],
@@ -62,7 +62,7 @@ describe('picture tools', () => {
     expect(pixelAt(outcome, ...at).slice(0, 2)).toEqual(colour);
   });
 
-  it('say where their pixels come from, through a picture made before', async () => {
+  it('say where their pixels come from, through an image made before', async () => {
     const first = await call('image_zoom_in_tool', { bbox_2d: [20, 10, 80, 70] });
     const [made] = first.images;
     expect(made?.origin).toEqual({ image: 'image_0', map: [1, 0, 20, 0, 1, 10] });
@@ -125,7 +125,7 @@ describe('code_image_tool', () => {
     ['result', 'result = image.crop((5, 6, 45, 46))', [5, 6]],
     ['the first of several', 'output = image.crop((1, 1, 9, 9)); result = image', [1, 1]],
     ['img', 'img = img.crop((7, 8, 47, 48))', [7, 8]],
-    ['the picture as it is', 'x = 1', [0, 0]],
+    ['the image as it is', 'x = 1', [0, 0]],
     [
       'what a function made',
       'def cut(b):\n  return image.crop(b)\nresult = cut((2, 3, 42, 43))',
@@ -138,7 +138,7 @@ describe('code_image_tool', () => {
     expect(pixelAt(outcome, 0, 0).slice(0, 2)).toEqual(corner);
   });
 
-  it('has a pen on the picture, and keeps nothing for the next call', async () => {
+  it('has a pen on the image, and keeps nothing for the next call', async () => {
     const drawn = await run('draw.point((3, 4), fill=(9, 9, 9))\nkept = 1');
     expect(pixelAt(drawn, 3, 4)).toEqual([9, 9, 9]);
     const next = await run('result = image if "kept" not in globals() else kept');

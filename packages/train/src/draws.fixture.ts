@@ -3,7 +3,7 @@ import { philox4x32, randomAt, unitOpen } from '@saccade/core';
 import type { Trajectory, TrajectoryLine } from '@saccade/trajectory';
 import { readTrajectoryLines } from '@saccade/trajectory/files';
 
-/** All lines of a file of trajectories, without their pictures' bytes. */
+/** All lines of a file of trajectories, without their images' bytes. */
 export async function readLines(path: string): Promise<readonly TrajectoryLine[]> {
   const lines: TrajectoryLine[] = [];
   for await (const line of readTrajectoryLines(path)) lines.push(line);

@@ -58,7 +58,7 @@ function descendants(): readonly number[] {
   return [...parents.keys()].filter((pid) => pid !== process.pid && isOurs(pid));
 }
 
-/** What became of a group's rollouts; without their pictures, which would be all of the memory. */
+/** What became of a group's rollouts; without their images, which would be all of the memory. */
 interface Fates {
   readonly taskId: string;
   readonly trained: readonly string[];

@@ -18,7 +18,7 @@ const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv'
 
 interface Asked {
   readonly text: string;
-  readonly picture: string;
+  readonly image: string;
 }
 
 interface Body {
@@ -33,9 +33,9 @@ interface Body {
   }[];
 }
 
-/** The grade of a picture; of some it makes out nothing and never says one. */
-function gradeOf(picture: string): number | undefined {
-  const [byte = 0] = createHash('sha256').update(picture).digest();
+/** The grade of an image; of some it makes out nothing and never says one. */
+function gradeOf(image: string): number | undefined {
+  const [byte = 0] = createHash('sha256').update(image).digest();
   return [1, 0.5, 0.25, undefined][byte % 4];
 }
 
@@ -52,9 +52,9 @@ describe('a reward that needs a judge', () => {
       const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as Body;
       const parts = messages.flatMap(({ content }) => content);
       const text = parts.map((part) => part.text ?? '').join('\n');
-      const picture = parts.map((part) => part.image_url?.url ?? '').join('');
-      asked.push({ text, picture });
-      const grade = gradeOf(picture);
+      const image = parts.map((part) => part.image_url?.url ?? '').join('');
+      asked.push({ text, image });
+      const grade = gradeOf(image);
       const [, boundary] = /GRADE (\w+) <grade>/.exec(text) ?? [];
       const content = grade === undefined ? 'Hard to tell.' : `Well.\nGRADE ${boundary} ${grade}`;
       response.setHeader('content-type', 'application/json');
@@ -75,7 +75,7 @@ describe('a reward that needs a judge', () => {
       `judge.baseUrl=${baseUrl}`,
       'judge.model=test',
       'judge.retries=0',
-      // Long enough for looks that run: without pictures there is nothing to judge.
+      // Long enough for looks that run: without images there is nothing to judge.
       'sft.updates=56',
       'coldStart.answerWithoutLooking=0.1',
       'rl.steps=3',
@@ -114,21 +114,21 @@ describe('a reward that needs a judge', () => {
     );
     expect(kept, 'the first group of every step').toHaveLength(24);
 
-    // Every picture that code brought went to the judge, with the question, and nothing else did.
-    const pictures = [...new Set(asked.map(({ picture }) => picture))];
-    expect(pictures.length, 'pictures judged').toBeGreaterThan(2);
+    // Every image that code brought went to the judge, with the question, and nothing else did.
+    const images = [...new Set(asked.map(({ image }) => image))];
+    expect(images.length, 'images judged').toBeGreaterThan(2);
     expect(failed, 'trajectories the judge failed on').toBeGreaterThan(0);
-    for (const { text, picture } of asked) {
+    for (const { text, image } of asked) {
       expect(text).toContain('Which digit is hidden in the picture?');
       expect(text).not.toMatch(/image_clue|crop\(|boxed/);
-      expect(picture).toMatch(/^data:image\/png;base64,/);
+      expect(image).toMatch(/^data:image\/png;base64,/);
     }
     const evidence = kept.map(({ rewardTerms }) => rewardTerms.evidence ?? Number.NaN);
     expect(evidence.some((value) => value > 0)).toBe(true);
     expect(evidence.every((value) => value >= -0.25 && value <= 0.5)).toBe(true);
 
     const grades = readFileSync(join(directory, 'grades.jsonl'), 'utf8').trim().split('\n');
-    const readable = pictures.filter((picture) => gradeOf(picture) !== undefined);
+    const readable = images.filter((image) => gradeOf(image) !== undefined);
     expect(grades).toHaveLength(readable.length);
   }, 240_000);
 });

@@ -4,6 +4,7 @@ import { type Device, openDevice } from '@saccade/ops';
 import type { BackendUnit } from '@saccade/ops/unit';
 import * as catalog from './backends/catalog.ts';
 
+/** The backends that a run can choose by name in the slot `backend`. */
 export const backends: Registry<BackendUnit> = defineRegistry<BackendUnit>('backend', catalog);
 
 export type KnownBackend = (typeof catalog)[keyof typeof catalog];

@@ -3,7 +3,7 @@ import type { Algorithm, ScoredGroup as AlgorithmGroup } from '@saccade/algorith
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, checkColdStart } from '@saccade/data';
-import { createToolEnv, type Protocol } from '@saccade/gym';
+import { createToolEnv, inEpochs, type Protocol } from '@saccade/gym';
 import type { OpenColdStart, RunParts, StageOptimizer } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
 import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
@@ -105,7 +105,7 @@ export async function openPlayground(
     };
     return {
       sandbox,
-      taskSet,
+      taskSet: inEpochs(taskSet, config.seed),
       protocol,
       makeEnv: envMaker(protocol.budgets),
       makeEvaluationEnv: envMaker(protocol.evaluationBudgets ?? protocol.budgets),

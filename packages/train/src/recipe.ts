@@ -1,6 +1,10 @@
 /** A recipe: which units a run is made of, and their settings. */
 import type { RunInput } from './run-config.ts';
 
+/**
+ * A named configuration of a run: the units in its slots and the settings that differ from their
+ * defaults. `resolveRun` checks it and fills in the rest.
+ */
 export interface Recipe {
   readonly name: string;
   /** One sentence for people. */

@@ -30,6 +30,7 @@ import { openParts, type Parts } from './parts.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { startingWeights } from './start-from.ts';
 
+/** Options of `train`: what to run, where to write it, and how to hear of it. */
 export interface TrainOptions {
   /** The configuration and its units: `resolveRun(inputOf(recipe))`. */
   readonly run: ResolvedRun;
@@ -44,6 +45,7 @@ export interface TrainOptions {
   readonly isStopRequested?: () => boolean;
 }
 
+/** How a call of `train` ended. */
 export interface TrainResult {
   /** False if a person stopped the run; it can be resumed. */
   readonly isFinished: boolean;

@@ -113,7 +113,7 @@ async function movesOf(directory: string): Promise<ReadonlyMap<string, Float64Ar
   );
 }
 
-/** What two devices must agree on exactly; pictures by the names of their files, made of contents. */
+/** What two devices must agree on exactly; images by the names of their files, made of contents. */
 const exactly = ({ trajectory, files }: TrajectoryLine) => ({
   ...trajectory,
   segments: trajectory.segments.map(({ kind, tokens, text }) => ({ kind, tokens, text })),
@@ -153,7 +153,7 @@ describe.skipIf(!webgpu.available)('a run on WebGPU', { timeout: 60_000 }, () =>
     throw new Error('No seed has a reward to learn from in every step. Try others.');
   }, 1_800_000);
 
-  it('has rewards that differ, tool calls and their pictures to learn from', () => {
+  it('has rewards that differ, tool calls and their images to learn from', () => {
     const steps = stepsOf(onGpu);
     expect(steps).toHaveLength(STEPS);
     for (const row of steps) {
@@ -166,7 +166,7 @@ describe.skipIf(!webgpu.available)('a run on WebGPU', { timeout: 60_000 }, () =>
   });
 
   it.each(['evaluation-sft', 'step-000001', 'step-000002', 'step-000003', 'evaluation-final'])(
-    'samples the tokens of the CPU in %s, and sees the same pictures',
+    'samples the tokens of the CPU in %s, and sees the same images',
     async (name) => {
       const file = join('trajectories', `${name}.jsonl`);
       const [gpu, cpu] = [await readLines(join(onGpu, file)), await readLines(join(onCpu, file))];

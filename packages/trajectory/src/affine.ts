@@ -3,6 +3,11 @@
 /** Takes points to another frame: x' = a·x + b·y + c, y' = d·x + e·y + f, as [a, b, c, d, e, f]. */
 export type AffineMap = readonly [number, number, number, number, number, number];
 
+/**
+ * Maps a point.
+ *
+ *   x' = a·x + b·y + c,   y' = d·x + e·y + f
+ */
 export function applyAffine([a, b, c, d, e, f]: AffineMap, x: number, y: number): [number, number] {
   return [a * x + b * y + c, d * x + e * y + f];
 }

@@ -12,7 +12,7 @@ import type {
   Turn,
 } from './trajectory.ts';
 
-/** Tokens somebody else than the model wrote, with the pictures whose placeholders they hold. */
+/** Tokens somebody else than the model wrote, with the images whose placeholders they hold. */
 export interface GivenTokens {
   /** [T] token ids. */
   readonly tokens: Int32Array;
@@ -36,9 +36,9 @@ export interface TrajectoryIdentity {
   readonly id: string;
   readonly taskId: string;
   readonly sampleIndex: number;
-  /** Tokens of the whole context, placeholders of pictures included. Default: no limit. */
+  /** Tokens of the whole context, placeholders of images included. Default: no limit. */
   readonly maxTokens?: number;
-  /** The token that stands in a picture's place; with it, placeholders are checked one by one. */
+  /** The token that stands in an image's place; with it, placeholders are checked one by one. */
   readonly imageToken?: number;
 }
 
@@ -47,8 +47,8 @@ export interface TrajectoryIdentity {
  * `finish` or `fail`.
  *
  * The ledger is append-only: what is in it is a copy, and nothing changes or removes it. A segment
- * goes in whole, tokens and pictures together, or not at all: where the context ends, an observation
- * is refused rather than cut, so that no picture loses placeholders. One that no model segment
+ * goes in whole, tokens and images together, or not at all: where the context ends, an observation
+ * is refused rather than cut, so that no image loses placeholders. One that no model segment
  * follows is left out at the end, so no trajectory ends with an observation.
  */
 export class TrajectoryBuilder {
@@ -75,7 +75,7 @@ export class TrajectoryBuilder {
     this.#imageToken = imageToken === undefined ? {} : { imageToken };
   }
 
-  /** Tokens of the context so far, placeholders of pictures included. */
+  /** Tokens of the context so far, placeholders of images included. */
   get tokenCount(): number {
     return this.#tokenCount;
   }
@@ -99,7 +99,7 @@ export class TrajectoryBuilder {
   /**
    * A prompt that leaves no `room` is recorded all the same: it says why nothing came of it.
    *
-   * @throws DataError if it breaks the ledger's rules, e.g. a picture lacks placeholders
+   * @throws DataError if it breaks the ledger's rules, e.g. an image lacks placeholders
    */
   prompt(given: GivenTokens): void {
     this.#expectOpen('prompt', this.#segments.length === 0);
@@ -139,10 +139,10 @@ export class TrajectoryBuilder {
   }
 
   /**
-   * Appends an observation with its pictures, if one more token fits after it.
+   * Appends an observation with its images, if one more token fits after it.
    *
    * @returns whether it was appended; if not, nothing was, and the context is full
-   * @throws DataError if it breaks the ledger's rules, e.g. a picture lacks placeholders
+   * @throws DataError if it breaks the ledger's rules, e.g. an image lacks placeholders
    */
   observation(given: GivenTokens): boolean {
     const isReady = this.#segments.at(-1)?.kind === 'model' && !this.#isTurnDue();

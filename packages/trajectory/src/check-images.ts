@@ -1,13 +1,13 @@
-/** What must hold of the pictures of a segment: sizes, names, origins, and their placeholders. */
+/** What must hold of the images of a segment: sizes, names, origins, and their placeholders. */
 import { isInvertible } from './affine.ts';
 import type { Segment, TrajectoryImage } from './trajectory.ts';
 
 /**
- * Everything that is wrong with a segment's pictures, one sentence each.
+ * Everything that is wrong with a segment's images, one sentence each.
  *
- * @param names names of all earlier pictures of the ledger; those of this segment are added
- * @param imageToken the token that stands in a picture's place, if it is known: then the segment
- *   must hold exactly the placeholders of its pictures, none of them cut
+ * @param names names of all earlier images of the ledger; those of this segment are added
+ * @param imageToken the token that stands in an image's place, if it is known: then the segment
+ *   must hold exactly the placeholders of its images, none of them cut
  */
 export function imageViolations(
   segment: Segment,
@@ -16,22 +16,22 @@ export function imageViolations(
   imageToken?: number,
 ): readonly string[] {
   const { images, tokens, kind } = segment;
-  if (kind === 'model') return images.length > 0 ? [`${where} has pictures`] : [];
+  if (kind === 'model') return images.length > 0 ? [`${where} has images`] : [];
   const violations: string[] = [];
   for (const image of images) {
-    if (names.has(image.name)) violations.push(`two pictures are called ${image.name}`);
+    if (names.has(image.name)) violations.push(`two images are called ${image.name}`);
     names.add(image.name);
     violations.push(...ownViolations(image, names));
   }
   const needed = images.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
   if (needed > tokens.length) {
-    violations.push(`${where} has ${tokens.length} tokens, its pictures need ${needed}`);
+    violations.push(`${where} has ${tokens.length} tokens, its images need ${needed}`);
   } else if (imageToken !== undefined) {
     const found = tokens.reduce((count, token) => count + (token === imageToken ? 1 : 0), 0);
     if (found !== needed) {
-      violations.push(`${where} has ${found} placeholders, its pictures need ${needed}`);
+      violations.push(`${where} has ${found} placeholders, its images need ${needed}`);
     } else if (!arePlacedWhole(tokens, images, imageToken)) {
-      violations.push(`${where} has a picture whose placeholders are cut`);
+      violations.push(`${where} has an image whose placeholders are cut`);
     }
   }
   return violations;
@@ -42,22 +42,22 @@ function ownViolations(image: TrajectoryImage, known: ReadonlySet<string>): read
   const violations: string[] = [];
   for (const side of ['width', 'height', 'modelWidth', 'modelHeight'] as const) {
     if (Number.isInteger(image[side]) && image[side] >= 1) continue;
-    violations.push(`${side} of picture ${name} must be a whole number from 1, is ${image[side]}`);
+    violations.push(`${side} of image ${name} must be a whole number from 1, is ${image[side]}`);
   }
   if (!Number.isInteger(tokenCount) || tokenCount < 1) {
-    violations.push(`picture ${name} has no placeholder tokens`);
+    violations.push(`image ${name} has no placeholder tokens`);
   }
   if (origin === undefined) return violations;
   if (!isInvertible(origin.map)) {
-    violations.push(`the map of picture ${name} is [${origin.map.join(', ')}], not invertible`);
+    violations.push(`the map of image ${name} is [${origin.map.join(', ')}], not invertible`);
   }
   if (!known.has(origin.image)) {
-    violations.push(`picture ${name} comes from ${origin.image}, which is no earlier picture`);
+    violations.push(`image ${name} comes from ${origin.image}, which is no earlier image`);
   }
   return violations;
 }
 
-/** Whether every run of placeholders is made of whole pictures, in order. */
+/** Whether every run of placeholders is made of whole images, in order. */
 function arePlacedWhole(
   tokens: Int32Array,
   images: readonly TrajectoryImage[],

@@ -1,4 +1,4 @@
-/** What must hold of every trajectory, whoever made it. */
+/** The rules that every trajectory must satisfy, however it was made. */
 import { DataError } from '@saccade/core';
 import { imageViolations } from './check-images.ts';
 import {
@@ -9,8 +9,9 @@ import {
   type Trajectory,
 } from './trajectory.ts';
 
+/** Options of `checkTrajectory`. */
 export interface CheckOptions {
-  /** The token that stands in a picture's place: with it, every placeholder is looked at. */
+  /** The token that stands in an image's place: with it, every placeholder is looked at. */
   readonly imageToken?: number;
 }
 
@@ -21,8 +22,8 @@ export interface CheckOptions {
  *   observation;
  * - model segments, and only they, have log-probs, one finite number per token;
  * - a model segment's policy version, where it has one, is newer than the trajectory's;
- * - pictures lie in prompts and observations, have two sizes and a name of their own, come from
- *   earlier pictures, and their placeholders are there whole;
+ * - images lie in prompts and observations, have two sizes and a name of their own, come from
+ *   earlier images, and their placeholders are there whole;
  * - turn k was made by the k-th model segment; a tool result answers code or a tool call; turn
  *   rewards, where there are any, are one for each turn;
  * - it ended for one of the known reasons; an answer exists exactly if it was answered, a failure
@@ -78,7 +79,7 @@ function checkOrder(trajectory: Trajectory, violations: string[]): void {
 /**
  * Everything that is wrong with one segment of a ledger.
  *
- * @param imageNames names of all earlier pictures; those of this segment are added
+ * @param imageNames names of all earlier images; those of this segment are added
  */
 export function segmentViolations(
   segment: Segment,

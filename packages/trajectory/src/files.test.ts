@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-function picture(name: string, png: Uint8Array): TrajectoryImage {
+function imageNamed(name: string, png: Uint8Array): TrajectoryImage {
   const size = { width: 640, height: 480, modelWidth: 56, modelHeight: 28, tokenCount: 2 };
   return { name, png, ...size, origin: { image: 'image_clue_0', map: [0, 1, -4, 0.5, 0, 20] } };
 }
@@ -31,7 +31,7 @@ function trajectory(logprobs: readonly number[], png: Uint8Array, sampleIndex = 
   const made = new TrajectoryBuilder({ id: `t/${sampleIndex}`, taskId: 't', sampleIndex });
   made.prompt({
     tokens: Int32Array.of(1, 2, 3),
-    images: [picture('image_clue_0', png)],
+    images: [imageNamed('image_clue_0', png)],
     text: 'line\nbreak \u2028 "quoted"',
   });
   made.model({
@@ -104,7 +104,7 @@ describe('trajectory files', () => {
     expect(stored && isScored(stored.trajectory)).toBe(true);
   });
 
-  it('hold no pixels, and keep a picture shared by many trajectories once', async () => {
+  it('hold no pixels, and keep an image shared by many trajectories once', async () => {
     const writer = await openTrajectoryWriter(path);
     await Promise.all(
       [0, 1, 2].map((i) => writer.write(trajectory([-1], Uint8Array.from(png), i))),
@@ -149,11 +149,11 @@ describe('trajectory files', () => {
     await refuses(line.replace('"toolError"', '"gone"'), /stopReason must be one of answered/);
   });
 
-  it('say which picture is missing, and refuse one outside of the directory', async () => {
+  it('say which image is missing, and refuse one outside of the directory', async () => {
     await writeTrajectory(path, trajectory([-1], png));
     const line = await readFile(path, 'utf8');
     await rm(join(directory, 'images'), { recursive: true });
-    await expect(readAll()).rejects.toThrow(/:1: picture images\/[0-9a-f]+\.png cannot be read/);
+    await expect(readAll()).rejects.toThrow(/:1: image images\/[0-9a-f]+\.png cannot be read/);
     for await (const stored of readTrajectoryLines(path)) {
       expect(Object.keys(stored.files)).toEqual(['image_clue_0']);
     }

@@ -1,4 +1,4 @@
-/** Trajectories on disk: one JSON line each, pictures beside them as PNG files named by content. */
+/** Trajectories on disk: one JSON line each, images beside them as PNG files named by content. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
@@ -15,14 +15,18 @@ import {
 } from './json.ts';
 import type { ScoredTrajectory, Trajectory, TrajectoryImage } from './trajectory.ts';
 
-/** Pictures are kept in this directory beside the file. */
+/** Images are kept in this directory beside the file. */
 const imageDirectory = 'images';
 
+/**
+ * A file of trajectories that is being written. Images go beside it, each once, named by their
+ * content.
+ */
 export interface TrajectoryWriter {
   readonly path: string;
   /** Size of the file so far: what `startAt` wants to hear after a resume. */
   readonly sizeBytes: number;
-  /** Appends one line; its new pictures are on disk before the line is. Calls may overlap. */
+  /** Appends one line; its new images are on disk before the line is. Calls may overlap. */
   write(trajectory: Trajectory | ScoredTrajectory, tags?: Tags): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,9 +71,9 @@ export async function writeTrajectory(
 }
 
 /**
- * Reads a file of trajectories one after another, pictures included.
+ * Reads a file of trajectories one after another, images included.
  *
- * @throws DataError naming file and line if a line or one of its pictures cannot be read
+ * @throws DataError naming file and line if a line or one of its images cannot be read
  */
 export async function* readTrajectories(path: string): AsyncGenerator<StoredTrajectory> {
   let number = 0;
@@ -79,7 +83,7 @@ export async function* readTrajectories(path: string): AsyncGenerator<StoredTraj
   }
 }
 
-/** Reads a file of trajectories without loading pictures: their `png` is empty. */
+/** Reads a file of trajectories without loading images: their `png` is empty. */
 export async function* readTrajectoryLines(path: string): AsyncGenerator<TrajectoryLine> {
   const lines = createInterface({
     input: createReadStream(path, 'utf8'),
@@ -94,13 +98,13 @@ export async function* readTrajectoryLines(path: string): AsyncGenerator<Traject
 
 async function readImage(path: string, line: number, file: string): Promise<Uint8Array> {
   if (file.split('/').includes('..') || file.startsWith('/')) {
-    throw new DataError(`${path}:${line}: picture ${file} lies outside of the file's directory.`);
+    throw new DataError(`${path}:${line}: image ${file} lies outside of the file's directory.`);
   }
   try {
     return new Uint8Array(await readFile(join(dirname(path), file)));
   } catch (error) {
     throw new DataError(
-      `${path}:${line}: picture ${file} cannot be read. Copy ${imageDirectory}/ with the file.`,
+      `${path}:${line}: image ${file} cannot be read. Copy ${imageDirectory}/ with the file.`,
       { cause: error },
     );
   }
@@ -152,7 +156,7 @@ class FileWriter implements TrajectoryWriter {
     this.#sizeBytes += bytes.length;
   }
 
-  /** Path of a picture relative to the file: a group's prompt picture is kept once. */
+  /** Path of an image relative to the file: a group's prompt image is kept once. */
   #nameOf(png: Uint8Array): string {
     let name = this.#names.get(png);
     if (name === undefined) {
@@ -172,7 +176,7 @@ class FileWriter implements TrajectoryWriter {
       () => false,
     );
     if (!isThere) {
-      // Written aside and renamed, so that a picture is whole or absent even if the run is killed.
+      // Written aside and renamed, so that an image is whole or absent even if the run is killed.
       await writeFile(`${target}.part`, image.png);
       await rename(`${target}.part`, target);
     }

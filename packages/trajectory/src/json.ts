@@ -1,5 +1,5 @@
 /**
- * A trajectory as one line of JSON. Pictures stand beside it, under the file names the line gives;
+ * A trajectory as one line of JSON. Images stand beside it, under the file names the line gives;
  * no pixels are ever in the JSON. Runs in a browser; reading and writing files is in `files.ts`.
  */
 
@@ -32,9 +32,9 @@ export interface StoredTrajectory {
   readonly tags: Tags;
 }
 
-/** What a line says before its pictures are loaded: `png` is empty, `files` tells where each is. */
+/** What a line says before its images are loaded: `png` is empty, `files` tells where each is. */
 export interface TrajectoryLine extends StoredTrajectory {
-  /** File of every picture, by the picture's name. */
+  /** File of every image, by the image's name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +46,7 @@ export function isScored(trajectory: Trajectory): trajectory is ScoredTrajectory
 /**
  * A trajectory as one line of JSON, without the newline.
  *
- * @param fileOf the name of the file a picture is kept in
+ * @param fileOf the name of the file an image is kept in
  * @throws DataError if the trajectory breaks its invariants
  */
 export function formatTrajectoryLine(
@@ -93,7 +93,7 @@ function shortest(value: number): number {
 }
 
 /**
- * Reads one line. Its pictures have an empty `png`: load them with `withImages`.
+ * Reads one line. Its images have an empty `png`: load them with `withImages`.
  *
  * @param where names the line in messages, e.g. `trajectories.jsonl:12`
  * @throws DataError if the line is not a valid trajectory
@@ -112,7 +112,7 @@ export function parseTrajectoryLine(line: string, where = 'trajectory'): Traject
   }
 }
 
-/** The same line with every picture loaded. */
+/** The same line with every image loaded. */
 export async function withImages(
   line: TrajectoryLine,
   load: (file: string) => Promise<Uint8Array>,

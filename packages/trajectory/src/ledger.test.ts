@@ -17,7 +17,7 @@ const imageToken = 1;
 const ran: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 0, wallMs: 1 };
 const call: Action = { kind: 'toolCall', name: 'zoom', arguments: { box: [1, 2], code: 'x' } };
 
-/** A random conversation: sizes of what is said, and of the pictures in each observation. */
+/** A random conversation: sizes of what is said, and of the images in each observation. */
 interface Talk {
   readonly prompt: readonly number[];
   readonly turns: readonly {
@@ -28,9 +28,9 @@ interface Talk {
   readonly maxTokens: number;
 }
 
-const pictures = array(integer({ min: 1, max: 5 }), { maxLength: 3 });
+const imageSizes = array(integer({ min: 1, max: 5 }), { maxLength: 3 });
 const talks = record<Talk>({
-  prompt: pictures,
+  prompt: imageSizes,
   turns: array(
     record({
       said: integer({ min: 1, max: 4 }),
@@ -38,14 +38,14 @@ const talks = record<Talk>({
         kind: 'invalid',
         reason: 'noCodeNorAnswer',
       }),
-      seen: pictures,
+      seen: imageSizes,
     }),
     { minLength: 1, maxLength: 6 },
   ),
   maxTokens: integer({ min: 1, max: 60 }),
 });
 
-/** Text, then each picture's placeholders between text, so that every place may be the last. */
+/** Text, then each image's placeholders between text, so that every place may be the last. */
 function given(sizes: readonly number[], names: () => string) {
   const tokens = [7, ...sizes.flatMap((size) => [...new Array<number>(size).fill(imageToken), 8])];
   const images = sizes.map((tokenCount): TrajectoryImage => {
@@ -118,7 +118,7 @@ describe('a ledger of a random conversation', () => {
     );
   });
 
-  it('never exceeds the context, nor cuts a picture or an observation', () => {
+  it('never exceeds the context, nor cuts an image or an observation', () => {
     assert(
       property(talks, (talk) => {
         const { trajectory } = play(talk);
@@ -162,18 +162,14 @@ describe('the builder', () => {
 
   it.each<[string, ReturnType<typeof prompt>, RegExp]>([
     ['placeholders that are missing', prompt({}, [7, 1, 8]), /has 1 placeholders, .* need 2/],
-    ['placeholders of no picture', prompt({}, [1, 1, 1]), /has 3 placeholders, .* need 2/],
+    ['placeholders of no image', prompt({}, [1, 1, 1]), /has 3 placeholders, .* need 2/],
     ['placeholders that are apart', prompt({}, [1, 7, 1]), /placeholders are cut/],
-    [
-      'a picture without a size',
-      prompt({ modelWidth: 0 }),
-      /modelWidth of picture image_0 must be/,
-    ],
-    ['half a pixel', prompt({ height: 1.5 }), /height of picture image_0 must be/],
+    ['an image without a size', prompt({ modelWidth: 0 }), /modelWidth of image image_0 must be/],
+    ['half a pixel', prompt({ height: 1.5 }), /height of image image_0 must be/],
     [
       'an origin that nobody has seen',
       prompt({ origin: { image: 'image_7', map: [1, 0, 0, 0, 1, 0] } }),
-      /comes from image_7, which is no earlier picture/,
+      /comes from image_7, which is no earlier image/,
     ],
     [
       'a map that has no inverse',
@@ -190,14 +186,14 @@ describe('the builder', () => {
     expect(builder.tokenCount).toBe(3);
   });
 
-  it('refuses an observation whose picture would not fit, and stays as it was', () => {
+  it('refuses an observation whose image would not fit, and stays as it was', () => {
     const builder = new TrajectoryBuilder(identity);
     builder.prompt(prompt({}));
     const logprobs = Float32Array.of(-1);
     builder.model({ tokens: Int32Array.of(5), logprobs, text: '', policyVersion: 0 });
     builder.turn(call, ran);
     const before = [...builder.contextTokens()];
-    // Room for 6 tokens, one of them the model's: a picture of 5 between two texts has 7.
+    // Room for 6 tokens, one of them the model's: an image of 5 between two texts has 7.
     expect(builder.observation(given([5], () => 'image_1'))).toBe(false);
     expect([...builder.contextTokens()]).toEqual(before);
     // Six tokens fill the context to the last: the model could say nothing about them.

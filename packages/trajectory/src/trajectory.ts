@@ -1,12 +1,12 @@
 /**
  * The record that flows through Saccade: an append-only ledger of token segments with their images,
  * and per turn the parsed action and what the tool gave back. Token in, token out: nothing is ever
- * tokenised again.
+ * tokenized again.
  */
 
 import type { AffineMap } from './affine.ts';
 
-/** A picture of the context: what the model saw and where it came from. */
+/** An image of the context: what the model saw and where it came from. */
 export interface TrajectoryImage {
   /** Name in the runtime and in file names, e.g. `image_clue_0`. */
   readonly name: string;
@@ -20,12 +20,17 @@ export interface TrajectoryImage {
   readonly modelHeight: number;
   /** Placeholder tokens in the context; equals the number of visual features. */
   readonly tokenCount: number;
-  /** Where its pixels come from: an earlier picture (or itself) and the map into its frame. */
+  /** Where its pixels come from: an earlier image (or itself) and the map into its frame. */
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
+/**
+ * Who wrote a segment: the task (`prompt`), the policy (`model`), or the environment
+ * (`observation`).
+ */
 export const segmentKinds = ['prompt', 'model', 'observation'] as const;
 
+/** One of `segmentKinds`. Only tokens of `model` segments are trained on. */
 export type SegmentKind = (typeof segmentKinds)[number];
 
 /** A stretch of tokens by one author. `logprobs` exist exactly for `model` segments. */
@@ -35,7 +40,7 @@ export interface Segment {
   readonly tokens: Int32Array;
   /** [T] nats, as recorded by the sampler; model segments only. */
   readonly logprobs?: Float32Array;
-  /** Pictures whose placeholders lie in this segment, in order. */
+  /** Images whose placeholders lie in this segment, in order. */
   readonly images: readonly TrajectoryImage[];
   /** The tokens as text, for people. */
   readonly text: string;
@@ -50,8 +55,8 @@ export interface Segment {
 export type Action =
   | { readonly kind: 'code'; readonly code: string }
   /**
-   * A typed call. Whether there is such a tool and whether the arguments fit it is not known yet:
-   * what came of it says so. A tool that runs code takes it as the argument `code`, see `codeOf`.
+   * A typed call. The tool may not exist and the arguments may not fit: the tool result says so. A
+   * tool that runs code takes it as the argument `code`; see `codeOf`.
    */
   | {
       readonly kind: 'toolCall';
@@ -63,7 +68,7 @@ export type Action =
   /** None of them could be parsed; `reason` is a stable word such as `noCodeNorAnswer`. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** Nested deeper, arguments are no call: what writes and reads JSON recurses. */
+/** Arguments nested deeper are refused, because JSON is written and read by recursion. */
 export const MAX_ARGUMENT_DEPTH = 32;
 
 /** Whether an action used a tool: ran code or called one. Only these have a tool result. */
@@ -81,7 +86,7 @@ export function codeOf(action: Action): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** How a tool's work ended; a closed set, that of the sandbox. */
+/** How a tool call ended: the closed set of the sandbox's outcomes. */
 export const toolResultKinds = [
   'ok',
   'exception',
@@ -92,7 +97,7 @@ export const toolResultKinds = [
   'infraError',
 ] as const;
 
-/** What a tool gave back, without its pictures (they are in the observation segment). */
+/** What a tool gave back, without its images (they are in the observation segment). */
 export interface ToolResult {
   readonly kind: (typeof toolResultKinds)[number];
   readonly stdout: string;
@@ -105,6 +110,7 @@ export interface ToolResult {
   readonly wallMs: number;
 }
 
+/** One turn of the model: the action that was parsed from its text, and what came of it. */
 export interface Turn {
   readonly action: Action;
   readonly result?: ToolResult;
@@ -133,12 +139,13 @@ export const stopReasons = [
   'failed',
 ] as const;
 
+/** Why a trajectory is over; one of `stopReasons`. */
 export type StopReason = (typeof stopReasons)[number];
 
 /** Where infrastructure can fail. */
 export const boundaries = ['policy', 'tool', 'sandbox', 'env', 'reward'] as const;
 
-/** What made a trajectory fail: something broke, its time was up, or somebody stopped it. */
+/** Why a trajectory failed: an error, a deadline, or a cancellation. */
 export const failureCauses = ['error', 'deadline', 'cancelled'] as const;
 
 /** An infrastructure failure, named after the boundary it crossed. Never scored. */
@@ -149,6 +156,11 @@ export interface Failure {
   readonly cause?: (typeof failureCauses)[number];
 }
 
+/**
+ * The record of one rollout. `segments` joined in order are the whole context, token by token;
+ * `turns` say what the model did in it. A rollout that broke has the `stopReason` `failed` and a
+ * `failure`, and never a reward.
+ */
 export interface Trajectory {
   readonly id: string;
   readonly taskId: string;

@@ -18,8 +18,9 @@ const host: ToolHost = {
     throw new Error(`no secret for ${field}`);
   },
 };
-/** Keeps the workers from one tool to the next. */
-let keep: Awaited<ReturnType<typeof open>>;
+const broken: ToolHost = { ...host, python: async () => '/no/such/python' };
+/** Keep the workers, and the pool that has given up, from one tool to the next. */
+const kept: OpenTools[] = [];
 
 const settingsOf = (unit: ToolUnit): Record<string, unknown> =>
   readSettings(unit.name, unit.settings, { workers: 1 });
@@ -28,19 +29,23 @@ const open = (unit: ToolUnit, on = host): ReturnType<ToolUnit['open']> =>
 
 beforeAll(async () => {
   const [first] = visionTools.entries();
-  if (first !== undefined) keep = await open(first[1]);
+  for (const on of [host, broken]) if (first !== undefined) kept.push(await open(first[1], on));
 }, 300_000);
-afterAll(() => keep.dispose());
+afterAll(async () => {
+  for (const one of kept) await one.dispose();
+});
 
-/** Images of a call that a tool's example fits: `examples/<tool>.png`, or `examples/default.png`. */
+const examples = join(import.meta.dirname, '../examples');
+
+/** Images that a tool's example fits: `examples/<tool>.png` and `<tool>-2.png`, or `default.png`. */
 async function contextOf(name: string): Promise<ToolContext> {
-  const [own, usual] = [name, 'default'].map((one) =>
-    join(import.meta.dirname, `../examples/${one}.png`),
-  );
-  const png = await readFile(own !== undefined && existsSync(own) ? own : (usual ?? ''));
-  const size = pngSize(png) ?? { width: 0, height: 0 };
+  const files = [`${name}.png`, `${name}-2.png`].filter((file) => existsSync(join(examples, file)));
+  const images = (files.length > 0 ? files : ['default.png']).map(async (file, index) => {
+    const png = await readFile(join(examples, file));
+    return { name: `image_${index}`, png, ...(pngSize(png) ?? { width: 0, height: 0 }) };
+  });
   return {
-    images: [{ name: 'image_0', png, ...size }],
+    images: await Promise.all(images),
     sandbox: {
       open: async () => {
         throw new SandboxError('Visual tools run no code of the model.');
@@ -71,7 +76,7 @@ describe.each(visionTools.entries())('%s', (name, unit) => {
     for (const tool of tools) {
       for (const [png, type] of hostileImages(image?.png ?? new Uint8Array())) {
         const hostile = { name: 'image_0', png, width: 10, height: 10 };
-        const context = { sandbox, images: [hostile] };
+        const context = { sandbox, images: images.map(() => hostile) };
         const { kind, error, stdout } = await tool.call(tool.example, context);
         // A tool that looks at no image has nothing to decline.
         if (kind !== 'ok') expect([kind, error?.type]).toEqual(['exception', type]);
@@ -82,7 +87,6 @@ describe.each(visionTools.entries())('%s', (name, unit) => {
   });
 
   it('leaves failures of its workers to the caller', async () => {
-    const broken = { ...host, python: async () => '/no/such/python' };
     const { tools, dispose } = await open(unit, broken);
     const context = await contextOf(name);
     for (const tool of tools) {

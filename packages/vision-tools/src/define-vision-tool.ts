@@ -1,13 +1,15 @@
 /** A visual tool as a unit: its arguments, its settings, and what it does on this machine. */
 
 import { availableParallelism } from 'node:os';
-import { count, flag, quantity, type SettingsSchema } from '@saccade/core/settings';
+import { StateError } from '@saccade/core';
+import type { SettingsSchema } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
+import { remoteTools } from '@saccade/tool-service';
 import {
   defineTool,
   defineToolUnit,
   type GivenArguments,
-  refused,
+  type OpenTools,
   type Tool,
   type ToolContext,
   type ToolHost,
@@ -15,9 +17,10 @@ import {
   type ToolUnit,
 } from '@saccade/tools';
 import { z } from 'zod';
+import { checkedSize } from './call-images.ts';
+import { type CommonSettings, common } from './common-settings.ts';
 import { declined } from './outcomes.ts';
-import { pngSize } from './png.ts';
-import { leaseEngine, maxPixels } from './workers/shared-engine.ts';
+import { leaseEngine } from './workers/shared-engine.ts';
 import {
   DeclinedError,
   type EngineResult,
@@ -25,37 +28,8 @@ import {
   type VisionEngine,
 } from './workers/vision-engine.ts';
 
-const common = {
-  timeoutSeconds: quantity({
-    default: 60,
-    min: 0.1,
-    max: 3600,
-    unit: 'seconds',
-    about: 'How long a call may work; waiting for a free worker does not count.',
-  }),
-  workers: count({
-    default: 0,
-    min: 0,
-    max: 256,
-    unit: 'processes',
-    about:
-      'Python processes that all visual tools of a run share; 0: one per processor, at most 4.',
-  }),
-  workerMemoryMb: count({
-    default: 2048,
-    min: 256,
-    max: 65_536,
-    unit: 'MB',
-    about: 'Memory of each of these processes.',
-  }),
-  warmUp: flag({
-    default: false,
-    about: 'Whether processes start and load weights when the run does, not at the first call.',
-  }),
-};
-
-/** Settings that every visual tool has. */
-export type CommonSettings = z.output<z.ZodObject<typeof common, z.core.$strict>>;
+export { imageAt, isOutcome } from './call-images.ts';
+export type { CommonSettings } from './common-settings.ts';
 
 /** The engine with the deadline and the signal of a call filled in. */
 export interface CallEngine {
@@ -84,6 +58,8 @@ export interface VisionToolDefinition<
   readonly description: string;
   /** What does it on this machine, added to the description: `NanoDet, 80 classes of COCO.` */
   readonly says: string;
+  /** Another one where the same call may be answered otherwise. Default `1`. */
+  readonly version?: string;
   /** Every argument; others are refused. */
   readonly parameters: Shape;
   /** Arguments that fit and that any image answers. */
@@ -114,85 +90,98 @@ export function defineVisionTool<
   // biome-ignore lint/complexity/noBannedTypes: no settings of its own
   Own extends z.ZodRawShape = {},
 >(definition: VisionToolDefinition<Name, Shape, Own>): ToolUnit & { readonly name: Name } {
-  const { name, operations = [], folder } = definition;
+  const { name, description, parameters, example, operations = [] } = definition;
   const schema = z.strictObject({ ...common, ...(definition.settings ?? ({} as Own)) });
   type Settings = z.output<typeof schema>;
-  const unclaimed: VisionEngine = {
-    async run() {
-      throw new Error(`${name} is described only. Open it before it is called.`);
-    },
-  };
-  const toolWith = (engine: VisionEngine, settings: Settings): Tool =>
+  const embeddedTool = (engine: VisionEngine, settings: Settings): Tool =>
     defineTool({
-      name,
-      description: `${definition.description} On this machine: ${definition.says}`,
-      parameters: definition.parameters,
-      example: definition.example,
-      run: (given, context) =>
-        outcomeOf(() => {
-          const bound = bind(engine, context, (settings as CommonSettings).timeoutSeconds * 1000);
-          return definition.embedded(given, context, bound, settings as never);
-        }),
+      ...{ name, parameters, example },
+      description: `${description} Backed by: ${definition.says}`,
+      version: definition.version ?? '1',
+      isDeterministic: true,
+      async run(given, context) {
+        const spent = { wallMs: 0, cpuMs: 0 };
+        const deadlineMs = (settings as CommonSettings).timeoutSeconds * 1000;
+        const bound = bind(engine, context, deadlineMs, spent);
+        const work = definition.embedded(given, context, bound, settings as never);
+        const outcome = await outcomeOf(work);
+        return { ...outcome, wallMs: outcome.wallMs + spent.wallMs, cpuMs: spent.cpuMs };
+      },
     });
+  const served = defineTool({ name, description, parameters, example, run: unopened(name) });
   return defineToolUnit<Name, SettingsSchema>({
     name,
-    description: definition.description,
+    description,
     settings: schema as unknown as SettingsSchema,
-    describe: (settings) => [toolWith(unclaimed, settings as Settings)],
-    async open(settings, host: ToolHost) {
-      const { workers, workerMemoryMb, warmUp } = settings as CommonSettings;
+    describe: (settings) =>
+      settings.url === undefined
+        ? [embeddedTool({ run: unopened(name) }, settings as Settings)]
+        : [served],
+    async open(settings, host) {
+      const chosen = settings as CommonSettings;
+      if (chosen.url !== undefined) return await openServed(served, chosen.url, chosen, host);
       const { engine, release } = await leaseEngine(host, {
-        workers: workers === 0 ? Math.min(4, availableParallelism()) : workers,
-        memoryMb: workerMemoryMb,
-        ...(folder === undefined ? {} : { folder }),
-        ...(warmUp ? { warm: operations } : {}),
+        workers: chosen.workers === 0 ? Math.min(4, availableParallelism()) : chosen.workers,
+        memoryMb: chosen.workerMemoryMb,
+        ...(definition.folder !== undefined && { folder: definition.folder }),
+        ...(chosen.warmUp && { warm: operations }),
       });
-      return { tools: [toolWith(engine, settings as Settings)], dispose: release };
+      return { tools: [embeddedTool(engine, settings as Settings)], dispose: release };
     },
   });
 }
 
-/** The image of a call by its index, or the outcome that says there is none. */
-export function imageAt(context: ToolContext, index: number): ToolImage | Outcome {
-  const image = context.images[index];
-  if (image !== undefined) return image;
-  const last = context.images.length - 1;
-  const remedy = last < 0 ? 'Give an image.' : `Write 0 to ${last}.`;
-  return refused('BadArgument', `There is no image ${index}. ${remedy}`);
+/** What a tool does before it is open. */
+function unopened(name: string): () => Promise<never> {
+  return async () => {
+    throw new StateError(`${name} is described only. Open it before it is called.`);
+  };
 }
 
-/** Whether `imageAt` gave an outcome. */
-export function isOutcome(given: ToolImage | Outcome): given is Outcome {
-  return 'kind' in given;
+/** The tool of a service, which must take the same arguments. */
+async function openServed(
+  tool: Tool,
+  url: string,
+  { tokenVariable, timeoutSeconds }: CommonSettings,
+  host: ToolHost,
+): Promise<OpenTools> {
+  const { name, parameters } = tool;
+  const token =
+    tokenVariable === undefined
+      ? undefined
+      : host.secret(`tools.${name}.tokenVariable`, tokenVariable);
+  return await remoteTools({
+    ...{ url, timeoutSeconds, expected: [{ name, parameters }] },
+    ...(token !== undefined && { token }),
+  });
 }
 
-function bind(engine: VisionEngine, { signal }: ToolContext, deadlineMs: number): CallEngine {
+/** @param spent  milliseconds of the workers, added up over all runs of a call */
+function bind(
+  engine: VisionEngine,
+  { signal }: ToolContext,
+  deadlineMs: number,
+  spent: { wallMs: number; cpuMs: number },
+): CallEngine {
   return {
     async run(operation, params, images = [], options = {}) {
       const pngs = images.map((image) => (image instanceof Uint8Array ? image : image.png));
-      for (const png of pngs) checkImage(png);
-      const aborting = signal === undefined ? {} : { signal };
-      return await engine.run(operation, params, pngs, { deadlineMs, ...aborting, ...options });
+      for (const png of pngs) {
+        const size = checkedSize(png);
+        if (size instanceof DeclinedError) throw size;
+      }
+      const bounds = { deadlineMs, ...(signal !== undefined && { signal }), ...options };
+      const done = await engine.run(operation, params, pngs, bounds);
+      spent.wallMs += done.ms;
+      spent.cpuMs += done.cpuMs;
+      return done;
     },
   };
 }
 
-function checkImage(png: Uint8Array): void {
-  const size = pngSize(png);
-  if (size === undefined) {
-    throw new DeclinedError('UnreadableImage', 'The image is no PNG. Give another one.');
-  }
-  const { width, height } = size;
-  if (width * height <= maxPixels) return;
-  throw new DeclinedError(
-    'ImageTooLarge',
-    `The image has ${width} x ${height} pixels, more than ${maxPixels / 1e6} million. Crop it first.`,
-  );
-}
-
-async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+async function outcomeOf(work: Promise<Outcome>): Promise<Outcome> {
   try {
-    return await work();
+    return await work;
   } catch (error) {
     if (error instanceof DeclinedError) return declined(error.type, error.message);
     throw error;

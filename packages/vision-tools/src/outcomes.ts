@@ -15,10 +15,17 @@ const nothing = {
   tier: 'tool',
 } as const;
 
-/** What a tool answers: its text, and images if it makes some. */
+/**
+ * What a tool answers: its text, and images if it makes some.
+ *
+ * @param ms  milliseconds of work in Node; the time of the workers is added for the tool
+ */
 export function answered(
   stdout: string,
-  { images = [], ms = 0 }: { images?: readonly CapturedImage[]; ms?: number } = {},
+  {
+    images = [],
+    ms = 0,
+  }: { readonly images?: readonly CapturedImage[]; readonly ms?: number } = {},
 ): Outcome {
   return { ...nothing, kind: 'ok', stdout, images, wallMs: ms };
 }

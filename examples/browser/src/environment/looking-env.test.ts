@@ -1,7 +1,7 @@
 import type { EnvStep, Task } from '@saccade/gym';
 import { describe, expect, it } from 'vitest';
 import { cardsTask, factsOf } from '../task/cards.ts';
-import { type Box, cutOut, decodePng } from '../task/picture.ts';
+import { type Box, cutOut, decodePng } from '../task/pixel-image.ts';
 import { createLookingEnv } from './looking-env.ts';
 import { answerText, toolCallText } from './tool-call.ts';
 
@@ -17,19 +17,19 @@ function call(name: string, given: Record<string, unknown>): string {
   return toolCallText({ name, arguments: given });
 }
 
-function pictureOf(step: EnvStep) {
+function imageOf(step: EnvStep) {
   const part = step.observation?.find(({ kind }) => kind === 'image');
-  if (part?.kind !== 'image') throw new Error('the step shows no picture');
+  if (part?.kind !== 'image') throw new Error('the step shows no image');
   return part;
 }
 
 async function lookAt(text: string) {
   const { env } = await afterReset();
-  return pictureOf(await env.step(text));
+  return imageOf(await env.step(text));
 }
 
 describe('the prompt', () => {
-  it('shows the picture, names the tools and asks the question', async () => {
+  it('shows the image, names the tools and asks the question', async () => {
     const { reset } = await afterReset();
     expect(reset.user.map(({ kind }) => kind)).toEqual(['text', 'image', 'text']);
     const text = reset.user.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('');
@@ -57,7 +57,7 @@ describe('crop', () => {
 });
 
 describe('zoom', () => {
-  it('shows 1/factor of the picture around its center', async () => {
+  it('shows 1/factor of the image around its center', async () => {
     const look = await lookAt(call('zoom', { center: [42, 70], factor: 4 }));
     expect(look.origin?.map).toEqual([1, 0, 28, 0, 1, 56]);
     expect([look.width, look.height]).toEqual([28, 28]);

@@ -1,8 +1,8 @@
-/** The environment: a question about a picture, tools to look closer, budgets, an answer. */
+/** The environment: a question about an image, tools to look closer, budgets, an answer. */
 import { StateError } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, MessagePart, Task } from '@saccade/gym';
 import type { ToolResult } from '@saccade/trajectory';
-import { type Box, cutOut, decodePng, encodePng, type Picture } from '../task/picture.ts';
+import { type Box, cutOut, decodePng, encodePng, type PixelImage } from '../task/pixel-image.ts';
 import { parseToolCall, readTurn, stopStrings, ToolError } from './tool-call.ts';
 import { lookOf, tools } from './tools.ts';
 
@@ -18,12 +18,12 @@ export function createLookingEnv(budgets: Budgets): Env {
 
 /** The user turn that opens a trajectory. */
 export function promptOf(task: Task): readonly MessagePart[] {
-  const pictures = task.images.flatMap((image): MessagePart[] => [
+  const images = task.images.flatMap((image): MessagePart[] => [
     { kind: 'text', text: `${image.name}: ` },
     { kind: 'image', ...image },
   ]);
   const signatures = tools.map(({ name, signature }) => `${name}(${signature})`).join(', ');
-  return [...pictures, { kind: 'text', text: `\nTools: ${signatures}. ${task.question}` }];
+  return [...images, { kind: 'text', text: `\nTools: ${signatures}. ${task.question}` }];
 }
 
 /** What the model gets to see of a call that failed. */
@@ -35,7 +35,7 @@ class LookingEnv implements Env {
   readonly #budgets: Budgets;
   #task: Task | undefined;
   #calls = 0;
-  #pictures = 0;
+  #imageCount = 0;
 
   constructor(budgets: Budgets) {
     this.#budgets = budgets;
@@ -44,7 +44,7 @@ class LookingEnv implements Env {
   async reset(task: Task): Promise<EnvReset> {
     this.#task = task;
     this.#calls = 0;
-    this.#pictures = task.images.length;
+    this.#imageCount = task.images.length;
     return { user: promptOf(task), stop: stopStrings };
   }
 
@@ -78,9 +78,9 @@ class LookingEnv implements Env {
     const done = { stdout: '', stderr: '' };
     try {
       const [source] = task.images;
-      if (source === undefined) throw new StateError('The task has no picture. Give it one.');
+      if (source === undefined) throw new StateError('The task has no image. Give it one.');
       const box = lookOf(parseToolCall(json), source);
-      const name = `image_${this.#pictures++}`;
+      const name = `image_${this.#imageCount++}`;
       const observation: MessagePart[] = [
         { kind: 'text', text: `${name}: ` },
         {
@@ -109,25 +109,25 @@ class LookingEnv implements Env {
   }
 }
 
-/** A picture's pixels and the crops made of it: in a group many look at the same place. */
+/** An image's pixels and the crops made of it: in a group many look at the same place. */
 interface Decoded {
-  readonly picture: Picture;
+  readonly image: PixelImage;
   readonly crops: Map<string, Uint8Array>;
 }
 
 const decoded = new WeakMap<Uint8Array, Decoded>();
 
-/** PNG bytes of a box; the same array for the same box for as long as the picture is held. */
+/** PNG bytes of a box; the same array for the same box for as long as the image is held. */
 function cropOf(png: Uint8Array, box: Box): Uint8Array {
   let source = decoded.get(png);
   if (source === undefined) {
-    source = { picture: decodePng(png), crops: new Map() };
+    source = { image: decodePng(png), crops: new Map() };
     decoded.set(png, source);
   }
   const key = box.join();
   let crop = source.crops.get(key);
   if (crop === undefined) {
-    crop = encodePng(cutOut(source.picture, box));
+    crop = encodePng(cutOut(source.image, box));
     source.crops.set(key, crop);
   }
   return crop;

@@ -1,8 +1,8 @@
-/** The tools: typed arguments in, the box of the picture to show out. */
-import type { Box } from '../task/picture.ts';
+/** The tools: typed arguments in, the box of the image to show out. */
+import type { Box } from '../task/pixel-image.ts';
 import { type ToolCall, ToolError } from './tool-call.ts';
 
-export interface PictureSize {
+export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
@@ -11,11 +11,11 @@ export interface Tool {
   readonly name: string;
   /** Arguments by name, for the prompt. */
   readonly signature: string;
-  /** @throws ToolError if the arguments do not fit the tool or the picture */
-  readonly look: (given: Readonly<Record<string, unknown>>, size: PictureSize) => Box;
+  /** @throws ToolError if the arguments do not fit the tool or the image */
+  readonly look: (given: Readonly<Record<string, unknown>>, size: ImageSize) => Box;
 }
 
-/** Cuts a box out: `{"box":[left,top,right,bottom]}`, pixels of the first picture. */
+/** Cuts a box out: `{"box":[left,top,right,bottom]}`, pixels of the first image. */
 const crop: Tool = {
   name: 'crop',
   signature: 'box',
@@ -38,7 +38,7 @@ const crop: Tool = {
 const MOST_ZOOM = 8;
 
 /**
- * Shows the part around a place that is 1/factor as wide and high as the picture:
+ * Shows the part around a place that is 1/factor as wide and high as the image:
  * `{"center":[x,y],"factor":4}`. At an edge the part moves inwards.
  */
 const zoom: Tool = {
@@ -70,7 +70,7 @@ export const tools: readonly Tool[] = [crop, zoom];
  *
  * @throws ToolError if there is no such tool, or its arguments do not fit
  */
-export function lookOf(call: ToolCall, size: PictureSize): Box {
+export function lookOf(call: ToolCall, size: ImageSize): Box {
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const known = tools.map(({ name }) => name).join(', ');

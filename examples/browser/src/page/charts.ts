@@ -150,7 +150,7 @@ function drawSeries({ points, kind, colour }: Series, scale: Scale): readonly Ch
   ];
 }
 
-/** What the picture shows, for those who do not see it. */
+/** What the image shows, for those who do not see it. */
 function describe(
   { title, xLabel, format = formatNumber }: ChartOptions,
   series: readonly Series[],

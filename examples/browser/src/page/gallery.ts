@@ -1,4 +1,4 @@
-/** The newest trajectories, turn by turn, with the looks drawn on the picture they were cut from. */
+/** The newest trajectories, turn by turn, with the looks drawn on the image they were cut from. */
 import {
   codeOf,
   type ScoredTrajectory,
@@ -6,7 +6,7 @@ import {
   type Turn,
 } from '@saccade/trajectory';
 import { factsOf } from '../task/cards.ts';
-import type { Box } from '../task/picture.ts';
+import type { Box } from '../task/pixel-image.ts';
 import type { ShownGroup } from '../training/run.ts';
 import { element, svgElement } from './element.ts';
 import { formatNumber } from './numbers.ts';
@@ -20,7 +20,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   invalidAction: 'wrote neither a call nor an answer',
 };
 
-/** Pictures as object URLs, which must be given back. */
+/** Images as object URLs, which must be given back. */
 export class Gallery {
   readonly #root: HTMLElement;
   #urls = new Map<Uint8Array, string>();
@@ -73,7 +73,7 @@ export class Gallery {
       width: modelWidth,
       height: modelHeight,
       role: 'img',
-      'aria-label': 'The picture as the model is given it first: no symbol can be seen',
+      'aria-label': 'The image as the model is given it first: no symbol can be seen',
     });
     void shrink(png, canvas);
     const size = `${modelWidth} × ${modelHeight} px`;
@@ -110,7 +110,7 @@ export class Gallery {
         ),
         element('span', { class: 'quiet' }, ` reward ${formatNumber(reward)}`),
       ),
-      source && this.#drawPicture(source, looks, truth),
+      source && this.#drawImage(source, looks, truth),
       element(
         'ol',
         { class: 'turns' },
@@ -119,7 +119,7 @@ export class Gallery {
     );
   }
 
-  #drawPicture(
+  #drawImage(
     {
       png,
       width,
@@ -128,7 +128,7 @@ export class Gallery {
     looks: readonly TrajectoryImage[],
     truth: Box,
   ): SVGElement {
-    // A hundredth of the picture: marks are as large on a small one.
+    // A hundredth of the image: marks are as large on a small one.
     const unit = width / 100;
     const box = ([left, top, right, bottom]: Box, style: string): SVGElement =>
       svgElement('rect', {
@@ -143,7 +143,7 @@ export class Gallery {
       {
         viewBox: `0 0 ${width} ${height}`,
         role: 'img',
-        'aria-label': `The picture with ${looks.length} looks; a dashed box is around the symbol`,
+        'aria-label': `The image with ${looks.length} looks; a dashed box is around the symbol`,
       },
       svgElement('image', { href: this.#url(png), width, height, class: 'pixels' }),
       box(truth, 'truth'),
@@ -219,11 +219,11 @@ function boxOf({ origin, width, height }: TrajectoryImage): Box {
 async function shrink(png: Uint8Array, canvas: HTMLCanvasElement): Promise<void> {
   const { width, height } = canvas;
   if (width === 0 || height === 0) return;
-  const picture = await createImageBitmap(new Blob([Uint8Array.from(png)]), {
+  const bitmap = await createImageBitmap(new Blob([Uint8Array.from(png)]), {
     resizeWidth: width,
     resizeHeight: height,
     resizeQuality: 'high',
   });
-  canvas.getContext('2d')?.drawImage(picture, 0, 0);
-  picture.close();
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
+  bitmap.close();
 }

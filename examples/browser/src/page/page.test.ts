@@ -90,7 +90,7 @@ describe.skipIf(reason !== undefined)('the pages in Chromium', () => {
     expect(await page.locator('#fault').textContent()).toBe('');
     expect(await curveLength(page, 'Loss of the cold start')).toBeGreaterThan(0);
     const expected = await expectedLosses();
-    // Told with three digits; browser and Node decode pictures and add up in their own ways.
+    // Told with three digits; browser and Node decode images and add up in their own ways.
     for (const [i, loss] of (await toldLosses(page)).entries()) {
       expect(Math.abs(loss / (expected[i] ?? 0) - 1)).toBeLessThan(0.01);
     }

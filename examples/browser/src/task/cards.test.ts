@@ -1,16 +1,16 @@
 import { randomAt } from '@saccade/core';
 import { prepareImage } from '@saccade/policy';
 import { describe, expect, it } from 'vitest';
-import { pictureConfig } from '../training/pictures.ts';
+import { imageConfig } from '../training/image-config.ts';
 import { cardsTask, cellBox, factsOf } from './cards.ts';
 import { drawTable, putCard } from './draw-table.ts';
-import { cutOut, decodePng, encodePng, type Picture } from './picture.ts';
+import { cutOut, decodePng, encodePng, type PixelImage } from './pixel-image.ts';
 import { type CardSymbol, symbols } from './symbols.ts';
 
 const options = { cells: 4, cards: 2, symbols: 4 };
 
 /** The same table and card, with another symbol on it. */
-function tableWith(symbol: CardSymbol | undefined): Picture {
+function tableWith(symbol: CardSymbol | undefined): PixelImage {
   const random = randomAt(1, 'table');
   const table = drawTable(4, random);
   putCard(table, cellBox(5, 4), symbol, random);
@@ -18,9 +18,9 @@ function tableWith(symbol: CardSymbol | undefined): Picture {
 }
 
 /** As the model is given it, in grey levels of one of 255. */
-async function seen(picture: Picture): Promise<Float32Array> {
-  const { patches } = await prepareImage(encodePng(picture), {
-    ...pictureConfig(options),
+async function seen(image: PixelImage): Promise<Float32Array> {
+  const { patches } = await prepareImage(encodePng(image), {
+    ...imageConfig(options),
     mean: [0, 0, 0],
     std: [1, 1, 1],
   });
@@ -67,8 +67,8 @@ describe('a task', () => {
       expect(cards).toHaveLength(2);
       expect(cards).toContainEqual(box);
       expect(symbols.slice(0, 4).map(({ name }) => name)).toContain(task.answer);
-      const picture = decodePng(task.images[0]?.png ?? new Uint8Array());
-      const contrast = cards.map((card) => fineContrast(cutOut(picture, card)));
+      const image = decodePng(task.images[0]?.png ?? new Uint8Array());
+      const contrast = cards.map((card) => fineContrast(cutOut(image, card)));
       const shown = cards.findIndex((card) => card.join() === box.join());
       expect(contrast[shown]).toBeGreaterThan(10);
       expect(contrast[1 - shown]).toBeLessThan(10);
@@ -77,7 +77,7 @@ describe('a task', () => {
 });
 
 /** Mean difference of red between a pixel and the next. */
-function fineContrast({ pixels, width, height }: Picture): number {
+function fineContrast({ pixels, width, height }: PixelImage): number {
   let sum = 0;
   for (let at = 0; at + 3 < pixels.length; at += 3) {
     sum += Math.abs((pixels[at] ?? 0) - (pixels[at + 3] ?? 0));

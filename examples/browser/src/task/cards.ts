@@ -2,7 +2,7 @@
 import { randomAt } from '@saccade/core';
 import type { Split, Task } from '@saccade/gym';
 import { CELL, drawTable, putCard } from './draw-table.ts';
-import { type Box, encodePng } from './picture.ts';
+import { type Box, encodePng } from './pixel-image.ts';
 import { symbols } from './symbols.ts';
 
 export interface CardsOptions {

@@ -1,6 +1,6 @@
 /** Draws a table: a grid of cells under coloured light, some of them cards, one of which shows a symbol. */
 import type { Random } from '@saccade/core';
-import type { Box, Picture } from './picture.ts';
+import type { Box, PixelImage } from './pixel-image.ts';
 import type { CardSymbol } from './symbols.ts';
 
 /** Side of a cell, pixels; what the model is given of it at full resolution is one token. */
@@ -16,14 +16,14 @@ const WASH = 120;
 const PAPER = [127, 127, 225] as const;
 /**
  * Ink is a fine hatching, pixel by pixel lighter and darker than the paper by this. Its mean is the
- * paper's: halving the picture's size averages it away, a crop keeps it.
+ * paper's: halving the image's size averages it away, a crop keeps it.
  */
 const INK = 100;
 /** Grey levels of texture: more than an overview keeps of the ink's edges. */
 const TEXTURE = 14;
 
-/** A picture of `cells` × `cells` cells without a card. */
-export function drawTable(cells: number, random: Random): Picture {
+/** An image of `cells` × `cells` cells without a card. */
+export function drawTable(cells: number, random: Random): PixelImage {
   const size = cells * CELL;
   const pixels = new Uint8Array(size * size * 3);
   const light = drawTexture(size, random);
@@ -41,7 +41,7 @@ export function drawTable(cells: number, random: Random): Picture {
 
 /** Puts a card into a cell; without a symbol it is blank. */
 export function putCard(
-  { pixels, width }: Picture,
+  { pixels, width }: PixelImage,
   [left, top, right, bottom]: Box,
   symbol: CardSymbol | undefined,
   random: Random,

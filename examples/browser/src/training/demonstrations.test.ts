@@ -6,10 +6,10 @@ import { createLookingEnv } from '../environment/looking-env.ts';
 import { cardsTask, factsOf } from '../task/cards.ts';
 import { makeTokenizer } from './corpus.ts';
 import { type DemonstrationMix, demonstrate, guide, tourMix } from './demonstrations.ts';
-import { pictureConfig } from './pictures.ts';
+import { imageConfig } from './image-config.ts';
 
 const options = { cells: 4, cards: 2, symbols: 4 };
-const processor = new QwenProcessor(makeTokenizer(options), pictureConfig(options));
+const processor = new QwenProcessor(makeTokenizer(options), imageConfig(options));
 const tasks = Array.from({ length: 12 }, (_, index) => cardsTask(options, 'train', index));
 const careless: DemonstrationMix = {
   answerWithoutLooking: 0.5,
@@ -31,7 +31,7 @@ function demonstrations(mix: DemonstrationMix): Promise<readonly Trajectory[]> {
   });
 }
 
-/** Boxes of the looks, in the first picture's frame. */
+/** Boxes of the looks, in the first image's frame. */
 function looksOf({ segments }: Trajectory): readonly string[] {
   return segments
     .filter(({ kind }) => kind === 'observation')

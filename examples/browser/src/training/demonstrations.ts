@@ -7,7 +7,7 @@ import type { Segment, Trajectory } from '@saccade/trajectory';
 import { answerText, toolCallText } from '../environment/tool-call.ts';
 import { type CardsFacts, cellBox, factsOf } from '../task/cards.ts';
 import { CELL } from '../task/draw-table.ts';
-import type { Box } from '../task/picture.ts';
+import type { Box } from '../task/pixel-image.ts';
 
 /** How demonstrations behave; the rest is left for reinforcement learning to improve. */
 export interface DemonstrationMix {

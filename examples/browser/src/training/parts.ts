@@ -17,7 +17,7 @@ import { createLookingEnv } from '../environment/looking-env.ts';
 import { cardsTask } from '../task/cards.ts';
 import { algorithmNames } from './algorithm-names.ts';
 import { makeTokenizer } from './corpus.ts';
-import { pictureConfig } from './pictures.ts';
+import { imageConfig } from './image-config.ts';
 import type { PolicySize, Preset } from './presets.ts';
 
 /** What a person chooses on the page. */
@@ -51,7 +51,7 @@ export function makeParts(device: Device, settings: Settings): Parts {
       `${algorithm.name} needs more than rewards. Choose one of ${algorithmNames().join(', ')}.`,
     );
   }
-  const processor = new QwenProcessor(makeTokenizer(task), pictureConfig(task));
+  const processor = new QwenProcessor(makeTokenizer(task), imageConfig(task));
   const config = modelConfig(preset.policy, processor, preset.maxContextTokens);
   return {
     policy: createLocalPolicy({ device, config, processor, seed }),

@@ -1,4 +1,6 @@
-/** The group's accuracy as the baseline, so that other rewards are never held against an answer. */
+/**
+ * The group's accuracy as the baseline, so that other rewards never lower an answer's advantage.
+ */
 import { ConfigError, expectLength } from '@saccade/core';
 import type { GroupAdvantage } from '../choices.ts';
 import { meanOf } from '../statistics.ts';
@@ -8,8 +10,8 @@ import { meanOf } from '../statistics.ts';
  *
  *   A_i = R_i − mean(accuracy)
  *
- * The `grpo_w_anb` estimator in PyVision-RL's code (arXiv:2602.20739 does not use it): with the tool
- * bonus out of the baseline a right answer has no negative advantage.
+ * The `grpo_w_anb` estimator in PyVision-RL's code (arXiv:2602.20739 does not use it): with the
+ * tool bonus out of the baseline a right answer has no negative advantage.
  *
  * @returns [G] → [G]
  * @throws ConfigError if the group has no term `accuracy`

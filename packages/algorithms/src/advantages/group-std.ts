@@ -1,15 +1,17 @@
-/** The advantage of GRPO: standardised within the group. */
+/** The advantage of GRPO: standardized within the group. */
 import type { GroupAdvantage } from '../choices.ts';
 import * as fields from '../fields.ts';
 import { deviations, over, stdOf } from '../statistics.ts';
 import { owning } from '../unit.ts';
 import type { Singleton } from './group-mean.ts';
 
+/** Options of `groupStd`; the defaults are verl's. */
 export interface GroupStdOptions {
   /** Added to the standard deviation. Default 1e-6. */
   readonly stdEpsilon?: number;
-  /** 1: denominator G − 1; 0: G. Default 1. */
+  /** The standard deviation has the denominator G − stdDof: 1 or 0. Default 1. */
   readonly stdDof?: number;
+  /** Advantage of a group of one. Default `zero`. */
   readonly singleton?: Singleton;
 }
 
@@ -20,8 +22,8 @@ export interface GroupStdOptions {
  *
  * DeepSeekMath, arXiv:2402.03300, §4.1.2, which leaves std's denominator and epsilon open: verl has
  * G − 1 and 1e-6, TRL G − 1 and 1e-4. A group whose rewards are equal but for rounding noise
- * (`isUniform`) gets 0. So does a group of one; in verl it keeps its reward, as if mean and std were
- * 0 and 1.
+ * (`isUniform`) gets 0. So does a group of one; in verl it keeps its reward, as if mean and std
+ * were 0 and 1.
  *
  * @returns [G] → [G]
  */

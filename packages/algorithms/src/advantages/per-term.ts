@@ -1,4 +1,4 @@
-/** Standardizes each component of the reward by itself, so that none drowns the others. */
+/** Standardizes each component of the reward separately, so that none dominates the others. */
 import { ConfigError, expectLength } from '@saccade/core';
 import { choice } from '@saccade/core/settings';
 import type { GroupAdvantage } from '../choices.ts';
@@ -6,8 +6,9 @@ import { owning } from '../unit.ts';
 import { groupMean } from './group-mean.ts';
 import { type GroupStdOptions, groupStd } from './group-std.ts';
 
+/** Options of `perTerm`: those of `groupStd`, applied to each component, and the scale. */
 export interface PerTermOptions extends GroupStdOptions {
-  /** `none` leaves the components' standard deviations out. Default `group`. */
+  /** `group` divides each component by its standard deviation; `none` does not. Default `group`. */
   readonly scale?: 'none' | 'group';
 }
 
@@ -16,8 +17,9 @@ export interface PerTermOptions extends GroupStdOptions {
  *
  *   A_i = Σ_k w_k·(R_ik − mean(R_k)) / (std(R_k) + stdEpsilon)
  *
- * GDPO, arXiv:2601.05242; TRL's `normalize_then_sum` and verl's `gdpo`. The second stage standardizes
- * the sum once more over the whole batch. `scale: none` leaves the components' std out.
+ * GDPO, arXiv:2601.05242; TRL's `normalize_then_sum` and verl's `gdpo`. The second stage
+ * standardizes the sum once more over the whole batch. `scale: none` leaves the components' std
+ * out.
  *
  * @returns [G] → [G]
  * @throws ConfigError if the group has no terms

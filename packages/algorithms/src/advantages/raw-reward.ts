@@ -2,7 +2,7 @@
 import type { GroupAdvantage } from '../choices.ts';
 
 /**
- * The reward as it is; the second stage makes the advantage.
+ * The reward unchanged; the second stage makes the advantage.
  *
  *   A_i = R_i
  *

@@ -1,4 +1,4 @@
-/** A constant in place of the length, so that length does not weigh. */
+/** A constant in place of the length, so that the length of a sequence has no weight. */
 import { ConfigError } from '@saccade/core';
 import { quantity } from '@saccade/core/settings';
 import type { Aggregation } from '../choices.ts';

@@ -1,4 +1,4 @@
-/** Every sequence weighs the same, whatever its length. */
+/** Every sequence has the same weight, whatever its length. */
 import type { Aggregation } from '../choices.ts';
 import { lengthEpsilon as lengthEpsilonField } from '../fields.ts';
 import { forEachSequence, trainedIn } from '../sequences.ts';

@@ -1,12 +1,13 @@
-/** Every token weighs the same, and longer sequences more. */
+/** Every token has the same weight, so longer sequences weigh more. */
 import { choice } from '@saccade/core/settings';
 import type { GlobalCounts } from '../algorithm.ts';
 import type { Aggregation } from '../choices.ts';
 import { maskOver } from '../sequences.ts';
 import { owning } from '../unit.ts';
 
+/** Options of means over sequences: which sequences count. */
 export interface SequenceOptions {
-  /** Whether sequences without a token that trains are counted in S. Default `skip`. */
+  /** Whether S, the number of sequences, includes those without a trained token. Default `skip`. */
   readonly emptySequences?: 'skip' | 'count';
 }
 

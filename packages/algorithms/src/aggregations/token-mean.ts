@@ -1,4 +1,4 @@
-/** Every token weighs the same. */
+/** Every token has the same weight. */
 import type { Aggregation } from '../choices.ts';
 import { maskOver } from '../sequences.ts';
 

@@ -1,4 +1,4 @@
-/** GRPO that spares the entropy by detaching tokens of high covariance. */
+/** GRPO that preserves entropy by detaching tokens of high covariance. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';

@@ -6,8 +6,8 @@ import { verlGroup } from '../profiles.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
- * CodeVision trains with verl's GRPO, more room above than below, a dual clip of 10 and a little KL;
- * the numbers are those of its training script. The paper names GRPO without a formula.
+ * CodeVision trains with verl's GRPO with clipHigh above clipLow, a dual clip of 10 and a small KL
+ * term; the numbers are those of its training script. The paper names GRPO without a formula.
  */
 export const codevision: Algorithm = composeAlgorithm({
   name: 'codevision',

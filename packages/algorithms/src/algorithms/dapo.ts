@@ -1,4 +1,4 @@
-/** Decoupled clip and dynamic sampling policy optimisation: its loss. */
+/** Decoupled clip and dynamic sampling policy optimization: its loss. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';

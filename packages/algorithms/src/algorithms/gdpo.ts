@@ -1,4 +1,4 @@
-/** GRPO that standardises each component of the reward by itself. */
+/** GRPO that standardizes each component of the reward separately. */
 
 import { flag } from '@saccade/core/settings';
 import { perTerm } from '../advantages/per-term.ts';
@@ -17,9 +17,9 @@ const isWhitened = flag({
 
 /**
  * The sum over components is standardized once more over the batch: over sequences in the paper and
- * TRL (`normalize_then_sum`), over tokens in verl (`isWhitened`). `scale: batch` does not exist: each
- * component is compared within its group. KL in the reward comes off the sum, centered in the group and
- * not standardized: as a component its weight would cancel.
+ * TRL (`normalize_then_sum`), over tokens in verl (`isWhitened`). `scale: batch` does not exist:
+ * each component is compared within its group. KL in the reward comes off the sum, centered in the
+ * group and not standardized: as a component its weight would cancel.
  */
 export const gdpo: Algorithm = composeAlgorithm({
   name: 'gdpo',

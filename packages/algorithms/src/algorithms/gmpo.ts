@@ -1,4 +1,4 @@
-/** Geometric-mean policy optimisation. */
+/** Geometric-mean policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
@@ -7,7 +7,7 @@ import { logClipRange } from '../ratios/geometric-mean.ts';
 import { unclipped } from '../surrogates/unclipped.ts';
 
 /**
- * GMPO maximises the geometric mean of the tokens' ratios, each clipped in log space: clipLow and
+ * GMPO maximizes the geometric mean of the tokens' ratios, each clipped in log space: clipLow and
  * clipHigh are distances of log-ratios from 0. verl averages over all sequences, those without
  * tokens included, and leaves the clip at 0.2; TRL's experimental trainer has the paper's 0.4 and
  * does not weigh KL.

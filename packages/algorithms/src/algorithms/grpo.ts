@@ -1,4 +1,4 @@
-/** Group relative policy optimisation. */
+/** Group relative policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
@@ -15,7 +15,7 @@ export const grpo: Algorithm = composeAlgorithm({
   name: 'grpo',
   paper: 'arXiv:2402.03300',
   description:
-    'Rewards standardised within the group, clipped ratios, every sequence weighs the same.',
+    'Rewards standardized within the group, clipped ratios, equal weight for every sequence.',
   settings: { ...groupRelativeSettings, ...clipped.settings },
   defaults: { aggregation: 'sequence-mean-token-mean' },
   profiles: {

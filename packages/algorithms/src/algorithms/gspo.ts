@@ -1,4 +1,4 @@
-/** Group sequence policy optimisation. */
+/** Group sequence policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
@@ -7,7 +7,7 @@ import { clipped } from '../surrogates/clipped.ts';
 
 /**
  * GSPO clips the ratio of whole sequences, very tightly. verl gives it each token's own gradient
- * (equal where a sequence has one advantage), holds log s at most at 10, always takes
+ * (equal where a sequence has one advantage), bounds log s at 10, always takes
  * `sequence-mean-token-mean` and leaves the clip at 0.2; TRL has the true gradient and no bound.
  */
 export const gspo: Algorithm = composeAlgorithm({

@@ -8,9 +8,9 @@ import { clipped } from '../surrogates/clipped.ts';
 import { batchStd } from '../token-advantages/batch-std.ts';
 
 /**
- * Only a group's best trajectory learns, by its lead over the second. verl's `grpo_passk`. `scale`
- * divides the lead by the standard deviation of the group's rewards, of the step's, or not at all.
- * No advantage is negative, so clipLow and dualClip have no effect.
+ * Only a group's best trajectory is trained on, with its lead over the second. verl's `grpo_passk`.
+ * `scale` divides the lead by the standard deviation of the group's rewards, of the step's, or not
+ * at all. No advantage is negative, so clipLow and dualClip have no effect.
  */
 export const passAtK: Algorithm = composeAlgorithm({
   name: 'pass-at-k',

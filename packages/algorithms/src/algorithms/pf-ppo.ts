@@ -9,8 +9,9 @@ import { rewardWeighted } from '../token-advantages/reward-weighted.ts';
 import { valueTerm } from '../value-loss.ts';
 
 /**
- * Policy filtration: PPO whose trajectories weigh as much as their reward is taken to be reliable.
- * verl's `use_pf_ppo`, in expectation over its draws. The paper's numbers are those of its reward model.
+ * Policy filtration: PPO that weights trajectories by the assumed reliability of their reward.
+ * verl's `use_pf_ppo`, in expectation over its draws. The paper's numbers are those of its reward
+ * model.
  */
 export const pfPpo: Algorithm = composeAlgorithm({
   name: 'pf-ppo',

@@ -1,4 +1,4 @@
-/** Proximal policy optimisation with a value function. */
+/** Proximal policy optimization with a value function. */
 import { rawReward } from '../advantages/raw-reward.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';

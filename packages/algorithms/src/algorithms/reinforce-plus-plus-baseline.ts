@@ -1,4 +1,4 @@
-/** REINFORCE++ with the group's mean taken off first. */
+/** REINFORCE++ with the group's mean subtracted first. */
 import { groupMean } from '../advantages/group-mean.ts';
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
@@ -7,7 +7,7 @@ import { clipped } from '../surrogates/clipped.ts';
 import { whitened } from '../token-advantages/whitened.ts';
 
 /**
- * REINFORCE++-baseline centres rewards within the group and whitens them over the batch; its KL is
+ * REINFORCE++-baseline centers rewards within the group and whitens them over the batch; its KL is
  * in the loss, as k2. verl's `reinforce_plus_plus_baseline`.
  */
 export const reinforcePlusPlusBaseline: Algorithm = composeAlgorithm({

@@ -7,8 +7,9 @@ import { clipped } from '../surrogates/clipped.ts';
 import { returnToGo } from '../token-advantages/return-to-go.ts';
 
 /**
- * REINFORCE++ whitens returns over the whole batch and takes KL off the reward (k1); the paper does
- * not depend on groups. verl's `reinforce_plus_plus`, on its clipped loss, leaves KL out by default.
+ * REINFORCE++ whitens returns over the whole batch and subtracts KL from the reward (k1); the paper
+ * does not depend on groups. verl's `reinforce_plus_plus`, on its clipped loss, leaves KL out by
+ * default.
  */
 export const reinforcePlusPlus: Algorithm = composeAlgorithm({
   name: 'reinforce++',

@@ -1,4 +1,4 @@
-/** The objective of tool-augmented policy optimisation. */
+/** The objective of tool-augmented policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
@@ -6,7 +6,7 @@ import { paperGroup } from '../profiles.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
- * The second paper called TAPO (not CodeV's): DAPO's loss, where text that tools wrote has mask 0.
+ * The second paper called TAPO (not CodeV's): DAPO's loss with mask 0 on text that tools wrote.
  */
 export const tapoAugmented: Algorithm = composeAlgorithm({
   name: 'tapo-augmented',

@@ -1,4 +1,4 @@
-/** The objective of CodeV: tool-aware policy optimisation. */
+/** The objective of CodeV: tool-aware policy optimization. */
 import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { groupRelative, groupRelativeSettings } from '../group-relative.ts';
@@ -6,11 +6,11 @@ import { paperGroup, verlGroup } from '../profiles.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
- * Of the papers that call themselves TAPO this is CodeV's. The paper subtracts the group's mean and has
- * a KL term whose β it does not print; it prints the ratio against π_ref, which is the policy that
+ * Several methods are called TAPO; this is CodeV's. The paper subtracts the group's mean and has a
+ * KL term whose β it does not print; it prints the ratio against π_ref, which is the policy that
  * sampled only in the first update, and we take the policy at the start of the step, as its code
- * does. The code divides by the standard deviation, has no KL and verl's dual clip. The reward of tool
- * outputs is a reward.
+ * does. The code divides by the standard deviation, has no KL and verl's dual clip. The reward of
+ * tool outputs is a reward.
  */
 export const tapo: Algorithm = composeAlgorithm({
   name: 'tapo',

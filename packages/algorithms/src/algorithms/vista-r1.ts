@@ -6,8 +6,8 @@ import { paperGroup, verlGroup } from '../profiles.ts';
 import { clipped } from '../surrogates/clipped.ts';
 
 /**
- * VISTA-R1 trains with GRPO, every sequence weighing the same, and a KL term of 1e-3. The paper gives
- * no clip range (0.2 is verl's) and no estimate of KL.
+ * VISTA-R1 trains with GRPO, with equal weight for every sequence, and a KL term of 1e-3. The paper
+ * gives no clip range (0.2 is verl's) and no estimate of KL.
  */
 export const vistaR1: Algorithm = composeAlgorithm({
   name: 'vista-r1',

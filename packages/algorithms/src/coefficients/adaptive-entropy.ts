@@ -1,20 +1,21 @@
-/** An entropy bonus that comes in only while entropy is low. */
+/** An entropy bonus that applies only while the entropy is low. */
 
 export interface AdaptiveEntropyOptions {
-  /** Entropy to keep at least, nats. Default 0.2. */
+  /** Entropy below which the bonus applies, nats. Default 0.2. */
   readonly target?: number;
   /** Change per step. Default 0.005. */
   readonly delta?: number;
-  /** Default 0. */
+  /** Smallest coefficient. Default 0. */
   readonly min?: number;
-  /** Default 1. */
+  /** Largest coefficient. Default 1. */
   readonly max?: number;
 }
 
+/** The state of the controller of `adaptiveEntropy`; plain data, to store with a checkpoint. */
 export interface AdaptiveEntropyState {
-  /** What the controller has come to. */
+  /** c, the controller's coefficient. */
   readonly coefficient: number;
-  /** What the next step's `entropyCoefficient` is: the same, or 0 while entropy is high. */
+  /** The next step's `entropyCoefficient`: c, or 0 while the entropy is above its target. */
   readonly applied: number;
 }
 
@@ -31,7 +32,7 @@ export function adaptiveEntropyStart(coefficient = 0): AdaptiveEntropyState {
  *
  * Skywork-OR1, arXiv:2505.22312; numbers and order are TRL's (`use_adaptive_entropy`).
  *
- * @param entropy the metric `entropy` of the whole step, nats
+ * @param entropy  the metric `entropy` of the whole step, nats
  */
 export function adaptiveEntropy(
   state: AdaptiveEntropyState,

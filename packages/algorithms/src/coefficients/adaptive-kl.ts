@@ -3,7 +3,7 @@
 export interface AdaptiveKlOptions {
   /** KL to hold, nats. Default 0.1, verl's. */
   readonly target?: number;
-  /** Over how many samples the coefficient follows. Default 10,000. */
+  /** Number of samples over which the coefficient adapts. Default 10,000. */
   readonly horizon?: number;
 }
 
@@ -14,7 +14,7 @@ export interface AdaptiveKlOptions {
  *
  * Ziegler et al. 2019, arXiv:1909.08593, §2.2; verl's `AdaptiveKLController`.
  *
- * @param samples sequences since the last call
+ * @param samples  number of sequences since the last call
  */
 export function adaptiveKl(
   coefficient: number,

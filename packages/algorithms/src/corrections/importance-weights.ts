@@ -5,18 +5,21 @@ import type { FloatArray, Step } from '../algorithm.ts';
 import { LARGEST } from '../fields.ts';
 import { forEachSequence, trainedCounts, trainedIn } from '../sequences.ts';
 
+/** Options of `importanceWeights`. */
 export interface ImportanceWeightOptions {
-  /** Each token by itself, or the product over its sequence. */
+  /** A weight for each token, or the product over its sequence. */
   readonly level: 'token' | 'sequence';
-  /** `truncate`: held within the bounds; `mask`: 0 outside of them. */
+  /** Weights outside the bounds: `truncate` moves them to the bound, `mask` sets them to 0. */
   readonly mode: 'truncate' | 'mask';
+  /** Lower bound of a weight. */
   readonly low: number;
+  /** Upper bound of a weight; above `low`. */
   readonly high: number;
-  /** Log-ratios are held within ± this before exp; 0 for no bound. */
+  /** Log-ratios are clamped to ± this before exp, nats; 0 for no bound. */
   readonly maxLogRatio: number;
   /** Whether weights are divided by their mean over the step. */
   readonly isNormalised: boolean;
-  /** Added to the counts of the means: verl has 1e-8. */
+  /** Added to the counts in the means; verl has 1e-8. */
   readonly countEpsilon: number;
 }
 
@@ -67,11 +70,12 @@ export function checkWeightBounds({
 }
 
 /**
- * Weight of every token: how much likelier the trainer finds it than the engine that sampled it.
+ * Weight of every token: its probability under the trainer over that under the engine that sampled
+ * it.
  *
  *   token:  w = exp(dₜ),   dₜ = oldLogprobsₜ − rolloutLogprobsₜ;   sequence:  w = exp(Σ_u mask_u·d_u)
  *   truncate:  clip(w, low, high);   mask:  w where low ≤ w ≤ high, else 0
- *   normalised:  w / mean(w), over tokens or over sequences
+ *   normalized:  w / mean(w), over tokens or over sequences
  *
  * Truncated importance sampling, Yao et al. 2025 ("Your efficient RL framework secretly brings you
  * off-policy RL training"); masked with two bounds: IcePop, arXiv:2510.18855; both levels are in

@@ -20,11 +20,13 @@ export const rejectionNames = [
   'sequence-max-k3',
 ] as const;
 
+/** One criterion of rejection: a statistic of the divergence, and its bounds. */
 export interface RejectionOptions {
+  /** Level, reduction and estimate, for example `sequence-mean-k1`. */
   readonly statistic: (typeof rejectionNames)[number];
-  /** For k1 a ratio, sampler over trainer; 0 for 1/high. k2 and k3 have no lower bound. */
+  /** Lower bound for k1, a ratio of sampler to trainer; 0 stands for 1/high. Others have none. */
   readonly low: number;
-  /** For k1 a ratio, sampler over trainer; for k2 and k3 a divergence, nats. */
+  /** Upper bound: for k1 a ratio of sampler to trainer, for k2 and k3 a divergence in nats. */
   readonly high: number;
 }
 
@@ -65,7 +67,7 @@ export function readRejection(
   shared: { readonly low: number; readonly high: number },
 ): readonly RejectionOptions[] {
   if (rejection === 'none') {
-    // Checked here too: bounds that no criterion could have must not wait for one.
+    // Invalid bounds are an error even if no criterion uses them.
     checkBounds({ statistic: 'sequence-mean-k2', ...shared });
     return [];
   }
@@ -147,10 +149,10 @@ function checkBounds({ statistic, low, high }: RejectionOptions): void {
  *   k1 = −d, kept if ln(low) ≤ k1 ≤ ln(high);   k2 = ½d², k3 = exp(d) − d − 1, kept if ≤ high
  *   token-k: each token;   sequence-sum-k, -mean-k, -max-k: over the sequence's tokens that train
  *
- * verl's rollout rejection (`token_k1` … `seq_max_k3`); the geometric mean of the ratios, with bounds
- * such as 0.999 to 1.001, is `sequence-mean-k1`. What is rejected also leaves the denominators that
- * are counted from the new mask. Of several criteria each sees the mask from before rejection, and all
- * must hold.
+ * verl's rollout rejection (`token_k1` … `seq_max_k3`); the geometric mean of the ratios, with
+ * bounds such as 0.999 to 1.001, is `sequence-mean-k1`. Rejected tokens also leave the
+ * denominators, which are counted from the new mask. With several criteria, each sees the mask from
+ * before rejection, and all must hold.
  *
  * @returns [N]
  * @throws ConfigError if the bounds leave nothing

@@ -1,7 +1,7 @@
 /** The size of the log-ratio. */
 
 /**
- * Distance of the two log-probs; no estimate of KL, but of its order.
+ * Distance of the two log-probs: not an estimate of KL, but of its order of magnitude.
  *
  *   abs = |logprob − otherLogprob|
  *

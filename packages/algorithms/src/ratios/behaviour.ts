@@ -12,7 +12,7 @@ import { tokenRatio } from './token.ts';
  *
  *   ρₜ = exp(logprobsₜ − rolloutLogprobsₜ)
  *
- * Sutton & Barto, 2nd edition, §5.5: target over behaviour policy; verl's `bypass_mode` at level
+ * Sutton & Barto, 2nd edition, §5.5: target over behavior policy; verl's `bypass_mode` at level
  * `token`. maxLogRatio bounds the logarithm.
  *
  * @throws ConfigError if the batch has no rolloutLogprobs
@@ -27,8 +27,8 @@ export const behaviourRatio = owning(
  *
  *   ρₜ = exp(Σ_u mask_u·(logprobs_u − rolloutLogprobs_u))
  *
- * Sutton & Barto, 2nd edition, §5.5; verl's `bypass_mode` at level `sequence`. maxLogRatio bounds the
- * logarithm from above.
+ * Sutton & Barto, 2nd edition, §5.5; verl's `bypass_mode` at level `sequence`. maxLogRatio bounds
+ * the logarithm from above.
  *
  * @throws ConfigError if the batch has no rolloutLogprobs
  */

@@ -15,7 +15,7 @@ export interface DecoupledOptions {
 
 /**
  * Importance ratio to a recent (proximal) policy, which clipping keeps close, times the constant
- * ratio of that policy to the one that sampled (behaviour).
+ * ratio of that policy to the one that sampled (behavior).
  *
  *   ρₜ = exp(logprobsₜ − oldLogprobsₜ);   weightₜ = exp(oldLogprobsₜ − rolloutLogprobsₜ)
  *

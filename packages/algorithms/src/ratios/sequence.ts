@@ -5,15 +5,16 @@ import { product } from '../product.ts';
 import { forEachSequence, trainedIn } from '../sequences.ts';
 import { owning } from '../unit.ts';
 
+/** Options of a ratio per sequence. */
 export interface SequenceRatioOptions {
-  /** `mean`: per-token geometric mean of the ratios; `sum`: the sequence's own ratio. */
+  /** `mean`: the geometric mean of the tokens' ratios; `sum`: their product. Default `mean`. */
   readonly reduce?: 'mean' | 'sum';
-  /** The logarithm is held at most at this; 0 for no bound. */
+  /** Upper bound of the ratio's logarithm, nats; 0 for no bound. */
   readonly maxLogRatio?: number;
 }
 
 /**
- * Importance ratio of the sequence, normalised by its length, with its true gradient.
+ * Importance ratio of the sequence, normalized by its length, with its true gradient.
  *
  *   ρₜ = s = exp(Σ_u mask_u·(logprobs_u − oldLogprobs_u) / |y|),   |y| = Σ_u mask_u
  *   ∂L/∂logprobs_u = mask_u/|y| · s · Σₜ ∂L/∂ρₜ
@@ -32,7 +33,7 @@ function makeSequenceRatio(options: SequenceRatioOptions = {}): Ratio {
       forEachSequence(sequenceOffsets, (_, start, end) => {
         let sum = 0;
         for (let t = start; t < end; t++) {
-          // Behind the mask may be anything, NaN included.
+          // Masked entries may hold anything, even NaN.
           if (lossMask[t] === 0) continue;
           sum += (lossMask[t] as number) * ((logprobs[t] as number) - (oldLogprobs[t] as number));
         }
@@ -72,13 +73,13 @@ export const sequenceRatioSum = owning(
 );
 
 /**
- * The value of the sequence's ratio with every token's own gradient.
+ * The value of the sequence's ratio with the gradient of each token's own ratio.
  *
  *   ρₜ = sg(s)·exp(logprobsₜ − sg(logprobsₜ))
  *   ∂L/∂logprobsₜ = s · ∂L/∂ρₜ
  *
  * GSPO-token, arXiv:2507.18071, equal to GSPO where a sequence has one advantage; verl's
- * `gspo`, which holds log s at most at 10.
+ * `gspo`, which bounds log s at 10.
  */
 export const sequenceRatioStraightThrough = owning(
   { maxLogRatio: maxLogRatioField },

@@ -6,10 +6,13 @@ import { clipRange } from '../fields.ts';
 import { clip } from '../marks.ts';
 import { owning } from '../unit.ts';
 
+/** Options of `cispoSurrogate`. */
 export interface CispoOptions {
+  /** ε_low; at least 0. Ignored with `absolute`. */
   readonly clipLow: number;
+  /** ε_high, or with `absolute` the largest weight itself; at least 0. */
   readonly clipHigh: number;
-  /** `relative`: bounds 1 − clipLow and 1 + clipHigh; `absolute`: at most clipHigh, no lower one. */
+  /** `relative`: from 1 − clipLow to 1 + clipHigh. `absolute`: at most clipHigh, no lower bound. */
   readonly clipBounds: 'relative' | 'absolute';
 }
 

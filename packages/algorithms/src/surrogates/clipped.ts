@@ -7,6 +7,7 @@ import { clip } from '../marks.ts';
 import { product } from '../product.ts';
 import { owning } from '../unit.ts';
 
+/** Options of `clipped`. */
 export interface ClippedOptions {
   /** ε_low: ρ counts as at least 1 − clipLow where A < 0. */
   readonly clipLow: number;

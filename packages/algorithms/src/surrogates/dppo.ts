@@ -5,13 +5,15 @@ import { LARGEST } from '../fields.ts';
 import { clip } from '../marks.ts';
 import { owning } from '../unit.ts';
 
+/** Options of `dppoSurrogate`. */
 export interface DppoOptions {
   /** Largest divergence where A ≤ 0. */
   readonly clipLow: number;
   /** Largest divergence where A > 0. */
   readonly clipHigh: number;
-  /** The constant weight is at most this. */
+  /** Upper bound of the constant weight sg(ρ). */
   readonly ratioCap: number;
+  /** The divergence that bounds the trust region; `kl` is in nats. */
   readonly divergence: 'total-variation' | 'kl';
 }
 
@@ -19,8 +21,8 @@ export interface DppoOptions {
 const TINY = 1e-8;
 
 /**
- * Keeps a token only while it is inside a trust region, or comes back towards it; the region is
- * measured on the token's probability π against all others together.
+ * Keeps a token only while it is inside a trust region or moves back towards it. The region is
+ * measured between the token's probability π and that of all other tokens together.
  *
  *   ℓ = −A·sg(min(ρ, ratioCap))·logprob·keep
  *   total-variation:  keep = π − π_old ≤ clipHigh if A > 0, else π − π_old ≥ −clipLow
@@ -54,7 +56,7 @@ export const dppoSurrogate = owning(
     }),
     divergence: choice(['total-variation', 'kl'], {
       default: 'total-variation',
-      about: 'The divergence that the trust region is measured in.',
+      about: 'The divergence that bounds the trust region.',
     }),
   },
   makeDppo,

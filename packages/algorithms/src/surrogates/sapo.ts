@@ -1,14 +1,15 @@
-/** Fades tokens out with a smooth gate, not a clip. */
+/** Fades tokens out with a smooth gate instead of a clip. */
 import { ConfigError } from '@saccade/core';
 import { quantity } from '@saccade/core/settings';
 import type { Surrogate } from '../choices.ts';
 import { LARGEST } from '../fields.ts';
 import { owning } from '../unit.ts';
 
+/** Options of `sapoSurrogate`: temperatures of the gate, above 0. */
 export interface SapoOptions {
   /** τ where A > 0. */
   readonly temperaturePositive: number;
-  /** τ where A ≤ 0; larger closes faster. */
+  /** τ where A ≤ 0; a larger τ closes the gate faster. */
   readonly temperatureNegative: number;
 }
 

@@ -3,6 +3,7 @@ import { quantity } from '@saccade/core/settings';
 import type { Surrogate } from '../choices.ts';
 import { owning } from '../unit.ts';
 
+/** Options of `vespoSurrogate`: shape k and rate λ of the weight, by the advantage's sign. */
 export interface VespoOptions {
   /** k where A ≥ 0. */
   readonly shapePositive: number;
@@ -21,7 +22,8 @@ const rate = (about: string, value: number) =>
   quantity({ min: 1e-4, max: 1e6, default: value, unit: '1/ratio', about });
 
 /**
- * The log-probability with a Gamma-shaped weight of the sequence's ratio, constant for the gradient.
+ * The log-probability with a Gamma-shaped weight of the sequence's ratio, constant for the
+ * gradient.
  *
  *   φ(ρ) = exp(λ)·ρ^k·exp(−λ·ρ),   φ(1) = 1;   ℓ = −sg(φ(ρ))·A·logprob
  *

@@ -1,9 +1,9 @@
-/** Makes up for the trajectories that have nothing to say. */
+/** Scales advantages up to compensate for trajectories without reward. */
 import type { TokenAdvantage } from '../choices.ts';
 import { broadcastOver } from './broadcast.ts';
 
 /**
- * The group's centred reward, scaled up by the share of trajectories whose reward is not 0.
+ * The group's centered reward, scaled up by the share of trajectories whose reward is not 0.
  *
  *   Aₜ = A_sequence · S / max(|{s : R_s ≠ 0}|, 1)
  *

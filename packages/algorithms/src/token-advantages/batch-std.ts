@@ -1,4 +1,4 @@
-/** Divides by one deviation for the whole batch, not by one for each group. */
+/** Divides by one standard deviation of the whole batch instead of one per group. */
 import type { TokenAdvantage } from '../choices.ts';
 import * as fields from '../fields.ts';
 import { over, stdOf } from '../statistics.ts';
@@ -6,7 +6,7 @@ import { owning } from '../unit.ts';
 import { broadcastOver } from './broadcast.ts';
 
 /**
- * The group's centred reward over the standard deviation of all rewards of the step.
+ * The group's centered reward over the standard deviation of all rewards of the step.
  *
  *   Aₜ = A_sequence / (std(all rewards) + stdEpsilon)
  *

@@ -7,10 +7,14 @@ import { forEachSequence, membersByGroup } from '../sequences.ts';
 import { returnsToGo, rewardPlacement } from '../token-rewards.ts';
 import { owning } from '../unit.ts';
 
+/** Options of `optimalBaseline`. */
 export interface OptimalBaselineOptions {
-  /** Whether only the longest trajectory's tail goes without a baseline. Default true. */
+  /**
+   * Whether positions that only the longest trajectory of a group reaches have no baseline. Default
+   * true.
+   */
   readonly zeroTail?: boolean;
-  /** `trained` counts the tokens that train; `padded` all tokens of the sequence. */
+  /** Positions count the tokens that train (`trained`, the default), or all tokens (`padded`). */
   readonly positions?: 'trained' | 'padded';
 }
 
@@ -24,11 +28,11 @@ const TINY = 1e-8;
  *   wₜ = (1 − 2πₜ + Σ_v π(v)²)·ρₜ²;   Wₜ = Σ_{u≤t} w_u;   Bₜ = Σ_i G_i,t·W_i,t / (Σ_i W_i,t + 1e-8)
  *   Aₜ = Gₜ − Bₜ
  *
- * The optimal token baseline of verl; ρ are the weights of the correction, 1 without one. `positions`
- * is `trained` in verl's `tir_optimal_token_baseline` and `padded` in its `optimal_token_baseline`,
- * which counts tokens that do not train too. With `zeroTail` there is no baseline where only the longest
- * trajectory of a group is left: from the position on that is the second-largest number of trained
- * tokens, in both. A group of one has no baseline.
+ * The optimal token baseline of verl; ρ are the weights of the correction, 1 without one.
+ * `positions` is `trained` in verl's `tir_optimal_token_baseline`, and `padded` in its
+ * `optimal_token_baseline`, which also counts tokens that do not train. With `zeroTail` there is no
+ * baseline where only the longest trajectory of a group is left: from the position on that is the
+ * second-largest number of trained tokens, in both. A group of one has no baseline.
  *
  * @throws ConfigError if the step has no sumSquaredProbs or oldLogprobs
  */

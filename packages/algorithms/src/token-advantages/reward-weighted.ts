@@ -1,32 +1,34 @@
-/** Weighs trajectories by how reliable their reward is. */
+/** Weights trajectories by how reliable their rewards are. */
 import { choice, quantity } from '@saccade/core/settings';
 import type { TokenAdvantage } from '../choices.ts';
 import { forEachSequence } from '../sequences.ts';
 import { owning, settingsRead } from '../unit.ts';
 
+/** Options of `rewardWeighted`. */
 export interface RewardWeightOptions {
+  /** The weight as a function of the reward; the formulas are at `rewardWeighted`. */
   readonly reweight: 'power' | 'extremes' | 'best';
   /** Exponent of `power`. */
   readonly reweightPower: number;
 }
 
 /**
- * Advantages times how often a resampled batch is expected to hold their sequence.
+ * Advantages times the expected number of times that a resampled batch contains their sequence.
  *
  *   Aₜ = A′ₜ · S·v_s / Σ_i v_i,   v = weight(R) + 1e-8
  *   power: |R|^reweightPower;   extremes: 1 at the largest and smallest R, else 0;   best: 0.4 at the
  *   largest R, else 0.1
  *
- * Policy filtration, PF-PPO, arXiv:2409.06957; verl's `use_pf_ppo` (`pow`, `max_min`, `max_random`). verl
- * draws S sequences with replacement and probabilities v; here each has its expected multiplicity, so
- * there is no chance in it and every sequence stays in the denominators. The value loss is not
- * reweighted.
+ * Policy filtration, PF-PPO, arXiv:2409.06957; verl's `use_pf_ppo` (`pow`, `max_min`,
+ * `max_random`). verl draws S sequences with replacement, with probabilities v. Here each has its
+ * expected multiplicity, so nothing is random and every sequence stays in the denominators. The
+ * value loss is not reweighted.
  */
 export const rewardWeighted = owning(
   {
     reweight: choice(['power', 'extremes', 'best'], {
       default: 'power',
-      about: 'The function of the reward that trajectories are weighted with.',
+      about: 'The function of the reward that weights trajectories.',
     }),
     reweightPower: quantity({
       min: 0,
@@ -55,7 +57,7 @@ export const rewardWeighted = owning(
   ],
 );
 
-/** [S] expected multiplicities; their sum is S. */
+/** Expected multiplicities [S] of the sequences; their sum is S. */
 export function rewardWeights(
   rewards: ArrayLike<number>,
   { reweight, reweightPower }: RewardWeightOptions,

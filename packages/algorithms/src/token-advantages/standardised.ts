@@ -6,7 +6,7 @@ import { owning } from '../unit.ts';
 import { broadcastOver } from './broadcast.ts';
 
 /**
- * Advantages of the sequences, standardised over all sequences of the step.
+ * Advantages of the sequences, standardized over all sequences of the step.
  *
  *   Aₜ = (A_sequence − mean(A)) / (std(A) + stdEpsilon)
  *

@@ -127,7 +127,7 @@ export const attentionDecode: Op = {
   },
 };
 
-/** N rows, each with the keys of its own sequence and nothing shared. */
+/** N rows that share no keys. */
 function ownCacheCase(N: number, length: number, heads: Dims): OpCase {
   const spans = Int32Array.from({ length: 2 * N }, (_, i) => Math.ceil(i / 2) * length);
   const spanOffsets = Int32Array.from({ length: N + 1 }, (_, n) => n);
@@ -156,7 +156,7 @@ function slotsOf(spans: Values[string], spanOffsets: Values[string], n: number):
   return slots;
 }
 
-/** Spans of random places and lengths, now and then empty, dealt to the rows at random. */
+/** Spans of random places and lengths, some empty, assigned to the rows at random. */
 function drawSpans({ N, C, R }: Dims, random: Random): Values {
   const spans = new Int32Array(2 * R);
   for (let r = 0; r < R; r++) {
@@ -172,7 +172,10 @@ function drawSpans({ N, C, R }: Dims, random: Random): Values {
   return { spans, spanOffsets };
 }
 
-/** Some rows of the batch, shuffled, over a cache of only what they see, in other places. */
+/**
+ * Some rows of the batch, shuffled, over a cache that holds only the slots they see, in other
+ * places.
+ */
 function rowPart(inputs: Values, dims: Dims, _: unknown, random: Random): Part {
   const { N, H, G, D } = dims;
   const all = Array.from({ length: N }, (_, n) => n);

@@ -205,7 +205,7 @@ export const attention: Op = {
     flops: 4 * H * D * pairsOf(indices.segments, scalars),
     bytes: (2 * T * H * D + 2 * T * G * D) * size + 4 * H * T,
   }),
-  // Five products of the forward's two: scores again, ∂p, ∂q, ∂k and ∂v.
+  // Five products where the forward has two: scores again, ∂p, ∂q, ∂k and ∂v.
   backwardCost: ({ T, H, G, D }, { bytesPerElement: size, indices, scalars }) => ({
     flops: 10 * H * D * pairsOf(indices.segments, scalars),
     bytes: (4 * T * H * D + 4 * T * G * D) * size + 4 * H * T,
@@ -223,7 +223,7 @@ function sharedPrefixCase(P: number, R: number, group: number, heads: Dims): OpC
   };
 }
 
-/** How many pairs of a query and a key it sees a plan has, for one head. */
+/** Number of pairs of a query and a key that it sees, for one head. */
 function pairsOf(segments: Values[string], { causal, window }: Scalars): number {
   const depths: number[] = [];
   let pairs = 0;

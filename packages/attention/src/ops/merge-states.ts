@@ -3,7 +3,7 @@ import type { Random } from '@saccade/core';
 import { type Dims, FLOATS, type Op, type Part, type Values, WIDE_FLOATS } from '@saccade/ops';
 import { rowsOf } from '../path-part.ts';
 
-/** How much each side weighs in the whole, and the log-sum-exp of the whole. */
+/** The weight of each side in the whole, and the log-sum-exp of the whole. */
 function shares(a: number, b: number): { alpha: number; beta: number; lse: number } {
   const max = Math.max(a, b);
   if (max === Number.NEGATIVE_INFINITY) return { alpha: 0, beta: 0, lse: max };
@@ -102,7 +102,7 @@ export const mergeStates: Op = {
   }),
 };
 
-/** Random log-sum-exps, one of the two now and then −∞. */
+/** Random log-sum-exps; sometimes one of the two is −∞. */
 function drawSides({ T, H }: Dims, random: Random): Values {
   const aLse = Float64Array.from({ length: H * T }, () => random.normal());
   const bLse = Float64Array.from({ length: H * T }, () => random.normal());

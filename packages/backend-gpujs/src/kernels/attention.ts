@@ -1,10 +1,10 @@
 /**
  * out = softmax(scale·q·kᵀ + mask)·v over a forest of segments, in three stages.
  *
- * Scores: a thread owns one query, key and head; what a query does not see is a large negative
- * number, for there is no −∞ in a shader. Statistics: a thread owns the ln Σ exp of one query and
- * head. Weighted values: a thread owns one element of the output. A query reads keys and values it
- * sees and no others.
+ * Scores: a thread owns one query, key and head; keys that a query does not see get a large
+ * negative number, because a shader has no −∞. Statistics: a thread owns the ln Σ exp of one query
+ * and head. Weighted values: a thread owns one element of the output. A query reads keys and values
+ * it sees and no others.
  */
 import { readForest } from '../forest.ts';
 import { type GpuJsKernel, named } from '../kernel.ts';
@@ -13,7 +13,7 @@ const TOKENS_MOST = 1024;
 const HEAD_MOST = 128;
 /** Elements of an array: gpu.js computes places in float32, exact up to here. */
 const ELEMENTS_MOST = 2 ** 24;
-/** A score or lse at or below this is of nothing seen. */
+/** A score or lse at or below this stands for nothing seen. */
 const UNSEEN = '-1.0e38';
 
 const SCORES = `function (q, k, start, kvEnd, position, scale) {
@@ -50,7 +50,7 @@ const SCORES = `function (q, k, start, kvEnd, position, scale) {
   return score;
 }`;
 
-// Seen is what is not below UNSEEN, so that NaN counts as seen and shows.
+// `Seen` means not below UNSEEN, so NaN counts as seen and shows up.
 const STATISTICS = `function (scores) {
   const query = this.thread.x;
   const head = this.thread.y;

@@ -14,7 +14,7 @@ const DEPTH_MOST = 2048;
 /** Elements of an array: gpu.js computes places in float32, exact up to here. */
 const ELEMENTS_MOST = 2 ** 24;
 
-// Bounds of loops are constants: gpu.js unrolls nothing but checks them. The first entry of a thread
+// Loop bounds are constants: gpu.js unrolls nothing, but checks them. The first entry of a thread
 // is always in the vocabulary, so m never stays at its start.
 const SOURCE = `function (hidden, weight, targets, inverse) {
   const n = this.thread.y;

@@ -1,4 +1,4 @@
-/** The cold start for turned, dark and graded tables: to turn a picture back, look and read. */
+/** The cold start for turned, dark and graded tables: to turn an image back, look and read. */
 import type { SettingsOf } from '@saccade/core/settings';
 import { handOf, taskSets, turnedNeedleWith } from '@saccade/gym';
 import type { Trajectory } from '@saccade/trajectory';

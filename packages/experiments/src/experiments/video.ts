@@ -10,7 +10,7 @@ const accuracy: ExperimentCurve = {
 const visualTokens: ExperimentCurve = {
   metric: 'visual_tokens/mean',
   title: 'Visual tokens in training',
-  about: 'Tokens of pictures in the context, per trajectory.',
+  about: 'Tokens of images in the context, per trajectory.',
   unit: 'number',
 };
 

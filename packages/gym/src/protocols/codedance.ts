@@ -22,6 +22,10 @@ import {
   textPart,
 } from './markup.ts';
 
+/**
+ * Options of `codedanceWith`: where the paper and the public code differ, and the length of the
+ * prompt.
+ */
 export interface CodedanceOptions {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';
@@ -31,8 +35,8 @@ export interface CodedanceOptions {
    */
   readonly code: 'first' | 'tagged';
   /**
-   * What becomes of variables after a failure: `rollBack` goes back to the last success, as the paper
-   * has it (§6.2); `reset` forgets everything, as its code does.
+   * How variables are handled after a failure: `rollBack` restores them to the last success, as in
+   * the paper (§6.2); `reset` drops them all, as in its code.
    */
   readonly afterFailure: CodeRuntime['afterFailure'];
 }
@@ -43,6 +47,10 @@ const TOOL = 'execute_python_code';
 const tags = ['think', 'code', 'answer', 'tool_call', 'tool_response'];
 const escaped = tagEscaper(tags);
 
+/**
+ * CodeDance's protocol with the given options, under a name of its own. The units of the catalog,
+ * `codedance` and its variants, are calls of it.
+ */
 export function codedanceWith(name: string, options: CodedanceOptions): Protocol {
   return {
     name,
@@ -65,20 +73,20 @@ export function codedanceWith(name: string, options: CodedanceOptions): Protocol
   };
 }
 
-/** Prompt pictures are variables and files: `input_image`, then `input_image_1`, … */
-function pictures(task: Task): readonly (MessagePart & { kind: 'image' })[] {
+/** Prompt images are variables and files: `input_image`, then `input_image_1`, … */
+function promptImages(task: Task): readonly (MessagePart & { kind: 'image' })[] {
   return task.images.map((image, i) => {
     return { kind: 'image', ...image, name: i === 0 ? 'input_image' : `input_image_${i}` };
   });
 }
 
 function shortPrompt(task: Task): { user: readonly MessagePart[] } {
-  return { user: [...pictures(task), textPart(`\n${task.question}`)] };
+  return { user: [...promptImages(task), textPart(`\n${task.question}`)] };
 }
 
 /** Our wording, in the order of Table 10; variable and file from the code's system prompt. */
 function fullPrompt(task: Task): { system: string; user: readonly MessagePart[] } {
-  const shown = pictures(task);
+  const shown = promptImages(task);
   const names = shown.map(({ name }) => `\`${name}\` (file \`${name}.jpg\`)`).join(', ');
   const system = `You answer questions about pictures. You can write Python to inspect them; it is run for you, and variables stay from one run to the next.
 The picture is at hand as a PIL image and as a file: ${names}.`;
@@ -172,12 +180,13 @@ function observe(
 }
 
 /**
- * §6.2 and the code's `code_tool.py`: one namespace for a trajectory, the picture as variable and file.
- * The paper captures matplotlib's and PIL's pictures. The code also shows the last expression (PIL
- * images; arrays as OpenCV has them, BGR, floats in 0 to 1; all else is printed), draws figures tight at
- * 150 dpi and leaves those out with a side below 28 pixels, drops pictures of an aspect above 200 and
- * enlarges those with a side below 56 to 112. Where it prints a figure that is the last value, this one
- * shows it, and arrays that no picture can be made of are printed instead of lost.
+ * §6.2 and the code's `code_tool.py`: one namespace for a trajectory, the image as variable and
+ * file. The paper captures matplotlib's and PIL's images. The code also shows the last expression
+ * (PIL images; arrays as OpenCV has them, BGR, floats in 0 to 1; all else is printed), draws
+ * figures tight at 150 dpi and leaves those out with a side below 28 pixels, drops images of an
+ * aspect above 200 and enlarges those with a side below 56 to 112. Where it prints a figure that is
+ * the last value, this one shows it, and arrays that no image can be made of are printed instead of
+ * lost.
  */
 function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
   return {
@@ -189,7 +198,7 @@ function runtimeWith(afterFailure: CodeRuntime['afterFailure']): CodeRuntime {
       lastExpression: true,
       arrayChannels: 'BGR',
       figures: { dpi: 150, isTight: true, leastSide: 28 },
-      pictures: { mostAspect: 200, smallSides: { below: 56, enlargeTo: 112 } },
+      images: { mostAspect: 200, smallSides: { below: 56, enlargeTo: 112 } },
     }),
   };
 }

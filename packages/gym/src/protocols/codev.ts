@@ -1,5 +1,5 @@
 /**
- * CodeV (arXiv:2511.19661, §4.2 and Template 13.1): code between `<code>` tags saves pictures to
+ * CodeV (arXiv:2511.19661, §4.2 and Template 13.1): code between `<code>` tags saves images to
  * files and prints their names; what it printed and saved comes back as `<sandbox_output>`.
  */
 import { DataError } from '@saccade/core';
@@ -13,6 +13,7 @@ import type { MessagePart, ObservationPlace, Protocol } from '../protocol.ts';
 import type { Task } from '../task.ts';
 import { allBetween, fenced, joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
+/** Options of `codevWith`. */
 export interface CodevOptions {
   /** The paper (§12) keeps variables from run to run; its code starts every run anew. */
   readonly variables: 'kept' | 'fresh';
@@ -21,6 +22,10 @@ export interface CodevOptions {
 const tags = ['think', 'code', 'answer', 'sandbox_output'];
 const escaped = tagEscaper(tags);
 
+/**
+ * CodeV's protocol with the given options, under a name of its own. Code runs 10 s at most, images
+ * are saved as files, and nine tool turns are allowed.
+ */
 export function codevWith(name: string, options: CodevOptions): Protocol {
   return {
     name,
@@ -165,11 +170,11 @@ function errorText({ kind, error }: Outcome): string {
 }
 
 /**
- * §12 of the paper: the picture as a file, paths made plain, new files of the workspace returned. The
- * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show` shows,
- * five pictures at most; it drops those of an aspect above 100, enlarges those with a side below 28
- * to 28, and takes lines that are only a file's name from the output. Here a name stays if its picture
- * could not be shown, and the prompt's pictures are not shown again.
+ * §12 of the paper: the image as a file, paths made plain, new files of the workspace returned. The
+ * code (`python_interpreter.py`) returns files whose names are printed, after what `Image.show`
+ * shows, five images at most; it drops those of an aspect above 100, enlarges those with a side
+ * below 28 to 28, and takes lines that are only a file's name from the output. Here a name stays if
+ * its image could not be shown, and the prompt's images are not shown again.
  */
 function runtimeWith(keepsVariables: boolean): CodeRuntime {
   return {
@@ -184,7 +189,7 @@ function runtimeWith(keepsVariables: boolean): CodeRuntime {
       printedFiles: true,
       hidesNames: true,
       exceptFiles: names.map(fileOf),
-      pictures: { most: 5, mostAspect: 100, smallSides: { below: 28, enlargeTo: 28 } },
+      images: { most: 5, mostAspect: 100, smallSides: { below: 28, enlargeTo: 28 } },
     }),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * CodeVision (arXiv:2512.03746, §3.1): one tool that takes code, called in Hermes' form. Every call
- * starts anew on a picture that is named by its index; its result is the next picture.
+ * starts anew on an image that is named by its index; its result is the next image.
  */
 import { DataError } from '@saccade/core';
 import { choice } from '@saccade/core/settings';
@@ -17,12 +17,12 @@ import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 const tags = ['think', 'answer', 'tool_call', 'tool_calls', 'tool_response', 'tools'];
 const escaped = tagEscaper(tags);
 
-function pictures(task: Task): readonly MessagePart[] {
+function promptImages(task: Task): readonly MessagePart[] {
   return task.images.map((image, i) => ({ kind: 'image', ...image, name: `image_${i}` }));
 }
 
 function shortPrompt(task: Task): { user: readonly MessagePart[] } {
-  return { user: [...pictures(task), textPart(`\n${task.question}`)] };
+  return { user: [...promptImages(task), textPart(`\n${task.question}`)] };
 }
 
 /** Our wording, in the order of the code's system prompt; tools as Qwen's template shows them. */
@@ -46,7 +46,7 @@ A call is a JSON object with the function's name and its arguments:
 <tool_call>
 {"name": "${name}", "arguments": {"code": "...", "description": "...", "image_index": 0}}
 </tool_call>`;
-  return { system, user: [...pictures(task), textPart(task.question)] };
+  return { system, user: [...promptImages(task), textPart(task.question)] };
 }
 
 /** The first call that can be read; without one, the last answer. */
@@ -89,7 +89,7 @@ function call(description: string, made: string, place: StepPlace): Action {
 const reminder =
   'Go on in the same form: <think></think>, then <tool_call></tool_call> or <answer></answer>.';
 
-/** The picture first, then what it is. */
+/** The image first, then what it is. */
 function observe(outcome: Outcome, { imageIndex }: ObservationPlace): readonly MessagePart[] {
   const parts: MessagePart[] = [textPart('<tool_response>\n')];
   const { images, error, kind } = outcome;
@@ -116,7 +116,7 @@ const published: Protocol = {
   budgets: { toolTurns: 11, images: Number.POSITIVE_INFINITY },
   runsBeyondBudget: false,
   tools: [codeImageTool],
-  // Its tool gives pictures alone: what code prints is lost.
+  // Its tool gives images alone: what code prints is lost.
   showsOutput: false,
   prompt: fullPrompt,
   parse,
@@ -126,6 +126,10 @@ const published: Protocol = {
   endsOn: () => undefined,
 };
 
+/**
+ * CodeVision's protocol as a unit for the slot `protocol`. Each call runs on one image, chosen by
+ * `image_index`, in a session of its own; its result becomes the next image.
+ */
 export const codevision = defineProtocol({
   name: 'codevision',
   description: 'CodeVision: one tool that takes code; its result is the next image.',

@@ -33,7 +33,7 @@ const crop: CapturedImage = {
   origin: { image: 'image_clue_0', map: [1, 0, 10, 0, 1, 20] },
 };
 
-/** The message as one string; pictures as [name]. */
+/** The message as one string; images as [name]. */
 function flat(parts: readonly MessagePart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : `[${part.name}]`)).join('');
 }
@@ -68,13 +68,13 @@ describe('pyvision-image', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  it('gives the short prompt the picture and the question alone', () => {
+  it('gives the short prompt the image and the question alone', () => {
     expect(flat(pyvisionImageShort.prompt(task).user)).toBe(
       '<image_clue_0>[image_clue_0]</image_clue_0>\nWhat is on the sign?',
     );
   });
 
-  it('writes observations to the letter, and numbers pictures on', () => {
+  it('writes observations to the letter, and numbers images on', () => {
     const outcome = { ...ran, stdout: '  42\n', images: [crop, { ...crop, width: 9 }] };
     const parts = pyvisionImage.observe(outcome, { imageIndex: 3, callsLeft: 1 });
     expect(flat(parts)).toBe(
@@ -114,7 +114,7 @@ describe('pyvision-image', () => {
     },
   );
 
-  it('ends after code that gave nothing, not after text or a picture', () => {
+  it('ends after code that gave nothing, not after text or an image', () => {
     expect(pyvisionImage.endsOn(ran)).toBe('toolError');
     expect(pyvisionImage.endsOn({ ...ran, stdout: ' \n' })).toBe('toolError');
     expect(pyvisionImage.endsOn({ ...ran, stdout: '0' })).toBeUndefined();

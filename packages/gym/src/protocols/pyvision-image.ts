@@ -1,6 +1,6 @@
 /**
- * PyVision-RL on pictures (arXiv:2602.20739, §3.1): the model writes Python between `<code>` tags,
- * reads `<interpreter>` output with pictures, and answers `<answer>\boxed{…}</answer>`.
+ * PyVision-RL on images (arXiv:2602.20739, §3.1): the model writes Python between `<code>` tags,
+ * reads `<interpreter>` output with images, and answers `<answer>\boxed{…}</answer>`.
  */
 import { defineProtocol } from '../define-protocol.ts';
 import type { MessagePart, Protocol } from '../protocol.ts';
@@ -16,6 +16,7 @@ import {
   writePyvision,
 } from './pyvision.ts';
 
+/** Options of `pyvisionImageWith`. */
 export interface PyvisionImageOptions {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';
@@ -39,13 +40,17 @@ export const pyvisionImageShort = defineProtocol({
   create: ({ onError }) => pyvisionImageWith('pyvision-image-short', { prompt: 'short', onError }),
 });
 
+/**
+ * PyVision-RL's image protocol with the given options, under a name of its own: four tool turns in
+ * training, 30 in evaluation, 31 images at most.
+ */
 export function pyvisionImageWith(name: string, options: PyvisionImageOptions): Protocol {
   return {
     name,
     paper: 'PyVision-RL, arXiv:2602.20739, §3.1, Fig. 8',
     stop: ['</code>'],
     tags: pyvisionTags,
-    // Four turns in training (§4.2) and 30 in evaluation (§4); its code ends at 32 pictures.
+    // Four turns in training (§4.2) and 30 in evaluation (§4); its code ends at 32 images.
     budgets: { toolTurns: 4, images: 31 },
     evaluationBudgets: { toolTurns: 30, images: 31 },
     // The public code stops an execution after 30 seconds.
@@ -60,13 +65,13 @@ export function pyvisionImageWith(name: string, options: PyvisionImageOptions): 
   };
 }
 
-/** Pictures as `<image_clue_k>` picture `</image_clue_k>`. */
-function pictures(task: Task): readonly MessagePart[] {
+/** Images as `<image_clue_k>` image `</image_clue_k>`. */
+function promptImages(task: Task): readonly MessagePart[] {
   return task.images.flatMap((image) => clue(image.name, { kind: 'image', ...image }));
 }
 
 function shortPrompt(task: Task): readonly MessagePart[] {
-  return [...pictures(task), { kind: 'text', text: `\n${task.question}` }];
+  return [...promptImages(task), { kind: 'text', text: `\n${task.question}` }];
 }
 
 /** Our wording, in the order of the published template: persistence, tool, format, sizes, question. */
@@ -101,5 +106,5 @@ ${sizes}
 
 Question: ${task.question}
 `;
-  return [{ kind: 'text', text }, ...pictures(task)];
+  return [{ kind: 'text', text }, ...promptImages(task)];
 }

@@ -16,6 +16,7 @@ import {
   writePyvision,
 } from './pyvision.ts';
 
+/** Options of `pyvisionVideoWith`. */
 export interface PyvisionVideoOptions {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';
@@ -40,7 +41,7 @@ export const pyvisionVideoShort = defineProtocol({
 });
 
 /**
- * A task's pictures, if it has some, are frames given from the start (the template's variant with a
+ * A task's images, if it has some, are frames given from the start (the template's variant with a
  * hint); new ones are numbered on from there, from 0 without.
  */
 export function pyvisionVideoWith(name: string, options: PyvisionVideoOptions): Protocol {
@@ -49,7 +50,7 @@ export function pyvisionVideoWith(name: string, options: PyvisionVideoOptions): 
     paper: 'PyVision-RL, arXiv:2602.20739, §3.1, Fig. 9',
     stop: ['</code>'],
     tags: pyvisionTags,
-    // As on pictures: 4 turns in training (§4.2), 30 in evaluation (§4), 32 pictures in the code.
+    // As on images: 4 turns in training (§4.2), 30 in evaluation (§4), 32 images in the code.
     budgets: { toolTurns: 4, images: 31 },
     evaluationBudgets: { toolTurns: 30, images: 31 },
     // The public code stops an execution after 30 seconds.

@@ -1,4 +1,4 @@
-/** What PyVision-RL on pictures and on videos have in common: parsing, observations, failures. */
+/** What PyVision-RL on images and on videos have in common: parsing, observations, failures. */
 import { DataError } from '@saccade/core';
 import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
@@ -24,7 +24,7 @@ export const pyvisionTags: readonly string[] = [
 
 const escaped = tagEscaper(pyvisionTags);
 
-/** A picture between tags of its name. */
+/** An image between tags of its name. */
 export function clue(name: string, image: MessagePart): readonly MessagePart[] {
   return [{ kind: 'text', text: `<${name}>` }, image, { kind: 'text', text: `</${name}>` }];
 }

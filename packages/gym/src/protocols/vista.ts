@@ -22,6 +22,7 @@ import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, isJsonObject, readJsonObject } from './calls.ts';
 import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
+/** Options of `vistaWith`. */
 export interface VistaOptions {
   /** What the model may call. */
   readonly tools: readonly Tool[];
@@ -37,6 +38,10 @@ const escapeTags = tagEscaper(tags);
 /** Tools answer in a fence, as in the paper's Table 4: a fence in what they print is made harmless. */
 const escaped = (text: string): string => escapeTags(text).replaceAll('```', "'''");
 
+/**
+ * VISTA-R1's protocol over any list of tools, under a name of its own. Each tool gets the extra
+ * argument `task`, as in the paper; three tool turns are allowed.
+ */
 export function vistaWith(name: string, options: VistaOptions): Protocol {
   const tools = options.tools.map(takingTask);
   return {

@@ -66,7 +66,7 @@ print(json.dumps([hashlib.sha1(frame.tobytes()).hexdigest()[:12] for frame in fi
   it('has strips that are drawn as Pillow shrinks them', async () => {
     for (const index of [1, 2]) {
       const clip = drawCardClip('train', index);
-      const frames = Array.from({ length: 16 }, (_, i) => clip.picture(6 * i));
+      const frames = Array.from({ length: 16 }, (_, i) => clip.image(6 * i));
       const code = `import hashlib
 strip = Image.fromarray(np.hstack(film[::6])).reduce(4).resize((448, 28), 0)
 print(hashlib.sha1(strip.tobytes()).hexdigest()[:12])`;

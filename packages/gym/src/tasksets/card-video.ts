@@ -15,7 +15,7 @@ import { defineTaskSet } from '../define-task-set.ts';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split, Task, TaskSet } from '../task.ts';
 import { uniformFrames } from '../uniform-frames.ts';
-import { type Box, drawLook, drawTable, MAX_TEXTURE, type Picture } from './draw-needle.ts';
+import { type Box, drawLook, drawTable, MAX_TEXTURE, type PixelImage } from './draw-needle.ts';
 import { encodeImage, taskId } from './needle.ts';
 
 const settings = z.strictObject({
@@ -83,8 +83,16 @@ const TASKS = 1_000_000;
 /** Of the times and places one in this many is held out. */
 const HELD_OUT_ONE_IN = 8;
 
+/**
+ * The question of every task of `card-video`. A tokenizer of a small policy is trained on it, so
+ * another wording is another policy.
+ */
 export const cardVideoQuestion = 'Which digit is on the card?';
 
+/**
+ * The default clip: 96 frames (12 s at 8 frames per second), 12 with the card, 3 of them with its
+ * digit.
+ */
 export const defaultCardVideo: CardVideoOptions = settings.parse({});
 
 export const cardVideo = defineTaskSet({
@@ -133,7 +141,7 @@ export interface CardClip {
   readonly facts: CardVideoFacts;
   readonly answer: string;
   /** Frame i; frames that are alike are the same image. */
-  picture(index: number): Picture;
+  image(index: number): PixelImage;
   /** Its PNG bytes; frames that are alike are the same array. */
   frame(index: number): Promise<Uint8Array>;
 }
@@ -152,9 +160,9 @@ export function drawCardClip(
   const blank = new Uint8Array(DIGIT_SIZE * DIGIT_SIZE);
   const back = drawLook(blank, options.texture, random);
   const face = drawLook(digits.pixels(digit), options.texture, random);
-  const drawn = new Map<string, Picture>();
-  const encoded = new Map<Picture, Promise<Uint8Array>>();
-  const picture = (i: number): Picture => {
+  const drawn = new Map<string, PixelImage>();
+  const encoded = new Map<PixelImage, Promise<Uint8Array>>();
+  const image = (i: number): PixelImage => {
     const hour = Math.floor((i * HOURS) / options.frameCount);
     const side = isWithin(i, facts.digit) ? face : isWithin(i, facts.card) ? back : undefined;
     const key = `${hour}/${side === undefined ? 'none' : side === face ? 'face' : 'back'}`;
@@ -169,9 +177,9 @@ export function drawCardClip(
   return {
     facts,
     answer: String(digits.label(digit)),
-    picture,
+    image,
     frame(i) {
-      const frame = picture(i);
+      const frame = image(i);
       const png = encoded.get(frame) ?? encodeImage(frame);
       encoded.set(frame, png);
       return png;
@@ -180,7 +188,7 @@ export function drawCardClip(
 }
 
 /** A card's face on a table, somewhere and at some time: for captions. */
-export function drawCardFrame(ink: Uint8Array, random: Random): Picture {
+export function drawCardFrame(ink: Uint8Array, random: Random): PixelImage {
   const { texture } = defaultCardVideo;
   const table = drawTable(CARD_VIDEO_SIZE, texture, random, false);
   const lit = light(table, random.integer(HOURS));
@@ -192,7 +200,7 @@ export function drawCardFrame(ink: Uint8Array, random: Random): Picture {
  *
  * The same pixels as Pillow's `reduce(4)` and a nearest-neighbor `resize` give.
  */
-export function drawFilmStrip(frames: readonly Picture[]): Picture {
+export function drawFilmStrip(frames: readonly PixelImage[]): PixelImage {
   const side = CARD_VIDEO_SIZE / SHRINK;
   const [width, height] = [2 * side * frames.length, 2 * side];
   const pixels = new Uint8Array(width * height * 3);
@@ -218,7 +226,7 @@ export function drawFilmStrip(frames: readonly Picture[]): Picture {
 
 const SHRINK = 4;
 
-function meanOf({ pixels, width }: Picture, left: number, top: number, colour: number): number {
+function meanOf({ pixels, width }: PixelImage, left: number, top: number, colour: number): number {
   let sum = 0;
   for (let y = top; y < top + SHRINK; y++) {
     for (let x = left; x < left + SHRINK; x++)
@@ -231,7 +239,7 @@ function meanOf({ pixels, width }: Picture, left: number, top: number, colour: n
 const HOURS = 16;
 const STEP = 50;
 
-function light({ pixels, ...size }: Picture, hour: number): Picture {
+function light({ pixels, ...size }: PixelImage, hour: number): PixelImage {
   const lit = pixels.slice();
   const [red, green] = [STEP * (hour % 4), STEP * Math.floor(hour / 4)];
   for (let at = 0; at < lit.length; at += 3) {
@@ -269,7 +277,7 @@ function isWithin(frame: number, [first, end]: readonly [number, number]): boole
   return first <= frame && frame < end;
 }
 
-function lay(table: Picture, card: Picture, [left, top]: Box): Picture {
+function lay(table: PixelImage, card: PixelImage, [left, top]: Box): PixelImage {
   const pixels = table.pixels.slice();
   for (let y = 0; y < card.height; y++) {
     const row = card.pixels.subarray(y * card.width * 3, (y + 1) * card.width * 3);

@@ -21,7 +21,7 @@ export const MAX_TEXTURE = 15;
 const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
 
 /** Interleaved RGB. */
-export interface Picture {
+export interface PixelImage {
   readonly width: number;
   readonly height: number;
   readonly pixels: Uint8Array;
@@ -53,18 +53,18 @@ export function drawDecoy(digits: Digits, random: Random): Uint8Array {
 }
 
 /** The middle of a card alone, as a look at it shows it. */
-export function drawLook(ink: Uint8Array, texture: number, random: Random): Picture {
+export function drawLook(ink: Uint8Array, texture: number, random: Random): PixelImage {
   const [width, height] = [DIGIT_SIZE, DIGIT_SIZE];
-  const picture = { width, height, pixels: new Uint8Array(width * height * 3) };
-  drawCard(picture, [0, 0, width, height], 0, ink, texture, random);
-  return picture;
+  const image = { width, height, pixels: new Uint8Array(width * height * 3) };
+  drawCard(image, [0, 0, width, height], 0, ink, texture, random);
+  return image;
 }
 
 /**
  * Prints a digit over a cell of the table: plain ink, as large as the cell, so that the overview, in
  * which a cell becomes a digit's size, shows it.
  */
-export function printLarge({ pixels, width }: Picture, cell: Box, ink: Uint8Array): void {
+export function printLarge({ pixels, width }: PixelImage, cell: Box, ink: Uint8Array): void {
   const [left, top, right, bottom] = cell;
   const scale = (right - left) / DIGIT_SIZE;
   const [red, green, blue] = PAPER;
@@ -81,15 +81,20 @@ export function printLarge({ pixels, width }: Picture, cell: Box, ink: Uint8Arra
 }
 
 /** A large print alone, at the size the overview gives it. */
-export function drawPrint(ink: Uint8Array): Picture {
+export function drawPrint(ink: Uint8Array): PixelImage {
   const [width, height] = [DIGIT_SIZE, DIGIT_SIZE];
-  const picture = { width, height, pixels: new Uint8Array(width * height * 3) };
-  printLarge(picture, [0, 0, width, height], ink);
-  return picture;
+  const image = { width, height, pixels: new Uint8Array(width * height * 3) };
+  printLarge(image, [0, 0, width, height], ink);
+  return image;
 }
 
 /** The table without cards: colored light unless it is dark, a block texture, a few scratches. */
-export function drawTable(size: number, texture: number, random: Random, isLit: boolean): Picture {
+export function drawTable(
+  size: number,
+  texture: number,
+  random: Random,
+  isLit: boolean,
+): PixelImage {
   const wash = isLit ? WASH : 0;
   const pixels = new Uint8Array(size * size * 3);
   for (let top = 0; top < size; top += BLOCK) {
@@ -111,14 +116,14 @@ export function drawTable(size: number, texture: number, random: Random, isLit: 
       pixels.copyWithin(y * size * 3, start, start + size * 3);
     }
   }
-  const picture = { width: size, height: size, pixels };
-  for (let scratch = 0; scratch < 6; scratch++) drawScratch(picture, random);
-  return picture;
+  const image = { width: size, height: size, pixels };
+  for (let scratch = 0; scratch < 6; scratch++) drawScratch(image, random);
+  return image;
 }
 
 /** Puts a card onto a table, its ink into the box in its middle. */
 export function putCard(
-  table: Picture,
+  table: PixelImage,
   box: Box,
   ink: Uint8Array,
   texture: number,
@@ -128,7 +133,7 @@ export function putCard(
 }
 
 function drawCard(
-  { pixels, width }: Picture,
+  { pixels, width }: PixelImage,
   [left, top, right, bottom]: Box,
   margin: number,
   ink: Uint8Array,
@@ -160,7 +165,7 @@ function drawCard(
 }
 
 /** A thin faint line across the table. */
-function drawScratch({ pixels, width, height }: Picture, random: Random): void {
+function drawScratch({ pixels, width, height }: PixelImage, random: Random): void {
   const [x0, x1] = [random.integer(width), random.integer(width)];
   const brightness = 8 + random.integer(16);
   for (let y = 0; y < height; y++) {

@@ -110,15 +110,15 @@ describe('needle', () => {
     expect(layouts('heldOut').filter((layout) => seen.has(layout))).toEqual([]);
   });
 
-  it('has other pictures in the splits, under other seeds and indices', async () => {
+  it('has other images in the splits, under other seeds and indices', async () => {
     const tasks = await Promise.all([
       needle.task('train', 7),
       needle.task('heldOut', 7),
       needle.task('train', 8),
       needleWith({ seed: 1 }).task('train', 7),
     ]);
-    const pictures = tasks.map(({ images }) => Buffer.from(images[0]?.png ?? []).toString('hex'));
-    expect(new Set(pictures).size).toBe(tasks.length);
+    const encoded = tasks.map(({ images }) => Buffer.from(images[0]?.png ?? []).toString('hex'));
+    expect(new Set(encoded).size).toBe(tasks.length);
   });
 
   it('asks for every digit', async () => {

@@ -19,7 +19,7 @@ import {
   drawDecoy,
   drawTable,
   MAX_TEXTURE,
-  type Picture,
+  type PixelImage,
   putCard,
 } from './draw-needle.ts';
 
@@ -66,8 +66,13 @@ export const needleSettings = z.strictObject({
   }),
 });
 
+/** Settings of the tables of `needle`; lengths in pixels of the original image. */
 export type NeedleOptions = SettingsOf<typeof needleSettings>;
 
+/**
+ * The question of every task of `needle` and its variants. A tokenizer of a small policy is
+ * trained on it, so another wording is another policy.
+ */
 export const needleQuestion = 'Which digit is hidden in the picture?';
 
 /** Facts of a task, in its metadata. */
@@ -82,8 +87,14 @@ export interface NeedleFacts {
 
 const TASKS = 1_000_000;
 
+/** The default table: 4 × 4 cells of 112 pixels, one or two cards. */
 export const defaultNeedle: NeedleOptions = needleSettings.parse({});
 
+/**
+ * The task set of the main recipe: find the card with a digit on a large table, and read it. The
+ * model's overview is too coarse for that, so it has to crop. A million tasks per split;
+ * `metadata` holds `NeedleFacts`.
+ */
 export const needle = defineTaskSet({
   name: 'needle',
   description:
@@ -145,7 +156,7 @@ function layOut({ seed, cells, pitch, cards }: NeedleOptions, split: Split, inde
 
 /** The table of a task with its cards, before anything else is done to it. */
 export interface NeedleTable {
-  readonly picture: Picture;
+  readonly image: PixelImage;
   readonly facts: NeedleFacts;
   /** [28·28] ink of the digit. */
   readonly ink: Uint8Array;
@@ -158,22 +169,22 @@ export function drawNeedle(options: NeedleOptions, split: Split, index: number):
   const random = randomAt(options.seed, 'needle', split, index);
   const digits = mnist(split);
   const { texture } = options;
-  const picture = drawTable(options.cells * options.pitch, texture, random, options.isLit);
+  const image = drawTable(options.cells * options.pitch, texture, random, options.isLit);
   const ink = digits.pixels(digit);
-  putCard(picture, facts.box, ink, texture, random);
-  for (const box of facts.decoys) putCard(picture, box, drawDecoy(digits, random), texture, random);
-  return { picture, facts, ink, answer: String(digits.label(digit)) };
+  putCard(image, facts.box, ink, texture, random);
+  for (const box of facts.decoys) putCard(image, box, drawDecoy(digits, random), texture, random);
+  return { image, facts, ink, answer: String(digits.label(digit)) };
 }
 
 /** The task that asks about an image. */
 export async function needleTask(
   id: string,
-  picture: Picture,
+  image: PixelImage,
   answer: string,
   metadata: Task['metadata'],
 ): Promise<Task> {
-  const { width, height } = picture;
-  const png = await encodeImage(picture);
+  const { width, height } = image;
+  const png = await encodeImage(image);
   return {
     id,
     question: needleQuestion,
@@ -184,8 +195,8 @@ export async function needleTask(
 }
 
 async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
-  const { picture, facts, answer } = drawNeedle(options, split, index);
-  return needleTask(taskId('needle', split, index), picture, answer, { ...facts });
+  const { image, facts, answer } = drawNeedle(options, split, index);
+  return needleTask(taskId('needle', split, index), image, answer, { ...facts });
 }
 
 export function taskId(taskSet: string, split: Split, index: number): string {
@@ -199,7 +210,7 @@ export function taskId(taskSet: string, split: Split, index: number): string {
 const SMALL_PIXELS = 64 * 64;
 
 /** PNG bytes; fast rather than small. */
-export async function encodeImage({ pixels, width, height }: Picture): Promise<Uint8Array> {
+export async function encodeImage({ pixels, width, height }: PixelImage): Promise<Uint8Array> {
   if (width * height <= SMALL_PIXELS) {
     return encode({ data: pixels, width, height, channels: 3 }, { zlib: { level: 1 } });
   }

@@ -1,5 +1,5 @@
 /** Quarter turns and flips of square images: what makes one stand upright again, and the maps. */
-import type { Box, Picture } from './draw-needle.ts';
+import type { Box, PixelImage } from './draw-needle.ts';
 
 /** Named as the tool that undoes them: turns count counter-clockwise, as Pillow's do. */
 export type TurnTool =
@@ -9,6 +9,7 @@ export type TurnTool =
   | 'flip_horizontal'
   | 'flip_vertical';
 
+/** Every `TurnTool`, quarter turns first. */
 export const turnTools: readonly TurnTool[] = [
   'rotate_90',
   'rotate_180',
@@ -64,7 +65,7 @@ export function turnBox(tool: TurnTool | undefined, S: number, box: Box): Box {
 }
 
 /** The square image after a tool. */
-export function turnPicture(tool: TurnTool | undefined, { width, pixels }: Picture): Picture {
+export function turnImage(tool: TurnTool | undefined, { width, pixels }: PixelImage): PixelImage {
   const [a, b, c, d, e, f] = turnMap(tool, width);
   const turned = new Uint8Array(pixels.length);
   for (let y = 0; y < width; y++) {

@@ -13,12 +13,12 @@ const factsOf = ({ metadata }: Task) => metadata as unknown as TurnedNeedleFacts
 const pngOf = ({ images }: Task) => images[0]?.png ?? new Uint8Array();
 
 /** What each tool does, by sharp: it turns clockwise, `flip` is upside down, `flop` left to right. */
-const bySharp: Readonly<Record<TurnTool, (picture: Sharp) => Sharp>> = {
-  rotate_90: (picture) => picture.rotate(270),
-  rotate_180: (picture) => picture.rotate(180),
-  rotate_270: (picture) => picture.rotate(90),
-  flip_horizontal: (picture) => picture.flop(),
-  flip_vertical: (picture) => picture.flip(),
+const bySharp: Readonly<Record<TurnTool, (image: Sharp) => Sharp>> = {
+  rotate_90: (image) => image.rotate(270),
+  rotate_180: (image) => image.rotate(180),
+  rotate_270: (image) => image.rotate(90),
+  flip_horizontal: (image) => image.flop(),
+  flip_vertical: (image) => image.flip(),
 };
 
 async function tasksOf(count: number, taskSet: TaskSet = turnedNeedle): Promise<readonly Task[]> {

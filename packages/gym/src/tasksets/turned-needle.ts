@@ -21,14 +21,7 @@ import {
   needleTask,
   taskId,
 } from './needle.ts';
-import {
-  inverseTurn,
-  type TurnMap,
-  type TurnTool,
-  turnMap,
-  turnPicture,
-  turnTools,
-} from './turn.ts';
+import { inverseTurn, type TurnMap, type TurnTool, turnImage, turnMap, turnTools } from './turn.ts';
 
 const TASKS = 1_000_000;
 
@@ -64,6 +57,7 @@ export function turnedNeedleSettings(defaults: {
 
 export type TurnedNeedleSettings = SettingsOf<ReturnType<typeof turnedNeedleSettings>>;
 
+/** Settings of a set of turned tables, with the name of the set. */
 export interface TurnedNeedleOptions extends TurnedNeedleSettings {
   /** Name of the task set; part of its tasks' ids and random addresses. */
   readonly name: string;
@@ -119,14 +113,14 @@ export function turnedNeedleWith(options: Partial<TurnedNeedleSettings> = {}): T
 }
 
 async function makeTask(options: TurnedNeedleOptions, split: Split, index: number): Promise<Task> {
-  const { picture, facts, ink, answer } = drawNeedle(options, split, index);
+  const { image, facts, ink, answer } = drawNeedle(options, split, index);
   const random = randomAt(options.seed, options.name, split, index);
   const isTurned = random.uniform() < options.turnedShare;
   const turn = isTurned ? random.pick(turnTools) : undefined;
   const isEasy = !isTurned && random.uniform() < options.easyShare;
   const print = isEasy ? random.pick(emptyCells(options, facts)) : undefined;
-  if (print !== undefined) printLarge(picture, print, ink);
-  const given = turn === undefined ? picture : turnPicture(inverseTurn(turn), picture);
+  if (print !== undefined) printLarge(image, print, ink);
+  const given = turn === undefined ? image : turnImage(inverseTurn(turn), image);
   const look = isEasy ? [] : ['crop'];
   const metadata: TurnedNeedleFacts = {
     ...facts,
@@ -134,7 +128,7 @@ async function makeTask(options: TurnedNeedleOptions, split: Split, index: numbe
     requiredTools: turn === undefined ? look : [turn, ...look],
     needsSearch: !isEasy,
     isLit: options.isLit,
-    toCanonical: turnMap(turn, picture.width),
+    toCanonical: turnMap(turn, image.width),
     ...(turn !== undefined && { turn }),
     ...(print !== undefined && { print }),
   };

@@ -1,4 +1,4 @@
-/** Who may use a service: the name it is asked by, the page that asks, and the token. */
+/** Access to a service: the host name in a request, the page that sends it, and the token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -6,21 +6,22 @@ import { hostname } from 'node:os';
 import { ConfigError } from '@saccade/core';
 import type { RefusalOptions } from './refusal.ts';
 
+/** Who may use a service. Without a token it must listen on the loopback, unless `allowsAnyone`. */
 export interface AccessOptions {
   /** The address that the service listens on. */
   readonly host: string;
-  /** What callers must send as bearer token; needed unless the host is this machine's loopback. */
+  /** Bearer token that callers must send. Required unless the host is the loopback. */
   readonly token?: string;
   /** Lets a service without a token listen beyond the loopback. Default false. */
   readonly allowsAnyone?: boolean;
-  /** More names by which the service is asked, e.g. of a proxy; without ports. */
+  /** More host names under which the service is reached, for example a proxy's; without ports. */
   readonly allowedHosts?: readonly string[];
 }
 
 export interface Access {
-  /** Whether the request has the token, or none is needed. */
+  /** Whether the request has the token, or none is required. */
   isTrusted(request: IncomingMessage): boolean;
-  /** What is wrong with the name and page, whatever is asked. */
+  /** The refusal of a request because of its method, host or page, if any. */
   refuse(request: IncomingMessage): RefusalOptions | undefined;
 }
 
@@ -34,7 +35,7 @@ export const missingToken: RefusalOptions = {
   rule: 'token',
 };
 
-/** @throws ConfigError for a service that everybody on the network could use by mistake */
+/** @throws ConfigError if the service would be open to the network by mistake */
 export function openAccess(options: AccessOptions): Access {
   const { host, token, allowsAnyone = false } = options;
   if (token === '') throw new ConfigError('token', 'The token is empty. Choose a long random one.');
@@ -47,7 +48,7 @@ export function openAccess(options: AccessOptions): Access {
   const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
   const allowed = allowedNames(options);
   return {
-    // Digests have one length, so that the time of the comparison tells nothing.
+    // Digests have equal lengths, so the time of the comparison reveals nothing.
     isTrusted: ({ headers }) =>
       expected === undefined || timingSafeEqual(digest(headers.authorization ?? ''), expected),
     refuse: (request) =>
@@ -57,6 +58,7 @@ export function openAccess(options: AccessOptions): Access {
   };
 }
 
+/** Whether a host is this machine's loopback: `localhost`, `::1`, or an address in 127.0.0.0/8. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase();
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
@@ -65,8 +67,8 @@ export function isLoopback(host: string): boolean {
 type AllowedName = (name: string) => boolean;
 
 /**
- * A page can have its own name point to this machine (DNS rebinding); it cannot choose the name
- * that its requests carry. So requests must carry one that the service is known by.
+ * A page can point its own host name to this machine (DNS rebinding), but cannot choose the host
+ * name in its requests. So a request must carry a name under which the service is known.
  */
 function allowedNames({ host, allowedHosts = [] }: AccessOptions): AllowedName {
   const own = new Set([...allowedHosts, host].map((name) => name.toLowerCase()));
@@ -76,7 +78,7 @@ function allowedNames({ host, allowedHosts = [] }: AccessOptions): AllowedName {
   return (name) => {
     if (own.has(name)) return true;
     if (takesLoopback && isLoopback(name)) return true;
-    // An address is no name: nobody can point it elsewhere.
+    // An address is not a name, so nobody can point it elsewhere.
     return isWildcard && isIP(name) !== 0;
   };
 }
@@ -91,7 +93,7 @@ function refuseHost(request: IncomingMessage, isAllowed: AllowedName): RefusalOp
   const { headers, rawHeaders, url = '' } = request;
   const count = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name)).length;
   const names = [nameOf(headers.host ?? '')];
-  // In `GET http://name/path` the target has a name of its own.
+  // In `GET http://name/path` the target has its own name.
   if (!url.startsWith('/') && url !== '*') names.push(nameInTarget(url));
   if (count === 1 && names.every((name) => name !== undefined && isAllowed(name))) return undefined;
   const said = (headers.host ?? 'no host').slice(0, 100);
@@ -104,7 +106,7 @@ function refuseHost(request: IncomingMessage, isAllowed: AllowedName): RefusalOp
   };
 }
 
-/** `name:80`, `[::1]:80` or `name` without the port, in small letters; undefined for anything else. */
+/** `name:80`, `[::1]:80` or `name` without the port, in lower case; undefined for anything else. */
 function nameOf(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header.slice(0, 300));
   return (match?.[1] ?? match?.[2])?.toLowerCase();

@@ -3,12 +3,13 @@ import { ConfigError } from '@saccade/core';
 import { JsonError, parseJson } from '../json.ts';
 import { badRequest, Refusal } from './refusal.ts';
 
+/** Limits of request bodies. A body beyond them is refused while it arrives, with a 4xx or 503. */
 export interface BodyLimits {
-  /** Largest body. Default 32 MiB. */
+  /** Largest body, in bytes. Default 32 MiB. */
   readonly maxBytes?: number;
-  /** Bytes of all bodies that are being received at a time. Default twice `maxBytes`. */
+  /** Most bytes of all bodies being received at once. Default twice `maxBytes`. */
   readonly maxBytesTogether?: number;
-  /** From the end of the headers to the end of the body. Default 60. */
+  /** Time from the end of the headers to the end of the body. Default 60. */
   readonly seconds?: number;
   /** Deepest nesting of JSON. Default 64. */
   readonly maxDepth?: number;
@@ -16,14 +17,14 @@ export interface BodyLimits {
   readonly maxValues?: number;
 }
 
-/** Strings of V8 end at 2²⁹ − 24 characters. */
+/** Longest string of V8, in characters. */
 const LARGEST_BYTES = 2 ** 29 - 24;
 
 export class BodyReader {
   readonly #limits: Required<BodyLimits>;
   #heldBytes = 0;
 
-  /** @throws ConfigError for limits that cannot be */
+  /** @throws ConfigError if a limit is out of range */
   constructor(limits: BodyLimits = {}) {
     const { maxBytes = 32 * 2 ** 20 } = limits;
     if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
@@ -46,14 +47,14 @@ export class BodyReader {
     return this.#heldBytes;
   }
 
-  /** JSON of a body's text. @throws Refusal of status 400 */
+  /** Parses the JSON of a body. @throws Refusal with status 400 */
   parse(text: string): unknown {
     const { maxDepth, maxValues } = this.#limits;
     try {
       return parseJson(text, { maxDepth, maxValues });
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      if (error.fault === 'syntax') throw badRequest('The body is no JSON.');
+      if (error.fault === 'syntax') throw badRequest('The body is not JSON.');
       const isDeep = error.fault === 'depth';
       throw new Refusal({
         status: 400,
@@ -68,10 +69,10 @@ export class BodyReader {
   }
 
   /**
-   * The body as UTF-8 text.
+   * Reads the body as UTF-8 text.
    *
    * @param signal ends the wait for the body
-   * @throws Refusal, always of status 4xx or, while the service is too busy or stops, 503
+   * @throws Refusal with a 4xx status, or 503 while the service is too busy or stopping
    */
   async text(request: Request, signal: AbortSignal): Promise<string> {
     const encoding = request.headers.get('content-encoding');
@@ -80,7 +81,7 @@ export class BodyReader {
         status: 415,
         code: 'content-encoding',
         fact: `Bodies in the encoding ${JSON.stringify(encoding.slice(0, 40))} are not read.`,
-        remedy: 'Send the body as it is.',
+        remedy: 'Send the body without an encoding.',
       });
     }
     const declared = Number(request.headers.get('content-length') ?? Number.NaN);
@@ -93,7 +94,7 @@ export class BodyReader {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      if (error instanceof TypeError) throw badRequest('The body is no UTF-8 text.');
+      if (error instanceof TypeError) throw badRequest('The body is not UTF-8 text.');
       throw error;
     } finally {
       this.#heldBytes -= held.bytes;
@@ -163,7 +164,7 @@ async function nextChunk(
 const FIRST_BLOCK = 16 * 1024;
 const BLOCK = 2 ** 20;
 
-/** Bytes in blocks of their own: however small the pieces come, they cost what they hold. */
+/** Collects bytes in blocks, so that many small pieces take no more memory than their bytes. */
 class Blocks {
   readonly #full: Uint8Array[] = [];
   #block = new Uint8Array(FIRST_BLOCK);
@@ -203,8 +204,8 @@ function stoppedBefore(): Refusal {
   return new Refusal({
     status: 503,
     code: 'draining',
-    fact: 'The service stops, or the client left, before the body had arrived.',
-    remedy: 'Ask another one, or this one after its start.',
+    fact: 'The service is stopping, or the client left, before the body arrived.',
+    remedy: 'Ask another one, or this one after its restart.',
     retryAfterSeconds: 5,
   });
 }
@@ -213,7 +214,7 @@ function tooMuchTogether(): Refusal {
   return new Refusal({
     status: 503,
     code: 'busy',
-    fact: 'The service is receiving as much as it has room for.',
+    fact: 'The service is receiving as much as it can hold.',
     remedy: 'Try again.',
     retryAfterSeconds: 1,
   });

@@ -1,27 +1,30 @@
-/** One request under way: who asks, and when its handler should give up. */
+/** One request in progress: its client, and when its handler should give up. */
 import type { Context } from 'hono';
 import type { Rule } from './refusal.ts';
 
+/** One request in progress, as its handler sees it. `callOf` returns it. */
 export interface Call {
-  /** The client's address, or `local` where there is no connection. */
+  /** The client's address, or `local` if there is no connection. */
   readonly client: string;
-  /** The client sent the token, or none is needed. */
+  /** Whether the client sent the token, or none is required. */
   readonly isTrusted: boolean;
-  /** The service is about to stop. */
+  /** Whether the service is draining, that is, about to stop. */
   readonly isDraining: () => boolean;
   /** Aborts when the client hangs up, the deadline passes, or the service stops. */
   readonly signal: AbortSignal;
-  /** Aborts as soon as the service drains: a body that has not arrived was not started. */
+  /** Aborts as soon as the service drains: a call whose body has not arrived was not started. */
   readonly bodySignal: AbortSignal;
-  /** Calls back once the answer is sent or the connection is gone; says whether it was sent whole. */
+  /**
+   * Calls back once the answer is sent or the connection is lost; `isDelivered` if all was sent.
+   */
   readonly onEnd: (end: (isDelivered: boolean) => void) => void;
-  /** Counts and reports a broken rule. */
+  /** Counts and reports a violation of a rule. */
   readonly report: (rule: Rule, detail: string) => void;
   /** Pattern of the route that answered. */
   route: string;
 }
 
-/** The call of a handler's context; one without a connection where the app is called directly. */
+/** The call of a handler's context. If the app is called directly, a call without a connection. */
 export function callOf(context: Context): Call {
   const { call } = (context.env ?? {}) as { readonly call?: Call };
   if (call !== undefined) return call;

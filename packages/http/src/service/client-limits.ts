@@ -1,12 +1,13 @@
-/** Limits for each client: requests at a time, and requests a second. */
+/** Limits of each client: concurrent requests, and requests per second. */
 import type { RefusalOptions } from './refusal.ts';
 
+/** Limits of one client, that is, one address. A request beyond them gets 429 and `Retry-After`. */
 export interface ClientLimitOptions {
-  /** Requests of one client at a time, waiting ones included. Default 4,096. */
+  /** Most concurrent requests, including waiting ones. Default 4,096. */
   readonly maxConcurrent?: number;
-  /** Requests of one client a second, sustained. Default 2,000. */
+  /** Sustained requests per second. Default 2,000. */
   readonly requestsPerSecond?: number;
-  /** Requests that may come at once after a quiet time. Default twice `requestsPerSecond`. */
+  /** Requests that may come at once after a pause. Default twice `requestsPerSecond`. */
   readonly burst?: number;
 }
 
@@ -17,7 +18,7 @@ interface Entry {
   filledAt: number;
 }
 
-/** Entries of clients with nothing to remember are dropped beyond this many. */
+/** Beyond this many clients, entries without a state worth keeping are dropped. */
 const KEPT_CLIENTS = 10_000;
 
 export class ClientLimits {
@@ -33,9 +34,9 @@ export class ClientLimits {
   }
 
   /**
-   * Lets a request in, to be followed by `leave`, or says why not.
+   * Admits a request, to be followed by `leave`, or returns the refusal.
    *
-   * @param now milliseconds of a clock that never goes back
+   * @param now  milliseconds of a monotonic clock
    */
   enter(client: string, now: number): RefusalOptions | undefined {
     const entry = this.#entry(client, now);
@@ -47,7 +48,7 @@ export class ClientLimits {
       return tooMany('rate-limit', fact, 'rate', wait);
     }
     if (entry.running >= this.#maxConcurrent) {
-      const fact = `This client has ${entry.running} requests under way.`;
+      const fact = `This client has ${entry.running} requests in progress.`;
       return tooMany('too-many-requests', fact, 'concurrency', 1);
     }
     entry.tokens -= 1;

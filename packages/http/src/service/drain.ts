@@ -1,8 +1,10 @@
-/** The end of a service: what runs may finish, what holds on is let go, and it ends in time. */
+/**
+ * The end of a service: running calls may finish, idle connections are closed, and it ends in time.
+ */
 import type { Server } from 'node:http';
 
 export interface Drainable {
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is in progress. */
   stopAccepting(): Promise<void>;
   abortCalls(): void;
 }
@@ -12,12 +14,12 @@ export interface DrainOptions {
   readonly dispose: () => Promise<void>;
 }
 
-/** Handlers that are told to give up have at least this long to answer so. */
+/** Time that handlers have at least to answer after their signal aborts. */
 const LEAST_FAREWELL_MS = 1000;
 
 /**
- * Waits for calls, then tells them to give up, then closes connections, whatever they hold. All of
- * it fits into the grace, but for handlers that need longer than a second to give up.
+ * Waits for calls, then aborts their signals, then closes all connections. All of it fits into the
+ * grace, unless a handler needs longer than a second to give up.
  */
 export async function drainServer(
   server: Server,

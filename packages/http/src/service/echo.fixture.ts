@@ -7,7 +7,7 @@ import { bodyOf, newServiceApp, type ServiceAppOptions } from './service-app.ts'
 import type { OpenServiceOptions } from './service-options.ts';
 
 export interface EchoService extends Service {
-  /** Runs of `/count` and of `/wait`, and calls of `/wait` that were told to give up. */
+  /** Runs of `/count` and of `/wait`, and calls of `/wait` that were aborted. */
   readonly counts: { count: number; wait: number; aborted: number };
 }
 

@@ -1,16 +1,17 @@
-/** Repeated requests with one `Idempotency-Key` run once; the answer is given again. */
+/** Requests with the same `Idempotency-Key` run once; repetitions get the same answer. */
 import { createHash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { callOf } from './call.ts';
 import { Refusal } from './refusal.ts';
 import { stashText } from './service-app.ts';
 
+/** How many answers `idempotent` keeps, and for how long. */
 export interface IdempotencyOptions {
-  /** How long answers are kept. Default 600. */
+  /** How long an answer is kept, in seconds. Default 600. */
   readonly keepSeconds?: number;
-  /** Answers that are kept; the oldest goes first. Default 1,000. */
+  /** Most kept answers; the oldest is dropped first. Default 1,000. */
   readonly maxAnswers?: number;
-  /** Bytes of all kept answers. Default 64 MiB. */
+  /** Most bytes of all kept answers. Default 64 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -31,9 +32,10 @@ interface Entry {
 const LONGEST_KEY = 200;
 
 /**
- * A middleware for routes that must not run twice. Requests without the header pass. A request that
- * comes while the first one runs waits for its answer. Answers of status 5xx and 429 are not kept,
- * so those requests run again. A key with another body is refused with 422.
+ * Middleware for routes that must not run twice for the same `Idempotency-Key`. Requests without
+ * the header pass. A repetition that arrives while the first request runs waits for its answer.
+ * Answers with status 5xx and 429 are not kept, so those requests run again. A known key with
+ * another body is refused with 422.
  */
 export function idempotent(options: IdempotencyOptions = {}): MiddlewareHandler {
   const { keepSeconds = 600, maxAnswers = 1000, maxBytes = 64 * 2 ** 20 } = options;

@@ -1,4 +1,4 @@
-/** Answers what is no HTTP request, before any handler exists. */
+/** Answers input that is not HTTP, before any handler exists. */
 import type { Duplex } from 'node:stream';
 import type { RefusalOptions, RefusalWording, Rule } from './refusal.ts';
 
@@ -32,7 +32,9 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** Answers and closes the connection. Gives the rule that was broken; undefined if it just broke. */
+/**
+ * Answers and closes the connection. Returns the broken rule, or undefined if the connection broke.
+ */
 export function answerMalformed(
   error: NodeJS.ErrnoException,
   socket: Duplex,

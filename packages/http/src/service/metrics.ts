@@ -1,13 +1,16 @@
-/** What every service counts, for Prometheus. */
+/** Prometheus metrics that every service has. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Rule } from './refusal.ts';
 
+/** The Prometheus metrics of a service: requests, violations of rules, and the process. */
 export interface ServiceMetrics {
-  /** For a service's own counters. */
+  /** Registry to which a service adds its own metrics. */
   readonly registry: Registry;
+  /** Counts a finished request; `seconds` includes waiting. */
   onRequest(route: string, status: number, seconds: number): void;
+  /** Counts a violation of a rule. */
   onViolation(rule: Rule): void;
-  /** The text of `/metrics` and its type. */
+  /** The text of `/metrics` and its content type. */
   text(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
@@ -32,7 +35,7 @@ export function serviceMetrics(name: string, running: () => number): ServiceMetr
   });
   const gauge: Gauge = new Gauge({
     name: `saccade_${name}_requests_running`,
-    help: 'Requests under way, waiting ones included',
+    help: 'Requests in progress, waiting ones included',
     ...{ registers },
     collect: () => gauge.set(running()),
   });

@@ -1,4 +1,4 @@
-/** Listens with an app: access, limits, deadlines, metrics, and an end that always comes. */
+/** Serves an app with access control, limits, deadlines, metrics, and a drain that always ends. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '@saccade/core';
@@ -9,19 +9,21 @@ import { plainWording } from './refusal.ts';
 import { ServiceListener } from './service-listener.ts';
 import type { OpenServiceOptions } from './service-options.ts';
 
+/** A listening service. */
 export interface Service {
+  /** Its address with the actual port: `http://127.0.0.1:8800`. */
   readonly url: string;
   /**
-   * Refuses new calls and bodies that have not arrived, waits for calls that run (within the grace),
-   * then closes everything. Idempotent. Default 30 seconds.
+   * Stops the service: refuses new calls and those whose body has not arrived, waits for running
+   * calls up to the grace, then closes all connections. Idempotent. Default grace: 30 seconds.
    */
   drain(graceSeconds?: number): Promise<void>;
 }
 
 /**
- * Listens and returns when it does.
+ * Opens a service and resolves once it listens.
  *
- * @throws ConfigError for a host beyond the loopback without a token, and for a port that is taken
+ * @throws ConfigError if the host is not the loopback and there is no token, or the port is taken
  */
 export async function openService(options: OpenServiceOptions): Promise<Service> {
   const { host = '127.0.0.1', port = 0, headerSeconds = 10, requestSeconds = 90 } = options;
@@ -32,8 +34,8 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
       headersTimeout: headerSeconds * 1000,
       requestTimeout: Math.max(requestSeconds, headerSeconds) * 1000,
       connectionsCheckingInterval: Math.min(1000, headerSeconds * 250),
-      // Longer than clients keep a connection: were it closed while a call is on its way, nobody
-      // would know whether the call ran.
+      // Longer than clients keep a connection. If the service closed one while a request is on its
+      // way, the client could not know whether it ran.
       keepAliveTimeout: 75_000,
     },
     (request, response) => listener.answer(request, response),

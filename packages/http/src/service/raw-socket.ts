@@ -1,8 +1,8 @@
-/** Bytes to a service and back, without an HTTP client that would mend them. */
+/** Sends raw bytes to a service, without an HTTP client that would correct them. */
 import { connect, type Socket } from 'node:net';
 
 export interface RawAnswer {
-  /** Of the first answer; undefined where the connection was closed without one. */
+  /** Status of the first answer; undefined if the connection was closed without one. */
   readonly status: number | undefined;
   readonly text: string;
   /** The service closed the connection. */
@@ -14,7 +14,7 @@ export interface RawOptions {
   readonly waitMs?: number;
 }
 
-/** Sends pieces, each after a turn of the event loop, and waits for the first whole answer. */
+/** Sends pieces, each after a turn of the event loop, and waits for the first complete answer. */
 export function sendRaw(
   url: string,
   pieces: readonly (string | Uint8Array)[],
@@ -51,7 +51,7 @@ export function sendRaw(
   });
 }
 
-/** A connection that holds on to what it has sent. */
+/** Opens a connection, sends some bytes, and keeps it open. */
 export function holdOpen(url: string, bytes: string): Socket {
   const socket = open(url);
   socket.on('error', () => {});

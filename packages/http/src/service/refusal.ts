@@ -1,8 +1,8 @@
-/** A request answered with an error: what is wrong, what to do, and whether to come again. */
+/** Refusals: errors as answers, each with a fact, a remedy, and whether to retry. */
 import { SaccadeError } from '@saccade/core';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** A limit or rule of access that a client broke; counted and reported under this name. */
+/** A limit or access rule of the kit. Violations are counted and reported under this name. */
 export type Rule =
   | 'host'
   | 'origin'
@@ -19,18 +19,22 @@ export type Rule =
   | 'slow-body'
   | 'slow-reader';
 
+/** The contents of a refusal. */
 export interface RefusalOptions {
   readonly status: ContentfulStatusCode;
-  /** Stable, for programs. */
+  /** Stable name of the cause, for programs. */
   readonly code: string;
+  /** What is wrong, in a sentence. */
   readonly fact: string;
+  /** What the client can do, in a sentence. */
   readonly remedy: string;
-  /** Nothing was started, and later it may be: when to ask again. */
+  /** Sent as `Retry-After`: nothing was started, and the client may retry after this time. */
   readonly retryAfterSeconds?: number;
-  /** The rule that the client broke, where it is one of the kit's. */
+  /** The rule of the kit that the client broke, if any; it is counted. */
   readonly rule?: Rule;
 }
 
+/** Throw it in a handler to answer with an error; the app turns it into the response. */
 export class Refusal extends SaccadeError {
   readonly options: RefusalOptions;
 
@@ -40,20 +44,23 @@ export class Refusal extends SaccadeError {
   }
 }
 
-/** JSON of a refusal. Protocols of others word theirs differently. */
+/** Makes the JSON body of a refusal, for services that follow another project's protocol. */
 export type RefusalWording = (refusal: RefusalOptions) => object;
 
-/** `{error: {code, fact, remedy}}` */
+/** The default wording: `{error: {code, fact, remedy}}`. */
 export const plainWording: RefusalWording = ({ code, fact, remedy }) => ({
   error: { code, fact, remedy },
 });
 
+/**
+ * A refusal with status 400 and code `bad-request`, for a body that does not have the right form.
+ */
 export function badRequest(fact: string): Refusal {
   const remedy = 'Send a body of the form that the README of the service shows.';
   return new Refusal({ status: 400, code: 'bad-request', fact, remedy });
 }
 
-/** The answer to a refused request. */
+/** The response to a refused request. */
 export function refusalResponse(options: RefusalOptions, wording: RefusalWording): Response {
   const { status, retryAfterSeconds } = options;
   return Response.json(wording(options), {

@@ -1,20 +1,23 @@
-/** Runs a service until the process is told to stop, and drains it then. */
+/** Runs a service until the process receives a signal, then drains it. */
 import type { Service } from './open-service.ts';
 
+/** What `runService` opens and prints. */
 export interface RunServiceOptions<Opened extends Service> {
+  /** Opens the service; called once, after the signal handlers are installed. */
   readonly open: () => Promise<Opened>;
-  /** What is printed once it listens; whoever reads it may send a signal at once. */
+  /** The line to print once the service listens. From then on a signal drains it. */
   readonly announce: (service: Opened) => string;
-  /** How long running calls may take at the end. */
+  /** How long running calls may take after the signal. */
   readonly graceSeconds: number;
+  /** Prints a line. Default `console.log`. */
   readonly print?: (line: string) => void;
 }
 
 /**
- * Opens the service, prints its address, and drains it at SIGINT or SIGTERM. The handlers are there
- * before it opens. A second signal ends the process at once.
+ * Opens a service, prints its announcement, and drains it on SIGINT or SIGTERM. The handlers are
+ * installed before it opens. A second signal ends the process at once.
  *
- * @throws what `open` and `drain` throw
+ * @throws errors of `open` and `drain`
  */
 export async function runService<Opened extends Service>(
   options: RunServiceOptions<Opened>,

@@ -1,4 +1,4 @@
-/** The app of a service: routes that read bounded bodies and answer every error as a refusal. */
+/** The app of a service: its routes read bounded bodies, and every error becomes a refusal. */
 import { messageOf } from '@saccade/core';
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
@@ -16,24 +16,32 @@ import {
 declare module 'hono' {
   interface ContextVariableMap {
     readonly saccadeBodies: BodyReader;
-    /** The body, where a middleware has read it before the handler. */
+    /** The body, if a middleware read it before the handler. */
     readonly saccadeText: string | undefined;
   }
 }
 
+/** Options of `newServiceApp`. */
 export interface ServiceAppOptions {
-  /** The routes, for whoever asks for one that does not exist. */
+  /** A list of the routes, for the answer to an unknown one: `GET /health, POST /double`. */
   readonly routes: string;
+  /** Limits of request bodies. */
   readonly bodies?: BodyLimits;
-  /** How refusals are worded. Default `{error: {code, fact, remedy}}`. */
+  /** Makes the JSON of refusals. Default: `{error: {code, fact, remedy}}`. */
   readonly wording?: RefusalWording;
-  /** Errors of the service's own that are answered as refusals. */
+  /** Turns the service's own errors into refusals. An error without one is a fault. */
   readonly asRefusal?: (error: unknown) => Refusal | undefined;
-  /** Told of faults: errors that nothing explains. Default `console.error`. */
+  /**
+   * Receives faults, that is, unexpected errors; they are answered with 500. Default
+   * `console.error`.
+   */
   readonly onFault?: (error: unknown) => void;
 }
 
-/** An app without routes yet; `openService` listens with it, and tests may call it directly. */
+/**
+ * Makes a Hono app without routes, in which bodies are bounded and errors become refusals.
+ * `openService` serves it; tests may call it directly with `app.request`.
+ */
 export function newServiceApp(options: ServiceAppOptions): Hono {
   const { routes, wording = plainWording, asRefusal, onFault = console.error } = options;
   const bodies = new BodyReader(options.bodies);
@@ -63,7 +71,7 @@ export function newServiceApp(options: ServiceAppOptions): Hono {
   return app;
 }
 
-/** The body's JSON as the schema has it, and its text. @throws Refusal for anything else */
+/** Reads the body as JSON of the schema, and as text. @throws Refusal if the body does not fit */
 export async function readJson<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -78,7 +86,7 @@ export async function readJson<Schema extends z.ZodType>(
   throw badRequest(`${place === '' ? 'The body' : `"${place}"`} does not fit: ${what}.`);
 }
 
-/** The same without the text. */
+/** Reads the body as JSON of the schema. @throws Refusal if the body does not fit */
 export async function bodyOf<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -86,7 +94,7 @@ export async function bodyOf<Schema extends z.ZodType>(
   return (await readJson(context, schema)).body;
 }
 
-/** The body's text, read once however often it is asked for. @throws Refusal past the limits */
+/** The body's text, which is read only once. @throws Refusal beyond the limits */
 export async function stashText(context: Context): Promise<string> {
   const known = context.get('saccadeText');
   if (known !== undefined) return known;

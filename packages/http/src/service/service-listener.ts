@@ -1,4 +1,4 @@
-/** Every request of one service: whether it may come in, how long it may take, how it ends. */
+/** The requests of one service: whether each is admitted, how long it may take, how it ends. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
@@ -11,7 +11,7 @@ import { plainWording, type RefusalOptions, type Rule, refusalResponse } from '.
 import type { OpenServiceOptions } from './service-options.ts';
 import { ViolationLog } from './violation-log.ts';
 
-/** How long the rest of a refused request is read, so that its sender can read the refusal. */
+/** How long the rest of a refused request is read, so that its sender gets to read the refusal. */
 const REST_MS = 1000;
 
 export class ServiceListener {
@@ -71,7 +71,7 @@ export class ServiceListener {
     void this.#refuse(incoming, outgoing, refusal);
   }
 
-  /** Whether part of an answer is on its way: nothing may be put in between. */
+  /** Whether part of an answer was sent, so that nothing may be inserted. */
   isAnswering(socket: Duplex): boolean {
     const answer = this.#answers.get(socket);
     return answer?.headersSent === true && !answer.writableFinished;
@@ -82,7 +82,7 @@ export class ServiceListener {
     this.#log?.report({ client, rule, request, detail }, performance.now());
   }
 
-  /** Lets no new call in, and gives up bodies that have not arrived: those calls never started. */
+  /** Admits no new call, and aborts bodies that have not arrived: those calls never started. */
   stopAccepting(): Promise<void> {
     this.#isDraining = true;
     this.#bodies.abort(new StateError('The service is about to stop.'));
@@ -113,7 +113,7 @@ export class ServiceListener {
       status: 503,
       code: 'draining',
       fact: 'The service is about to stop and takes no new calls.',
-      remedy: 'Ask another one, or this one after its start.',
+      remedy: 'Ask another one, or this one after its restart.',
       retryAfterSeconds: 5,
     };
   }
@@ -161,7 +161,7 @@ export class ServiceListener {
     return response;
   }
 
-  /** The answer once the deadline has passed, for handlers that do not listen to their signal. */
+  /** The answer after the deadline, for handlers that ignore their signal. */
   #tooLate({ signal }: Call): Promise<Response> {
     const { deadlineSeconds, wording = plainWording } = this.#options;
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** How a service is opened: where it listens, what it allows a client, what it answers with. */
+/** Options of a service: where it listens, what a client may do, and which app answers. */
 import type { EventSink } from '@saccade/core';
 import type { AccessOptions } from './access.ts';
 import type { Call } from './call.ts';
@@ -8,39 +8,40 @@ import type { RefusalWording } from './refusal.ts';
 
 /** Address, access and limits of a service. */
 export interface ListenOptions extends Omit<AccessOptions, 'host'> {
-  /** Default 127.0.0.1. */
+  /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 0: a free one. */
+  /** Port to listen on. Default 0: a free one. */
   readonly port?: number;
-  /** Of each client. */
+  /** Limits of each client. */
   readonly clients?: ClientLimitOptions;
-  /** Connections at a time; more are closed. Default 8,192. */
+  /** Most concurrent connections; more are closed. Default 8,192. */
   readonly maxConnections?: number;
-  /** From a connection, or the answer before, to the end of the headers. Default 10. */
+  /** Time from the connection, or the previous answer, to the end of the headers. Default 10. */
   readonly headerSeconds?: number;
-  /** From the first to the last byte of a request. Default 90. */
+  /** Time from the first to the last byte of a request. Default 90. */
   readonly requestSeconds?: number;
-  /** From the headers to the answer. Default: none; calls may wait long for their turn. */
+  /** Time from the headers to the answer. Default: no limit, since calls may wait in a queue. */
   readonly deadlineSeconds?: number;
-  /** How long a client may take to read an answer. Default 60. */
+  /** Time in which a client has to read an answer. Default 60. */
   readonly sendSeconds?: number;
-  /** Receives violations of the rules. */
+  /** Receives violations of rules, at most one event per client and rule in ten seconds. */
   readonly onEvent?: EventSink;
 }
 
-/** A service: its app, its name, its rules. */
+/** Options of `openService`. */
 export interface OpenServiceOptions extends ListenOptions {
-  /** Names its metrics, `saccade_<name>_…`, and its events. */
+  /** Name of the service in metrics, `saccade_<name>_…`, and in events. */
   readonly name: string;
+  /** The app that answers, from `newServiceApp`. */
   readonly app: {
     fetch(request: Request, env: { readonly call: Call }): Response | Promise<Response>;
   };
-  /** Health is answered without the token, for load balancers; other rules hold. Default /health. */
+  /** Path that is answered without the token, for load balancers. Default `/health`. */
   readonly healthPath?: string;
-  /** How refusals are worded. Default `{error: {code, fact, remedy}}`. */
+  /** Makes the JSON of refusals. Default: `{error: {code, fact, remedy}}`. */
   readonly wording?: RefusalWording;
   /** Adds the service's own metrics. */
   readonly addMetrics?: (metrics: ServiceMetrics) => void;
-  /** Releases what the calls used, once they have ended. */
+  /** Releases the service's resources after the last call has ended. */
   readonly dispose?: () => Promise<void>;
 }

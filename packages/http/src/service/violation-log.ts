@@ -1,11 +1,13 @@
-/** Reports broken rules as events: at once, and then at most one of a client and rule in a while. */
+/**
+ * Reports violations as events: the first at once, then at most one per client and rule in a while.
+ */
 import type { EventSink } from '@saccade/core';
 import type { Rule } from './refusal.ts';
 
 export interface Violation {
   readonly client: string;
   readonly rule: Rule;
-  /** What was asked, e.g. `POST /run_code`. */
+  /** The request, for example `POST /run_code`. */
   readonly request: string;
   readonly detail: string;
 }
@@ -13,11 +15,11 @@ export interface Violation {
 export interface ViolationLogOptions {
   readonly service: string;
   readonly onEvent: EventSink;
-  /** A flood is one event in this time, with its count. Default 10. */
+  /** Repeated violations within this time are one event with a count. Default 10. */
   readonly quietSeconds?: number;
 }
 
-/** Clients and rules that are remembered. */
+/** Most pairs of client and rule that are remembered. */
 const KEPT = 1000;
 
 export class ViolationLog {
@@ -28,7 +30,7 @@ export class ViolationLog {
     this.#options = options;
   }
 
-  /** @param now milliseconds of a clock that never goes back */
+  /** @param now  milliseconds of a monotonic clock */
   report({ client, rule, request, detail }: Violation, now: number): void {
     const { service, onEvent, quietSeconds = 10 } = this.#options;
     const key = `${rule} ${client}`;

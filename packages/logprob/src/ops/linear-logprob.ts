@@ -82,7 +82,7 @@ export const linearLogprob: Op = {
     const targets = Int32Array.from({ length: N }, () =>
       random.pick([-1, 0, V - 1, random.integer(V), random.integer(V), random.integer(V)]),
     );
-    // Logits of unit variance, as a trained head's: at √D the softmax would be a spike.
+    // Logits of unit variance, like a trained head's. At variance D the softmax would be a spike.
     const weight = new Float64Array(V * D);
     for (let i = 0; i < weight.length; i++) weight[i] = random.normal() / Math.sqrt(D);
     return { targets, weight };
@@ -108,7 +108,7 @@ export const linearLogprob: Op = {
     allRowsCase({ N: 2048, D: 128, V: 512 }),
     allRowsCase({ N: 128, D: 2048, V: 151_936 }),
   ],
-  // Rows that are left out cost nothing. The statistics of a row are float32.
+  // Left-out rows cost nothing. The statistics of a row are float32.
   cost({ D, V }, { bytesPerElement: size, indices }) {
     const rows = rowsThatCount(indices.targets);
     return { flops: 2 * rows * D * V, bytes: (rows * D + V * D) * size + 16 * rows };
@@ -123,7 +123,7 @@ export const linearLogprob: Op = {
   },
 };
 
-/** No row left out, and no gradient of the entropy: what a step without an entropy bonus does. */
+/** No row left out, and no gradient of the entropy: as in a step without an entropy bonus. */
 function allRowsCase(dims: Dims): OpCase {
   const { N, V } = dims;
   const targets = Int32Array.from({ length: N }, (_, n) => (n * 7919) % V);

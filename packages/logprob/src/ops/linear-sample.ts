@@ -1,4 +1,4 @@
-/** Sampling from a linear LM head, with the exact log-probability of what was drawn. */
+/** Sampling from a linear LM head, with the exact log-probability of the drawn token. */
 import { philox4x32, type Random, unitOpen, type Words2, type Words4 } from '@saccade/core';
 import {
   type Dims,
@@ -20,10 +20,11 @@ import { logSoftmaxRow } from '../log-softmax-row.ts';
  * a draw depends on its key and nothing else. Temperature 0 takes the largest logit, the lowest
  * index on a tie, and gives its log-probability at temperature 1.
  *
- * One device draws the same token every time. Two devices round z and g differently, and draw another
- * one where the two best scores are nearly tied: they lie less than δ apart with probability
- * δ·Σⱼ pⱼ(1 − pⱼ) < δ, to first order. If no score differs by more than ε between the devices, less
- * than one token in 1/(2ε) does: with ε = 3e-6, as of float32 kernels, one in 170 000.
+ * One device draws the same token every time. Two devices round z and g differently, and draw
+ * another one where the two best scores are nearly tied: they lie less than δ apart with
+ * probability δ·Σⱼ pⱼ(1 − pⱼ) < δ, to first order. If no score differs by more than ε between the
+ * devices, less than one token in 1/(2ε) does: with ε = 3e-6, as of float32 kernels, one in 170
+ * 000.
  *
  * hidden [N, D]; weight [V, D]; keys [N, 4] words of 32 bits stored as int32; tokens [N];
  * logprobs [N] nats, equal to what `linearLogprob` gives for the token.

@@ -2,6 +2,10 @@
 import { count, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/**
+ * The section `checkpoint` of a run's settings: how often a checkpoint is written, and how many
+ * are kept.
+ */
 export const checkpointSettings = z.strictObject({
   everySftUpdates: count({
     min: 1,

@@ -2,6 +2,10 @@
 import { choice, count, flag, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/**
+ * The section `rl` of a run's settings: what holds for every algorithm and scheduler. Each of
+ * those has settings of its own.
+ */
 export const rlSettings = z.strictObject({
   steps: count({
     min: 0,

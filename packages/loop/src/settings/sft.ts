@@ -2,6 +2,10 @@
 import { count, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
+/**
+ * The section `sft` of a run's settings: how long and how fast the policy learns from the cold
+ * start's examples.
+ */
 export const sftSettings = z.strictObject({
   updates: count({
     min: 0,

@@ -76,7 +76,7 @@ def decoder_layer():
     config._attn_implementation = "eager"
     layer = Qwen2_5_VLDecoderLayer(config, 0)
     randomise(layer)
-    # Text, then a 2x3 picture, then text again.
+    # Text, then a 2x3 image, then text again.
     positions = torch.tensor(
         [
             [0, 1, 2, 2, 2, 2, 2, 2, 5, 6],
@@ -124,7 +124,7 @@ def vision_tower():
     config._attn_implementation = "eager"
     tower = Qwen2_5_VisionTransformerPretrainedModel(config)
     randomise(tower)
-    # A clip of two frames, a picture that windows of 2x2 units do not tile, one that they do.
+    # A clip of two frames, an image that windows of 2x2 units do not tile, one that they do.
     grids = torch.tensor([[2, 4, 6], [1, 10, 6], [1, 4, 4]])
     count = int(grids.prod(1).sum())
     patches = torch.randn(count, 3 * 2 * 2 * 2)

@@ -7,18 +7,19 @@ import { dtypeOf } from '../draw-inputs.ts';
 import { gradientDtype, type Op } from '../op.ts';
 import { formOf } from '../op-form.ts';
 
-/** What is checked: an open device, and how to open more of its kind. */
+/** The device under test, and how to open another one of its kind. */
 export interface Subject {
-  /** All checks share it, one after the other. */
+  /** Shared by all checks, which run one after another. */
   readonly device: Device;
-  /** Another, on a backend of its own; the check disposes of it. */
+  /** Opens another device on a backend of its own; the check disposes of it. */
   open(): Device | Promise<Device>;
 }
 
+/** One requirement on a backend, as a function that any test runner can run. */
 export interface DeviceCheck {
-  /** The sentence it proves, its subject first; no two checks of a list have the same. */
+  /** The sentence it proves, subject first; unique in its list. */
   readonly name: string;
-  /** The launches it makes: a backend that refuses one of them is not held to the check. */
+  /** The launches it makes. The check does not apply to a backend that refuses one of them. */
   readonly needs: readonly Need[];
   /** @throws ContractError  saying what is wrong, and in which case */
   run(subject: Subject): Promise<void>;
@@ -31,23 +32,23 @@ export interface Need {
   readonly dtype: DType;
 }
 
-/** What checks are made with. */
+/** Options for making a list of checks. */
 export interface CheckOptions {
-  /** What activations and weights are stored as. Default f32. */
+  /** Storage type of activations and weights. Default f32. */
   readonly dtype?: DType;
-  /** Random cases of every op beside its fixed ones. Default 4. */
+  /** Number of random cases of every op, besides its fixed ones. Default 4. */
   readonly fuzzCount?: number;
-  /** Takes the ops without their backward, for a backend that has none. Default false. */
+  /** Leaves out the backward of every op, for a backend that has none. Default false. */
   readonly forwardOnly?: boolean;
 }
 
-/** The launches of an op, those of its backward too if it has one. */
+/** The launches of an op: its forward, and its backward if it has one. */
 export function needsOf(op: Op, dtype: DType): readonly Need[] {
   const forward: Need = { op, direction: 'forward', dtype };
   return op.backward === undefined ? [forward] : [forward, { ...forward, direction: 'backward' }];
 }
 
-/** Why a backend cannot be held to a check, in the backend's own words; `undefined` if it can. */
+/** The backend's reason why a check does not apply to it; `undefined` if it applies. */
 export function whyNot({ needs }: DeviceCheck, backend: Backend): string | undefined {
   for (const { op, direction, dtype } of needs) {
     const inputDtype = (name: string): DType => dtypeOf(op.inputs[name], dtype);
@@ -64,7 +65,9 @@ export function whyNot({ needs }: DeviceCheck, backend: Backend): string | undef
   return undefined;
 }
 
-/** Which checks a backend is not held to and why, in lines for people; `undefined` if to all. */
+/**
+ * A readable list of the checks that do not apply to a backend, by reason; `undefined` if all do.
+ */
 export function listSkipped(checks: readonly DeviceCheck[], backend: Backend): string | undefined {
   const byReason = new Map<string, string[]>();
   for (const check of checks) {

@@ -1,4 +1,4 @@
-/** What kernels owe odd data: arrays without elements, and indices that point nowhere. */
+/** Checks of kernels on odd data: arrays without elements, and indices out of range. */
 import { DataError, type DType, sizeOf } from '@saccade/core';
 import type { Device } from '../device.ts';
 import type { DeviceArray } from '../device-array.ts';

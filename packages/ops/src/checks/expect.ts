@@ -1,4 +1,4 @@
-/** What checks say when a promise does not hold. */
+/** Expectations of checks, and their messages when one fails. */
 import { firstDifference } from '../compare.ts';
 import { ContractError } from '../contract-error.ts';
 

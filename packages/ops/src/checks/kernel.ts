@@ -1,4 +1,4 @@
-/** What every kernel owes its op. */
+/** Checks of one op's kernels. */
 import { messageOf } from '@saccade/core';
 import { checkBatchInvariance, checkRepeatable } from '../check-invariance.ts';
 import { compareWithOracle } from '../compare-with-oracle.ts';
@@ -10,10 +10,10 @@ import type { Op, OpCase } from '../op.ts';
 import { type CheckOptions, type DeviceCheck, needsOf } from './check.ts';
 
 /**
- * All checks a kernel must pass: it agrees with the oracle in every case of the op and in random
- * ones, repeats itself, and gives a part of a batch the bits it has alone.
+ * All checks of an op's kernel: it agrees with the oracle in the op's cases and in random ones,
+ * gives the same bits when repeated, and gives a part of a batch the bits that it has alone.
  *
- * @returns none if the op stores nothing as `dtype`
+ * @returns  empty if the op stores nothing as `dtype`
  */
 export function opChecks(given: Op, options: CheckOptions = {}): readonly DeviceCheck[] {
   const { dtype = 'f32', fuzzCount = 4, forwardOnly = false } = options;

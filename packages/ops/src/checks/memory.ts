@@ -1,4 +1,4 @@
-/** What every backend owes its memory: who owns it, what a view of it may be, what a copy is. */
+/** Checks of a backend's memory: ownership, bounds of views, and copies. */
 import { randomAt, ShapeError, StateError } from '@saccade/core';
 import type { BufferView, DeviceBuffer } from '../backend.ts';
 import { ContractError } from '../contract-error.ts';

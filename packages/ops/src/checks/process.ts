@@ -1,23 +1,28 @@
 /**
- * What a process with an open device owes whoever started it: that it ends, and how. The checks are
- * pieces of JavaScript, since how a process is started, and finds a device there, is the caller's:
+ * Checks that a process with an open device ends, and ends the right way. The checks are pieces of
+ * JavaScript, because the caller decides how to start a process and open a device in it:
  *
- *   import … ; const device = openDevice(…);        // the caller's beginning
- *   [processWork(64)]                               // a row of launches, the last of which gives `y`
+ *   import … ; const device = openDevice(…);        // the caller's first lines
+ *   [processWork(64)]                              // launches, the last of which gives `y`
  *   [check.code]                                    // then: exit status, no signal, stdout
  */
 
+/** A requirement on a process that has a device open, as code to run in a child process. */
 export interface ProcessCheck {
   /** The sentence it proves. */
   readonly name: string;
-  /** Statements of a module, `await` included, that find `device` and `y`. */
+  /** Statements of a module that use `device` and `y`; top-level `await` is allowed. */
   readonly code: string;
-  /** Of the process, which must not end by a signal. */
+  /** Expected exit status. An end by a signal fails the check. */
   readonly status: number;
+  /** Expected standard output, exactly. */
   readonly stdout: string;
 }
 
-/** A row of products of ones; every element of `y`, the last, is `size`. Needs `gemm`, `device`. */
+/**
+ * Code that queues products of two [size, size] matrices of ones. Every element of `y`, the last
+ * product, is `size`. The code needs `gemm` and `device` in scope.
+ */
 export function processWork(size: number, launches: number): string {
   return `const x = device.upload('f32', [${size}, ${size}], new Float32Array(${size * size}).fill(1));
     let y = device.forward(gemm, { x, w: x }).y;
@@ -31,6 +36,10 @@ const ended = (how: string, code: string, status: number): ProcessCheck => ({
   stdout: '',
 });
 
+/**
+ * The ways a process can end while the device has work queued: at its end, by `process.exit`,
+ * during a read, after `dispose`. None may hang, crash, or change the exit status.
+ */
 export const processChecks: readonly ProcessCheck[] = [
   ended('at its own end', '', 0),
   ended('by process.exit', 'process.exit(3);', 3),

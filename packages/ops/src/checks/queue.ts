@@ -1,4 +1,4 @@
-/** What backends owe whose launches run later: their order, what fails on the way, and the end. */
+/** Checks of backends that queue launches: their order, failures, and the end. */
 import { DataError, StateError } from '@saccade/core';
 import type { Device } from '../device.ts';
 import type { DeviceArray } from '../device-array.ts';
@@ -13,7 +13,7 @@ export interface BusyWork {
 }
 
 /**
- * The order that every backend keeps, also one that runs launches at once.
+ * Checks of the order of launches, for every backend, also one that runs them at once.
  *
  * @param busy  work of some 10 to 100 ms, so that what follows has to wait
  */
@@ -39,8 +39,8 @@ export function orderChecks(busy: BusyWork): readonly DeviceCheck[] {
 }
 
 /**
- * The order, and what a failure does to those who wait, for a backend whose launches run after
- * `dispatch` has returned.
+ * Checks of the order, and of how failures reach the waiting calls, for a backend whose launches
+ * run after `dispatch` has returned.
  *
  * @param busy  as for {@link orderChecks}
  */

@@ -1,4 +1,4 @@
-/** Block-wise 8-bit quantization: how the moments of an optimizer fit into a quarter of the memory. */
+/** Block-wise 8-bit quantization: it stores an optimizer's moments in a quarter of the memory. */
 import { type Op, WIDE_FLOATS } from '../op.ts';
 import { BLOCK, blockDims, CODES, checkBlocks, sampleBlocks } from './quantized-blocks.ts';
 

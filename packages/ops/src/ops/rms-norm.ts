@@ -1,4 +1,4 @@
-/** Root-mean-square normalisation of rows. */
+/** Root-mean-square normalization of rows. */
 import { FLOATS, type Op, type Values } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
@@ -53,7 +53,7 @@ export const rmsNorm: Op = {
 
   tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
   gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
-  // D = 1 has ∂x ≈ 0 by cancellation, which no float32 kernel gives to relative precision.
+  // At D = 1 ∂x cancels to ≈ 0, which no float32 kernel computes to relative precision.
   cases: [
     { dims: { N: 1, D: 3 } },
     { dims: { N: 3, D: 7 }, scalars: { eps: 0.1 } },

@@ -34,7 +34,7 @@ function rotate(
   return y;
 }
 
-/** Turning back costs what turning does. */
+/** The inverse rotation costs the same. */
 function rotationCost({ T, H, D, E }: Dims, { bytesPerElement: size }: CostCall): Cost {
   return { flops: 3 * T * H * D, bytes: (2 * T * H * D + 2 * T * E) * size };
 }
@@ -47,7 +47,8 @@ function rotationCost({ T, H, D, E }: Dims, { bytesPerElement: size }: CostCall)
  * Su et al. 2021, arXiv:2104.09864, in the half-split pairing that Hugging Face models use.
  * M-RoPE and the 2-D rotation of a vision tower differ only in the tables.
  *
- * x [T, H, D]; cos, sin [T, E], E = D/2, constants, not in bf16: an angle's error turns a whole head.
+ * x [T, H, D]; cos, sin [T, E], E = D/2, constants, never bf16: the error of an angle rotates a
+ * whole head.
  */
 export const rotary: Op = {
   id: 'rotary',

@@ -1,4 +1,4 @@
-/** Rows written to given places of an array, which is how a KV cache grows. */
+/** Writes rows to given places of an array, as an append to a KV cache does. */
 import { FLOATS, INDICES, type Op } from '../op.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** The sign of every element, in place: the direction in which Lion steps. */
+/** The sign of every element, in place: the direction of Lion's step. */
 import { type Op, WIDE_FLOATS } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 

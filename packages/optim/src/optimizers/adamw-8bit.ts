@@ -26,7 +26,7 @@ const settings = z.strictObject({
   }),
 });
 
-/** Elements that share a scale, as `quantizeBlocks` has it. */
+/** Elements that share a scale, as in `quantizeBlocks`. */
 const BLOCK = 256;
 
 /**
@@ -89,7 +89,7 @@ export const adamw8bit: OptimizerUnit<typeof settings> = {
   },
 };
 
-/** A moment of zeros: where scales are 0, codes mean 0 whatever they are. */
+/** A moment of zeros: with scale 0 every code stands for 0. */
 function zeroMoment(
   key: 'm' | 'v',
   name: string,

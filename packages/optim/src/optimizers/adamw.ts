@@ -20,8 +20,9 @@ const settings = z.strictObject({
 /**
  * chain(clipByGlobalNorm, scaleByAdam, addDecayedWeights, scaleByLearningRate), fused.
  *
- * Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2; the operations stand in the order of
- * torch.optim.AdamW, and clipping is clip_grad_norm_'s. State: `step`, `m.<name>`, `v.<name>`.
+ * Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2; the operations have the order of
+ * torch.optim.AdamW, and clipping is that of clip_grad_norm_. State: `step`, `m.<name>`,
+ * `v.<name>`.
  */
 export const adamw: OptimizerUnit<typeof settings> = {
   name: 'adamw',

@@ -1,4 +1,4 @@
-/** Lion: steps of one size, in the direction of a sign. */
+/** Lion: steps of equal size in every coordinate, in the direction of a sign. */
 import { readSettings } from '@saccade/core/settings';
 import { z } from 'zod';
 import { type OptimizerUnit, transformed } from '../optimizer.ts';
@@ -18,7 +18,7 @@ const settings = z.strictObject({
 
 /**
  * Chen et al. 2023, arXiv:2302.06675, algorithm 2: half the state of AdamW. Its learning rate is
- * three to ten times smaller than AdamW's, its weight decay as much larger (section 5 there).
+ * three to ten times smaller than AdamW's, its weight decay larger by the same factor (section 5).
  */
 export const lion: OptimizerUnit<typeof settings> = {
   name: 'lion',

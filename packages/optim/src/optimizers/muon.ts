@@ -32,13 +32,13 @@ const settings = z.strictObject({
   scaling: choice(['moonlight', 'keller'], {
     default: 'moonlight',
     about:
-      'Size of an update [R, C]: 0.2·√max(R, C), which takes AdamW’s learning rates, or ' +
-      '√max(1, R/C), which takes rates near 0.02.',
+      'Size of an update [R, C]: 0.2·√max(R, C), which suits AdamW’s learning rates, or ' +
+      '√max(1, R/C), which suits rates near 0.02.',
   }),
   adamNames: text({
     default: 'embed,lm_head,value_head',
     unit: 'pieces of names, separated by commas',
-    about: 'Matrices that AdamW steps all the same: those whose names have one of these pieces.',
+    about: 'Matrices that AdamW updates instead: those whose names contain one of these.',
   }),
   adamRate: quantity({
     min: 0,

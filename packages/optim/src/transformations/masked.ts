@@ -2,12 +2,12 @@
 import type { Tensor } from '@saccade/tensor';
 import type { Tensors, Transformation } from '../transformation.ts';
 
-/** Says by name and parameter whether a parameter belongs to a group. */
+/** Decides by name and tensor whether a parameter belongs to a group. */
 export type ParameterFilter = (name: string, parameter: Tensor) => boolean;
 
 /**
- * Transforms the updates of the parameters that the filter takes, and keeps state for them alone;
- * other updates pass as they are.
+ * Transforms the updates of the parameters that the filter accepts, and keeps state only for them.
+ * Other updates pass unchanged.
  *
  *   chain(masked(addDecayedWeights(0.1), (_, p) => p.shape.length === 2), scaleByLearningRate())
  */

@@ -5,17 +5,19 @@ import { blend, flat, scale } from '../arrays.ts';
 import { emptyState } from '../state.ts';
 import type { Transformation } from '../transformation.ts';
 
-/** Coefficients that raise small singular values fastest; they end between 0.7 and 1.2, not at 1. */
+/**
+ * Coefficients that raise small singular values fastest; they end between 0.7 and 1.2, not at 1.
+ */
 const [A, B, C] = [3.4445, -4.775, 2.0315];
-/** Norm below which a matrix counts as zero and stays. */
+/** Norm below which a matrix counts as zero and is not changed. */
 const EPSILON = 1e-7;
 
 export interface OrthogonalizeOptions {
   /** Newton–Schulz iterations. */
   readonly steps: number;
   /**
-   * What the result [R, C] is multiplied with. `keller`: √max(1, R/C), for rates of Muon's own;
-   * `moonlight`: 0.2·√max(R, C), so that AdamW's rates fit (arXiv:2502.16982, eq. 4).
+   * The factor of the result [R, C]. `keller`: √max(1, R/C), for Muon's own learning rates;
+   * `moonlight`: 0.2·√max(R, C), which suits AdamW's learning rates (arXiv:2502.16982, eq. 4).
    */
   readonly scaling: 'keller' | 'moonlight';
 }
@@ -33,7 +35,7 @@ export function orthogonalize({ steps, scaling }: OrthogonalizeOptions): Transfo
     init: () => emptyState,
     async update(updates, state) {
       const matrices = Object.values(updates);
-      // All norms are measured before any is waited for.
+      // All norms are queued before the first is awaited.
       const norms = await Promise.all(matrices.map(norm));
       for (const [i, matrix] of matrices.entries()) {
         const [rows = 0, columns = 0] = matrix.shape;

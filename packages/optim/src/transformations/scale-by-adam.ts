@@ -5,9 +5,13 @@ import { blend, flat, zerosFor, zerosLike } from '../arrays.ts';
 import { stateNumber, stateTensor } from '../state.ts';
 import type { Transformation } from '../transformation.ts';
 
+/** Constants of `scaleByAdam`; the paper and torch use 0.9, 0.999 and 1e-8. */
 export interface AdamOptions {
+  /** β₁, decay of the first moment, in [0, 1). */
   readonly beta1: number;
+  /** β₂, decay of the second moment, in [0, 1). */
   readonly beta2: number;
+  /** Added to the root of the second moment, after its bias correction. */
   readonly eps: number;
 }
 

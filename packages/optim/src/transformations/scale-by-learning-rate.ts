@@ -1,4 +1,4 @@
-/** The end of a chain: a step against the gradient, as long as the learning rate says. */
+/** The end of a chain: scales the updates to a step against the gradient. */
 import { scale } from '../arrays.ts';
 import type { Schedule } from '../schedule.ts';
 import { emptyState, stateNumber } from '../state.ts';

@@ -3,12 +3,13 @@ import { blend, zerosFor } from '../arrays.ts';
 import { stateTensor } from '../state.ts';
 import type { Transformation } from '../transformation.ts';
 
+/** Constants of `trace`. `{ decay: 0.9 }` is momentum as in `torch.optim.SGD`. */
 export interface TraceOptions {
-  /** μ, how much of the trace is kept. */
+  /** μ, the factor by which the trace decays at each update, in [0, 1). */
   readonly decay: number;
-  /** Looks one step ahead. Default false. */
+  /** Nesterov's momentum: the update looks one step ahead. Default false. */
   readonly nesterov?: boolean;
-  /** What is added to the trace: 1 for a sum of updates, 1 − μ for their mean. Default 1. */
+  /** Weight of a new update: 1 makes the trace a sum, 1 − μ a mean. Default 1. */
   readonly take?: number;
 }
 

@@ -32,7 +32,7 @@ export const identicalCrops: Detector = defineDetector({
   },
   alarm: ({ alarmShare, constantShare }) =>
     `${percent(alarmShare)} of the trajectories repeat a box: more than slips; or ${percent(constantShare)} of those ` +
-    'that crop share one box over many tasks: they do not look where the picture tells them to',
+    'that crop share one box over many tasks: they do not look where the image tells them to',
   examine(input, thresholds) {
     const { leastRepeats, constantShare, leastTasks, alarmShare, leastTrajectories } = thresholds;
     const all = allAudited(input);
@@ -79,9 +79,9 @@ function cropsOf({ context }: Audited): readonly Operation[] {
 function firstPlace(audited: Audited): string | undefined {
   const [crop] = cropsOf(audited);
   const { canonicalBox, source } = crop ?? {};
-  const picture = promptImages(audited.trajectory).find(({ name }) => name === source);
-  if (canonicalBox === undefined || picture === undefined) return undefined;
-  const sides = [picture.width, picture.height, picture.width, picture.height];
+  const image = promptImages(audited.trajectory).find(({ name }) => name === source);
+  if (canonicalBox === undefined || image === undefined) return undefined;
+  const sides = [image.width, image.height, image.width, image.height];
   return canonicalBox
     .map((side, index) => Math.round((100 * side) / (sides[index] as number)))
     .join();

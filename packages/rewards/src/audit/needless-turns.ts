@@ -29,7 +29,7 @@ export const needlessTurns: Detector = defineDetector({
   },
   alarm: ({ alarmShare }) =>
     `${percent(alarmShare)} of the trajectories: a turn that is not needed costs a call and, shown to the ` +
-    'model, makes the picture harder to read',
+    'model, makes the image harder to read',
   examine(input, { alarmShare, leastTrajectories }) {
     const all = allAudited(input);
     const unrequired = new Set(all.filter(turnsUnrequired));
@@ -37,13 +37,13 @@ export const needlessTurns: Detector = defineDetector({
     const flagged = all.filter((audited) => unrequired.has(audited) || back.includes(audited));
     const isAlarm = all.length >= leastTrajectories && flagged.length >= alarmShare * all.length;
     if (flagged.length === 0) {
-      return { flagged, isAlarm: false, message: 'No trajectory turns a picture for nothing.' };
+      return { flagged, isAlarm: false, message: 'No trajectory turns an image for nothing.' };
     }
     return {
       flagged,
       isAlarm,
       message:
-        `${portion(flagged.length, all.length)} turn a picture for nothing (${unrequired.size} where ` +
+        `${portion(flagged.length, all.length)} turn an image for nothing (${unrequired.size} where ` +
         `no turn is required, ${back.length} forth and back): punish turns that are not required.`,
     };
   },

@@ -1,6 +1,7 @@
 /** Why a model gave no reply. */
 import { SaccadeError } from '@saccade/core';
 
+/** A model gave no usable reply. `isTransient` says whether a retry can help. */
 export class ChatError extends SaccadeError {
   /** Whether the same call may succeed later. */
   readonly isTransient: boolean;

@@ -1,15 +1,18 @@
 /** A model that answers messages with text. Judges need nothing else, so this is all they see. */
 
+/** One part of a message: text, or an image as PNG bytes. */
 export type ChatPart =
   | { readonly kind: 'text'; readonly text: string }
   /** PNG bytes. */
-  | { readonly kind: 'picture'; readonly png: Uint8Array };
+  | { readonly kind: 'image'; readonly png: Uint8Array };
 
+/** One message of a conversation, as a list of texts and images. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly parts: readonly ChatPart[];
 }
 
+/** How one reply is sampled. */
 export interface ChatOptions {
   readonly temperature: number;
   /** Longest reply, tokens. */
@@ -18,6 +21,10 @@ export interface ChatOptions {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * A model that answers a conversation with text. `openAiChat` reaches one over HTTP; any other
+ * transport is an object with this one method.
+ */
 export interface ChatModel {
   /** Which model and where, as far as its replies depend on it: part of the key of cached replies. */
   readonly name: string;

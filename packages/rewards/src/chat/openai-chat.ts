@@ -3,6 +3,7 @@ import { HttpClient, HttpError, parseJson } from '@saccade/http';
 import { ChatError } from './chat-error.ts';
 import type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat-model.ts';
 
+/** Address, model and seed of an OpenAI-compatible server. */
 export interface OpenAiChatOptions {
   /** Up to and without `/chat/completions`: `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;
@@ -19,6 +20,10 @@ const LARGEST_REPLY_BYTES = 16 * 2 ** 20;
 /** Longest part of a server's words that an error repeats. */
 const quotedCharacters = 300;
 
+/**
+ * A model behind `/chat/completions` of an OpenAI-compatible server. It neither retries nor limits
+ * the time: wrap it in `steadyChat`. An HTTP error, or a reply without text, is a `ChatError`.
+ */
 export function openAiChat(options: OpenAiChatOptions): ChatModel {
   const { baseUrl, model, apiKey, seed = 0 } = options;
   const path = '/chat/completions';

@@ -4,6 +4,7 @@ import pRetry from 'p-retry';
 import { ChatError } from './chat-error.ts';
 import type { ChatModel } from './chat-model.ts';
 
+/** Options of `steadyChat`. */
 export interface SteadyOptions {
   /** Calls at a time; more wait their turn. Default 16. */
   readonly maxConcurrent?: number;
@@ -16,8 +17,10 @@ export interface SteadyOptions {
 }
 
 /**
- * Waiting for a turn does not count as time of a call. Refusals that will not change (a wrong key, a
- * request that is too large) are not tried again.
+ * A model with a limit on concurrent calls, a time limit per try, and retries.
+ *
+ * Waiting for a free place does not count toward the time limit. Errors that will not change (a
+ * wrong key, a request that is too large) are not retried.
  */
 export function steadyChat(model: ChatModel, options: SteadyOptions = {}): ChatModel {
   const { maxConcurrent = 16, timeoutMs = 60_000, retries = 3, firstPauseMs = 500 } = options;

@@ -2,6 +2,7 @@
 import type { Judge, Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
+/** What the answer judge compares: an answer and the reference, for a question. */
 export interface AnswerInput {
   readonly question: string;
   readonly answer: Untrusted;

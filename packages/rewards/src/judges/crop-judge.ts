@@ -46,7 +46,7 @@ export const cropJudge: Judge<CropInput> = {
         parts: [
           fenced('QUESTION', question, boundary),
           fenced('METADATA', numbersOf(metadata), boundary),
-          { kind: 'picture', png },
+          { kind: 'image', png },
         ],
       },
     ];

@@ -91,13 +91,13 @@ describe('a reply', () => {
 describe('the crop judge', () => {
   const png = Uint8Array.of(137, 80, 78, 71);
 
-  it('sees question, picture and numbers, and has no place for anything else', () => {
+  it('sees question, image and numbers, and has no place for anything else', () => {
     const input = { question: 'Which colour?', png, metadata: { width: 30, height: 20 } };
     const sneaked = { ...input, code: 'print("clear")', thought: 'I see it' };
     const messages = cropJudge.ask(sneaked, boundary);
     expect(messages).toEqual(cropJudge.ask(input, boundary));
     expect(JSON.stringify(messages)).not.toMatch(/print|I see it/);
-    expect(messages[1]?.parts.map(({ kind }) => kind)).toEqual(['text', 'text', 'picture']);
+    expect(messages[1]?.parts.map(({ kind }) => kind)).toEqual(['text', 'text', 'image']);
   });
 
   it('drops metadata that are no numbers by name', () => {

@@ -2,12 +2,13 @@
 import type { Judge, Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
+/** What the process judge reads: the question, everything the model wrote, and the images. */
 export interface ProcessInput {
   readonly question: string;
   /** Everything the model wrote, turn after turn. */
   readonly response: Untrusted;
   /** PNG bytes: the image asked about, then those that tools made. */
-  readonly pictures: readonly Uint8Array[];
+  readonly images: readonly Uint8Array[];
 }
 
 /** Images shown: the first one and three of the tools', as in CodeV's code. */
@@ -24,8 +25,8 @@ export const processJudge: Judge<ProcessInput> = {
   name: 'process-judge',
   paper: 'CodeV, arXiv:2511.19661, public code',
   grades: [0, 0.25, 0.5, 0.75, 1],
-  keyOf: ({ question, response, pictures }) => [question, response, ...pictures.slice(0, SHOWN)],
-  ask({ question, response, pictures }, boundary) {
+  keyOf: ({ question, response, images }) => [question, response, ...images.slice(0, SHOWN)],
+  ask({ question, response, images }, boundary) {
     const instruction =
       'You grade how somebody used code on a picture to find the answer to a QUESTION. The first ' +
       'picture is the one asked about, the others are what the code made of it. The grade is 1 if a ' +
@@ -42,7 +43,7 @@ export const processJudge: Judge<ProcessInput> = {
         parts: [
           fenced('QUESTION', question, boundary),
           fenced('RESPONSE', response, boundary),
-          ...pictures.slice(0, SHOWN).map((png) => ({ kind: 'picture', png }) as const),
+          ...images.slice(0, SHOWN).map((png) => ({ kind: 'image', png }) as const),
         ],
       },
     ];

@@ -10,6 +10,10 @@ export interface JudgingContext {
   secret(field: string, variable: string): string;
 }
 
+/**
+ * A service that grades what no rule can, as a unit of the slot `judge`. `open` connects it and
+ * returns the judges it offers.
+ */
 export interface JudgingUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;

@@ -44,6 +44,10 @@ const settings = z.strictObject({
   }),
 });
 
+/**
+ * The settings of `balanced-tool-call`, with the Greek letters of CodeDance, arXiv:2512.17312,
+ * §8.2.
+ */
 export type BalancedToolCallSettings = SettingsOf<typeof settings>;
 
 /**

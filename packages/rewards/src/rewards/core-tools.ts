@@ -1,4 +1,6 @@
-/** CodeVision's core tools in a trajectory: which were used, which may have been, how crops hit. */
+/**
+ * CodeVision's core tools in a trajectory: those used, those possibly used, and how well crops hit.
+ */
 
 import { type Box, intersectionOverUnion, type Operation } from '@saccade/code-effects';
 import { choice, quantity } from '@saccade/core/settings';
@@ -7,6 +9,10 @@ import { isToolUse, type Trajectory } from '@saccade/trajectory';
 import type { RewardContext } from '../reward.ts';
 import { type TaskFacts, taskFacts } from '../task-facts.ts';
 
+/**
+ * Operations that turn or flip an image by a quarter turn or an axis. Together with `crop` they
+ * are CodeVision's core tools.
+ */
 export const orientationTools: ReadonlySet<string> = new Set([
   'rotate_90',
   'rotate_180',
@@ -27,6 +33,10 @@ const toolFamilies: ReadonlySet<string> = new Set([
   'other',
 ]);
 
+/**
+ * What is known about the core tools in a trajectory. `operations` and `core` certainly took place
+ * and count for bonuses; `possible`, `attempted` and the `mayHave…` fields count for penalties.
+ */
 export interface ToolRecord {
   readonly facts: TaskFacts;
   /** Tool calls, whatever their outcome. */
@@ -57,6 +67,7 @@ function turns(kind: string): boolean {
   return orientationTools.has(kind) || kind === 'transpose' || kind === 'transverse';
 }
 
+/** Collects the tool use of a trajectory from the analysis of its code and from its results. */
 export function toolRecord({ turns: steps }: Trajectory, context: RewardContext): ToolRecord {
   const calls = steps.filter(({ action }) => isToolUse(action));
   const ran = new Set(steps.flatMap(({ result }, turn) => (result?.kind === 'ok' ? [turn] : [])));

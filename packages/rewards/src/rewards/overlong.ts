@@ -30,6 +30,10 @@ const settings = z
     message: 'at most maxTokens',
   });
 
+/**
+ * The settings of `overlong`: L_max and L_cache in tokens, and whether the penalty is capped at
+ * −1.
+ */
 export type OverlongSettings = SettingsOf<typeof settings>;
 
 /**

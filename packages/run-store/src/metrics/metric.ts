@@ -1,6 +1,7 @@
 /** One metric of `metrics.jsonl`: what every caption, page and check says of it. */
 import type { Stage } from '../metrics-log.ts';
 
+/** One metric of the catalog. */
 export interface Metric {
   /** As it is logged. `<word>` stands for one part of the name: `time/<phase>`. */
   readonly name: string;

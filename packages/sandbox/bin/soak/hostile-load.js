@@ -1,9 +1,9 @@
 // The callers of the hostile soak: sessions one after another, each honest or hostile by a coin.
 // Honest ones must end as their code says; hostile ones may end in any way but ours.
 import { attackCode, attacks } from '../../dist/attacks/index.js';
-import { coordinatePicture } from '../../dist/contract.js';
+import { coordinateImage } from '../../dist/contract.js';
 
-const image = { name: 'image_clue_0', encoded: coordinatePicture(512, 512) };
+const image = { name: 'image_clue_0', encoded: coordinateImage(512, 512) };
 
 /** Code, what it prints, and how many images it shows. */
 const honest = [

@@ -1,10 +1,10 @@
 // The callers of the soak: trajectories over the sessions API and single runs of SandboxFusion's,
 // each call counted when it is made and when it ends.
-import { coordinatePicture } from '../../dist/contract.js';
+import { coordinateImage } from '../../dist/contract.js';
 
-const picture = { name: 'image_clue_0', encoded: coordinatePicture(512, 512) };
+const image = { name: 'image_clue_0', encoded: coordinateImage(512, 512) };
 
-/** Code, its share of the calls, the outcome it must have, pictures it shows. */
+/** Code, its share of the calls, the outcome it must have, images it shows. */
 const kinds = [
   { share: 50, code: 'print(sum(range(100)))', ends: ['ok'] },
   {
@@ -67,7 +67,7 @@ export class Load {
     while (!this.#isOver) {
       let session;
       const opened = await this.#count('open', async () => {
-        session = await this.sandbox.open({ images: [picture] });
+        session = await this.sandbox.open({ images: [image] });
         return 'opened';
       });
       if (opened !== 'opened') {

@@ -30,12 +30,12 @@ export interface Attack {
   readonly name: string;
   readonly group: AttackGroup;
   /**
-   * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May use
-   * `HOST_FILE`, `HOST_PICTURE`, `HOST_PORT`, `HOST_SOCKET`, `HOST_POST`, `SERVER`, `VICTIM` (process numbers) and
-   * `VICTIM_DIRECTORY`.
+   * Python, after `preamble`: it prints a line with `REACHED` where it gets what it is after. May
+   * use `HOST_FILE`, `HOST_IMAGE`, `HOST_PORT`, `HOST_SOCKET`, `HOST_POST`, `SERVER`, `VICTIM`
+   * (process numbers) and `VICTIM_DIRECTORY`.
    */
   readonly code: string;
-  /** What its session returns besides what it shows; `HOST_PICTURE` among it is reached. */
+  /** What its session returns besides what it shows; `HOST_IMAGE` among it is reached. */
   readonly capture?: CaptureOptions;
   readonly expected: Expectation;
   /** Stopped by this guarantee where it is `session`; open where it is less. */

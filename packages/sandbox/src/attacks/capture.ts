@@ -14,12 +14,12 @@ const cases: readonly Omit<Attack, 'capture'>[] = [
     name: 'an image of the host, linked, printed and saved',
     group: 'escape',
     code: `
-os.symlink(HOST_PICTURE, "link.png")
-os.symlink(os.path.dirname(HOST_PICTURE), "folder")
+os.symlink(HOST_IMAGE, "link.png")
+os.symlink(os.path.dirname(HOST_IMAGE), "folder")
 os.mkdir("inner")
-os.symlink(os.path.relpath(HOST_PICTURE, "inner"), "inner/link.png")
-for name in (HOST_PICTURE, os.path.relpath(HOST_PICTURE), "folder/" + os.path.basename(HOST_PICTURE),
-             "link.png", "./link.png", "inner/link.png", "inner/../link.png", "../" * 20 + HOST_PICTURE):
+os.symlink(os.path.relpath(HOST_IMAGE, "inner"), "inner/link.png")
+for name in (HOST_IMAGE, os.path.relpath(HOST_IMAGE), "folder/" + os.path.basename(HOST_IMAGE),
+             "link.png", "./link.png", "inner/link.png", "inner/../link.png", "../" * 20 + HOST_IMAGE):
     print(name)`,
     expected: everywhere('harmless'),
   },
@@ -33,7 +33,7 @@ for name in names: os.link("good.data", name)
 def swap():
     give_up = time.monotonic() + 1
     while time.monotonic() < give_up:
-        for make in (lambda: os.symlink(HOST_PICTURE, "t"), lambda: os.link("good.data", "t")):
+        for make in (lambda: os.symlink(HOST_IMAGE, "t"), lambda: os.link("good.data", "t")):
             for name in names:
                 make()
                 os.replace("t", name)
@@ -50,14 +50,14 @@ print(*names)`,
 os.mkdir("out")
 os.chdir("out")
 os.rename("../out", "../aside")
-os.symlink(os.path.dirname(HOST_PICTURE), "../out")
-for folder in ("../out/", "out/"): print(folder + os.path.basename(HOST_PICTURE))
+os.symlink(os.path.dirname(HOST_IMAGE), "../out")
+for folder in ("../out/", "out/"): print(folder + os.path.basename(HOST_IMAGE))
 try:
     here = os.path.dirname(os.getcwd())
     os.rename(here, here + ".aside")
-    os.symlink(os.path.dirname(HOST_PICTURE), here)
+    os.symlink(os.path.dirname(HOST_IMAGE), here)
 except OSError: pass
-print(os.path.basename(HOST_PICTURE))`,
+print(os.path.basename(HOST_IMAGE))`,
     expected: everywhere('harmless'),
   },
   {
@@ -80,9 +80,9 @@ for name in ("pipe", "folder", "zero", "loop", "null", "socket", "/dev/zero"): p
     name: 'names of images with newlines, NUL, 255 bytes and ..',
     group: 'escape',
     code: `
-picture = Image.new("RGB", (9, 9))
+image = Image.new("RGB", (9, 9))
 for name in (b"a\\nb.png", b"x" * 251 + b".png", b"\\xff.png", b"\\x1b[2J.png", b"..png", b"...png"):
-    with open(name, "wb") as file: picture.save(file, "PNG")
+    with open(name, "wb") as file: image.save(file, "PNG")
 print("a\\nb.png", "x" * 251 + ".png", "x" * 9000 + ".png")
 print("\\0.png ../../.png //.png ~/.png $HOME/.png \\udcff.png", sep="\\0")`,
     expected: everywhere('harmless'),

@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { coordinatePicture } from '../checks/check.ts';
+import { coordinateImage } from '../checks/check.ts';
 import type { LocalTier } from '../choose-isolation.ts';
 import type { Guarantees } from '../guarantees.ts';
 import type { Limits } from '../limits.ts';
@@ -125,7 +125,7 @@ async function tryAttack(
 ): Promise<{ verdict: Verdict; detail: string }> {
   const { restarts } = sandbox.stats();
   const victim = await sandbox.open({
-    images: [{ name: 'secret_picture', encoded: coordinatePicture(123, 77) }],
+    images: [{ name: 'secret_image', encoded: coordinateImage(123, 77) }],
   });
   const session = await sandbox.open(attack.capture && { capture: attack.capture });
   try {
@@ -184,8 +184,8 @@ function judge(outcome: Outcome): { verdict: Verdict; detail: string } {
   const shown = (line: string | undefined): string => (line ?? '').slice(0, 80);
   const reached = text.split('\n').find((line) => line.startsWith('REACHED'));
   if (reached !== undefined) return { verdict: 'open', detail: shown(reached) };
-  if (outcome.images.some(({ width, height }) => isHostPicture(width, height))) {
-    return { verdict: 'open', detail: 'a picture of the host was returned' };
+  if (outcome.images.some(({ width, height }) => isHostImage(width, height))) {
+    return { verdict: 'open', detail: 'an image of the host was returned' };
   }
   const { kind, error } = outcome;
   if (kind === 'timeout' || kind === 'memory' || kind === 'crashed') {
@@ -228,11 +228,11 @@ function descendantCount(root: number): number {
 
 const nodeVersion = Number.parseInt(process.versions.node, 10);
 
-/** A size that no attack gives a picture of its own. */
-const hostPicture = { width: 321, height: 123 };
+/** A size that no attack gives an image of its own. */
+const hostImage = { width: 321, height: 123 };
 
-function isHostPicture(width: number, height: number): boolean {
-  return width === hostPicture.width && height === hostPicture.height;
+function isHostImage(width: number, height: number): boolean {
+  return width === hostImage.width && height === hostImage.height;
 }
 
 /** Node has no datagrams of this kind. */
@@ -250,7 +250,7 @@ interface Host {
 }
 
 /**
- * What the machine has that sessions must not reach: a readable file and picture, a port, an abstract
+ * What the machine has that sessions must not reach: a readable file and image, a port, an abstract
  * socket, and one for datagrams, as `/dev/log` is.
  */
 async function openHost(python: string): Promise<Host> {
@@ -258,8 +258,8 @@ async function openHost(python: string): Promise<Host> {
   await chmod(folder, 0o755);
   const file = join(folder, 'answers.json');
   await writeFile(file, '["the answer"]');
-  const picture = join(folder, 'picture.png');
-  await writeFile(picture, coordinatePicture(hostPicture.width, hostPicture.height));
+  const image = join(folder, 'image.png');
+  await writeFile(image, coordinateImage(hostImage.width, hostImage.height));
   const name = `saccade-attacks-${process.pid}`;
   const listeners = [createServer((socket) => socket.destroy()), createServer()];
   const [tcp, unix] = listeners as [Server, Server];
@@ -273,7 +273,7 @@ async function openHost(python: string): Promise<Host> {
   return {
     facts: {
       HOST_FILE: file,
-      HOST_PICTURE: picture,
+      HOST_IMAGE: image,
       HOST_PORT: port,
       HOST_SOCKET: name,
       HOST_POST: post,

@@ -2,9 +2,9 @@
 import { strict as assert } from 'node:assert';
 import type { Outcome } from '../outcome.ts';
 import type { CaptureOptions, Sandbox, SessionMode } from '../session.ts';
-import { coordinatePicture, expectKind, inSession, type SandboxCheck } from './check.ts';
+import { coordinateImage, expectKind, inSession, type SandboxCheck } from './check.ts';
 
-const images = [{ name: 'image_clue_0', encoded: coordinatePicture(200, 120) }];
+const images = [{ name: 'image_clue_0', encoded: coordinateImage(200, 120) }];
 const save = (name: string): string => `Image.new("RGB", (40, 30)).save("${name}")`;
 
 async function run(
@@ -66,7 +66,7 @@ os.symlink("a.png", "link.png")
 os.symlink("/usr", "usr.png")
 os.mkfifo("pipe.png")
 os.mkdir("folder.png")
-open("text.png", "w").write("no picture")
+open("text.png", "w").write("no image")
 print("link.png usr.png pipe.png folder.png text.png ../a.gif /dev/zero.png \\0.png", "x" * 255 + ".png")
 os.rename("a.png", "a.data")`;
       const outcome = await run(sandbox, capture, code);
@@ -74,7 +74,7 @@ os.rename("a.png", "a.data")`;
     },
   },
   {
-    name: 'keeps the limits of pictures for values and files, too',
+    name: 'keeps the limits of images for values and files, too',
     run: async (sandbox) => {
       const capture = { printedFiles: true, savedFiles: true, lastExpression: true };
       const code = `for i in range(5): Image.new("L", (9, 9)).save(f"{i}.png")\nprint("3.png")`;
@@ -87,12 +87,12 @@ os.rename("a.png", "a.data")`;
     },
   },
   {
-    name: 'filters pictures as the session asks, without an error in the code',
+    name: 'filters images as the session asks, without an error in the code',
     run: async (sandbox) => {
-      const pictures = { most: 2, mostAspect: 10, smallSides: { below: 28, enlargeTo: 56 } };
+      const filter = { most: 2, mostAspect: 10, smallSides: { below: 28, enlargeTo: 56 } };
       const sizes = ['(300, 10)', '(10, 20)', '(40, 30)', '(50, 50)'];
       const code = sizes.map((size) => `Image.new("L", ${size}).show()`).join('\n');
-      const outcome = expectKind(await run(sandbox, { pictures }, code), 'ok');
+      const outcome = expectKind(await run(sandbox, { images: filter }, code), 'ok');
       const shown = outcome.images.map(({ width, height }) => [width, height]);
       assert.deepEqual(shown, [
         [56, 112],

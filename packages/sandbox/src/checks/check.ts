@@ -11,7 +11,7 @@ export interface SandboxCheck {
 }
 
 /** A PNG whose pixel (x, y) is (x, y, 7): coordinates can be read off any crop of it. */
-export function coordinatePicture(width: number, height: number): Uint8Array {
+export function coordinateImage(width: number, height: number): Uint8Array {
   const rows = Buffer.alloc(height * (1 + 3 * width));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {

@@ -1,6 +1,6 @@
 /** What the contract does not ask of a sandbox on other machines. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { coordinatePicture } from '../contract.ts';
+import { coordinateImage } from '../contract.ts';
 import { startService, statsOf, until } from '../service.fixture.ts';
 import type { SandboxService } from '../service.ts';
 import { openRemoteSandbox } from './remote-sandbox.ts';
@@ -57,9 +57,9 @@ it('carries what is repaired, and what was', async () => {
 });
 
 describe('a session', () => {
-  it('asks no server for names or pictures that no server takes', async () => {
+  it('asks no server for names or images that no server takes', async () => {
     const sandbox = await openRemoteSandbox({ hosts: hosts() });
-    const encoded = coordinatePicture(4, 4);
+    const encoded = coordinateImage(4, 4);
     await expect(sandbox.open({ images: [{ name: 'a b', encoded }] })).rejects.toMatchObject({
       code: 'data',
     });

@@ -102,7 +102,7 @@ export class RemoteSandbox implements Sandbox {
     for (const { name } of [...(options.images ?? []), ...(options.videos ?? [])]) {
       if (identifier.test(name)) continue;
       throw new DataError(
-        `"${name}" cannot be a variable of a picture or video. Use letters, digits and underscores.`,
+        `"${name}" cannot be a variable of an image or video. Use letters, digits and underscores.`,
       );
     }
     checkedCapture(options.capture);
@@ -214,7 +214,7 @@ export class RemoteSandbox implements Sandbox {
   }
 }
 
-/** Made when its turn has come: who waits holds no copies of his pictures. */
+/** Made when its turn has come: who waits holds no copies of his images. */
 function requestOf(options: SessionOptions): Record<string, unknown> {
   const { images = [], videos = [], mode, repairs, capture } = options;
   const inJson = (inputs: readonly InputImage[]) =>

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { Session } from '../session.ts';
-import type { RunResult } from './sandbox-fusion.ts';
+import type { RunResult } from './run-result.ts';
 import { type Pace, readText } from './script.ts';
 
 export interface CellResult {

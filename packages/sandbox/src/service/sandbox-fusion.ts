@@ -8,15 +8,8 @@ import type { Outcome } from '../outcome.ts';
 import { toBase64 } from '../outcome-json.ts';
 import type { Session } from '../session.ts';
 import { runCells } from './cells.ts';
-import {
-  fetchFiles,
-  fetchFilesSchema,
-  filesSchema,
-  paceOf,
-  prepare,
-  returnCodeOf,
-  standardErrorOf,
-} from './script.ts';
+import { runResultOf } from './run-result.ts';
+import { fetchFiles, fetchFilesSchema, filesSchema, paceOf, prepare } from './script.ts';
 import { callerOf, type ServiceParts, signalOf } from './service-parts.ts';
 
 /** After the total time of a notebook, for its executions to end by their own limits. */
@@ -43,15 +36,6 @@ const jupyterRequest = z.object({
   files: filesSchema,
   fetch_files: fetchFilesSchema,
 });
-
-/** How one run went, in SandboxFusion's words. */
-export interface RunResult {
-  readonly status: 'Finished' | 'TimeLimitExceeded' | 'Error';
-  readonly execution_time: number;
-  readonly return_code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export function sandboxFusion(parts: ServiceParts): Hono {
   const { sandbox, limits } = parts;
@@ -88,7 +72,7 @@ export function sandboxFusion(parts: ServiceParts): Hono {
             status: run.return_code === 0 ? 'Success' : 'Failed',
             run_result: run,
             files: isOver ? {} : await fetchFiles(session, request.fetch_files, after),
-            ...picturesOf(outcome),
+            ...imagesOf(outcome),
           };
         }),
       );
@@ -157,19 +141,8 @@ async function oneRun<Result>(
   }
 }
 
-function runResultOf(outcome: Outcome): RunResult {
-  const isLate = outcome.kind === 'timeout';
-  return {
-    status: isLate ? 'TimeLimitExceeded' : 'Finished',
-    execution_time: outcome.wallMs / 1000,
-    return_code: isLate ? null : returnCodeOf(outcome),
-    stdout: outcome.stdout,
-    stderr: isLate ? outcome.stderr : standardErrorOf(outcome),
-  };
-}
-
 /** Beyond SandboxFusion: what the code showed. Its clients leave fields alone that they do not know. */
-function picturesOf({ images }: Outcome): { images?: readonly string[] } {
+function imagesOf({ images }: Outcome): { images?: readonly string[] } {
   return images.length === 0 ? {} : { images: images.map(({ png }) => toBase64(png)) };
 }
 

@@ -156,7 +156,7 @@ function indexFrom(text: string, mark: string, from: number): number {
 
 const dataUrl = /^data:image\/[\w.+-]+;base64,/;
 
-/** Pictures come as data URLs and are called as the model's prompts call them. */
+/** Images come as data URLs and are called as the model's prompts call them. */
 function imagesOf({ images }: Readonly<Record<string, unknown>>): readonly InputImage[] {
   const list = images === undefined || images === null ? [] : [images].flat();
   return list.map((image: unknown, index) => {
@@ -168,7 +168,7 @@ function imagesOf({ images }: Readonly<Record<string, unknown>>): readonly Input
   });
 }
 
-/** What was printed, in the markup that the action used; each picture has its mark in the text. */
+/** What was printed, in the markup that the action used; each image has its mark in the text. */
 function observationOf(action: string, outcome: Outcome): Observation {
   const { stdout, stderr, error, images } = outcome;
   const failure = error === undefined ? '' : error.traceback || `${error.type}: ${error.message}`;

@@ -12,7 +12,7 @@ export function dropAllBroken(group: AdvantagedGroup): DropReason | undefined {
   return group.trajectories.every(isBroken) ? 'allBroken' : undefined;
 }
 
-/** Drops a group whose rewards are equal but for rounding noise: its advantages are 0. */
+/** Drops a group whose rewards are equal except for rounding noise: its advantages are 0. */
 export function dropUniform(group: AdvantagedGroup): DropReason | undefined {
   return group.std === 0 ? 'uniformGroup' : undefined;
 }

@@ -1,4 +1,4 @@
-/** Rolls out while it trains, with a bound on how stale what it trains on may be. */
+/** Rolls out while it trains, with a limit on the staleness of what it trains on. */
 
 import { StateError } from '@saccade/core';
 import { choice, count, flag, type SettingsOf } from '@saccade/core/settings';
@@ -44,6 +44,7 @@ const settings = z.strictObject({
   inFlight: inFlightSettings.optional(),
 });
 
+/** Options of `asynchronous`: the driver's, and its own settings. */
 export type AsynchronousOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 interface Running {

@@ -20,15 +20,17 @@ const settings = z.strictObject({
   maxRounds,
 });
 
+/** Options of `difficultyPrefilter`: the driver's, and its own settings. Pass rates are 0 to 1. */
 export type DifficultyPrefilterOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 /**
- * Difficulty pre-filter: keep tasks of pass rate p with 0 < p ≤ 0.9, as the policy solves them
+ * Difficulty pre-filter: keep tasks of pass rate p with 0 < p ≤ 0.9, measured with the policy
  * before it is trained.
  *
- * CodeV, arXiv:2511.19661 (RL data): out goes what a 7B model solves in over 0.9 of eight samples.
- * CodeVision, arXiv:2512.03746 (RL data): out go tasks all right and all wrong. Both measure once,
- * beforehand, with a model of their choice; here the policy itself measures, at its first step.
+ * CodeV, arXiv:2511.19661 (RL data), drops tasks that a 7B model solves in over 0.9 of eight
+ * samples. CodeVision, arXiv:2512.03746 (RL data), drops tasks that are always or never solved.
+ * Both measure once, beforehand, with a model of their choice; here the policy itself measures, at
+ * its first step.
  */
 export const difficultyPrefilter = defineScheduler({
   name: 'difficulty-prefilter',

@@ -1,4 +1,4 @@
-/** DAPO's scheduler: go on sampling until the batch is full of groups that teach something. */
+/** DAPO's scheduler: continue sampling until the batch is full of groups that teach something. */
 import { choice, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import type { AdvantagedGroup } from '../advantaged-group.ts';
@@ -22,6 +22,7 @@ const settings = z.strictObject({
   }),
 });
 
+/** Options of `dynamicSampling`: the driver's, and its own settings. */
 export type DynamicSamplingOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 interface Memory {
@@ -38,8 +39,8 @@ const NOTHING: Memory = { survivors: [], round: 0 };
  *
  * Rolls out rounds of ⌈α·B⌉ groups and drops the uniform ones, until B groups have survived; takes
  * the first B in the order of rolling out and drops the rest as `rankedOut`. After `maxRounds` it
- * says `exhausted` and trains on those there are: a policy that solves all or nothing stops
- * learning, not running.
+ * reports `exhausted` and trains on what it has: a policy that solves all tasks or none stops
+ * learning, but the run continues.
  *
  * DAPO, arXiv:2503.14476, §3.2, eq. 11 and Alg. 1. Its code stops the run after the last round, and
  * filters by a metric that may be the reward: `uniform: 'reward'`.

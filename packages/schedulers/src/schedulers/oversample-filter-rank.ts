@@ -1,4 +1,6 @@
-/** PyVision-RL's scheduler: roll out too much, drop what cannot teach, prefer what varies. */
+/**
+ * PyVision-RL's scheduler: roll out more than needed, drop what cannot teach, prefer what varies.
+ */
 import { choice, count, flag, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import type { AdvantagedGroup } from '../advantaged-group.ts';
@@ -51,6 +53,7 @@ const settings = z.strictObject({
   }),
 });
 
+/** Options of `oversampleFilterRank`: the driver's, and its own settings; `oversample` is α. */
 export type OversampleOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 /**
@@ -58,18 +61,18 @@ export type OversampleOptions = SchedulerOptions & SettingsOf<typeof settings>;
  *
  *   σ_j = sqrt(mean_i((R_ji − mean(R_j))²))
  *
- * Rolls out ⌈α·B⌉ groups; drops those whose trajectories are all broken and those with σ = 0;
- * sorts the rest by σ, largest first, ties in the order of rolling out; takes the first B·G
- * trajectories. If fewer survive, it trains on those there are.
+ * Rolls out ⌈α·B⌉ groups; drops those whose trajectories are all broken and those with σ = 0; sorts
+ * the rest by σ, largest first, ties in the order of rolling out; takes the first B·G trajectories.
+ * If fewer survive, it trains on those there are.
  *
  * PyVision-RL, arXiv:2602.20739, Alg. 1.
  *
  * With `rules: 'code'`, what its code does: rounds of ⌈α·B⌉ groups are filtered rollout by rollout,
  * in this order: rewards of the group all equal (unless it has one), no image from a tool, more
  * than `maxTokens`, an end other than an answer, the turn limit or failed code. Once B·G rollouts
- * are kept, and only if there are more, those of the largest σ are taken. So α changes how much a
- * round makes, hardly what is trained on. Where the code stops the run for want of rounds, this
- * says `exhausted` and trains on what there is.
+ * are kept, and only if there are more, those of the largest σ are taken. So α changes the size of
+ * a round, but hardly what is trained on. Where the code stops the run because it has used up its
+ * rounds, this reports `exhausted` and trains on what it has.
  */
 export const oversampleFilterRank = defineScheduler({
   name: 'oversample-filter-rank',

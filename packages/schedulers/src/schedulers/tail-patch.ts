@@ -1,4 +1,4 @@
-/** VISTA-R1's curriculum: go on training on the tasks that are hard but not hopeless. */
+/** VISTA-R1's curriculum: continue training on tasks that are hard but not hopeless. */
 import { count, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import { defineScheduler } from '../define-scheduler.ts';
@@ -27,11 +27,12 @@ const settings = z.strictObject({
   maxRounds,
 });
 
+/** Options of `tailPatch`: the driver's, and its own settings. Pass rates are 0 to 1. */
 export type TailPatchOptions = SchedulerOptions & SettingsOf<typeof settings>;
 
 /**
- * Tail-patch curriculum: train on tasks of pass rate p with lowest ≤ p ≤ highest, as the policy
- * that training goes on from solved them.
+ * Tail-patch curriculum: train on tasks of pass rate p with lowest ≤ p ≤ highest, measured with the
+ * policy that training continues from.
  *
  * VISTA-Gym, arXiv:2511.19773, §6.4 and Fig. 7. The paper measures once, with the
  * checkpoint at which progress had stopped; `refreshEverySteps` measures again.

@@ -24,13 +24,14 @@ export const imageZoomInTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { bbox_2d: [10, 10, 60, 50] },
+  isDeterministic: true,
   async run({ bbox_2d, image_index = 0 }, context) {
-    const picture = context.images[image_index];
-    if (picture === undefined) return runOnImage(context, image_index, []);
-    const [left, right] = span(bbox_2d[0], bbox_2d[2], picture.width);
-    const [top, bottom] = span(bbox_2d[1], bbox_2d[3], picture.height);
+    const image = context.images[image_index];
+    if (image === undefined) return runOnImage(context, image_index, []);
+    const [left, right] = span(bbox_2d[0], bbox_2d[2], image.width);
+    const [top, bottom] = span(bbox_2d[1], bbox_2d[3], image.height);
     if (left >= right || top >= bottom) {
-      const size = `${picture.width}×${picture.height}`;
+      const size = `${image.width}×${image.height}`;
       return refused('BadArgument', `The box holds nothing of the picture, which is ${size}.`);
     }
     const script = `image.crop(tuple(${pythonValue([left, top, right, bottom])})).show()`;

@@ -2,7 +2,7 @@ import { defineRecipe } from '../recipe.ts';
 import { turnedColdStart } from './turned-cold-start.ts';
 
 /**
- * CodeVision at nano size: turn a picture back, crop to the card, read it.
+ * CodeVision at nano size: turn an image back, crop to the card, read it.
  *
  * The reward is the paper's, arXiv:2512.03746, eq. 2, on tasks as its benchmark has them: an
  * orientation tool and a crop required, one of them, or none. Its format term is left out, as it wants
@@ -13,7 +13,7 @@ import { turnedColdStart } from './turned-cold-start.ts';
 export const codevisionNano = defineRecipe({
   name: 'codevision-nano',
   description:
-    'A small vision policy learns to turn pictures back: CodeVision’s must-use tools. It speaks PyVision’s protocol.',
+    'A small vision policy learns to turn images back: CodeVision’s must-use tools. It speaks PyVision’s protocol.',
   paper: 'CodeVision, arXiv:2512.03746',
   config: {
     ...turnedColdStart,

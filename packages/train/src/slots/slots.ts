@@ -24,9 +24,10 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
-import { type ToolChoice, toolSettings, tools } from '@saccade/tools';
+import { type ToolChoice, toolSettings } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
 import { z } from 'zod';
+import { tools } from '../known-tools.ts';
 import { backends, type KnownBackend } from '../open-backend.ts';
 import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';
@@ -34,6 +35,10 @@ import type { Slot, SlotInput } from './slot.ts';
 const slot = <Some>(given: Slot<Some>): Slot<Some> => given;
 const listSlot = <Some>(given: Slot<Some>): ListSlot<Some> => ({ ...given, isList: true });
 
+/**
+ * Every slot of a run by its key, with its registry and default unit. The keys are those of a
+ * recipe's `config` and of `--set`.
+ */
 export const slots = {
   backend: slot<BackendUnit>({
     key: 'backend',

@@ -17,8 +17,9 @@ export type Reply =
       readonly id: number;
       readonly result: unknown;
       readonly images: readonly EngineImage[];
-      /** Milliseconds of work in the worker. */
+      /** Milliseconds of work in the worker, by the clock and of all its threads. */
       readonly ms: number;
+      readonly cpuMs: number;
     }
   | {
       readonly kind: 'fault';
@@ -38,6 +39,7 @@ const reply = z.discriminatedUnion('ok', [
     result: z.unknown(),
     sizes: z.array(z.tuple([side, side])),
     ms: z.number().min(0),
+    cpuMs: z.number().min(0),
   }),
   z.object({
     id: z.int(),
@@ -63,7 +65,8 @@ export function decodeReply({ header, blobs }: Frame): Reply {
     if (!isPng(png)) throw new RangeError('an image that is no PNG');
     return { png, width, height };
   });
-  return { kind: 'result', id: read.id, result: read.result, images, ms: read.ms };
+  const { id, result, ms, cpuMs } = read;
+  return { kind: 'result', id, result, images, ms, cpuMs };
 }
 
 /** @throws ZodError for what is not the first frame of a worker */

@@ -1,11 +1,9 @@
 /** One pool for all tools of a run, from the first that opens to the last that closes. */
 import type { ToolHost } from '@saccade/tools';
 import { assetPaths } from '../assets.ts';
+import { maxPixels } from '../call-images.ts';
 import type { VisionEngine } from './vision-engine.ts';
 import { WorkerPool } from './worker-pool.ts';
-
-/** Larger images are declined: 8K with some room; 100 MP of RGB is 300 MB before any work. */
-export const maxPixels = 40_000_000;
 
 /** What a tool asks of the pool; the largest of all tools counts. */
 export interface EngineNeeds {

@@ -14,8 +14,9 @@ export interface EngineResult {
   /** As the operation's file says; JSON. */
   readonly result: unknown;
   readonly images: readonly EngineImage[];
-  /** Milliseconds of work in the worker. */
+  /** Milliseconds of work in the worker, by the clock and of all its threads. */
   readonly ms: number;
+  readonly cpuMs: number;
 }
 
 /** Runs operations of `python/operations`. */

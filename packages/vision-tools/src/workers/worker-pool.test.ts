@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { StateError } from '@saccade/core';
 import { ensurePython } from '@saccade/sandbox';
-import { coordinatePicture } from '@saccade/sandbox/contract';
+import { coordinateImage } from '@saccade/sandbox/contract';
 import { ToolError } from '@saccade/tools';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pngSize } from '../png.ts';
@@ -66,7 +66,7 @@ describe('a pool of workers', () => {
 
   it('gives back what the operation does, whatever it prints', async () => {
     const pool = openPool();
-    const png = coordinatePicture(30, 20);
+    const png = coordinateImage(30, 20);
     const params = { kind: 'echo', value: 'ä\u2028"' };
     const { result, images } = await pool.run('faulty', params, [png], { deadlineMs });
     expect(result).toMatchObject({ value: 'ä\u2028"' });
@@ -155,7 +155,7 @@ describe('a pool of workers', () => {
 
   it('declines what is no image, is cut short or is too large, and keeps its process', async () => {
     const pool = openPool();
-    const png = coordinatePicture(40, 40);
+    const png = coordinateImage(40, 40);
     const given = (bytes: Uint8Array): Promise<EngineResult> =>
       pool.run('faulty', { kind: 'echo' }, [bytes], { deadlineMs });
     await given(png);
@@ -163,7 +163,7 @@ describe('a pool of workers', () => {
     for (const bytes of [new Uint8Array(), new Uint8Array(100), png.subarray(0, png.length / 2)]) {
       await expect(given(bytes)).rejects.toMatchObject({ type: 'UnreadableImage' });
     }
-    const large = coordinatePicture(1001, 1000);
+    const large = coordinateImage(1001, 1000);
     await expect(given(large)).rejects.toMatchObject({ type: 'ImageTooLarge' });
     expect(pool.stats().pids).toEqual(before);
   });

@@ -289,8 +289,8 @@ export class WorkerPool implements VisionEngine {
 
 function outcomeOf(operation: string, reply: Reply): EngineResult | Error {
   if (reply.kind === 'result') {
-    const { result, images, ms } = reply;
-    return { result, images, ms };
+    const { result, images, ms, cpuMs } = reply;
+    return { result, images, ms, cpuMs };
   }
   const { fault, type, message, trace } = reply;
   if (fault === 'declined') return new DeclinedError(type, message);

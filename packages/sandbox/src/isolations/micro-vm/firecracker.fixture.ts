@@ -47,6 +47,7 @@ export interface Stand {
   remove(): Promise<void>;
 }
 
+const repository = join(import.meta.dirname, '../../../../..');
 const fixture = (name: string): string => join(import.meta.dirname, name);
 
 export interface StandOptions {
@@ -138,6 +139,8 @@ function isolatedGuest(bridge: readonly string[], folder: string): object {
   const [python = '', , script = '', ...rest] = bridge;
   const walls = [
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
+    // The clone may lie in /tmp itself.
+    ...['--ro-bind', repository, repository],
     ...['--dir', guestScratch, '--dir', '/tmp/sandbox/session', '--bind', '@ROOM', '@ROOM'],
     ...['--bind', folder, folder, '--unshare-pid', '--unshare-net', '--die-with-parent'],
     ...['--clearenv', ...environmentArguments()],

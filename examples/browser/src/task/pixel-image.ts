@@ -1,8 +1,8 @@
-/** Pictures as pixels and as PNG bytes, and the boxes that are cut out of them. */
+/** Images as pixels and as PNG bytes, and the boxes that are cut out of them. */
 import { decode, encode } from 'fast-png';
 
 /** Interleaved RGB, 8 bits. */
-export interface Picture {
+export interface PixelImage {
   readonly width: number;
   readonly height: number;
   /** [height, width, 3] */
@@ -13,18 +13,18 @@ export interface Picture {
 export type Box = readonly [number, number, number, number];
 
 /** Compressed for speed: a texture of noise does not get much smaller by trying harder. */
-export function encodePng({ width, height, pixels }: Picture): Uint8Array {
+export function encodePng({ width, height, pixels }: PixelImage): Uint8Array {
   return encode({ width, height, data: pixels, channels: 3, depth: 8 }, { zlib: { level: 1 } });
 }
 
 /** The pixels of a PNG that `encodePng` wrote. */
-export function decodePng(png: Uint8Array): Picture {
+export function decodePng(png: Uint8Array): PixelImage {
   const { width, height, data } = decode(png);
   return { width, height, pixels: Uint8Array.from(data) };
 }
 
-/** The pixels inside a box, which must lie inside the picture. */
-export function cutOut({ width, pixels }: Picture, [left, top, right, bottom]: Box): Picture {
+/** The pixels inside a box, which must lie inside the image. */
+export function cutOut({ width, pixels }: PixelImage, [left, top, right, bottom]: Box): PixelImage {
   const row = (right - left) * 3;
   const cut = new Uint8Array(row * (bottom - top));
   for (let y = top; y < bottom; y++) {

@@ -1,4 +1,4 @@
-"""Picture files that code saved, or whose names it printed, shown as pictures after it ran.
+"""Image files that code saved, or whose names it printed, shown as images after it ran.
 
 The files are the code's: names may mean anything, and the file under one may change at any time. So
 only regular files below the session's directory are opened, each folder on the way without following
@@ -20,7 +20,7 @@ from PIL import Image
 import provenance
 
 ENDING = r"\.(?:png|jpe?g|webp|bmp|gif)"
-IS_PICTURE = re.compile(ENDING + r"\Z", re.IGNORECASE)
+IS_IMAGE = re.compile(ENDING + r"\Z", re.IGNORECASE)
 # A whole name with spaces in it: between quotes, or after the words that announce it.
 QUOTED = re.compile(rf"""(["'`])([^"'`]*?{ENDING})\1""", re.IGNORECASE)
 ANNOUNCED = re.compile(
@@ -35,13 +35,13 @@ FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 # Names that are looked up after one execution at most: more than anybody reads.
 MOST_NAMES = 1000
 MOST_NAME_LENGTH = 1024
-# Saved pictures whose origin is remembered.
+# Saved images whose origin is remembered.
 MOST_ORIGINS = 1000
 # As in `snapshot`: a file this young may change and look the same.
 YOUNG_NS = 20_000_000
 
 
-class PictureFiles:
+class ImageFiles:
     """`wanted` are the session's capture options; `root` is its directory."""
 
     def __init__(self, wanted, capture, root):
@@ -59,22 +59,22 @@ class PictureFiles:
         self.origins = {}
         # Of saved files before the execution: status, and a checksum while they are young.
         self.before = {}
-        # Those looked at in this execution, and whether they were pictures.
+        # Those looked at in this execution, and whether they were images.
         self.taken = {}
         self.lookups = 0
 
     def install(self):
-        """Follows pictures through the files they are saved to and opened from."""
-        files, save, open_picture = self, Image.Image.save, Image.open
+        """Follows images through the files they are saved to and opened from."""
+        files, save, open_image = self, Image.Image.save, Image.open
 
         @functools.wraps(save)
         def followed_save(image, fp, *args, **kwargs):
             save(image, fp, *args, **kwargs)
             files.note(fp, provenance.of(image))
 
-        @functools.wraps(open_picture)
+        @functools.wraps(open_image)
         def followed_open(fp, *args, **kwargs):
-            image = open_picture(fp, *args, **kwargs)
+            image = open_image(fp, *args, **kwargs)
             if isinstance(fp, (str, bytes, os.PathLike)):
                 files.mark(image, fp)
             return image
@@ -114,7 +114,7 @@ class PictureFiles:
     # --- printed names ---
 
     def take_printed(self, text):
-        """The text without the lines that are nothing but the name of a picture that was taken."""
+        """The text without the lines that are nothing but the name of an image that was taken."""
         kept = []
         self.lookups = 0
         for line in text.split("\n"):
@@ -133,7 +133,7 @@ class PictureFiles:
 
     def find(self, name):
         """The file's path in the session's directory: as printed, else by its last part; or None."""
-        if not IS_PICTURE.search(name) or len(name) > MOST_NAME_LENGTH or "\0" in name:
+        if not IS_IMAGE.search(name) or len(name) > MOST_NAME_LENGTH or "\0" in name:
             return None
         self.lookups += 1
         if self.lookups > MOST_NAMES:
@@ -158,7 +158,7 @@ class PictureFiles:
     # --- saved files ---
 
     def walk(self):
-        """(path, status) of the picture files in the session's directory, as many as it may have."""
+        """(path, status) of the image files in the session's directory, as many as it may have."""
         left = self.capture.limits["files"]
         pending = [""]
         while pending:
@@ -172,7 +172,7 @@ class PictureFiles:
                         path = join(folder, entry.name)
                         if entry.is_dir(follow_symlinks=False):
                             pending.append(path)
-                        elif IS_PICTURE.search(path) and entry.is_file(follow_symlinks=False):
+                        elif IS_IMAGE.search(path) and entry.is_file(follow_symlinks=False):
                             yield path, entry.stat(follow_symlinks=False)
             except OSError:
                 continue  # gone, or closed by its mode
@@ -217,7 +217,7 @@ class PictureFiles:
             capture.lost_images = True
             return False
         except Exception:
-            return False  # no picture, whatever its decoder stumbled over
+            return False  # no image, whatever its decoder stumbled over
 
     def read(self, path):
         """The bytes of a regular file below the session's directory; None if it is anything else."""
@@ -264,7 +264,7 @@ class PictureFiles:
             del self.origins[next(iter(self.origins))]
 
     def mark(self, image, path):
-        """Gives a picture the origin of the one that was saved there, if the file is still it."""
+        """Gives an image the origin of the one that was saved there, if the file is still it."""
         try:
             info = os.stat(path)
         except (OSError, ValueError):
@@ -285,12 +285,12 @@ def status(info):
 
 
 def names_in(line):
-    """What of a line may be the name of a picture's file: all of it, then parts of it in order."""
+    """What of a line may be the name of an image's file: all of it, then parts of it in order."""
     whole = line.strip().strip("\"'`")
     parts = [match.group(2) for match in QUOTED.finditer(line)]
     parts += [match.group(1).strip("\"'`") for match in ANNOUNCED.finditer(line)]
     parts += [word.rstrip(".") for word in BETWEEN_WORDS.split(line)]
-    return [whole, *(part for part in dict.fromkeys(parts) if IS_PICTURE.search(part))]
+    return [whole, *(part for part in dict.fromkeys(parts) if IS_IMAGE.search(part))]
 
 
 def shown_name(path):

@@ -1,11 +1,11 @@
 import { referenceBackend } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
 import { ticksTo } from './linear-chart.ts';
-import { describeMemory, drawMemory } from './memory-picture.ts';
+import { describeMemory, drawMemory } from './memory-chart.ts';
 import { measureMemory } from './memory-steps.ts';
 
 describe('a run that looks at memory', () => {
-  it('trains, and says in words and as a picture how memory stood', async () => {
+  it('trains, and says in words and as a chart how memory stood', async () => {
     const lines: string[] = [];
     const onStep = (line: string) => lines.push(line);
     const run = await measureMemory({ backend: referenceBackend(), steps: 20, onStep });
@@ -18,9 +18,9 @@ describe('a run that looks at memory', () => {
     expect(words).toContainEqual(expect.stringMatching(/^live bytes: 1\.06 MB at every step from/));
     // The float64 oracles do not pool.
     expect(words).toContainEqual('buffers held, pool included: not counted by this backend');
-    const picture = drawMemory(run, 'a machine');
-    expect(picture).toContain('live bytes: constant');
-    expect(picture).not.toContain('NaN');
+    const chart = drawMemory(run, 'a machine');
+    expect(chart).toContain('live bytes: constant');
+    expect(chart).not.toContain('NaN');
   });
 });
 

@@ -1,19 +1,19 @@
-/** Checks of pictures on their way in and out. */
+/** Checks of images on their way in and out. */
 import { strict as assert } from 'node:assert';
 import type { Session } from '../session.ts';
 import {
-  coordinatePicture,
+  coordinateImage,
   expectKind,
   expectOutput,
   inSession,
   type SandboxCheck,
 } from './check.ts';
 
-const picture = { name: 'image_clue_0', encoded: coordinatePicture(200, 120) };
+const input = { name: 'image_clue_0', encoded: coordinateImage(200, 120) };
 
-export const pictureChecks: readonly SandboxCheck[] = [
+export const imageChecks: readonly SandboxCheck[] = [
   {
-    name: 'gives the input pictures at their own size',
+    name: 'gives the input images at their own size',
     run: (sandbox) =>
       inSession(
         sandbox,
@@ -21,13 +21,13 @@ export const pictureChecks: readonly SandboxCheck[] = [
           const code = 'print(image_clue_0.size, image_clue_0.getpixel((150, 90)))';
           await expectOutput(session, code, '(200, 120) (150, 90, 7)\n');
         },
-        { images: [picture] },
+        { images: [input] },
       ),
   },
   {
-    name: 'refuses a broken input picture with a typed error',
+    name: 'refuses a broken input image with a typed error',
     run: async (sandbox) => {
-      const broken = { name: 'image_clue_0', encoded: picture.encoded.slice(0, 300) };
+      const broken = { name: 'image_clue_0', encoded: input.encoded.slice(0, 300) };
       await assert.rejects(sandbox.open({ images: [broken] }), { name: 'DataError' });
     },
   },
@@ -37,7 +37,7 @@ export const pictureChecks: readonly SandboxCheck[] = [
       const shown = await inSession(
         sandbox,
         (session) => session.execute('image_clue_0.crop((40, 30, 96, 86)).show()'),
-        { images: [picture] },
+        { images: [input] },
       );
       const [image] = expectKind(shown, 'ok').images;
       assert.ok(image !== undefined && shown.images.length === 1);
@@ -51,7 +51,7 @@ export const pictureChecks: readonly SandboxCheck[] = [
     },
   },
   {
-    name: 'follows shown pictures back to the input through crops, resizes and flips',
+    name: 'follows shown images back to the input through crops, resizes and flips',
     run: (sandbox) =>
       inSession(
         sandbox,
@@ -73,7 +73,7 @@ export const pictureChecks: readonly SandboxCheck[] = [
             assert.deepEqual(outcome.images[0]?.origin, origin, expression);
           }
         },
-        { images: [picture] },
+        { images: [input] },
       ),
   },
   {
@@ -90,7 +90,7 @@ export const pictureChecks: readonly SandboxCheck[] = [
       }),
   },
   {
-    name: 'keeps at most the allowed number of pictures',
+    name: 'keeps at most the allowed number of images',
     run: (sandbox) =>
       inSession(sandbox, async (session) => {
         const code = 'for i in range(5): Image.new("L", (8, 8 + i)).show()';
@@ -103,7 +103,7 @@ export const pictureChecks: readonly SandboxCheck[] = [
       }),
   },
   {
-    name: 'raises in the code for pictures that are too long, too large or empty',
+    name: 'raises in the code for images that are too long, too large or empty',
     run: (sandbox) =>
       inSession(sandbox, async (session) => {
         for (const [size, reason] of [

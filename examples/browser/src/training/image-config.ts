@@ -1,16 +1,16 @@
-/** How the policy sees pictures: cells of a crop as they are, the whole table half as wide. */
+/** How the policy sees images: cells of a crop as they are, the whole table half as wide. */
 import { type ImageProcessorConfig, qwenImageProcessor } from '@saccade/policy';
 import type { CardsOptions } from '../task/cards.ts';
 import { CELL } from '../task/draw-table.ts';
 
 /**
- * What pictures of a task are resized to. An overview has half the sides of its table, where the ink
+ * What images of a task are resized to. An overview has half the sides of its table, where the ink
  * averages away; a cell is one token.
  */
-export function pictureConfig({ cells }: CardsOptions): ImageProcessorConfig {
+export function imageConfig({ cells }: CardsOptions): ImageProcessorConfig {
   return {
     ...qwenImageProcessor,
-    // A still picture is one moment: patches are half as long as the published model's.
+    // A still image is one moment: patches are half as long as the published model's.
     temporalPatchSize: 1,
     minPixels: CELL ** 2,
     maxPixels: ((cells * CELL) / 2) ** 2,

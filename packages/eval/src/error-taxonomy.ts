@@ -1,0 +1,232 @@
+/**
+ * Six kinds of errors in the use of tools, decided by rule where a rule can decide: VISTA
+ * (arXiv:2511.19773, Table 1 and Appendix G.1).
+ */
+import type { Box } from '@saccade/code-effects';
+import { messageOf } from '@saccade/core';
+import {
+  type RewardContext,
+  type ScoredGroupResult,
+  type ToolRecord,
+  toolRecord,
+} from '@saccade/rewards';
+import { isToolUse, type ScoredTrajectory, type Turn } from '@saccade/trajectory';
+
+/** The paper's names, in its order. A trajectory may have several. */
+export const errorKinds = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6'] as const;
+
+/** One of the six kinds. */
+export type ErrorKind = (typeof errorKinds)[number];
+
+/** One sentence for each kind, for tables and legends. */
+export const errorMeanings: Readonly<Record<ErrorKind, string>> = {
+  E1: 'The call breaks the schema: it cannot be read, names no tool, or lacks an argument.',
+  E2: 'An argument has a name that the tool does not know.',
+  E3: 'An argument has a value of the wrong type, format or range.',
+  E4: 'The arguments are valid and wrong: another region, a turn that is not called for.',
+  E5: 'The tool ran and gave nothing that can be used.',
+  E6: 'A tool gave what the answer needs, and the answer is wrong.',
+};
+
+/** An error and where it was made. */
+export interface ErrorTag {
+  readonly kind: ErrorKind;
+  /** Index of the turn; that of the answer for E6. */
+  readonly turn: number;
+  /** What decided: `MissingArgument`, `crop misses the box`. */
+  readonly reason: string;
+}
+
+/** How rules read what code and tools did. */
+export interface TaggingOptions {
+  /** Share of the task's box that a crop has to cover to show what is asked about. */
+  readonly shownShare: number;
+}
+
+/** Half of the box, as a digit cut in half can still be read. */
+export const defaultTagging: TaggingOptions = { shownShare: 0.5 };
+
+/** What a refused call was refused for. A name that does not exist is E2, also beside a missing one. */
+const refusals: Readonly<Record<string, ErrorKind>> = {
+  UnknownTool: 'E1',
+  MissingArgument: 'E1',
+  UnknownArgument: 'E2',
+  BadArgument: 'E3',
+};
+
+/** How Python says that code is not code; for programs this is what a broken schema is for calls. */
+const syntaxErrors: ReadonlySet<string> = new Set(['SyntaxError', 'IndentationError', 'TabError']);
+
+/**
+ * The errors of a trajectory that rules can tell, in the order of its turns.
+ *
+ * - Refused calls give E1, E2 or E3 by what they were refused for. Code stands for a call: syntax errors
+ *   are E1, calls with unknown keywords E2, and other exceptions E3.
+ * - E4 needs the task's truth: a crop that covers less than `shownShare` of the task's box, or a turn or
+ *   flip where `requiredTools` has none. A crop on the way to one that shows the box is no error.
+ * - A typed tool that fails by itself, or gives neither text nor an image, is E5.
+ * - E6 is a wrong answer after a tool gave what it needs: a crop that shows the box, or text that has the
+ *   right answer as a word of its own.
+ *
+ * What only a reader of the reasoning could tell has no tag here; see `undecided`.
+ */
+export function tagErrors(
+  trajectory: ScoredTrajectory,
+  context: RewardContext,
+  options: TaggingOptions = defaultTagging,
+): readonly ErrorTag[] {
+  const record = toolRecord(trajectory, context);
+  const shown = turnsThatShow(record, context, options);
+  const evidence = trajectory.turns.findIndex(
+    ({ result }, turn) =>
+      shown.has(turn) || (result?.kind === 'ok' && saysAnswer(result.stdout, context.answer)),
+  );
+  const calls = trajectory.turns.flatMap((turn, index) => callErrors(turn, index));
+  const contents = contentErrors(record, context, shown);
+  const isWrong = !trajectory.isCorrect && trajectory.answer !== undefined;
+  const last = trajectory.turns.length - 1;
+  const reasoning: readonly ErrorTag[] =
+    isWrong && evidence >= 0
+      ? [{ kind: 'E6', turn: last, reason: `turn ${evidence} shows what the answer needs` }]
+      : [];
+  return [...calls, ...contents, ...reasoning].sort(
+    (a, b) => a.turn - b.turn || a.kind.localeCompare(b.kind),
+  );
+}
+
+/** Whether a trajectory is wrong although it used tools, and no rule says why: a judge has to look. */
+export function isUndecided(trajectory: ScoredTrajectory, tags: readonly ErrorTag[]): boolean {
+  const usedTools = trajectory.turns.some(({ action }) => isToolUse(action));
+  return !trajectory.isCorrect && usedTools && tags.length === 0;
+}
+
+/**
+ * `errors/E1` … `errors/E6`: the share of wrong trajectories with an error of that kind, as the paper
+ * counts; they may sum to more than 1. `errors/undecided` is the share for which no rule has a reason.
+ * Nothing is logged where no trajectory is wrong. Metrics decide nothing, so what goes wrong is a
+ * warning and no error.
+ *
+ * @param onWarning is told why there are none
+ */
+export function errorMetrics(
+  results: readonly ScoredGroupResult[],
+  onWarning: (message: string) => void,
+  options: TaggingOptions = defaultTagging,
+): Readonly<Record<string, number>> {
+  try {
+    return countErrors(results, options);
+  } catch (error) {
+    onWarning(`The errors of tool use could not be told: ${messageOf(error)}`);
+    return {};
+  }
+}
+
+function countErrors(
+  results: readonly ScoredGroupResult[],
+  options: TaggingOptions,
+): Readonly<Record<string, number>> {
+  const wrong = results.flatMap(({ scored, contexts }) =>
+    scored.trajectories.flatMap((trajectory, i) => {
+      const context = contexts[i];
+      if (trajectory.isCorrect || context === undefined) return [];
+      return [{ trajectory, tags: tagErrors(trajectory, context, options) }];
+    }),
+  );
+  if (wrong.length === 0) return {};
+  const share = (has: (entry: (typeof wrong)[number]) => boolean): number =>
+    wrong.filter(has).length / wrong.length;
+  return {
+    ...Object.fromEntries(
+      errorKinds.map((kind) => [
+        `errors/${kind}`,
+        share(({ tags }) => tags.some((tag) => tag.kind === kind)),
+      ]),
+    ),
+    'errors/undecided': share(({ trajectory, tags }) => isUndecided(trajectory, tags)),
+  };
+}
+
+/** What is wrong with a call itself, or with what came of it. */
+function callErrors({ action, result }: Turn, turn: number): readonly ErrorTag[] {
+  if (action.kind === 'invalid') {
+    return action.reason === 'malformedCall' ? [{ kind: 'E1', turn, reason: action.reason }] : [];
+  }
+  if (result === undefined) return [];
+  const { kind, errorType = kind, errorMessage = '' } = result;
+  if (kind === 'ok') {
+    const isEmpty = result.stdout.trim() === '' && result.imageCount === 0;
+    return isEmpty && action.kind === 'toolCall'
+      ? [{ kind: 'E5', turn, reason: 'neither text nor an image' }]
+      : [];
+  }
+  if (action.kind === 'toolCall') {
+    return [{ kind: refusals[errorType] ?? 'E5', turn, reason: errorType }];
+  }
+  if (syntaxErrors.has(errorType)) return [{ kind: 'E1', turn, reason: errorType }];
+  const isName = errorType === 'TypeError' && errorMessage.includes('unexpected keyword argument');
+  return [{ kind: isName ? 'E2' : 'E3', turn, reason: errorType }];
+}
+
+/** Turns whose crops show enough of the task's box. */
+function turnsThatShow(
+  { facts: { box } }: ToolRecord,
+  { toolUses }: RewardContext,
+  { shownShare }: TaggingOptions,
+): ReadonlySet<number> {
+  if (box === undefined) return new Set();
+  const crops = toolUses.flatMap(({ turn, operations }) =>
+    operations.flatMap(({ kind, canonicalBox }) =>
+      kind === 'crop' && canonicalBox !== undefined ? [{ turn, canonicalBox }] : [],
+    ),
+  );
+  return new Set(
+    crops
+      .filter(({ canonicalBox }) => coveredShare(box, canonicalBox) >= shownShare)
+      .map(({ turn }) => turn),
+  );
+}
+
+/** Valid calls at the wrong place. */
+function contentErrors(
+  { facts: { box, requiredTools }, core }: ToolRecord,
+  { toolUses }: RewardContext,
+  shown: ReadonlySet<number>,
+): readonly ErrorTag[] {
+  const lastShown = Math.max(-1, ...shown);
+  const certain = new Set(core);
+  return toolUses.flatMap(({ turn, operations }): readonly ErrorTag[] => {
+    const done = operations.filter((operation) => certain.has(operation));
+    const crops = done.filter(({ kind }) => kind === 'crop');
+    const misses = box !== undefined && crops.length > 0 && turn > lastShown;
+    const turns = done.filter(({ kind }) => kind !== 'crop');
+    const isNeedless =
+      requiredTools !== undefined &&
+      turns.length > 0 &&
+      requiredTools.every((tool) => tool === 'crop');
+    return [
+      ...(misses ? [{ kind: 'E4' as const, turn, reason: 'crop misses the box' }] : []),
+      ...(isNeedless ? [{ kind: 'E4' as const, turn, reason: 'needless turn' }] : []),
+    ];
+  });
+}
+
+/** Share of the first box that the second covers. */
+function coveredShare([l, t, r, b]: Box, [left, top, right, bottom]: Box): number {
+  const width = Math.max(0, Math.min(r, right) - Math.max(l, left));
+  const height = Math.max(0, Math.min(b, bottom) - Math.max(t, top));
+  const area = (r - l) * (b - t);
+  return area > 0 ? (width * height) / area : 0;
+}
+
+/** Whether text has the answer as a word of its own: `12` is not in `112`. */
+function saysAnswer(text: string, answer: string): boolean {
+  const wanted = words(answer);
+  const said = words(text);
+  if (wanted.length === 0) return false;
+  return said.some((_, from) => wanted.every((word, i) => said[from + i] === word));
+}
+
+function words(text: string): readonly string[] {
+  // A dot belongs to a number, not to the end of a sentence.
+  return text.toLowerCase().match(/[\p{L}\p{N}]+(?:\.[\p{L}\p{N}]+)*/gu) ?? [];
+}

@@ -1,0 +1,102 @@
+/** How good tools are on cases whose truth is known because it was drawn. */
+import type { Outcome } from '@saccade/sandbox';
+import type { GivenArguments, ToolImage } from '@saccade/tools';
+import type { EngineResult } from '../workers/vision-engine.ts';
+
+/** Makes images and their truth with `quality/python`, in a process that no tool shares. */
+export type Draw = (
+  operation: string,
+  params: object,
+  images?: readonly Uint8Array[],
+) => Promise<EngineResult>;
+
+/** One call whose answer is known. */
+export interface QualityCase {
+  readonly name: string;
+  readonly images: readonly ToolImage[];
+  readonly given: GivenArguments;
+  /** How right an outcome is, from 0 to 1, by what is measured, such as `recall`. */
+  score(outcome: Outcome): Promise<Scores> | Scores;
+}
+
+/** Numbers from 0 to 1, larger is better; one that does not apply to a case is left out. */
+export type Scores = Readonly<Record<string, number>>;
+
+/** The cases of one tool. */
+export interface QualitySuite {
+  /** The tool's name. */
+  readonly tool: string;
+  /** What backs it: package, license, weights. */
+  readonly backing: string;
+  /** At least 50 cases; the same each time. */
+  cases(draw: Draw): Promise<readonly QualityCase[]>;
+}
+
+/** The median, and what one in twenty is above. */
+export interface Spread {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** What a suite measured. */
+export interface QualityReport {
+  readonly tool: string;
+  readonly backing: string;
+  readonly arguments: readonly string[];
+  readonly cases: number;
+  /** Milliseconds of work of a call, without waiting: by the clock, and of processors. */
+  readonly ms: Spread;
+  readonly cpuMs: Spread;
+  /** The mean of each score, and how many cases it is of. */
+  readonly scores: Readonly<Record<string, { readonly mean: number; readonly cases: number }>>;
+  /** The worst cases by the mean of their scores, for a look. */
+  readonly worst: readonly { readonly name: string; readonly score: number }[];
+}
+
+/** Images of a drawing as those of a call. */
+export function asImages({ images }: Pick<EngineResult, 'images'>): readonly ToolImage[] {
+  return images.map((image, index) => ({ name: `image_${index}`, ...image }));
+}
+
+/** Intersection over union of two boxes [l, t, r, b]. */
+export function boxOverlap(one: readonly number[], other: readonly number[]): number {
+  const at = (box: readonly number[], index: number): number => box[index] ?? 0;
+  const area = (box: readonly number[]): number =>
+    Math.max(0, at(box, 2) - at(box, 0)) * Math.max(0, at(box, 3) - at(box, 1));
+  const shared = area([
+    Math.max(at(one, 0), at(other, 0)),
+    Math.max(at(one, 1), at(other, 1)),
+    Math.min(at(one, 2), at(other, 2)),
+    Math.min(at(one, 3), at(other, 3)),
+  ]);
+  return shared / Math.max(area(one) + area(other) - shared, 1e-9);
+}
+
+/** 1 less the share of edits that lead from one text to another. */
+export function textLikeness(found: string, truth: string): number {
+  let row = Array.from({ length: truth.length + 1 }, (_, index) => index);
+  for (const [i, symbol] of [...found].entries()) {
+    const next = [i + 1];
+    for (let j = 1; j <= truth.length; j++) {
+      const same = symbol === truth[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return Math.max(0, 1 - (row[truth.length] ?? 0) / Math.max(truth.length, 1));
+}
+
+/** Lines `text [l, t, r, b]` of an answer, without its first line. */
+export function boxedLines(
+  stdout: string,
+  separator: string,
+): readonly { readonly text: string; readonly box: readonly number[] }[] {
+  return stdout
+    .slice(stdout.indexOf('\n') + 1)
+    .split(separator)
+    .flatMap((part) => {
+      const match = /^(.*?) ?\[(-?\d+), (-?\d+), (-?\d+), (-?\d+)\]/s.exec(part);
+      if (match === null) return [];
+      return [{ text: match[1] ?? '', box: match.slice(2, 6).map(Number) }];
+    });
+}
