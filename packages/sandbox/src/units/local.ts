@@ -27,6 +27,25 @@ export const local = defineSandbox({
       unit: 'processes',
       about: 'Servers that fork sessions, to open them on several processors at once.',
     }),
+    sessionsPerServer: optionalCount({
+      min: 1,
+      max: 1_000_000,
+      unit: 'sessions',
+      about: 'Sessions of a server before another takes over; unset: one where each has a kernel.',
+    }),
+    maxRunning: optionalCount({
+      min: 1,
+      max: 65_536,
+      unit: 'executions',
+      about: 'Executions at a time; more wait outside their limits; unset: twice the processors.',
+    }),
+    randomSeed: count({
+      min: 0,
+      max: 0xffffffff,
+      default: 0,
+      unit: '32-bit integer',
+      about: 'Seed of Python’s random numbers in every session.',
+    }),
     memoryBytes: count({
       min: 64 * 1024 * 1024,
       max: 1024 * GIB,
@@ -125,7 +144,9 @@ export const local = defineSandbox({
       about: 'Memory of a session as a whole, where it is limited; unset: memoryBytes + diskBytes.',
     }),
   }),
-  async open({ isolation, unsafe, servers, sessionMemoryBytes, ...limits }, context) {
+  async open(settings, context) {
+    const { isolation, unsafe, servers, sessionsPerServer, maxRunning, ...rest } = settings;
+    const { randomSeed: seed, sessionMemoryBytes, ...limits } = rest;
     const { python, wallSeconds, sessions, onEvent } = context;
     const whole = sessionMemoryBytes !== undefined && { sessionMemoryBytes };
     return await openSandbox({
@@ -136,6 +157,9 @@ export const local = defineSandbox({
       isolation,
       unsafe,
       servers,
+      seed,
+      ...(sessionsPerServer !== undefined && { sessionsPerServer }),
+      ...(maxRunning !== undefined && { maxRunning }),
     });
   },
 });
