@@ -28,7 +28,9 @@ function wrap(words) {
   return lines;
 }
 
-const height = side + 5 * size * 1.4 + gap;
+/** Images are wider than high, so this leaves no gap below them. */
+const tall = side * 0.75;
+const height = tall + 5 * size * 1.4 + gap;
 const rows = Math.ceil(tasks.length / columns);
 const sheet = new Drawing(columns * (side + gap) + gap, Math.ceil(rows * height + gap), '#dddddd');
 const layers = [];
@@ -36,15 +38,15 @@ for (const [index, task] of tasks.entries()) {
   const left = gap + (index % columns) * (side + gap);
   const top = Math.round(gap + Math.floor(index / columns) * height);
   const image = task.images[0];
-  const input = await sharp(image.png).resize(side, side, { fit: 'inside' }).png().toBuffer();
+  const input = await sharp(image.png).resize(side, tall, { fit: 'inside' }).png().toBuffer();
   layers.push({ input, left, top });
   const { difficulty, program } = task.metadata;
   const lines = [
-    ...wrap(`${task.question}`),
-    ...wrap(`→ ${task.answer} (difficulty ${difficulty}, ${program?.operation ?? ''})`.replace('→', '=')),
+    ...wrap(task.question),
+    ...wrap(`= ${task.answer} (difficulty ${difficulty}, ${program?.operation ?? 'no program'})`),
   ];
   lines.forEach((line, row) => {
-    sheet.text(line, left, top + side + (row + 1) * size * 1.3, {
+    sheet.text(line, left, top + tall + (row + 1) * size * 1.3, {
       typeface: text,
       size,
       color: '#000000',

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Split } from '@saccade/gym';
-import opentype from 'opentype.js';
+import opentype, { type PathCommand } from 'opentype.js';
 
 /** A typeface of the catalog: the name of its `@fontsource` package. */
 export type TypefaceName = 'lora' | 'merriweather' | 'open-sans' | 'roboto';
@@ -46,7 +46,8 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
       let left = x;
       let data = '';
       for (const letter of text) {
-        data += font.charToGlyph(letter).getPath(left, y, size).toPathData(2);
+        const { commands } = font.charToGlyph(letter).getPath(0, 0, size);
+        for (const command of commands) data += pathData(command, left, y);
         left += advance(letter, size);
       }
       return data;
@@ -54,4 +55,21 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
   };
   open.set(key, made);
   return made;
+}
+
+/**
+ * One command as SVG, moved by (x, y). The package's own writer turns a coordinate below 1e-6 into
+ * NaN, which ends the path there.
+ */
+function pathData(command: PathCommand, x: number, y: number): string {
+  const pairs = [
+    [command.x1, command.y1],
+    [command.x2, command.y2],
+    [command.x, command.y],
+  ] as const;
+  const written = pairs.map(([right, down]) => {
+    if (right === undefined || down === undefined) return '';
+    return `${(right + x).toFixed(2)} ${(down + y).toFixed(2)} `;
+  });
+  return `${command.type}${written.join('')}`;
 }
