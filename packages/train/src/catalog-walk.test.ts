@@ -37,6 +37,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'judge.baseUrl': ['http://127.0.0.1:2/v1'],
   'judge.keyVariable': ['PATH'],
   'algorithm.rejection': ['token-k3'],
+  'taskSet.kinds': ['pie'],
 };
 
 const configure = (...settings: readonly string[]): ResolvedRun => {
