@@ -8,7 +8,8 @@ import sharp from 'sharp';
 import { Drawing } from '../dist/rendering/drawing.js';
 import { typeface } from '../dist/rendering/typefaces.js';
 
-const [name = 'charts-qa', split = 'train', count = '20', first = '0', file] = process.argv.slice(2);
+const [name = 'charts-qa', split = 'train', count = '20', first = '0', file] =
+  process.argv.slice(2);
 const [columns, side, gap, size] = [4, 480, 16, 15];
 const text = typeface('roboto');
 const tasks = await Promise.all(

@@ -80,7 +80,7 @@ export function askChart(
   random: Random,
 ): ChartQuestion | undefined {
   const { table, rows, columns } = plan;
-  const operation: Operation = random.pick(operationsOf[level - 1] ?? ['lookup'] as const);
+  const operation: Operation = random.pick(operationsOf[level - 1] ?? (['lookup'] as const));
   const along =
     rows.length < 2 || (columns.length > 1 && random.integer(2) === 0) ? 'column' : 'row';
   const fixed = random.pick(along === 'row' ? columns : rows);

@@ -19,5 +19,7 @@ declare module 'opentype.js' {
     charToGlyph(character: string): Glyph;
   }
   const opentype: { parse(bytes: ArrayBuffer): Font };
-  export { opentype as default };
+
+  // biome-ignore lint/style/noDefaultExport: the package has no other export.
+  export default opentype;
 }
