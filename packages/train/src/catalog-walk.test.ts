@@ -45,6 +45,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'judge.keyVariable': ['PATH'],
   'algorithm.rejection': ['token-k3'],
   'tools.mcp.url': ['http://127.0.0.1:3/mcp'],
+  'taskSet.kinds': ['pie'],
 };
 
 const configure = (...settings: readonly string[]): ResolvedRun => {

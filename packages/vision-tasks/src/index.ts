@@ -1,0 +1,3 @@
+export type { Cell, ChartProgram } from './charts/program.ts';
+export { type KnownVisionTaskSet, visionTaskSets } from './registry.ts';
+export { type ChartFacts, chartsQa } from './task-sets/charts-qa.ts';

@@ -1,0 +1,75 @@
+/**
+ * Text as outlines of open typefaces from npm, so that an image does not depend on the fonts of the
+ * machine that draws it.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Split } from '@saccade/gym';
+import opentype, { type PathCommand } from 'opentype.js';
+
+/** A typeface of the catalog: the name of its `@fontsource` package. */
+export type TypefaceName = 'lora' | 'merriweather' | 'open-sans' | 'roboto';
+
+/** The typefaces of each split; no typeface is in both. */
+export const typefacesOf: Readonly<Record<Split, readonly TypefaceName[]>> = {
+  train: ['roboto', 'open-sans'],
+  heldOut: ['lora', 'merriweather'],
+};
+
+/** A typeface in one weight. */
+export interface Typeface {
+  readonly name: TypefaceName;
+  /** Width of a line of text in pixels at a font size in pixels. */
+  widthOf(text: string, size: number): number;
+  /** SVG path data of a line of text whose baseline starts at (x, y). */
+  outline(text: string, x: number, y: number, size: number): string;
+}
+
+const require = createRequire(import.meta.url);
+const open = new Map<string, Typeface>();
+
+/** Reads a typeface once. Weights: 400 is regular, 700 is bold. */
+export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface {
+  const key = `${name}-${weight}`;
+  const known = open.get(key);
+  if (known !== undefined) return known;
+  const path = require.resolve(`@fontsource/${name}/files/${name}-latin-${weight}-normal.woff`);
+  const { buffer, byteOffset, byteLength } = readFileSync(path);
+  const font = opentype.parse(buffer.slice(byteOffset, byteOffset + byteLength));
+  // Glyph by glyph: opentype.js cannot apply every substitution table of these fonts.
+  const advance = (character: string, size: number): number =>
+    (font.charToGlyph(character).advanceWidth * size) / font.unitsPerEm;
+  const made: Typeface = {
+    name,
+    widthOf: (text, size) => [...text].reduce((sum, letter) => sum + advance(letter, size), 0),
+    outline(text, x, y, size) {
+      let left = x;
+      let data = '';
+      for (const letter of text) {
+        const { commands } = font.charToGlyph(letter).getPath(0, 0, size);
+        for (const command of commands) data += pathData(command, left, y);
+        left += advance(letter, size);
+      }
+      return data;
+    },
+  };
+  open.set(key, made);
+  return made;
+}
+
+/**
+ * One command as SVG, moved by (x, y). The package's own writer turns a coordinate below 1e-6 into
+ * NaN, which ends the path there.
+ */
+function pathData(command: PathCommand, x: number, y: number): string {
+  const pairs = [
+    [command.x1, command.y1],
+    [command.x2, command.y2],
+    [command.x, command.y],
+  ] as const;
+  const written = pairs.map(([right, down]) => {
+    if (right === undefined || down === undefined) return '';
+    return `${(right + x).toFixed(2)} ${(down + y).toFixed(2)} `;
+  });
+  return `${command.type}${written.join('')}`;
+}

@@ -1,0 +1,1 @@
+export { chartsQa } from './charts-qa.ts';
