@@ -91,7 +91,7 @@ const experiment: Experiment = {
   name: 'shapes',
   title: 'Shapes & sizes',
   description: 'For tests.',
-  coldStarts: [{ name: 'cold-start', recipe: 'codevision-nano', settings: [] }],
+  coldStarts: [{ name: 'cold-start', recipe: 'codedance-nano', settings: [] }],
   parts: [
     {
       name: 'part',
@@ -137,9 +137,10 @@ describe('an experiment', () => {
     expect(plan({ from: 'elsewhere' })).toThrow(/Known cold starts: cold-start/);
     expect(plan({ settings: ['sft.updates=3'] })).toThrow(/another sft than the cold start/);
     expect(plan({ settings: ['protocol=pyvision-image'] })).toThrow(ConfigError);
-    expect(plan({ recipe: 'pyvision-image-nano' })).toThrow(
+    expect(plan({ settings: ['coldStart.demonstrations=7'] })).toThrow(
       /another coldStart than the cold start/,
     );
+    expect(plan({ recipe: 'pyvision-image-nano' })).toThrow(/another protocol than the cold start/);
   });
 
   it('shows every part and every variant, with names escaped, whatever has ended', () => {

@@ -6,7 +6,7 @@ import { afterAll, expect, it, vi } from 'vitest';
 
 const root = new URL('..', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
-const programs = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
+const programs = [...readme.matchAll(/```ts run\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
 // Inside the package, so that its imports are found.
 const folder = mkdtempSync(join(new URL('src', root).pathname, '.readme-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,10 +3,10 @@ import { text } from '@saccade/core/settings';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeTools, openTools } from './open-tools.ts';
-import { imageTools } from './registry.ts';
 import type { Tool } from './tool.ts';
 import { defineToolUnit, type ToolHost, type ToolUnit, toolSettings } from './tool-unit.ts';
 import { imageFlipTool } from './tools/image-flip-tool.ts';
+import { imageZoomInTool } from './tools/image-zoom-in-tool.ts';
 
 const host: ToolHost = {
   python: async () => 'python3',
@@ -76,8 +76,25 @@ describe('the tools of a run', () => {
     expect(closed).toEqual(['a', 'a']);
   });
 
-  it('take settings where they are units, and none where they are tools', () => {
+  it('take the settings of units and of tools that have some', () => {
     expect(Object.keys(toolSettings(pair([])).shape)).toEqual(['prefix']);
-    for (const tool of imageTools) expect(Object.keys(toolSettings(tool).shape)).toEqual([]);
+    expect(Object.keys(toolSettings(imageZoomInTool).shape)).toEqual(['leastSide']);
+    expect(Object.keys(toolSettings(imageFlipTool).shape)).toEqual([]);
+  });
+
+  it('are at their settings before and after opening', async () => {
+    const seen: unknown[] = [];
+    const tool: Tool = {
+      ...imageFlipTool,
+      settings: schema,
+      with(settings) {
+        seen.push(settings);
+        return { ...imageFlipTool, name: `${settings.prefix}_flip` };
+      },
+    };
+    const chosen = [{ choice: tool, settings: { prefix: 'b' } }];
+    expect(names(describeTools(chosen))).toEqual(['b_flip']);
+    expect(names((await openTools(chosen, host)).tools)).toEqual(['b_flip']);
+    expect(seen).toEqual([{ prefix: 'b' }, { prefix: 'b' }]);
   });
 });
