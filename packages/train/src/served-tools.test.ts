@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 async function envOf(
-  tools: RunInput['tools'],
+  tools: NonNullable<RunInput['tools']>,
 ): Promise<{ readonly env: Env; readonly task: Task }> {
   const alone = { coldStart: null, sft: { updates: 0 } };
   const run = resolveRun({ protocol: 'vista', taskSet: 'needle', tools, ...alone });
