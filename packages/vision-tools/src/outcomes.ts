@@ -12,7 +12,7 @@ const nothing = {
   wallMs: 0,
   cpuMs: 0,
   maxRssKb: 0,
-  tier: 'tool',
+  tier: 'none',
 } as const;
 
 /**

@@ -182,6 +182,18 @@ describe('a pool of workers', () => {
     await expect(ask(pool, { kind: 'echo' }, { signal })).rejects.toThrow('enough');
   });
 
+  it('ends a process that an aborted call keeps busy, and counts that as no failure', async () => {
+    const restarts = { firstDelayMs: 60_000, maxDelayMs: 60_000, breakAfter: 1, coolingMs: 60_000 };
+    const pool = openPool({ restarts });
+    await pool.warm(['faulty']);
+    const before = pool.stats().pids;
+    const signal = AbortSignal.timeout(50);
+    await expect(ask(pool, { kind: 'spin' }, { signal })).rejects.toThrow(/timeout/);
+    expect((await ask(pool, { kind: 'echo', value: 4 })).result).toMatchObject({ value: 4 });
+    expect(pool.stats().pids).not.toEqual(before);
+    expect(pool.stats().lost).toBe(0);
+  });
+
   it('stops starting processes that never come up, and says why', async () => {
     const restarts = { firstDelayMs: 1, maxDelayMs: 2, breakAfter: 3, coolingMs: 60_000 };
     const pool = openPool({ python: '/no/such/python', restarts });

@@ -59,6 +59,8 @@ interface Slot {
   prepared: Promise<void>;
   state: 'starting' | 'idle' | 'busy';
   job?: Job;
+  /** It is ended on purpose, which is no failure. */
+  isDismissed?: true;
 }
 
 /** A pool until it is disposed of. */
@@ -257,9 +259,9 @@ export class WorkerPool implements VisionEngine {
       this.#restarts.succeeded();
       job.settle(outcomeOf(job.operation, reply));
       // Its heap is fragmented, and OpenCV keeps what it allocated.
-      if (reply.kind === 'fault' && reply.fault === 'memory') slot.process.kill('out of memory.');
+      if (reply.kind === 'fault' && reply.fault === 'memory') dismiss(slot, 'out of memory.');
     } catch (error) {
-      this.#lose(messageOf(error));
+      if (slot.isDismissed !== true) this.#lose(messageOf(error));
       this.#retry(job, messageOf(error));
     } finally {
       clearTimeout(timer);
@@ -282,9 +284,14 @@ export class WorkerPool implements VisionEngine {
     if (slot === undefined) return;
     // Most calls end within that time, and then the process stays, with the weights it has loaded.
     setTimeout(() => {
-      if (slot.job === job) slot.process.kill(`${job.operation} was aborted.`);
+      if (slot.job === job) dismiss(slot, `${job.operation} was aborted.`);
     }, abortedMs);
   }
+}
+
+function dismiss(slot: Slot, reason: string): void {
+  slot.isDismissed = true;
+  slot.process.kill(reason);
 }
 
 function outcomeOf(operation: string, reply: Reply): EngineResult | Error {
