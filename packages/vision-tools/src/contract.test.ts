@@ -43,10 +43,14 @@ afterAll(async () => {
 
 const examples = join(import.meta.dirname, '../examples');
 
-/** Images that a tool's example fits: `examples/<tool>.png` and `<tool>-2.png`, or `default.png`. */
+/** The image of tools that have none of their own: a chart for those that need one. */
+const usual = (name: string): string =>
+  /chart|deplot|opencv/.test(name) ? 'chart.png' : 'default.png';
+
+/** Images that a tool's example fits: `examples/<tool>.png` and `<tool>-2.png`, or the usual one. */
 async function contextOf(name: string): Promise<ToolContext> {
   const files = [`${name}.png`, `${name}-2.png`].filter((file) => existsSync(join(examples, file)));
-  const images = (files.length > 0 ? files : ['default.png']).map(async (file, index) => {
+  const images = (files.length > 0 ? files : [usual(name)]).map(async (file, index) => {
     const png = await readFile(join(examples, file));
     return { name: `image_${index}`, png, ...(pngSize(png) ?? { width: 0, height: 0 }) };
   });

@@ -33,7 +33,7 @@ export function answered(
 /**
  * Why a tool gives no answer to a call that is well formed. Words that the model sees and metrics count:
  * `CannotAnswer` it is made for other questions; `NothingFound` there is no such thing in the image;
- * `UnreadableImage`, `ImageTooLarge`.
+ * `UnreadableChart` its values cannot be scaled; `UnreadableImage`, `ImageTooLarge`.
  */
 export function declined(type: string, message: string): Outcome {
   return {
