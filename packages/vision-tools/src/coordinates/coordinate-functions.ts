@@ -50,7 +50,11 @@ export const coordinateFunctions = {
   triangle_angle: define({ ...triangle, vertex: z.enum(['A', 'B', 'C']).optional() }, (given) => {
     const { A, B, C, vertex = 'A' } = given;
     checkTriangle(A, B, C);
-    const angle = { A: () => angleAt(A, B, C), B: () => angleAt(B, C, A), C: () => angleAt(C, A, B) };
+    const angle = {
+      A: () => angleAt(A, B, C),
+      B: () => angleAt(B, C, A),
+      C: () => angleAt(C, A, B),
+    };
     const value = angle[vertex]();
     return { angle_degrees: value, angle_radians: (value * Math.PI) / 180, vertex };
   }),
@@ -88,7 +92,11 @@ export const coordinateFunctions = {
     return { center: [p1[0] + cx, p1[1] + cy], radius, ...circle(radius) };
   }),
   inscribed_angle: define(
-    { center: point.optional(), radius: z.number().positive().max(1e9), angle_degrees: z.number().positive().max(180) },
+    {
+      center: point.optional(),
+      radius: z.number().positive().max(1e9),
+      angle_degrees: z.number().positive().max(180),
+    },
     ({ radius, angle_degrees }) => {
       const central = 2 * angle_degrees;
       const radians = (central * Math.PI) / 180;
@@ -101,7 +109,8 @@ export const coordinateFunctions = {
     },
   ),
   polygon_area: define({ vertices: z.array(point).min(3).max(1000) }, ({ vertices }) => {
-    const next = (index: number, by: number): Point => vertices[(index + by) % vertices.length] ?? [0, 0];
+    const next = (index: number, by: number): Point =>
+      vertices[(index + by) % vertices.length] ?? [0, 0];
     let [area, perimeter] = [0, 0];
     const turns = new Set<number>();
     for (const [index, here] of vertices.entries()) {
@@ -113,20 +122,23 @@ export const coordinateFunctions = {
     const is_convex = !(turns.has(1) && turns.has(-1));
     return { area: Math.abs(area) / 2, perimeter, num_vertices: vertices.length, is_convex };
   }),
-  angle_between_lines: define({ p1: point, p2: point, p3: point, p4: point }, ({ p1, p2, p3, p4 }) => {
-    const [u, v] = [p2[0] - p1[0], p2[1] - p1[1]];
-    const [x, y] = [p4[0] - p3[0], p4[1] - p3[1]];
-    if (Math.hypot(u, v) === 0 || Math.hypot(x, y) === 0) {
-      throw new DeclinedError('CannotAnswer', 'A line needs two different points.');
-    }
-    const value = degrees(Math.atan2(Math.abs(u * y - v * x), Math.abs(u * x + v * y)));
-    return {
-      angle_degrees: value,
-      angle_radians: (value * Math.PI) / 180,
-      is_parallel: value < 1e-9,
-      is_perpendicular: Math.abs(value - 90) < 1e-9,
-    };
-  }),
+  angle_between_lines: define(
+    { p1: point, p2: point, p3: point, p4: point },
+    ({ p1, p2, p3, p4 }) => {
+      const [u, v] = [p2[0] - p1[0], p2[1] - p1[1]];
+      const [x, y] = [p4[0] - p3[0], p4[1] - p3[1]];
+      if (Math.hypot(u, v) === 0 || Math.hypot(x, y) === 0) {
+        throw new DeclinedError('CannotAnswer', 'A line needs two different points.');
+      }
+      const value = degrees(Math.atan2(Math.abs(u * y - v * x), Math.abs(u * x + v * y)));
+      return {
+        angle_degrees: value,
+        angle_radians: (value * Math.PI) / 180,
+        is_parallel: value < 1e-9,
+        is_perpendicular: Math.abs(value - 90) < 1e-9,
+      };
+    },
+  ),
   distance_point_to_line: define(
     { point, line_p1: point, line_p2: point },
     ({ point: [px, py], line_p1: [x, y], line_p2 }) => {
@@ -142,14 +154,16 @@ export const coordinateFunctions = {
     { angle1: z.number().positive().max(180), angle2: z.number().positive().max(180) },
     ({ angle1, angle2 }) => {
       if (angle1 + angle2 >= 180) {
-        throw new DeclinedError('CannotAnswer', 'Two angles of a triangle add up to less than 180°.');
+        throw new DeclinedError(
+          'CannotAnswer',
+          'Two angles of a triangle add up to less than 180°.',
+        );
       }
       return { angle1, angle2, angle3: 180 - angle1 - angle2, sum: 180 };
     },
   ),
-  pythagorean: define(
-    { a: positive(), b: positive(), c: positive() },
-    ({ a, b, c }) => pythagorean(a, b, c),
+  pythagorean: define({ a: positive(), b: positive(), c: positive() }, ({ a, b, c }) =>
+    pythagorean(a, b, c),
   ),
 } as const satisfies Readonly<Record<string, CoordinateFunction>>;
 
@@ -166,7 +180,8 @@ function pythagorean(a?: number, b?: number, c?: number): Result {
   if ([a, b, c].filter((side) => side !== undefined).length !== 2) {
     throw new DeclinedError('CannotAnswer', 'Give exactly two of the sides a, b and c.');
   }
-  if (a !== undefined && b !== undefined) return { a, b, c: Math.hypot(a, b), calculated: 'hypotenuse' };
+  if (a !== undefined && b !== undefined)
+    return { a, b, c: Math.hypot(a, b), calculated: 'hypotenuse' };
   const leg = a ?? b ?? 0;
   const hypotenuse = c ?? 0;
   if (hypotenuse <= leg) {

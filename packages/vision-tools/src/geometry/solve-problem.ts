@@ -2,7 +2,7 @@
 import { readCdl } from './cdl/read-cdl.ts';
 import { writeGoal, writeStatement } from './cdl/write-cdl.ts';
 import { type ProofLine, proofOf } from './engine/proof.ts';
-import { type Ending, solve, type Strategy } from './engine/solve.ts';
+import { type Ending, type Strategy, solve } from './engine/solve.ts';
 import type { Real } from './numbers/real.ts';
 
 export interface GeometryProblem {

@@ -1,6 +1,15 @@
+export { constructionCdl } from './construction-cdl.ts';
 export { detectOrientation } from './detect-orientation.ts';
+export { diagramformalizer } from './diagramformalizer.ts';
 export { easyocr } from './easyocr.ts';
+export { gllava } from './gllava.ts';
+export { goalCdl } from './goal-cdl.ts';
 export { groundingdino } from './groundingdino.ts';
+export { imageCdl } from './image-cdl.ts';
+export { interGps } from './inter-gps.ts';
+export { multimath } from './multimath.ts';
 export { readCode } from './read-code.ts';
 export { sam2 } from './sam2.ts';
 export { stereoDepth } from './stereo-depth.ts';
+export { sympyGeometry } from './sympy-geometry.ts';
+export { textCdl } from './text-cdl.ts';

@@ -18,7 +18,8 @@ export const goalCdl = defineVisionTool({
     return readingOutcome(() => {
       const { goals } = readProblem(question);
       if (goals.length === 0) {
-        const message = 'The text asks for nothing in words known here. Write for example: Find AB.';
+        const message =
+          'The text asks for nothing in words known here. Write for example: Find AB.';
         return declined('CannotAnswer', message);
       }
       return answered(`Goal CDL Result:\n${goals.map(writeGoal).join('\n')}`);

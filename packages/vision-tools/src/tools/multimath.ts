@@ -45,9 +45,10 @@ export const multimath = defineVisionTool({
       return declined('CannotAnswer', message);
     }
     const start = performance.now();
-    const text = question === undefined || isAboutImage(question)
-      ? await formulaIn(given.image_index ?? 0, context, engine, question)
-      : question;
+    const text =
+      question === undefined || isAboutImage(question)
+        ? await formulaIn(given.image_index ?? 0, context, engine, question)
+        : question;
     if (typeof text !== 'string') return text;
     const aborting = context.signal === undefined ? {} : { signal: context.signal };
     const options = { deadlineMs: timeoutSeconds * 1000, ...aborting };
@@ -81,9 +82,10 @@ async function formulaIn(
   if (lines.length === 0) {
     return declined('NothingFound', 'The image shows no formula in one line. Write it as text.');
   }
-  const verb = /\b(factor|expand|simplify|differentiate|integrate|derivative of|integral of)\b/i.exec(
-    question ?? '',
-  )?.[1];
+  const verb =
+    /\b(factor|expand|simplify|differentiate|integrate|derivative of|integral of)\b/i.exec(
+      question ?? '',
+    )?.[1];
   return `${verb ?? ''} ${lines.join(' ; ')}`.trim();
 }
 
@@ -99,7 +101,9 @@ function written(
   lines.push(`Answer: ${answer}`);
   if (choices.length > 0) {
     const letter = choice === undefined ? undefined : String.fromCharCode(65 + choice);
-    lines.push(letter === undefined ? 'Choice: none fits' : `Choice: ${letter} (${choices[choice ?? 0]})`);
+    lines.push(
+      letter === undefined ? 'Choice: none fits' : `Choice: ${letter} (${choices[choice ?? 0]})`,
+    );
   }
   return lines.join('\n');
 }

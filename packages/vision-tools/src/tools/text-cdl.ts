@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { defineVisionTool } from '../define-vision-tool.ts';
 import { writeStatement } from '../geometry/cdl/write-cdl.ts';
 import { readProblem } from '../geometry/language/read-problem.ts';
-import { answered, declined } from '../outcomes.ts';
 import { readingOutcome } from '../geometry/reading-outcome.ts';
+import { answered, declined } from '../outcomes.ts';
 
 export const textCdl = defineVisionTool({
   name: 'text_cdl',
@@ -18,7 +18,10 @@ export const textCdl = defineVisionTool({
     return readingOutcome(() => {
       const { statements, goals, unread } = readProblem(question);
       if (statements.length === 0 && goals.length === 0) {
-        return declined('CannotAnswer', 'The text states nothing about a figure in words known here.');
+        return declined(
+          'CannotAnswer',
+          'The text states nothing about a figure in words known here.',
+        );
       }
       const lines = statements.length === 0 ? ['(none)'] : statements.map(writeStatement);
       if (unread.length > 0) lines.push(`Not understood: ${unread.join(' | ')}`);

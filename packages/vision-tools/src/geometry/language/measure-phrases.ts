@@ -32,7 +32,10 @@ const rewrites: readonly Rewrite[] = [
     phrase(`(?:measure of |° of )?arc (${point}${point})`),
     (context, ends) => arcOf(context, 'MeasureOfArc', ends),
   ],
-  [phrase(`area of sector (${point}${point}${point})`), (_context, points) => `AreaOfSector(${points})`],
+  [
+    phrase(`area of sector (${point}${point}${point})`),
+    (_context, points) => `AreaOfSector(${points})`,
+  ],
   [
     phrase(`(radius|diameter|circumference|area|perimeter) of circle (${point})`),
     (_context, what, circle) => `${circleMeasures[what] ?? ''}(${circle})`,

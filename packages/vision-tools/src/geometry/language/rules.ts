@@ -251,8 +251,9 @@ const lines: readonly Rule[] = [
   }),
   rule(`(${PP}) is ⊥ bisector of (${PP})`, (_c, line, side) => equidistant(line, side)),
   rule(`(${PP}) is perpendicular bisector of (${PP})`, (_c, line, side) => equidistant(line, side)),
-  rule(`(${listOf(P)}) (?:is|are|lies|lie)? ?on (${listOf(PP)})(?: of (?:△|\\w+)\\s*${MANY})?`, (_c, points, sides) =>
-    onSides(points, sides),
+  rule(
+    `(${listOf(P)}) (?:is|are|lies|lie)? ?on (${listOf(PP)})(?: of (?:△|\\w+)\\s*${MANY})?`,
+    (_c, points, sides) => onSides(points, sides),
   ),
   rule(`(${P}) (?:is|lies)? ?on extension of (${PP})`, (_c, p, side) => [
     relation('Collinear', side + p),

@@ -37,16 +37,35 @@ export function plainStyle(random: Numbers): Style {
 export function heldOutStyle(random: Numbers): Style {
   const [ink, paper] = pick(
     [
-      [[20, 20, 20], [255, 255, 255]],
-      [[20, 40, 120], [250, 250, 245]],
-      [[60, 30, 10], [250, 240, 215]],
-      [[235, 235, 235], [30, 50, 45]],
+      [
+        [20, 20, 20],
+        [255, 255, 255],
+      ],
+      [
+        [20, 40, 120],
+        [250, 250, 245],
+      ],
+      [
+        [60, 30, 10],
+        [250, 240, 215],
+      ],
+      [
+        [235, 235, 235],
+        [30, 50, 45],
+      ],
     ] as const,
     random,
   );
   return {
     font: pick(
-      ['cmr10', 'cmss10', 'DejaVuSansMono', 'STIXGeneralItalic', 'DejaVuSans-Bold', 'DejaVuSerif-Italic'],
+      [
+        'cmr10',
+        'cmss10',
+        'DejaVuSansMono',
+        'STIXGeneralItalic',
+        'DejaVuSans-Bold',
+        'DejaVuSerif-Italic',
+      ],
       random,
     ),
     fontSize: 17 + 13 * random(),
@@ -68,7 +87,8 @@ export function figureCases(
   return Array.from({ length: count }, (_, index) => {
     const seed = firstSeed + index;
     const random = numbersFrom(seed);
-    const whole = (low: number, high: number): number => low + Math.floor(random() * (high - low + 1));
+    const whole = (low: number, high: number): number =>
+      low + Math.floor(random() * (high - low + 1));
     const real = (low: number, high: number): number => low + random() * (high - low);
     const make = sceneKinds[index % sceneKinds.length];
     if (make === undefined) throw new RangeError('There is no kind of figure.');

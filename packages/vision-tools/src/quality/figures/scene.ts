@@ -1,7 +1,8 @@
 /** Figures of plane geometry whose truth is known, and how they are laid out to be drawn. */
+
+import type { Point, Statement } from '../../geometry/cdl/statement.ts';
 import { constructionOf } from '../../geometry/construction/construction.ts';
 import { type Drawing, heading, type Position } from '../../geometry/construction/drawing.ts';
-import type { Point, Statement } from '../../geometry/cdl/statement.ts';
 
 /** A figure in its own units, y upwards, before it is turned and scaled onto an image. */
 export interface Scene {
@@ -60,7 +61,13 @@ export function layOut(scene: Scene, style: Style, random: () => number, seed: n
   const turned = new Map(
     Object.entries(scene.points).map(([name, [x, y]]): [Point, Position] => {
       const [u, v] = [x * mirror, y];
-      return [name, { x: u * Math.cos(turn) - v * Math.sin(turn), y: -(u * Math.sin(turn) + v * Math.cos(turn)) }];
+      return [
+        name,
+        {
+          x: u * Math.cos(turn) - v * Math.sin(turn),
+          y: -(u * Math.sin(turn) + v * Math.cos(turn)),
+        },
+      ];
     }),
   );
   const reach = extent(turned, scene.circles ?? {});
@@ -74,7 +81,8 @@ export function layOut(scene: Scene, style: Style, random: () => number, seed: n
   const circles = Object.entries(scene.circles ?? {}).map(([name, radius]) => {
     const centre = points.get(name) ?? { x: 0, y: 0 };
     const on = [...points].filter(
-      ([, at]) => Math.abs(Math.hypot(at.x - centre.x, at.y - centre.y) - radius * scale) < 1e-6 * scale,
+      ([, at]) =>
+        Math.abs(Math.hypot(at.x - centre.x, at.y - centre.y) - radius * scale) < 1e-6 * scale,
     );
     return { name, centre, radius: radius * scale, points: on.map(([point]) => point) };
   });
@@ -96,7 +104,12 @@ function extent(
     xs.push(x - radius, x + radius);
     ys.push(y - radius, y + radius);
   }
-  return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
+  return {
+    left: Math.min(...xs),
+    right: Math.max(...xs),
+    top: Math.min(...ys),
+    bottom: Math.max(...ys),
+  };
 }
 
 interface Text {
@@ -134,7 +147,8 @@ class Pen {
       for (const segment of group) this.tick(segment, index + 1, true);
     }
     for (const [corner, text] of Object.entries(this.scene.angles ?? {})) this.angle(corner, text);
-    for (const [segment, text] of Object.entries(this.scene.lengths ?? {})) this.length(segment, text);
+    for (const [segment, text] of Object.entries(this.scene.lengths ?? {}))
+      this.length(segment, text);
     for (const name of this.drawing.points.keys()) this.letter(name);
     const dots = [...(this.scene.dots ?? '')].map((name) => [this.at(name).x, this.at(name).y]);
     const circles = this.drawing.circles.map(({ centre, radius }) => [centre.x, centre.y, radius]);
@@ -219,7 +233,10 @@ class Pen {
       reach(nearest(place, a, b), 1.2);
     }
     for (const { centre, radius } of this.drawing.circles) {
-      least = Math.min(least, 1.2 * Math.abs(Math.hypot(centre.x - place.x, centre.y - place.y) - radius));
+      least = Math.min(
+        least,
+        1.2 * Math.abs(Math.hypot(centre.x - place.x, centre.y - place.y) - radius),
+      );
     }
     return least;
   }

@@ -144,10 +144,7 @@ const transversal: Make = (whole) => {
   const angle = whole(48, 76);
   const step = at(0, 0, 7, angle);
   const out = at(0, 0, 3.4, angle);
-  const [e, f] = [
-    [0, 0] as const,
-    step,
-  ];
+  const [e, f] = [[0, 0] as const, step];
   return {
     name: 'parallel lines and a transversal',
     points: {
@@ -220,7 +217,9 @@ const tangent: Make = (whole) => {
 const chords: Make = (whole) => {
   // Chords through (x, y) of the circle with radius 6: the products of their parts agree.
   const [x, y] = [1.2, 1.4];
-  const ends = (degrees: number): readonly [readonly [number, number], readonly [number, number]] => {
+  const ends = (
+    degrees: number,
+  ): readonly [readonly [number, number], readonly [number, number]] => {
     const [u, v] = at(0, 0, 1, degrees);
     const middle = x * u + y * v;
     const root = Math.sqrt(middle * middle - (x * x + y * y - 36));
@@ -290,7 +289,10 @@ const trapezoid: Make = (whole) => {
     points: { A: a, B: b, C: c, D: d, E: mix(a, d, 0.5), F: mix(b, c, 0.5) },
     lines: ['AB', 'BFC', 'CD', 'DEA', 'EF'],
     arrows: [['AB', 'DC']],
-    ticks: [['AE', 'ED'], ['BF', 'FC']],
+    ticks: [
+      ['AE', 'ED'],
+      ['BF', 'FC'],
+    ],
     lengths: { AB: `${bottom}`, CD: `${top}` },
     question: 'Find the length of EF.',
     answer: (top + bottom) / 2,
