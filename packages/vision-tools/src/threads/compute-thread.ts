@@ -1,6 +1,7 @@
 /** The thread: one job at a time, answered with its value or the reason why there is none. */
 import { parentPort } from 'node:worker_threads';
 import { SaccadeError } from '@saccade/core';
+import type { MathAnswer } from '../mathematics/math-answer.ts';
 import type { ComputeJob, ComputeReply } from './jobs.ts';
 
 parentPort?.on('message', async (job: ComputeJob) => {
@@ -20,12 +21,24 @@ async function answer(job: ComputeJob): Promise<ComputeReply> {
 
 async function run(job: ComputeJob): Promise<unknown> {
   // Each kind loads only what it needs: the algebra systems take half a second.
-  if (job.kind === 'geometry') {
-    const { solveProblem } = await import('../geometry/solve-problem.ts');
-    return solveProblem(job.problem);
+  if (job.kind === 'mathematics') {
+    const { solveMath } = await import('../mathematics/solve-math.ts');
+    const found = solveMath(job.question);
+    return { ...found, choice: await chosen(found, job.choices) };
   }
-  const { solveMath } = await import('../mathematics/solve-math.ts');
+  const { solveProblem } = await import('../geometry/solve-problem.ts');
+  const found = solveProblem(job.problem);
+  const [first] = found.answers;
+  const answer = {
+    answer: first?.text ?? '',
+    values: first?.value === undefined ? [] : [first.value],
+    steps: [],
+  };
+  return { ...found, choice: await chosen(answer, job.choices) };
+}
+
+async function chosen(answer: MathAnswer, choices: readonly string[]): Promise<number | undefined> {
+  if (choices.length === 0) return undefined;
   const { choiceOf } = await import('../mathematics/answer-text.ts');
-  const found = solveMath(job.question);
-  return { ...found, choice: choiceOf(found, job.choices) };
+  return choiceOf(answer, choices);
 }

@@ -85,10 +85,17 @@ function runInThread(
     const settle = (isSound: boolean, end: () => void): void => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      worker.removeAllListeners();
+      worker.off('message', onMessage);
+      worker.off('error', onError);
       if (isSound) giveBack(worker);
       else void worker.terminate();
       end();
+    };
+    const onMessage = (reply: ComputeReply): void => settle(true, () => resolve(reply));
+    const onError = (error: Error & { code?: string }): void => {
+      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      const message = `It needs more than ${memoryMb} MB. Ask for something simpler.`;
+      settle(false, () => reject(isMemory ? new DeclinedError('TooLarge', message) : error));
     };
     const onAbort = (): void => settle(false, () => reject(signal?.reason));
     const timer = setTimeout(() => {
@@ -97,12 +104,8 @@ function runInThread(
       settle(false, () => reject(new DeclinedError('TooLong', message)));
     }, deadlineMs);
     signal?.addEventListener('abort', onAbort, { once: true });
-    worker.once('message', (reply: ComputeReply) => settle(true, () => resolve(reply)));
-    worker.once('error', (error: Error & { code?: string }) => {
-      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      const message = `It needs more than ${memoryMb} MB. Ask for something simpler.`;
-      settle(false, () => reject(isMemory ? new DeclinedError('TooLarge', message) : error));
-    });
+    worker.on('message', onMessage);
+    worker.on('error', onError);
     worker.postMessage(job);
   });
 }

@@ -4,16 +4,22 @@ import type { MathAnswer } from '../mathematics/math-answer.ts';
 
 export type ComputeJob =
   | { readonly kind: 'mathematics'; readonly question: string; readonly choices: readonly string[] }
-  | { readonly kind: 'geometry'; readonly problem: GeometryProblem };
+  | {
+      readonly kind: 'geometry';
+      readonly problem: GeometryProblem;
+      readonly choices: readonly string[];
+    };
 
-export interface ChosenAnswer extends MathAnswer {
-  /** The index of the choice that the answer is, if one is. */
+/** The index of the choice that the answer is, if one is. */
+interface Chosen {
   readonly choice: number | undefined;
 }
 
+export type ChosenAnswer = MathAnswer & Chosen;
+
 export interface JobResults {
   readonly mathematics: ChosenAnswer;
-  readonly geometry: GeometryAnswer;
+  readonly geometry: GeometryAnswer & Chosen;
 }
 
 export type ComputeReply =

@@ -1,0 +1,28 @@
+/** Reads the diagram in an image of a call. */
+import type { Outcome } from '@saccade/sandbox';
+import type { ToolContext } from '@saccade/tools';
+import { imageAt, isOutcome } from '../call-images.ts';
+import type { CallEngine } from '../define-vision-tool.ts';
+import { type Diagram, diagramOf } from './diagram.ts';
+
+export interface ReadDiagram extends Diagram {
+  /** Milliseconds of work. */
+  readonly ms: number;
+}
+
+/** The diagram, or the outcome that says why there is none. */
+export async function readDiagram(
+  context: ToolContext,
+  index: number,
+  engine: CallEngine,
+): Promise<ReadDiagram | Outcome> {
+  const image = imageAt(context, index);
+  if (isOutcome(image)) return image;
+  const { result, ms } = await engine.run('image_cdl', {}, [image]);
+  return { ...diagramOf(result), ms };
+}
+
+/** Whether `readDiagram` gave an outcome. */
+export function isDeclined(read: ReadDiagram | Outcome): read is Outcome {
+  return 'kind' in read;
+}
