@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Split } from '@saccade/gym';
-import opentype from 'opentype.js';
+import opentype, { type Command } from 'opentype.js';
 
 /** A typeface of the catalog: the name of its `@fontsource` package. */
 export type TypefaceName = 'lora' | 'merriweather' | 'open-sans' | 'roboto';
@@ -46,7 +46,7 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
       let left = x;
       let data = '';
       for (const letter of text) {
-        data += font.charToGlyph(letter).getPath(left, y, size).toPathData(2);
+        data += font.charToGlyph(letter).getPath(left, y, size).commands.map(pathData).join('');
         left += advance(letter, size);
       }
       return data;
@@ -54,4 +54,20 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
   };
   open.set(key, made);
   return made;
+}
+
+/**
+ * A command as SVG path data. The library's own `toPathData` leaves out the space before a number
+ * that rounds to −0, which merges two numbers into one.
+ */
+function pathData(command: Command): string {
+  if (command.type === 'Z') return 'Z';
+  const { type, x, y } = command;
+  const controls =
+    type === 'C'
+      ? [command.x1, command.y1, command.x2, command.y2]
+      : type === 'Q'
+        ? [command.x1, command.y1]
+        : [];
+  return type + [...controls, x, y].map((value) => value.toFixed(2)).join(' ');
 }
