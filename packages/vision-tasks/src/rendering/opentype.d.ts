@@ -1,25 +1,22 @@
 /** The part of opentype.js that is used here; the package has no types of its own. */
 declare module 'opentype.js' {
-  /** A command of SVG path data: `M`, `L`, `Q`, `C` or `Z` with its points. */
-  export interface PathCommand {
-    readonly type: string;
-    readonly x?: number;
-    readonly y?: number;
-    readonly x1?: number;
-    readonly y1?: number;
-    readonly x2?: number;
-    readonly y2?: number;
-  }
+  type Command =
+    | { readonly type: 'M' | 'L'; readonly x: number; readonly y: number }
+    | Readonly<Record<'x1' | 'y1' | 'x' | 'y', number> & { type: 'Q' }>
+    | Readonly<Record<'x1' | 'y1' | 'x2' | 'y2' | 'x' | 'y', number> & { type: 'C' }>
+    | { readonly type: 'Z' };
   interface Glyph {
     readonly advanceWidth: number;
-    getPath(x: number, y: number, size: number): { readonly commands: readonly PathCommand[] };
+    getPath(x: number, y: number, size: number): { readonly commands: readonly Command[] };
   }
   interface Font {
     readonly unitsPerEm: number;
     charToGlyph(character: string): Glyph;
   }
+
+  export type { Command };
+
   const opentype: { parse(bytes: ArrayBuffer): Font };
 
-  // biome-ignore lint/style/noDefaultExport: the package has no other export.
-  export default opentype;
+  export { opentype as default };
 }

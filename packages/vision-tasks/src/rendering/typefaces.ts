@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Split } from '@saccade/gym';
-import opentype, { type PathCommand } from 'opentype.js';
+import opentype, { type Command } from 'opentype.js';
 
 /** A typeface of the catalog: the name of its `@fontsource` package. */
 export type TypefaceName = 'lora' | 'merriweather' | 'open-sans' | 'roboto';
@@ -46,8 +46,7 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
       let left = x;
       let data = '';
       for (const letter of text) {
-        const { commands } = font.charToGlyph(letter).getPath(0, 0, size);
-        for (const command of commands) data += pathData(command, left, y);
+        data += font.charToGlyph(letter).getPath(left, y, size).commands.map(pathData).join('');
         left += advance(letter, size);
       }
       return data;
@@ -58,18 +57,17 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
 }
 
 /**
- * One command as SVG, moved by (x, y). The package's own writer turns a coordinate below 1e-6 into
- * NaN, which ends the path there.
+ * A command as SVG path data. The library's own `toPathData` leaves out the space before a number
+ * that rounds to −0, which merges two numbers into one.
  */
-function pathData(command: PathCommand, x: number, y: number): string {
-  const pairs = [
-    [command.x1, command.y1],
-    [command.x2, command.y2],
-    [command.x, command.y],
-  ] as const;
-  const written = pairs.map(([right, down]) => {
-    if (right === undefined || down === undefined) return '';
-    return `${(right + x).toFixed(2)} ${(down + y).toFixed(2)} `;
-  });
-  return `${command.type}${written.join('')}`;
+function pathData(command: Command): string {
+  if (command.type === 'Z') return 'Z';
+  const { type, x, y } = command;
+  const controls =
+    type === 'C'
+      ? [command.x1, command.y1, command.x2, command.y2]
+      : type === 'Q'
+        ? [command.x1, command.y1]
+        : [];
+  return type + [...controls, x, y].map((value) => value.toFixed(2)).join(' ');
 }
