@@ -7,6 +7,8 @@ import cv2
 import numpy as np
 
 MAX_TEXT = 4000
+# Scale and blur, in pixels, of each try at barcodes.
+BARCODE_LOOKS = ((1, 0), (1, 1.5), (0.6, 1))
 
 
 def boxed(kind, text, corners):
@@ -27,11 +29,16 @@ def read_codes(gray, scale, detector):
     return [boxed("QR code", text, corner / scale) for text, corner in pairs if text]
 
 
-def read_barcodes(gray):
+def read_barcodes(gray, scale, blur):
+    """Barcodes at a scale, with boxes in the image's own pixels; crisp wide bars need some blur."""
+    if scale != 1:
+        gray = cv2.resize(gray, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    if blur > 0:
+        gray = cv2.GaussianBlur(gray, (0, 0), blur)
     found, texts, kinds, corners = cv2.barcode.BarcodeDetector().detectAndDecodeWithType(gray)
     if not found:
         return []
-    return [boxed(*one) for one in zip(kinds, texts, corners) if one[1]]
+    return [boxed(*one[:2], one[2] / scale) for one in zip(kinds, texts, corners) if one[1]]
 
 
 def run(params, images):
@@ -40,12 +47,12 @@ def run(params, images):
     larger = 1.5 if max(gray.shape) < 2000 else 1
     looks = [(1, cv2.QRCodeDetectorAruco()), (larger, cv2.QRCodeDetectorAruco())]
     looks.append((larger, cv2.QRCodeDetector()))
+    found = [code for look in looks for code in read_codes(gray, *look)]
+    found += [code for look in BARCODE_LOOKS for code in read_barcodes(gray, *look)]
     codes = []
-    for scale, detector in looks:
-        for code in read_codes(gray, scale, detector):
-            if not any(is_same(code, other) for other in codes):
-                codes.append(code)
-    codes += read_barcodes(gray)
+    for code in found:
+        if not any(is_same(code, other) for other in codes):
+            codes.append(code)
     codes.sort(key=lambda code: (code["box"][1], code["box"][0]))
     return {"codes": codes}, []
 

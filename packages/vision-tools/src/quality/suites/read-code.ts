@@ -39,6 +39,9 @@ async function barcodeCase(draw: Draw, seed: number): Promise<QualityCase> {
     name: `barcode ${seed}`,
     images: asImages(drawn),
     given: {},
-    score: ({ stdout }) => ({ barcodes: Number(stdout.includes(`: ${text} [`)) }),
+    // An EAN-13 that begins with 0 is a UPC-A of 12 digits.
+    score: ({ stdout }) => ({
+      barcodes: Number(stdout.includes(`: ${text.replace(/^0/, '')} [`)),
+    }),
   };
 }
