@@ -22,14 +22,14 @@ class Axis:
 
 
 def find_axes(plot: Plot, texts: list[Text]) -> tuple[Axis | None, Axis | None]:
-    """The vertical and the horizontal numeric axis, each None if no three numbers agree on a scale."""
+    """The vertical and the horizontal axis, each None if no numbers agree on a scale."""
     gap = plot.gap()
     numbers = [text for text in texts if _value(text, gap) is not None and text.angle == 0]
     return _best(plot, gap, _columns(plot, numbers), 1), _best(plot, gap, _rows(plot, numbers), 0)
 
 
 def _value(text: Text, gap: np.ndarray) -> tuple[float, bool] | None:
-    """The value of a tick label, and whether it is written as a power of ten with a raised exponent."""
+    """The value of a tick label, and whether it is a power of ten with a raised exponent."""
     plain = text.text.replace("−", "-").replace(" ", "")
     times = _TIMES.match(plain)
     if times is not None:
@@ -105,7 +105,7 @@ def _side(plot: Plot, group: list[Text], axis: int) -> str:
 
 
 def _best(plot: Plot, gap, groups: list[tuple[str, list[Text]]], along: int) -> Axis | None:
-    """The group whose numbers agree best; `along` is 1 for a vertical axis and 0 for a horizontal one."""
+    """The group whose numbers agree best; `along` is 1 for a vertical axis, else 0."""
     best: tuple[float, Axis] | None = None
     for side, group in groups:
         if side == "inside":
@@ -163,15 +163,15 @@ def _places(plot: Plot, side: str) -> list[float]:
 
 
 def unsnapped(place: float) -> float:
-    """Where a thin line was meant to be: libraries draw one of odd width at the rounded pixel plus a half."""
+    """Where a thin line was meant to be: libraries draw it at the rounded pixel plus a half."""
     return place - 0.5 if abs(place % 1 - 0.5) < 0.12 else place
 
 
 def _snap(ticks: list[Tick], places: list[float]) -> tuple[list[Tick], bool]:
     """Moves ticks onto marks, and says so, where most labels stand in the same way beside one.
 
-    A label that stands otherwise, such as the first of an axis that is kept from overlapping, is left
-    out if enough others remain.
+    A label that stands otherwise, such as the first of an axis that is kept from overlapping, is
+    left out if enough others remain.
     """
     if not places or not ticks:
         return ticks, False

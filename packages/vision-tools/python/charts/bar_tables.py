@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .bars import Bar, Stand, equal_widths, find_bars, refine, stand
+from .chart import Cell, Chart, Table, Unreadable
 from .labels import Labels
-from .read import Cell, Chart, Table, Unreadable
 from .rules import Rule
 from .scales import Scale
 from .series import mark_inks, series_of
@@ -14,7 +14,7 @@ from .series import mark_inks, series_of
 
 @dataclass
 class View:
-    """A bar chart as if its bars were upright: `labels` and `lab` are transposed for horizontal bars."""
+    """A bar chart as if its bars were upright: transposed for horizontal bars."""
 
     labels: np.ndarray
     lab: np.ndarray
@@ -63,7 +63,9 @@ def _lying(chart: Chart, hidden: np.ndarray) -> View:
     scale = chart.x_axis.scale if chart.x_axis is not None else None
     region = np.array(chart.inks.region)[[1, 0, 3, 2]]
     names = chart.words.left
-    return View(np.ascontiguousarray(labels), lab, region, plot.columns, plot.rows, scale, names, True)
+    return View(
+        np.ascontiguousarray(labels), lab, region, plot.columns, plot.rows, scale, names, True
+    )
 
 
 def _legend_only(chart: Chart, hidden: np.ndarray) -> np.ndarray:
@@ -76,7 +78,7 @@ def _legend_only(chart: Chart, hidden: np.ndarray) -> np.ndarray:
 
 
 def _is_bars(view: View, inks: list[int], standing: Stand) -> bool:
-    """Whether the bars hold most ink of the marks, and are wide enough not to be pieces of lines."""
+    """Whether the bars hold most ink, and are too wide to be pieces of lines."""
     left, top, right, bottom = (int(v) for v in view.region)
     inked = int(np.isin(view.labels[top:bottom, left:right], inks).sum())
     held = sum(b.area for b in standing.bars)
@@ -92,7 +94,9 @@ def _table(chart: Chart, view: View, standing: Stand) -> Table | None:
     if scale is not None:
         scale = _grounded(scale, standing, view.rows)
     slots = _slots(standing.bars, view.names)
-    inks = list(dict.fromkeys(i for i in mark_inks(chart) if any(b.ink == i for b in standing.bars)))
+    inks = list(
+        dict.fromkeys(i for i in mark_inks(chart) if any(b.ink == i for b in standing.bars))
+    )
     one_each = not standing.is_stacked and _one_bar_per_slot(standing.bars, slots)
     if scale is None:
         which = "horizontal" if view.is_horizontal else "vertical"
@@ -109,7 +113,9 @@ def _table(chart: Chart, view: View, standing: Stand) -> Table | None:
             row.append(_cell(view, scale, standing, bars))
         cells.append(row)
     kind = "bar"
-    table = Table(kind, [slot.name for slot in slots], series, cells, view.is_horizontal, standing.is_stacked)
+    table = Table(
+        kind, [slot.name for slot in slots], series, cells, view.is_horizontal, standing.is_stacked
+    )
     table.labels = [slot.text for slot in slots]
     return table
 
@@ -163,7 +169,7 @@ class Slot:
 
 
 def _slots(bars: list[Bar], names: Labels) -> list[Slot]:
-    """Categories in the order of the axis: groups of bars, each with the label that points to it."""
+    """Categories in the order of the axis: groups of bars, each with its label."""
     groups = _groups(bars)
     if names.texts and len(names.texts) >= max(1, 0.5 * len(groups)):
         groups = _split_by_labels(bars, groups, names)
@@ -237,5 +243,3 @@ def _match(middles: list[float], names: Labels) -> list[int | None]:
 
 def _one_bar_per_slot(bars: list[Bar], slots: list[Slot]) -> bool:
     return len(slots) > 1 and all(len(slot.bars) == 1 for slot in slots)
-
-

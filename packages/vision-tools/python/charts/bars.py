@@ -1,5 +1,7 @@
-"""Bars: rectangles of one ink on a common base, single, grouped or stacked. Code here knows upright bars
-only; a chart of horizontal bars is handed over with its axes exchanged."""
+"""Bars: rectangles of one ink on a common base, single, grouped or stacked.
+
+Code here knows upright bars only; horizontal ones are handed over with their axes exchanged.
+"""
 
 from dataclasses import dataclass
 
@@ -37,7 +39,9 @@ class Bar:
         return self.width * self.height
 
 
-def find_bars(labels: np.ndarray, inks: list[int], region, rows: list[Rule], columns: list[Rule]) -> list[Bar]:
+def find_bars(
+    labels: np.ndarray, inks: list[int], region, rows: list[Rule], columns: list[Rule]
+) -> list[Bar]:
     """The rectangles of the inks inside a region.
 
     labels: [H, W] int16; gaps that gridlines cut into a bar are closed first.
@@ -129,8 +133,10 @@ def refine(lab: np.ndarray, bar: Bar, color: np.ndarray, rows: list[Rule]) -> No
         bar.bottom = _edge(lab, int(bar.bottom) - 1, 1, left, right, color) + 1
 
 
-def _edge(lab: np.ndarray, row: int, outward: int, left: int, right: int, color: np.ndarray) -> float:
-    """The outer edge of the last full row `row`; the row itself if its surroundings are not plain."""
+def _edge(
+    lab: np.ndarray, row: int, outward: int, left: int, right: int, color: np.ndarray
+) -> float:
+    """The outer edge of the last full row; the row itself if it is not plain around."""
     beyond, inner = row + 2 * outward, row - outward
     if not (0 <= beyond < lab.shape[0] and 0 <= inner < lab.shape[0]):
         return float(row)

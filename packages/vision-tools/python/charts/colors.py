@@ -1,11 +1,11 @@
-"""Colors of a chart: CIE Lab distances, the backgrounds, the colors that marks are drawn in, and their names."""
+"""Colors of a chart in CIE Lab: distances, backgrounds, the inks of marks, and names."""
 
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-# Two colors nearer than this belong to one mark; anti-aliasing and JPEG stay below it, palettes above.
+# Nearer colors belong to one mark: anti-aliasing and JPEG stay below it, palettes above.
 SAME = 12.0
 
 
@@ -61,8 +61,8 @@ def page_color(lab: np.ndarray) -> np.ndarray:
 def histogram(lab: np.ndarray, mask: np.ndarray, least: int) -> list[Ink]:
     """Clusters the colors under a [H, W] mask, most frequent first.
 
-    Cells of four units are merged greedily into the nearest larger cluster within `SAME`; clusters of
-    fewer than `least` pixels are left out.
+    Cells of four units are merged greedily into the nearest larger cluster within `SAME`;
+    clusters of fewer than `least` pixels are left out.
     """
     flat = lab[mask]
     if len(flat) == 0:
@@ -93,7 +93,7 @@ def histogram(lab: np.ndarray, mask: np.ndarray, least: int) -> list[Ink]:
 
 
 def labels_of(lab: np.ndarray, inks: list[Ink], reach: float = SAME) -> np.ndarray:
-    """[H, W] int16: the index of the nearest ink of every pixel, or −1 where none is within `reach`."""
+    """[H, W] int16: the index of the nearest ink, or −1 where none is within `reach`."""
     best = np.full(lab.shape[:2], reach, np.float32)
     found = np.full(lab.shape[:2], -1, np.int16)
     for index, ink in enumerate(inks):
@@ -152,18 +152,30 @@ def _between(color: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
 
 
 _NAMES = {
-    "black": (0, 0, 0), "white": (255, 255, 255), "gray": (128, 128, 128),
-    "dark gray": (80, 80, 80), "light gray": (200, 200, 200), "red": (220, 40, 40),
-    "dark red": (140, 20, 30), "orange": (250, 140, 30), "brown": (140, 90, 60),
-    "yellow": (245, 220, 50), "olive": (150, 150, 50), "green": (50, 160, 60),
-    "light green": (150, 215, 140), "dark green": (25, 95, 45), "teal": (40, 150, 150),
-    "cyan": (60, 200, 220), "light blue": (150, 195, 235), "blue": (50, 115, 190),
-    "dark blue": (30, 45, 120), "purple": (130, 90, 180), "magenta": (190, 50, 150),
+    "black": (0, 0, 0),
+    "white": (255, 255, 255),
+    "gray": (128, 128, 128),
+    "dark gray": (80, 80, 80),
+    "light gray": (200, 200, 200),
+    "red": (220, 40, 40),
+    "dark red": (140, 20, 30),
+    "orange": (250, 140, 30),
+    "brown": (140, 90, 60),
+    "yellow": (245, 220, 50),
+    "olive": (150, 150, 50),
+    "green": (50, 160, 60),
+    "light green": (150, 215, 140),
+    "dark green": (25, 95, 45),
+    "teal": (40, 150, 150),
+    "cyan": (60, 200, 220),
+    "light blue": (150, 195, 235),
+    "blue": (50, 115, 190),
+    "dark blue": (30, 45, 120),
+    "purple": (130, 90, 180),
+    "magenta": (190, 50, 150),
     "pink": (240, 150, 190),
 }
-_NAMED = {
-    name: to_lab(np.uint8([[rgb]]))[0, 0] for name, rgb in _NAMES.items()
-}
+_NAMED = {name: to_lab(np.uint8([[rgb]]))[0, 0] for name, rgb in _NAMES.items()}
 
 
 def color_name(lab: np.ndarray) -> str:

@@ -11,7 +11,7 @@ from .texts import Text
 
 @dataclass
 class Inks:
-    """`labels` is [H, W] int16: the index of each pixel's ink, or −1. `region` is where marks can be."""
+    """`labels` is [H, W] int16: each pixel's ink, or −1. `region` is where marks can be."""
 
     colors: list[Ink]
     labels: np.ndarray
@@ -19,7 +19,7 @@ class Inks:
 
 
 def find_inks(plot: Plot, texts: list[Text]) -> Inks:
-    """The inks of a plot, most frequent first, without texts, rules, backgrounds and blends of these."""
+    """The inks of a plot, most frequent first, without texts, rules and backgrounds."""
     height, width = plot.lab.shape[:2]
     if plot.box is None:
         region = np.array([0, 0, width, height])
@@ -48,7 +48,9 @@ def find_inks(plot: Plot, texts: list[Text]) -> Inks:
     labels = labels_of(plot.lab, found)
     nearer = np.minimum.reduce([distance(plot.lab, color) for color in backgrounds])
     for index, ink in enumerate(found):
-        pale = (labels == index) & (nearer < 0.5 * distance(ink.lab, _nearest(ink.lab, backgrounds)))
+        pale = (labels == index) & (
+            nearer < 0.5 * distance(ink.lab, _nearest(ink.lab, backgrounds))
+        )
         labels[pale] = -1
     found, labels = without_blends(found[:24], np.where(labels < 24, labels, -1), backgrounds)
     return Inks(found, labels, region)

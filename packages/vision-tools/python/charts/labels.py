@@ -1,4 +1,4 @@
-"""Labels of categories along the bottom or the left edge of a plot, also turned ones; titles of axes."""
+"""Labels of categories at the bottom or the left of a plot, also turned ones; titles."""
 
 from dataclasses import dataclass, field
 
@@ -33,11 +33,16 @@ class Words:
 
 
 def sort_words(
-    plot: Plot, texts: list[Text], box: np.ndarray, axes: tuple[Axis | None, Axis | None], reader: Reader
+    plot: Plot,
+    texts: list[Text],
+    box: np.ndarray,
+    axes: tuple[Axis | None, Axis | None],
+    reader: Reader,
 ) -> Words:
     """Tells titles, labels of both edges and other texts apart.
 
-    box: where the plot is; axes: the vertical and the horizontal one, whose labels stand at one edge only
+    box: where the plot is
+    axes: the vertical and the horizontal one, whose labels stand at one edge only
     """
     words = Words()
     left, top, right, bottom = box
@@ -76,7 +81,10 @@ def _split(texts: list[Text], test) -> tuple[list[Text], list[Text]]:
 
 
 def _inside(text: Text, whole: Text) -> bool:
-    return whole.box[0] - 1 <= text.x <= whole.box[2] + 1 and whole.box[1] - 1 <= text.y <= whole.box[3] + 1
+    return (
+        whole.box[0] - 1 <= text.x <= whole.box[2] + 1
+        and whole.box[1] - 1 <= text.y <= whole.box[3] + 1
+    )
 
 
 def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels, list[Text]]:
@@ -112,7 +120,7 @@ def _bottom(plot, gap, below, box, usual: float, reader: Reader) -> tuple[Labels
 
 
 def _by_marks(plot: Plot, line: list[Text], reader: Reader) -> list[Text]:
-    """Splits labels that several tick marks point to: they stand so close that the OCR took them for one."""
+    """Splits labels that several tick marks point to: the OCR took them for one."""
     marks = np.array(sorted(plot.bottom_marks))
     if len(marks) < 3:
         return line
@@ -185,7 +193,7 @@ def _band(gap: np.ndarray, box: np.ndarray, usual: float) -> np.ndarray | None:
 
 
 def _is_upright_row(below: list[Text], band: np.ndarray, usual: float) -> bool:
-    """Whether the labels were read well as a row of upright text, and only a title stands close below."""
+    """Whether labels were read well as upright text, with only a title close below."""
     row = [t for t in below if t.angle == 0 and t.box[1] < band[1] + 1.2 * usual]
     if len(row) < 2:
         return False

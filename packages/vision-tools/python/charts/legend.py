@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-
 from .inks import Inks
 from .plot import Plot
 from .reader import Reader
@@ -181,8 +180,8 @@ def _entry(plot: Plot, inks: Inks, gap: np.ndarray, text: Text) -> Entry | None:
 def _patches(plot: Plot, inks: Inks, gap: np.ndarray, window: np.ndarray, corner):
     """Connected patches in a window as (ink, left, top, width, height, area).
 
-    First of every ink alone, which gridlines do not join; then of whatever is no background, whose color
-    may be too faint for an ink.
+    First of every ink alone, which gridlines do not join; then of whatever is no background,
+    whose color may be too faint for an ink.
     """
     top, left = corner
     for index in np.unique(window):
@@ -213,7 +212,9 @@ def _is_read_swatch(plot: Plot, gap: np.ndarray, text: Text, patch) -> bool:
     if begin > text.box[0] + 0.5 * line or end > text.box[0] + 1.5 * line:
         return False
     left, upper, right, lower = text.box.astype(int)
-    letters = _strongest(plot, gap, (upper, lower), (max(left + (right - left) // 2, int(end) + 1), right))
+    letters = _strongest(
+        plot, gap, (upper, lower), (max(left + (right - left) // 2, int(end) + 1), right)
+    )
     own = _strongest(plot, gap, (top, top + height), (begin, end))
     if letters is None or own is None:
         return False
@@ -232,7 +233,8 @@ def _strongest(plot: Plot, gap: np.ndarray, rows, columns) -> np.ndarray | None:
 def _ink_of(plot: Plot, inks: Inks, gap: np.ndarray, corner, part: np.ndarray) -> int | None:
     """The ink that a swatch is drawn in; None if it is none of the marks'.
 
-    Thin strokes may hold no pixel of the full color: then the direction from the background decides.
+    Thin strokes may hold no pixel of the full color: then its direction from the background
+    decides.
     """
     rows, columns = np.nonzero(part)
     rows, columns = rows + corner[0], columns + corner[1]
@@ -274,5 +276,3 @@ def _heading(group: list[Entry], texts: list[Text], box: np.ndarray) -> Text | N
         and t.text not in {e.text.text for e in group}
     ]
     return above[0] if len(above) == 1 else None
-
-

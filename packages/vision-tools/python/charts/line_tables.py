@@ -1,12 +1,12 @@
-"""The table of a line or area chart: every line's height where the labels point, or at its markers."""
+"""The table of a line or area chart: heights where labels point, or at markers."""
 
 import numpy as np
 
 from .axes import unsnapped
+from .chart import Cell, Chart, Table, Unreadable
 from .labels import Labels, numeric_labels
 from .lines import Course, boundary, height_at, is_area, trace
 from .numbers import format_number
-from .read import Cell, Chart, Table, Unreadable
 from .scales import Scale
 from .series import mark_inks, series_of
 
@@ -23,7 +23,9 @@ def line_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     if not courses:
         return None
     if chart.y_axis is None:
-        raise Unreadable("There are lines, but no numbers along the vertical axis to scale them by.")
+        raise Unreadable(
+            "There are lines, but no numbers along the vertical axis to scale them by."
+        )
     rows = _rows(chart, courses)
     if rows is None:
         raise Unreadable("There are lines, but no labels along the horizontal axis.")
@@ -35,7 +37,10 @@ def line_table(chart: Chart, hidden: np.ndarray) -> Table | None:
     ]
     kept = [k for k, row in enumerate(cells) if any(cell is not None for cell in row)]
     table = Table(
-        "line", [names[k] for k in kept], series_of(chart, [c.ink for c in courses]), [cells[k] for k in kept]
+        "line",
+        [names[k] for k in kept],
+        series_of(chart, [c.ink for c in courses]),
+        [cells[k] for k in kept],
     )
     table.labels = [texts[k] for k in kept]
     chart.courses = courses
@@ -155,10 +160,14 @@ def area_table(chart: Chart, hidden: np.ndarray) -> Table | None:
             top, bottom = edge
             lowest = max(e[1] for e in [boundary(labels, inks, region, place)] if e is not None)
             value = scale.value(top) - (scale.value(bottom) if lowest - bottom > 3 else 0)
-            row.append(Cell(value, round(0.9 * scale.confidence, 3), [place - 2, top, place + 2, bottom]))
+            row.append(
+                Cell(value, round(0.9 * scale.confidence, 3), [place - 2, top, place + 2, bottom])
+            )
         if any(cell is not None for cell in row):
             cells.append(row)
             kept.append(index)
-    table = Table("area", [names[k] for k in kept], series_of(chart, inks), cells, False, len(inks) > 1)
+    table = Table(
+        "area", [names[k] for k in kept], series_of(chart, inks), cells, False, len(inks) > 1
+    )
     table.labels = [texts[k] for k in kept]
     return table

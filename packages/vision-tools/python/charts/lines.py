@@ -1,4 +1,4 @@
-"""Lines and areas: the course of one ink from column to column, its markers, and its height at a column."""
+"""Lines and areas: the course of one ink from column to column, and its markers."""
 
 from dataclasses import dataclass
 
@@ -28,10 +28,10 @@ class Course:
 def trace(
     labels: np.ndarray, ink: int, region, hidden: np.ndarray, cover: np.ndarray
 ) -> Course | None:
-    """Follows a line through a region; None if the ink is no line: too short, too thick or scattered.
+    """Follows a line through a region; None if the ink is too short, thick or scattered.
 
-    labels: [H, W] int16; hidden: [H, W] bool, where the legend and texts are; cover: [H, W] from 0 to 1,
-    how much of a pixel the line covers
+    labels: [H, W] int16; hidden: [H, W] bool, where the legend and texts are
+    cover: [H, W] from 0 to 1, how much of a pixel the line covers
     """
     left, top, right, bottom = (int(v) for v in region)
     mask = (labels[top:bottom, left:right] == ink) & ~hidden[top:bottom, left:right]
@@ -75,8 +75,8 @@ def _runs_by_column(mask: np.ndarray):
 def _best_path(by_column: list[list[tuple[int, int]]]) -> list[tuple[int, int, int]]:
     """The chain of runs, one a column, that holds most ink for the least jumps: column, low, high.
 
-    Viterbi's algorithm from left to right. Runs of one line overlap from column to column; where another
-    line or a text hides it, it may go on up to 40 columns later.
+    Viterbi's algorithm from left to right. Runs of one line overlap from column to column; where
+    another line or a text hides it, it may go on up to 40 columns later.
     """
     runs = [(c, low, high) for c, column in enumerate(by_column) for low, high in column]
     score = [0.0] * len(runs)
@@ -111,7 +111,7 @@ def _best_path(by_column: list[list[tuple[int, int]]]) -> list[tuple[int, int, i
 
 
 def _middle(cover: np.ndarray, low: int, high: int) -> float:
-    """Center of the run [low, high) of a column, to a fraction of a pixel by its half-covered ends."""
+    """Center of the run [low, high) of a column, with its half-covered ends."""
     start, end = max(0, low - 1), min(len(cover), high + 1)
     weights = cover[start:end].copy()
     weights[weights < 0.08] = 0
@@ -124,7 +124,9 @@ def _middle(cover: np.ndarray, low: int, high: int) -> float:
 def _markers(mask: np.ndarray, thickness: float) -> tuple[np.ndarray, float]:
     """Centers [M, 2] of blobs thicker than the line, and their radius; empty if there are none."""
     filled = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    depth = cv2.distanceTransform(cv2.copyMakeBorder(filled, 1, 1, 1, 1, 0), cv2.DIST_L2, 5)[1:-1, 1:-1]
+    depth = cv2.distanceTransform(cv2.copyMakeBorder(filled, 1, 1, 1, 1, 0), cv2.DIST_L2, 5)[
+        1:-1, 1:-1
+    ]
     high = float(depth.max())
     if high < max(2.0, 0.75 * thickness + 0.6):
         return np.zeros((0, 2)), 0.0
@@ -139,7 +141,7 @@ def _markers(mask: np.ndarray, thickness: float) -> tuple[np.ndarray, float]:
 
 
 def height_at(course: Course, place: float, spacing: float) -> tuple[float, float] | None:
-    """The row of a line at a column `place`, and how sure that is from 0 to 1; None beyond its ends.
+    """The row of a line at a column, and how sure it is; None beyond its ends.
 
     Left and right of the place straight lines are fitted, because a corner drawn with a thick pen
     reaches further than the data. Where a marker sits, its center is taken.
@@ -174,7 +176,8 @@ def height_at(course: Course, place: float, spacing: float) -> tuple[float, floa
 def _side_fit(course: Course, place: float, side: int, inner: float, outer: float):
     """A straight line through one side of a place: its row there, largest residual and slope.
 
-    The stretch is shortened while it is not straight: the next corner may be nearer than the next label.
+    The stretch is shortened while it is not straight: a corner may be nearer than the next
+    label.
     """
     columns = course.columns
     away = side * (columns + 0.5 - place)
@@ -192,7 +195,9 @@ def _side_fit(course: Course, place: float, side: int, inner: float, outer: floa
     return best
 
 
-def boundary(labels: np.ndarray, inks: list[int], region, place: float) -> tuple[float, float] | None:
+def boundary(
+    labels: np.ndarray, inks: list[int], region, place: float
+) -> tuple[float, float] | None:
     """Top and bottom row of an area around a column, or None if it is not there."""
     left, top, right, bottom = (int(v) for v in region)
     column = int(place)

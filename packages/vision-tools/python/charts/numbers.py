@@ -71,7 +71,7 @@ def _plain_digits(body: str) -> str | None:
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """A number as tables write it: `digits` significant digits, integers in full, no exponent up to 1e15."""
+    """A number with `digits` significant digits and no exponent up to 1e15."""
     if value == 0:
         return "0"
     text = f"{value:.{digits}g}"

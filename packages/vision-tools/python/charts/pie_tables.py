@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
+from .chart import Cell, Chart, Series, Table
 from .pies import Pie, Sector, find_pie
-from .read import Cell, Chart, Series, Table
 from .series import legend_names
 from .texts import Text, join_lines
 

@@ -12,7 +12,7 @@ from .texts import Text
 
 @dataclass(eq=False)
 class Plot:
-    """Where marks can be. `box` is [left, top, right, bottom] in pixels, or None without any trace of axes."""
+    """Where marks can be. `box` is [left, top, right, bottom], None without any axes."""
 
     rgb: np.ndarray
     lab: np.ndarray
@@ -65,7 +65,9 @@ def find_plot(rgb: np.ndarray, texts: list[Text]) -> Plot:
     plot.box = box
     left, top, right, bottom = box
     plot.rows = [r for r in rows if _overlaps(r, left, right) and top - 6 <= r.at <= bottom + 6]
-    plot.columns = [r for r in columns if _overlaps(r, top, bottom) and left - 6 <= r.at <= right + 6]
+    plot.columns = [
+        r for r in columns if _overlaps(r, top, bottom) and left - 6 <= r.at <= right + 6
+    ]
     _find_marks(plot)
     return plot
 
@@ -158,7 +160,7 @@ def _box(rows: list[Rule], columns: list[Rule], panel_box) -> np.ndarray | None:
 
 
 def _ends(low: float, high: float, places: list[float]) -> tuple[float, float]:
-    """Moves the ends of a span to the outermost rules across it: gridlines begin at a tick mark or an axis."""
+    """Moves the ends of a span to the outermost rules across it: gridlines may begin at ticks."""
     first = [place for place in places if low - 12 <= place <= low + 8]
     last = [place for place in places if high - 8 <= place <= high + 12]
     return min(first, default=low), max(last, default=high)

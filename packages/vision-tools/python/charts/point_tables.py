@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from .chart import Chart, Table, Unreadable
 from .points import find_cloud
-from .read import Chart, Table, Unreadable
 from .series import mark_inks, series_of
 
 

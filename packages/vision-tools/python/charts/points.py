@@ -54,7 +54,12 @@ def find_cloud(labels: np.ndarray, ink: int, region, hidden: np.ndarray) -> Clou
             continue
         if max(w, h) > 14 * radius and area / (w * h) < 0.1:
             continue
-        apart = _split((parts == part)[stats[part, 1] : stats[part, 1] + h, stats[part, 0] : stats[part, 0] + w], radius)
+        apart = _split(
+            (parts == part)[
+                stats[part, 1] : stats[part, 1] + h, stats[part, 0] : stats[part, 0] + w
+            ],
+            radius,
+        )
         centers += [[x + stats[part, 0], y + stats[part, 1]] for x, y in apart]
         sure += [0.7] * len(apart)
     if len(centers) < 3:
@@ -63,9 +68,11 @@ def find_cloud(labels: np.ndarray, ink: int, region, hidden: np.ndarray) -> Clou
 
 
 def _split(mask: np.ndarray, radius: float) -> list[tuple[float, float]]:
-    """Centers of overlapping discs: where a disc of the usual radius fits best, one after another."""
+    """Centers of overlapping discs: where one fits best, one after another."""
     pad = int(radius) + 2
-    area = cv2.copyMakeBorder(mask.astype(np.float32), pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
+    area = cv2.copyMakeBorder(
+        mask.astype(np.float32), pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0
+    )
     reach = int(np.ceil(radius))
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     disc = (np.hypot(x, y) <= radius + 0.2).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Graphical primitives of an image without reading it: regions of one color as polygons, and segments."""
+"""Primitives of an image without reading it: regions of one color, and segments."""
 
 import cv2
 import numpy as np
@@ -28,7 +28,7 @@ def primitives(rgb: np.ndarray, most: int = 200) -> dict:
 
 
 def _regions(labels: np.ndarray, colors: list[str]) -> list[dict]:
-    """Connected regions of one color of at least 20 pixels, as polygons within a pixel of their outline."""
+    """Connected regions of one color from 20 pixels on, as polygons."""
     found = []
     for index, color in enumerate(colors):
         mask = (labels == index).astype(np.uint8)

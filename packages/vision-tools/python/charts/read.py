@@ -1,82 +1,23 @@
 """Reads a chart: from pixels to the table behind it, and every part that was found on the way."""
 
-from dataclasses import dataclass, field
-
 import cv2
 import numpy as np
 
 from .axes import Axis, find_axes
+from .chart import Chart
 from .inks import Inks, find_inks
-from .labels import Words, sort_words
+from .labels import sort_words
 from .legend import Legend, find_legend
 from .plot import Plot, find_plot
 from .reader import Reader
 from .rereads import missed_numbers
 from .rules import Rule
+from .tables import make_table
 from .texts import Text, join_upright, split_wide, texts_of
-
-
-class Unreadable(Exception):
-    """Why a chart of a kind that was recognized cannot be read, in one sentence."""
-
-
-@dataclass
-class Cell:
-    """A value of the table, and how sure it is from 0 to 1. `box` is where its mark is, in pixels."""
-
-    value: float
-    confidence: float
-    box: list[float]
-
-
-@dataclass
-class Series:
-    """A series: its name, where that comes from, and the color of its marks."""
-
-    name: str
-    named_by: str
-    color: np.ndarray | None
-    legend: np.ndarray | None = None
-
-
-@dataclass
-class Table:
-    """Rows by columns; a cell is None where no mark was found."""
-
-    kind: str
-    rows: list[str]
-    series: list[Series]
-    cells: list[list[Cell | None]]
-    is_horizontal: bool = False
-    is_stacked: bool = False
-    # Of a scatter plot: for every series its points [x, y, confidence].
-    points: list[list[tuple[float, float, float]]] = field(default_factory=list)
-    # Where each row's label is, for the scene graph.
-    labels: list[Text | None] = field(default_factory=list)
-
-
-@dataclass
-class Chart:
-    """Everything that was found. `problems` are what keeps it from being read, in words."""
-
-    plot: Plot
-    words: Words
-    inks: Inks
-    legend: Legend | None
-    y_axis: Axis | None
-    x_axis: Axis | None
-    table: Table | None
-    problems: list[str]
-    # What the table was read from, where that is no rectangle.
-    pie: object = None
-    courses: list = field(default_factory=list)
-    clouds: list = field(default_factory=list)
 
 
 def read_chart(rgb: np.ndarray, reader: Reader) -> Chart:
     """Reads a chart in an [H, W, 3] uint8 RGB image."""
-    from .tables import make_table  # the kinds of charts build on what this file declares
-
     texts = join_upright(split_wide(rgb, texts_of(reader.text(rgb))))
     plot = find_plot(rgb, texts)
     y_axis, x_axis = find_axes(plot, texts)
@@ -112,7 +53,9 @@ def _is_bare(plot: Plot, texts: list[Text]) -> bool:
     if plot.box is None:
         return False
     top = plot.box[3] - 3
-    row = [t for t in texts if top < t.box[1] < top + 24 and plot.box[0] - 9 < t.x < plot.box[2] + 9]
+    row = [
+        t for t in texts if top < t.box[1] < top + 24 and plot.box[0] - 9 < t.x < plot.box[2] + 9
+    ]
     return len(row) < max(2, 0.5 * max(len(plot.bottom_marks), len(plot.columns) - 2))
 
 

@@ -1,4 +1,4 @@
-"""Reading text again where a first pass over the whole image does not suffice: turned and tiny labels."""
+"""Reading text again where one pass does not suffice: turned and tiny labels."""
 
 from typing import Callable, NamedTuple
 
@@ -14,7 +14,8 @@ ANGLES = (0, 90, 45, 30, 60, 20, -45, -30, -60, -90)
 class Reader(NamedTuple):
     """The OCR, passed in: `text` finds and reads the lines of an image, `line` reads one line.
 
-    text: [H, W, 3] uint8 RGB to a list of {text, box, confidence}; line: the same to (text, confidence)
+    text: [H, W, 3] uint8 RGB to a list of {text, box, confidence}
+    line: the same to (text, confidence)
     """
 
     text: Callable[[np.ndarray], list[dict]]
@@ -29,7 +30,9 @@ def angle_of(ink: np.ndarray, usual: float) -> int:
     """
     reach = max(3, 2 * round(0.17 * usual) + 1)
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
-    padded = cv2.copyMakeBorder(ink.astype(np.uint8), reach, reach, reach, reach, cv2.BORDER_CONSTANT)
+    padded = cv2.copyMakeBorder(
+        ink.astype(np.uint8), reach, reach, reach, reach, cv2.BORDER_CONSTANT
+    )
     contours, _ = cv2.findContours(
         cv2.dilate(padded, kernel), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
     )
@@ -49,7 +52,7 @@ def angle_of(ink: np.ndarray, usual: float) -> int:
 
 
 def read_turned(rgb: np.ndarray, box: np.ndarray, angle: int, reader: Reader, fill) -> list[Text]:
-    """Reads the lines that run at `angle` degrees inside a box, enlarged to sizes that OCR is good at.
+    """Reads the lines that run at `angle` degrees inside a box, enlarged.
 
     The anchor of each text is the end of its line that is higher up in the image.
     rgb: [H, W, 3] uint8; box: [left, top, right, bottom] in pixels; fill: RGB behind the text
@@ -77,11 +80,13 @@ def read_turned(rgb: np.ndarray, box: np.ndarray, angle: int, reader: Reader, fi
     return found
 
 
-def missed_words(image: np.ndarray, items: list[dict], reader: Reader, fill: np.ndarray) -> list[dict]:
+def missed_words(
+    image: np.ndarray, items: list[dict], reader: Reader, fill: np.ndarray
+) -> list[dict]:
     """Reads lines of ink that no item covers, one by one: detectors of text miss short words.
 
-    image: [H, W, 3] uint8 with text that runs to the right; fill: [3], the color behind it. What is as
-    high as the lines that were read is taken for a line; at most twelve are read.
+    What is as high as the lines that were read is taken for a line; at most twelve are read.
+    image: [H, W, 3] uint8 with text that runs to the right; fill: [3], the color behind it
     """
     if not items:
         return []
@@ -111,7 +116,7 @@ def missed_words(image: np.ndarray, items: list[dict], reader: Reader, fill: np.
 
 
 def _turned(image: np.ndarray, angle: float, fill=0) -> tuple[np.ndarray, np.ndarray]:
-    """The image turned by `angle` degrees counterclockwise with its canvas grown, and the [2, 3] map back."""
+    """The image turned counterclockwise on a larger canvas, and the [2, 3] map back."""
     height, width = image.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
     cosine, sine = abs(turn[0, 0]), abs(turn[0, 1])
@@ -123,7 +128,7 @@ def _turned(image: np.ndarray, angle: float, fill=0) -> tuple[np.ndarray, np.nda
 
 
 def reread_upright(rgb: np.ndarray, gap: np.ndarray, text: Text, reader: Reader) -> Text:
-    """Reads a title that runs upwards again, as far as its column of ink goes: OCR cuts its ends off.
+    """Reads an upright title again as far as its ink goes: OCR cuts its ends off.
 
     gap: [H, W] Lab distance to the page
     """

@@ -1,4 +1,4 @@
-"""What was read of a chart as JSON: the table, axes, texts with their roles, and marks as shapes."""
+"""What was read of a chart as JSON: table, axes, texts with roles, and marks as shapes."""
 
 import math
 
@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 
 from .axes import Axis
+from .chart import Cell, Chart, Table
 from .colors import color_name, to_hex
 from .lines import Course
-from .read import Cell, Chart, Table
 from .scales import Scale
 from .texts import Text
 
@@ -94,7 +94,9 @@ def _table(chart: Chart, table: Table) -> dict:
             }
             for series in table.series
         ],
-        "cells": [[None if cell is None else _cell(cell, scale) for cell in row] for row in table.cells],
+        "cells": [
+            [None if cell is None else _cell(cell, scale) for cell in row] for row in table.cells
+        ],
         "points": [
             [
                 {"x": _read(x, across), "y": _read(y, upward), "confidence": _sure(sure)}
@@ -134,7 +136,11 @@ def _texts(chart: Chart) -> list[dict]:
             ticks.update({id(text): name for text in axis.labels})
     rows = {id(text) for text in (chart.table.labels if chart.table is not None else []) if text}
     roles: list[tuple[Text, str]] = []
-    for text, role in ((words.title, "title"), (words.x_title, "x_title"), (words.y_title, "y_title")):
+    for text, role in (
+        (words.title, "title"),
+        (words.x_title, "x_title"),
+        (words.y_title, "y_title"),
+    ):
         if text is not None:
             roles.append((text, role))
     for text in [*words.bottom.texts, *words.left.texts]:

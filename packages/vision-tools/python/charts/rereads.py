@@ -1,4 +1,4 @@
-"""Finds tick labels that the OCR passed over: detectors of text miss lone digits, such as 0 to 9 of an axis."""
+"""Finds tick labels that the OCR passed over: detectors of text miss lone digits."""
 
 import cv2
 import numpy as np
@@ -8,7 +8,9 @@ from .reader import Reader
 from .texts import Text
 
 
-def missed_numbers(plot: Plot, texts: list[Text], reader: Reader, side: str, most: int = 16) -> list[Text]:
+def missed_numbers(
+    plot: Plot, texts: list[Text], reader: Reader, side: str, most: int = 16
+) -> list[Text]:
     """Numbers at the left (`left`) or bottom edge of a plot that no text covers, read one by one.
 
     most: how many pieces of ink are read at most; each takes one pass of the recognizer
@@ -20,7 +22,12 @@ def missed_numbers(plot: Plot, texts: list[Text], reader: Reader, side: str, mos
     if side == "left":
         area = [max(0, left - 70), max(0, top - 9), left, min(plot.height, bottom + 10)]
     else:
-        area = [max(0, left - 20), bottom + 3, min(plot.width, right + 20), min(plot.height, bottom + 34)]
+        area = [
+            max(0, left - 20),
+            bottom + 3,
+            min(plot.width, right + 20),
+            min(plot.height, bottom + 34),
+        ]
     l, t, r, b = area
     if r - l < 6 or b - t < 6:
         return []

@@ -1,4 +1,4 @@
-"""Straight rules of a chart: axis lines, frames, gridlines and tick marks, found as thin straight runs."""
+"""Straight rules of a chart: axis lines, frames, gridlines and tick marks."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from .colors import chroma, distance
 
 @dataclass(eq=False)
 class Rule:
-    """A straight line along an axis. `at` is its center across, `start` and `end` its extent along, pixels."""
+    """A straight line along an axis: its center across, and its extent along, in pixels."""
 
     at: float
     start: float
@@ -83,7 +83,7 @@ def _rule_of(lab, thin, rows, cover) -> Rule | None:
 
 
 def _is_edge(lab: np.ndarray, rows: np.ndarray, columns: np.ndarray, color: np.ndarray) -> bool:
-    """Whether a rule is only the blurred edge between what is above and below it, such as a bar's."""
+    """Whether a rule is only the blurred edge between what is above and below it."""
     above = lab[max(0, rows[0] - 2), columns]
     below = lab[min(lab.shape[0] - 1, rows[-1] + 2), columns]
     way = below - above
@@ -127,8 +127,9 @@ def tick_marks(
 ) -> list[float]:
     """Centers of the short marks that leave a plot's horizontal edge.
 
-    gap: [H, W] Lab distance to the page; edge: the row of the axis; outward: +1 down, −1 up. A mark is
-    three pixels of ink, at most 4 pixels wide, that begin at the edge or up to `space` pixels from it.
+    A mark is three pixels of ink, at most 4 wide, that begin at the edge or up to `space` pixels
+    from it.
+    gap: [H, W] Lab distance to the page; edge: the row of the axis; outward: +1 down, −1 up
     """
     height, width = gap.shape
     rows = [edge + outward * step for step in range(1, 6)]

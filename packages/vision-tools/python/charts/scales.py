@@ -1,4 +1,4 @@
-"""Scales of axes: the linear or logarithmic map from pixels to values that most tick labels agree on."""
+"""Scales of axes: the linear or logarithmic map that most tick labels agree on."""
 
 import math
 from dataclasses import dataclass
@@ -53,8 +53,9 @@ class Scale:
 def fit_scale(ticks: list[Tick], tolerance: float) -> Scale | None:
     """The map that most ticks agree on within `tolerance` pixels, or None if fewer than three do.
 
-    Every pair of ticks proposes a map; a minus sign that was not read is put back where that makes a
-    tick fit. Of a linear and a logarithmic map the linear one is taken unless the other explains more.
+    Every pair of ticks proposes a map; a minus sign that was not read is put back where that makes
+    a tick fit. Of a linear and a logarithmic map the linear one is taken unless the other explains
+    more.
     """
     # Any two numbers agree on a map: two are enough only where there are no others to disagree.
     if len(ticks) < 2:

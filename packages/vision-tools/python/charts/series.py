@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from .chart import Chart, Series
 from .colors import Ink, chroma, color_name
-from .read import Chart, Series
 
 
 def series_of(chart: Chart, inks: list[int]) -> list[Series]:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from .bar_tables import bar_table
+from .chart import Chart, Table, Unreadable
 from .line_tables import area_table, line_table
 from .pie_tables import pie_table
 from .point_tables import point_table
-from .read import Chart, Table, Unreadable
 from .reader import Reader
 
 

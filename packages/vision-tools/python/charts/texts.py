@@ -1,4 +1,4 @@
-"""Words of a chart: what the OCR gave, with numbers parsed, fragments joined and missing spaces put back."""
+"""Words of a chart: what the OCR gave, with numbers parsed and fragments joined."""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from .numbers import Number, parse_number
 
 @dataclass(eq=False)
 class Text:
-    """A piece of text. `box` is [left, top, right, bottom] in pixels; `angle` is 90 if it runs upwards."""
+    """A piece of text with its box in pixels; `angle` is 90 if it runs upwards."""
 
     text: str
     box: np.ndarray
@@ -63,7 +63,7 @@ def texts_of(items: list[dict]) -> list[Text]:
 
 
 def _is_phantom(text: str, item: dict) -> bool:
-    """Whether the recognizer, which knows Chinese first, made a sign of what is no text or too small."""
+    """Whether the recognizer, which knows Chinese first, made a sign of no text."""
     wide = [letter for letter in text if unicodedata.east_asian_width(letter) == "W"]
     return bool(wide) and (len(text) <= 2 or item["confidence"] < 0.9)
 
@@ -145,14 +145,21 @@ def join_lines(texts: list[Text], closeness: float = 0.7) -> list[Text]:
             alike = 0.6 < piece.height / max(1.0, whole.height) < 1.7
             gap = piece.box[0] - whole.box[2]
             both = whole.number is not None and piece.number is not None
-            if level and alike and not both and -0.5 * whole.height < gap < closeness * whole.height:
+            if (
+                level
+                and alike
+                and not both
+                and -0.5 * whole.height < gap < closeness * whole.height
+            ):
                 whole.text = f"{whole.text} {piece.text}"
                 whole.box = _union(whole.box, piece.box)
                 whole.confidence = min(whole.confidence, piece.confidence)
                 whole.number = parse_number(whole.text)
                 break
         else:
-            joined.append(Text(piece.text, piece.box.copy(), piece.confidence, piece.angle, piece.anchor))
+            joined.append(
+                Text(piece.text, piece.box.copy(), piece.confidence, piece.angle, piece.anchor)
+            )
     return joined
 
 
@@ -169,7 +176,9 @@ def join_wrapped(texts: list[Text]) -> list[Text]:
                 whole.number = parse_number(whole.text)
                 break
         else:
-            joined.append(Text(piece.text, piece.box.copy(), piece.confidence, piece.angle, piece.anchor))
+            joined.append(
+                Text(piece.text, piece.box.copy(), piece.confidence, piece.angle, piece.anchor)
+            )
     return joined
 
 
@@ -180,8 +189,8 @@ def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def tight_box(gap: np.ndarray, box: np.ndarray, least: float = 18.0) -> np.ndarray:
     """The box of the ink inside a text's box, in pixels; the box itself if there is none.
 
-    gap: [H, W] Lab distance to what is behind the text. OCR boxes are padded unevenly, and the center
-    of the ink places a tick label to half a pixel.
+    OCR boxes are padded unevenly; the center of the ink places a tick label to half a pixel.
+    gap: [H, W] Lab distance to what is behind the text
     """
     height, width = gap.shape
     left, top = max(0, int(box[0])), max(0, int(box[1]))
@@ -193,4 +202,6 @@ def tight_box(gap: np.ndarray, box: np.ndarray, least: float = 18.0) -> np.ndarr
     rows, columns = np.flatnonzero(strong.any(1)), np.flatnonzero(strong.any(0))
     if len(rows) == 0:
         return box
-    return np.array([left + columns[0], top + rows[0], left + columns[-1] + 1.0, top + rows[-1] + 1.0])
+    return np.array(
+        [left + columns[0], top + rows[0], left + columns[-1] + 1.0, top + rows[-1] + 1.0]
+    )

@@ -1,11 +1,12 @@
 """Reads a chart: its table, axes, texts and marks.
 
-`run({}, [image])` gives what `charts.report` describes. A chart that cannot be read has no table, and
-`problems` say why.
+`run({}, [image])` gives what `charts.report` describes. A chart that cannot be read has no table,
+and `problems` say why.
 """
 
 import cv2
 import numpy as np
+
 from charts.read import read_chart
 from charts.reader import Reader
 from charts.report import report

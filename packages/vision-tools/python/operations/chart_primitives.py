@@ -1,4 +1,4 @@
-"""Graphical primitives of a chart: `run({"most": 200}, [image])` gives what `charts.primitives` describes."""
+"""Primitives of a chart: `run({"most": 200}, [image])` gives what `charts.primitives` describes."""
 
 from charts.primitives import primitives
 

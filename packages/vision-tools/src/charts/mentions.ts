@@ -1,7 +1,7 @@
 /** Which rows and series of a chart a question names, by their labels as they were read. */
-import { textLikeness } from './text-likeness.ts';
+import { editDistance } from '../edit-distance.ts';
 
-/** A label that a question names, and where: the first and the last but one of its words. */
+/** A label that a question names, and where: its words from `start` to before `end`. */
 export interface Mention {
   readonly index: number;
   readonly start: number;
@@ -37,7 +37,7 @@ const common = new Set([
 
 /**
  * The labels that the words of a question name, from left to right. Longer labels go first; spaces and
- * case do not count, and a letter in eight may be read wrongly.
+ * case do not count, and one letter in seven may be read wrongly.
  *
  * @param taken  words that are no part of a label any more; those of the mentions are added
  */
@@ -88,5 +88,5 @@ function placeOf(
 function isSame(said: string, label: string, isExact: boolean): boolean {
   if (said === label || `${label}s` === said) return true;
   if (isExact || label.length < 5 || /^[\d.]+$/.test(label)) return false;
-  return textLikeness(said, label) >= 1 - 1 / 7;
+  return editDistance(said, label) <= Math.max(said.length, label.length) / 7;
 }

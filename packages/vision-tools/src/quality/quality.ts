@@ -1,6 +1,7 @@
 /** How good tools are on cases whose truth is known because it was drawn. */
 import type { Outcome } from '@saccade/sandbox';
 import type { GivenArguments, ToolImage } from '@saccade/tools';
+import { editDistance } from '../edit-distance.ts';
 import type { EngineResult } from '../workers/vision-engine.ts';
 
 /** Makes images and their truth with `quality/python`, in a process that no tool shares. */
@@ -74,16 +75,7 @@ export function boxOverlap(one: readonly number[], other: readonly number[]): nu
 
 /** 1 less the share of edits that lead from one text to another. */
 export function textLikeness(found: string, truth: string): number {
-  let row = Array.from({ length: truth.length + 1 }, (_, index) => index);
-  for (const [i, symbol] of [...found].entries()) {
-    const next = [i + 1];
-    for (let j = 1; j <= truth.length; j++) {
-      const same = symbol === truth[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
-    }
-    row = next;
-  }
-  return Math.max(0, 1 - (row[truth.length] ?? 0) / Math.max(truth.length, 1));
+  return Math.max(0, 1 - editDistance(found, truth) / Math.max(truth.length, 1));
 }
 
 /** Lines `text [l, t, r, b]` of an answer, without its first line. */

@@ -1,6 +1,14 @@
+export { chartassistant } from './chartassistant.ts';
+export { chartdet } from './chartdet.ts';
+export { chartmoe } from './chartmoe.ts';
+export { chartocr } from './chartocr.ts';
+export { chartvlm } from './chartvlm.ts';
+export { deplot } from './deplot.ts';
 export { detectOrientation } from './detect-orientation.ts';
 export { easyocr } from './easyocr.ts';
 export { groundingdino } from './groundingdino.ts';
+export { opencv } from './opencv.ts';
 export { readCode } from './read-code.ts';
 export { sam2 } from './sam2.ts';
 export { stereoDepth } from './stereo-depth.ts';
+export { unichart } from './unichart.ts';

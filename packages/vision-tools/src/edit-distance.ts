@@ -1,7 +1,7 @@
-/** How alike two texts are. */
+/** How many edits lead from one text to another. */
 
-/** 1 less the share of edits (Levenshtein 1966) that lead from one text to the other. */
-export function textLikeness(one: string, other: string): number {
+/** Insertions, deletions and replacements of symbols at least (Levenshtein 1966). */
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [i, symbol] of [...one].entries()) {
     const next = [i + 1];
@@ -11,5 +11,5 @@ export function textLikeness(one: string, other: string): number {
     }
     row = next;
   }
-  return 1 - (row[other.length] ?? 0) / Math.max(one.length, other.length, 1);
+  return row[other.length] ?? 0;
 }
