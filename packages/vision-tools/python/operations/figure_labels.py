@@ -24,19 +24,26 @@ def read_signs(image, groups):
             signs.append({"text": text, "box": [float(side) for side in group["box"]]})
     for quad, _ in detect(image):
         box = [*quad.min(axis=0), *quad.max(axis=0)]
-        if any(overlap(box, one["box"]) for one in signs):
+        known = [one for one in signs if overlap(box, one["box"])]
+        wide = max((one["box"][2] - one["box"][0] for one in known), default=0)
+        # A sign that touches a stroke may be missing from a text that is known otherwise.
+        if known and (len(known) > 1 or box[2] - box[0] < 1.2 * wide + 6):
             continue
         line = read_line(image, quad)
         text = tidy(line["text"])
-        if 0 < len(text) <= 8 and line["confidence"] >= 0.6:
-            signs.append({"text": text, "box": [float(side) for side in box]})
+        if not 0 < len(text) <= 8 or line["confidence"] < 0.6:
+            continue
+        if known and known[0]["text"] not in text:
+            continue
+        signs = [one for one in signs if one not in known]
+        signs.append({"text": text, "box": [float(side) for side in box]})
     return signs
 
 
 def with_degrees(text, group):
     """The recognizer sees degree signs where there are none, and takes them for zeros."""
     plain = text.rstrip("°º˚∘")
-    if not has_degree_sign(group):
+    if not has_degree_sign(group) or re.search("[0-9a-z)]", plain) is None:
         return plain
     is_extra = plain == text and len(plain) >= len(group["members"])
     return (plain[:-1] if is_extra and plain[-1] in "0oO'\"*^ac" else plain) + "°"
@@ -63,7 +70,9 @@ def read_box(image, box):
 def tidy(text):
     text = text.replace(" ", "")
     text = text.replace("（", "(").replace("）", ")").replace("′", "'").replace("’", "'")
-    return text.strip(".,;:_-~`\"").lstrip("'")
+    text = text.strip(".,;:_-~`\"").lstrip("'")
+    # A degree sign follows a number or a small letter.
+    return text[:-1] if re.fullmatch("[A-Z][°º˚∘]", text) else text
 
 
 def overlap(a, b):

@@ -111,7 +111,8 @@ def dots_on(strokes, thickness):
     import cv2
 
     distance = cv2.distanceTransform(strokes, cv2.DIST_L2, 5)
-    wide = (distance > 1.25 * thickness + 0.6).astype(np.uint8)
+    # Where arrows meet a line it is 1.3 times as wide as a stroke.
+    wide = (distance > 1.4 * thickness).astype(np.uint8)
     count, _, stats, centers = cv2.connectedComponentsWithStats(wide, connectivity=8)
     return [
         [float(centers[index][0]), float(centers[index][1]), 0]

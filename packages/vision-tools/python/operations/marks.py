@@ -138,30 +138,32 @@ def tick_count(start, way, length, near, thickness, crossed):
         return "tick", 0
     base = start + positions[:, None] * way
     offset = 0.5 * thickness + 3.5
-    rows = [sample(near, base + side * offset * across) for side in (1, -1)]
-    far = [sample(near, base + side * (offset + 2.5) * across) for side in (1, -1)]
-    groups = [runs(row, positions) for row in rows]
+    sides = [[found_at(base, side * (offset + more) * across, near, positions) for more in (0, 2.6)] for side in (1, -1)]
     widest = 2.2 * thickness + 7
-    middles = [[m for m, wide in group if wide <= widest] for group in groups]
+    left, right = ([m for m, wide in side[0] if wide <= widest] for side in sides)
     pairs = []
-    for first in middles[0]:
-        for second in middles[1]:
-            if abs(first - second) <= 0.9 * offset + 2:
-                pairs.append((first + second) / 2)
+    for first in left:
+        second = min(right, key=lambda one: abs(one - first), default=None)
+        if second is not None and abs(first - second) <= 0.9 * offset + 2:
+            pairs.append((first + second) / 2)
+            right.remove(second)
     if not pairs or len(pairs) > 3 or max(pairs) - min(pairs) > 14 + 8 * thickness:
         return "tick", 0
-    return ("arrow" if leans(rows, far, positions) else "tick"), len(pairs)
+    return ("arrow" if leans(sides) else "tick"), len(pairs)
 
 
-def leans(rows, far, positions):
+def found_at(base, shift, near, positions):
+    return runs(sample(near, base + shift), positions)
+
+
+def leans(sides):
     """Whether both halves of a mark run the same way along the segment: > and not |."""
     shifts = []
-    for row, beyond in zip(rows, far):
-        first, second = runs(row, positions), runs(beyond, positions)
+    for first, second in sides:
         if not first or not second:
             return False
         shifts.append(np.mean([m for m, _ in second]) - np.mean([m for m, _ in first]))
-    return abs(shifts[0]) > 1.2 and abs(shifts[1]) > 1.2 and shifts[0] * shifts[1] > 0
+    return min(abs(shift) for shift in shifts) > 0.8 and shifts[0] * shifts[1] > 0
 
 
 def runs(row, positions):

@@ -17,10 +17,10 @@ def ink_of(image):
 
 
 def thickness_of(mask):
-    """The usual width of strokes in pixels."""
-    distance = cv2.distanceTransform(mask, cv2.DIST_L2, 5)
-    ridge = (distance == cv2.dilate(distance, np.ones((3, 3)))) & (mask > 0)
-    return max(1.0, 2 * float(np.median(distance[ridge])) - 0.5) if ridge.any() else 1.0
+    """The usual width of strokes in pixels: of a long stroke, twice its area by its outline."""
+    contours, _ = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    outline = sum(cv2.arcLength(contour, True) for contour in contours)
+    return max(1.0, 2 * float(np.count_nonzero(mask)) / max(outline, 1.0))
 
 
 def parts_of(mask):
