@@ -45,5 +45,4 @@ export type {
   SessionMode,
   SessionOptions,
 } from './session.ts';
-export { sweepTemporaries } from './temporary.ts';
 export { defineSandbox, type SandboxContext, type SandboxUnit } from './units/sandbox-unit.ts';

@@ -9,6 +9,7 @@ import {
   Refusal,
   type Service,
 } from '@saccade/http/service';
+import { openSandbox } from '@saccade/sandbox';
 import type { ChosenTool } from '@saccade/tools';
 import type { Hono } from 'hono';
 import { ToolCalls, type ToolLimits } from './calls/tool-calls.ts';
@@ -16,6 +17,7 @@ import { checkPlacement, type Placement, type PlacementInput } from './placement
 import { secretFrom } from './places/environment.ts';
 import { openPlaces } from './places/open-places.ts';
 import type { Place } from './places/place.ts';
+import { SandboxHub } from './places/sandbox-hub.ts';
 import { openApiDocument } from './service/openapi.ts';
 import { asRefusal, toolWording } from './service/refusals.ts';
 import { ToolMetrics } from './service/tool-metrics.ts';
@@ -72,11 +74,16 @@ const MIB = 2 ** 20;
  */
 export async function openToolService(options: ToolServiceOptions): Promise<ToolService> {
   const metrics = new ToolMetrics();
-  const places = await openAll(options, metrics);
+  const onEvent: EventSink = (event) => options.onEvent?.(event);
+  const { python } = options;
+  const hub = new SandboxHub(async () => openSandbox({ python: await python(), onEvent }));
+  let places: readonly Place[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(places.map((place) => place.dispose()));
+    await hub.dispose();
   };
   try {
+    places = await openAll({ ...options, onEvent }, metrics, hub);
     const { maxPixels = 50_000_000, cacheBytes = 256 * MIB } = options;
     const calls = new ToolCalls({
       ...{ places, maxPixels, cacheBytes, limitsOf: limitsBy(placementOf(options)) },
@@ -107,12 +114,13 @@ function placementOf({ placement }: ToolServiceOptions): Placement | undefined {
 async function openAll(
   options: ToolServiceOptions,
   metrics: ToolMetrics,
+  hub: SandboxHub,
 ): Promise<readonly Place[]> {
   const { tools = [], modules = [], python, maxPixels = 50_000_000, warmUpSeconds = 120 } = options;
-  const onEvent: EventSink = (event) => options.onEvent?.(event);
+  const { onEvent = () => {} } = options;
   const placement = placementOf(options);
   return await openPlaces({
-    ...{ chosen: tools, modules, maxPixels, warmUpSeconds },
+    ...{ chosen: tools, modules, maxPixels, warmUpSeconds, hub },
     ...(placement && { placement }),
     host: { python, onEvent, secret: secretFrom },
     ownSlots: 2 * availableParallelism(),

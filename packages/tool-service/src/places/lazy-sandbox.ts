@@ -1,7 +1,10 @@
 /** A sandbox that is opened when the first tool needs it, since most never do. */
 import type { Sandbox, SessionOptions } from '@saccade/sandbox';
 
-export interface LazySandbox extends Pick<Sandbox, 'open'> {
+/** A sandbox that may not be open yet. */
+export interface LazySandbox<Some extends Sandbox = Sandbox> extends Pick<Sandbox, 'open'> {
+  /** The sandbox itself, opened on the first call. */
+  opened(): Promise<Some>;
   /** Closes it, if it was ever opened. */
   dispose(): Promise<void>;
 }
@@ -9,9 +12,11 @@ export interface LazySandbox extends Pick<Sandbox, 'open'> {
 /**
  * @param openSandbox is called once; again only where it failed
  */
-export function lazySandbox(openSandbox: () => Promise<Sandbox>): LazySandbox {
-  let opening: Promise<Sandbox> | undefined;
-  const opened = (): Promise<Sandbox> => {
+export function lazySandbox<Some extends Sandbox>(
+  openSandbox: () => Promise<Some>,
+): LazySandbox<Some> {
+  let opening: Promise<Some> | undefined;
+  const opened = (): Promise<Some> => {
     opening ??= openSandbox().catch((error: unknown) => {
       opening = undefined;
       throw error;
@@ -19,6 +24,7 @@ export function lazySandbox(openSandbox: () => Promise<Sandbox>): LazySandbox {
     return opening;
   };
   return {
+    opened,
     open: async (options?: SessionOptions) => await (await opened()).open(options),
     dispose: async () => {
       const sandbox = await opening?.catch(() => undefined);

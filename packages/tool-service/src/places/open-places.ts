@@ -5,6 +5,7 @@ import { chooseTools, loadChoices } from './load-choices.ts';
 import { openOwnPlace } from './own-place.ts';
 import type { Place, PlaceEvents } from './place.ts';
 import { openProcessPlace } from './process-place.ts';
+import type { SandboxHub } from './sandbox-hub.ts';
 
 export interface OpenPlacesOptions extends PlaceEvents {
   /** Tools in this process. */
@@ -14,6 +15,8 @@ export interface OpenPlacesOptions extends PlaceEvents {
   /** Addresses of modules with tools, before those of the placement. */
   readonly modules: readonly string[];
   readonly host: ToolHost;
+  /** The sandbox, for tools wherever they run. */
+  readonly hub: SandboxHub;
   /** Pieces of work at a time of the tools in this process. */
   readonly ownSlots: number;
   readonly warmUpSeconds: number;
@@ -27,11 +30,12 @@ export interface OpenPlacesOptions extends PlaceEvents {
  * @throws ConfigError or what tools throw when they are opened; what was open is closed before
  */
 export async function openPlaces(options: OpenPlacesOptions): Promise<readonly Place[]> {
-  const { placement, host, maxPixels, warmUpSeconds } = options;
+  const { placement, host, hub, maxPixels, warmUpSeconds } = options;
+  const answers = { python: () => host.python(), sandbox: () => hub.address() };
   const modules = [...options.modules, ...(placement?.modules ?? [])];
   const opening: Promise<Place>[] = (placement?.processes ?? []).map((process) =>
     openProcessPlace({
-      ...{ modules, maxPixels, python: () => host.python() },
+      ...{ modules, maxPixels, answers },
       ...placeEvents(options),
       ...processOptions(process),
     }),
@@ -49,7 +53,7 @@ export async function openPlaces(options: OpenPlacesOptions): Promise<readonly P
     const choices = named.length === 0 ? new Map() : await loadChoices(modules);
     return await openOwnPlace({
       chosen: [...options.chosen, ...chooseTools(choices, named)],
-      ...{ host, maxPixels, warmUpSeconds, slots: options.ownSlots },
+      ...{ host, maxPixels, warmUpSeconds, slots: options.ownSlots, sandbox: hub.sandbox },
       ...placeEvents(options),
     });
   }

@@ -1,10 +1,8 @@
 /** Tools in the service's own process: nothing is copied, and what they break, they break for all. */
 import { messageOf } from '@saccade/core';
-import { openSandbox } from '@saccade/sandbox';
-import { type ChosenTool, openTools, type ToolHost } from '@saccade/tools';
+import { type ChosenTool, openTools, type ToolContext, type ToolHost } from '@saccade/tools';
 import { describeTool } from '../wire.ts';
 import { AbandoningRunner } from './abandoning-runner.ts';
-import { lazySandbox } from './lazy-sandbox.ts';
 import type { Place, PlaceEvents } from './place.ts';
 import { ToolRunner } from './tool-runner.ts';
 import { warmUp } from './warm-up.ts';
@@ -12,6 +10,8 @@ import { warmUp } from './warm-up.ts';
 export interface OwnPlaceOptions extends PlaceEvents {
   readonly chosen: readonly ChosenTool[];
   readonly host: ToolHost;
+  /** Where tools run what they do to images. */
+  readonly sandbox: ToolContext['sandbox'];
   /** Pieces of work at a time. */
   readonly slots: number;
   /** Of one image that a tool gives. */
@@ -27,14 +27,8 @@ const WARM_UP_PAUSE_MS = 5000;
  * @throws as `openTools` does
  */
 export async function openOwnPlace(options: OwnPlaceOptions): Promise<Place> {
-  const { chosen, host, slots, maxPixels, warmUpSeconds } = options;
-  const sandbox = lazySandbox(async () =>
-    openSandbox({ python: await host.python(), onEvent: host.onEvent }),
-  );
-  const open = await openTools(chosen, host).catch(async (error: unknown) => {
-    await sandbox.dispose();
-    throw error;
-  });
+  const { chosen, host, sandbox, slots, maxPixels, warmUpSeconds } = options;
+  const open = await openTools(chosen, host);
   const tools = open.tools.map(describeTool);
   const calls = new AbandoningRunner(new ToolRunner({ tools: open.tools, sandbox }));
   let problem: string | undefined = 'The tools are warming up.';
@@ -63,7 +57,6 @@ export async function openOwnPlace(options: OwnPlaceOptions): Promise<Place> {
       isDisposed = true;
       clearTimeout(retry);
       await open.dispose();
-      await sandbox.dispose();
       await Promise.race([warming, new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
     },
   };

@@ -25,7 +25,8 @@ async function open(options: Partial<ProcessPlaceOptions> = {}): Promise<{
   const settings = { modules: [loadModule], tools: named, scratch, slowSeconds: 2.8 };
   const place = await openProcessPlace({
     ...{ name: 'faulty', modules: [loadModule], tools: [{ name: 'faulty', settings }] },
-    ...{ environments: [{}], concurrency: 1, startSeconds: 60, maxPixels: 1e6, python },
+    ...{ environments: [{}], concurrency: 1, startSeconds: 60, maxPixels: 1e6 },
+    answers: { python, sandbox: () => Promise.reject(new Error('not used')) },
     graceSeconds: 0.3,
     onRestart: (_, cause) => restarts.push(cause),
     ...options,

@@ -4,7 +4,6 @@
  * while it is alone ends as `crashed`.
  */
 import { messageOf } from '@saccade/core';
-import { sweepTemporaries } from '@saccade/sandbox';
 import { CallFault } from '../faults.ts';
 import type { DescribedTool } from '../wire.ts';
 import type { OnSettled, Place, PlacedCall, PlaceEvents } from './place.ts';
@@ -81,8 +80,6 @@ class ProcessPlace implements Place {
   readonly #suspects: Job[] = [];
   #tools: readonly DescribedTool[] = [];
   #nextId = 1;
-  /** The sandbox's interpreter, once a process has asked for it. */
-  #python: Promise<string> | undefined;
   #isDisposed = false;
 
   constructor(options: ProcessPlaceOptions) {
@@ -141,23 +138,12 @@ class ProcessPlace implements Place {
         await seat.worker?.close();
       }),
     );
-    await this.#sweep();
-  }
-
-  /** Removes what sandboxes of processes left behind that were ended. */
-  async #sweep(): Promise<void> {
-    if (this.#python !== undefined)
-      await sweepTemporaries(await this.#python.catch(() => undefined));
   }
 
   #launch(seat: Seat): WorkerProcess {
     const { environments, name } = this.#options;
     const worker = new WorkerProcess({
       ...this.#options,
-      python: () => {
-        this.#python ??= this.#options.python();
-        return this.#python;
-      },
       name: environments.length === 1 ? name : `${name}-${seat.index}`,
       environment: environments[seat.index] ?? {},
     });
@@ -273,7 +259,6 @@ class ProcessPlace implements Place {
       this.#recover(work, death, wasAlone);
     }
     if (this.#isDisposed) return;
-    void this.#sweep();
     seat.problem = death.message;
     seat.failures = wasWarm ? 0 : seat.failures + 1;
     this.#options.onRestart?.(this.name, death.cause);

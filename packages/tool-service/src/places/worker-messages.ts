@@ -10,6 +10,9 @@ interface SentCall {
   readonly images: readonly ToolImage[];
 }
 
+/** What a process asks its service: the interpreter of the sandbox, or the sandbox itself. */
+export type Question = 'python' | 'sandbox';
+
 /** What a process is told. */
 export type Order =
   | {
@@ -26,7 +29,12 @@ export type Order =
       readonly calls: readonly SentCall[];
     }
   | { readonly kind: 'abort'; readonly id: number; readonly index: number }
-  | { readonly kind: 'python'; readonly path?: string; readonly problem?: string }
+  | {
+      readonly kind: 'answer';
+      readonly to: Question;
+      readonly value?: unknown;
+      readonly problem?: string;
+    }
   | { readonly kind: 'ping' }
   | { readonly kind: 'close' };
 
@@ -46,7 +54,7 @@ export const reportSchema = z.discriminatedUnion('kind', [
     message: z.string().optional(),
   }),
   z.object({ kind: z.literal('ended'), id: index }),
-  z.object({ kind: z.literal('python') }),
+  z.object({ kind: z.literal('ask'), what: z.enum(['python', 'sandbox']) }),
   z.object({ kind: z.literal('pong') }),
   z.object({ kind: z.literal('warning'), message: z.string() }),
 ]);
@@ -65,6 +73,6 @@ export type Report =
       readonly message?: string;
     }
   | { readonly kind: 'ended'; readonly id: number }
-  | { readonly kind: 'python' }
+  | { readonly kind: 'ask'; readonly what: Question }
   | { readonly kind: 'pong' }
   | { readonly kind: 'warning'; readonly message: string };

@@ -8,7 +8,7 @@ import { type DescribedTool, describedToolSchema } from '../wire.ts';
 import { environmentWith } from './environment.ts';
 import type { NamedTool } from './load-choices.ts';
 import type { OnSettled, PlacedCall, PlaceEvents } from './place.ts';
-import { type Order, reportSchema } from './worker-messages.ts';
+import { type Order, type Question, reportSchema } from './worker-messages.ts';
 
 export interface WorkerOptions extends PlaceEvents {
   /** For messages: of the place, and which of its processes. */
@@ -23,8 +23,8 @@ export interface WorkerOptions extends PlaceEvents {
   /** From its start until its tools are warm. */
   readonly startSeconds: number;
   readonly maxPixels: number;
-  /** The interpreter of the sandbox. */
-  readonly python: () => Promise<string>;
+  /** What its tools may ask for. */
+  readonly answers: Readonly<Record<Question, () => Promise<unknown>>>;
 }
 
 /** Why a process is no more. */
@@ -203,18 +203,18 @@ export class WorkerProcess {
       this.kill('start', said.message);
     } else if (said.kind === 'pong') {
       for (const resolve of this.#pings.splice(0)) resolve();
-    } else if (said.kind === 'python') {
-      void this.#tellPython();
+    } else if (said.kind === 'ask') {
+      void this.#answer(said.what);
     } else if (said.kind === 'warning') {
       this.#options.onWarning?.(`${this.#options.name}: ${said.message}`);
     }
   }
 
-  async #tellPython(): Promise<void> {
+  async #answer(to: Question): Promise<void> {
     try {
-      this.#send({ kind: 'python', path: await this.#options.python() });
+      this.#send({ kind: 'answer', to, value: await this.#options.answers[to]() });
     } catch (error) {
-      this.#send({ kind: 'python', problem: messageOf(error) });
+      this.#send({ kind: 'answer', to, problem: messageOf(error) });
     }
   }
 

@@ -1,6 +1,6 @@
 /** The program of a process of tools: opens them, makes calls, says how each ended. */
 import { messageOf, SaccadeError } from '@saccade/core';
-import { openSandbox } from '@saccade/sandbox';
+import { openRemoteSandbox } from '@saccade/sandbox';
 import { type OpenTools, openTools, type ToolHost } from '@saccade/tools';
 import { CallFault } from '../faults.ts';
 import { describeTool } from '../wire.ts';
@@ -8,9 +8,12 @@ import { secretFrom } from './environment.ts';
 import { lazySandbox } from './lazy-sandbox.ts';
 import { chooseTools, loadChoices } from './load-choices.ts';
 import type { Settled } from './place.ts';
+import type { SandboxAddress } from './sandbox-hub.ts';
 import { ToolRunner } from './tool-runner.ts';
 import { warmUp } from './warm-up.ts';
-import type { Order, Report } from './worker-messages.ts';
+import type { Order, Question, Report } from './worker-messages.ts';
+
+type Answer = Extract<Order, { kind: 'answer' }>;
 
 /** Serves the process that forked this one, until it says `close` or is gone. */
 export function runWorker(): void {
@@ -30,24 +33,25 @@ function report(said: Report): void {
 class ToolWorker {
   readonly #running = new Map<number, readonly AbortController[]>();
   readonly #host: ToolHost = {
-    python: () => this.#askForPython(),
+    python: async () => (await this.#ask('python')) as string,
     onEvent: (event) => {
       if (event.kind === 'warning') report(event);
     },
     secret: secretFrom,
   };
-  readonly #sandbox = lazySandbox(async () =>
-    openSandbox({ python: await this.#host.python(), onEvent: this.#host.onEvent }),
-  );
+  readonly #sandbox = lazySandbox(async () => {
+    const { url, token } = (await this.#ask('sandbox')) as SandboxAddress;
+    return await openRemoteSandbox({ hosts: [url], token });
+  });
   #open: OpenTools | undefined;
   #runner: ToolRunner | undefined;
-  #python: ((answer: { path?: string; problem?: string }) => void)[] = [];
+  #questions: { readonly what: Question; take(answer: Answer): void }[] = [];
 
   take(order: Order): void {
     if (order.kind === 'open') void this.#start(order);
     else if (order.kind === 'run') void this.#run(order);
     else if (order.kind === 'abort') this.#abort(order.id, order.index);
-    else if (order.kind === 'python') for (const take of this.#python.splice(0)) take(order);
+    else if (order.kind === 'answer') this.#hear(order);
     else if (order.kind === 'ping') report({ kind: 'pong' });
     else void this.#close();
   }
@@ -91,14 +95,21 @@ class ToolWorker {
     this.#running.get(id)?.[index]?.abort(new CallFault('left', 'Nobody waits for it any more.'));
   }
 
-  #askForPython(): Promise<string> {
+  #ask(what: Question): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#python.push(({ path, problem }) => {
-        if (path !== undefined) resolve(path);
-        else reject(new CallFault('unavailable', problem ?? 'There is no Python.'));
-      });
-      report({ kind: 'python' });
+      const take = ({ value, problem }: Answer): void => {
+        if (problem === undefined) resolve(value);
+        else reject(new CallFault('unavailable', problem));
+      };
+      this.#questions.push({ what, take });
+      report({ kind: 'ask', what });
     });
+  }
+
+  #hear(answer: Answer): void {
+    const heard = this.#questions.filter(({ what }) => what === answer.to);
+    this.#questions = this.#questions.filter(({ what }) => what !== answer.to);
+    for (const { take } of heard) take(answer);
   }
 
   async #close(): Promise<void> {
