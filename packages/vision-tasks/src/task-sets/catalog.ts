@@ -1,1 +1,2 @@
 export { chartsQa } from './charts-qa.ts';
+export { geometrySolve } from './geometry-solve.ts';
