@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
 
 const folders: string[] = [];
@@ -147,5 +147,23 @@ describe('the folder of groups', () => {
     await Promise.all([removeMemoryGroups(groups), removeMemoryGroups(others)]);
     const own = readdirSync(dirname(folder)).filter((name) => name.includes(`-${process.pid}-`));
     expect(own.filter((name) => name.startsWith('saccade-memory-'))).toEqual([]);
+  });
+
+  it('is removed with a process that a killed server left, which ends', async (context) => {
+    const groups = await makeMemoryGroups();
+    if ('obstacle' in groups) return context.skip(groups.obstacle);
+    const { folder } = groups;
+    const gone = spawn('true');
+    await once(gone, 'exit');
+    const left = mkdtempSync(folder.replace(`-${process.pid}-`, `-${gone.pid}-`));
+    mkdirSync(join(left, 's0'));
+    const survivor = spawn('sleep', ['60']);
+    writeFileSync(join(left, 's0', 'cgroup.procs'), String(survivor.pid));
+    const ended = once(survivor, 'exit');
+    const others = await makeMemoryGroups();
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    await vi.waitFor(() => expect(existsSync(left)).toBe(false), { timeout: 5000 });
+    await Promise.all([removeMemoryGroups(groups), removeMemoryGroups(others)]);
+    expect(existsSync(folder)).toBe(false);
   });
 });

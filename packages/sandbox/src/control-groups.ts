@@ -33,8 +33,8 @@ type ShareGroup =
 
 export type ShareGroups = Readonly<Record<(typeof sharedControllers)[number], ShareGroup>>;
 
-/** How long the kernel may take to end what a killed server leaves. */
-const removalMs = 2_000;
+/** How long the kernel may take to end what a killed server leaves, on a machine that is busy. */
+const removalMs = 10_000;
 
 /** @param proc  where the kernel tells of this process; another folder in tests */
 export async function makeMemoryGroups(proc = '/proc/self'): Promise<MemoryGroups> {
@@ -135,17 +135,20 @@ export async function removeShareGroups(groups: ShareGroups): Promise<void> {
   const folders = Object.values(groups).flatMap((group) =>
     'folder' in group ? [group.folder] : [],
   );
-  await Promise.all(folders.map(removeInTime));
+  await Promise.all(folders.map((folder) => removeInTime(folder)));
 }
 
-/** Removes the groups once nobody is left in them; after two seconds, the next start does. */
+/** Ends whoever is left in the groups, and removes them; after ten seconds, the next start does. */
 export async function removeMemoryGroups(groups: MemoryGroups): Promise<void> {
   if ('folder' in groups) await removeInTime(groups.folder);
 }
 
-async function removeInTime(folder: string): Promise<void> {
-  for (const end = performance.now() + removalMs; performance.now() < end; await pause(10)) {
+/** @param ref  whether Node stays alive for it */
+async function removeInTime(folder: string, ref = true): Promise<void> {
+  const again = (): Promise<void> => pause(10, undefined, { ref });
+  for (const end = performance.now() + removalMs; performance.now() < end; await again()) {
     if (await removeGroup(folder)) return;
+    await endMembers(folder);
   }
 }
 
@@ -254,19 +257,26 @@ function explain(error: unknown): string {
   return `There are no control groups of memory: ${messageOf(error)}.`;
 }
 
-/** Removes what processes left behind that were killed. */
+/**
+ * Removes what processes left behind that were killed. What the kernel has not yet ended is removed
+ * later, while the start that found it goes on.
+ */
 async function sweep(home: string): Promise<void> {
-  const names = await readdir(home);
-  const stale = names.filter((name) => isAbandoned(name));
-  await Promise.all(stale.map((name) => removeGroup(join(home, name))));
+  const stale = (await readdir(home)).filter((name) => isAbandoned(name));
+  await Promise.all(
+    stale.map(async (name) => {
+      const folder = join(home, name);
+      if (await removeGroup(folder)) return;
+      // In a leaf are processes of whoever opened a sandbox, which may well outlive it.
+      if (!name.startsWith('saccade-leaf-')) void removeInTime(folder, false);
+    }),
+  );
 }
 
 /** False while there are processes in it. */
 async function removeGroup(folder: string): Promise<boolean> {
   try {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (!entry.isDirectory()) continue;
-      const group = join(folder, entry.name);
+    for (const group of await groupsBelow(folder)) {
       // Version 1: else the group lives on, unseen, for as long as files it has read are kept.
       await writeFile(join(group, 'memory.force_empty'), '0').catch(() => {});
       await rmdir(group);
@@ -276,4 +286,28 @@ async function removeGroup(folder: string): Promise<boolean> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
+}
+
+/** Ends all processes of a group whose owner is gone or stops. */
+async function endMembers(folder: string): Promise<void> {
+  for (const group of [folder, ...(await groupsBelow(folder).catch(() => []))]) {
+    const members = await readFile(join(group, 'cgroup.procs'), 'utf8').catch(() => '');
+    for (const pid of members.split(/\s+/).map(Number)) {
+      // The kernel gives 0 for a process of another namespace, which would mean all of our own group.
+      if (pid > 1 && pid !== process.pid) kill(pid);
+    }
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended, or is another user's.
+  }
+}
+
+async function groupsBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
