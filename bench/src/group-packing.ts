@@ -5,7 +5,7 @@ import type { Device, Dims, Op, OpCase } from '@saccade/ops';
 import { allOps, storageTypes } from './catalog-ops.ts';
 import { prepareCase } from './prepared-case.ts';
 import type { RunOptions } from './run-ops.ts';
-import { pairedRatio, type Sample, summarise } from './statistics.ts';
+import { pairedRatio, type Sample, summarize } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
 import { timeOnce } from './time-once.ts';
 
@@ -65,8 +65,8 @@ export async function measureSharedPrefix(
       const [once = [], often = []] = await takeTurns([turn(shared), turn(repeated)], options);
       results.push({
         dtype,
-        shared: summarise(once),
-        repeated: summarise(often),
+        shared: summarize(once),
+        repeated: summarize(often),
         ratio: pairedRatio(often, once),
         pairRatio: repeated.cost('both').flops / shared.cost('both').flops,
       });

@@ -16,7 +16,7 @@ import { ModelImages } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { TrajectoryBuilder } from '@saccade/trajectory';
 import { startJsonLines } from './peers/json-lines.ts';
-import { pairedRatio, type Sample, summarise } from './statistics.ts';
+import { pairedRatio, type Sample, summarize } from './statistics.ts';
 import {
   COMPLETION_TOKENS,
   GROUP,
@@ -142,8 +142,8 @@ export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoSte
     threads,
     peers: trl.ready.versions as Readonly<Record<string, string>>,
     parameters,
-    saccade: summarise(ours),
-    trl: summarise(theirs),
+    saccade: summarize(ours),
+    trl: summarize(theirs),
     ratio: pairedRatio(theirs, ours),
     rounds: { saccade: ours, trl: theirs },
   };

@@ -3,7 +3,7 @@ import { PANEL, xmlText } from './log-chart.ts';
 
 interface Line {
   readonly label: string;
-  readonly colour: string;
+  readonly color: string;
   /** At steps 1, 2, 3, … */
   readonly values: ArrayLike<number>;
 }
@@ -35,10 +35,10 @@ export function drawLinearChart(chart: LinearChart, at: { x: number; y: number }
   const toY = (y: number): number => round(bottom - (y / yMost) * (bottom - top));
   const parts = [
     `<text class="title" x="${LEFT}" y="18">${xmlText(chart.title)}</text>`,
-    ...chart.lines.map(({ label, colour }, i) => {
+    ...chart.lines.map(({ label, color }, i) => {
       const y = TITLE + LINE * i + 8;
       return (
-        `<line x1="${LEFT}" x2="${LEFT + 22}" y1="${y - 4}" y2="${y - 4}" stroke="${colour}" stroke-width="2.5"/>` +
+        `<line x1="${LEFT}" x2="${LEFT + 22}" y1="${y - 4}" y2="${y - 4}" stroke="${color}" stroke-width="2.5"/>` +
         `<text class="label" x="${LEFT + 29}" y="${y}">${xmlText(label)}</text>`
       );
     }),
@@ -52,9 +52,9 @@ export function drawLinearChart(chart: LinearChart, at: { x: number; y: number }
         `<text text-anchor="middle" x="${toX(tick)}" y="${bottom + 17}">${tick.toLocaleString('en')}</text>`,
     ),
     `<text text-anchor="middle" x="${(LEFT + width - RIGHT) / 2}" y="${bottom + 37}">${xmlText(chart.xLabel)}</text>`,
-    ...chart.lines.map(({ colour, values }) => {
+    ...chart.lines.map(({ color, values }) => {
       const path = thin(values).map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${toX(x)} ${toY(y)}`);
-      return `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-linejoin="round"/>`;
+      return `<path d="${path.join('')}" fill="none" stroke="${color}" stroke-width="1.6" stroke-linejoin="round"/>`;
     }),
   ];
   return `<g transform="translate(${at.x} ${at.y})">\n${parts.join('\n')}\n</g>`;

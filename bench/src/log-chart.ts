@@ -15,7 +15,7 @@ interface LogPoint {
 
 interface LogCurve {
   readonly label: string;
-  readonly colour: string;
+  readonly color: string;
   readonly points: readonly LogPoint[];
 }
 
@@ -58,10 +58,10 @@ export function drawLogChart(chart: LogChart, at: { x: number; y: number }): str
   const yTicks = logTicks(Math.exp(yFrom), Math.exp(yTo), 8);
   const parts = [
     `<text class="title" x="${LEFT}" y="18">${xmlText(chart.title)}</text>`,
-    ...chart.curves.map(({ label, colour }, i) => {
+    ...chart.curves.map(({ label, color }, i) => {
       const y = TITLE + LINE * i + 8;
       return (
-        `<line x1="${LEFT}" x2="${LEFT + 22}" y1="${y - 4}" y2="${y - 4}" stroke="${colour}" stroke-width="2.5"/>` +
+        `<line x1="${LEFT}" x2="${LEFT + 22}" y1="${y - 4}" y2="${y - 4}" stroke="${color}" stroke-width="2.5"/>` +
         `<text class="label" x="${LEFT + 29}" y="${y}">${xmlText(label)}</text>`
       );
     }),
@@ -83,17 +83,17 @@ export function drawLogChart(chart: LogChart, at: { x: number; y: number }): str
 }
 
 function drawCurve(
-  { colour, points }: LogCurve,
+  { color, points }: LogCurve,
   toX: (x: number) => number,
   toY: (y: number) => number,
 ): string {
   const path = points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${toX(x)} ${toY(y)}`).join('');
   const marks = points.map(
     ({ x, y, low, high }) =>
-      `<line x1="${toX(x)}" x2="${toX(x)}" y1="${toY(low)}" y2="${toY(high)}" stroke="${colour}" stroke-width="1.5" opacity=".5"/>` +
-      `<circle cx="${toX(x)}" cy="${toY(y)}" r="3.5" fill="${colour}" stroke="#fff"/>`,
+      `<line x1="${toX(x)}" x2="${toX(x)}" y1="${toY(low)}" y2="${toY(high)}" stroke="${color}" stroke-width="1.5" opacity=".5"/>` +
+      `<circle cx="${toX(x)}" cy="${toY(y)}" r="3.5" fill="${color}" stroke="#fff"/>`,
   );
-  return `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>${marks.join('')}`;
+  return `<path d="${path}" fill="none" stroke="${color}" stroke-width="2"/>${marks.join('')}`;
 }
 
 /** Room around the marks, and some even where there is one value only. */

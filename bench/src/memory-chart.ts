@@ -5,7 +5,7 @@ import { type MemoryRun, READINGS, type Reading } from './memory-steps.ts';
 import { formatBytes, threeDigits } from './units.ts';
 
 /** Told apart on white, also by most who are color-blind. */
-const COLOURS = ['#1f5fbf', '#c4600c'] as const;
+const COLORS = ['#1f5fbf', '#c4600c'] as const;
 const [MARGIN, GAP, HEADING] = [16, 24, 44] as const;
 const COLUMNS = 2;
 
@@ -51,7 +51,7 @@ export function drawMemory(run: MemoryRun, about: string): string {
         formatY: title === 'Buffers' ? (y) => y.toLocaleString('en') : formatBytes,
         lines: readings.map((reading, r) => ({
           label: `${READINGS[reading].title}: ${run.drift[reading].verdict}`,
-          colour: COLOURS[r % COLOURS.length] as string,
+          color: COLORS[r % COLORS.length] as string,
           values: run.series[reading],
         })),
       },

@@ -9,7 +9,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { add, type DeviceArray } from '@saccade/ops';
 import type { LocalPolicy } from '@saccade/policy';
-import { pairedRatio, type Sample, summarise } from './statistics.ts';
+import { pairedRatio, type Sample, summarize } from './statistics.ts';
 import {
   COMPLETION_TOKENS,
   type Groups,
@@ -77,8 +77,8 @@ export async function measureQueuedLaunches({
   const compare = (figure: keyof QueuedLaunchesResult): Comparison => {
     const [times, base] = [queued.map((r) => r[figure]), blocking.map((r) => r[figure])];
     return {
-      queued: summarise(times),
-      blocking: summarise(base),
+      queued: summarize(times),
+      blocking: summarize(base),
       ratio: pairedRatio(times, base),
     };
   };

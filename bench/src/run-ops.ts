@@ -16,7 +16,7 @@ import {
   shortCase,
 } from './prepared-case.ts';
 import { boundBy, shareOfRoofline } from './roofline.ts';
-import { type Sample, summarise } from './statistics.ts';
+import { type Sample, summarize } from './statistics.ts';
 
 /** One case, pass and storage type. */
 export interface OpResult {
@@ -139,7 +139,7 @@ async function measureOne(
   const launch = (): void => prepared.launch(pass);
   const wait = (): Promise<void> => device.synchronize();
   // Where a peer ran, the turns beside it are the measurement.
-  const seconds = beside?.ours ?? summarise(await measure(launch, wait, options));
+  const seconds = beside?.ours ?? summarize(await measure(launch, wait, options));
   const workspaceBytes = await measureWorkspace(device, prepared, pass);
   return {
     op: op.id,

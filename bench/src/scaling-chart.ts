@@ -4,7 +4,7 @@ import type { Curve, Sweep } from './scaling.ts';
 import { formatSeconds } from './units.ts';
 
 /** Told apart on white, also by most who are color-blind. */
-const COLOURS = ['#1f5fbf', '#c4600c', '#17803d'] as const;
+const COLORS = ['#1f5fbf', '#c4600c', '#17803d'] as const;
 const [MARGIN, GAP, HEADING] = [16, 24, 44] as const;
 const COLUMNS = 2;
 
@@ -39,7 +39,7 @@ function chartOf({ axis, title, curves }: Sweep): LogChart {
     formatY: (seconds) => formatSeconds(seconds).replace(/\.0+(?= )/, ''),
     curves: curves.map((curve, i) => ({
       label: `${curve.label}: ${describeGrowth(axis, curve)}`,
-      colour: COLOURS[i % COLOURS.length] as string,
+      color: COLORS[i % COLORS.length] as string,
       points: curve.sizes.map((size, s) => {
         const { median = Number.NaN, p20 = Number.NaN, p80 = Number.NaN } = curve.seconds[s] ?? {};
         return { x: size, y: median, low: p20, high: p80 };

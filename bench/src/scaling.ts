@@ -7,7 +7,7 @@ import { groupCases } from './group-packing.ts';
 import { growthExponent } from './growth.ts';
 import type { MeasureOptions } from './measure.ts';
 import { type PreparedCase, prepareCase } from './prepared-case.ts';
-import { type Sample, summarise } from './statistics.ts';
+import { type Sample, summarize } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
 import { timeOnce } from './time-once.ts';
 
@@ -199,7 +199,7 @@ async function measureSweep(
     title,
     curves: Object.entries(curves).map(([label, points]) => {
       const sizes = points.map(({ size }) => size);
-      const seconds = points.map(() => summarise(times[next++] ?? []));
+      const seconds = points.map(() => summarize(times[next++] ?? []));
       const medians = seconds.map(({ median }) => median);
       return { label, sizes, seconds, exponent: growthExponent(sizes, medians) };
     }),

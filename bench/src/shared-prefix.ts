@@ -23,7 +23,7 @@ import { ModelImages } from '@saccade/rollout';
 import { openSandbox, type Sandbox } from '@saccade/sandbox';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { sandboxPython } from './sandbox-python.ts';
-import { pairedRatio, type Sample, summarise } from './statistics.ts';
+import { pairedRatio, type Sample, summarize } from './statistics.ts';
 
 export interface SharedPrefixOptions {
   readonly rounds: number;
@@ -105,8 +105,8 @@ export async function measureSharedPrefixStep(
     what: `training step, ${options.prompts} prompts × ${options.group} trajectories of needle`,
     parameters,
     tokens: { shared: steps.shared[0]?.tokens ?? 0, repeated: steps.repeated[0]?.tokens ?? 0 },
-    shared: summarise(times('shared')),
-    repeated: summarise(times('repeated')),
+    shared: summarize(times('shared')),
+    repeated: summarize(times('repeated')),
     ratio: pairedRatio(times('repeated'), times('shared')),
   };
 }

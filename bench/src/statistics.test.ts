@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTie, median, pairedRatio, quantile, summarise } from './statistics.ts';
+import { isTie, median, pairedRatio, quantile, summarize } from './statistics.ts';
 
 describe('quantile', () => {
   // NumPy 2: np.quantile([3, 1, 4, 1, 5, 9, 2, 6], …), its default method.
@@ -40,6 +40,6 @@ describe('isTie', () => {
 
   it('is none where both medians are outside', () => {
     expect(isTie(sample(10, 9, 11), sample(12, 11.5, 12.5))).toBe(false);
-    expect(isTie(summarise([1, 1, 1]), summarise([2, 2, 2]))).toBe(false);
+    expect(isTie(summarize([1, 1, 1]), summarize([2, 2, 2]))).toBe(false);
   });
 });

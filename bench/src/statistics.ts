@@ -26,7 +26,7 @@ export function quantile(numbers: readonly number[], share: number): number {
   return below + (above - below) * (place - low);
 }
 
-export function summarise(numbers: readonly number[]): Sample {
+export function summarize(numbers: readonly number[]): Sample {
   return {
     median: median(numbers),
     p20: quantile(numbers, 0.2),
@@ -37,7 +37,7 @@ export function summarise(numbers: readonly number[]): Sample {
 
 /** `1.30`: the first takes 1.3 times as long; both were measured in turns, so pairs belong together. */
 export function pairedRatio(times: readonly number[], base: readonly number[]): Sample {
-  return summarise(times.map((time, i) => time / (base[i] ?? Number.NaN)));
+  return summarize(times.map((time, i) => time / (base[i] ?? Number.NaN)));
 }
 
 /** True where two samples differ by less than they spread: neither median is outside the other. */

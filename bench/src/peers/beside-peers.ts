@@ -10,7 +10,7 @@ import {
 import { relativeError } from '@saccade/ops/contract';
 import type { MeasureOptions } from '../measure.ts';
 import type { Pass, PreparedCase } from '../prepared-case.ts';
-import { pairedRatio, type Sample, summarise } from '../statistics.ts';
+import { pairedRatio, type Sample, summarize } from '../statistics.ts';
 import { takeTurns } from '../take-turns.ts';
 import { timeOnce } from '../time-once.ts';
 import type { Peer, PeerArray, PeerResult, PeerRun, PeerTask } from './peer.ts';
@@ -71,7 +71,7 @@ export async function runBesidePeers(
       const first = run.firstSeconds ?? (await run.time(1));
       const once = await ourTurn(1);
       if (first > LONG_SECONDS && first > FAR_BEHIND * once) {
-        const [seconds, ratio] = [summarise([first]), pairedRatio([first], [once])];
+        const [seconds, ratio] = [summarize([first]), pairedRatio([first], [once])];
         found.push({ peer: peer.name, seconds, ratio, difference, ...noteOf(run) });
         await run.dispose();
         continue;
@@ -86,10 +86,10 @@ export async function runBesidePeers(
     const [ours = [], ...theirs] = await takeTurns(turns, options);
     running.forEach(({ peer, run, difference }, i) => {
       const times = theirs[i] ?? [];
-      const [seconds, ratio] = [summarise(times), pairedRatio(times, ours)];
+      const [seconds, ratio] = [summarize(times), pairedRatio(times, ours)];
       found.push({ peer: peer.name, seconds, ratio, difference, ...noteOf(run) });
     });
-    return { ours: summarise(ours), peers: inOrder() };
+    return { ours: summarize(ours), peers: inOrder() };
   } finally {
     for (const { run } of running) await run.dispose();
   }

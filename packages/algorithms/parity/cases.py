@@ -83,7 +83,7 @@ def verl_case(
             "correctionLevel": weights["level"],
             "correctionLow": weights["low"],
             "correctionHigh": weights["high"],
-            "correctionNormalised": weights["normalised"],
+            "correctionNormalized": weights["normalized"],
         }
     if rejection:
         extra |= {"rejection": rejection[0]}
@@ -112,8 +112,8 @@ def ppo_case():
     return verl_case("ppo", {"gamma": 0.95, "lambda": 0.9}) | {"run": run}
 
 
-def weights(level, mode, low, high, normalised=False):
-    return {"level": level, "mode": mode, "low": low, "high": high, "normalised": normalised}
+def weights(level, mode, low, high, normalized=False):
+    return {"level": level, "mode": mode, "low": low, "high": high, "normalized": normalized}
 
 
 def verl_cases():
@@ -193,8 +193,8 @@ def verl_cases():
         for mode, low, high in [("truncate", 0, 1.2), ("mask", 0.8, 1.25)]:
             label = f"{level} weights, {mode}"
             yield verl_case("grpo", weights=weights(level, mode, low, high), label=label)
-        normalised = weights(level, "truncate", 0, 1.3, True)
-        yield verl_case("grpo", weights=normalised, label=f"{level} weights, normalised")
+        normalized = weights(level, "truncate", 0, 1.3, True)
+        yield verl_case("grpo", weights=normalized, label=f"{level} weights, normalized")
     for option, threshold in REJECTIONS.items():
         rejection = (option, threshold)
         yield verl_case("grpo", rejection=rejection, label=f"rejecting by {option}")
@@ -246,7 +246,7 @@ def verl_cases():
             staged=True,
             label=f"padded, zero tail {zero_tail}",
         )
-    for ours, level in [("behaviour", "token"), ("behaviour-sequence", "sequence")]:
+    for ours, level in [("behavior", "token"), ("behavior-sequence", "sequence")]:
         yield verl_case(
             "bypass-reinforce",
             {"ratio": ours},
@@ -364,8 +364,8 @@ def trl_cases():
     yield trl_case("gmpo", {"beta": 0.04}, {"klCoefficient": 0.04}, kind="gmpo", label="with KL")
     yield trl_case("rloo", kind="rloo")
     free = {"beta": 0.0, "normalize_advantages": True}
-    ours = {"klCoefficient": 0, "isStandardised": True}
-    yield trl_case("rloo", free, ours, kind="rloo", label="normalised")
+    ours = {"klCoefficient": 0, "isStandardized": True}
+    yield trl_case("rloo", free, ours, kind="rloo", label="normalized")
 
 
 def all_cases():

@@ -74,7 +74,7 @@ def random_input(
         own = [own[0]] * size if equal else own
         rewards += own
         accuracy += [UNIT if reward > UNIT // 2 else 0 for reward in own]
-    # Neighbours that rarely differ much, and now and then do.
+    # Neighbors that rarely differ much, and now and then do.
     rollout = near(old, 60)
     turn_counts = [rng.randint(1, min(length, 3)) for length in lengths]
     values = [rng.randint(-UNIT, UNIT) for _ in range(n)]

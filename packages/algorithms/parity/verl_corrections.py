@@ -10,7 +10,7 @@ def masked_mean(values, mask, dim=None):
     return (values * mask).sum(dim) / (mask.sum(dim) + 1e-8)
 
 
-def importance_weights(batch, mask, level, low, high, mode, normalised):
+def importance_weights(batch, mask, level, low, high, mode, normalized):
     difference = (batch.oldLogprobs - batch.rolloutLogprobs) * mask
     if level == "token":
         weights = difference.clamp(-SAFETY, SAFETY).exp()
@@ -22,7 +22,7 @@ def importance_weights(batch, mask, level, low, high, mode, normalised):
         weights = weights.clamp(max=high)
     else:
         weights = torch.where((weights < low) | (weights > high), 0.0, weights)
-    if normalised:
+    if normalized:
         if level == "token":
             mean = masked_mean(weights, mask)
         else:

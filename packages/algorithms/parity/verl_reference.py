@@ -85,8 +85,8 @@ def pass_at_k(batch, mask):
 
 
 def reinforce_pp_baseline(batch, mask):
-    centred = by_group(batch, mask, lambda rewards, _: (rewards.mean(), 1.0))
-    return whiten(centred.unsqueeze(-1) * mask, mask)
+    centered = by_group(batch, mask, lambda rewards, _: (rewards.mean(), 1.0))
+    return whiten(centered.unsqueeze(-1) * mask, mask)
 
 
 def rloo(batch, mask):

@@ -62,7 +62,7 @@ describe('the contract', () => {
     expect(failing(wrong)).toContain('gives gradients equal to central differences in float64');
   });
 
-  it('catches a loss normalised by its own micro-batch', () => {
+  it('catches a loss normalized by its own micro-batch', () => {
     const wrong = brokenLoss(({ lossMask }, { loss }) => ({ loss: loss / lossMask.length }));
     expect(failing(wrong)).toContain('does not change when a step is split into micro-batches');
   });

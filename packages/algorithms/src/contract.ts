@@ -107,7 +107,7 @@ function checkGradients(algorithm: Algorithm): void {
 
 /** Whether the ratio compares with the engine that sampled, so that both move with it. */
 function isToSampler({ settings }: Algorithm): boolean {
-  return String(settings.ratio).startsWith('behaviour');
+  return String(settings.ratio).startsWith('behavior');
 }
 
 function movedAt(values: Float64Array, t: number, by: number): Float64Array {

@@ -132,7 +132,7 @@ export {
   verlNumbers,
   verlOwnAggregation,
 } from './profiles.ts';
-export { behaviourRatio, behaviourSequenceRatio } from './ratios/behaviour.ts';
+export { behaviorRatio, behaviorSequenceRatio } from './ratios/behavior.ts';
 export { correctedSequenceRatio } from './ratios/corrected-sequence.ts';
 export { decoupledRatio } from './ratios/decoupled.ts';
 export { geometricMeanRatio } from './ratios/geometric-mean.ts';
@@ -175,10 +175,10 @@ export {
   rewardWeighted,
   rewardWeights,
 } from './token-advantages/reward-weighted.ts';
-export { standardised } from './token-advantages/standardised.ts';
+export { standardized } from './token-advantages/standardized.ts';
 export { teacherLogRatio } from './token-advantages/teacher-log-ratio.ts';
 export { turnGroups } from './token-advantages/turn-groups.ts';
-export { turnReturnsStandardised } from './token-advantages/turn-returns.ts';
+export { turnReturnsStandardized } from './token-advantages/turn-returns.ts';
 export { whitened } from './token-advantages/whitened.ts';
 export { type TopKBatch, topKForwardKl } from './top-k-forward-kl.ts';
 export { owning, type SettingsShape, type ValuesOf } from './unit.ts';

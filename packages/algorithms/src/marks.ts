@@ -16,7 +16,7 @@ export const mark = {
   /** Detached because of its covariance: no surrogate loss. */
   detached: 2,
   /** Its covariance is among the highest: it is pulled back to the old policy. */
-  penalised: 4,
+  penalized: 4,
   /** Its sequence is too far off-policy and its advantage negative: no surrogate loss. */
   offPolicy: 8,
 } as const;

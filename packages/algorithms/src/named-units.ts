@@ -74,7 +74,7 @@ function ratioNamed(settings: AlgorithmSettings, shared: SharedSettings): Ratio 
 
 /** Whether the ratio compares with the engine that sampled. */
 function readsSampler({ ratio }: SharedSettings): boolean {
-  return ratio === 'decoupled' || ratio.startsWith('behaviour');
+  return ratio === 'decoupled' || ratio.startsWith('behavior');
 }
 
 /** An estimate by name; `+` at its end gives it the gradient of k2. */
@@ -125,7 +125,7 @@ export function correctionOptions(shared: SharedSettings): CorrectionOptions | u
       low,
       high,
       maxLogRatio: shared.correctionMaxLogRatio,
-      isNormalised: shared.correctionNormalised,
+      isNormalized: shared.correctionNormalized,
       countEpsilon: shared.lengthEpsilon,
     },
     rejection,
@@ -135,7 +135,7 @@ export function correctionOptions(shared: SharedSettings): CorrectionOptions | u
 function checkOneCorrection(shared: SharedSettings): void {
   const { ratio, correction, correctionLevel } = shared;
   // The decoupled ratio allows it: there a correction is an additional bound.
-  if (ratio.startsWith('behaviour')) {
+  if (ratio.startsWith('behavior')) {
     throw new ConfigError(
       'correction',
       `The ratio "${ratio}" already weighs tokens back to the sampler; correction "${correction}" ` +

@@ -23,7 +23,7 @@ const contexts: readonly AlgorithmSettings[] = [
     covarianceShare: 0.3,
   },
   { klCoefficient: 0.1, klPlace: 'reward', kl: 'k1', scale: 'batch', correction: 'mask' },
-  { ratio: 'decoupled', behaviourCap: 1.1, surrogate: 'log-probability', scale: 'none' },
+  { ratio: 'decoupled', behaviorCap: 1.1, surrogate: 'log-probability', scale: 'none' },
   { ratio: 'geometric-mean', aggregation: 'sequence-mean-token-mean', scale: 'group' },
   { ratio: 'sequence', aggregation: 'fixed-length', fixedLength: 9, surrogate: 'clipped' },
   {
@@ -38,14 +38,14 @@ const contexts: readonly AlgorithmSettings[] = [
   },
   {
     correction: 'truncate',
-    correctionNormalised: true,
+    correctionNormalized: true,
     rejection: 'token-k1',
     klPlace: 'reward',
     klCoefficient: 0.1,
     rewardWeight: 0.5,
   },
   {
-    isStandardised: true,
+    isStandardized: true,
     isWhitened: true,
     reweight: 'best',
     aggregation: 'token-mean',

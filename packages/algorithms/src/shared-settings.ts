@@ -113,7 +113,7 @@ export function sharedReads(values: SharedSettings): readonly string[] {
     ...(isKlInLoss ? ['klImportance', 'klAggregation'] : []),
     ...(values.entropyCoefficient !== 0 ? ['entropyAggregation'] : []),
     ...(isCorrected ? Object.keys(importanceWeightSettings) : []),
-    ...(isCorrected && values.correctionNormalised ? ['lengthEpsilon'] : []),
+    ...(isCorrected && values.correctionNormalized ? ['lengthEpsilon'] : []),
     ...(isRejected ? ['rejectionHigh'] : []),
     ...(isRejected && isKl && values.klPlace === 'reward' ? ['rewardPlacement'] : []),
     ...(values.rejection.includes('k1') ? ['rejectionLow'] : []),

@@ -173,7 +173,7 @@ describe('REINFORCE weighted back to the sampler', () => {
     expect(numbers(capped.loss(batch, counts).gradLogprobs)).toEqual(
       numbers(weights.map((weight, t) => (-weight * (batch.advantages[t] ?? 0)) / 3)),
     );
-    const whole = capped.with({ ratio: 'behaviour-sequence', ratioCap: 9 }).loss(batch, counts);
+    const whole = capped.with({ ratio: 'behavior-sequence', ratioCap: 9 }).loss(batch, counts);
     expect(whole.gradLogprobs[1]).toBeCloseTo((-Math.exp(0.4) * 0.7) / 3, 14);
     expect(() => capped.with({ correction: 'truncate' })).toThrow(/would do it again/);
   });

@@ -13,7 +13,7 @@ import { ModelImages, packTrajectories } from '@saccade/rollout';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { countToolCalls, type Trajectory, trajectoryViolations } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DemonstrationMix, defaultMix, planLooks } from './behaviour.ts';
+import { type DemonstrationMix, defaultMix, planLooks } from './behavior.ts';
 import { captions } from './caption.ts';
 import { CharacterProcessor, endOfTurn, imageToken } from './character-processor.fixture.ts';
 import { needleCorpus, turnedCorpus } from './corpus.ts';
@@ -22,7 +22,7 @@ import { guide } from './guided.ts';
 import { readingExamples } from './reading.ts';
 import { needleScript, turnedScript } from './script.ts';
 import { answerText, stepTexts } from './turn-text.ts';
-import type { TurnedMix } from './turned-behaviour.ts';
+import type { TurnedMix } from './turned-behavior.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 

@@ -1,4 +1,4 @@
-export { type DemonstrationMix, defaultMix, planLooks, tourMix } from './behaviour.ts';
+export { type DemonstrationMix, defaultMix, planLooks, tourMix } from './behavior.ts';
 export { type CaptionOptions, captions } from './caption.ts';
 export {
   type ColdStart,
@@ -16,6 +16,6 @@ export { coldStarts, type KnownColdStart } from './registry.ts';
 export { type Act, needleScript, type Script, turnedScript, videoScript } from './script.ts';
 export { type StripCaptionOptions, stripCaptions } from './strip-caption.ts';
 export { answerText, stepTexts, type WritingProtocol } from './turn-text.ts';
-export { planTurned, type TurnedMix } from './turned-behaviour.ts';
-export { planVideo, type VideoStep } from './video-behaviour.ts';
+export { planTurned, type TurnedMix } from './turned-behavior.ts';
+export { planVideo, type VideoStep } from './video-behavior.ts';
 export { type VideoReadingOptions, videoReadings } from './video-reading.ts';

@@ -17,7 +17,7 @@ import { ModelImages } from '@saccade/rollout';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import type { Trajectory, TrajectoryImage } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tourMix } from './behaviour.ts';
+import { tourMix } from './behavior.ts';
 import { checkColdStart } from './cold-start.ts';
 import { needleCorpus, turnedCorpus, videoCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';

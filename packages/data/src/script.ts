@@ -2,9 +2,9 @@
 import type { Random } from '@saccade/core';
 import type { CardVideoFacts, NeedleFacts, Step, Task, TurnedNeedleFacts } from '@saccade/gym';
 import type { Action } from '@saccade/trajectory';
-import { type DemonstrationMix, planLooks } from './behaviour.ts';
-import { planTurned, type TurnedMix } from './turned-behaviour.ts';
-import { planVideo, STRIP_FRAMES, STRIP_STRIDE } from './video-behaviour.ts';
+import { type DemonstrationMix, planLooks } from './behavior.ts';
+import { planTurned, type TurnedMix } from './turned-behavior.ts';
+import { planVideo, STRIP_FRAMES, STRIP_STRIDE } from './video-behavior.ts';
 
 /** An action that is given as it is, for tools that no step stands for. */
 export interface Act {

@@ -9,7 +9,7 @@ import type { ModelImages } from '@saccade/rollout';
 import type { Trajectory } from '@saccade/trajectory';
 import { captioned } from './caption.ts';
 import { inChunks } from './in-chunks.ts';
-import { firstLook, STRIP_FRAMES, STRIP_STRIDE } from './video-behaviour.ts';
+import { firstLook, STRIP_FRAMES, STRIP_STRIDE } from './video-behavior.ts';
 import { FIRST_READING } from './video-reading.ts';
 
 /** Options of `stripCaptions`. Example `i` depends on `seed` and `i` alone. */

@@ -14,12 +14,12 @@ import { ModelImages } from '@saccade/rollout';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
 import { countToolCalls, type Trajectory, trajectoryViolations } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DemonstrationMix, tourMix } from './behaviour.ts';
+import { type DemonstrationMix, tourMix } from './behavior.ts';
 import { videoCorpus } from './corpus.ts';
 import { demonstrate } from './demonstrations.ts';
 import { videoScript } from './script.ts';
 import { stripCaptions } from './strip-caption.ts';
-import { planVideo } from './video-behaviour.ts';
+import { planVideo } from './video-behavior.ts';
 import { videoReadings } from './video-reading.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
@@ -53,12 +53,12 @@ const imagesOf = ({ segments }: Trajectory) => segments.flatMap(({ images: shown
 async function showsDigit(png: Uint8Array): Promise<boolean> {
   const { patches } = await images.prepare(png);
   const [mean, deviation] = [qwenImageProcessor.mean, qwenImageProcessor.std];
-  const grey = (value: number, colour: 0 | 2) => 255 * (value * deviation[colour] + mean[colour]);
+  const gray = (value: number, color: 0 | 2) => 255 * (value * deviation[color] + mean[color]);
   const reds: number[] = [];
   for (let patch = 0; patch < patches.length; patch += 6 * 196) {
     for (let at = 0; at < 196; at++) {
-      if (grey(patches[patch + 4 * 196 + at] as number, 2) < 150) continue;
-      reds.push(grey(patches[patch + at] as number, 0));
+      if (gray(patches[patch + 4 * 196 + at] as number, 2) < 150) continue;
+      reds.push(gray(patches[patch + at] as number, 0));
     }
   }
   return reds.length > 0 && Math.max(...reds) - Math.min(...reds) > 100;

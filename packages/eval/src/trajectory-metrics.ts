@@ -13,8 +13,8 @@ export function meanOf(name: string, values: readonly number[]): Record<string, 
 }
 
 function std(values: readonly number[]): number {
-  const centre = mean(values);
-  return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)));
+  const center = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - center) ** 2)));
 }
 
 /** Code executions and tool calls of a trajectory, whatever their result: `tool_calls/mean`. */

@@ -77,7 +77,7 @@ describe('a comparison of algorithms', () => {
     for (const { metrics } of runs) expect(rlValues(metrics, 'reward')).toHaveLength(2);
   }, 240_000);
 
-  it('pulls towards the policy it started from where KL is asked for', async () => {
+  it('pulls toward the policy it started from where KL is asked for', async () => {
     const from = join(root, 'algorithms', 'cold-start');
     const plan = planComparison({
       vary: 'algorithm.klCoefficient=0,0.5',

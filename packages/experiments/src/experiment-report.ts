@@ -94,7 +94,7 @@ function drawPart({ part, runs }: PartResult): Html {
 <p class="about">${part.about}</p>
 <ul>${part.variants.map(({ label, about }) => html`<li><b>${label}</b>: ${about}</li>`)}</ul>
 ${missing > 0 && html`<p class="note">${missing} of ${part.variants.length} runs have not ended yet.</p>`}
-<p class="about">Training rollouts, before anything is filtered. Faint: as recorded. Bold: mean of neighbouring steps. RL step 0 is the end of the cold start, which all runs share.</p>
+<p class="about">Training rollouts, before anything is filtered. Faint: as recorded. Bold: mean of neighboring steps. RL step 0 is the end of the cold start, which all runs share.</p>
 <div class="charts">${part.curves.map((curve) => drawChart(chartOf(curve, part.variants, runs)))}</div>
 <h3>First ${ENDS} steps → last ${ENDS} steps, means</h3>
 <div class="scroll">${drawEnds(part.curves, runs)}</div>
@@ -117,7 +117,7 @@ function chartOf(
     series: runs.map(({ label, metrics }) => ({
       label,
       kind: 'line',
-      colour: 1 + variants.findIndex((variant) => variant.label === label),
+      color: 1 + variants.findIndex((variant) => variant.label === label),
       points: over === 'steps' ? pointsOf(metrics, metric) : pointsInTime(metrics, metric),
     })),
   };

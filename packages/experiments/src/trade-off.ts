@@ -47,7 +47,7 @@ export function tradeOffChart(tradeOff: ExperimentTradeOff, results: readonly Pa
     series: results.map(({ part, runs }, i) => ({
       label: part.title,
       kind: 'dots',
-      colour: i + 1,
+      color: i + 1,
       points: [...tradeOffPoints(tradeOff, runs)]
         .sort((a, b) => a.cost - b.cost)
         .map(({ cost, gain, interval }) => ({ x: cost, y: gain, ...interval })),

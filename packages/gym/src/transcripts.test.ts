@@ -19,7 +19,7 @@ import { vista } from './protocols/vista.ts';
 import { protocols } from './registry.ts';
 import type { Task } from './task.ts';
 import { createToolEnv } from './tool-env.ts';
-import { greyVideo } from './videos.fixture.ts';
+import { grayVideo } from './videos.fixture.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 let sandbox: LocalSandbox;
@@ -47,7 +47,7 @@ const film: Task = {
   id: 'film',
   question: 'How often does the light change?',
   images: [],
-  videos: [greyVideo({ width: 160, height: 120, frameCount: 12 })],
+  videos: [grayVideo({ width: 160, height: 120, frameCount: 12 })],
 };
 
 interface Conversation {

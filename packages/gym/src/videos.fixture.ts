@@ -3,7 +3,7 @@ import { encode } from 'fast-png';
 import { encodeAvi } from './avi.ts';
 import type { TaskVideo } from './task.ts';
 
-export function greyVideo(size: Pick<TaskVideo, 'width' | 'height' | 'frameCount'>): TaskVideo {
+export function grayVideo(size: Pick<TaskVideo, 'width' | 'height' | 'frameCount'>): TaskVideo {
   const { width, height, frameCount } = size;
   const facts = { ...size, framesPerSecond: 2 };
   const frames = Array.from({ length: frameCount }, (_, i) => {

@@ -1,5 +1,5 @@
 /** From rewards to advantages: hand-worked batches through scoring, the step's tokens, algorithms. */
-import { algorithms, turnReturnsStandardised } from '@saccade/algorithms';
+import { algorithms, turnReturnsStandardized } from '@saccade/algorithms';
 import { exact, presetTerms, scoreGroup } from '@saccade/rewards';
 import { type ToolResult, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ describe('stepTokens', () => {
       all.map((one) => ({ trajectory: one, advantage: 0, groupStd: 0, isMasked: false })),
     );
     expect([...step.turnOffsets]).toEqual([0, 3, 6, 9, 11]);
-    const advantage = turnReturnsStandardised({ turnDiscount: 0.2, turnWeight: 1 });
+    const advantage = turnReturnsStandardized({ turnDiscount: 0.2, turnWeight: 1 });
     const { advantages } = advantage(step);
     // Returns without last turns −0.5, 0, −0.1, −0.5, −0.6, −0.5, 0: mean −0.3143, std 0.2474.
     const expected = [-0.7506, 1.2702, 0, 0.866, -0.7506, 0, -1.1547, -0.7506, 0, 1.2702, 0];
@@ -71,7 +71,7 @@ describe('stepTokens', () => {
     const step = stepTokens(
       all.map((one) => ({ trajectory: one, advantage: 0, groupStd: 0, isMasked: false })),
     );
-    const { advantages } = turnReturnsStandardised({ turnDiscount: 0.2, turnWeight: 1 })(step);
+    const { advantages } = turnReturnsStandardized({ turnDiscount: 0.2, turnWeight: 1 })(step);
     // Returns −0.1, −0.5 | −0.5 | 0 | 0, 0: mean −0.1833, std 0.2267.
     const expected = [0.3676, -1.3969, -1.3969, 0.8087, 0, 0.8087, 0.8087, 0];
     expect(advantages.length).toBe(expected.length);

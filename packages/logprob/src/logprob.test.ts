@@ -33,7 +33,7 @@ describe('linearLogprob agrees with PyTorch', () => {
     targets: Int32Array.of(0, 4, 2),
   };
 
-  it('for log-probabilities, entropies and their normaliser', () => {
+  it('for log-probabilities, entropies and their normalizer', () => {
     const out = linearLogprob.forward(inputs, dims, { temperature: 0.8 });
     expectClose(out.logprobs, [-1.18685905882, -3.17433135021, -1.18217582462], 1e-11);
     expectClose(out.entropy, [1.1038551075, 1.09429058061, 1.22038816837], 1e-11);

@@ -117,7 +117,7 @@ describe('the contract notices', () => {
     ).rejects.toThrow(/the gradient of b changes when it is the only one requested/);
   });
 
-  it('a row that depends on its neighbours', async () => {
+  it('a row that depends on its neighbors', async () => {
     const mixing: Op = {
       ...swiglu,
       forward: (inputs, dims, scalars) => {

@@ -3,10 +3,10 @@ import { type Chart, drawPlot, HEIGHT, WIDTH } from './charts.ts';
 import { type Html, html } from './html.ts';
 
 /** Told apart on white, also by most who are color-blind. */
-const COLOURS = ['#1f5fbf', '#c4600c', '#17803d', '#8e3b9e', '#a3232b', '#5d6168'] as const;
+const COLORS = ['#1f5fbf', '#c4600c', '#17803d', '#8e3b9e', '#a3232b', '#5d6168'] as const;
 
 /** Runs that one image can tell apart: every color once whole and once dashed. */
-export const MOST_RUNS: number = 2 * COLOURS.length;
+export const MOST_RUNS: number = 2 * COLORS.length;
 
 const MARGIN = 16;
 const GAP = 20;
@@ -100,9 +100,9 @@ function drawLegend(labels: readonly string[], width: number, top: number) {
 
 function style(): Html {
   const rules = Array.from({ length: MOST_RUNS }, (_, i) => {
-    const colour = COLOURS[i % COLOURS.length];
-    const dashes = i < COLOURS.length ? '' : ';stroke-dasharray:5 3';
-    return `.stroke-${i + 1}{stroke:${colour};fill:none${dashes}}.dot-${i + 1}{fill:${colour};stroke:#fff;stroke-width:1.25}`;
+    const color = COLORS[i % COLORS.length];
+    const dashes = i < COLORS.length ? '' : ';stroke-dasharray:5 3';
+    return `.stroke-${i + 1}{stroke:${color};fill:none${dashes}}.dot-${i + 1}{fill:${color};stroke:#fff;stroke-width:1.25}`;
   });
   return html`.page{fill:#fff}text{font:10.5px system-ui,"Segoe UI",Roboto,sans-serif;fill:#5d6168}.heading{font-size:18px;font-weight:600;fill:#1c1d1f}.title{font-size:15px;font-weight:600;fill:#1c1d1f}.about{font-size:12px}.label{font-size:13px;fill:#1c1d1f}.grid{stroke:#dfe0dc}.line{stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.raw{stroke-width:1;opacity:.25}.bar{stroke-width:1.5;opacity:.45}${rules}`;
 }

@@ -10,7 +10,7 @@ function chartOf(ys: readonly number[]): Chart {
     title: 'Reward',
     about: '',
     xLabel: 'step',
-    series: [{ label: 'reward', kind: 'line', colour: 1, points }],
+    series: [{ label: 'reward', kind: 'line', color: 1, points }],
   };
 }
 

@@ -15,7 +15,7 @@ export interface Series {
   /** `line` is smoothed over its raw self; `dots` are joined as they are, with error bars. */
   readonly kind: 'line' | 'dots';
   /** One of the style sheet's colors, from 1. */
-  readonly colour: number;
+  readonly color: number;
   readonly points: readonly Point[];
 }
 
@@ -74,9 +74,9 @@ function isDrawable(point: Point): boolean {
 
 function drawKey(series: readonly Series[]): Html {
   return html`<ul class="key">${series.map(
-    ({ label, kind, colour }) =>
-      html`<li><svg viewBox="0 0 22 10" aria-hidden="true"><line class="stroke-${colour}" x1="0" y1="5" x2="22" y2="5"/>${
-        kind === 'dots' && html`<circle class="dot-${colour}" cx="11" cy="5" r="3.5"/>`
+    ({ label, kind, color }) =>
+      html`<li><svg viewBox="0 0 22 10" aria-hidden="true"><line class="stroke-${color}" x1="0" y1="5" x2="22" y2="5"/>${
+        kind === 'dots' && html`<circle class="dot-${color}" cx="11" cy="5" r="3.5"/>`
       }</svg>${label}</li>`,
   )}</ul>`;
 }
@@ -122,10 +122,10 @@ function drawBoundary({ x, label }: { x: number; label: string }, scale: Scale):
   return html`<line class="boundary" x1="${at}" x2="${at}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><text class="boundary-label" text-anchor="${isRight ? 'end' : 'start'}" x="${at + (isRight ? -4 : 4)}" y="${TOP + 8}">${label}</text>`;
 }
 
-function drawLine({ points, colour }: Series, scale: Scale): Html {
+function drawLine({ points, color }: Series, scale: Scale): Html {
   const only = points.length === 1 ? points[0] : undefined;
   if (only)
-    return html`<circle class="dot-${colour}" cx="${scale.x(only.x)}" cy="${scale.y(only.y)}" r="3"/>`;
+    return html`<circle class="dot-${color}" cx="${scale.x(only.x)}" cy="${scale.y(only.y)}" r="3"/>`;
   const reach = Math.min(6, Math.floor(points.length / 16));
   const smoothed = smooth(
     points.map(({ y }) => y),
@@ -136,17 +136,17 @@ function drawLine({ points, colour }: Series, scale: Scale): Html {
     points.map(({ x }, index) => ({ x, y: smoothed[index] ?? Number.NaN })),
     scale,
   );
-  return html`${reach > 0 && html`<path class="raw stroke-${colour}" d="${raw}"/>`}<path class="line stroke-${colour}" d="${over}"/>`;
+  return html`${reach > 0 && html`<path class="raw stroke-${color}" d="${raw}"/>`}<path class="line stroke-${color}" d="${over}"/>`;
 }
 
-function drawDots({ points, colour }: Series, scale: Scale): Html {
-  return html`<path class="line stroke-${colour}" d="${path(points, scale)}"/>${points.map(
+function drawDots({ points, color }: Series, scale: Scale): Html {
+  return html`<path class="line stroke-${color}" d="${path(points, scale)}"/>${points.map(
     ({ x, y, low, high }) =>
       html`${
         low !== undefined &&
         high !== undefined &&
-        html`<line class="bar stroke-${colour}" x1="${scale.x(x)}" x2="${scale.x(x)}" y1="${scale.y(low)}" y2="${scale.y(high)}"/>`
-      }<circle class="dot-${colour}" cx="${scale.x(x)}" cy="${scale.y(y)}" r="3.5"/>`,
+        html`<line class="bar stroke-${color}" x1="${scale.x(x)}" x2="${scale.x(x)}" y1="${scale.y(low)}" y2="${scale.y(high)}"/>`
+      }<circle class="dot-${color}" cx="${scale.x(x)}" cy="${scale.y(y)}" r="3.5"/>`,
   )}`;
 }
 

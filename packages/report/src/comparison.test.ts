@@ -24,9 +24,9 @@ function runOf(label: string, accuracies: readonly number[]): ComparedRun {
 const runs = [runOf('with <bonus>', [0.4, 0.7, 0.9]), runOf('without', [0.4, 0.35])];
 
 describe('curves of several runs', () => {
-  it('puts the evaluations of all runs over RL steps, a colour a run', () => {
+  it('puts the evaluations of all runs over RL steps, a color a run', () => {
     const [accuracy] = comparisonCharts(runs);
-    expect(accuracy?.series.map(({ colour }) => colour)).toEqual([1, 2]);
+    expect(accuracy?.series.map(({ color }) => color)).toEqual([1, 2]);
     expect(accuracy?.series[0]?.points.map(({ x, y }) => [x, y])).toEqual([
       [0, 0.4],
       [10, 0.7],

@@ -19,7 +19,7 @@ export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[]
     runs.map(({ label, metrics }, i) => ({
       label,
       kind: 'dots',
-      colour: i + 1,
+      color: i + 1,
       points: evaluationsOf(metrics).map((one) => ({ x: one.step, ...value(one) })),
     }));
   const training = (name: string): Series[] =>
@@ -29,7 +29,7 @@ export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[]
         x: row.step - boundary,
         y: numberIn(row, name),
       }));
-      return { label, kind: 'line', colour: i + 1, points };
+      return { label, kind: 'line', color: i + 1, points };
     });
   const hasBars = runs.length <= MOST_WITH_BARS;
   return [

@@ -61,13 +61,13 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
   const rl = (name: string, label: string): Series => ({
     label,
     kind: 'line',
-    colour: 1,
+    color: 1,
     points: pointsOf(rowsOf(metrics, 'rl'), name, boundary),
   });
   const heldOut = (value: (evaluation: Evaluation) => Partial<Point>): Series => ({
     label: 'held-out tasks',
     kind: 'dots',
-    colour: 2,
+    color: 2,
     points: evaluations.map((evaluation) => ({ x: evaluation.step, y: 0, ...value(evaluation) })),
   });
   return [
@@ -120,13 +120,13 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
         {
           label: 'cold start (SFT)',
           kind: 'line',
-          colour: 2,
+          color: 2,
           points: pointsOf(rowsOf(metrics, 'sft'), 'grad_norm', 0),
         },
         {
           label: 'RL',
           kind: 'line',
-          colour: 1,
+          color: 1,
           points: pointsOf(rowsOf(metrics, 'rl'), 'grad_norm', 0),
         },
       ],
@@ -140,7 +140,7 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
         {
           label: 'loss',
           kind: 'line',
-          colour: 2,
+          color: 2,
           points: pointsOf(rowsOf(metrics, 'sft'), 'loss', 0),
         },
       ],

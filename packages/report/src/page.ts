@@ -34,7 +34,7 @@ ${drawHeader(run)}
 ${drawHeadline(evaluationsOf(run.metrics))}
 <section class="part">
 <h2>Curves</h2>
-<p class="about">Faint: as recorded. Bold: mean of neighbouring steps. RL step 0 is the end of the cold start.</p>
+<p class="about">Faint: as recorded. Bold: mean of neighboring steps. RL step 0 is the end of the cold start.</p>
 <div class="charts">${chartsOf(run.metrics).map(drawChart)}</div>
 </section>
 ${await drawTasks(run)}

@@ -56,7 +56,7 @@ ${drawFindings(audit)}
 </section>
 <section class="part">
 <h2>Over the steps</h2>
-<p class="about">Share of everything that a step rolled out, as logged. Faint: as recorded. Bold: mean of neighbouring steps.</p>
+<p class="about">Share of everything that a step rolled out, as logged. Faint: as recorded. Bold: mean of neighboring steps.</p>
 ${drawCurves(audit)}
 </section>
 <section class="part">
@@ -121,7 +121,7 @@ function drawCurves({ steps, report, detectors }: RunAudit): Html {
           {
             label: 'flagged',
             kind: 'line',
-            colour: 1,
+            color: 1,
             points: points.map(({ step, share }) => ({ x: step, y: share })),
           },
         ],

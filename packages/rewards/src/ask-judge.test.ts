@@ -66,7 +66,7 @@ function marked(request: Request, grade: number): string {
 }
 
 const fast = { firstPauseMs: 1, timeoutMs: 5000 };
-const input = { question: 'Which colour?', answer: 'crimson', expected: 'red' };
+const input = { question: 'Which color?', answer: 'crimson', expected: 'red' };
 
 describe('a judge behind an OpenAI-compatible server', () => {
   it('is asked at temperature 0 and gives its grade', async () => {
@@ -203,7 +203,7 @@ function answered(sampleIndex: number, answer: string): Trajectory {
   const speak = (text: string): void =>
     made.model({ tokens: Int32Array.of(2), logprobs: Float32Array.of(-1), text, policyVersion: 0 });
   const { origin: _, ...photo } = { ...image, name: 'image_clue_0' };
-  made.prompt({ tokens: Int32Array.of(1), images: [photo], text: 'which colour' });
+  made.prompt({ tokens: Int32Array.of(1), images: [photo], text: 'which color' });
   speak('<code>crop()  # surely the evidence</code>');
   const ran = {
     kind: 'ok',
@@ -232,7 +232,7 @@ describe('scoring with a judge', () => {
       return text.includes('strange') ? 'hm' : text.includes('crimson') ? '1' : '0';
     });
     const ask = askWith(answerJudge, model);
-    const question = 'Which colour?';
+    const question = 'Which color?';
     const verifier = await judgedVerifier(group, task, { question, verifier: exact, ask });
     const terms = [{ reward: accuracy, weight: 1 }];
     const { scored, failed } = scoreGroup(group, task, { verifier, terms });
@@ -245,7 +245,7 @@ describe('scoring with a judge', () => {
   it('grades the images of tool turns and shows nothing that the model wrote', async () => {
     const model = scriptedChat(() => '0.5');
     const [first] = group.trajectories;
-    const grades = first && (await gradeCrops(first, 'Which colour?', askWith(cropJudge, model)));
+    const grades = first && (await gradeCrops(first, 'Which color?', askWith(cropJudge, model)));
     expect(grades).toEqual([0.5, undefined]);
     const shown = model.asked.map(textOf).join();
     expect(shown).toMatch(/bottom 210\nheight 20\nleft 100\nright 105\ntop 200\nwidth 10/);

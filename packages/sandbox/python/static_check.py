@@ -16,22 +16,22 @@ class StaticCheck:
         # What names mean, from imports of this and of earlier code of the session.
         self.aliases = {}
 
-    def first_offence(self, tree):
+    def first_offense(self, tree):
         """The first forbidden name in the code as (name, line), or None."""
         stored = set()
         nodes = list(ast.walk(tree))
-        offences = []
+        offenses = []
         for node in nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     local = alias.asname or alias.name.partition(".")[0]
                     self.aliases[local] = alias.name if alias.asname else local
-                    self._note(alias.name, node, offences)
+                    self._note(alias.name, node, offenses)
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 for alias in node.names:
                     full = f"{node.module}.{alias.name}"
                     self.aliases[alias.asname or alias.name] = full
-                    self._note(full, node, offences)
+                    self._note(full, node, offenses)
             elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 stored.add(node.id)
             elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
@@ -44,8 +44,8 @@ class StaticCheck:
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 full = self._resolve(node)
                 if full is not None:
-                    self._note(full, node, offences)
-        return min(offences, key=lambda offence: offence[1], default=None)
+                    self._note(full, node, offenses)
+        return min(offenses, key=lambda offense: offense[1], default=None)
 
     def _resolve(self, node):
         parts = []
@@ -59,10 +59,10 @@ class StaticCheck:
             return None
         return ".".join((root, *reversed(parts)))
 
-    def _note(self, full, node, offences):
+    def _note(self, full, node, offenses):
         name = full
         while name:
             if name in self.names or (self.beginnings and name.startswith(self.beginnings)):
-                offences.append((name, node.lineno))
+                offenses.append((name, node.lineno))
                 return
             name = name.rpartition(".")[0]

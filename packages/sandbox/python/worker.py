@@ -101,7 +101,7 @@ class Worker:
         """Runs code in the server, as sessions will.
 
         What the interpreter makes at the first times and keeps (types of syntax trees, caches of
-        attributes, specialised instructions) is then in pages that all sessions share.
+        attributes, specialized instructions) is then in pages that all sessions share.
         """
         streams = sys.stdout, sys.stderr
         self.repairs, self.extras = Repairs({}), Extras({}, self.capture, None)
@@ -188,11 +188,11 @@ class Worker:
         started = _clock()
         try:
             tree = self.repairs.parse(code, CODE_NAME)
-            offence = self.check.first_offence(tree)
-            if offence is None:
+            offense = self.check.first_offense(tree)
+            if offense is None:
                 pieces = self.extras.compile(tree, CODE_NAME)
             else:
-                kind, error = "forbidden", forbidden_error(code, *offence)
+                kind, error = "forbidden", forbidden_error(code, *offense)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as caught:
             kind, error = "exception", describe(caught, code, ())
         if kind == "ok":

@@ -23,10 +23,10 @@ export const box: BoxSchema = z
   .tuple([coordinate, coordinate, coordinate, coordinate])
   .describe('[left, top, right, bottom] in pixels of the picture at its original size.');
 
-const colours = ['red', 'green', 'blue', 'yellow', 'black', 'white'] as const;
+const colors = ['red', 'green', 'blue', 'yellow', 'black', 'white'] as const;
 
-export const colour: z.ZodOptional<z.ZodEnum<{ [Name in (typeof colours)[number]]: Name }>> = z
-  .enum(colours)
+export const color: z.ZodOptional<z.ZodEnum<{ [Name in (typeof colors)[number]]: Name }>> = z
+  .enum(colors)
   .optional()
   .describe('Red by default.');
 

@@ -55,11 +55,11 @@ describe('image tools', () => {
     ['image_flip_tool', { direction: 'vertical' }, [100, 80], [1, 2], [1, 77]],
     ['image_resize_tool', { scale: 1 }, [100, 80], [1, 2], [1, 2]],
     ['image_adjust_tool', { brightness: 2 }, [100, 80], [10, 20], [20, 40]],
-  ])('%s %j', async (name, given, size, at, colour) => {
+  ])('%s %j', async (name, given, size, at, color) => {
     const outcome = await call(name, given);
     expect(outcome.error).toBeUndefined();
     expect([outcome.images[0]?.width, outcome.images[0]?.height]).toEqual(size);
-    expect(pixelAt(outcome, ...at).slice(0, 2)).toEqual(colour);
+    expect(pixelAt(outcome, ...at).slice(0, 2)).toEqual(color);
   });
 
   it('say where their pixels come from, through an image made before', async () => {
@@ -81,7 +81,7 @@ describe('image tools', () => {
     expect(pixelAt(second, 0, 0).slice(0, 2)).toEqual([25, 16]);
   });
 
-  it('draw in the colour and the place that they are told', async () => {
+  it('draw in the color and the place that they are told', async () => {
     const line = { start: [0, 40], end: [99, 40], color: 'white', width: 3 };
     expect(pixelAt(await call('image_draw_line_tool', line), 50, 40)).toEqual([255, 255, 255]);
     const dot = await call('image_draw_point_tool', { point: [30, 20] });

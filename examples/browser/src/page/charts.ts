@@ -12,7 +12,7 @@ export interface Series {
   /** `line` is smoothed over its raw self; `dots` are joined as they are. */
   readonly kind: 'line' | 'dots';
   /** One of the style sheet's colors, from 1. */
-  readonly colour: number;
+  readonly color: number;
   readonly points: readonly Point[];
 }
 
@@ -68,8 +68,8 @@ export class LiveChart {
   }
 }
 
-function drawKey({ label, kind, colour }: Series): HTMLElement {
-  const line = { class: `stroke-${colour}`, x1: 0, y1: 5, x2: 22, y2: 5 };
+function drawKey({ label, kind, color }: Series): HTMLElement {
+  const line = { class: `stroke-${color}`, x1: 0, y1: 5, x2: 22, y2: 5 };
   return element(
     'li',
     {},
@@ -77,7 +77,7 @@ function drawKey({ label, kind, colour }: Series): HTMLElement {
       'svg',
       { viewBox: '0 0 22 10', 'aria-hidden': 'true' },
       svgElement('line', line),
-      kind === 'dots' && svgElement('circle', { class: `dot-${colour}`, cx: 11, cy: 5, r: 3.5 }),
+      kind === 'dots' && svgElement('circle', { class: `dot-${color}`, cx: 11, cy: 5, r: 3.5 }),
     ),
     label,
   );
@@ -122,17 +122,17 @@ function drawPlot(options: ChartOptions, series: readonly Series[]): SVGElement 
   );
 }
 
-function drawSeries({ points, kind, colour }: Series, scale: Scale): readonly Child[] {
+function drawSeries({ points, kind, color }: Series, scale: Scale): readonly Child[] {
   const path = (along: readonly Point[], style: string): SVGElement =>
     svgElement('path', {
-      class: `${style} stroke-${colour}`,
+      class: `${style} stroke-${color}`,
       d: along
         .map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${scale.x(x)} ${scale.y(y)}`)
         .join(''),
     });
   if (kind === 'dots' || points.length === 1) {
     const dots = points.map(({ x, y }) =>
-      svgElement('circle', { class: `dot-${colour}`, cx: scale.x(x), cy: scale.y(y), r: 3.5 }),
+      svgElement('circle', { class: `dot-${color}`, cx: scale.x(x), cy: scale.y(y), r: 3.5 }),
     );
     return [path(points, 'line'), ...dots];
   }

@@ -30,7 +30,7 @@ export function makeCurves({ rl, coldStart, toolCalls }: Preset): readonly Curve
         {
           label: 'held out',
           kind: 'dots',
-          colour: 2,
+          color: 2,
           points: history.evaluations.map(({ step, accuracy }) => ({ x: step, y: accuracy })),
         },
       ],
@@ -75,7 +75,7 @@ export function makeCurves({ rl, coldStart, toolCalls }: Preset): readonly Curve
     {
       chart: new LiveChart({
         title: 'Loss of reinforcement learning',
-        about: 'What the algorithm minimises; its level says little.',
+        about: 'What the algorithm minimizes; its level says little.',
         xLabel: RL,
         xRange: steps,
       }),
@@ -95,8 +95,8 @@ export function makeCurves({ rl, coldStart, toolCalls }: Preset): readonly Curve
   ];
 }
 
-function line(label: string, colour: number, along: readonly Point[]): Series {
-  return { label, kind: 'line', colour, points: along };
+function line(label: string, color: number, along: readonly Point[]): Series {
+  return { label, kind: 'line', color, points: along };
 }
 
 function points(

@@ -13,7 +13,7 @@ describe('roundTicks', () => {
 });
 
 describe('smooth', () => {
-  it('takes as many neighbours before as after, fewer at the ends', () => {
+  it('takes as many neighbors before as after, fewer at the ends', () => {
     expect(smooth([0, 3, 6, 0], 1)).toEqual([0, 3, 3, 0]);
   });
 });

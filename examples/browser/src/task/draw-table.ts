@@ -22,7 +22,7 @@ const PAPER = [127, 127, 225] as const;
  * paper's: halving the image's size averages it away, a crop keeps it.
  */
 const INK = 100;
-/** Grey levels of texture: more than an overview keeps of the ink's edges. */
+/** Gray levels of texture: more than an overview keeps of the ink's edges. */
 const TEXTURE = 14;
 
 /** An image of `cells` × `cells` cells without a card. */
@@ -67,7 +67,7 @@ export function putCard(
   }
 }
 
-/** Grey levels of a block texture by place. */
+/** Gray levels of a block texture by place. */
 function drawTexture(size: number, random: Random): (x: number, y: number) => number {
   const columns = Math.ceil(size / BLOCK);
   const levels = Int8Array.from({ length: columns * columns }, () =>

@@ -8,7 +8,7 @@ import { truncatedReinforce } from '../surrogates/truncated-reinforce.ts';
 /**
  * verl's `bypass_mode` with `loss_type: reinforce`: no log-probs from the start of the step, but the
  * truncated ratio of the current policy to the sampler, constant for the gradient. `ratio` is
- * `behaviour` or `behaviour-sequence`, verl's levels. verl normalizes the weights and rejects at the
+ * `behavior` or `behavior-sequence`, verl's levels. verl normalizes the weights and rejects at the
  * current policy, in each micro-batch; here `rejection` compares the trainer at the start of the step
  * with the sampler, which is the same in the first update, and weights are not normalized.
  */
@@ -17,7 +17,7 @@ export const bypassReinforce: Algorithm = composeAlgorithm({
   paper: 'verl, bypass_mode',
   description: 'REINFORCE with truncated ratios of the current policy to the sampler.',
   settings: { ...groupRelativeSettings, ...truncatedReinforce.settings },
-  defaults: { ratio: 'behaviour' },
+  defaults: { ratio: 'behavior' },
   profiles: {
     verl: verlGroup,
   },

@@ -4,7 +4,7 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { paperGroup, verlGroup } from '../profiles.ts';
 import { clipped } from '../surrogates/clipped.ts';
-import { turnReturnsStandardised } from '../token-advantages/turn-returns.ts';
+import { turnReturnsStandardized } from '../token-advantages/turn-returns.ts';
 
 /**
  * CodeDance adds to GRPO's advantage that of the turn, from failed executions. The paper prints no
@@ -15,7 +15,7 @@ export const codedance: Algorithm = composeAlgorithm({
   name: 'codedance',
   paper: 'arXiv:2512.17312',
   description: 'GRPO plus standardized returns of failed executions, turn by turn.',
-  settings: { ...groupStd.settings, ...turnReturnsStandardised.settings, ...clipped.settings },
+  settings: { ...groupStd.settings, ...turnReturnsStandardized.settings, ...clipped.settings },
   defaults: { dualClip: 3, turnDiscount: 0.2, turnWeight: 0.2 },
   profiles: {
     paper: { ...paperGroup, dualClip: 0, turnWeight: 1 },
@@ -23,7 +23,7 @@ export const codedance: Algorithm = composeAlgorithm({
   },
   choose: (settings) => ({
     groupAdvantage: groupStd(settings),
-    tokenAdvantage: turnReturnsStandardised(settings),
+    tokenAdvantage: turnReturnsStandardized(settings),
     needs: ['turns', 'turnOffsets', 'turnRewards'],
     surrogate: clipped(settings),
   }),

@@ -6,7 +6,7 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { paperGroup, trlGroup, verlGroup } from '../profiles.ts';
 import { clipped } from '../surrogates/clipped.ts';
-import { standardised } from '../token-advantages/standardised.ts';
+import { standardized } from '../token-advantages/standardized.ts';
 import { whitened } from '../token-advantages/whitened.ts';
 
 const isWhitened = flag({
@@ -33,7 +33,7 @@ export const gdpo: Algorithm = composeAlgorithm({
   },
   choose: (settings) => ({
     groupAdvantage: perTerm(settings),
-    tokenAdvantage: settings.isWhitened ? whitened(settings) : standardised(settings),
+    tokenAdvantage: settings.isWhitened ? whitened(settings) : standardized(settings),
     klReward: 'centered',
     needs: ['terms'],
     surrogate: clipped(settings),

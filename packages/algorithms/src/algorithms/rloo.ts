@@ -6,9 +6,9 @@ import type { Algorithm } from '../algorithm.ts';
 import { composeAlgorithm } from '../compose.ts';
 import { gradientOrClip, gradientOrClipSettings } from '../group-relative.ts';
 import { paperNumbers, trlNumbers, verlGroup } from '../profiles.ts';
-import { standardised } from '../token-advantages/standardised.ts';
+import { standardized } from '../token-advantages/standardized.ts';
 
-const isStandardised = flag({
+const isStandardized = flag({
   default: false,
   about: 'Whether advantages are standardized once more over the sequences of the step.',
 });
@@ -16,7 +16,7 @@ const isStandardised = flag({
 /**
  * The paper takes the whole answer as one action and makes one update per step, with KL in the
  * reward. verl has the baseline on its token-wise clipped loss. TRL's RLOOTrainer clips the ratio of
- * the whole sequence and subtracts KL (k1, 0.05) from the reward; `isStandardised` is its
+ * the whole sequence and subtracts KL (k1, 0.05) from the reward; `isStandardized` is its
  * `normalize_advantages`.
  */
 export const rloo: Algorithm = composeAlgorithm({
@@ -25,8 +25,8 @@ export const rloo: Algorithm = composeAlgorithm({
   description: 'Each trajectory is compared with the others of its group.',
   settings: {
     ...leaveOneOut.settings,
-    ...standardised.settings,
-    isStandardised,
+    ...standardized.settings,
+    isStandardized,
     ...gradientOrClipSettings,
   },
   profiles: {
@@ -50,7 +50,7 @@ export const rloo: Algorithm = composeAlgorithm({
   },
   choose: (settings) => ({
     groupAdvantage: leaveOneOut(settings),
-    ...(settings.isStandardised && { tokenAdvantage: standardised(settings) }),
+    ...(settings.isStandardized && { tokenAdvantage: standardized(settings) }),
     surrogate: gradientOrClip(settings),
   }),
 });

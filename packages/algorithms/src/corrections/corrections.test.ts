@@ -16,7 +16,7 @@ const options: ImportanceWeightOptions = {
   low: 0,
   high: 2,
   maxLogRatio: 20,
-  isNormalised: false,
+  isNormalized: false,
   countEpsilon: 0,
 };
 
@@ -37,10 +37,10 @@ describe('importance weights', () => {
     expect(weigh({ level: 'sequence', high: 2.5 })).toEqual([2.5, 0, 2, 2, 0.2, 0.2, 1, 1]);
   });
 
-  it('normalised: their mean over tokens, or over sequences, is 1', () => {
-    const tokens = weigh({ isNormalised: true });
+  it('normalized: their mean over tokens, or over sequences, is 1', () => {
+    const tokens = weigh({ isNormalized: true });
     expect(tokens.reduce((sum, weight) => sum + weight, 0) / 7).toBeCloseTo(1, 11);
-    const sequences = weigh({ level: 'sequence', isNormalised: true });
+    const sequences = weigh({ level: 'sequence', isNormalized: true });
     expect([0, 2, 4, 6].reduce((sum, t) => sum + sequences[t], 0) / 4).toBeCloseTo(1, 11);
   });
 });

@@ -18,7 +18,7 @@ export interface ImportanceWeightOptions {
   /** Log-ratios are clamped to ± this before exp, nats; 0 for no bound. */
   readonly maxLogRatio: number;
   /** Whether weights are divided by their mean over the step. */
-  readonly isNormalised: boolean;
+  readonly isNormalized: boolean;
   /** Added to the counts in the means; verl has 1e-8. */
   readonly countEpsilon: number;
 }
@@ -50,7 +50,7 @@ export const importanceWeightSettings = {
     unit: 'nats',
     about: 'Their logarithms are held within ± this; 0 disables the bound.',
   }),
-  correctionNormalised: flag({
+  correctionNormalized: flag({
     default: false,
     about: 'Whether those weights are divided by their mean.',
   }),
@@ -89,7 +89,7 @@ export function importanceWeights(
   options: ImportanceWeightOptions,
 ): Float64Array {
   checkWeightBounds(options);
-  const { level, mode, low, high, isNormalised } = options;
+  const { level, mode, low, high, isNormalized } = options;
   const bound = options.maxLogRatio === 0 ? Number.POSITIVE_INFINITY : options.maxLogRatio;
   const weights = new Float64Array(differences.length);
   const { lossMask, sequenceOffsets } = step;
@@ -107,10 +107,10 @@ export function importanceWeights(
       weights[t] = level === 'token' ? weightOf(differences[t] as number) : shared;
     }
   });
-  return isNormalised ? normalised(step, weights, options) : weights;
+  return isNormalized ? normalized(step, weights, options) : weights;
 }
 
-function normalised(
+function normalized(
   { lossMask, sequenceOffsets }: Pick<Step, 'lossMask' | 'sequenceOffsets'>,
   weights: Float64Array,
   { level, countEpsilon }: ImportanceWeightOptions,

@@ -1,4 +1,4 @@
-export { behaviourRatio, behaviourSequenceRatio } from './behaviour.ts';
+export { behaviorRatio, behaviorSequenceRatio } from './behavior.ts';
 export { correctedSequenceRatio } from './corrected-sequence.ts';
 export { decoupledRatio } from './decoupled.ts';
 export { geometricMeanRatio } from './geometric-mean.ts';

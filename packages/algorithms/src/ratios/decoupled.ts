@@ -10,7 +10,7 @@ import { tokenRatio } from './token.ts';
 export interface DecoupledOptions {
   readonly maxLogRatio?: number;
   /** A token whose weight is above this has weight 0; 0 for no cap. */
-  readonly behaviourCap?: number;
+  readonly behaviorCap?: number;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface DecoupledOptions {
 export const decoupledRatio = owning(
   {
     maxLogRatio,
-    behaviourCap: quantity({
+    behaviorCap: quantity({
       min: 0,
       max: LARGEST,
       default: 0,
@@ -39,8 +39,8 @@ export const decoupledRatio = owning(
 );
 
 function makeDecoupledRatio(options: DecoupledOptions = {}): Ratio {
-  const { behaviourCap = 0, ...rest } = options;
-  const cap = behaviourCap === 0 ? Number.POSITIVE_INFINITY : behaviourCap;
+  const { behaviorCap = 0, ...rest } = options;
+  const cap = behaviorCap === 0 ? Number.POSITIVE_INFINITY : behaviorCap;
   return {
     ...tokenRatio(rest),
     weights: ({ oldLogprobs, rolloutLogprobs, lossMask, tokenWeights }) => {

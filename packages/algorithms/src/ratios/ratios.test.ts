@@ -83,7 +83,7 @@ describe('ratios', () => {
       const { batch: constant, counts } = prepareStep(algorithm, step);
       return algorithm.loss({ ...constant, logprobs: batch.logprobs }, counts);
     };
-    const decoupled = run({ ratio: 'decoupled', behaviourCap: 2 });
+    const decoupled = run({ ratio: 'decoupled', behaviorCap: 2 });
     const corrected = run({ correction: 'mask', correctionHigh: 2 });
     expect(decoupled.loss).toBe(corrected.loss);
     expect([...decoupled.gradLogprobs]).toEqual([...corrected.gradLogprobs]);

@@ -7,7 +7,7 @@ import { covarianceOf, covarianceShare } from './covariance.ts';
 /**
  * Marks the tokens whose covariance is highest; KL-Cov pulls them back.
  *
- *   penalised = the max(⌊covarianceShare·N⌋, 1) tokens of largest covₜ
+ *   penalized = the max(⌊covarianceShare·N⌋, 1) tokens of largest covₜ
  *
  * KL-Cov of "The Entropy Mechanism", arXiv:2505.22617; verl's `kl_cov`, which decides in each
  * micro-batch; here it is decided once over the whole minibatch, so that splitting it changes
@@ -20,7 +20,7 @@ function makeHighestCovariance(options: { readonly covarianceShare: number }): S
     const { covariances, count } = covarianceOf(minibatch, 0);
     const order = [...covariances.keys()].filter((t) => minibatch.lossMask[t] !== 0);
     order.sort((a, b) => (covariances[b] as number) - (covariances[a] as number) || a - b);
-    const penalised = Math.max(Math.floor(options.covarianceShare * count), 1);
-    for (const t of order.slice(0, penalised)) marks[t] = (marks[t] as number) | mark.penalised;
+    const penalized = Math.max(Math.floor(options.covarianceShare * count), 1);
+    for (const t of order.slice(0, penalized)) marks[t] = (marks[t] as number) | mark.penalized;
   };
 }

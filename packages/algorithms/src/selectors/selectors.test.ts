@@ -34,7 +34,7 @@ describe('selectors', () => {
   });
 
   it('highest covariance: the top share, at least one', () => {
-    const p = mark.penalised;
+    const p = mark.penalized;
     expect(marksBy(highestCovariance({ covarianceShare: 0.4 }))).toEqual([0, 0, 0, p, p, 0]);
     expect(marksBy(highestCovariance({ covarianceShare: 0 }))).toEqual([0, 0, 0, p, 0, 0]);
   });

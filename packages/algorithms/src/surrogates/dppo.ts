@@ -21,7 +21,7 @@ export interface DppoOptions {
 const TINY = 1e-8;
 
 /**
- * Keeps a token only while it is inside a trust region or moves back towards it. The region is
+ * Keeps a token only while it is inside a trust region or moves back toward it. The region is
  * measured between the token's probability π and that of all other tokens together.
  *
  *   ℓ = −A·sg(min(ρ, ratioCap))·logprob·keep

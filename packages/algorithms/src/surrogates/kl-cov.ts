@@ -36,7 +36,7 @@ function makeKlCov(options: { readonly covarianceCoefficient: number }): Surroga
     for (let t = 0; t < ratios.length; t++) {
       losses[t] = product(-(ratios[t] as number), advantages[t] as number);
       gradRatios[t] = -(advantages[t] as number);
-      if (((marks?.[t] ?? 0) & mark.penalised) === 0) continue;
+      if (((marks?.[t] ?? 0) & mark.penalized) === 0) continue;
       const difference = (logprobs[t] as number) - (oldLogprobs[t] as number);
       losses[t] = (losses[t] as number) + covarianceCoefficient * Math.abs(difference);
       gradLogprobs[t] = covarianceCoefficient * Math.sign(difference);

@@ -124,7 +124,7 @@ describe('surrogates without a clip', () => {
   it('KL-Cov: only marked tokens are pulled', () => {
     const row = { advantage: 1, old: 0.2, now: 0.4 };
     const values = klCovSurrogate({ covarianceCoefficient: 0.5 })(
-      tokens([row, { ...row, marks: mark.penalised }, { ...row, marks: mark.lowEntropy }]),
+      tokens([row, { ...row, marks: mark.penalized }, { ...row, marks: mark.lowEntropy }]),
     );
     expect(numbers(values.losses)).toEqual(numbers([-2, -2 + 0.5 * Math.log(2), -2]));
     expect([...(values.gradLogprobs ?? [])]).toEqual([0, 0.5, 0]);

@@ -12,12 +12,12 @@ import { broadcastOver } from './broadcast.ts';
  *
  * GDPO, arXiv:2601.05242, second stage, as in TRL; TRL's RLOO has it as `normalize_advantages`.
  */
-export const standardised = owning(
+export const standardized = owning(
   { stdEpsilon: fields.stdEpsilon, stdDof: fields.stdDof },
-  makeStandardised,
+  makeStandardized,
 );
 
-function makeStandardised(
+function makeStandardized(
   options: { readonly stdEpsilon?: number; readonly stdDof?: number } = {},
 ): TokenAdvantage {
   const { stdEpsilon = 1e-6, stdDof = 1 } = options;

@@ -7,7 +7,7 @@ import { broadcast } from './broadcast.ts';
 import { gae } from './gae.ts';
 import { optimalBaseline } from './optimal-baseline.ts';
 import { returnToGo } from './return-to-go.ts';
-import { standardised } from './standardised.ts';
+import { standardized } from './standardized.ts';
 import { whitened } from './whitened.ts';
 
 const holes = Float64Array.of(1, 0, 1, 1, 0, 1, 1, 1);
@@ -26,7 +26,7 @@ describe('token advantages', () => {
     );
   });
 
-  it('standardised over sequences, whitened over tokens: mean 0, variance 1', () => {
+  it('standardized over sequences, whitened over tokens: mean 0, variance 1', () => {
     const step = smallStep({ lossMask: holes });
     const trained = [...whitened()(step).advantages].filter((_, t) => holes[t] === 1);
     const mean = trained.reduce((sum, value) => sum + value, 0) / trained.length;
@@ -34,7 +34,7 @@ describe('token advantages', () => {
     expect(mean).toBeCloseTo(0, 14);
     expect(variance).toBeCloseTo(1, 7);
     const perSequence = [0, 2, 4, 6].map(
-      (t) => standardised({ stdEpsilon: 0 })(smallStep()).advantages[t] ?? 0,
+      (t) => standardized({ stdEpsilon: 0 })(smallStep()).advantages[t] ?? 0,
     );
     expect(perSequence.reduce((sum, value) => sum + value * value, 0) / 3).toBeCloseTo(1, 14);
   });
@@ -71,7 +71,7 @@ describe('token advantages', () => {
   });
 });
 
-describe('generalised advantage estimation', () => {
+describe('generalized advantage estimation', () => {
   const step = {
     sequenceOffsets: Int32Array.of(0, 5),
     lossMask: Float64Array.of(1, 1, 0, 1, 1),

@@ -18,7 +18,7 @@ import { combineWithTurns, turnInputsOf, turnReturns } from './turn-inputs.ts';
  *
  * @throws ConfigError if the step has no turns, turnOffsets or turnRewards
  */
-export const turnReturnsStandardised = owning(
+export const turnReturnsStandardized = owning(
   { turnDiscount: fields.turnDiscount, turnWeight: fields.turnWeight },
   makeTurnReturns,
 );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Step } from '../algorithm.ts';
 import { numbers } from '../step.fixture.ts';
 import { turnGroups } from './turn-groups.ts';
-import { turnReturnsStandardised } from './turn-returns.ts';
+import { turnReturnsStandardized } from './turn-returns.ts';
 
 /** Four trajectories of one token per turn; −½ where a turn's code failed, the last turn answers. */
 function turnStep(turnRewards: readonly (readonly number[])[], groups: readonly number[]): Step {
@@ -34,12 +34,12 @@ const failures = [
 ];
 
 describe('turn returns', () => {
-  const standardise = turnReturnsStandardised({ turnDiscount: 0.2, turnWeight: 1 });
+  const standardize = turnReturnsStandardized({ turnDiscount: 0.2, turnWeight: 1 });
 
   it('equal the hand-worked example of CodeDance', () => {
     // Returns −0.5, 0 | −0.1, −0.5 | −0.6, −0.5 | 0 without the last turns: mean −0.3143, population
     // std 0.2474.
-    const { advantages } = standardise(turnStep(failures, [0, 0, 0, 0]));
+    const { advantages } = standardize(turnStep(failures, [0, 0, 0, 0]));
     expect(numbers(advantages, 4)).toEqual([
       -0.7506, 1.2702, 0, 0.866, -0.7506, 0, -1.1547, -0.7506, 0, 1.2702, 0,
     ]);
@@ -47,7 +47,7 @@ describe('turn returns', () => {
 
   it('come on top of the sequence’s advantage, with their weight', () => {
     const step = turnStep(failures, [0, 0, 0, 0]);
-    const half = turnReturnsStandardised({ turnDiscount: 0.2, turnWeight: 0.5 });
+    const half = turnReturnsStandardized({ turnDiscount: 0.2, turnWeight: 0.5 });
     const { advantages } = half({ ...step, sequenceAdvantages: Float64Array.of(1, 2, 3, 4) });
     expect(numbers(advantages.slice(0, 3), 4)).toEqual([0.6247, 1.6351, 1]);
   });
@@ -60,7 +60,7 @@ describe('turn returns', () => {
       ],
       [0, 0],
     );
-    expect([...standardise(calm).advantages]).toEqual([0, 0, 0, 0]);
+    expect([...standardize(calm).advantages]).toEqual([0, 0, 0, 0]);
     const uniform = turnStep(
       [
         [-0.5, 0],
@@ -68,16 +68,16 @@ describe('turn returns', () => {
       ],
       [0, 0],
     );
-    expect([...standardise(uniform).advantages]).toEqual([-0.5, 0, -0.5, 0]);
+    expect([...standardize(uniform).advantages]).toEqual([-0.5, 0, -0.5, 0]);
   });
 
   it('name what is missing, and turns a sequence does not have', () => {
     const { turns: _, ...bare } = turnStep(failures, [0, 0, 0, 0]);
-    expect(() => standardise(bare)).toThrow(ConfigError);
-    expect(() => standardise(bare)).toThrow(/need turns, and the step has none/);
+    expect(() => standardize(bare)).toThrow(ConfigError);
+    expect(() => standardize(bare)).toThrow(/need turns, and the step has none/);
     const wrong = { ...turnStep([[0, 0]], [0]), turns: Int32Array.of(0, 2) };
-    expect(() => standardise(wrong)).toThrow(ShapeError);
-    expect(() => standardise(wrong)).toThrow(/in turn 2, but the sequence has 2 turns/);
+    expect(() => standardize(wrong)).toThrow(ShapeError);
+    expect(() => standardize(wrong)).toThrow(/in turn 2, but the sequence has 2 turns/);
   });
 });
 

@@ -2,7 +2,7 @@
 import type { SettingsOf } from '@saccade/core/settings';
 import { handOf, needleWith } from '@saccade/gym';
 import { z } from 'zod';
-import { tourMix } from '../behaviour.ts';
+import { tourMix } from '../behavior.ts';
 import { captions } from '../caption.ts';
 import {
   type ColdStartContext,

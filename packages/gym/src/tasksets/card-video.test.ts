@@ -9,7 +9,7 @@ import { encodeAvi } from '../avi.ts';
 import { mnist } from '../mnist.ts';
 import type { Task } from '../task.ts';
 import { uniformFrames, uniformIndices } from '../uniform-frames.ts';
-import { greyVideo } from '../videos.fixture.ts';
+import { grayVideo } from '../videos.fixture.ts';
 import {
   type CardVideoFacts,
   cardVideo,
@@ -162,7 +162,7 @@ describe('uniform frames', () => {
   });
 
   it('fail in words where a video is not what its task says', async () => {
-    const short = greyVideo({ width: 32, height: 24, frameCount: 3 });
+    const short = grayVideo({ width: 32, height: 24, frameCount: 3 });
     const wrong = {
       ...cardVideo,
       task: async () => ({
@@ -179,14 +179,14 @@ describe('uniform frames', () => {
 
 describe('encodeAvi', () => {
   it('keeps the rate, odd sizes and the number of frames', async () => {
-    const video = greyVideo({ width: 33, height: 17, frameCount: 7 });
+    const video = grayVideo({ width: 33, height: 17, frameCount: 7 });
     const task = { ...(await cardVideo.task('train', 0)), videos: [video] };
     const said = await print(
       task,
       'print(len(film), film.get_avg_fps(), film[6].shape, [int(frame[0, 0, 0]) for frame in film], film.get_key_indices())',
     );
-    const greys = Array.from({ length: 7 }, (_, i) => 20 * i).join(', ');
-    expect(said).toBe(`7 2.0 (17, 33, 3) [${greys}] [0, 1, 2, 3, 4, 5, 6]`);
+    const grays = Array.from({ length: 7 }, (_, i) => 20 * i).join(', ');
+    expect(said).toBe(`7 2.0 (17, 33, 3) [${grays}] [0, 1, 2, 3, 4, 5, 6]`);
     const again = { framesPerSecond: 23.976, width: 8, height: 8 };
     const frame = Uint8Array.from(randomAt(1, 'png').shuffle([1, 2, 3]));
     expect(encodeAvi([frame, frame], again)).toEqual(encodeAvi([frame, frame], again));

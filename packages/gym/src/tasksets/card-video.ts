@@ -207,15 +207,15 @@ export function drawFilmStrip(frames: readonly PixelImage[]): PixelImage {
   frames.forEach((frame, f) => {
     for (let y = 0; y < side; y++) {
       for (let x = 0; x < side; x++) {
-        for (let colour = 0; colour < 3; colour++) {
-          const mean = meanOf(frame, SHRINK * x, SHRINK * y, colour);
+        for (let color = 0; color < 3; color++) {
+          const mean = meanOf(frame, SHRINK * x, SHRINK * y, color);
           for (const [dx, dy] of [
             [0, 0],
             [1, 0],
             [0, 1],
             [1, 1],
           ] as const) {
-            pixels[((2 * y + dy) * width + 2 * (f * side + x) + dx) * 3 + colour] = mean;
+            pixels[((2 * y + dy) * width + 2 * (f * side + x) + dx) * 3 + color] = mean;
           }
         }
       }
@@ -226,11 +226,11 @@ export function drawFilmStrip(frames: readonly PixelImage[]): PixelImage {
 
 const SHRINK = 4;
 
-function meanOf({ pixels, width }: PixelImage, left: number, top: number, colour: number): number {
+function meanOf({ pixels, width }: PixelImage, left: number, top: number, color: number): number {
   let sum = 0;
   for (let y = top; y < top + SHRINK; y++) {
     for (let x = left; x < left + SHRINK; x++)
-      sum += pixels[(y * width + x) * 3 + colour] as number;
+      sum += pixels[(y * width + x) * 3 + color] as number;
   }
   return Math.floor(sum / SHRINK ** 2 + 0.5);
 }

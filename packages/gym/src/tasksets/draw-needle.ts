@@ -16,7 +16,7 @@ const PAPER = [127, 127, 230] as const;
  * Its mean is the paper's, so that it vanishes from an overview and stays as clear in a look.
  */
 const INK = 100;
-/** Grey levels of texture at most: more would leave the range of bytes. */
+/** Gray levels of texture at most: more would leave the range of bytes. */
 export const MAX_TEXTURE = 15;
 const MARGIN = (CARD_SIZE - DIGIT_SIZE) / 2;
 

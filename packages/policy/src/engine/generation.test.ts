@@ -26,7 +26,7 @@ function then(before: ArrayLike<number>, ...more: readonly ArrayLike<number>[]):
 }
 
 /** A policy whose logits of one token are 30 times as large, of either sign. */
-async function policyThatFavours(device: Device, token: number): Promise<LocalPolicy> {
+async function policyThatFavors(device: Device, token: number): Promise<LocalPolicy> {
   const policy = tinyPolicy(device);
   const table = policy.parameters['model.embed_tokens.weight'];
   const values = Float32Array.from((await table?.read()) ?? []);
@@ -56,7 +56,7 @@ describe('the generation engine', () => {
   });
 
   it('takes an image placeholder that the model sampled as an ordinary token', async () => {
-    const odd = await policyThatFavours(device, imageToken);
+    const odd = await policyThatFavors(device, imageToken);
     const prompt = promptOf('Look', 1);
     const results = await Promise.all(
       [0, 1, 2, 3].map((i) => odd.sample(contractRequest(prompt, `odd-${i}`, i))),
@@ -202,7 +202,7 @@ describe('the generation engine', () => {
     const stopped = await run({ maxTokens: 6, stop: ['never', stop] }, 2);
     expect(stopped).toMatchObject({ finish: 'stop', text: expect.stringContaining(stop) });
     expect(stopped.tokens).toEqual(free.tokens.subarray(0, index + 1));
-    const ending = await policyThatFavours(device, tinyProcessor.endOfTurn);
+    const ending = await policyThatFavors(device, tinyProcessor.endOfTurn);
     const results = await Promise.all(
       [0, 1, 2, 3].map((seed) =>
         ending.sample({

@@ -57,7 +57,7 @@ export interface ModelConfig {
 
 /** θ of the vision tower's rotary embedding; a constant of the architecture. */
 export const VISION_ROPE_THETA = 10000;
-/** Normalisation epsilon of the vision tower; a constant of the architecture. */
+/** Normalization epsilon of the vision tower; a constant of the architecture. */
 export const VISION_EPS = 1e-6;
 
 /** What of a model of one's own size can be chosen. */

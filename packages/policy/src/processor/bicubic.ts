@@ -31,11 +31,11 @@ function windows(inputSize: number, outputSize: number): Windows {
   const firsts = new Int32Array(outputSize);
   const weights = new Int32Array(outputSize * taps);
   for (let place = 0; place < outputSize; place++) {
-    const centre = (place + 0.5) * scale;
-    const first = Math.max(0, Math.trunc(centre - support + 0.5));
-    const end = Math.min(inputSize, Math.trunc(centre + support + 0.5));
+    const center = (place + 0.5) * scale;
+    const first = Math.max(0, Math.trunc(center - support + 0.5));
+    const end = Math.min(inputSize, Math.trunc(center + support + 0.5));
     const raw = Float64Array.from({ length: end - first }, (_, i) =>
-      cubic((i + first - centre + 0.5) / stretch),
+      cubic((i + first - center + 0.5) / stretch),
     );
     const total = raw.reduce((sum, w) => sum + w, 0);
     const start = Math.min(first, inputSize - taps);

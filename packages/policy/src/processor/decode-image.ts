@@ -36,7 +36,7 @@ export async function decodeImage(
   try {
     const { data, info } = await sharp(encoded, { limitInputPixels: maxPixels })
       .flatten({ background: '#fff' })
-      .toColourspace('srgb')
+      .toColorspace('srgb')
       .removeAlpha()
       .raw()
       .toBuffer({ resolveWithObject: true });

@@ -153,7 +153,7 @@ describe('prepareImage', () => {
     const pixels = drawing(56, 28).map((value) => value & 0xc0);
     const expected = patchesOf(pixels, 56, 28, small);
     const image = () => raw(pixels, 3);
-    const deep = await image().toColourspace('rgb16').png().toBuffer();
+    const deep = await image().toColorspace('rgb16').png().toBuffer();
     const indexed = await image().png({ palette: true, dither: 0, effort: 10 }).toBuffer();
     const interlaced = await image().png({ progressive: true }).toBuffer();
     expect(deep[24]).toBe(16);
@@ -173,14 +173,14 @@ describe('prepareImage', () => {
     }
   });
 
-  it('takes grey as three equal channels and puts transparency on white', async () => {
+  it('takes gray as three equal channels and puts transparency on white', async () => {
     const levels = Uint8Array.from({ length: 56 * 28 }, (_, i) => i % 256);
     const three = Uint8Array.from(
       { length: levels.length * 3 },
       (_, i) => levels[Math.floor(i / 3)] as number,
     );
-    const grey = await raw(levels, 1).toColourspace('b-w').png().toBuffer();
-    expect(await prepareImage(grey, small)).toEqual(patchesOf(three, 56, 28, small));
+    const gray = await raw(levels, 1).toColorspace('b-w').png().toBuffer();
+    expect(await prepareImage(gray, small)).toEqual(patchesOf(three, 56, 28, small));
     const clear = await raw(new Uint8Array(56 * 28 * 4), 4)
       .png()
       .toBuffer();
@@ -217,7 +217,7 @@ describe('an image with too many pixels', () => {
 
   it('is refused by default, without the memory that decoding would take', async () => {
     const create = { width: 16_000, height: 16_000, channels: 3, background: '#000' } as const;
-    const png = await sharp({ create }).greyscale().png().toBuffer();
+    const png = await sharp({ create }).grayscale().png().toBuffer();
     const before = process.memoryUsage().rss;
     await expect(prepareImage(png, qwenImageProcessor)).rejects.toThrow(
       /An image of 16000×16000 has 256000000 pixels; at most 67108864 are decoded/,

@@ -103,7 +103,7 @@ describe('images that declare to be huge', () => {
     const png = await sharp({
       create: { width: 16_000, height: 16_000, channels: 3, background: '#000' },
     })
-      .greyscale()
+      .grayscale()
       .png({ compressionLevel: 9 })
       .toBuffer();
     const before = process.memoryUsage().rss;

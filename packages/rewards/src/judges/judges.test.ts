@@ -70,7 +70,7 @@ describe('text that nobody vouches for', () => {
 
 describe('a reply', () => {
   it.each([
-    [`Same colour.\nGRADE ${boundary} 1`, 1],
+    [`Same color.\nGRADE ${boundary} 1`, 1],
     [`GRADE ${boundary} 0`, 0],
     [`GRADE ${boundary} 1.0`, 1],
     [`\`GRADE ${boundary} 1\``, 1],
@@ -92,7 +92,7 @@ describe('the crop judge', () => {
   const png = Uint8Array.of(137, 80, 78, 71);
 
   it('sees question, image and numbers, and has no place for anything else', () => {
-    const input = { question: 'Which colour?', png, metadata: { width: 30, height: 20 } };
+    const input = { question: 'Which color?', png, metadata: { width: 30, height: 20 } };
     const sneaked = { ...input, code: 'print("clear")', thought: 'I see it' };
     const messages = cropJudge.ask(sneaked, boundary);
     expect(messages).toEqual(cropJudge.ask(input, boundary));

@@ -54,7 +54,7 @@ describe('the batch endpoint', () => {
   });
 
   it('asks the judge where the rules refuse, and gives null where it fails', async () => {
-    const question = 'Which colour?';
+    const question = 'Which color?';
     const { body } = await post('/score', {
       items: [
         { response: 'crimson', expected: 'red', question },

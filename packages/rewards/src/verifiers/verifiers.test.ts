@@ -55,8 +55,8 @@ describe('multiple choice', () => {
     ['', 'A', 0],
     ['red', 'B', 0],
   ]);
-  const colours = multipleChoiceOf(['black', 'red', 'blue', 'pink']);
-  table(colours, [
+  const colors = multipleChoiceOf(['black', 'red', 'blue', 'pink']);
+  table(colors, [
     ['red', 'B', 1],
     ['B', 'red', 1],
     ['(B) red', 'B', 1],

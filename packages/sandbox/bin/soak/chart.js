@@ -5,7 +5,7 @@ const HEIGHT = 120;
 const LEFT = 64;
 const RIGHT = 120;
 const GAP = 34;
-const colours = ['#2a6f97', '#c05621', '#2f855a', '#805ad5'];
+const colors = ['#2a6f97', '#c05621', '#2f855a', '#805ad5'];
 
 const round = (value) => Number(value.toPrecision(4));
 const inXml = (text) =>
@@ -44,11 +44,11 @@ export function drawCharts(title, charts, marks) {
     }
     for (const [index, { label, values }] of chart.series.entries()) {
       const points = values.map(([at, value]) => `${x(at)},${y(value)}`).join(' ');
-      const colour = colours[index % colours.length];
+      const color = colors[index % colors.length];
       const end = values.at(-1)?.[1] ?? 0;
       parts.push(
-        `<polyline points="${points}" fill="none" stroke="${colour}" stroke-width="1.2"/>`,
-        `<text x="${WIDTH - RIGHT + 6}" y="${y(end) + 4 + index * 11}" fill="${colour}">${inXml(label)}</text>`,
+        `<polyline points="${points}" fill="none" stroke="${color}" stroke-width="1.2"/>`,
+        `<text x="${WIDTH - RIGHT + 6}" y="${y(end) + 4 + index * 11}" fill="${color}">${inXml(label)}</text>`,
       );
     }
     parts.push(

@@ -108,7 +108,7 @@ time.sleep(0.2)`,
   },
 ];
 
-export const neighbourAttacks: readonly Attack[] = [
+export const neighborAttacks: readonly Attack[] = [
   ...sessions.map((attack) => ({ ...attack, group: 'other sessions' as const })),
   ...reward.map((attack) => ({ ...attack, group: 'reward' as const })),
 ];

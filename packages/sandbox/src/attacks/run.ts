@@ -18,7 +18,7 @@ import { type Attack, type Expectation, preamble, type Verdict } from './attack.
 import { callAttacks } from './calls.ts';
 import { captureAttacks } from './capture.ts';
 import { escapeAttacks } from './escape.ts';
-import { neighbourAttacks } from './neighbours.ts';
+import { neighborAttacks } from './neighbors.ts';
 import { replyAttacks } from './replies.ts';
 import { resourceAttacks } from './resources.ts';
 
@@ -28,7 +28,7 @@ export const attacks: readonly Attack[] = [
   ...escapeAttacks,
   ...callAttacks,
   ...captureAttacks,
-  ...neighbourAttacks,
+  ...neighborAttacks,
   ...replyAttacks,
 ];
 

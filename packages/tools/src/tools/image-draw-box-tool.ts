@@ -1,4 +1,4 @@
-import { box, colour, imageIndex, strokeWidth } from '../arguments.ts';
+import { box, color, imageIndex, strokeWidth } from '../arguments.ts';
 import { drawShape } from '../draw.ts';
 import { refused } from '../refused.ts';
 import { defineTool, type Tool } from '../tool.ts';
@@ -7,7 +7,7 @@ import { defineTool, type Tool } from '../tool.ts';
 export const imageDrawBoxTool: Tool = defineTool({
   name: 'image_draw_box_tool',
   description: 'Draws the outline of a box onto a picture.',
-  parameters: { bbox_2d: box, color: colour, width: strokeWidth, image_index: imageIndex },
+  parameters: { bbox_2d: box, color: color, width: strokeWidth, image_index: imageIndex },
   example: { bbox_2d: [10, 10, 60, 50] },
   async run({ bbox_2d, ...stroke }, context) {
     const [left, top, right, bottom] = bbox_2d;

@@ -1,4 +1,4 @@
-import { colour, imageIndex, point, strokeWidth } from '../arguments.ts';
+import { color, imageIndex, point, strokeWidth } from '../arguments.ts';
 import { drawShape } from '../draw.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
@@ -9,7 +9,7 @@ export const imageDrawLineTool: Tool = defineTool({
   parameters: {
     start: point,
     end: point,
-    color: colour,
+    color: color,
     width: strokeWidth,
     image_index: imageIndex,
   },

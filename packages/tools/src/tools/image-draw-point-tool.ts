@@ -1,4 +1,4 @@
-import { colour, imageIndex, point, strokeWidth } from '../arguments.ts';
+import { color, imageIndex, point, strokeWidth } from '../arguments.ts';
 import { drawShape } from '../draw.ts';
 import { defineTool, type Tool } from '../tool.ts';
 
@@ -6,7 +6,7 @@ import { defineTool, type Tool } from '../tool.ts';
 export const imageDrawPointTool: Tool = defineTool({
   name: 'image_draw_point_tool',
   description: 'Draws a dot onto a picture.',
-  parameters: { point, color: colour, width: strokeWidth, image_index: imageIndex },
+  parameters: { point, color: color, width: strokeWidth, image_index: imageIndex },
   example: { point: [30, 20] },
   run: ({ point: at, ...stroke }, context) => drawShape(context, 'point', at, stroke),
 });

@@ -9,7 +9,7 @@ import {
   turnBox,
   turnTools,
 } from '@saccade/gym';
-import { type DemonstrationMix, planLooks } from './behaviour.ts';
+import { type DemonstrationMix, planLooks } from './behavior.ts';
 
 /**
  * How demonstrations behave on tables that may be turned. Like those of `needle` they are sound, but

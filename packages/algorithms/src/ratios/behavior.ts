@@ -17,7 +17,7 @@ import { tokenRatio } from './token.ts';
  *
  * @throws ConfigError if the batch has no rolloutLogprobs
  */
-export const behaviourRatio = owning(
+export const behaviorRatio = owning(
   { maxLogRatio: maxLogRatioField },
   (options: { readonly maxLogRatio?: number } = {}): Ratio => toSampler(tokenRatio(options)),
 );
@@ -32,7 +32,7 @@ export const behaviourRatio = owning(
  *
  * @throws ConfigError if the batch has no rolloutLogprobs
  */
-export const behaviourSequenceRatio = owning(
+export const behaviorSequenceRatio = owning(
   { maxLogRatio: maxLogRatioField },
   (options: { readonly maxLogRatio?: number } = {}): Ratio => toSampler(sequenceRatioSum(options)),
 );

@@ -1,7 +1,7 @@
 /** What a demonstrator of `card-video` does: a strip of small frames, then frames in full. */
 import type { Random } from '@saccade/core';
 import { type CardVideoFacts, defaultCardVideo } from '@saccade/gym';
-import type { DemonstrationMix } from './behaviour.ts';
+import type { DemonstrationMix } from './behavior.ts';
 
 /** The strip: every sixth frame, 16 of them. */
 export const STRIP_STRIDE = 6;
