@@ -1,5 +1,4 @@
-// The calls of cuda_runtime.h.
-#include <cstdio>
+// The calls of cuda_runtime.h on streams, events, pools and memory of the device.
 #include <cstring>
 #include <memory>
 #include <new>
@@ -10,39 +9,6 @@
 namespace saccade {
 namespace emulator {
 namespace {
-
-Device devices[] = {
-    {"Emulated GPU", 80, size_t{2} << 30, 0},
-    {"Emulated GPU with 4 MiB of memory", 80, 4 << 20, 0},
-    {"Emulated GPU that breaks at its third launch", 90, size_t{2} << 30, 3},
-    {"Emulated GPU of an older kind", 75, size_t{2} << 30, 0},
-};
-constexpr int DEVICES = sizeof devices / sizeof devices[0];
-
-thread_local int chosen = 0;
-thread_local cudaError_t lastError = cudaSuccess;
-
-struct ErrorText {
-  cudaError_t error;
-  const char *name, *sentence;
-};
-const ErrorText TEXTS[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
-     "an illegal memory access was encountered"},
-};
-
-const ErrorText& textOf(cudaError_t error) {
-  for (const ErrorText& text : TEXTS) {
-    if (text.error == error) return text;
-  }
-  return TEXTS[1];
-}
 
 // Queues work unless the device is broken.
 cudaError_t queue(cudaStream_t stream, std::function<void()> work) {
@@ -55,13 +21,6 @@ cudaError_t queue(cudaStream_t stream, std::function<void()> work) {
 }
 
 }  // namespace
-
-Device& currentDevice() { return devices[chosen]; }
-
-cudaError_t note(cudaError_t error) {
-  if (error != cudaSuccess) lastError = error;
-  return error;
-}
 
 cudaError_t launch(cudaStream_t stream, std::function<void()> grid) {
   Device& device = stream->device;
@@ -91,53 +50,6 @@ struct EmulatedEvent {
 struct EmulatedPool {
   Device& device;
 };
-
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = DEVICES;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index) {
-  if (index < 0 || index >= DEVICES) return note(cudaErrorInvalidDevice);
-  const Device& device = devices[index];
-  *properties = {};
-  std::snprintf(properties->name, sizeof properties->name, "%s", device.name);
-  properties->totalGlobalMem = device.memoryBytes;
-  properties->sharedMemPerBlockOptin = 163 << 10;
-  properties->major = device.computeCapability / 10;
-  properties->minor = device.computeCapability % 10;
-  properties->multiProcessorCount = 4;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 1;
-  return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-
-cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || device >= DEVICES) return note(cudaErrorInvalidDevice);
-  chosen = device;
-  return note(devices[device].error);
-}
-
-cudaError_t cudaMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
-  const Device& device = currentDevice();
-  *totalBytes = device.memoryBytes;
-  *freeBytes = device.memoryBytes - device.usedBytes;
-  return note(device.error);
-}
-
-const char* cudaGetErrorName(cudaError_t error) { return textOf(error).name; }
-const char* cudaGetErrorString(cudaError_t error) { return textOf(error).sentence; }
-
-cudaError_t cudaGetLastError() { return std::exchange(lastError, cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return lastError; }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   Device& device = currentDevice();
@@ -202,7 +114,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
-  *pool = new EmulatedPool{devices[properties->location.id]};
+  *pool = new EmulatedPool{deviceAt(properties->location.id)};
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }

@@ -29,6 +29,8 @@ struct Device {
         brokenBy(brokenBy) {}
 };
 
+// An emulated device, by its number below that of cudaGetDeviceCount.
+Device& deviceAt(int index);
 // The device that cudaSetDevice chose on this thread.
 Device& currentDevice();
 // Remembers an error for cudaGetLastError; returns it.
