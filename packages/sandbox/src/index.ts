@@ -13,6 +13,7 @@ export { defaultLimits, type Limits } from './limits.ts';
 export { LocalSandbox, type SandboxStats } from './local-sandbox.ts';
 export { openSandbox, type SandboxOptions } from './open-sandbox.ts';
 export type { CapturedImage, CodeError, Outcome, OutcomeKind, Repair } from './outcome.ts';
+export { outcomeFromJson, outcomeSchema, outcomeToJson } from './outcome-json.ts';
 export { probeSandbox, type SandboxProbe, type TierProbe } from './probe.ts';
 export {
   ensurePython,

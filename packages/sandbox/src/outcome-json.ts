@@ -7,7 +7,7 @@ const size = z.number().int().positive();
 const measured = z.number().nonnegative();
 
 /** What `outcomeToJson` writes. */
-const outcomeSchema = z.object({
+export const outcomeSchema = z.object({
   kind: z.enum(['ok', 'exception', 'timeout', 'memory', 'forbidden', 'crashed', 'infraError']),
   stdout: z.string(),
   stderr: z.string(),
@@ -52,12 +52,13 @@ const outcomeSchema = z.object({
   tier: z.string(),
 });
 
+/** The outcome with its images in base64. */
 export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
   const images = outcome.images.map((image) => ({ ...image, png: toBase64(image.png) }));
   return { ...outcome, images };
 }
 
-/** @throws DataError if it is no outcome */
+/** Reads what `outcomeToJson` wrote. @throws DataError if it is no outcome */
 export function outcomeFromJson(value: unknown): Outcome {
   const parsed = outcomeSchema.safeParse(value);
   if (!parsed.success) {

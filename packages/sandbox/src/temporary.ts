@@ -32,7 +32,7 @@ export async function makeTemporary(kind: string): Promise<string> {
 }
 
 /**
- * Removes what processes left behind that were killed.
+ * Removes from the folder for temporary files what processes left behind that were killed.
  *
  * @param python  for `removeTree`
  */

@@ -97,12 +97,15 @@ function propertiesOf({ parameters }: Tool): object {
 }
 
 async function checkFailure(tool: Tool, context: ToolContext): Promise<void> {
+  let isOpened = false;
   const open = async (): Promise<never> => {
+    isOpened = true;
     throw new SandboxError('no server');
   };
   const failure = await tool
     .call(tool.example, { ...context, sandbox: { open } })
     .catch((error: unknown) => error);
-  if (failure instanceof SandboxError) return;
+  // A tool that has services of its own need not open the sandbox.
+  if (!isOpened || failure instanceof SandboxError) return;
   throw new Error(`${tool.name} makes a failure of the sandbox the model's.`);
 }

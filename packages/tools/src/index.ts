@@ -9,6 +9,7 @@ export {
   type GivenArguments,
   type JsonSchema,
   type Tool,
+  type ToolBatchCall,
   type ToolContext,
   type ToolDefinition,
   type ToolImage,

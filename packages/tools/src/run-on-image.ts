@@ -21,7 +21,8 @@ export async function runOnImage(
   const source = context.images[index];
   if (source === undefined) {
     const last = context.images.length - 1;
-    return refused('BadArgument', `There is no picture ${index}. Write 0 to ${last}.`);
+    const remedy = last < 0 ? 'There are none.' : `Write 0 to ${last}.`;
+    return refused('BadArgument', `There is no picture ${index}. ${remedy}`);
   }
   const abort = context.signal === undefined ? {} : { signal: context.signal };
   const images = [{ name: imageVariable, encoded: source.png }];

@@ -16,3 +16,5 @@ export {
 export { type RunServiceOptions, runService } from './run-service.ts';
 export { bodyOf, newServiceApp, readJson, type ServiceAppOptions } from './service-app.ts';
 export type { ListenOptions, OpenServiceOptions } from './service-options.ts';
+export { type SessionLimits, Sessions } from './sessions.ts';
+export type { Upgrade } from './upgrades.ts';

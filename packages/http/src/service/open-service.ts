@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '@saccade/core';
 import { openAccess } from './access.ts';
-import { drainServer } from './drain.ts';
+import { type Drainable, drainServer } from './drain.ts';
 import { answerMalformed } from './malformed.ts';
 import { plainWording } from './refusal.ts';
 import { ServiceListener } from './service-listener.ts';
 import type { OpenServiceOptions } from './service-options.ts';
+import { Upgrades } from './upgrades.ts';
 
 /** A listening service. */
 export interface Service {
@@ -44,6 +45,11 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   server.on('drop', (address) => {
     listener.report(address?.remoteAddress ?? '', 'connections', '', 'too many connections');
   });
+  const { onUpgrade } = options;
+  const upgrades = new Upgrades({ listener, wording, onUpgrade: onUpgrade ?? (() => {}) });
+  if (onUpgrade !== undefined) {
+    server.on('upgrade', (request, socket, head) => upgrades.take(request, socket, head));
+  }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const { remoteAddress = '' } = socket as Socket;
     const rule = answerMalformed(error, socket, listener.isAnswering(socket), wording);
@@ -58,8 +64,20 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     drain(graceSeconds = 30) {
-      draining ??= drainServer(server, listener, { graceSeconds, dispose });
+      draining ??= drainServer(server, joined(listener, upgrades), { graceSeconds, dispose });
       return draining;
+    },
+  };
+}
+
+/** Two that end together. */
+function joined(...all: readonly Drainable[]): Drainable {
+  return {
+    async stopAccepting() {
+      await Promise.all(all.map((one) => one.stopAccepting()));
+    },
+    abortCalls() {
+      for (const one of all) one.abortCalls();
     },
   };
 }

@@ -14,6 +14,14 @@ import { ViolationLog } from './violation-log.ts';
 /** How long the rest of a refused request is read, so that its sender gets to read the refusal. */
 const REST_MS = 1000;
 
+const draining: RefusalOptions = {
+  status: 503,
+  code: 'draining',
+  fact: 'The service is about to stop and takes no new calls.',
+  remedy: 'Ask another one, or this one after its start.',
+  retryAfterSeconds: 5,
+};
+
 export class ServiceListener {
   readonly #options: OpenServiceOptions;
   readonly #access: Access;
@@ -71,6 +79,30 @@ export class ServiceListener {
     void this.#refuse(incoming, outgoing, refusal);
   }
 
+  /**
+   * Lets a connection in that becomes something else, to be followed by `leave`, or says why not: the
+   * same rules as for requests.
+   */
+  admitUpgrade(incoming: IncomingMessage): RefusalOptions | undefined {
+    const client = incoming.socket.remoteAddress ?? '';
+    const entered = this.#clients.enter(client, performance.now());
+    const isTrusted = this.#access.isTrusted(incoming);
+    const refusal =
+      entered ??
+      this.#access.refuse(incoming) ??
+      (isTrusted ? undefined : missingToken) ??
+      (this.#isDraining ? draining : undefined);
+    if (refusal === undefined) return undefined;
+    if (entered === undefined) this.#clients.leave(client);
+    const request = `UPGRADE ${(incoming.url ?? '').slice(0, 200)}`;
+    if (refusal.rule !== undefined) this.report(client, refusal.rule, request, refusal.fact);
+    return refusal;
+  }
+
+  leave(client: string): void {
+    this.#clients.leave(client);
+  }
+
   /** Whether part of an answer was sent, so that nothing may be inserted. */
   isAnswering(socket: Duplex): boolean {
     const answer = this.#answers.get(socket);
@@ -109,13 +141,7 @@ export class ServiceListener {
     if (!this.#isDraining || method === 'GET' || method === 'HEAD' || method === 'DELETE') {
       return undefined;
     }
-    return {
-      status: 503,
-      code: 'draining',
-      fact: 'The service is about to stop and takes no new calls.',
-      remedy: 'Ask another one, or this one after its restart.',
-      retryAfterSeconds: 5,
-    };
+    return draining;
   }
 
   #begin(incoming: IncomingMessage, outgoing: ServerResponse, client: string): Call {

@@ -5,6 +5,7 @@ import type { Call } from './call.ts';
 import type { ClientLimitOptions } from './client-limits.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { RefusalWording } from './refusal.ts';
+import type { Upgrade } from './upgrades.ts';
 
 /** Address, access and limits of a service. */
 export interface ListenOptions extends Omit<AccessOptions, 'host'> {
@@ -42,6 +43,11 @@ export interface OpenServiceOptions extends ListenOptions {
   readonly wording?: RefusalWording;
   /** Adds the service's own metrics. */
   readonly addMetrics?: (metrics: ServiceMetrics) => void;
+  /**
+   * Takes connections that become something else, such as web sockets, once they may come in. Default:
+   * `upgrade` is passed over, and the request answered as any other.
+   */
+  readonly onUpgrade?: (upgrade: Upgrade) => void;
   /** Releases the service's resources after the last call has ended. */
   readonly dispose?: () => Promise<void>;
 }

@@ -16,6 +16,7 @@ export const imageAdjustTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { contrast: 2 },
+  isDeterministic: true,
   async run({ brightness, contrast, image_index = 0 }, context) {
     if (brightness === undefined && contrast === undefined) {
       return refused('MissingArgument', 'Give brightness or contrast, or both.');

@@ -9,6 +9,7 @@ export const imageDrawBoxTool: Tool = defineTool({
   description: 'Draws the outline of a box onto a picture.',
   parameters: { bbox_2d: box, color: color, width: strokeWidth, image_index: imageIndex },
   example: { bbox_2d: [10, 10, 60, 50] },
+  isDeterministic: true,
   async run({ bbox_2d, ...stroke }, context) {
     const [left, top, right, bottom] = bbox_2d;
     if (left > right || top > bottom) {

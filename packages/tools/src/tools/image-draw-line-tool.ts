@@ -14,6 +14,7 @@ export const imageDrawLineTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { start: [10, 10], end: [60, 50] },
+  isDeterministic: true,
   run: ({ start, end, ...stroke }, context) =>
     drawShape(context, 'line', [...start, ...end], stroke),
 });

@@ -8,5 +8,6 @@ export const imageDrawPointTool: Tool = defineTool({
   description: 'Draws a dot onto a picture.',
   parameters: { point, color: color, width: strokeWidth, image_index: imageIndex },
   example: { point: [30, 20] },
+  isDeterministic: true,
   run: ({ point: at, ...stroke }, context) => drawShape(context, 'point', at, stroke),
 });

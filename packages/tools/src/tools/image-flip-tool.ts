@@ -12,6 +12,7 @@ export const imageFlipTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { direction: 'horizontal' },
+  isDeterministic: true,
   run({ direction, image_index = 0 }, context) {
     const method = direction === 'horizontal' ? 'FLIP_LEFT_RIGHT' : 'FLIP_TOP_BOTTOM';
     const script = `image.transpose(Image.Transpose.${method}).show()`;

@@ -12,6 +12,7 @@ export const imageResizeTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { scale: 0.5 },
+  isDeterministic: true,
   run({ scale, image_index = 0 }, context) {
     const script = `image.resize(
     tuple(max(1, round(side * ${scale})) for side in image.size), Image.Resampling.LANCZOS

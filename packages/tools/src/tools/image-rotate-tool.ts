@@ -23,6 +23,7 @@ export const imageRotateTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { angle: 90 },
+  isDeterministic: true,
   run({ angle, image_index = 0 }, context) {
     const turned = ((angle % 360) + 360) % 360;
     const quarter = quarters.get(turned);

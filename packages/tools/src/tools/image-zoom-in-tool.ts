@@ -32,6 +32,7 @@ export const imageZoomInTool: Tool = defineTool({
     image_index: imageIndex,
   },
   example: { bbox_2d: [10, 10, 60, 50] },
+  isDeterministic: true,
   async run({ bbox_2d, image_index = 0 }, context, { leastSide }) {
     const image = context.images[image_index];
     if (image === undefined) return runOnImage(context, image_index, []);
