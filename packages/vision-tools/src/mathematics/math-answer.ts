@@ -1,0 +1,8 @@
+/** What a question about formulas is answered with. */
+export interface MathAnswer {
+  /** As a person writes it. */
+  readonly answer: string;
+  /** The numbers in it, to match choices. */
+  readonly values: readonly number[];
+  readonly steps: readonly string[];
+}

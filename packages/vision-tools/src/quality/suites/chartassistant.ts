@@ -1,0 +1,58 @@
+/** Whether captions of charts say what their tables say. */
+import { type ChartCase, chartCases, chartImage, trueValues } from '../charts/cases.ts';
+import { isSameLabel } from '../charts/labels.ts';
+import { isNear } from '../charts/score-table.ts';
+import type { QualitySuite, Scores } from '../quality.ts';
+import { reader } from './unichart.ts';
+
+export const chartassistant: QualitySuite = {
+  tool: 'chartassistant',
+  backing: reader,
+  async cases() {
+    const all = await chartCases();
+    return await Promise.all(
+      all.map(async (chart) => ({
+        name: `${chart.id} ${chart.kind} ${chart.style}`,
+        images: await chartImage(chart),
+        given: {},
+        score: ({ kind, stdout }) => captionScores(kind === 'ok' ? stdout : '', chart),
+      })),
+    );
+  },
+};
+
+/** What a caption calls the kinds of charts. */
+export const kindWords: Readonly<Record<ChartCase['kind'], RegExp>> = {
+  bar: /\bbar chart/,
+  horizontal: /\bhorizontal bar chart/,
+  grouped: /\bgrouped bar chart/,
+  stacked: /\bstacked bar chart/,
+  line: /\bline chart/,
+  lines: /\bmulti-line chart/,
+  pie: /\bpie chart/,
+  scatter: /\bscatter plot/,
+  area: /\barea chart/,
+};
+
+/** `kinds` is the kind of the chart; `extrema` the share of highest and lowest values that are right. */
+function captionScores(caption: string, chart: ChartCase): Scores {
+  const kinds = Number(kindWords[chart.kind].test(caption));
+  if (chart.kind === 'scatter' || chart.isNumeric) return { kinds };
+  const said = [
+    ...caption.matchAll(/is highest for (.+?) \((-?[\d.]+)\) and lowest for (.+?) \((-?[\d.]+)\)/g),
+  ];
+  const truth = trueValues(chart);
+  const right = truth.flatMap((values) =>
+    [Math.max(...values), Math.min(...values)].map((wanted, which) =>
+      said.some((match) => {
+        const [label, value] = [match[1 + 2 * which] ?? '', Number(match[2 + 2 * which])];
+        // Of nearly equal values either may be called the extremum.
+        const close = values.flatMap((one, index) =>
+          isNear(one, wanted, values) ? [chart.labels[index] ?? ''] : [],
+        );
+        return isNear(value, wanted, values) && close.some((name) => isSameLabel(label, name));
+      }),
+    ),
+  );
+  return { kinds, extrema: right.filter(Boolean).length / Math.max(1, right.length) };
+}
