@@ -1,0 +1,39 @@
+/** The real tables that charts are drawn from, with their rows separated by split. */
+import { readFileSync } from 'node:fs';
+import type { Split } from '@saccade/gym';
+
+/** A table of real numbers: one row per entity, one column per year, or a single unnamed column. */
+export interface Table {
+  readonly id: string;
+  /** The file it comes from; SOURCES.md has its license. */
+  readonly source: string;
+  readonly measure: string;
+  /** The measure of one row, which stands for `{}`. */
+  readonly of: string;
+  readonly unit: string;
+  /** What a row is, singular and plural. */
+  readonly row: readonly [string, string];
+  /** Whether a sum over rows means something. */
+  readonly isAdditive: boolean;
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly values: readonly number[] }[];
+}
+
+interface TablesFile {
+  readonly heldOut: readonly string[];
+  readonly tables: readonly Table[];
+}
+
+let file: TablesFile | undefined;
+
+/** The tables with only the rows of a split. A name is in one split, whichever table it is in. */
+export function tablesOf(split: Split): readonly Table[] {
+  file ??= JSON.parse(
+    readFileSync(new URL('../../data/tables.json', import.meta.url), 'utf8'),
+  ) as TablesFile;
+  const heldOut = new Set(file.heldOut);
+  return file.tables.map((table) => ({
+    ...table,
+    rows: table.rows.filter(({ name }) => heldOut.has(name) === (split === 'heldOut')),
+  }));
+}
