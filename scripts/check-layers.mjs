@@ -120,7 +120,11 @@ function findUnused({ folder, manifest }, text) {
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
     .filter((target) => !FOUND_BY_TOOLS.has(target))
-    .filter((target) => !new RegExp(`['"\`]${target}['"\`/]|\\b${target} `).test(text))
+    .filter((target) => {
+      // Types of a package are used where the package is.
+      const name = target.replace(/^@types\//, '');
+      return !new RegExp(`['"\`]${name}['"\`/]|\\b${name} `).test(text);
+    })
     .map((target) => `${join(folder, 'package.json')} declares ${target}, which nothing imports.`);
 }
 

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { ConfigError, type EventSink } from '@saccade/core';
 import { compare, planComparison } from '@saccade/experiments';
 import { comparisonTable, drawComparison, MOST_RUNS } from '@saccade/report';
-import { applySettings, parseSetting, type Setting } from '@saccade/train';
+import { applySettings, type Setting } from '@saccade/train';
 import type { Command } from 'commander';
 import { listenForInterruption } from './interruption.ts';
-import { collect, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { addSetting, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface CompareFlags {
@@ -40,10 +40,6 @@ Examples:
 All runs see the same tasks in the same order. Called again, it continues where it stopped.`,
     )
     .action((recipe: string, flags: CompareFlags) => run(recipe, flags));
-}
-
-function addSetting(text: string, before: readonly Setting[]): readonly Setting[] {
-  return collect(parseSetting(text), before);
 }
 
 async function run(name: string, flags: CompareFlags): Promise<void> {

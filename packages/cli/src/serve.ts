@@ -1,4 +1,4 @@
-/** `saccade serve`: its three services; this file has the rewards of other trainers' models. */
+/** `saccade serve`: its services; this file has the rewards of other trainers' models. */
 import { ConfigError } from '@saccade/core';
 import {
   type AnswerInput,
@@ -13,8 +13,11 @@ import { fileCache } from '@saccade/rewards/file-cache';
 import { openRewardService, openScoreAnswer } from '@saccade/rewards/serve';
 import type { Command } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
+import { addServeEnv } from './serve-env.ts';
+import { addServeMcp } from './serve-mcp.ts';
 import { addServePolicy } from './serve-policy.ts';
 import { addServeSandbox } from './serve-sandbox.ts';
+import { addServeTools } from './serve-tools.ts';
 import { wholeNumber } from './shared.ts';
 
 interface ServeFlags extends ListenFlags {
@@ -30,6 +33,9 @@ export function addServe(program: Command): void {
   const serve = program.command('serve').description('Serve a part of Saccade over HTTP.');
   addServePolicy(serve);
   addServeSandbox(serve);
+  addServeTools(serve);
+  addServeMcp(serve);
+  addServeEnv(serve);
   const rewards = serve
     .command('rewards')
     .description('Score responses for OpenRLHF, slime, TRL, verl and others.');

@@ -8,9 +8,11 @@ import {
   inputOf,
   isRecipeFile,
   loadRecipe,
+  parseSetting,
   type RecipeSource,
   type RunInput,
   recipes,
+  type Setting,
 } from '@saccade/train';
 import { InvalidArgumentError } from 'commander';
 
@@ -29,6 +31,11 @@ export const INTERRUPTED = 130;
 /** A repeated option's values so far, with one more. */
 export function collect<T>(value: T, before: readonly T[]): readonly T[] {
   return [...before, value];
+}
+
+/** The same for `--set path=value`. */
+export function addSetting(text: string, before: readonly Setting[]): readonly Setting[] {
+  return collect(parseSetting(text), before);
 }
 
 /** The same for texts, of an option that is not there by default. */

@@ -7,7 +7,6 @@ import { makeDirectories, nodeFileSystem } from '@saccade/run-store';
 import {
   applySettings,
   checkRun,
-  parseSetting,
   readRunConfig,
   resolveRun,
   type Setting,
@@ -16,7 +15,7 @@ import {
 } from '@saccade/train';
 import type { Command } from 'commander';
 import { listenForInterruption } from './interruption.ts';
-import { collect, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { addSetting, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface TrainFlags {
@@ -59,10 +58,6 @@ Ctrl-C finishes the step, saves a checkpoint and says how to continue; a second 
 At the end open report.html in the run directory.`,
     )
     .action((recipe: string, flags: TrainFlags) => run(recipe, flags));
-}
-
-function addSetting(text: string, before: readonly Setting[]): readonly Setting[] {
-  return collect(parseSetting(text), before);
 }
 
 async function run(name: string, flags: TrainFlags): Promise<void> {

@@ -6,6 +6,7 @@ export {
   openPlayground,
   openRunDevice,
   type Parts,
+  scoringPartsOf,
 } from './parts.ts';
 export { protocolOf } from './protocol-of.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';
@@ -18,6 +19,7 @@ export {
   type RunInput,
   resolveRun,
 } from './run-config.ts';
+export { openRunTools } from './run-tools.ts';
 export { auditOptionsOf } from './scoring.ts';
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';

@@ -141,7 +141,7 @@ function algorithmOf({ config, units }: ResolvedRun): Algorithm {
 }
 
 /** A secret from the environment. @throws ConfigError if it is not set */
-function secret(field: string, variable: string): string {
+export function secret(field: string, variable: string): string {
   const value = process.env[variable];
   if (value !== undefined) return value;
   throw new ConfigError(
@@ -160,6 +160,19 @@ function judgesOf(run: ResolvedRun, directory: string): GroupJudges | undefined 
     `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
       'judge.baseUrl and judge.model, or choose another reward.',
   );
+}
+
+/**
+ * How a run scores, with the judges that its reward asks.
+ *
+ * @param directory where judges keep their answers
+ */
+export function scoringPartsOf(
+  run: ResolvedRun,
+  directory: string,
+): Pick<Parts, 'scoring' | 'judges'> {
+  const judges = judgesOf(run, directory);
+  return { scoring: scoringOf(run), ...(judges && { judges }) };
 }
 
 /** Whether a run shows its cold start at all. */
@@ -244,7 +257,6 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       corpus: units.coldStart?.corpus(protocol) ?? [],
     });
     const { sampler, sync } = await openEngine(run, policy, options.directory);
-    const judges = judgesOf(run, options.directory);
     let reference: Promise<LocalPolicy> | undefined;
     const { dispose, ...played } = playground;
     return {
@@ -256,9 +268,8 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       images: new ModelImages(sampler.processor),
       ...played,
       ...(units.coldStart && { coldStart: coldStartOf(run, units.coldStart) }),
-      scoring: scoringOf(run),
+      ...scoringPartsOf(run, options.directory),
       detectors: detectorsWith(config.audit as AuditSettings),
-      ...(judges && { judges }),
       algorithm,
       ...optimizersOf(run),
       schedulerKind: required(units.scheduler),

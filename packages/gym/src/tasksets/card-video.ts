@@ -229,8 +229,7 @@ const SHRINK = 4;
 function meanOf({ pixels, width }: PixelImage, left: number, top: number, color: number): number {
   let sum = 0;
   for (let y = top; y < top + SHRINK; y++) {
-    for (let x = left; x < left + SHRINK; x++)
-      sum += pixels[(y * width + x) * 3 + color] as number;
+    for (let x = left; x < left + SHRINK; x++) sum += pixels[(y * width + x) * 3 + color] as number;
   }
   return Math.floor(sum / SHRINK ** 2 + 0.5);
 }

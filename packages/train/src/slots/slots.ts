@@ -8,7 +8,6 @@ import {
   type ProtocolUnit,
   protocols,
   type TaskSetUnit,
-  taskSets,
 } from '@saccade/gym';
 import type { BackendUnit } from '@saccade/ops/unit';
 import { type OptimizerUnit, optimizers, type ScheduleUnit, schedules } from '@saccade/optim';
@@ -24,12 +23,15 @@ import {
 import { type JudgingUnit, judgings, type KnownJudging } from '@saccade/rewards/judging';
 import { type KnownSandbox, type SandboxUnit, sandboxes } from '@saccade/sandbox';
 import { type KnownScheduler, type SchedulerKind, schedulers } from '@saccade/schedulers';
-import { type ToolChoice, toolSettings, tools } from '@saccade/tools';
+import { type ToolChoice, toolSettings } from '@saccade/tools';
 import { type KnownTracker, type TrackerUnit, trackers } from '@saccade/trackers';
+import type { KnownVisionTaskSet } from '@saccade/vision-tasks';
 import { z } from 'zod';
 import { backends, type KnownBackend } from '../open-backend.ts';
+import { toolChoices } from '../tool-choices.ts';
 import type { ListSlot } from './list-slot.ts';
 import type { Slot, SlotInput } from './slot.ts';
+import { taskSets } from './task-sets.ts';
 
 const slot = <Some>(given: Slot<Some>): Slot<Some> => given;
 const listSlot = <Some>(given: Slot<Some>): ListSlot<Some> => ({ ...given, isList: true });
@@ -66,7 +68,7 @@ export const slots = {
   tools: listSlot<ToolChoice>({
     key: 'tools',
     about: 'What the model may call, where the protocol takes tools; unset: the protocol’s own.',
-    registry: tools,
+    registry: toolChoices,
     schema: toolSettings,
   }),
   sandbox: slot<SandboxUnit>({
@@ -157,7 +159,7 @@ export type SlotKey = keyof typeof slots;
 export interface SlotInputs {
   readonly backend?: SlotInput<KnownBackend, BackendUnit>;
   readonly model?: SlotInput<KnownModel, ModelUnit>;
-  readonly taskSet?: SlotInput<KnownTaskSet, TaskSetUnit>;
+  readonly taskSet?: SlotInput<KnownTaskSet | KnownVisionTaskSet, TaskSetUnit>;
   readonly protocol?: SlotInput<KnownProtocol, ProtocolUnit>;
   readonly tools?: string | readonly (string | Selection | ToolChoice)[] | null;
   readonly sandbox?: SlotInput<KnownSandbox, SandboxUnit>;
