@@ -145,6 +145,44 @@ export function chartsOf(metrics: readonly MetricsRow[]): readonly Chart[] {
         },
       ],
     },
+    ...errorChart(metrics, boundary, start),
+  ];
+}
+
+/** VISTA's kinds of errors, as a legend says them. */
+const errorLabels = {
+  E1: 'E1: schema',
+  E2: 'E2: argument name',
+  E3: 'E3: argument value',
+  E4: 'E4: wrong content',
+  E5: 'E5: tool output',
+  E6: 'E6: reasoning',
+} as const;
+
+/** The kinds of errors that occur, over the steps; no chart for a run without any. */
+function errorChart(
+  metrics: readonly MetricsRow[],
+  boundary: number,
+  start: NonNullable<Chart['boundary']>,
+): readonly Chart[] {
+  const rows = rowsOf(metrics, 'rl');
+  const series = Object.entries(errorLabels)
+    .map(([kind, label], index): Series => {
+      const points = pointsOf(rows, `errors/${kind}`, boundary);
+      return { label, kind: 'line', color: index + 1, points };
+    })
+    .filter(({ points }) => points.some(({ y }) => y > 0));
+  if (series.length === 0) return [];
+  return [
+    {
+      title: 'Errors of tool use',
+      about: 'Share of wrong training rollouts with an error of each kind; one may have several.',
+      xLabel: 'RL step',
+      yRange: [0, 1],
+      yFormat: (share) => formatPercent(share, 0),
+      boundary: start,
+      series,
+    },
   ];
 }
 

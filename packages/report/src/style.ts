@@ -3,13 +3,15 @@ export const styleSheet: string = `
 :root {
   color-scheme: light dark;
   --page: #f7f7f5; --card: #ffffff; --ink: #1c1d1f; --quiet: #5d6168; --rule: #dfe0dc;
-  --code: #f1f1ee; --one: #1f5fbf; --two: #b4530a; --right: #17683a; --right-back: #e0f3e6;
+  --code: #f1f1ee; --one: #1f5fbf; --two: #b4530a; --three: #17803d; --four: #8e3b9e; --five: #a3232b;
+  --six: #5d6168; --right: #17683a; --right-back: #e0f3e6;
   --wrong: #a3232b; --wrong-back: #fbe5e4; --open-back: #ececea;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #131416; --card: #1c1e21; --ink: #e8e8e6; --quiet: #a2a6ad; --rule: #34373c;
-    --code: #25282c; --one: #82b1ff; --two: #f2a65a; --right: #86dba4; --right-back: #173824;
+    --code: #25282c; --one: #82b1ff; --two: #f2a65a; --three: #7fd19b; --four: #d29be0; --five: #ff9d98;
+    --six: #a2a6ad; --right: #86dba4; --right-back: #173824;
     --wrong: #ff9d98; --wrong-back: #44201f; --open-back: #2d3035;
   }
 }
@@ -59,6 +61,10 @@ code, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans 
 .boundary { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 2 3; }
 .stroke-1 { stroke: var(--one); fill: none; }
 .stroke-2 { stroke: var(--two); fill: none; }
+.stroke-3 { stroke: var(--three); fill: none; stroke-dasharray: 7 3; }
+.stroke-4 { stroke: var(--four); fill: none; stroke-dasharray: 2 3; }
+.stroke-5 { stroke: var(--five); fill: none; stroke-dasharray: 8 3 2 3; }
+.stroke-6 { stroke: var(--six); fill: none; stroke-dasharray: 4 2; }
 .line, .key line { stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
 .raw { stroke-width: 1; opacity: .32; }
 .bar { stroke-width: 1.75; opacity: .85; }
