@@ -43,7 +43,7 @@ export interface AnalysisOptions {
   readonly prelude?: Readonly<Record<string, string>>;
   /** Other names of the first input, such as `image` and `img`. */
   readonly aliases?: readonly string[];
-  /** What else is shown besides images that the code shows itself. Default nothing. */
+  /** Images shown besides those that the code itself shows. Default none. */
   readonly shows?: {
     /** An image that is the value of the last statement. */
     readonly lastExpression?: boolean;
@@ -84,7 +84,7 @@ export function analyzeCode(
   const session = new Session(options.thresholds);
   let interpreter = new Interpreter(session);
   bindNames(interpreter, session, inputs, options);
-  /** Of earlier turns: what they defined may be called later. */
+  /** Statements of earlier turns: what they defined may be called later. */
   const earlier: Statement[] = [];
   return turns.map(({ turn, code, result }) => {
     session.begin(turn);
@@ -188,7 +188,7 @@ function showIfImage(session: Session, value: Value | undefined): void {
 }
 
 /**
- * What the code of a trajectory did. Code that is an argument of typed calls starts afresh on the
+ * The tool use of a trajectory's code. Code that is an argument of typed calls starts afresh on the
  * image each call names, as CodeVision's tool has it; then the options' names do not apply.
  *
  * @param options.inputs default: the images of the prompt, each its own canonical frame
@@ -207,7 +207,7 @@ export function analyzeTrajectory(
   return analyzeCode(turns, inputs, options);
 }
 
-/** What the code of a call finds, and in which names its result is looked for. */
+/** The names that the code of a call finds, and those in which its result is looked for. */
 const callOptions: AnalysisOptions = {
   isPersistent: false,
   prelude: {

@@ -1,5 +1,5 @@
 /**
- * Which operations code may have tried, followed or not. A bonus wants certainty, so it reads
+ * The operations that code may have tried, followed or not. A bonus wants certainty, so it reads
  * `operations`; a penalty wants any possible attempt, so it reads these.
  *
  * Code that is followed to its end gives exactly its operations. Where it leaves the followed world (a
@@ -21,7 +21,7 @@ const quarterTurns: readonly OperationKind[] = ['rotate_90', 'rotate_180', 'rota
 const flips: readonly OperationKind[] = ['flip_horizontal', 'flip_vertical'];
 const anyOrientation: readonly OperationKind[] = [...quarterTurns, ...flips, 'transpose'];
 
-/** What a function or method of this name may do to an image, in any library. */
+/** Operations that a function or method of this name may perform on an image, in any library. */
 const kindsByName: Readonly<Record<string, readonly OperationKind[]>> = {
   rotate: quarterTurns,
   rotate_bound: quarterTurns,
@@ -50,7 +50,7 @@ export function kindsNamed(name: string): readonly OperationKind[] | undefined {
   return Object.hasOwn(kindsByName, name) ? kindsByName[name] : undefined;
 }
 
-/** What looks a function up by its name, or runs text as code. */
+/** Functions that look a function up by its name, or run text as code. */
 export const dispatchers: ReadonlySet<string> = new Set([
   'getattr',
   'exec',
@@ -72,7 +72,7 @@ export const dispatchers: ReadonlySet<string> = new Set([
   '__dict__',
 ]);
 
-/** What code that is run from text may do: operations by the words in it, or anything. */
+/** Operations that code run from text may perform: those that its words name, or `any`. */
 export function kindsInText(text: string): readonly Attempt['kinds'][] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g) ?? []);
   if ([...words].some((word) => dispatchers.has(word))) return ['any'];

@@ -193,7 +193,7 @@ export function randomChain(library: ChainLibrary, seed: number): Chain {
   };
 }
 
-/** What Python says of a chain. */
+/** Python's result of a chain. */
 export interface Observed {
   readonly width: number;
   readonly height: number;

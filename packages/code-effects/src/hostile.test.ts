@@ -69,7 +69,7 @@ describe('code that is given up', () => {
       false,
       false,
     ]);
-    // What the turn left behind is not known.
+    // The state that the turn left behind is not known.
     expect(later?.operations.map(({ isCertain }) => isCertain)).toEqual([false, false]);
   });
 

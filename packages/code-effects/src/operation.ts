@@ -1,4 +1,4 @@
-/** What code did to images: operations in order, each with its boxes. */
+/** The operations of code on images, in order, each with its boxes. */
 import type { Attempt } from './attempts.ts';
 import type { Affine, Box } from './geometry.ts';
 import type { GiveUpReason } from './interpreter/budget.ts';
@@ -10,7 +10,7 @@ import type { OperationFamily, OperationKind } from './operation-kind.ts';
  */
 export type NoOpReason = 'whole' | 'repeated' | 'identity';
 
-/** What is wrong with a box: right of left, of no area, partly outside, wholly outside. */
+/** Why a box is invalid: swapped sides, no area, partly outside, wholly outside. */
 export type BoxProblem = 'inverted' | 'empty' | 'overhanging' | 'outside';
 
 /**
@@ -22,7 +22,7 @@ export interface Operation {
   readonly family: OperationFamily;
   /** Line of the call, from 1. */
   readonly line: number;
-  /** What was called, e.g. `Image.crop`, `cv2.flip`; `[]` for a slice. */
+  /** The function that was called, e.g. `Image.crop`, `cv2.flip`; `[]` for a slice. */
   readonly call: string;
   /** Id of the image it read: the name of an input, or of an earlier output. */
   readonly input: string;
@@ -59,12 +59,12 @@ export interface ShownImage {
   readonly canonicalBox?: Box;
 }
 
-/** What the code of one turn did. */
+/** The tool use of one turn's code. */
 export interface TurnToolUse {
   /** Index of the turn in its trajectory. */
   readonly turn: number;
   readonly operations: readonly Operation[];
-  /** What it may have tried: those operations, and whatever it names where it was not followed. */
+  /** Those operations, and all that the code names where it was not followed. */
   readonly attempts: readonly Attempt[];
   readonly shown: readonly ShownImage[];
   /** No statement that does anything: comments, `pass`, bare strings. */

@@ -83,7 +83,7 @@ function compareCorners(shown: ShownImage, png: Uint8Array, isStrided: boolean):
         place.every((side) => side >= 0) &&
         (place[0] as number) < SNIPPET_WIDTH &&
         (place[1] as number) < SNIPPET_HEIGHT;
-      // What lies outside of the input, or in a border, is black or white.
+      // Pixels from outside the input, or in a border, are black or white.
       if (!isInside) continue;
       if (isStrided) {
         const [left, top, right, bottom] = mapBox(toCanonical, [x, y, x + 1, y + 1]);

@@ -38,7 +38,7 @@ function options(isStopRequested = () => false): CompareOptions {
   return { python, onEvent: () => {}, isStopRequested, onRun: () => {} };
 }
 
-/** What the steps of learning say of a metric; undefined where they have none. */
+/** The values of a metric in the learning steps; undefined where they have none. */
 function rlValues(metrics: readonly MetricsRow[], name: string): readonly (number | undefined)[] {
   const rows = metrics.filter(({ stage }) => stage === 'rl');
   return rows.map((row) => row[name] as number | undefined);

@@ -95,7 +95,7 @@ export function planComparison({ vary, base, directory, from }: ComparisonOption
   };
 }
 
-/** What a cold start is made with: runs that share one agree in it. */
+/** The configuration that determines a cold start: runs that share one agree in it. */
 export function startOf({ config }: ResolvedRun): Readonly<Record<string, unknown>> {
   const { seed, model, protocol, coldStart, sft, sftOptimizer, sftSchedule } = config;
   return { seed, model, protocol: protocol.name, coldStart, sft, sftOptimizer, sftSchedule };

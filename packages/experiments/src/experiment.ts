@@ -14,7 +14,7 @@ interface ExperimentStart {
 /** One run of a part. */
 export interface ExperimentVariant {
   readonly label: string;
-  /** What it differs in, in one sentence. */
+  /** How it differs from the others, in one sentence. */
   readonly about: string;
   /** `field=value`, as for `--set`; fields of `rl` and `rollout` only. */
   readonly settings: readonly string[];
@@ -25,10 +25,10 @@ export interface ExperimentCurve {
   /** Its name in `metrics.jsonl`. */
   readonly metric: string;
   readonly title: string;
-  /** What it counts, and over what. */
+  /** Describes what it counts, and over what. */
   readonly about: string;
   readonly unit: 'share' | 'number';
-  /** What it is drawn over: steps, or the seconds they took, evaluations left out. Default steps. */
+  /** The horizontal axis: steps, or the seconds they took without evaluations. Default `steps`. */
   readonly over?: 'steps' | 'seconds';
 }
 

@@ -60,7 +60,7 @@ describe.each(experiments.entries())('%s', (name, experiment) => {
   });
 
   it('draws curves that its runs record', async () => {
-    // Of each part the first run: what the others record has the same names.
+    // Only the first run of each part: the others record metrics of the same names.
     const first: Experiment = {
       ...experiment,
       parts: experiment.parts.map((part) => ({ ...part, variants: part.variants.slice(0, 1) })),

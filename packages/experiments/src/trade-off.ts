@@ -1,4 +1,4 @@
-/** What the runs of an experiment gain against what it takes, after training. */
+/** The gains of an experiment's runs against their costs, after training. */
 
 import {
   type Chart,

@@ -1,5 +1,5 @@
-// What of `needle` can be read without a look: exports its images as the policy's context gets
-// them, 448×448 shrunk to 112×112, and trains classifiers of the digit on them.
+// Measures what can be read of `needle` without a look: exports its images as the policy's context
+// gets them, 448×448 shrunk to 112×112, and trains classifiers of the digit on them.
 //
 //   node packages/gym/baselines/overview.mjs --python path/to/python
 //
@@ -111,7 +111,7 @@ try {
     stdio: 'inherit',
   });
 } catch (error) {
-  // What is right too often is printed by the Python side, and its exit status says so.
+  // The Python side prints which classifiers are right too often, and then exits with 1.
   if (error.status !== 1) console.error(String(error));
   process.exitCode = 1;
 } finally {

@@ -1,4 +1,4 @@
-/** What one trajectory may use. */
+/** The limits of one trajectory. */
 
 export interface Budgets {
   /** Turns with code or a tool call; the answer turn comes on top. */

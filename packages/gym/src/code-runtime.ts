@@ -24,8 +24,8 @@ export interface CodeRuntime {
   /** The code to run in place of the model's; line numbers must stay the same. */
   rewrite?(code: string): string;
   /**
-   * What executions return besides what the code shows, and which images are kept. Default: nothing
-   * more, and all images.
+   * The output that executions return besides what the code shows, and the images kept. Default:
+   * nothing more, and all images.
    *
    * @param images names of the prompt's images
    */

@@ -3,7 +3,7 @@ import { type Random, randomAt } from '@saccade/core';
 import type { Action } from '@saccade/trajectory';
 import type { Protocol } from './protocol.ts';
 
-/** What a protocol can be asked to write. */
+/** An action that a protocol can be asked to write. */
 export type ActionForm = Extract<Action, { kind: 'code' | 'answer' | 'toolCall' }>;
 
 /** Turns whose code, answers and thoughts are ordinary; as many kinds as the protocol has. */

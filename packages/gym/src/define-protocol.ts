@@ -30,7 +30,7 @@ export interface ProtocolUnit<Schema extends SettingsSchema = SettingsSchema>
   with(settings?: SettingsInput<Schema>, tools?: readonly Tool[]): Protocol;
 }
 
-/** What a file of a protocol gives. */
+/** The definition of a protocol in its file. */
 export interface ProtocolDefinition<Name extends string, Shape extends z.core.$ZodLooseShape> {
   readonly name: Name;
   readonly description: string;
@@ -41,7 +41,7 @@ export interface ProtocolDefinition<Name extends string, Shape extends z.core.$Z
   create(settings: z.output<z.ZodObject<Shape>>, tools?: readonly Tool[]): Protocol;
 }
 
-/** What every protocol limits; defaults are its published values. */
+/** The settings for the limits of every protocol; the defaults are its published values. */
 function limits({ budgets, executionSeconds = DEFAULT_EXECUTION_SECONDS }: Protocol) {
   return {
     toolTurns: count({

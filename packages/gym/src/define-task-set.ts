@@ -18,7 +18,7 @@ export interface TaskSetUnit<Schema extends SettingsSchema = SettingsSchema>
   with(settings?: SettingsInput<Schema>): TaskSet;
 }
 
-/** What a file of a task set gives. */
+/** The definition of a task set in its file. */
 export interface TaskSetDefinition<Name extends string, Schema extends SettingsSchema> {
   readonly name: Name;
   readonly description: string;

@@ -52,7 +52,7 @@ export interface Hand {
   signs(images: readonly string[]): HandSigns;
 }
 
-/** What of a protocol says which steps it can express. */
+/** The part of a protocol that says which steps it can express. */
 export interface HandOwner {
   readonly name: string;
   readonly hand?: Hand;

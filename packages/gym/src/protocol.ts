@@ -59,7 +59,7 @@ export interface Protocol {
   readonly runsBeyondBudget: boolean;
   /** The session that its code runs in; default: one that has the prompt's images. */
   readonly runtime?: CodeRuntime;
-  /** What tool calls may name. */
+  /** Tools that calls may name. */
   readonly tools?: readonly Tool[];
   /** False where what programs print is not shown to the model. Default true. */
   readonly showsOutput?: boolean;

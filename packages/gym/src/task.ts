@@ -38,7 +38,7 @@ export interface Task {
 /** `train` for demonstrations and rollouts; `heldOut` for evaluation alone. */
 export type Split = 'train' | 'heldOut';
 
-/** What a run offers a task set that opens something. */
+/** The resources that a run offers a task set that opens something. */
 export interface TaskSetContext {
   readonly sandbox: Sandbox;
 }

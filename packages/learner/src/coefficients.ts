@@ -17,7 +17,7 @@ export interface Coefficients {
   readonly entropy?: AdaptiveEntropyState;
 }
 
-/** What a step measured. */
+/** The measurements of a step. */
 export interface Measured {
   /** Mean KL to the reference policy, nats. */
   readonly kl?: number | undefined;
@@ -90,7 +90,7 @@ export function nextCoefficients(
   };
 }
 
-/** What a step learned with, as metrics; nothing where nothing is adaptive. */
+/** The coefficients that a step learned with, as metrics; empty where none is adaptive. */
 export function coefficientMetrics({ kl, entropy }: Coefficients): Record<string, number> {
   return {
     ...(kl !== undefined && { 'coefficient/kl': kl }),

@@ -27,10 +27,10 @@ import {
 } from './coefficients.ts';
 import { type PackedStep, packStep, rangeOf, type StepMinibatch } from './packed-step.ts';
 
-/** What of a policy is trained. */
+/** The part of a policy that training uses. */
 export type TrainablePolicy = Pick<Policy, 'score' | 'forwardBackward' | 'optimizerStep'>;
 
-/** What learns, by what, and how a step is split. */
+/** The policy, the algorithm that trains it, and how a step is split. */
 export interface LearnerOptions {
   readonly policy: TrainablePolicy;
   readonly algorithm: Algorithm;
@@ -55,7 +55,7 @@ export interface LearnerOptions {
   readonly oldLogprobs?: 'rollout' | 'policy';
   /** The reference policy, for algorithms with a KL term; asked for once it is needed. */
   readonly reference?: () => Promise<Pick<Policy, 'score'>>;
-  /** Which of the algorithm's coefficients follow what is measured. Default none. */
+  /** The coefficients of the algorithm that follow measurements. Default none. */
   readonly control?: CoefficientSettings;
 }
 
@@ -70,7 +70,7 @@ export interface LearnOptions {
 /** Where learning stands: the gradient of a minibatch is there, or its optimizer step is taken. */
 export type LearningPoint = 'gradient' | 'updated';
 
-/** What a step of learning gave. */
+/** The result of a step of learning. */
 export interface LearnResult {
   /** Sums over the minibatches for `loss`, of the last minibatch for everything else. */
   readonly metrics: Readonly<Record<string, number>>;
@@ -153,7 +153,7 @@ async function* learnStep(
       inFlight,
     });
     if (isSkipped) skippedUpdates++;
-    // Of the last minibatch: there the policy is furthest from the one that sampled.
+    // The last minibatch's metrics win: there the policy is furthest from the one that sampled.
     Object.assign(metrics, learned, { grad_norm: gradNorm, learning_rate: learningRate });
     if (index + 1 < step.minibatches.length) yield 'updated';
   }
@@ -187,7 +187,7 @@ async function prepare(options: LearnerOptions, step: PackedStep): Promise<Prepa
   const oldLogprobs = (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs;
   const prepared = prepareStep(algorithm, {
     ...step.tokens,
-    // Of the same weights as the squared probabilities: else 1 − 2π + Σπ² may be below 0.
+    // These need the same weights as the squared probabilities: else 1 − 2π + Σπ² may be below 0.
     oldLogprobs: (sumSquaredProbs ? own?.logprobs : undefined) ?? oldLogprobs,
     ...(own?.values && { values: own.values }),
     ...(own?.sumSquaredProbs && { sumSquaredProbs: own.sumSquaredProbs }),
@@ -196,7 +196,7 @@ async function prepare(options: LearnerOptions, step: PackedStep): Promise<Prepa
   return { ...prepared, batch: { ...prepared.batch, oldLogprobs } };
 }
 
-/** What a policy says of a step, in the step's order: [N] each. */
+/** A policy's scores of a step, in the step's order: [N] each. */
 interface StepScores {
   readonly logprobs: Float64Array;
   values?: Float64Array;
@@ -247,7 +247,7 @@ async function learnMinibatch(
   let counts: GlobalCounts = countGlobally([constants]);
   let marks: Uint8Array | undefined;
   if (algorithm.select !== undefined) {
-    // What is chosen over the whole minibatch has to be seen before any part of it is learned from.
+    // A selection over the whole minibatch has to see all of it before any part is learned from.
     const N = constants.lossMask.length;
     const logprobs = new Float64Array(N);
     const entropy = new Float64Array(N);

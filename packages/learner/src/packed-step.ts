@@ -25,19 +25,19 @@ export interface StepRange {
   readonly tokens: readonly [number, number];
 }
 
-/** What one call to the policy scores, and its position in the step. */
+/** The part of a step that one call to the policy scores, and its position in the step. */
 export interface StepMicroBatch extends StepRange {
   readonly packed: MicroBatch['packed'];
   /** Packed tokens, scored or not: what the policy computes. */
   readonly tokenCount: number;
 }
 
-/** What one optimizer update learns from. */
+/** The part of a step that one optimizer update learns from. */
 export interface StepMinibatch extends StepRange {
   readonly microBatches: readonly StepMicroBatch[];
 }
 
-/** What a step knows before it is scored. */
+/** The data of a step that are known before it is scored. */
 export type StepTokens = Required<
   Pick<
     Step,

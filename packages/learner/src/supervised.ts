@@ -21,7 +21,7 @@ export interface SupervisedLearnerOptions {
   readonly optimizer?: Optimizer;
   /** The learning rate of each update. */
   readonly schedule: Schedule;
-  /** Of the order of the examples. */
+  /** Seed of the order of the examples. */
   readonly seed: number;
   /** Packed tokens per forward and backward pass. Default 8192. */
   readonly microBatchTokens?: number;
@@ -29,7 +29,7 @@ export interface SupervisedLearnerOptions {
   readonly sharedPrefix?: boolean;
 }
 
-/** What one supervised update reports. */
+/** The report of one supervised update. */
 export interface SupervisedResult {
   /** Sum of `losses`, nats. */
   readonly loss: number;

@@ -1,4 +1,4 @@
-/** What follows every step of reinforcement learning: its row, evaluation, a stop, a checkpoint. */
+/** The end of every step of reinforcement learning: its row, evaluation, a stop, a checkpoint. */
 
 import { evaluate } from '@saccade/eval';
 import { logRow, totalSteps } from '@saccade/run-store';

@@ -1,4 +1,4 @@
-/** What audits of rewards find in a step, as metrics. */
+/** The findings of reward audits in a step, as metrics. */
 
 import { messageOf } from '@saccade/core';
 import { type Audited, auditRewards } from '@saccade/rewards';

@@ -2,11 +2,11 @@
 
 import type { RlSettings } from './settings/rl.ts';
 
-/** What is known so far; give it back with the next step. */
+/** The observations so far; give them back with the next step. */
 export interface CollapseWatch {
   /** Mean tool calls per trajectory of the first steps. */
   readonly first: readonly number[];
-  /** Of the steps after them, the latest. */
+  /** The same for the latest of the steps after them. */
   readonly latest: readonly number[];
   readonly hasWarned: boolean;
 }

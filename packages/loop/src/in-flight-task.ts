@@ -12,9 +12,9 @@ import type { TaskIndex } from './training-tasks.ts';
 export interface StoredSample {
   readonly restarts: number;
   readonly spent: RetryBudgets;
-  /** Of the trajectory, if it has ended. */
+  /** Id of the trajectory, if it has ended. */
   readonly ended?: string;
-  /** Of the ledger up to the last whole turn. */
+  /** Id and last observation of the ledger up to the last whole turn. */
   readonly partial?: { readonly id: string; readonly lastObservation: string };
 }
 
@@ -43,7 +43,7 @@ export class InFlightTask {
   readonly task: Task;
   readonly index: TaskIndex;
   readonly ordinal: number;
-  /** Of the group, and after them its baseline, where it has one. */
+  /** The samples of the group, and after them those of its baseline, where it has one. */
   readonly samples: readonly InFlightSample[];
   /** Nothing more is rolled out of it. */
   isOver: boolean;

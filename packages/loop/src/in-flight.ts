@@ -1,4 +1,4 @@
-/** What both ways of rolling out beside training share: tasks in flight, their ends, their record. */
+/** Shared by both ways to roll out beside training: tasks in flight, their ends, their record. */
 
 import { scoreRollouts } from '@saccade/eval';
 import type { Task } from '@saccade/gym';

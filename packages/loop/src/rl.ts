@@ -14,7 +14,7 @@ import { readSchedule, writeSchedule } from './stored-schedule.ts';
 import { reinforceStreaming } from './streaming.ts';
 import { TrainingTasks } from './training-tasks.ts';
 
-/** What a scheduler of steps needs between them: its state, and which tasks it may ask for again. */
+/** The memory of a scheduler of steps between them: its state, and the tasks it may repeat. */
 interface Schedule {
   readonly tasks: TrainingTasks;
   /** Replaced, never changed. */
@@ -74,7 +74,7 @@ async function step(run: Run, schedule: Schedule): Promise<Record<string, number
   };
 }
 
-/** What a step rolled out and what the scheduler said of it. */
+/** The rollouts of a step, and the scheduler's commands about it. */
 interface Gathered {
   readonly commands: readonly ScheduleCommand[];
   readonly results: readonly ScoredGroupResult[];

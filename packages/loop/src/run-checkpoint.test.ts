@@ -50,7 +50,7 @@ it('takes no task twice where rollouts go on while a checkpoint is written', asy
     await saveRun(run);
     const found = findLatestCheckpoint(checkpointsOf(directory), () => {});
     const at = found?.directory ?? '';
-    // What resumes knows of the tasks that the schedule beside it has.
+    // The checkpoint counts as many tasks as the schedule stored beside it.
     expect(readState(at).tasksTaken).toBe(Number(readFileSync(join(at, 'taken'), 'utf8')));
     expect(run.state.tasksTaken).toBe(taken.length);
   }

@@ -25,7 +25,7 @@ export interface RunSections {
   readonly checkpoint: CheckpointSettings;
 }
 
-/** What a loop trains: any policy that can begin a stage with fresh moments. */
+/** The policy that a loop trains: any policy that can begin a stage with fresh moments. */
 export interface StagePolicy extends Policy {
   /** Forgets the optimizer's state, as at the start of another training stage. */
   resetOptimizer(): void;
@@ -42,7 +42,7 @@ export interface RunParts extends EvaluatedParts {
   readonly coldStart?: OpenColdStart;
   readonly makeEnv: MakeEnv;
   readonly algorithm: Algorithm;
-  /** What every step is audited by, at the run's thresholds. */
+  /** Detectors that audit every step, at the run's thresholds. */
   readonly detectors: readonly Detector[];
   readonly sftOptimizer: StageOptimizer;
   readonly schedulerKind: SchedulerKind;
@@ -58,7 +58,7 @@ export interface OpenColdStart extends Pick<ColdStart, 'name'> {
   gather: (context: Parameters<ColdStart['gather']>[1]) => ReturnType<ColdStart['gather']>;
 }
 
-/** What a stage of training steps with. */
+/** The optimizer and the learning rates of a training stage. */
 export interface StageOptimizer {
   readonly optimizer: Optimizer;
   /** The learning rate of each update of the stage. */

@@ -1,4 +1,4 @@
-/** What the stages of a run share: its parts, its directory, its log, and where it stands. */
+/** The parts of a run that its stages share: components, directory, log, and where it stands. */
 
 import type { EvaluatedRun } from '@saccade/eval';
 import type { Learner, LearnOptions, LearnResult } from '@saccade/learner';

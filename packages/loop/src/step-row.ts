@@ -18,15 +18,15 @@ import { baselinesPerTask } from './baseline.ts';
 import { type CollapseWatch, freshWatch, watchCollapse } from './collapse-watch.ts';
 import type { Run } from './run.ts';
 
-/** What happened in a step. */
+/** The record of one step. */
 export interface StepRecord {
-  /** What the scheduler said. */
+  /** The scheduler's commands. */
   readonly commands: readonly ScheduleCommand[];
   /** Groups that ended, and their tasks in the same order. */
   readonly results: readonly ScoredGroupResult[];
   readonly tasks: readonly Task[];
   readonly trained: readonly AdvantagedTrajectory[];
-  /** What learning measured. */
+  /** Metrics from learning. */
   readonly learned: Readonly<Record<string, number>>;
   /** Rounds of rolling out; 1 where there are none. */
   readonly rounds?: number;

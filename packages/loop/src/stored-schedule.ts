@@ -1,4 +1,4 @@
-/** What a scheduler remembers between steps, in a checkpoint: its state and the trajectories in it. */
+/** A scheduler's memory between steps, in a checkpoint: its state and the trajectories in it. */
 import type { DataError } from '@saccade/core';
 import {
   readSchedule as readStored,
@@ -8,12 +8,12 @@ import {
 import { formatState, parseState } from '@saccade/schedulers';
 import { isScored, type Trajectory } from '@saccade/trajectory';
 
-/** What is kept. `More` is JSON; the trajectories it means, it names by their ids. */
+/** The stored data. `More` is JSON; it names the trajectories that it means by their ids. */
 export interface StoredSchedule<More> {
-  /** Of the scheduler. */
+  /** The scheduler's state. */
   readonly state: unknown;
   readonly more: More;
-  /** Beside those in the state. */
+  /** Trajectories besides those in the state. */
   readonly trajectories: readonly Trajectory[];
 }
 

@@ -15,7 +15,7 @@ import { StepVersions } from './step-versions.ts';
 import { readSchedule, writeSchedule } from './stored-schedule.ts';
 import { TrainingTasks } from './training-tasks.ts';
 
-/** What a checkpoint holds beside the scheduler's state. */
+/** The contents of a checkpoint besides the scheduler's state. */
 interface Stored {
   readonly known: readonly (readonly [string, number])[];
   readonly version: number;

@@ -1,4 +1,4 @@
-/** Which tasks of the training split are rolled out: the next ones, or known ones again. */
+/** Chooses the tasks of the training split to roll out: the next ones, or known ones again. */
 import { StateError } from '@saccade/core';
 import type { Run } from './run.ts';
 

@@ -30,7 +30,7 @@ import {
 import type { Trajectory } from '@saccade/trajectory';
 import { findWeights, type KeptWeights, keptWeights, rebuildWeights } from './replay-weights.ts';
 
-/** Which of the kept trajectories; without anything the first of every file. */
+/** Selects kept trajectories; default: the first of every file. */
 export interface ReplaySelection {
   readonly id?: string;
   /** A file of `trajectories/` without `.jsonl`. */
@@ -46,7 +46,7 @@ export interface StoredPlay {
   readonly trajectory: Trajectory;
 }
 
-/** Which trajectories are replayed, and how. */
+/** The trajectories to replay, and how to replay them. */
 export interface ReplayRunOptions extends ReplaySelection {
   readonly onEvent: EventSink;
   /** Trains weights again that were not kept. */
@@ -59,13 +59,13 @@ export interface ReplayRunOptions extends ReplaySelection {
   readonly python?: () => Promise<string>;
 }
 
-/** What a replay gave, and every difference in words. */
+/** The result of a replay, with every difference in words. */
 export interface ReplayOutcome extends Pick<Replayed, 'trajectory' | 'isExact' | 'sampledTokens'> {
   readonly differences: readonly string[];
   readonly largestLogprobDifference: number;
 }
 
-/** A kept trajectory and what its replay gave. */
+/** A kept trajectory and the result of its replay. */
 export interface ReplayedPlay {
   readonly play: StoredPlay;
   /** With the recorded tool results. */

@@ -15,7 +15,7 @@ import { type ResolvedRun, train } from '@saccade/train';
 
 /** A checkpoint by what is asked of it here. */
 export interface KeptWeights {
-  /** Of the checkpoint; its policy is in `policy/`. */
+  /** Directory of the checkpoint; its policy is in `policy/`. */
   readonly directory: string;
   /** Optimizer steps, as trajectories have them. */
   readonly policyVersion: number;

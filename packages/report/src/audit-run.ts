@@ -35,15 +35,15 @@ export interface RunAudit {
   readonly steps: Readonly<
     Record<string, readonly { readonly step: number; readonly share: number }[]>
   >;
-  /** Of every term's mean with the accuracy of the same training step. */
+  /** Correlation of every term's mean with the accuracy of the same training step. */
   readonly overSteps: Readonly<Record<string, StepCorrelation>>;
-  /** Of every term's mean with held-out accuracy, over the evaluations after a training step. */
+  /** Correlation of every term's mean with held-out accuracy, evaluated after a training step. */
   readonly overEvaluations: Readonly<Record<string, StepCorrelation>>;
   /** One sentence for each thing that could not be used. */
   readonly gaps: readonly string[];
 }
 
-/** What of a run is audited, with which terms and thresholds. */
+/** The parts of a run to audit, with the terms and thresholds. */
 export interface AuditRunOptions {
   /** Names of trajectory files without `.jsonl`; default: all steps, else all evaluations. */
   readonly only?: readonly string[];

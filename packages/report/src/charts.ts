@@ -156,7 +156,7 @@ function path(points: readonly Point[], scale: Scale): string {
     .join('');
 }
 
-/** What the image shows, for those who do not see it. */
+/** Describes the chart for readers who cannot see it. */
 function describe(
   { title, xLabel, yFormat = formatNumber }: Chart,
   series: readonly Series[],

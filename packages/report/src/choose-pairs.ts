@@ -1,4 +1,4 @@
-/** Which held-out tasks the report shows: changed outcomes first, but never only the good ones. */
+/** Chooses the held-out tasks to show: changed outcomes first, but never only the good ones. */
 import { isScored } from '@saccade/trajectory';
 import type { KeptTrajectory, RunRecord } from './read-run.ts';
 

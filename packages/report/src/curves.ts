@@ -1,4 +1,4 @@
-/** Which curves the report shows, and the evaluations its headline compares. */
+/** The curves that the report shows, and the evaluations that its headline compares. */
 import type { MetricsRow, Stage } from '@saccade/run-store';
 import { meaningOf } from '@saccade/run-store/metrics';
 import type { Chart, Point, Series } from './charts.ts';

@@ -13,7 +13,7 @@ export class Html {
   }
 }
 
-/** What a template takes; `undefined`, `null` and `false` become nothing. */
+/** A value that a template takes; `undefined`, `null` and `false` become nothing. */
 export type HtmlPart = Html | string | number | false | null | undefined | readonly HtmlPart[];
 
 /** `html\`<p>${text}</p>\``: the template is markup, the parts are text. */

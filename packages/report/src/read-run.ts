@@ -1,4 +1,4 @@
-/** What a run directory holds, as far as it is there: the report is made of nothing else. */
+/** Reads what exists of a run directory: the report is made of nothing else. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -21,7 +21,7 @@ export interface KeptTrajectory {
   load(): Promise<Trajectory | ScoredTrajectory>;
 }
 
-/** What a report shows of a configuration; every field may be missing. */
+/** The parts of a configuration that a report shows; every field may be missing. */
 interface ShownConfig {
   readonly recipe?: string;
   readonly seed?: number;

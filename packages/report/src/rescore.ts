@@ -37,7 +37,7 @@ export interface Comparison {
   readonly count: number;
   readonly oldMean: number;
   readonly newMean: number;
-  /** Of old with new reward, −1 to 1; absent where one does not vary. */
+  /** Correlation of the old and the new reward, −1 to 1; absent where one does not vary. */
   readonly correlation?: number;
   readonly rankCorrelation?: number;
   /**
@@ -243,8 +243,8 @@ function meansOf(all: readonly Readonly<Record<string, number>>[]): Record<strin
 }
 
 /**
- * What a preset reads of a task that the stored tasks do not say, as far as its notes name it: terms
- * that need it give 0.
+ * Facts that a preset reads and the stored tasks lack, as far as its notes name them: terms that
+ * need them give 0.
  */
 export function missingFacts(preset: string, { sets }: StoredRun): readonly string[] {
   const notes = presetNamed(preset).notes.join(' ');

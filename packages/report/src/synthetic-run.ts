@@ -110,7 +110,7 @@ function metricsOf({ sftUpdates, rlSteps, isFinished }: SyntheticRun): readonly 
   ];
 }
 
-/** What the scripted policy does in one task. */
+/** The scripted policy's behavior in one task. */
 interface Script {
   readonly looksAt: (facts: NeedleFacts) => readonly Box[];
   readonly answers: (expected: string) => string | undefined;

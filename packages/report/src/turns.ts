@@ -59,7 +59,7 @@ ${figures.length > 0 && html`<div class="looks">${figures}</div>`}
 </li>`;
 }
 
-/** What the model wrote before its code or answer. */
+/** The model's text before its code or answer. */
 function drawThought(written: Segment | undefined): Html | undefined {
   const thought = written?.text.split(/<code>|<answer>|<tool_call>|```/, 1)[0]?.trim();
   if (!written || thought === undefined || thought === '' || thought === written.text.trim()) {

@@ -77,7 +77,7 @@ async function startService() {
 
 await startService();
 const sandbox = await openRemoteSandbox({ hosts: [url], checkSeconds: 1, patienceSeconds: 60 });
-// What attacks are told of the machine. Nothing of it is there to be reached.
+// The facts about the machine that attacks get. Nothing of it can be reached.
 const facts = { HOST_FILE: '/nowhere/file', HOST_IMAGE: '/nowhere/image.png', HOST_PORT: 9 };
 const more = { HOST_SOCKET: 'nobody', HOST_POST: '/nowhere/post', NODE: 20 };
 const numbers = { SERVER: 4_000_000, VICTIM: 4_000_001, VICTIM_DIRECTORY: '/nowhere' };
@@ -95,7 +95,7 @@ function sample() {
   samples.push({
     descriptors: descriptorsOf(service.child.pid),
     nodeBytes: rssOf(service.child.pid),
-    // What code holds comes and goes; what stays is the servers'.
+    // Memory that code holds comes and goes; the rest is the servers' own.
     serverBytes: tree.slice(1).reduce((sum, { pages }) => sum + pages * 4096, 0),
     processes: tree.length,
     directories: readdirSync(temporary).length,

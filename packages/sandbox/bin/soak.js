@@ -183,7 +183,7 @@ const processesLeft = [...seen.values()].filter(isSame);
 const directoriesLeft = hosts.flatMap(({ temporary }) => readdirSync(temporary));
 for (const { temporary } of hosts) rmSync(temporary, { recursive: true, force: true });
 
-/** What nine of ten samples stay below: kills make holes, which a mean would hide growth in. */
+/** The 90th percentile of samples: kills make holes, which a mean would hide growth in. */
 const height = (values) =>
   [...values].sort((a, b) => a - b)[Math.floor(0.9 * (values.length - 1))] ?? 0;
 const third = Math.floor(samples.length / 3);

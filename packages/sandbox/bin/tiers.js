@@ -1,4 +1,4 @@
-// What a stronger tier costs: starts, sessions and executions of several tiers, in turns:
+// Measures the cost of a stronger tier: starts, sessions and executions of several tiers, in turns:
 //   node packages/sandbox/bin/tiers.js bubblewrap gvisor [--rounds 5]
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ def open_channel(name):
     if not name.isdigit():
         return os.open(name, os.O_RDWR | os.O_CLOEXEC)
     channel = os.dup(int(name))
-    # What runs here is not to find the channel as its input.
+    # Programs that run here must not find the channel as their input.
     nothing = os.open("/dev/null", os.O_RDONLY)
     os.dup2(nothing, int(name))
     return channel

@@ -49,7 +49,7 @@ class Capture:
         self.stdout = CappedOutput(limits["outputBytes"])
         self.stderr = CappedOutput(limits["outputBytes"])
         self.streams = {}
-        # What a session may ask for beyond the limits: see `Extras`.
+        # Options of a session beyond the limits: see `Extras`.
         self.filters = None
         self.image_of = lambda value: None
         self.begin()

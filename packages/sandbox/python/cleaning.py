@@ -20,7 +20,7 @@ class Cleaners:
     def __init__(self, config):
         self.folder = os.path.join(config["scratch"], "sessions")
         self.owns_users = config["ownsUsers"]
-        # What each running one cleans up after: (session, what is told of it then).
+        # Running cleaners by process: (session that they clean up after, end to report then).
         self.running = {}
         # Sessions that are over, whose files are not gone yet.
         self.left = []

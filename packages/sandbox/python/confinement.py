@@ -20,7 +20,7 @@ import seccomp
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"),
     *("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime"),
-    # What libraries ask for the number of processors and the size of memory.
+    # Libraries read the number of processors and the size of memory here.
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -54,7 +54,7 @@ class Confinement:
         # Why there are no namespaces for each session, where they were asked for.
         self.obstacle = None
         self.mount_point = config["mountPoint"]
-        # What sessions of the server's own user are not to see, where it is theirs to change.
+        # Places to hide from sessions that run as the server's own user, which could change them.
         self.places = [config["scratch"]]
         if config["memoryGroups"].get("folder") is not None:
             self.places.append(config["memoryGroups"]["folder"])

@@ -53,7 +53,7 @@ class Filters:
             canvas.draw()  # places what is in it
             box = figure.get_tightbbox(canvas.get_renderer()).padded(PADDING)
             width, height = box.size
-        # What lies far outside of the axes makes a tight figure as large as it likes.
+        # Anything far outside the axes makes a tight figure arbitrarily large.
         check_size(math.ceil(width * dpi), math.ceil(height * dpi))
         drawn = io.BytesIO()
         options = {"format": "png", "dpi": dpi, "pil_kwargs": {"compress_level": 1}}

@@ -57,9 +57,9 @@ class ImageFiles:
         self.known = set()
         # Where the pixels of saved files come from, by device and number, with size and time.
         self.origins = {}
-        # Of saved files before the execution: status, and a checksum while they are young.
+        # Saved files before the execution, by path: status, and a checksum while they are young.
         self.before = {}
-        # Those looked at in this execution, and whether they were images.
+        # Files looked at in this execution, and whether they were images.
         self.taken = {}
         self.lookups = 0
 

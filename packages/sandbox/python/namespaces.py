@@ -23,7 +23,7 @@ MS_NOSUID, MS_NODEV = 2, 4
 # The one call that makes a process in a control group; the number is the same on all machines.
 CLONE3, INTO_CGROUP = 435, 0x2_0000_0000
 DAC_OVERRIDE = 1 << 1
-# What a session's user is called inside: the same on every machine.
+# The id of a session's user and group inside: the same on every machine.
 INSIDE = 1000
 
 

@@ -9,9 +9,9 @@ import struct
 ORDER = struct.Struct("<iII")
 # In place of a slot: there will be videos.
 PREPARE_VIDEOS = -1
-# What a session needs of them: requests, replies and the memory for these; its inputs come after.
+# Descriptors of a session's link: requests, replies and their memory; its inputs come after.
 LINK_DESCRIPTORS = 3
-# As many go with one piece of data; an order has twelve bytes.
+# The most descriptors that go with one piece of data; an order has twelve bytes.
 MOST_DESCRIPTORS = 200
 
 

@@ -8,10 +8,10 @@ import sys
 
 MADV_COLLAPSE = 25
 LARGE_PAGE = 2 * 1024 * 1024
-# What the interpreter maps at once for small objects, and the largest of these.
+# The size that the interpreter maps at once for small objects, and that of the largest of these.
 ARENA_BYTES = 1024 * 1024
 OBJECT_BYTES = 512
-# What bytes() of nothing takes, and a little.
+# The size of an empty bytes object, and a little more.
 OBJECT_HEAD = 40
 MOST_GAPS = 64
 M_TRIM_THRESHOLD = -1

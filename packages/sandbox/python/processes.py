@@ -11,7 +11,7 @@ REQUESTS_FD, REPLIES_FD = 3, 4
 class Session:
     def __init__(self, number, slot, uid, scratch, mode):
         self.number = number
-        # What an execution leaves behind: persistent, transactional or fresh.
+        # The state that an execution leaves behind: persistent, transactional or fresh.
         self.mode = mode
         self.slot = slot
         self.uid = uid

@@ -42,7 +42,7 @@ class SessionLink:
         os.set_blocking(self.replies, False)
         self.outbox = Outbox(lambda data: os.write(self.requests, data))
         self.reader = ReplyReader()
-        # Of the last request.
+        # Number of the last request.
         self.number = START
 
     @property

@@ -8,7 +8,7 @@ import os
 
 from examination import user
 
-# What a session must not be able to set.
+# Files that a session must not be able to write.
 WEIGHTS = ("cpu.shares", "cpu.weight", "blkio.bfq.weight", "blkio.weight", "io.weight", "tasks")
 
 

@@ -13,7 +13,7 @@ class StaticCheck:
     def __init__(self, forbidden):
         self.names = frozenset(name for name in forbidden if not name.endswith("*"))
         self.beginnings = tuple(name[:-1] for name in forbidden if name.endswith("*"))
-        # What names mean, from imports of this and of earlier code of the session.
+        # The meanings of names, from imports of this and of earlier code of the session.
         self.aliases = {}
 
     def first_offense(self, tree):

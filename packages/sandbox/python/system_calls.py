@@ -222,8 +222,8 @@ CHECKED = {
     "socketpair": ((53, 199), OneOf(0, (AF_UNIX,)), OneOf(1, (STREAM, SEQPACKET), mask=SOCK_TYPES)),
 }
 
-# What a file's owner may do with it whatever Landlock says: allowed where a session is a user of its own,
-# or sees nothing of the machine's that can be written.
+# Calls that Landlock never denies a file's owner: allowed where a session is a user of its own, or
+# sees nothing of the machine's that can be written.
 METADATA = {
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -380,5 +380,5 @@ REFUSED = {
 FALLS_BACK = {
     "clone3": (435, 435),
 }
-# Of the checked ones, those whose arguments are free where the network is.
+# Checked calls whose arguments are free where the network is.
 OF_NETWORK = ("sendto", "socketpair")

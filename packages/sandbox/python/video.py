@@ -66,7 +66,7 @@ class VideoReader:
     above 0 scale the frames.
     """
 
-    # Of the session, set when it starts: its limits, and the bytes of its videos by name.
+    # Set when the session starts: its limits, and the bytes of its videos by name.
     limits = None
     films = {}
 

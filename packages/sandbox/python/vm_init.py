@@ -16,7 +16,7 @@ FINIT_MODULE = {"x86_64": 313, "aarch64": 273}
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_MOVE = 1, 2, 4, 8, 8192
 ROOT = "/disk"
 DEVICE_SECONDS = 20
-# What sessions may use, and what only root may.
+# Devices that sessions may use, and those that only root may use.
 OPEN_DEVICES = ("null", "zero", "full", "random", "urandom")
 OWN_DEVICES = ("hwrng", "rtc0")
 

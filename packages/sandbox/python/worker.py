@@ -114,7 +114,7 @@ class Worker:
             Image.new("RGB", (8, 8)).save(drawn, kind)
             Image.open(drawn).load()
         self.capture.begin()
-        # What goes wrong here from now on is for whoever started the server, not for a session.
+        # Errors from here on are for whoever started the server, not for a session.
         sys.stdout, sys.stderr = streams
 
     def run_session(self, start):

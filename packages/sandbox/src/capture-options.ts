@@ -1,4 +1,4 @@
-/** What a session returns besides what its code shows: the options as they come, and their check. */
+/** Checks the options of a session for what it returns besides what its code shows. */
 import { ConfigError } from '@saccade/core';
 import { z } from 'zod';
 import type { CaptureOptions } from './session.ts';

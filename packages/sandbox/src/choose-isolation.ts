@@ -23,7 +23,7 @@ export const localTiers = ['micro-vm', 'gvisor', 'bubblewrap', 'landlock', 'proc
 /** A tier of `localTiers`: how sessions on this machine are isolated. */
 export type LocalTier = (typeof localTiers)[number];
 
-/** What `auto` tries, in this order. A kernel of its own costs time, so it is used where asked for. */
+/** Tiers that `auto` tries, in order. A separate kernel costs time: it is used only on request. */
 function automaticTiers(kernel: Kernel): readonly LocalTier[] {
   if (kernel === 'separate') return ['micro-vm'];
   if (kernel === 'emulated') return ['gvisor', 'micro-vm'];
@@ -78,8 +78,8 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
     try {
       return await startTwice(tier, choice, failures);
     } catch (error) {
-      // What the tier does give is not enough, and those after it give less: where a kernel is
-      // required, more.
+      // The tier works but gives too little, and those after it give less; where a kernel is
+      // required, they give more.
       const isLast = tier === tiers.at(-1);
       if (error instanceof RequirementError && (kernel === 'shared' || isLast)) throw error;
       if (tier === 'process') throw error;

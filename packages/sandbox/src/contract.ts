@@ -1,6 +1,6 @@
 /**
- * What every sandbox must do, as plain functions for any test runner: each takes a fresh sandbox
- * opened with `contractLimits` and throws where the promise does not hold.
+ * Checks of what every sandbox must do, as plain functions for any test runner: each takes a fresh
+ * sandbox opened with `contractLimits` and throws where the promise does not hold.
  */
 
 import { captureChecks } from './checks/capture.ts';

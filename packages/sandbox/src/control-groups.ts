@@ -16,7 +16,7 @@ import { isAbandoned, ownedPrefix } from './temporary.ts';
 export type MemoryGroups =
   | {
       readonly folder: string;
-      /** Of the kernel's interface. */
+      /** Version of the kernel's interface. */
       readonly version: 1 | 2;
     }
   | { readonly obstacle: string };
@@ -69,7 +69,7 @@ const noGroup = { obstacle: 'The kernel has no control groups.' };
 /** In version 1 the disk's controller has another name, and its weight depends on the scheduler. */
 const firstNames = { cpu: 'cpu', io: 'blkio' } as const;
 const firstWeights = { cpu: ['cpu.shares'], io: ['blkio.bfq.weight', 'blkio.weight'] } as const;
-/** What the kernel gives a new group. */
+/** The shares that the kernel gives a new group. */
 const ownShares = 1024;
 
 async function makeShareGroup(

@@ -208,7 +208,7 @@ describe('ten thousand calls', () => {
   });
 });
 
-/** What is in use after everything that is not was collected. */
+/** Bytes of the heap in use after a full garbage collection. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -28,7 +28,7 @@ export interface ServerIdentity {
 export interface ForkServerOptions {
   readonly isolation: Isolation;
   readonly plan: Omit<LaunchPlan, 'memoryGroups' | 'shareGroups'>;
-  /** What the server is told first, completed here with the places it is to use. */
+  /** The first message to the server, completed here with the places it is to use. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Start from this instead of from nothing. */
   readonly warm?: WarmStart;

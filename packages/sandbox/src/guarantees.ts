@@ -1,9 +1,9 @@
-/** What a sandbox prevents, as found by attacks at its start, and what a caller requires. */
+/** A sandbox's guarantees, as found by attacks at its start, and those that a caller requires. */
 import { UnsupportedError } from '@saccade/core';
 import type { Kernel, MachineReport } from './isolation.ts';
 import type { Limits } from './limits.ts';
 
-/** What the server found when it tried, as a session would, to get out. */
+/** The server's findings when it tried, as a session would, to get out. */
 export interface IsolationReport {
   readonly uid: number;
   readonly seesHostFiles: boolean;
@@ -48,11 +48,11 @@ export interface IsolationReport {
   readonly sharesIo: boolean;
   /** Why not, by controller. */
   readonly sharesObstacles?: Readonly<Record<string, string>>;
-  /** Whose kernel runs the system calls of sessions. */
+  /** The kind of kernel that runs the system calls of sessions. */
   readonly kernel: Kernel;
   /** Why it is not the one that the tier is made for. */
   readonly kernelObstacle?: string;
-  /** What runs the virtual machine, where there is one. */
+  /** The engine of the virtual machine, where there is one. */
   readonly machine?: MachineReport;
   /** Why it could not try. */
   readonly failure?: string;
@@ -94,10 +94,10 @@ const levels = {
 
 type Levels = typeof levels;
 
-/** What holds, as words that are readable in a log. */
+/** The guarantees that hold, as words that are readable in a log. */
 export type Guarantees = { readonly [Name in keyof Levels]: Levels[Name][number] };
 
-/** What must hold for a sandbox to be opened; guarantees that are not named may have any value. */
+/** Guarantees that a sandbox needs to be opened; those that are not named may have any value. */
 export type Requirements = Partial<Guarantees>;
 
 export function guaranteesOf(report: IsolationReport, limits: Limits): Guarantees {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { MemoryGroups, ShareGroups } from './control-groups.ts';
 import type { PythonInterpreter } from './python-interpreter.ts';
 
-/** What is to be started. */
+/** The plan of a server's launch. */
 export interface LaunchPlan {
   readonly interpreter: PythonInterpreter;
   /** Folder with the Python side. */
@@ -24,7 +24,7 @@ export interface LaunchPlan {
   readonly microVm?: MicroVmOptions;
 }
 
-/** What runs the virtual machines of the tier `micro-vm`. */
+/** The programs that run the virtual machines of the tier `micro-vm`. */
 export interface MicroVmOptions {
   /** `auto`, the default, is Firecracker where it is found and KVM starts a guest, else QEMU. */
   readonly engine?: 'auto' | 'firecracker' | 'qemu';
@@ -34,7 +34,7 @@ export interface MicroVmOptions {
   readonly jailer?: string;
 }
 
-/** What runs the virtual machine of a server. */
+/** The engine that runs the virtual machine of a server. */
 export interface MachineReport {
   readonly engine: 'firecracker' | 'qemu';
   /** Whether Firecracker's jailer confines it. */
@@ -102,12 +102,12 @@ export interface Snapshot {
   remove(): Promise<void>;
 }
 
-/** Whose kernel runs the system calls of a session. */
+/** The kind of kernel that runs the system calls of a session. */
 export type Kernel = 'separate' | 'emulated' | 'shared';
 
 export interface Isolation {
   readonly id: string;
-  /** What a session can still do here that it should not; shown to the user. */
+  /** Names what a session can still do here although it should not; shown to the user. */
   readonly warning?: string;
   /** Has process numbers and users of its own, so that all processes of a user may be killed. */
   readonly ownsProcesses: boolean;

@@ -66,7 +66,7 @@ function descendants(root: number): number[] {
   return found;
 }
 
-/** Which of the processes still are what they were. */
+/** The processes that still are what they were. */
 function living(processes: ReadonlyMap<number, string>): number[] {
   return [...processes].filter(([pid, identity]) => identityOf(pid) === identity).map(([p]) => p);
 }

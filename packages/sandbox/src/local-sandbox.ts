@@ -21,7 +21,7 @@ export interface LocalSandboxParts {
   readonly warnings: readonly string[];
 }
 
-/** What sessions count, whichever server they are on. */
+/** Counts over all sessions, whichever server they are on. */
 interface Counters {
   readonly executions: number;
   readonly violations: number;
@@ -59,11 +59,11 @@ const mostImageBytes = maxFrameBytes - 2 ** 16;
  */
 export class LocalSandbox implements Sandbox {
   readonly tier: string;
-  /** What a person should know about this sandbox, e.g. that it isolates nothing. */
+  /** Warnings for people about this sandbox, e.g. that it isolates nothing. */
   readonly warnings: readonly string[];
-  /** What the server found when it tried to get out, at the start. */
+  /** The server's findings when it tried to get out, at the start. */
   readonly report: IsolationReport;
-  /** What holds here, by that report. */
+  /** The guarantees that hold here, by that report. */
   readonly guarantees: Guarantees;
   /** Versions of Python and of the libraries code can import. */
   readonly versions: Readonly<Record<string, string>>;

@@ -26,7 +26,7 @@ export interface SandboxOptions {
   readonly limits?: Partial<Limits>;
   /** The tier to use. `auto`, the default, takes the strongest that holds when it is attacked. */
   readonly isolation?: LocalTier | 'auto';
-  /** What must hold; a machine that gives less gets an error that names what is missing. */
+  /** Required guarantees; a machine that gives less gets an error that names what is missing. */
   readonly require?: Requirements;
   /** Sessions at a time; more wait. Default 256. */
   readonly maxSessions?: number;
@@ -44,7 +44,7 @@ export interface SandboxOptions {
    * and `micro-vm`, where every session then has a kernel for itself, and no limit elsewhere.
    */
   readonly sessionsPerServer?: number;
-  /** What runs the machines of the tier `micro-vm`. */
+  /** The programs that run the machines of the tier `micro-vm`. */
   readonly microVm?: MicroVmOptions;
   /** When a fork server is replaced though it works. */
   readonly recycle?: Partial<Recycle>;

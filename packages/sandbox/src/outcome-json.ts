@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts';
 const size = z.number().int().positive();
 const measured = z.number().nonnegative();
 
-/** What `outcomeToJson` writes. */
+/** The schema of what `outcomeToJson` writes. */
 export const outcomeSchema = z.object({
   kind: z.enum(['ok', 'exception', 'timeout', 'memory', 'forbidden', 'crashed', 'infraError']),
   stdout: z.string(),

@@ -32,7 +32,7 @@ export interface CapturedImage {
    * session asks for it (`CaptureOptions`) the value of the last expression, or a file.
    */
   readonly source: 'figure' | 'image' | 'value' | 'file';
-  /** Of a file: its path in the session's directory, as code chose it. */
+  /** For a file: its path in the session's directory, as code chose it. */
   readonly file?: string;
   /**
    * Where its pixels come from, when the runtime could follow it through crops, resizes and turns:
@@ -71,7 +71,7 @@ export interface Outcome {
   readonly stderr: string;
   readonly images: readonly CapturedImage[];
   readonly error?: CodeError;
-  /** What was cut to stay within the limits, or by the session's image filters. */
+  /** The parts that were cut to stay within the limits, or by the session's image filters. */
   readonly truncated: readonly ('stdout' | 'stderr' | 'images')[];
   /** Repairs, twenty at most, if the session asked for them; see `RepairOptions`. */
   readonly repairs?: readonly Repair[];

@@ -1,4 +1,4 @@
-/** What this machine offers to a sandbox, and why it does not offer the rest. */
+/** Finds what this machine offers to a sandbox, and why it does not offer the rest. */
 import { messageOf } from '@saccade/core';
 import { type LocalTier, localTiers } from './choose-isolation.ts';
 import type { Guarantees, IsolationReport } from './guarantees.ts';
@@ -22,7 +22,7 @@ export interface TierProbe {
   readonly reason?: string;
 }
 
-/** What this machine offers, as `probeSandbox` finds it. `saccade doctor` prints it. */
+/** The machine's support for sandboxes, as `probeSandbox` finds it. `saccade doctor` prints it. */
 export interface SandboxProbe {
   readonly python?: PythonInterpreter;
   /** Why there is no usable Python. */

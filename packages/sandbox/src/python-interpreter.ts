@@ -1,4 +1,4 @@
-/** What a Python interpreter is and where its files are. */
+/** Inspects a Python interpreter and finds its files. */
 import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';

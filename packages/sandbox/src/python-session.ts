@@ -17,7 +17,7 @@ import {
   readResult,
 } from './session-replies.ts';
 
-/** What a session needs of the server that holds its process. */
+/** The services that a session needs from the server that holds its process. */
 export interface SessionHost {
   readonly tier: string;
   readonly limits: Limits;
@@ -37,7 +37,7 @@ const graceMs = 5_000;
 
 export interface PythonSessionOptions {
   readonly caller?: string | undefined;
-  /** Of its images, in the order in which the server gets them. */
+  /** Names of its images, in the order in which the server gets them. */
   readonly imageNames: readonly string[];
 }
 
@@ -177,7 +177,7 @@ export class PythonSession implements Session {
     else this.#onStart(reply);
   }
 
-  /** What the new process says of its start: no submitted code has run in it. */
+  /** Takes the new process's report of its start: no submitted code has run in it. */
   #onStart(reply: Reply): void {
     const cpuMs = reply.kind === 'opened' ? readOpened(reply) : undefined;
     const refused = reply.kind === 'refused' ? readRefused(reply) : undefined;

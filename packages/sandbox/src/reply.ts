@@ -12,14 +12,14 @@ type ReplyKind = (typeof replyKinds)[number];
 
 export interface Reply {
   readonly kind: ReplyKind;
-  /** Of the request: 0 for the start, then one for each execution. */
+  /** Number of the request: 0 for the start, then one for each execution. */
   readonly number: number;
   /** An object of JSON; nothing is known of its fields. */
   readonly header: Readonly<Record<string, unknown>>;
   readonly blobs: readonly Uint8Array[];
 }
 
-/** What of a session's bytes cannot be a reply, in words that follow `by`. */
+/** Why a session's bytes cannot be a reply, in words that follow `by`. */
 export interface BrokenReply {
   readonly kind: 'broken';
   readonly reason: string;

@@ -47,7 +47,7 @@ const errorTypes: Partial<Record<OutcomeKind, string>> = {
   infraError: 'SandboxError',
 };
 
-/** What the kernel does where a session needs more than its limit. */
+/** The kernel's reaction to a session that needs more memory than its limit. */
 export function memoryDeath(limits: Limits): Death {
   const most = Math.round(limits.sessionMemoryBytes / 2 ** 20);
   const message =
@@ -63,7 +63,7 @@ export function asMemoryHit(outcome: Outcome, limits: Limits): Outcome {
   return { ...outcome, kind, error: { type: 'MemoryError', message, traceback: '' } };
 }
 
-/** What the end of its process says about the code that was running. */
+/** The death of the code that was running, judged by the end of its process. */
 export function deathFrom(end: End, limits: Limits): Death {
   if (end.cause === 'timeout') {
     const message = `The code was stopped after ${limits.wallSeconds} s. Do less in one execution.`;

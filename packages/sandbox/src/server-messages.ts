@@ -1,4 +1,4 @@
-/** What a fork server says for itself: never a session's words, but for those that name its end. */
+/** A fork server's own messages: never a session's words, except for those that name its end. */
 import { z } from 'zod';
 import type { End } from './result.ts';
 import { decodeHeader, type Frame } from './wire.ts';
@@ -28,7 +28,7 @@ const message: z.ZodType<ServerMessage> = z.discriminatedUnion('type', [
   z.object({ type: z.literal('pong') }),
 ]);
 
-/** What a frame of session 0 says; undefined for what this version does not know. */
+/** The message in a frame of session 0; undefined for one that this version does not know. */
 export function readServerMessage(frame: Frame): ServerMessage | undefined {
   return message.safeParse(decodeHeader(frame)).data;
 }

@@ -1,4 +1,4 @@
-/** What hostile clients and hostile code do to the service: it answers, stays small, and ends. */
+/** The service under hostile clients and hostile code: it answers, stays small, and ends. */
 import { drainUnderHalfSentBodies, fuzzService } from '@saccade/http/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postTo, startService } from './service.fixture.ts';

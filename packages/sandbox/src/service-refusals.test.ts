@@ -1,4 +1,4 @@
-/** What the service refuses: hostile requests, strangers, too many at once, and all at its end. */
+/** The service's refusals: hostile requests, strangers, too many at once, and all at its end. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postTo, startService, statsOf, until } from './service.fixture.ts';

@@ -1,4 +1,4 @@
-/** What a session can write, and what is believed of it: by real sessions, and by the thousand without. */
+/** The replies that a session can write, and how far they are believed: real and made-up ones. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,11 +1,11 @@
-/** What the replies of a session say, typed. Each is submitted code's word: nothing is assumed. */
+/** Reads the replies of a session. Each is submitted code's word: nothing is assumed. */
 import { z } from 'zod';
 import type { Limits } from './limits.ts';
 import type { CapturedImage, Outcome } from './outcome.ts';
 import type { Reply } from './reply.ts';
 import { deathFrom, silentOutcome } from './result.ts';
 
-/** What a reply says of an execution, and the CPU time of the session until then. */
+/** The outcome of an execution by its reply, and the CPU time of the session until then. */
 export interface Read {
   readonly outcome: Outcome;
   readonly cpuTotalMs: number;
@@ -87,7 +87,7 @@ export function readFailed({ header }: Reply): string | undefined {
   return failed.safeParse(header).data?.message;
 }
 
-/** Which input could not be decoded, and why. */
+/** The input that could not be decoded, and why. */
 export function readRefused({ header }: Reply): RefusedInput | undefined {
   return refused.safeParse(header).data;
 }

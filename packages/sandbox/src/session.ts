@@ -22,7 +22,7 @@ export interface InputVideo {
 }
 
 /**
- * What an execution leaves to the next one:
+ * The state that an execution leaves to the next one:
  * - `persistent` everything it did, even if it failed, unless it ended the interpreter;
  * - `transactional` everything if it succeeded. After a failure (exception, timeout, memory, crash)
  *   variables, files, figures and random state are as after the last success;
@@ -52,7 +52,7 @@ export interface RepairOptions {
   readonly cropBoxes?: number;
 }
 
-/** Which images are kept, beyond what `limits` allow. What is left out is marked `truncated`. */
+/** Limits on the images that are kept, beyond `limits`. An omission is marked in `truncated`. */
 export interface ImageFilter {
   /** Images of one execution at most, if that is less than `limits.imageCount`. CodeV: 5. */
   readonly most?: number;
@@ -66,9 +66,9 @@ export interface ImageFilter {
 }
 
 /**
- * What an execution returns besides what its code shows with `plt.show()`, `figure.show()`,
- * `image.show()` and `display(x)`. Default: nothing. Values and files are examined in the session's
- * own process, within its limits, and only after code that ran to its end.
+ * The output that an execution returns besides what its code shows with `plt.show()`,
+ * `figure.show()`, `image.show()` and `display(x)`. Default: nothing. Values and files are examined
+ * in the session's own process, within its limits, and only after code that ran to its end.
  */
 export interface CaptureOptions {
   /**
@@ -104,12 +104,12 @@ export interface CaptureOptions {
     /** Figures with a side of fewer pixels, at their own resolution, are dropped. CodeDance: 28. */
     readonly leastSide?: number;
   };
-  /** Which images are kept, however they came. */
+  /** Limits on the images that are kept, however they came. */
   readonly images?: ImageFilter;
 }
 
 /**
- * What a session starts with, and how it treats its code. Options that are left out keep the
+ * A session's inputs, and how it treats its code. Options that are left out keep the
  * sandbox's defaults.
  */
 export interface SessionOptions {

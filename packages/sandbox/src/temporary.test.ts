@@ -12,7 +12,7 @@ it('removes directories whose owner is gone, and no others', async () => {
   await once(child, 'exit');
   const dead = mine.replace(`-${process.pid}-`, `-${child.pid}-`);
   const left = mkdtempSync(dead);
-  // Of another container, where the number may well be in use.
+  // A directory of another container, where the number may well be in use.
   const foreign = mkdtempSync(
     join(tmpdir(), basename(dead).replace(/^(saccade-canary-)\d+/, '$11')),
   );

@@ -40,7 +40,7 @@ function clip(name: string): Clip {
 
 const film = (name: string): InputVideo => ({ name: 'film', encoded: clip(name).encoded });
 
-/** What the codes print, run in one session; those that fail give their error. */
+/** The output of the codes, run in one session; those that fail give their error. */
 async function say(
   videos: readonly InputVideo[],
   codes: readonly string[],

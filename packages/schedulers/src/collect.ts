@@ -17,14 +17,14 @@ interface CollectState<Memory> {
   readonly waiting: number;
   /** Groups of this round, in the order of their events. */
   readonly groups: readonly AdvantagedGroup[];
-  /** What the scheduler keeps between rounds and between steps. */
+  /** The scheduler's memory between rounds and between steps. */
   readonly memory: Memory;
   readonly isEnded: boolean;
 }
 
 export type Drop = Extract<ScheduleCommand, { kind: 'drop' }>;
 
-/** What to train on of a step's groups, and what not. */
+/** The trajectories of a step's groups to train on, and those to drop. */
 export interface Selection {
   readonly trajectories: readonly AdvantagedTrajectory[];
   readonly drops: readonly Drop[];
@@ -33,14 +33,14 @@ export interface Selection {
 /** A scheduler told by what it does at the start of a step and at the end of a round. */
 export interface Rounds<Memory> {
   readonly memory: Memory;
-  /** What the first round rolls out. */
+  /** The commands of the first round. */
   start(memory: Memory): readonly [Memory, readonly ScheduleCommand[]];
   /** Either commands that roll out more, or commands of which one is `trainOn`. */
   decide(
     memory: Memory,
     groups: readonly AdvantagedGroup[],
   ): readonly [Memory, readonly ScheduleCommand[]];
-  /** What memory holds of earlier rounds: groups, or trajectories where they have an index. */
+  /** The groups of earlier rounds in memory, or trajectories where they have an index. */
   held?(memory: Memory): readonly { readonly taskId: string; readonly sampleIndex?: number }[];
 }
 

@@ -3,7 +3,7 @@ import { readSettings, type SettingsOf, type SettingsSchema } from '@saccade/cor
 import { expectCount } from './collect.ts';
 import type { Scheduler, SchedulerOptions, SchedulerUnit } from './scheduler.ts';
 
-/** What a file of a scheduler gives. */
+/** The definition of a scheduler in its file. */
 export interface SchedulerDefinition<Name extends string, Schema extends SettingsSchema>
   extends Omit<SchedulerUnit<Name, Schema>, 'create'> {
   /** Every setting is present and in its range. */

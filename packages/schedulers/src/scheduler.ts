@@ -20,7 +20,7 @@ export type ScoredGroup = Group<ScoredTrajectory>;
 /** Why a task was stopped before it ended. */
 export type CancelReason = 'deadline' | 'tooStale' | 'runEnded' | 'cancelled';
 
-/** What a driver tells a scheduler. */
+/** An event that a driver reports to a scheduler. */
 export type ScheduleEvent =
   /** A training step may begin: the weights of the one before are published. */
   | { readonly kind: 'stepStarted'; readonly step: number }
@@ -75,7 +75,7 @@ export type DropReason =
   | 'badEnd'
   | 'rankedOut';
 
-/** What a scheduler tells its driver to do, in order. */
+/** A command of a scheduler to its driver; the driver carries them out in order. */
 export type ScheduleCommand =
   /** Roll out the next `count` tasks of the training split. */
   | { readonly kind: 'rollOut'; readonly count: number }
@@ -132,7 +132,7 @@ export interface Scheduler<State = unknown> {
   next(state: State, event: ScheduleEvent): readonly [State, readonly ScheduleCommand[]];
 }
 
-/** What every scheduler gets from its driver. */
+/** The options that every scheduler gets from its driver. */
 export interface SchedulerOptions {
   /** B: groups to train on per step. */
   readonly promptsPerStep: number;

@@ -22,7 +22,7 @@ export interface LogEntry {
   readonly commands: readonly ScheduleCommand[];
 }
 
-/** What happened in a simulated run: its events and commands, and its totals. */
+/** The record of a simulated run: its events and commands, and its totals. */
 export interface Simulation {
   readonly log: readonly LogEntry[];
   /** Tasks the scheduler asked for, in order, each once. */

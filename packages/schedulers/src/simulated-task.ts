@@ -74,7 +74,7 @@ export function drawAttempt(
   return { seconds: seconds * random.uniform(), boundary: random.pick(boundaries) };
 }
 
-/** What a rollout came to: its task is more or less hard, its later turn as new as the weights. */
+/** The outcome of a rollout: its task is easy or hard, its later turn as new as the weights. */
 export function trajectoryOf(
   options: SimulationOptions,
   { taskId, visit }: Address,
@@ -119,9 +119,9 @@ export function simulatedTrajectory(
     reward: number;
     isCorrect?: boolean;
     isBroken?: boolean;
-    /** Of the first turn. Default 0. */
+    /** Version of the first turn. Default 0. */
     policyVersion?: number;
-    /** Of the last turn. Default that of the first. */
+    /** Version of the last turn. Default that of the first. */
     newestVersion?: number;
   },
 ): ScoredTrajectory {

@@ -43,7 +43,7 @@ export class BudgetExceededError extends Error {
   }
 }
 
-/** What is left for one execution. */
+/** The work that one execution may still do. */
 export class Budget {
   #steps = 0;
   #depth = 0;

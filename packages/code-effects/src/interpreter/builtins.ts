@@ -220,7 +220,7 @@ function sorted(
   return list(order.map((index) => items[index] ?? unknown));
 }
 
-/** What `str()` and f-strings make of a value. */
+/** The text that `str()` and f-strings make of a value; undefined if it is not known. */
 export function textOf(value: Value): Value | undefined {
   if (value.kind === 'text') return value;
   if (value.kind === 'number' && value.isInteger) return text(String(value.value));

@@ -47,7 +47,7 @@ export function bindArguments(callee: FunctionValue, args: Arguments): Scope {
   return { variables, outer: callee.scope, globals: new Set() };
 }
 
-/** What a name is after two branches of which one ran. */
+/** The value of a name after two branches, one of which ran. */
 export function mergeValues(a: Value, b: Value): Value {
   if (a.kind === 'image' && b.kind === 'image' && a.image.id !== b.image.id) {
     const [left, right] = [a.image, b.image];

@@ -1,4 +1,4 @@
-/** What libraries are given of the interpreter, and what they give it. */
+/** The interface between the interpreter and the libraries. */
 
 import type { Session } from './session.ts';
 import type { Arguments, Value } from './values.ts';

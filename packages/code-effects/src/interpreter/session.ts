@@ -1,4 +1,4 @@
-/** What a session accumulates while code is followed: images, operations, what was shown. */
+/** The state of a session while code is followed: images, operations, what was shown. */
 import { type Attempt, kindsInText } from '../attempts.ts';
 import {
   type Affine,
@@ -46,19 +46,19 @@ export class Session {
   shown: ShownImage[] = [];
   /** Images that axes of the current figure hold. */
   plotted: ImageValue[] = [];
-  /** What `save` wrote, by path. */
+  /** Images that `save` wrote, by path. */
   readonly files: Map<string, ImageValue> = new Map();
   /** Images a path may open: names of the task's inputs in order. */
   inputs: readonly ImageValue[] = [];
   /** Conditions not decided around what is being followed now. */
   doubts: number = 0;
   turn: number = 0;
-  /** What is left of the work for this turn. */
+  /** The work that this turn may still do. */
   budget: Budget = new Budget();
   #made = 0;
   /** An earlier turn was not followed to its end: what it left behind is not known. */
   #isLost = false;
-  /** What this turn may have tried, by what and where. */
+  /** Operations that this turn may have tried, by line and kinds. */
   readonly #attempts: Map<string, Attempt> = new Map();
   /** Something happened that is not followed: what else the code names may have been done. */
   isOpen: boolean = false;
@@ -219,7 +219,7 @@ function noOpReasonOf(
   { share = 0, repeatIou = 0 }: Pick<Operation, 'share' | 'repeatIou'>,
   { wholeShare, repeatedIou }: EffectThresholds,
 ): NoOpReason | undefined {
-  // Of what is not known to cover anything, nothing is said.
+  // An operation that is not known to cover anything is not judged.
   if (share > 0 && share >= wholeShare) return 'whole';
   return repeatIou > 0 && repeatIou >= repeatedIou ? 'repeated' : undefined;
 }

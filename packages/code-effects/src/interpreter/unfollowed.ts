@@ -19,7 +19,7 @@ export function judgeUnfollowed(
     for (const given of args.all()) if (given.kind === 'text') session.runText(given, line);
   }
   for (const given of args.all()) {
-    // What it is given it may call: a function, a method of an image.
+    // The callee may call its arguments: a function, a method of an image.
     if (given.kind === 'function' || given.kind === 'method') session.isOpen = true;
     const kinds = given.kind === 'method' ? kindsNamed(given.name) : undefined;
     if (kinds !== undefined) session.attempt(kinds, line);

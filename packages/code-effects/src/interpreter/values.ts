@@ -1,4 +1,4 @@
-/** What an expression may be, as far as it is known without running it. */
+/** The values of expressions, as far as they are known without running them. */
 import type { Affine } from '../geometry.ts';
 import type { Expression, Parameter, Statement } from '../syntax/ast.ts';
 import { MAX_COMPARED, MAX_ITEMS, MAX_TEXT } from './budget.ts';

@@ -1,4 +1,4 @@
-/** What moving pixels does to an image, whichever library is asked to. */
+/** The effects of moving an image's pixels, whichever library does it. */
 import {
   type Affine,
   areaOf,
@@ -20,7 +20,7 @@ import type { BoxProblem } from '../operation.ts';
 import type { OperationKind } from '../operation-kind.ts';
 
 export interface CallSite {
-  /** What was called, e.g. `Image.crop`. */
+  /** The function or method that was called, e.g. `Image.crop`. */
   readonly call: string;
   readonly line: number;
 }

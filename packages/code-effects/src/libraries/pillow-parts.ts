@@ -87,7 +87,7 @@ const drawKinds: Readonly<Record<string, OperationKind>> = {
   multiline_text: 'render_text',
 };
 
-/** What a path opens: a file the code saved, else an input, as sandboxes put those at any path. */
+/** The image at a path: a file the code saved, else an input; sandboxes put those at any path. */
 export function openFile(
   path: Value | undefined,
   form: 'pillow' | 'array',

@@ -26,7 +26,7 @@ export const plotting: Library = {
   },
   callMethod(self, name, call) {
     const isAxes = self.kind === 'object' && /^(axes|figure)$/.test(self.type);
-    // What could not be followed may be axes; of these words nothing else has methods.
+    // A value that could not be followed may be axes; nothing else has methods of these names.
     const isLikely = self.kind === 'unknown' && /^(imshow|add_patch)$/.test(name);
     return isAxes || isLikely
       ? callAxes(name, call, `${isAxes ? self.type : 'axes'}.${name}`)

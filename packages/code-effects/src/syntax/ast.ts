@@ -103,7 +103,7 @@ export interface Handler {
 export interface ImportedName {
   /** Dotted path of what is imported. */
   readonly path: string;
-  /** What it is called here; `*` for all. */
+  /** The name that it gets here; `*` for all. */
   readonly name: string;
 }
 

@@ -1,4 +1,4 @@
-/** What number and string literals of Python mean. */
+/** The values of number and string literals in Python. */
 
 const escapes: Readonly<Record<string, string>> = {
   n: '\n',

@@ -133,7 +133,7 @@ function readDecorator(source: Source, parts: readonly SyntaxNode[]): Expression
     { kind: 'name', name: first ?? '', line },
   );
   const isCalled = parts.some(({ name }) => name === 'ArgList');
-  // Of its arguments nothing is known: no decorator with arguments is followed.
+  // Nothing is known of its arguments: no decorator with arguments is followed.
   return isCalled ? { kind: 'opaque', parts: [named], line } : named;
 }
 

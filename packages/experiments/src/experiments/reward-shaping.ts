@@ -60,7 +60,7 @@ function audited(detector: string, title: string, about: string): ExperimentCurv
   return { metric: `audit/${detector}`, title, about, unit: 'share' };
 }
 
-/** What the rewards of CodeVision and CodeDance do to tool use. */
+/** The effect of CodeVision's and CodeDance's rewards on tool use. */
 export const rewardShaping: Experiment = {
   name: 'reward-shaping',
   title: 'Reward shaping, trained in',

@@ -14,7 +14,7 @@ const accuracy: ExperimentCurve = {
   unit: 'share',
 };
 
-/** What PyVision-RL says of its rollouts, one thing left out at a time; and asynchronous ones. */
+/** PyVision-RL's claims about rollouts, one thing left out at a time; and asynchronous rollouts. */
 export const rollouts: Experiment = {
   name: 'rollouts',
   title: 'Rollouts: bonus, turns, ranking, overlap',

@@ -31,8 +31,8 @@ export interface CodedanceOptions extends ImageFilters {
   /** `full` teaches the whole protocol; `short` is for policies trained on it that read little. */
   readonly prompt: 'full' | 'short';
   /**
-   * Which fence is code. The public code takes the first one, wherever it stands; `tagged` takes the
-   * first one inside `<code>`, which is where the prompt asks for it.
+   * The fence that is read as code. The public code takes the first one, wherever it is; `tagged`
+   * takes the first one inside `<code>`, which is where the prompt asks for it.
    */
   readonly code: 'first' | 'tagged';
   /**

@@ -4,7 +4,7 @@ import { count, quantity } from '@saccade/core/settings';
 import type { CaptureOptions } from '@saccade/sandbox';
 import type { z } from 'zod';
 
-/** What a protocol drops and enlarges, by its published numbers. */
+/** The images that a protocol drops or enlarges, by its published numbers. */
 export interface ImageFilters {
   /** Images whose longer side is more than so many times the shorter are dropped. */
   readonly maxAspect: number;

@@ -1,14 +1,14 @@
 /** Tags and fences in what models write, found in one pass; and in what programs print, escaped. */
 import type { MessagePart } from '../protocol.ts';
 
-/** What stands between the last closing tag and the last opening one before it. */
+/** The text between the last closing tag and the last opening one before it. */
 export function lastBetween(text: string, open: string, close: string): string | undefined {
   const end = text.lastIndexOf(close);
   const start = end < 0 ? -1 : text.lastIndexOf(open, end);
   return start < 0 ? undefined : text.slice(start + open.length, end);
 }
 
-/** What stands between an opening tag and the next closing one, for all pairs in order. */
+/** The texts between an opening tag and the next closing one, for all pairs in order. */
 export function allBetween(text: string, open: string, close: string): readonly string[] {
   const found: string[] = [];
   for (let from = 0; ; ) {

@@ -1,4 +1,4 @@
-/** What PyVision-RL on images and on videos have in common: parsing, observations, failures. */
+/** The parts that PyVision-RL on images and on videos share: parsing, observations, failures. */
 import { DataError } from '@saccade/core';
 import { choice } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';

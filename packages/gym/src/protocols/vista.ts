@@ -24,7 +24,7 @@ import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
 /** Options of `vistaWith`. */
 export interface VistaOptions {
-  /** What the model may call. */
+  /** Tools that the model may call. */
   readonly tools: readonly Tool[];
   /** The kind of question, as the prompt says it. */
   readonly taskType: string;
@@ -182,7 +182,7 @@ function handWith(tools: readonly Tool[]): Hand {
   };
 }
 
-/** What a tool says, in a fence as in Table 4. */
+/** A tool's text in a fence, as in Table 4. */
 function toolText(text: string): string {
   return `\`\`\`output\n${text}\n\`\`\``;
 }

@@ -34,7 +34,7 @@ const factsOf = ({ metadata }: Task) => metadata as unknown as CardVideoFacts;
 const pixels = (png: Uint8Array) => sharp(png).removeAlpha().raw().toBuffer();
 const digest = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex').slice(0, 12);
 
-/** What the session prints about a task's video. */
+/** The output of code about a task's video, run in a session. */
 async function print(task: Task, code: string): Promise<string> {
   const [video] = task.videos ?? [];
   if (video === undefined) throw new Error('no video');

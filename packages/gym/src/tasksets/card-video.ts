@@ -63,7 +63,7 @@ const settings = z.strictObject({
   }),
 });
 
-/** What a clip is made of. */
+/** The settings that determine a clip. */
 export type CardVideoOptions = Omit<SettingsOf<typeof settings>, 'initialFrames'>;
 
 /** Facts of a task, in its metadata. */
@@ -80,7 +80,7 @@ export interface CardVideoFacts {
 export const CARD_VIDEO_SIZE = 56;
 const FRAMES_PER_SECOND = 8;
 const TASKS = 1_000_000;
-/** Of the times and places one in this many is held out. */
+/** One in this many of the times and places is held out. */
 const HELD_OUT_ONE_IN = 8;
 
 /**

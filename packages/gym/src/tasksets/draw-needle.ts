@@ -141,7 +141,7 @@ function drawCard(
   random: Random,
 ): void {
   const shade = random.integer(21) - 10;
-  // What an overview keeps of the ink's edges, a few gray levels, drowns in the texture.
+  // An overview keeps a few gray levels of the ink's edges, which drown in the texture.
   const columns = (right - left + 2 * margin) / BLOCK;
   const rows = (bottom - top + 2 * margin) / BLOCK;
   const light = Array.from({ length: rows * columns }, () =>

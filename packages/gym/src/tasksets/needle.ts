@@ -125,7 +125,7 @@ export function checkNeedle({ cells, pitch, cards }: NeedleOptions): void {
   }
 }
 
-/** What lies where, without drawing it. */
+/** The arrangement of a task, without drawing it. */
 interface Layout {
   readonly facts: NeedleFacts;
   /** Index of the digit in its split. */
@@ -219,7 +219,7 @@ export async function encodeImage({ pixels, width, height }: PixelImage): Promis
     .toBuffer();
 }
 
-/** Of the possible layouts one in this many is held out. */
+/** One in this many of the possible layouts is held out. */
 const HELD_OUT_ONE_IN = 8;
 
 /** Distinct cells; which of them are in use together never happens in the other split. */

@@ -38,8 +38,8 @@ export function inverseTurn(tool: TurnTool): TurnTool {
 }
 
 /**
- * What is done by `outer` after `inner`: no tool where the two cancel, `other` where it is none of
- * the tools but a flip about a diagonal.
+ * The tool equivalent to `outer` after `inner`: undefined where the two cancel, `other` where it is
+ * none of the tools but a flip about a diagonal.
  */
 export function composeTurn(
   outer: TurnTool | undefined,

@@ -12,7 +12,7 @@ import { type TurnedNeedleFacts, turnedNeedle, turnedNeedleWith } from './turned
 const factsOf = ({ metadata }: Task) => metadata as unknown as TurnedNeedleFacts;
 const pngOf = ({ images }: Task) => images[0]?.png ?? new Uint8Array();
 
-/** What each tool does, by sharp: it turns clockwise, `flip` is upside down, `flop` left to right. */
+/** Each tool in sharp, which turns clockwise; `flip` is upside down, `flop` left to right. */
 const bySharp: Readonly<Record<TurnTool, (image: Sharp) => Sharp>> = {
   rotate_90: (image) => image.rotate(270),
   rotate_180: (image) => image.rotate(180),

@@ -67,7 +67,7 @@ export interface TurnedNeedleOptions extends TurnedNeedleSettings {
 export interface TurnedNeedleFacts extends NeedleFacts {
   /** `easy` where the overview shows the digit; `turned` where the image has to be turned first. */
   readonly difficulty: 'easy' | 'hard' | 'turned';
-  /** What the task cannot be solved without, in order: a turn, a crop. */
+  /** The tools needed to solve the task, in order: a turn, a crop. */
   readonly requiredTools: readonly string[];
   /** Whether a part of the image has to be looked at. */
   readonly needsSearch: boolean;

@@ -17,7 +17,7 @@ const pick = (list) => list[Math.floor(Math.random() * list.length)];
 
 export class HostileLoad {
   counts = { made: 0, ended: 0, byEnd: {} };
-  /** What must never be: a call that ran twice, an honest result that is wrong, a failure of ours. */
+  /** Errors: a call that ran twice, an honest result that is wrong, a failure of ours. */
   wrong = [];
   /** Seconds of honest calls, opening included, since `measure` was last called. */
   seconds = [];

@@ -33,7 +33,7 @@ function choose() {
 
 export class Load {
   counts = { made: 0, ended: 0, byEnd: {} };
-  /** What must never be: a call run twice, an outcome that the code cannot have. */
+  /** Errors: a call that ran twice, an outcome that the code cannot have. */
   wrong = [];
   seconds = [];
   #isOver = false;

@@ -1,4 +1,4 @@
-// What /proc says of processes: the tree below one, what they hold, whether one is still itself.
+// Reads /proc: the tree of processes below one, what they hold, whether one is still itself.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** State, parent, start and resident bytes of a process; undefined if it is gone. */

@@ -39,7 +39,7 @@ export interface Attack {
    * (process numbers) and `VICTIM_DIRECTORY`.
    */
   readonly code: string;
-  /** What its session returns besides what it shows; `HOST_IMAGE` among it is reached. */
+  /** Options to return more than its session shows; a returned `HOST_IMAGE` counts as reached. */
   readonly capture?: CaptureOptions;
   readonly expected: Expectation;
   /** Stopped by this guarantee where it is `session`; open where it is less. */
@@ -55,7 +55,7 @@ export function everywhere(verdict: Verdict): Expectation {
   return { bubblewrap: verdict, landlock: verdict, process: verdict };
 }
 
-/** What plain processes do not have. */
+/** Expects `verdict` of the isolated tiers, and `inProcess` of plain processes. */
 export function isolatedOnly(verdict: Verdict, inProcess: Verdict = 'open'): Expectation {
   return { bubblewrap: verdict, landlock: verdict, process: inProcess };
 }

@@ -17,11 +17,11 @@ export interface FuzzOptions {
   readonly seed: number;
 }
 
-/** What the decoders did with them. */
+/** The results of decoding them. */
 export interface FuzzResult {
   /** How many ended as which kind, by what they were written as a reply to. */
   readonly ends: Readonly<Record<string, number>>;
-  /** What must not be, with the replies in hexadecimal; empty if all is well. */
+  /** Errors, with the replies in hexadecimal; empty if all is well. */
   readonly failures: readonly string[];
   readonly slowestMs: number;
   /** Growth of the heap from a tenth of the replies to the last. */
@@ -69,7 +69,7 @@ export async function fuzzReplies({ count, seed }: FuzzOptions): Promise<FuzzRes
   return { ends, failures, slowestMs, grownBytes };
 }
 
-/** What is in use after everything that is not was collected. */
+/** Bytes of the heap in use after a full garbage collection. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -39,7 +39,7 @@ const quiet = { stdout: '', stderr: '', images: [], error: null, truncated: [], 
 const error = { type: 'ValueError', message: 'no', traceback: 'Traceback', line: 3 };
 const image = { source: 'image', origin: { image: 'photo', map: [1, 0, 0, 0, 1, 0] } };
 
-/** What sessions really write. */
+/** Replies that sessions really write. */
 const corpus: readonly [Draft, ...Draft[]] = [
   draft(1, 0, { cpuMs: 3 }),
   draft(2, 0, { message: 'OSError: no' }),

@@ -43,7 +43,7 @@ export const attackLimits: Partial<Limits> = {
   diskBytes: 16 * 2 ** 20,
   files: 256,
 };
-/** What only its limit ends is given little of it. */
+/** Small limits for attacks that end only by them. */
 const bombLimits: Partial<Limits> = { ...attackLimits, wallSeconds: 0.5, cpuSeconds: 1 };
 
 /** How one attack ended, beside how it should end. */
@@ -51,7 +51,7 @@ export interface AttackResult {
   readonly attack: Attack;
   readonly verdict: Verdict;
   readonly expected: Verdict;
-  /** What the code said, or how it ended. */
+  /** The code's message, or how it ended. */
   readonly detail: string;
 }
 
@@ -63,7 +63,7 @@ export interface TierResult {
   readonly results: readonly AttackResult[];
 }
 
-/** What is to happen on a machine that gives these guarantees. */
+/** The verdict expected on a machine that gives these guarantees. */
 export function expectedHere(
   { expected, needs }: Attack,
   { tier, isRoot, guarantees }: Omit<TierResult, 'results'>,
@@ -128,7 +128,7 @@ async function tryAttack(
   attack: Attack,
   sandbox: LocalSandbox,
   host: Host,
-  /** What `leftovers` counts without sessions. */
+  /** The count of `leftovers` without sessions. */
   own: number,
 ): Promise<{ verdict: Verdict; detail: string }> {
   const { restarts } = sandbox.stats();
@@ -169,7 +169,7 @@ print(os.getpid(), os.getppid(), os.getcwd())`);
   return { VICTIM: Number(pid), SERVER: Number(server), VICTIM_DIRECTORY: directory };
 }
 
-/** What the attack did to others, if anything. */
+/** Describes the attack's harm to others; undefined if there is none. */
 async function findHarm(
   victim: Session,
   sandbox: LocalSandbox,
@@ -204,7 +204,7 @@ function judge(outcome: Outcome): { verdict: Verdict; detail: string } {
   return { verdict: 'refused', detail: shown(error?.type ?? text.split('\n')[0]) };
 }
 
-/** Of 50 ms each. */
+/** Waits of 50 ms each. */
 const mostWaits = 100;
 
 /** Processes beside those of open sessions; servers, where each session has one that ends with it. */
@@ -258,8 +258,8 @@ interface Host {
 }
 
 /**
- * What the machine has that sessions must not reach: a readable file and image, a port, an abstract
- * socket, and one for datagrams, as `/dev/log` is.
+ * Sets up things of the machine that sessions must not reach: a readable file and image, a port, an
+ * abstract socket, and one for datagrams, as `/dev/log` is.
  */
 async function openHost(python: string): Promise<Host> {
   const folder = await mkdtemp(join(tmpdir(), 'saccade-attacks-'));

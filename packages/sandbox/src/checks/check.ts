@@ -1,4 +1,4 @@
-/** What the contract's checks are made of. */
+/** The building blocks of the contract's checks. */
 import { strict as assert } from 'node:assert';
 import { crc32, deflateSync } from 'node:zlib';
 import type { Outcome } from '../outcome.ts';

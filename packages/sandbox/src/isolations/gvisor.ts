@@ -108,7 +108,7 @@ async function prepare(
   return {
     folder,
     launch: {
-      // Of our descriptors a container gets the standard ones.
+      // A container gets only the standard ones of our descriptors.
       ...endsWithParent(
         [place.runsc, ...options(place, folder), ...orders],
         `<&${place.plan.socketNumber} ${place.plan.socketNumber}<&-`,
@@ -139,7 +139,7 @@ async function freeze(place: Place, folder: string): Promise<Snapshot> {
 
 const rights = ['SETUID', 'SETGID', 'KILL', 'CHOWN', 'DAC_OVERRIDE'].map((name) => `CAP_${name}`);
 
-/** What runs in the container and what it sees, as the Open Container Initiative describes bundles. */
+/** The container's program and the files it sees, as an Open Container Initiative bundle. */
 function bundle(
   plan: LaunchPlan,
   root: string,

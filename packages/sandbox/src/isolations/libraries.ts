@@ -1,4 +1,4 @@
-/** What a session has to see of the machine: the system's libraries, the interpreter, our own files. */
+/** Files of the machine that a session has to see: system libraries, interpreter, our own files. */
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';

@@ -203,14 +203,14 @@ function machineArguments(machine: Machine, { own, saved, isShared }: Folders): 
     ...['-device', 'virtio-rng-device,rng=random'],
     ...['-chardev', `socket,id=channel,fd=${plan.socketNumber}`],
     ...['-device', 'virtio-serial-device', '-device', 'virtserialport,chardev=channel'],
-    // What the kernel and the server say when they fail.
+    // Messages of the kernel and the server when they fail.
     ...['-chardev', 'stdio,id=console,signal=off', '-serial', 'chardev:console'],
     ...['-qmp', `unix:${join(own, 'control')},server=on,wait=off`],
     ...(isShared ? [] : ['-incoming', 'defer']),
   ];
 }
 
-/** What is in its memory stays where it is; the state of its devices is all that is sent. */
+/** The contents of memory stay where they are; only the state of the devices is sent. */
 const memoryStays = { capabilities: [{ capability: 'x-ignore-shared', state: true }] };
 
 async function freeze(machine: Machine, own: string): Promise<Snapshot> {

@@ -9,7 +9,7 @@ import { ensurePython } from '../python-environment.ts';
 import { emulationReason } from './micro-vm.ts';
 
 const environment = join(import.meta.dirname, '../../../../.cache/sandbox-venv');
-/** What an emulated machine may take before the tests of it are skipped. */
+/** Milliseconds for an emulated machine to get ready before its tests are skipped. */
 const emulatedMs = 60_000;
 /** Room for processors that are emulated, and shared with other work. */
 const limits = { wallSeconds: 60, cpuSeconds: 60 };

@@ -35,7 +35,7 @@ export class SandboxHost {
     });
   }
 
-  /** What the server says of itself; undefined, and not healthy, if it does not answer well. */
+  /** The server's health report; undefined, and marked as unhealthy, if it does not answer well. */
   async check(signal: AbortSignal): Promise<HostHealth | undefined> {
     try {
       const answer = health.parse(await this.call('GET', '/health', undefined, signal));

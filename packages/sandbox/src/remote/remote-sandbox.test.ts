@@ -1,4 +1,4 @@
-/** What the contract does not ask of a sandbox on other machines. */
+/** The behavior of a sandbox on other machines that the contract does not check. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coordinateImage } from '../contract.ts';
 import { startService, statsOf, until } from '../service.fixture.ts';

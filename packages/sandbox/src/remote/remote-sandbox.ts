@@ -233,7 +233,7 @@ function requestOf(options: SessionOptions): Record<string, unknown> {
   };
 }
 
-/** What will not get better elsewhere or later. */
+/** The error for a failure that no other host and no later try would mend; undefined for others. */
 function refusedForGood(error: unknown): Error | undefined {
   if (!(error instanceof HttpError)) return new SandboxError(String(error), { cause: error });
   if (error.refusal?.code === 'data') return new DataError(error.message);

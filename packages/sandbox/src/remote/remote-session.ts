@@ -78,7 +78,7 @@ export class RemoteSession implements Session {
     return this.#disposal;
   }
 
-  /** What the server does not hear of, it closes when it is idle for long. */
+  /** If the server does not hear of this, it closes the session when it is idle for long. */
   async #close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -17,9 +17,9 @@ export interface CellResult {
 
 export interface CellsRequest {
   readonly cells: readonly string[];
-  /** Of each cell; 0 for the sandbox's own limit. */
+  /** Seconds for each cell; 0 for the sandbox's own limit. */
   readonly cellSeconds: number;
-  /** What all cells have together, reading their results included. */
+  /** The time that all cells have together, including the reading of their results. */
   readonly pace: Pace;
   readonly onOutcome: (outcome: Outcome) => void;
 }

@@ -1,4 +1,4 @@
-/** What the sandbox counts for Prometheus, beside what every service counts. */
+/** The sandbox's counts for Prometheus, besides those of every service. */
 import type { ServiceMetrics } from '@saccade/http/service';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { SandboxStats } from '../local-sandbox.ts';

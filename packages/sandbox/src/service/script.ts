@@ -196,7 +196,7 @@ export async function readText(
   return pieces.join('');
 }
 
-/** What a process would have returned. */
+/** The return code that a process would have given. */
 export function returnCodeOf({ kind, error }: Outcome): number {
   if (kind === 'ok') return 0;
   if (kind !== 'exception' || error?.type !== 'SystemExit') return 1;
@@ -205,7 +205,7 @@ export function returnCodeOf({ kind, error }: Outcome): number {
   return /^-?\d+$/.test(message) ? Number(message) & 255 : 1;
 }
 
-/** What a process would have written to standard error. */
+/** The text that a process would have written to standard error. */
 export function standardErrorOf({ kind, stderr, error }: Outcome): string {
   if (error === undefined || kind === 'ok') return stderr;
   if (error.type === 'SystemExit') {

@@ -1,4 +1,4 @@
-/** What the service's protocols share. */
+/** The parts that the service's protocols share. */
 import { callOf } from '@saccade/http/service';
 import type { Context } from 'hono';
 import type { Limits } from '../limits.ts';

@@ -31,7 +31,7 @@ export interface VerlTool {
 
 export function verlTool(parts: ServiceParts): VerlTool {
   const trajectories = new SessionTable(parts.sandbox, parts.idleSeconds);
-  /** Of each trajectory the call before: its actions run one after another. */
+  /** The latest call of each trajectory: its actions run one after another. */
   const last = new Map<string, Promise<unknown>>();
   const routes = new Hono();
 
@@ -129,7 +129,7 @@ function codeIn(action: string): string | undefined {
   return found.length > 0 ? found.map((code) => code.trim()).join('\n') : undefined;
 }
 
-/** What stands between an opening mark and the next closing one, for all pairs, in one pass. */
+/** The texts between an opening mark and the next closing one, for all pairs, in one pass. */
 function allBetween(text: string, opens: readonly string[], close: string): readonly string[] {
   const found: string[] = [];
   /** Where each opening mark comes next; an index behind `from` is looked up again. */
@@ -168,7 +168,7 @@ function imagesOf({ images }: Readonly<Record<string, unknown>>): readonly Input
   });
 }
 
-/** What was printed, in the markup that the action used; each image has its mark in the text. */
+/** The output in the markup that the action used; each image has its mark in the text. */
 function observationOf(action: string, outcome: Outcome): Observation {
   const { stdout, stderr, error, images } = outcome;
   const failure = error === undefined ? '' : error.traceback || `${error.type}: ${error.message}`;

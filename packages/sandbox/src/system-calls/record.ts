@@ -18,7 +18,7 @@ const limits = {
   openFiles: 256,
 };
 
-/** What went wrong in each exercise that did; empty where all are done. */
+/** The errors of the exercises that failed; empty where all are done. */
 export async function runExercises(python: string, tier: LocalTier): Promise<readonly string[]> {
   const sandbox = await openSandbox({
     python,
@@ -87,7 +87,7 @@ function startedBy(name: string, line: string): string | undefined {
   return found?.[2] ?? found?.[1];
 }
 
-/** What the list says of each call, by name. */
+/** The calls on the list, by name. */
 export async function listedCalls(
   python: string,
 ): Promise<{ readonly allowed: ReadonlySet<string>; readonly refused: ReadonlySet<string> }> {

@@ -3,7 +3,7 @@ import type { EventSink } from '@saccade/core';
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Sandbox } from '../session.ts';
 
-/** What a run gives a sandbox. */
+/** The parts of a run that a sandbox gets. */
 export interface SandboxContext {
   /** The interpreter; asked for only where code runs on this machine. */
   python(): Promise<string>;

@@ -1,4 +1,4 @@
-/** What counts as a broken trajectory. */
+/** The definition of a broken trajectory. */
 import type { Trajectory } from '@saccade/trajectory';
 
 /**

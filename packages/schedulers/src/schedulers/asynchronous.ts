@@ -49,7 +49,7 @@ export type AsynchronousOptions = SchedulerOptions & SettingsOf<typeof settings>
 
 interface Running {
   readonly taskId: string;
-  /** Of the oldest tokens it can have. */
+  /** Version of the oldest tokens it can have. */
   readonly version: number;
   readonly ended: number;
   readonly restarts: number;
@@ -61,7 +61,7 @@ interface Ready extends AdvantagedGroup {
 }
 
 interface State {
-  /** Of the weights that are published, which is the trainer's between its steps. */
+  /** Version of the published weights, which is the trainer's between its steps. */
   readonly version: number;
   /** A step has begun and has no batch. */
   readonly isAsked: boolean;
@@ -172,7 +172,7 @@ type Settled = Required<
 > &
   AsynchronousOptions;
 
-/** What the options say is to be done. */
+/** The decisions that the options call for. */
 class Rules {
   readonly #options: Settled;
 
@@ -193,7 +193,7 @@ class Rules {
     const running = from.running.map((task): Running => {
       if (task.isCancelled || from.isEnded) return task;
       const begins = onUpdate === 'restart' && task.restarts < maxRestarts && task.ended < perTask;
-      // What has ended of a task stays as old as it is.
+      // The ended trajectories of a task stay as old as they are.
       const renewed = begins && task.ended === 0 ? version : task.version;
       if (isTooStale(renewed, version, maxStaleness)) {
         commands.push({ kind: 'cancel', taskId: task.taskId, reason: 'tooStale' });

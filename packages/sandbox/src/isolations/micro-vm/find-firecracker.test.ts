@@ -121,7 +121,7 @@ describe('a copy', () => {
   it('takes no random bytes that the kernel fetched before it was saved', async (context) => {
     if (python === undefined) return context.skip('python3 is not installed');
     const device = join(folder, 'hwrng');
-    // What may lie in the driver and above it, and then what the device gives anew.
+    // Bytes that may lie in the driver and above it, and then those that the device gives anew.
     await writeFile(device, Buffer.concat([Buffer.alloc(256, 1), Buffer.alloc(64, 2)]));
     const got = run(`
 import renewal

@@ -15,7 +15,7 @@ import { usersOfOwnKernel } from '../../users.ts';
 import { type FirecrackerMachine, launchFirecracker } from './firecracker.ts';
 import { guestScratch } from './guest-image.ts';
 
-/** What goes wrong: at a request (`PUT /vsock`), or elsewhere. */
+/** Faults to inject: at a request (`PUT /vsock`), or elsewhere. */
 export interface Faults {
   readonly [request: `${'GET' | 'PUT' | 'PATCH'} ${string}`]:
     | ('refuse' | 'die' | 'silent' | 'hangup' | 'garbage' | 'slow')
@@ -29,7 +29,7 @@ export interface Faults {
   /** Said by the guest instead of its answer. */
   readonly babble?: string;
   readonly version?: string;
-  /** What a machine without a disk ends with. */
+  /** The error with which a machine without a disk ends. */
   readonly trial?: string;
 }
 
@@ -40,7 +40,7 @@ export interface Stand {
   setFaults(faults: Faults): Promise<void>;
   /** Requests so far, each with its body. */
   requests(): readonly [string, string][];
-  /** What copies did to their clock and random numbers. */
+  /** The changes that copies made to their clock and random numbers. */
   notes(): readonly [string, string | number][];
   /** Folders of ours and processes that are there still. */
   leftovers(): readonly string[];
@@ -134,7 +134,7 @@ function quickGuest(bridge: readonly string[], folder: string): object {
   return { command: 'setpriv', args: ['--pdeathsig', 'KILL', '--', ...agent] };
 }
 
-/** What the kernel would start, behind walls that have the guest's folders. */
+/** The command that the kernel would start, behind walls that have the guest's folders. */
 function isolatedGuest(bridge: readonly string[], folder: string): object {
   const [python = '', , script = '', ...rest] = bridge;
   const walls = [

@@ -1,4 +1,4 @@
-/** Which files of this machine a guest has: the interpreter, the libraries that it loads, a shell. */
+/** The files of this machine that a guest has: the interpreter, the libraries it loads, a shell. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { LaunchPlan } from '../../isolation.ts';
 import { findCommand, runForText } from '../../python-interpreter.ts';
 import { readablePaths, systemFolders } from '../libraries.ts';
 
-/** What code may start; nothing else of `/usr/bin` is there. */
+/** Programs that code may start; nothing else of `/usr/bin` is there. */
 const tools = ['sh', 'env', 'true', 'false', 'cat', 'ls', 'sleep', 'uname'];
 /** More names than a command line takes are asked for in several. */
 const filesPerCall = 500;

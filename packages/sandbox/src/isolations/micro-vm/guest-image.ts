@@ -18,7 +18,7 @@ export interface GuestImage {
   /** Read-only file system (EROFS) with all that a guest sees. */
   readonly disk: string;
   /**
-   * What the kernel unpacks at its start: a small Python that mounts the disk and continues there.
+   * Archive that the kernel unpacks at its start: a small Python mounts the disk and goes on there.
    */
   readonly archive: string;
   /** The interpreter in the archive. */
@@ -29,7 +29,7 @@ export interface GuestImage {
 export const guestScratch = '/tmp/saccade';
 export const guestMountPoint = '/tmp/sandbox/session';
 export const guestGroups = '/groups/sessions';
-/** What the guest's kernel, the server and its libraries need besides the sessions. */
+/** Bytes that the guest's kernel, the server and its libraries need besides the sessions. */
 const guestBytes = 384 * 2 ** 20;
 /** The channel's device there. */
 const channel = '/dev/channel';
@@ -134,7 +134,7 @@ names.append(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))
 print(json.dumps([os.path.realpath(python), sorted({n for n in names if n and os.path.exists(n)})]))
 `;
 
-/** What the interpreter reads to run the first program. */
+/** The files that the interpreter reads to run the first program. */
 async function bootFiles({ interpreter }: LaunchPlan): Promise<BootFiles> {
   const answer = await runForText(interpreter.python, ['-I', '-S', '-c', bootModules]);
   const [python, files] = JSON.parse(answer) as [string, string[]];

@@ -15,9 +15,9 @@ export interface Jail {
   readonly firecracker: string;
   /** Undefined where there is none to use. */
   readonly jailer?: string;
-  /** Of the guest, in bytes. */
+  /** Memory of the guest, in bytes. */
   readonly memoryBytes: number;
-  /** What Firecracker finds under these names in its folder, to read. */
+  /** Files for Firecracker to read, by their names in its folder. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ export interface Cell {
 export const apiSocket = 'api.sock';
 /** Firecracker itself, and what the machine reads from its files. */
 const extraBytes = 128 * 2 ** 20;
-/** Of the address of a Unix socket, with its end. */
+/** The longest address of a Unix socket, in bytes. */
 const longestPath = 107;
 
 /**

@@ -38,7 +38,7 @@ export class MachineControl {
     return control;
   }
 
-  /** What the machine answers. @throws SandboxError if it refuses */
+  /** The machine's answer to an order. @throws SandboxError if it refuses */
   async run(order: string, options: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     this.#socket.write(`${JSON.stringify({ execute: order, arguments: options })}\n`);
     for (;;) {
