@@ -92,7 +92,7 @@ export async function auditWithReward(
   return { ...found, gaps: [...found.gaps, ...gaps] };
 }
 
-/** What a run audits itself with; without its configuration, why in `gaps`. */
+/** The options for auditing a run; without its configuration, undefined and a reason in `gaps`. */
 async function ownOptions(
   directory: string,
   gaps: string[],
@@ -129,7 +129,7 @@ export function readThresholds(
   return thresholds;
 }
 
-/** What `saccade audit` prints. */
+/** The lines that `saccade audit` prints. */
 export function describeAudit(audited: RunAudit): readonly string[] {
   const { report, files, gaps } = audited;
   const alarms = report.findings.filter(({ isAlarm }) => isAlarm);

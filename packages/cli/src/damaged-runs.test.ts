@@ -69,13 +69,13 @@ beforeAll(async () => {
 
 let reports = 0;
 
-/** What a command made of the run, and whether it said that something is wrong. */
+/** The result of a command on the run, and the problems that it reported. */
 interface Outcome {
   readonly result: string;
   readonly said: readonly string[];
 }
 
-/** What each command reads, as the command reads it. */
+/** Reads the run as each command does. */
 const commands: Readonly<Record<string, () => Promise<Outcome>>> = {
   async resume() {
     const said: string[] = [];

@@ -31,7 +31,7 @@ Examples:
     )
     .action(async (flags: { readonly engine?: string } & EngineFlags) => {
       if (flags.engine !== undefined) {
-        // What it takes to read images is not needed to look at a machine.
+        // Imported only here: the checks of a machine do not need the code that reads images.
         const { examineEngine } = await import('./examine-engine.ts');
         return await examineEngine(flags.engine, flags);
       }
@@ -92,7 +92,7 @@ async function backends(): Promise<Finding[]> {
   ];
 }
 
-/** What the tier was found to give when it was attacked, and that one of them must be asked for. */
+/** The guarantees that held when the tier was attacked, and a note if it needs `unsafe`. */
 function describe({ tier, guarantees, report }: TierProbe): string {
   const list = Object.entries(guarantees ?? {}).map(([name, level]) => `${name} ${level}`);
   const { memoryObstacle } = report ?? {};

@@ -75,7 +75,7 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   const { config } = resolved;
   const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
   makeDirectories(nodeFileSystem, trajectoriesOf(directory));
-  // What a replay reads: the options of this evaluation, not those of the run.
+  // A replay reads the options of this evaluation, not those of the run.
   writeConfig(directory, config);
   const python = (): Promise<string> => openPython(onEvent);
   const parts = await openParts(resolved, { python, onEvent, directory });

@@ -1,4 +1,4 @@
-/** What the services share on the command line: where to listen, who may ask, how to end. */
+/** Command-line parts that the services share: where to listen, who may ask, how to end. */
 import type { EventSink } from '@saccade/core';
 import { type ListenOptions, runService, type Service } from '@saccade/http/service';
 import type { Command } from 'commander';

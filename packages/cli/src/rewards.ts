@@ -30,7 +30,7 @@ export function addRewards(program: Command): void {
     });
 }
 
-/** What `saccade rewards show` prints: the preset, and its public code's where that is one. */
+/** The lines that `saccade rewards show` prints: the preset, and its public code's if any. */
 function describePreset(name: string): readonly string[] {
   const preset = presetNamed(name);
   const code = `${preset.name}/code`;

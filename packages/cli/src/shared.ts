@@ -1,4 +1,4 @@
-/** What the commands share: number arguments, repeated options, the sandbox's Python. */
+/** Helpers that the commands share: number arguments, repeated options, the sandbox's Python. */
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

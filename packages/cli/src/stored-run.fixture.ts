@@ -19,7 +19,7 @@ export interface StoredPlay {
 
 export interface StoredRunOptions {
   readonly steps: number;
-  /** Of every step's one group; the right answer is 7. */
+  /** The plays of each step's only group; the right answer is 7. */
   readonly plays: (step: number) => readonly StoredPlay[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Without it lines are written as runs wrote them that kept no metadata. */

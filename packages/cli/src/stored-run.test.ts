@@ -1,4 +1,4 @@
-/** What is done with a finished run's stored trajectories: audits, and other rewards. */
+/** Uses of a finished run's stored trajectories: audits, and other rewards. */
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@ import type { RunEvent } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { formatDuration, terminalProgress } from './terminal-progress.ts';
 
-/** What a run of 200 updates, a second each, writes to a stream. */
+/** The text that a run of 200 updates, a second each, writes to a stream. */
 function show(stream: { isTTY?: boolean; columns?: number }, events?: readonly RunEvent[]): string {
   let text = '';
   let seconds = 0;

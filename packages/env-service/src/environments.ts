@@ -1,4 +1,4 @@
-/** What a service needs of a run to serve its environments. */
+/** The parts of a run that a service needs to serve its environments. */
 import type { Env, Split, Task, TaskSet } from '@saccade/gym';
 import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
 
@@ -7,7 +7,7 @@ export type Scored = Pick<ScoredTrajectory, 'reward' | 'rewardTerms' | 'turnRewa
 
 /** The environments of a run, as a service has them: tasks, an environment for each client, rewards. */
 export interface ServedEnvironments {
-  /** What `/metadata` says. */
+  /** The name and the description that `/metadata` returns. */
   readonly name: string;
   readonly description: string;
   readonly taskSet: TaskSet;

@@ -1,4 +1,4 @@
-/** What `/openapi.json` says: OpenEnv's validator looks there for the mode of a server. */
+/** The content of `/openapi.json`: OpenEnv's validator looks there for the mode of a server. */
 
 export interface OpenApiParts {
   readonly name: string;

@@ -84,7 +84,7 @@ class Connection {
     });
     socket.on('message', (raw, isBinary) => this.#enqueue(isBinary ? undefined : String(raw)));
     const leave = (): void => {
-      // What is being answered is answered; then it ends.
+      // Requests in progress are answered before the socket closes.
       this.#waiting = this.#waiting.then(() => socket.close(1001, 'The service is about to stop.'));
     };
     if (this.#draining.aborted) leave();

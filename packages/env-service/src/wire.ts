@@ -1,4 +1,4 @@
-/** What goes over the wire: OpenEnv's forms, with our action and observation in them. */
+/** The wire format: OpenEnv's forms, with our action and observation in them. */
 import type { MessagePart } from '@saccade/gym';
 import { stopReasons, toolResultKinds } from '@saccade/trajectory';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 /** Longest text of one turn, characters. */
 const LONGEST_TURN = 2 ** 20;
 
-/** What a model wrote in one turn. OpenEnv: unknown fields are refused. */
+/** The text that a model wrote in one turn. As in OpenEnv, unknown fields are refused. */
 export const actionSchema = z.strictObject({
   text: z
     .string()
@@ -23,7 +23,7 @@ export const actionSchema = z.strictObject({
 
 export type WireAction = z.output<typeof actionSchema>;
 
-/** What an environment is reset with. OpenEnv: other fields are passed over. */
+/** The options for resetting an environment. As in OpenEnv, other fields are ignored. */
 export const resetSchema = z.looseObject({
   seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().describe('Chooses the task.'),
   episode_id: z.string().max(255).nullish().describe('A name of the client’s own.'),
@@ -85,7 +85,7 @@ export const stateSchema = z.object({
 
 export type WireState = z.output<typeof stateSchema>;
 
-/** What `/reset` and `/step` answer. */
+/** The answer of `/reset` and `/step`. */
 export interface WireAnswer {
   readonly observation: WireObservation;
   readonly reward: number | null;

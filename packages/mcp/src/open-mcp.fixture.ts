@@ -17,7 +17,7 @@ export const everything: string = join(
 
 export interface OpenMcp extends OpenTools {
   readonly events: readonly RunEvent[];
-  /** What events have warned of. */
+  /** The messages of the warnings among the events. */
   warnings(): readonly string[];
 }
 

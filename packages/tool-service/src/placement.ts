@@ -62,7 +62,7 @@ const processSchema = z.strictObject({
     .meta({ description: 'A call that ran too long has this long to end; then its process is.' }),
 });
 
-/** What a placement file holds. */
+/** The content of a placement file. */
 const placementSchema = z.strictObject({
   modules: z
     .array(z.string().min(1))

@@ -19,7 +19,7 @@ function claiming(width: number, height: number): Uint8Array {
   const copy = Buffer.from(file);
   copy.writeUInt32BE(width, 16);
   copy.writeUInt32BE(height, 20);
-  // Of the PNG specification's appendix: the remainder over the type and the data of the chunk.
+  // As in the PNG specification's appendix: the remainder over the chunk's type and data.
   let crc = 0xffffffff;
   for (const byte of copy.subarray(12, 29)) {
     crc ^= byte;

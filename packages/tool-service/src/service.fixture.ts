@@ -52,7 +52,7 @@ export async function startTools(
   throw new Error(`The service is not ready: ${problem}`);
 }
 
-/** What a service answered. */
+/** The answer of a service. */
 export interface Answered {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** What a tool service answers: calls, batches, deadlines, repeated keys, its own state. */
+/** The answers of a tool service: calls, batches, deadlines, repeated keys, its own state. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestText } from './load/plain-tools.ts';

@@ -37,9 +37,9 @@ export interface ToolServiceOptions extends ListenOptions {
   readonly modules?: readonly string[];
   /** The interpreter of the sandbox's environment; asked for when the first tool needs it. */
   readonly python: () => Promise<string>;
-  /** Of all remembered answers together; 0 remembers none. Default 256 MiB. */
+  /** Limit for all cached answers together; 0 caches none. Default 256 MiB. */
   readonly cacheBytes?: number;
-  /** Of one image that comes or is made. Default 50 million. */
+  /** Limit per image, received or made. Default 50 million. */
   readonly maxPixels?: number;
   /** Larger requests are refused. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -56,7 +56,7 @@ export interface ToolServiceOptions extends ListenOptions {
 export interface ToolService extends Service {
   /** Names of the tools, in order. */
   readonly names: readonly string[];
-  /** What keeps the service from being ready; undefined once it is. */
+  /** Why the service is not ready; undefined once it is. */
   problem(): string | undefined;
 }
 

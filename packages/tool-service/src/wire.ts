@@ -1,4 +1,4 @@
-/** What a tool service and its clients say to each other: zod schemas of every body of `/v1`. */
+/** Messages between a tool service and its clients: zod schemas of every body of `/v1`. */
 import { createHash } from 'node:crypto';
 import { outcomeSchema } from '@saccade/sandbox';
 import type { JsonSchema, Tool } from '@saccade/tools';

@@ -1,4 +1,4 @@
-/** What the tools that draw on an image have in common. */
+/** Shared code of the tools that draw on an image. */
 import type { Outcome } from '@saccade/sandbox';
 import { pythonValue } from './python.ts';
 import { runOnImage } from './run-on-image.ts';

@@ -2,7 +2,7 @@
 import type { Outcome } from '@saccade/sandbox';
 
 /**
- * What is wrong with a call; stable words that the model gets to see and that metrics count.
+ * The problem with a call; stable words that the model gets to see and that metrics count.
  *
  * - `UnknownTool` there is no tool of that name;
  * - `MissingArgument` one that is needed is not there;

@@ -1,6 +1,6 @@
 /**
- * What stands in the `tools` slot of a run: a tool as it is, or a unit that opens one or more tools at
- * its settings, such as a detector with its worker processes or a server that has tools of its own.
+ * A choice for the `tools` slot of a run: a tool as it is, or a unit that opens one or more tools
+ * with its settings, such as a detector with worker processes or a server with tools of its own.
  */
 import type { EventSink } from '@saccade/core';
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
@@ -9,7 +9,7 @@ import type { Tool } from './tool.ts';
 
 const noSettings = z.strictObject({});
 
-/** What a run offers the tools that it opens. */
+/** The facilities that a run offers the tools that it opens. */
 export interface ToolHost {
   /** The Python interpreter of the sandbox's environment, made on the first call. */
   python(): Promise<string>;
@@ -39,7 +39,7 @@ export interface ToolUnit<Schema extends SettingsSchema = SettingsSchema> extend
   open(settings: SettingsOf<Schema>, host: ToolHost): Promise<OpenTools>;
 }
 
-/** What the `tools` slot of a run takes. */
+/** A choice for the `tools` slot of a run. */
 export type ToolChoice = Tool | ToolUnit;
 
 /** Whether a choice has to be opened before its tools can be called. */

@@ -18,7 +18,7 @@ export interface ToolImage {
   readonly origin?: { readonly image: string; readonly map: AffineMap };
 }
 
-/** What a tool works on: the images of the trajectory so far, and a sandbox. */
+/** The context of a tool's call: the images of the trajectory so far, and a sandbox. */
 export interface ToolContext {
   /** The images so far, in order: index 0 is the first of the prompt. */
   readonly images: readonly ToolImage[];
@@ -46,13 +46,13 @@ export interface ToolBatchCall<Given = GivenArguments> {
 export interface Tool {
   /** As the model writes it. */
   readonly name: string;
-  /** What it does, for the prompt. */
+  /** The purpose of the tool, for the prompt. */
   readonly description: string;
   /** Schema of the arguments, for the prompt and for services. */
   readonly parameters: JsonSchema;
   /** Arguments that fit, for prompts and checks. */
   readonly example: GivenArguments;
-  /** What a person can set: meaning, unit, range, default. Absent: nothing. */
+  /** The settings that a person can change: meaning, unit, range, default. Absent: none. */
   readonly settings?: SettingsSchema;
   /** The tool at other settings. @throws ConfigError naming what is wrong; absent without settings */
   with?(settings: Readonly<Record<string, unknown>>): Tool;
@@ -79,7 +79,7 @@ export interface Tool {
 
 type NoSettings = z.ZodObject<Record<never, never>, z.core.$strict>;
 
-/** What the arguments of a shape are once they are checked. */
+/** The arguments of a shape after they are checked. */
 type ArgumentsOf<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape, z.core.$strict>>;
 
 /** The argument of `defineTool`: `parameters` is a zod shape, and `run` gets values that fit it. */

@@ -1,6 +1,6 @@
 /**
- * What algorithms need beside a group's rewards: baselines, a teacher, coefficients that follow a run.
- * Trained with in every loop, broken off and resumed.
+ * Inputs of algorithms beside a group's rewards: baselines, a teacher, adaptive coefficients.
+ * Each is trained with in every loop, interrupted and resumed.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ interface Kept {
   readonly reward?: number;
 }
 
-/** What a step kept, but for what the clock says and checksums of it. */
+/** The stored data of a step, without clock times and their checksums. */
 function keptOf(directory: string, step: number): readonly Kept[] {
   const steady = (key: string, value: unknown) =>
     key === 'wallMs' || key === 'checksum' ? undefined : value;
@@ -133,7 +133,7 @@ describe('ReMax', () => {
     expect(group.every(({ isBaseline }) => isBaseline === undefined)).toBe(true);
     expect(baseline).toMatchObject({ isBaseline: true, sampleIndex: 4 });
     expect(typeof baseline?.reward).toBe('number');
-    // What was rolled out is measured as if there were no baseline.
+    // Rollouts are measured as if there were no baseline.
     const measured = ([name]: readonly [string, unknown]) =>
       /^(reward|accuracy|tool_calls|turns|audit|failed|filter|trained)/.test(name);
     const rows = [own, other].map((directory) =>

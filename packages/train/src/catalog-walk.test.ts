@@ -14,7 +14,7 @@ import { type SlotKey, slots } from './slots/slots.ts';
 /** No protocol has the words of every cold start, and no single tool those of one. */
 const noColdStart = ['coldStart=null', 'sft.updates=0'];
 
-/** What some units need beside themselves. */
+/** Other choices that some units need. */
 const company: Readonly<Record<string, readonly string[]>> = {
   // Its server is not started: what tools it has, only opening finds.
   'tools=mcp': ['protocol=vista', ...noColdStart, 'tools=mcp', 'tools.mcp.command=node'],
@@ -26,7 +26,7 @@ const company: Readonly<Record<string, readonly string[]>> = {
   judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
 };
 
-/** What some fields of no unit need beside themselves. */
+/** Other settings that some fields of no unit need. */
 const beside: Readonly<Record<string, readonly string[]>> = {
   'coefficients.klControl': ['algorithm.klCoefficient=0.01'],
 };
@@ -34,7 +34,7 @@ const beside: Readonly<Record<string, readonly string[]>> = {
 /** Settings that have one value only in a unit: its ratio corrects by itself. */
 const fixed = ['algorithm=bypass-reinforce algorithm.correction'];
 
-/** What a setting is tried with, where it excludes another one. */
+/** Choices to try a setting with, where it excludes another one. */
 const instead: Readonly<Record<string, readonly string[]>> = {
   'tools.mcp.url': ['protocol=vista', ...noColdStart, 'tools=mcp'],
 };

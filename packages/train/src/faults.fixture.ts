@@ -25,7 +25,7 @@ import type { Failure } from '@saccade/trajectory';
 
 type Boundary = Failure['boundary'];
 
-/** What is to go wrong with one rollout. */
+/** The planned fault of one rollout. */
 export interface FaultPlan {
   /** `policy.crash`, `sandbox.oversized`, … or `none`. */
   readonly fault: string;
@@ -45,7 +45,7 @@ const BREAKING: readonly string[] = [
   'reward.crash',
   'reward.garbage',
 ];
-/** What code does to a real sandbox; the model gets to see what came of it. */
+/** Code for faults of a real sandbox; the model gets to see the outcome. */
 const CODE: Readonly<Record<string, string>> = {
   'sandbox.hang': 'import time\ntime.sleep(60)',
   'sandbox.kill': "import os\ngetattr(os, 'kill')(os.getpid(), 9)",

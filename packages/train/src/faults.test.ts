@@ -32,7 +32,7 @@ const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv'
 const rollouts = Number(process.env.SACCADE_FAULT_ROLLOUTS ?? 320);
 const groupSize = 4;
 const batchSize = 4;
-/** What sandboxes and rollouts leave behind would be in here. */
+/** Sandboxes and rollouts would leave their leftovers in here. */
 const root = mkdtempSync(join(tmpdir(), 'saccade-faults-'));
 const temporary = process.env.TMPDIR;
 afterAll(() => {
@@ -58,7 +58,7 @@ function descendants(): readonly number[] {
   return [...parents.keys()].filter((pid) => pid !== process.pid && isOurs(pid));
 }
 
-/** What became of a group's rollouts; without their images, which would be all of the memory. */
+/** The fates of a group's rollouts; without their images, which would fill the memory. */
 interface Fates {
   readonly taskId: string;
   readonly trained: readonly string[];
@@ -162,7 +162,7 @@ it.runIf(existsSync('/proc/self/stat'))(
       const ids = [...trained, ...failed.map(({ id }) => id)];
       // Once, whatever became of it.
       expect(new Set(ids).size).toBe(ids.length);
-      // What was stopped at its task's deadline: all that hang, and on a busy machine what is late.
+      // Rollouts stopped at their task's deadline: all that hang, and late ones on a busy machine.
       cancelled += groupSize - ids.length;
       if (hangOf(config.seed, taskId) !== undefined) {
         hung++;

@@ -42,7 +42,7 @@ export interface Parts extends RunParts {
   dispose(): Promise<void>;
 }
 
-/** What a run opens its units with. */
+/** The options for opening a run's units. */
 export interface OpenOptions {
   /** The interpreter of the sandbox; asked for only where code runs on this machine. */
   readonly python: () => Promise<string>;
@@ -51,7 +51,7 @@ export interface OpenOptions {
   readonly directory: string;
 }
 
-/** What of a run has to be open to play its tasks, without a policy. */
+/** The parts of a run that must be open to play its tasks, without a policy. */
 export type Playground = Pick<
   Parts,
   'sandbox' | 'taskSet' | 'protocol' | 'makeEnv' | 'makeEvaluationEnv'
@@ -108,7 +108,7 @@ export async function openPlayground(
   }
 }
 
-/** What the loop can give an algorithm beside rewards, log-probs and advantages. */
+/** The inputs that the loop can give an algorithm beside rewards, log-probs and advantages. */
 const GIVEN = [
   'entropy',
   'greedyReward',
@@ -264,7 +264,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       policy,
       sampler,
       syncSampler: sync,
-      // Of the sampler: an engine is sent the bytes of the images that its own processor has seen.
+      // The sampler's: an engine is sent the bytes of the images that its own processor has seen.
       images: new ModelImages(sampler.processor),
       ...played,
       ...(units.coldStart && { coldStart: coldStartOf(run, units.coldStart) }),

@@ -14,7 +14,7 @@ import { type FilledList, fillList, isListSlot, type ListSlot } from './slots/li
 import { type Filled, fillSlot, type Selected, type Slot } from './slots/slot.ts';
 import { type SlotInputs, type SlotKey, slots } from './slots/slots.ts';
 
-/** What a run is stored as: JSON, every field present but those that may be left out. */
+/** The stored form of a run: JSON, every field present but the optional ones. */
 export interface RunConfig extends Sections {
   readonly backend: Selected;
   readonly model: Selected;
@@ -42,7 +42,7 @@ type PartialSection<Value> = Value extends readonly unknown[]
     ? Partial<Value>
     : Value;
 
-/** What a recipe says: any part of a configuration, and any slot's unit itself. */
+/** The input of a recipe: any part of a configuration, and any slot's unit itself. */
 export type RunInput = {
   readonly [Key in keyof Sections]?: PartialSection<Sections[Key]>;
 } & SlotInputs;
@@ -185,7 +185,7 @@ function checkTools({ tools, protocol }: RunUnits): void {
   }
 }
 
-/** What ends a rollout by the clock, or samples from stale caches, has no place in such a run. */
+/** Refuses deadlines and sampling from stale caches in deterministic streaming runs. */
 function checkDeterministic({ rl, rollout, scheduler }: RunConfig, units: RunUnits): void {
   if (!rl.deterministic || units.scheduler?.isStreaming !== true) return;
   const refuse = (field: string, reason: string): never => {

@@ -18,7 +18,7 @@ export function rewardTermsOf({ config, units }: ResolvedRun): readonly RewardTe
   );
 }
 
-/** What a run's trajectories are scored with, judges apart. */
+/** The scoring of a run's trajectories, without judges. */
 export function scoringOf(run: ResolvedRun): Scoring {
   const { config, units } = run;
   const { wholeShare, repeatedIou, quarterDegrees, ...verdict } = config.scoring;
@@ -34,7 +34,7 @@ export function scoringOf(run: ResolvedRun): Scoring {
   };
 }
 
-/** What a run audits its steps with, for audits of what it has kept. */
+/** The options with which a run audits its steps, for audits of its stored data. */
 export function auditOptionsOf(run: ResolvedRun): Required<Pick<Scoring, 'terms' | 'analysis'>> & {
   readonly thresholds: AuditSettings;
 } {

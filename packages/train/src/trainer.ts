@@ -113,7 +113,7 @@ async function openRunTrackers({ run, directory, onEvent }: TrainOptions): Promi
   return openTrackers(chosen, { directory, runName: basename(directory), config, rows }, onEvent);
 }
 
-/** What learns from the trajectories of a run. */
+/** The learner of a run's trajectories. */
 function learnerOf(
   { config, units }: ResolvedRun,
   parts: Parts,

@@ -48,7 +48,7 @@ const settings = [
   'checkpoint.keep=9',
   'backend=native',
 ];
-/** What both devices do is short: a processor that plays a GPU computes about 1 GFLOP/s. */
+/** Keeps the work of both devices short: a CPU that emulates a GPU computes about 1 GFLOP/s. */
 const short = ['coldStart.batchSize=1', 'coldStart.tourBatchSize=1'];
 
 const webgpu = await probeForTests();
@@ -113,7 +113,7 @@ async function movesOf(directory: string): Promise<ReadonlyMap<string, Float64Ar
   );
 }
 
-/** What two devices must agree on exactly; images by the names of their files, made of contents. */
+/** The parts that two devices must agree on exactly; images as file names derived from contents. */
 const exactly = ({ trajectory, files }: TrajectoryLine) => ({
   ...trajectory,
   segments: trajectory.segments.map(({ kind, tokens, text }) => ({ kind, tokens, text })),

@@ -1,4 +1,4 @@
-/** What a family's answer program may look with: visual tools, text in an image, Python. */
+/** Perception for a family's answer program: visual tools, text in an image, Python. */
 import { fileURLToPath } from 'node:url';
 import { readSettings } from '@saccade/core/settings';
 import { ensurePython, SandboxError } from '@saccade/sandbox';

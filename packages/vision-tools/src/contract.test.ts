@@ -112,7 +112,7 @@ describe.each(visionTools.entries())('%s', (name, unit) => {
     const context = await contextOf(name);
     for (const tool of tools) {
       const outcome = await tool.call(tool.example, context).catch((error: unknown) => error);
-      // What runs in Node has no workers to lose.
+      // A tool that runs in Node has no workers to lose.
       if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ToolError);
       else expect(outcome).toMatchObject({ kind: 'ok' });
     }

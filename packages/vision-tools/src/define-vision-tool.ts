@@ -54,9 +54,9 @@ export interface VisionToolDefinition<
 > {
   /** On the wire and in the run's settings, in snake_case. */
   readonly name: Name;
-  /** What it does, for the prompt. */
+  /** The purpose of the tool, for the prompt. */
   readonly description: string;
-  /** What does it on this machine, added to the description: `NanoDet, 80 classes of COCO.` */
+  /** How it works on this machine, added to the description: `NanoDet, 80 classes of COCO.` */
   readonly says: string;
   /** Another one where the same call may be answered otherwise. Default `1`. */
   readonly version?: string;
@@ -131,7 +131,7 @@ export function defineVisionTool<
   });
 }
 
-/** What a tool does before it is open. */
+/** The behavior of a tool before it is open. */
 function unopened(name: string): () => Promise<never> {
   return async () => {
     throw new StateError(`${name} is described only. Open it before it is called.`);

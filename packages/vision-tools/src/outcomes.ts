@@ -16,7 +16,7 @@ const nothing = {
 } as const;
 
 /**
- * What a tool answers: its text, and images if it makes some.
+ * The answer of a tool: its text, and images if it makes some.
  *
  * @param ms  milliseconds of work in Node; the time of the workers is added for the tool
  */

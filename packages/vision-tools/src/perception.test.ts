@@ -278,7 +278,7 @@ describe('hostile images', () => {
     const size = pngSize(png) ?? { width: 1, height: 1 };
     const { error } = await call('easyocr', {}, [{ name: 'image_0', png, ...size }]);
     expect(error?.type).toBe(type);
-    // What the process itself does about it, where nobody looked before.
+    // The process itself must refuse them too, where nothing has checked them before.
     const [pid] = drawer.stats().pids;
     const before = await peakMb(pid);
     const answer = drawer.run('mask_overlap', {}, [png, png], { deadlineMs: 60_000 });

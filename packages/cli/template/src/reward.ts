@@ -1,4 +1,4 @@
-/** What a trajectory is paid for: the right answer, and a little for finding it with one call. */
+/** The reward of a trajectory: for the right answer, and a little for finding it with one call. */
 import { count } from '@saccade/core/settings';
 import { accuracy, definePreset, defineReward, term } from '@saccade/rewards';
 import { countToolCalls } from '@saccade/trajectory';

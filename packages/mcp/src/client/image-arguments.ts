@@ -11,7 +11,7 @@ export interface ImageArgument {
   readonly tool: string;
   readonly argument: string;
   readonly form: ImageForm;
-  /** Which image it is, where the model does not choose. */
+  /** The image to pass, where the model does not choose one. */
   readonly which?: 'first' | 'last';
 }
 

@@ -14,7 +14,7 @@ export interface McpToolOptions {
   /** As the model writes it. */
   readonly name: string;
   readonly link: ServerLink;
-  /** Which of its arguments get images. */
+  /** The arguments of the tool that get images. */
   readonly images: readonly ImageArgument[];
   /** For images that are handed over as files. */
   readonly directory: string;
@@ -61,7 +61,7 @@ export function mcpTool(
   };
 }
 
-/** What the server says of its tool, as one line of text: in a prompt it is a description, no more. */
+/** The server's description of its tool, on one line: in a prompt it is no more than that. */
 function describe({ name, description = '' }: ListedTool): string {
   const line = description.replace(/\s+/g, ' ').trim();
   if (line === '') return `The tool ${name.slice(0, 100)} of an MCP server.`;

@@ -1,4 +1,4 @@
-/** What a server answered to a call, as an outcome: bounded text, checked images. */
+/** A server's answer to a call, as an outcome: bounded text, checked images. */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { CapturedImage, Outcome } from '@saccade/sandbox';
 import { readBase64Image } from '../read-image.ts';

@@ -19,7 +19,7 @@ export interface LinkTransport {
 }
 
 export interface ServerLinkOptions {
-  /** What messages call it. */
+  /** The name of the server in messages. */
   readonly label: string;
   readonly timeoutSeconds: number;
   readonly onEvent: EventSink;

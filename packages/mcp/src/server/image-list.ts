@@ -2,7 +2,7 @@
 import type { CapturedImage } from '@saccade/sandbox';
 import type { ToolImage } from '@saccade/tools';
 
-/** What the image list of one session may hold. */
+/** Limits on the image list of one session. */
 export interface ImageListLimits {
   /** Default 64. */
   readonly images?: number;

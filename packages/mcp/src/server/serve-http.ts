@@ -120,7 +120,7 @@ async function begin(
   });
   await server.connect(transport);
   const response = await transport.handleRequest(context.req.raw, { parsedBody: body });
-  // What was no beginning after all is not kept.
+  // If the request began no session, the server is not kept.
   if (!response.ok) await server.close();
   return response;
 }

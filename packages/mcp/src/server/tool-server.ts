@@ -14,14 +14,14 @@ import { ADD_IMAGE, addImageTool } from './add-image.ts';
 import { answerOf } from './answer.ts';
 import { ImageList, type ImageListLimits } from './image-list.ts';
 
-/** What is served. */
+/** The tools to serve, and how they are served. */
 export interface ServedTools {
   readonly tools: readonly Tool[];
   /** Where tools run what they do to images. */
   readonly sandbox: Pick<Sandbox, 'open'>;
   /** Images below this folder may be named by their path; without it only sent ones are used. */
   readonly imageFolder?: string;
-  /** What each session may hold. */
+  /** Limits on the images of each session. */
   readonly limits?: ImageListLimits;
   /** Told of faults: a tool or the sandbox broke. Default: nobody. */
   readonly onFault?: (error: unknown) => void;

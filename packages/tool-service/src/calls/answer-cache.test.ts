@@ -63,7 +63,7 @@ describe('the cache', () => {
     const run = async (): Promise<Outcome> => outcome('new');
     expect((await cache.answer('49', never, run)).isCached).toBe(true);
     expect((await cache.answer('0', never, run)).isCached).toBe(false);
-    // What is larger than all of it is answered, and not kept.
+    // An answer larger than the whole cache is returned but not kept.
     await cache.answer('big', never, async () => outcome('x'.repeat(20_000)));
     expect((await cache.answer('big', never, run)).isCached).toBe(false);
   });

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { canonicalJson } from '../canonical-json.ts';
 import { CallFault } from '../faults.ts';
 
-/** What an answer depends on. */
+/** The inputs that an answer depends on. */
 export interface CallIdentity {
   readonly tool: string;
   readonly version: string;

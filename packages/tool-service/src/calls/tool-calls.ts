@@ -31,9 +31,9 @@ export interface CallEvents {
 export interface ToolCallsOptions extends CallEvents {
   readonly places: readonly Place[];
   readonly limitsOf: (tool: string, place: Place) => ToolLimits;
-  /** Of all remembered answers together. */
+  /** Limit for all cached answers together. */
   readonly cacheBytes: number;
-  /** Of one image that a tool gives. */
+  /** Limit per image that a tool returns. */
   readonly maxPixels: number;
 }
 
@@ -47,7 +47,7 @@ export interface AskedCall {
   readonly signal: AbortSignal;
 }
 
-/** What a tool has to do. */
+/** The work of a tool, waiting and running. */
 export interface QueueState {
   readonly tool: string;
   /** Calls that wait. */
@@ -101,7 +101,7 @@ export class ToolCalls {
     return this.#cache;
   }
 
-  /** What each tool has to do. */
+  /** The work of each tool, waiting and running. */
   queues(): readonly QueueState[] {
     return [...this.#served].map(([tool, { queue, limits }]) => {
       return { tool, waiting: queue.length, running: queue.running, most: limits.maxRunning };

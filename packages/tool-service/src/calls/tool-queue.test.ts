@@ -79,7 +79,7 @@ describe('the queue of a tool', () => {
     expect(queue.length).toBe(0);
     running.abort(new CallFault('left', 'gone'));
     await expect(first).rejects.toMatchObject({ kind: 'left' });
-    // What comes now is dropped, and the place is free again.
+    // An outcome that comes now is dropped, and the place is free again.
     expect(queue.running).toBe(1);
     place.finish();
     await turns();

@@ -21,7 +21,7 @@ export interface ToolQueueOptions {
   readonly tool: string;
   readonly place: Place;
   readonly limits: QueueLimits;
-  /** Of one image that a tool gives. */
+  /** Limit per image that a tool returns. */
   readonly maxPixels: number;
   /** Told the size of each piece of work. */
   readonly onBatch: (size: number) => void;

@@ -6,7 +6,7 @@ import { type DescribedTool, versionOf } from '../wire.ts';
 import { holdConnection } from './shared-connection.ts';
 import type { SentCall, ToolConnection, ToolConnectionOptions } from './tool-connection.ts';
 
-/** Which tools of a service are wanted, and how it is asked. */
+/** The tools wanted from a service, and how to ask it. */
 export interface RemoteToolsOptions extends ToolConnectionOptions {
   /** Names of the tools, or `name@version`; all of the service's where it is absent or empty. */
   readonly names?: readonly string[];

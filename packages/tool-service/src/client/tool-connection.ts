@@ -27,7 +27,7 @@ export interface ToolConnectionOptions {
   readonly url: string;
   /** Its bearer token. */
   readonly token?: string;
-  /** Of one call with all its tries. Default 60. */
+  /** Time for one call with all its tries. Default 60. */
   readonly timeoutSeconds?: number;
   /** Requests at a time; more wait, within their time. Default 64. */
   readonly maxInFlight?: number;
@@ -42,7 +42,7 @@ export interface ToolConnectionOptions {
 /** The body of a call, and which tool it is of. */
 export type SentCall = z.input<typeof callRequestSchema> & { readonly tool: string };
 
-/** Of one image in an answer. */
+/** The most pixels of one image in an answer. */
 const MOST_PIXELS = 2 ** 28;
 /** Tries of what the service surely did not act on: about 25 seconds of pauses. */
 const TRANSPORT_RETRIES = 8;
@@ -50,7 +50,7 @@ const TRANSPORT_RETRIES = 8;
 const FIRST_RETRIES = 3;
 const LONGEST_PAUSE_SECONDS = 5;
 
-/** What a new try may change: not the request, and not the time that it has. */
+/** The faults that a retry may fix: not a bad request, nor a missed deadline. */
 const RETRIED: readonly unknown[] = ['tool-failed', 'tool-garbled', 'tool-crashed', 'tool-stopped'];
 
 export class ToolConnection {

@@ -1,4 +1,4 @@
-/** Which end of a call is right, by how it was made to break. */
+/** Decides whether a call ended as it should, given how it was made to break. */
 import { createHash } from 'node:crypto';
 import type { Outcome } from '@saccade/sandbox';
 import { ToolError } from '@saccade/tools';
@@ -21,7 +21,7 @@ export function endName(end: CallEnd): string {
   return error instanceof ToolError ? 'ToolError' : String(error).slice(0, 100);
 }
 
-/** What an outcome says and shows, without what it took. */
+/** Digest of an outcome's kind, text, images and error type, without the resources it used. */
 export function digestOf({ kind, stdout, images, error }: Outcome): string {
   const hash = createHash('sha256').update(JSON.stringify([kind, stdout, error?.type ?? '']));
   for (const { png, origin } of images) hash.update(JSON.stringify(origin ?? '')).update(png);

@@ -1,9 +1,9 @@
-/** What a load leaves behind in this process and on this machine: nothing, it should be. */
+/** Processes, sockets and files that a load leaves behind; there should be none. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 
-/** What is there at one time; on systems without /proc, files alone. */
+/** The processes, sockets and files at one time; on systems without /proc, files alone. */
 export interface Belongings {
   /**
    * Processes that descend from this one, or whose command or environment names the folder for
@@ -26,7 +26,7 @@ export async function belongings(): Promise<Belongings> {
   return { processes, sockets, files: files.sort() };
 }
 
-/** What is there now and was not before. */
+/** The belongings that are in `after` but were not in `before`. */
 export function newBelongings(before: Belongings, after: Belongings): Belongings {
   const added = (key: 'processes' | 'files'): readonly string[] =>
     after[key].filter((one) => !before[key].includes(one));

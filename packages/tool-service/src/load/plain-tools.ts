@@ -33,7 +33,7 @@ function imageAt({ images }: ToolContext, index: number): ToolImage | Outcome {
   );
 }
 
-/** What `digest_tool` says of an image. */
+/** The text that `digest_tool` returns for an image. */
 export function digestText({ name, png, width, height }: ToolImage): string {
   const digest = createHash('sha256').update(png).digest('hex').slice(0, 16);
   return `${name}: ${width}×${height}, ${digest}`;

@@ -60,7 +60,7 @@ export interface LoadOptions {
   readonly onProgress?: (note: string) => void;
 }
 
-/** What a load showed. */
+/** The results of a load. */
 export interface LoadReport {
   readonly calls: number;
   readonly seconds: number;
@@ -73,7 +73,7 @@ export interface LoadReport {
   readonly violations: readonly string[];
   /** Lines of the service's metrics: restarts, hits, late outcomes. */
   readonly counters: readonly string[];
-  /** What was left when all was closed. */
+  /** Leftovers after everything was closed. */
   readonly leftovers: Belongings;
 }
 
@@ -140,7 +140,7 @@ async function countersOf({ url }: ToolService): Promise<readonly string[]> {
   return text.split('\n').filter((line) => wanted.test(line));
 }
 
-/** What is left, once what was closed has had time to go. */
+/** The leftovers, once everything that was closed has had time to go. */
 async function leftoversSince(before: Belongings): Promise<Belongings> {
   for (let look = 0; ; look++) {
     const left = newBelongings(before, await belongings());

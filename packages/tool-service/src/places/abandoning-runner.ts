@@ -27,7 +27,7 @@ export class AbandoningRunner {
       if (settled === undefined) slow.push(index);
       else onSettled(index, settled);
     });
-    // Of a batch that hangs, a single call may be the cause.
+    // If a batch hangs, a single one of its calls may be the cause.
     const isBatch = calls.length > 1;
     await Promise.all(
       slow.map(async (index) => {

@@ -20,7 +20,7 @@ export interface OpenPlacesOptions extends PlaceEvents {
   /** Pieces of work at a time of the tools in this process. */
   readonly ownSlots: number;
   readonly warmUpSeconds: number;
-  /** Of one image that a tool gives. */
+  /** Limit per image that a tool returns. */
   readonly maxPixels: number;
 }
 

@@ -14,7 +14,7 @@ export interface OwnPlaceOptions extends PlaceEvents {
   readonly sandbox: ToolContext['sandbox'];
   /** Pieces of work at a time. */
   readonly slots: number;
-  /** Of one image that a tool gives. */
+  /** Limit per image that a tool returns. */
   readonly maxPixels: number;
   readonly warmUpSeconds: number;
 }

@@ -25,7 +25,7 @@ export interface Place {
   readonly tools: readonly DescribedTool[];
   /** Pieces of work at a time: more of them would wait inside. */
   readonly slots: number;
-  /** What keeps its tools from being ready; undefined once each has answered its example. */
+  /** Why its tools are not ready; undefined once each has answered its example. */
   problem(): string | undefined;
   /**
    * Makes calls of one tool in one piece of work. Never throws; resolves once it has room for more.

@@ -1,4 +1,4 @@
-/** What a process of tools does to the calls of others when it dies: nothing. */
+/** A dying process of tools does not affect the calls of others. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

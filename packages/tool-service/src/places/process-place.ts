@@ -268,13 +268,13 @@ class ProcessPlace implements Place {
     this.#dispatch();
   }
 
-  /** What is left of the work of a process that died. */
+  /** Ends the calls that a dead process left open, or queues them again. */
   #recover({ job }: Work, death: Death, wasAlone: boolean): void {
     if (this.#isDisposed) {
       end(job, new CallFault('stopped', 'The service stopped before the call was done.'));
       return;
     }
-    // Who hung is known, and nobody else is suspected.
+    // The call that hung is known, and no other is suspected.
     const isKnown = death.cause === 'hung';
     if (wasAlone && !isKnown) {
       end(job, new CallFault('crashed', `It ended its process twice. ${death.message}`));

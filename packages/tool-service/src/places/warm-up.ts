@@ -13,7 +13,7 @@ export interface WarmUpOptions {
   readonly tools: readonly Pick<DescribedTool, 'name' | 'example'>[];
   /** For all tools together. */
   readonly seconds: number;
-  /** Of one image that a tool gives. */
+  /** Limit per image that a tool returns. */
   readonly maxPixels: number;
   readonly run: Place['run'];
 }

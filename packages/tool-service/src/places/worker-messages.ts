@@ -1,4 +1,4 @@
-/** What a service and the processes of its tools say to each other. */
+/** Messages between a service and the processes of its tools. */
 import type { GivenArguments, ToolImage } from '@saccade/tools';
 import { z } from 'zod';
 import type { CallFaultKind } from '../faults.ts';
@@ -10,10 +10,10 @@ interface SentCall {
   readonly images: readonly ToolImage[];
 }
 
-/** What a process asks its service: the interpreter of the sandbox, or the sandbox itself. */
+/** A process's request to its service: the interpreter of the sandbox, or the sandbox itself. */
 export type Question = 'python' | 'sandbox';
 
-/** What a process is told. */
+/** A message to a process. */
 export type Order =
   | {
       readonly kind: 'open';
@@ -59,7 +59,7 @@ export const reportSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('warning'), message: z.string() }),
 ]);
 
-/** What a process says. */
+/** A message from a process. */
 export type Report =
   | { readonly kind: 'opened'; readonly tools: readonly unknown[] }
   | { readonly kind: 'warm' }

@@ -23,7 +23,7 @@ export interface WorkerOptions extends PlaceEvents {
   /** From its start until its tools are warm. */
   readonly startSeconds: number;
   readonly maxPixels: number;
-  /** What its tools may ask for. */
+  /** Answers to the questions of its tools. */
   readonly answers: Readonly<Record<Question, () => Promise<unknown>>>;
 }
 
@@ -153,7 +153,7 @@ export class WorkerProcess {
         const said = this.#tail.trim();
         const message = `It ended ${how}${said === '' ? '' : `, saying: ${said}`}.`;
         const end: Death = { cause: signal === null ? 'exit' : 'signal', message };
-        // What it had sent before its end is still on its way until the channel closes.
+        // Messages sent before its end are still on their way until the channel closes.
         const close = (): void => resolve(end);
         if (!this.#child.connected) return close();
         this.#child.once('disconnect', close);

@@ -1,4 +1,4 @@
-/** What a tool service counts for Prometheus, beside what every service counts. */
+/** The Prometheus metrics of a tool service, beside those of every service. */
 import type { ServiceMetrics } from '@saccade/http/service';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { CallEnd, CallEvents, ToolCalls } from '../calls/tool-calls.ts';

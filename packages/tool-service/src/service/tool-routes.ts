@@ -15,7 +15,7 @@ import { asRefusal, refuseUnlessServed } from './refusals.ts';
 
 export interface ToolRoutesOptions {
   readonly calls: ToolCalls;
-  /** Of one image. */
+  /** Limit per image. */
   readonly maxPixels: number;
   /** Told of errors that nothing explains. */
   readonly onFault: (error: unknown) => void;

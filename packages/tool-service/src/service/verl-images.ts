@@ -10,7 +10,7 @@ export interface VerlImagesOptions {
   /** The folder whose files may be named; without it no path is opened. */
   readonly folder?: string | undefined;
   readonly maxPixels: number;
-  /** Of one file. */
+  /** Limit per file. */
   readonly maxBytes: number;
 }
 

@@ -15,7 +15,7 @@ export interface VerlToolOptions extends VerlImagesOptions {
   readonly calls: ToolCalls;
   /** Trajectories unused for longer are forgotten. */
   readonly idleSeconds: number;
-  /** Of the images of all trajectories together; the oldest are forgotten first. */
+  /** Limit for the images of all trajectories together; the oldest are forgotten first. */
   readonly maxImageBytes: number;
 }
 
@@ -34,7 +34,7 @@ export function verlTool(options: VerlToolOptions): Hono {
     maxSize: options.maxImageBytes,
     sizeCalculation: (images) => 1 + images.reduce((sum, { png }) => sum + png.byteLength, 0),
   });
-  /** Of each trajectory the call before: its actions run one after another. */
+  /** The previous call of each trajectory: its actions run one after another. */
   const last = new Map<string, Promise<unknown>>();
   const routes = new Hono();
 
@@ -114,11 +114,11 @@ function lost(error: string): Answer {
 interface Telling {
   /** In place of the error's type. */
   readonly kind?: string;
-  /** What its images are called from now on. */
+  /** The names of its images from now on. */
   readonly names?: readonly string[];
 }
 
-/** What a tool said, in a fence; images beside it, each with its mark in the text. */
+/** A tool's answer: its text in a fence, and its images, each with its mark in the text. */
 function said(outcome: Outcome, { kind, names = [] }: Telling = {}): Answer {
   const { stdout, error, images } = outcome;
   const problem =

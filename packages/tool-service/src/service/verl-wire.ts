@@ -23,7 +23,7 @@ export const observationAnswerSchema = z.object({
   processing_time_ms: z.number(),
 });
 
-/** What one trajectory asks. */
+/** The request of one trajectory. */
 export interface AskedAction {
   readonly id: string;
   readonly action: string;

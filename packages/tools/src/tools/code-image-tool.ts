@@ -6,7 +6,7 @@ import { defineTool, type Tool } from '../tool.ts';
 /** Names in the order in which a result is looked for. */
 const results = ['result', 'output', 'processed_image', 'img', 'image'];
 
-/** What the code finds: the image under two names, a pen on it, and the libraries. */
+/** The variables of the code: the image under two names, a pen on it, and the libraries. */
 const setUp = `import math
 import numpy
 from PIL import ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps

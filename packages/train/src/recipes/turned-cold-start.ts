@@ -1,4 +1,4 @@
-/** What `codevision-nano` and `codedance-nano` share: the cold start, each in its own protocol. */
+/** The cold start that `codevision-nano` and `codedance-nano` share, each in its own protocol. */
 import type { RunInput } from '../run-config.ts';
 import { nanoOptimizers } from './nano-optimizers.ts';
 

@@ -13,7 +13,7 @@ import {
   type Unit,
 } from '@saccade/core/settings';
 
-/** What a configuration stores of a slot: the unit's name and all of its settings. */
+/** The stored choice of a slot: the unit's name and all of its settings. */
 export interface Selected {
   readonly name: string;
   readonly [setting: string]: unknown;
@@ -33,7 +33,7 @@ interface Used<Some> {
   readonly [setting: string]: unknown;
 }
 
-/** What a slot of a recipe accepts. */
+/** The values that a slot of a recipe accepts. */
 export type SlotInput<Known extends { readonly name: string }, Some> =
   | Known['name']
   | Named<Known>
@@ -98,7 +98,7 @@ export function isPlain(value: unknown): value is Readonly<Record<string, unknow
   return !hasSchema && Object.values(value).every((one) => typeof one !== 'function');
 }
 
-/** What an input says: the unit or its name, and settings. Empty slots are undefined. */
+/** The unit or its name, and the settings, of an input. Empty slots are undefined. */
 export function readSlot<Some>(
   slot: Slot<Some>,
   input: unknown,

@@ -155,7 +155,7 @@ export const slots = {
 
 export type SlotKey = keyof typeof slots;
 
-/** What each slot of a recipe accepts; null empties it. */
+/** The values that each slot of a recipe accepts; null empties it. */
 export interface SlotInputs {
   readonly backend?: SlotInput<KnownBackend, BackendUnit>;
   readonly model?: SlotInput<KnownModel, ModelUnit>;

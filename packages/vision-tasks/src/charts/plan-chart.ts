@@ -1,4 +1,4 @@
-/** Which part of a table a chart shows, and as which kind of chart. */
+/** Plans a chart: the part of a table that it shows, and its kind. */
 import type { Random } from '@saccade/core';
 import type { Table } from './tables.ts';
 
@@ -7,7 +7,7 @@ export const chartKinds = ['bars', 'grouped', 'lines', 'pie', 'stacked'] as cons
 /** A kind of chart. */
 export type ChartKind = (typeof chartKinds)[number];
 
-/** What a chart shows. Either rows are its categories and columns its series, or the reverse. */
+/** The content of a chart. Its categories are rows and its series columns, or the reverse. */
 export interface ChartPlan {
   readonly kind: ChartKind;
   readonly table: Table;

@@ -31,7 +31,7 @@ export interface ChartProgram {
   readonly along?: 'row' | 'column';
 }
 
-/** What a program does with its cells. */
+/** The operation of a program on its cells. */
 type Operation =
   | 'lookup'
   | 'highest'
@@ -52,7 +52,7 @@ const operationsOf: readonly (readonly Operation[])[] = [
   ['difference', 'ratio', 'sum', 'mean', 'count', 'lowest'],
 ];
 
-/** What can be read off a chart. */
+/** The properties of a chart that decide what can be read off it. */
 export interface Readable {
   /** Whether every value is written beside its mark. */
   readonly isLabeled: boolean;

@@ -11,7 +11,7 @@ export interface Table {
   /** The measure of one row, which stands for `{}`. */
   readonly of: string;
   readonly unit: string;
-  /** What a row is, singular and plural. */
+  /** The noun for a row, singular and plural. */
   readonly row: readonly [string, string];
   /** Whether a sum over rows means something. */
   readonly isAdditive: boolean;

@@ -22,7 +22,7 @@ export interface Figure {
   readonly parallels: readonly (readonly string[])[];
   /** Groups of equal segments, marked with ticks. */
   readonly equals: readonly (readonly string[])[];
-  /** What a question may ask for or give. */
+  /** The quantities that a question may ask for or give. */
   readonly quantities: readonly Quantity[];
   readonly relations: readonly Relation[];
   /** Facts that the text states, in words. */

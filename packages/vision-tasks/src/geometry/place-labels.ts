@@ -5,7 +5,7 @@ import type { Point } from './figure.ts';
 /** A line that labels should not touch. */
 export type Stroke = readonly [Point, Point];
 
-/** What is free so far on a page. */
+/** The space that is still free on a page. */
 export class Room {
   readonly #strokes: readonly Stroke[];
   readonly #size: readonly [number, number];

@@ -4,7 +4,7 @@ import { type Figure, isComposite, measure } from './figure.ts';
 import { isRoomy, renamePoints } from './make-figure.ts';
 import { type ProofStep, type Quantity, quantitiesOf, shortestProof } from './relation.ts';
 
-/** What is given and asked on a figure. */
+/** The givens and the question of a figure. */
 export interface Problem {
   readonly figure: Figure;
   /** The given measures; integers: units of length, or degrees. */

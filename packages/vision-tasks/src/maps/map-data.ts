@@ -32,7 +32,7 @@ export interface RegionMap {
   readonly id: string;
   readonly split: Split;
   readonly place: string;
-  /** What a region is, singular and plural. */
+  /** The noun for a region, singular and plural. */
   readonly region: readonly [string, string];
   /** The files it comes from; SOURCES.md has their licenses. */
   readonly source: string;

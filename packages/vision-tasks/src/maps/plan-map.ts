@@ -1,4 +1,4 @@
-/** What a map shows: a place, a quantity, and the classes that its values are sorted into. */
+/** Plans a map: a place, a quantity, and the classes that its values are sorted into. */
 import type { Random } from '@saccade/core';
 import type { Split } from '@saccade/gym';
 import { mapsOf, type RegionMap } from './map-data.ts';

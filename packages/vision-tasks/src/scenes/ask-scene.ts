@@ -32,7 +32,7 @@ type SceneOperation = (typeof sceneOperations)[number];
 const sides = ['left of', 'right of', 'above', 'below'] as const;
 type Side = (typeof sides)[number];
 
-/** What a scene of a difficulty holds. */
+/** The content of a scene at a level of difficulty. */
 interface SceneLevel extends Arrangement {
   /** Fewest and most items. */
   readonly items: readonly [number, number];
@@ -50,7 +50,7 @@ interface SceneQuestion {
   readonly program: SceneProgram;
   readonly items: readonly SceneItem[];
   readonly signs: readonly SceneSign[];
-  /** What decides the answer; pixels. */
+  /** The evidence that decides the answer; pixels. */
   readonly evidence: readonly { readonly name: string; readonly box: Box }[];
 }
 

@@ -5,16 +5,16 @@ import { type Arrangement, GAP } from './arrange.ts';
 import { drawPlace, overlaps } from './place.ts';
 import { itemBox, type SceneItem } from './scene.ts';
 
-/** What can happen to an item, in the words of an answer. */
+/** The kinds of change to an item, in the words of an answer. */
 export const changeKinds = ['moved', 'removed', 'recolored', 'rotated'] as const;
 
-/** What can happen to an item. */
+/** A kind of change to an item. */
 export type ChangeKind = (typeof changeKinds)[number];
 
 /** One change. */
 export interface Change {
   readonly kind: ChangeKind;
-  /** What the item shows. */
+  /** The name of the thing that the item shows. */
   readonly name: string;
   /** Where it is before and, unless it is removed, after; pixels. */
   readonly before: Box;

@@ -7,7 +7,7 @@ export interface Pictogram {
   readonly split: Split;
   /** The icon set; SOURCES.md has its license. */
   readonly style: string;
-  /** What it shows, singular and plural. */
+  /** The name of the thing that it shows, singular and plural. */
   readonly name: string;
   readonly plural: string;
   /** Side of its square view box. */

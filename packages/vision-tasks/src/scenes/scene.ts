@@ -28,7 +28,7 @@ export interface SceneSign {
   readonly typeface: Typeface;
 }
 
-/** What lies on a photograph. */
+/** A photograph with the items and signs that lie on it. */
 interface Scene {
   readonly background: Background;
   readonly items: readonly SceneItem[];

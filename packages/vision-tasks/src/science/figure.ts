@@ -1,4 +1,4 @@
-/** What every kind of scientific figure gives, and how figures look. */
+/** The common form of all kinds of scientific figures, and how figures look. */
 import type { Random } from '@saccade/core';
 import type { Box, Split } from '@saccade/gym';
 import type { Drawing } from '../rendering/drawing.ts';
@@ -20,7 +20,7 @@ interface ScienceFigure {
   readonly question: string;
   readonly answer: string;
   readonly program: ScienceProgram;
-  /** What decides the answer; pixels. */
+  /** The evidence that decides the answer; pixels. */
   readonly evidence: readonly { readonly name: string; readonly box: Box }[];
   /** Largest relative error of a right answer. */
   readonly tolerance: number;

@@ -32,7 +32,7 @@ export interface CountAndFindFacts {
   readonly requiredTools: readonly string[];
   /** Around the evidence; pixels. */
   readonly box: Box;
-  /** What decides the answer; pixels. */
+  /** The evidence that decides the answer; pixels. */
   readonly evidence: readonly { readonly name: string; readonly box: Box }[];
   /** Everything on the photograph; pixels. */
   readonly items: readonly { readonly name: string; readonly box: Box }[];

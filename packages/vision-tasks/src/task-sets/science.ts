@@ -47,7 +47,7 @@ export interface ScienceFacts {
   readonly requiredTools: readonly string[];
   /** Around the evidence; pixels. */
   readonly box: Box;
-  /** What decides the answer; pixels. */
+  /** The evidence that decides the answer; pixels. */
   readonly evidence: readonly { readonly name: string; readonly box: Box }[];
   readonly program: ScienceProgram;
   /** Largest relative error of a right answer. */

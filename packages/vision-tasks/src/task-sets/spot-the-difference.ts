@@ -66,7 +66,7 @@ export interface DifferenceFacts {
     readonly image: string;
     readonly box: Box;
   }[];
-  /** What happened. */
+  /** The changes made. */
   readonly changes: readonly Change[];
   readonly program: DifferenceProgram;
   /** The icon set and the photograph; SOURCES.md has their licenses. */
@@ -107,7 +107,7 @@ interface Puzzle {
   readonly answer: string;
   readonly program: DifferenceProgram;
   readonly changes: readonly Change[];
-  /** What each image shows. */
+  /** The items that each image shows. */
   readonly versions: readonly (readonly SceneItem[])[];
   /** The image that shows the items as changed, counted from 0. */
   readonly changed: number;

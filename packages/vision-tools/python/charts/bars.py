@@ -152,7 +152,7 @@ def _edge(
         if not -0.1 < share < 1.15:
             return float(row)
         amount += min(1.0, max(0.0, share))
-    # Of the two rows, `amount` are ink.
+    # `amount` of the two rows is ink.
     return row + outward * (amount - 1)
 
 

@@ -48,7 +48,7 @@ class Table:
     cells: list[list[Cell | None]]
     is_horizontal: bool = False
     is_stacked: bool = False
-    # Of a scatter plot: for every series its points [x, y, confidence].
+    # Scatter plots only: for every series its points [x, y, confidence].
     points: list[list[tuple[float, float, float]]] = field(default_factory=list)
     # Where each row's label is, for the scene graph.
     labels: list[Text | None] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Chart:
     x_axis: Axis | None
     table: Table | None
     problems: list[str]
-    # What the table was read from, where that is no rectangle.
+    # The marks that the table was read from, where they are not rectangles.
     pie: Pie | None = None
     courses: list[Course] = field(default_factory=list)
     clouds: list[Cloud] = field(default_factory=list)

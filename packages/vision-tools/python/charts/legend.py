@@ -261,7 +261,7 @@ def _without_swatch(gap: np.ndarray, text: Text, swatch: np.ndarray) -> Text:
     box = text.box.copy()
     box[0] = swatch[2] + 1
     words = text.text
-    # What the OCR made of a swatch is a sign, or a letter apart from the word.
+    # The OCR reads a swatch as a sign, or as a letter apart from the word.
     while words and not words[0].isalnum() and words[0] not in "($":
         words = words[1:]
     return Text(words.strip() or text.text, box, text.confidence)

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "B": 1e9, "G": 1e9, "b": 1e9, "T": 1e12}
-# What the recognizer writes for signs and for digits between digits.
+# Characters that the recognizer writes for a minus sign; the form of a number as it is read.
 _MINUS = "−–—‐‑﹣－"
 _NUMBER = re.compile(
     r"^(?P<unit>[$€£¥])?(?P<sign>[-+])?(?P<unit2>[$€£¥])?(?P<body>\d[\d,.\s]*|\.\d+)"

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from operations.straight_lines import sample
 
-# Of a circle this share must be drawn. Where lines touch it, ink is there anyway.
+# This share of a circle must be drawn. Where lines touch it, there is ink anyway.
 MIN_COVERAGE = 0.82
 TRIES = 6000
 

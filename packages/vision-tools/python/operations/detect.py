@@ -38,7 +38,7 @@ OVERLAP = 0.6
 # A threshold near 0 lets everything through; the best of a look are enough then.
 MAX_CANDIDATES = 300
 MAX_OBJECTS = 100
-# Of two classes for one box, the worse one counts if it is almost as good.
+# If two classes share a box, the worse one counts if it is almost as good.
 SAME_BOX = 0.7
 CLOSE_SCORE = 0.1
 # Larger images are also searched in parts, where what is small has more pixels.
@@ -135,7 +135,7 @@ def detect_objects(image, classes=None, threshold=0.35):
     for left, top, right, bottom in parts(width, height):
         boxes, scores, kinds = look(image[top:bottom, left:right], 1.0, lowest)
         boxes = boxes + np.array([left, top, left, top], dtype=np.float32)
-        # What a border inside the image cuts is seen whole in a neighbour, or in the whole image.
+        # An object cut by a border inside the image is seen whole in a neighbor or the whole image.
         inner = np.array([left > 0, top > 0, right < width, bottom < height])
         near = np.abs(boxes - np.array([left, top, right, bottom])) < 4
         whole = ~(near & inner).any(axis=1)

@@ -8,7 +8,7 @@ from operations.ocr import detect, read_line, recognize
 from operations.straight_lines import frame
 from operations.strokes import has_degree_sign
 
-# What a lone sign near a point is read as by mistake.
+# The letter meant by each lone sign that is misread near a point.
 LETTERS = {"0": "O", "1": "I", "5": "S", "8": "B", "2": "Z", "|": "I", "(": "C", "©": "C", "l": "I"}
 POINT = re.compile(r"[A-Z][0-9']{0,2}")
 DEGREES = re.compile(r"(.*?)\s*(?:°|º|˚|∘)")

@@ -9,7 +9,7 @@ import numpy as np
 from declined import Declined
 from operations import ocr
 
-# What undoes each pose.
+# The transform that undoes each pose.
 UNDO = {
     "upright": lambda image: image,
     "rotate90": lambda image: np.rot90(image, -1),

@@ -128,7 +128,7 @@ def is_straight(line, mask, thickness):
     for position in positions:
         ink = sample(mask, start + position * way + offsets[:, None] * across)
         if ink.any():
-            # Of several strokes only the one at the line counts.
+            # If there are several strokes, only the one at the line counts.
             runs = np.split(np.nonzero(ink)[0], np.nonzero(np.diff(np.nonzero(ink)[0]) > 1)[0] + 1)
             middles.append(min((offsets[run].mean() for run in runs), key=abs))
     if len(middles) < 20:

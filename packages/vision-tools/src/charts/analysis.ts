@@ -1,4 +1,4 @@
-/** What can be computed of a chart's table: aggregates, differences and ratios of all its series. */
+/** Computes statistics of a chart's table: aggregates, differences and ratios of all its series. */
 import type { ReadChart } from './chart-reading.ts';
 import { isOrdered, mean, ranked, sum, trendOf, valuesOf } from './facts.ts';
 import { numberText } from './grid.ts';

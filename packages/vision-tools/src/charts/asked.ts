@@ -1,4 +1,4 @@
-/** What a question about a chart names: rows, series, numbers, and words of the grammar. */
+/** Finds the rows, series, numbers and words of the grammar in a question about a chart. */
 import type { ReadChart } from './chart-reading.ts';
 import { isOrdered } from './facts.ts';
 import { type Mention, mentionsOf, wordsIn } from './mentions.ts';
@@ -34,7 +34,7 @@ export function no(reason: string): Problem {
   return { problem: reason };
 }
 
-/** What a question names in a chart. */
+/** The parts of a chart and the numbers that a question names. */
 export function askedOf(question: string, chart: ReadChart): Asked {
   const words = wordsIn(question);
   const taken = new Set<number>();
@@ -138,7 +138,7 @@ export function pairOf(
   return undefined;
 }
 
-/** What a total is of. Two rows after `from` or `between` stand for all from one to the other. */
+/** The selection of a total. Two rows after `from` or `between` stand for the range of rows. */
 export function selectionOf(asked: Asked): Selection | Problem {
   const { text, chart, rows, series, numbers } = asked;
   const [unknown] = numbers.filter((number) => number > 5);

@@ -1,4 +1,4 @@
-/** What the operation `chart` reads of an image. Lengths are pixels of the image. */
+/** The result of the operation `chart` on an image. Lengths are pixels of the image. */
 import type { ToolImage } from '@saccade/tools';
 import { z } from 'zod';
 import type { CallEngine } from '../define-vision-tool.ts';
@@ -38,7 +38,7 @@ const table = z.object({
   ),
   /** Rows by series; null where no mark was seen. */
   cells: z.array(z.array(z.object({ value: z.number(), confidence: z.number(), box }).nullable())),
-  /** Of a scatter plot: the points of each series. */
+  /** Scatter plots only: the points of each series. */
   points: z.array(z.array(z.object({ x: z.number(), y: z.number(), confidence: z.number() }))),
 });
 

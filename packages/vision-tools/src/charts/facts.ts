@@ -1,4 +1,4 @@
-/** What follows from the table of a chart: extrema, sums, trends. */
+/** Facts that follow from the table of a chart: extrema, sums, trends. */
 import type { ChartTable } from './chart-reading.ts';
 
 /** A value of the table with the names of its row and series. */

@@ -37,7 +37,7 @@ export function gridOf({ table, xTitle, yTitle }: ReadChart): Grid {
   return { head: [rowTitle({ table, xTitle, yTitle }), ...names], rows };
 }
 
-/** What the rows are called: the title of the axis that they stand at. */
+/** The name of the rows: the title of the axis that they stand at. */
 export function rowTitle({
   table,
   xTitle,
@@ -47,7 +47,7 @@ export function rowTitle({
   return (table.kind === 'pie' ? null : title) ?? 'Category';
 }
 
-/** What the values are called: the title of the axis that measures them, or of the single series. */
+/** The name of the values: the title of the axis that measures them, or of the single series. */
 export function valueTitle({ table, xTitle, yTitle }: ReadChart): string {
   if (table.kind === 'pie') return 'Share (%)';
   return (table.isHorizontal ? xTitle : yTitle) ?? 'value';

@@ -1,4 +1,4 @@
-/** Which rows and series of a chart a question names, by their labels as they were read. */
+/** Finds the rows and series of a chart that a question names, by their labels as read. */
 import { editDistance } from '../edit-distance.ts';
 
 /** A label that a question names, and where: its words from `start` to before `end`. */

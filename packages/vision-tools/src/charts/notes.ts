@@ -1,4 +1,4 @@
-/** What a reader of a chart's table has to know: where it is less sure than it looks. */
+/** Notes for the reader of a chart's table: where it is less sure than it looks. */
 import type { ReadChart } from './chart-reading.ts';
 import { valuesOf } from './facts.ts';
 

@@ -181,7 +181,7 @@ function pairRule(asked: Asked): Program | Problem | undefined {
   return { op, ...pair, of: everything };
 }
 
-/** What part of the whole a value is. */
+/** A value as a share of the whole. */
 function shareRule(asked: Asked): Program | Problem | undefined {
   const { text, chart } = asked;
   const isShare =

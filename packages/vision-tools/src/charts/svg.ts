@@ -30,7 +30,7 @@ export function textSvg(chart: ChartReading): string {
   );
 }
 
-/** What a text belongs to: an axis, a row of the table, a swatch, or the chart. */
+/** The element that a text belongs to: an axis, a row of the table, a swatch, or the chart. */
 export function anchorOf({ table, legend }: ChartReading, { text, role }: ChartText): string {
   if (role === 'x_title' || role === 'x_tick') return 'x_axis';
   if (role === 'y_title' || role === 'y_tick') return 'y_axis';

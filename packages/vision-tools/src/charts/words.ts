@@ -1,7 +1,7 @@
 /** Phrases that captions and analyses share. */
 import type { ChartTable, ReadChart } from './chart-reading.ts';
 
-/** What kind of chart it is, e.g. `horizontal stacked bar chart`. */
+/** The kind of a chart, e.g. `horizontal stacked bar chart`. */
 export function kindText({ kind, isHorizontal, isStacked, series }: ChartTable): string {
   if (kind === 'scatter') return 'scatter plot';
   if (kind === 'pie') return 'pie chart';

@@ -19,7 +19,7 @@ const place = z.tuple([z.number(), z.number()]);
 const pair = z.tuple([name, name]);
 const triple = z.tuple([name, name, name]);
 
-/** What `operations/image_cdl.py` gives. */
+/** The result of `operations/image_cdl.py`. */
 const schema = z.object({
   points: z.record(name, place),
   lines: z.array(z.array(name).min(2)),

@@ -30,7 +30,7 @@ export interface GeometryAnswer {
   readonly applied: readonly string[];
   /** Statements that could not be used. */
   readonly unused: readonly string[];
-  /** What contradicts the rest, if something does. */
+  /** The fact that contradicts the rest; undefined if there is none. */
   readonly contradiction: string | undefined;
   /** All statements, in FormalGeo's words. */
   readonly statements: readonly string[];

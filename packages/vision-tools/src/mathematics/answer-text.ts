@@ -1,4 +1,4 @@
-/** What the tool says about an answer, and which of given choices it is. */
+/** The tool's text about an answer, and which of the given choices it is. */
 import { MathError } from './errors.ts';
 import { readFormula, valueAt } from './expression.ts';
 import type { MathAnswer } from './math-answer.ts';

@@ -1,4 +1,4 @@
-/** What a question about formulas is answered with. */
+/** The answer to a question about formulas. */
 export interface MathAnswer {
   /** As a person writes it. */
   readonly answer: string;

@@ -196,7 +196,7 @@ function stripWords(text: string): string {
         /\b(?:find|calculate|determine|solve for)\s+[a-z]\s+(?=(?:if|in|when|given|such that|so that)\b)/i,
         ' ',
       )
-      // What is asked for before a colon is no equation.
+      // The letters asked for before a colon are no equation.
       .replace(
         /\b(?:find|calculate|determine|solve for)\s+(?:[a-z]\s*(?:,|and)\s*)*[a-z]\s*(?=:)/i,
         ' ',

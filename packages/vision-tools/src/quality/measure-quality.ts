@@ -14,7 +14,7 @@ import {
   shortfalls,
 } from './quality.ts';
 
-/** What a measurement needs of the machine. */
+/** The options of a measurement. */
 export interface QualityOptions {
   /** The interpreter of the sandbox's environment. */
   readonly python: string;
@@ -125,7 +125,7 @@ function report(
   };
 }
 
-/** What tells a good case from a bad one: of an answer only whether it is right. */
+/** The scores that tell a good case from a bad one: of an answer only whether it is right. */
 function counted(scores: Scores): readonly number[] {
   return Object.entries(scores).flatMap(([name, value]) => (shortfalls.has(name) ? [] : [value]));
 }

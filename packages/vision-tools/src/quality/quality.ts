@@ -29,7 +29,7 @@ export type Scores = Readonly<Record<string, number>>;
 /** Shares of questions that were answered wrong, or not at all. */
 export const shortfalls: ReadonlySet<string> = new Set(['wrong', 'declined']);
 
-/** Of a question that has an answer: one of `right`, `wrong` and `declined` is 1. */
+/** Scores of a question that has an answer: one of `right`, `wrong` and `declined` is 1. */
 export function answerScores({ kind }: Outcome, isRight: boolean): Scores {
   const [right, wrong] = [kind === 'ok' && isRight, kind === 'ok' && !isRight];
   return { right: Number(right), wrong: Number(wrong), declined: Number(kind !== 'ok') };
@@ -42,7 +42,7 @@ export function saidValue({ stdout }: Outcome): number {
   return above === '' ? Number.NaN : Number(above) / Number(below);
 }
 
-/** Of a question that has none: whether the tool says so instead of inventing one. */
+/** Score of a question that has no answer: whether the tool says so instead of inventing one. */
 export function unanswerableScores({ error }: Outcome): Scores {
   const isSaid = error?.type === 'CannotAnswer' || error?.type === 'NothingFound';
   return { 'unanswerable said': Number(isSaid) };
@@ -52,7 +52,7 @@ export function unanswerableScores({ error }: Outcome): Scores {
 export interface QualitySuite {
   /** The tool's name. */
   readonly tool: string;
-  /** What backs it: package, license, weights. */
+  /** The software behind it: package, license, weights. */
   readonly backing: string;
   /** At least 50 cases; the same each time. */
   cases(draw: Draw): Promise<readonly QualityCase[]>;
@@ -64,7 +64,7 @@ export interface Spread {
   readonly p95: number;
 }
 
-/** What a suite measured. */
+/** The results of a suite. */
 export interface QualityReport {
   readonly tool: string;
   readonly backing: string;

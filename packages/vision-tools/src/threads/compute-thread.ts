@@ -12,7 +12,7 @@ async function answer(job: ComputeJob): Promise<ComputeReply> {
   try {
     return { ok: true, value: await run(job) };
   } catch (error) {
-    // What a question or a statement cannot be is said; any other error is a defect, and ends the thread.
+    // Report impossible questions and statements; any other error is a defect and ends the thread.
     const isReason = error instanceof SaccadeError && ['cdl', 'mathematics'].includes(error.code);
     if (!isReason && !(error instanceof RangeError)) throw error;
     return { ok: false, type: 'CannotAnswer', message: (error as Error).message };

@@ -1,4 +1,4 @@
-/** What threads compute: messages in and out, plain values only. */
+/** The jobs of threads: messages in and out, plain values only. */
 import type { GeometryAnswer, GeometryProblem } from '../geometry/solve-problem.ts';
 import type { MathAnswer } from '../mathematics/math-answer.ts';
 

@@ -20,7 +20,7 @@ const answer = z.object({
   lines: z.int(),
 });
 
-/** What a reader of the answer does about it. */
+/** The advice to the reader of the answer. */
 const remedies: Readonly<Record<Pose, string>> = {
   upright: 'Nothing is to be undone.',
   rotate90: 'Rotate it by 90 degrees clockwise to undo that.',

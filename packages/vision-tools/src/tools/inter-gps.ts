@@ -107,7 +107,7 @@ function verified(
 
 interface Formalized {
   readonly lines: readonly string[];
-  /** What was not understood, for the end of an answer. */
+  /** The text about what was not understood, for the end of an answer. */
   readonly note: string;
 }
 

@@ -94,7 +94,7 @@ interface Prompts {
   readonly mask: ToolImage | undefined;
 }
 
-/** What is wrong with the prompts of a call, if something is. */
+/** Describes the problem with the prompts of a call; undefined if there is none. */
 function problemOf(
   { box, points, labels, mask }: Prompts,
   { width, height }: ToolImage,

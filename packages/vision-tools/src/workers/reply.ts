@@ -1,4 +1,4 @@
-/** What workers answer, decoded: a worker is trusted no further than its bytes. */
+/** The decoded answers of workers: a worker is trusted no further than its bytes. */
 import { z } from 'zod';
 import { isPng } from '../png.ts';
 import type { Frame } from './frames.ts';

@@ -5,7 +5,7 @@ import { maxPixels } from '../call-images.ts';
 import type { VisionEngine } from './vision-engine.ts';
 import { WorkerPool } from './worker-pool.ts';
 
-/** What a tool asks of the pool; the largest of all tools counts. */
+/** The demands of a tool on the pool; the largest of all tools count. */
 export interface EngineNeeds {
   readonly workers: number;
   readonly memoryMb: number;

@@ -9,7 +9,7 @@ export interface RunOptions {
   readonly deadlineMs: number;
 }
 
-/** What an operation gave. */
+/** The result of an operation. */
 export interface EngineResult {
   /** As the operation's file says; JSON. */
   readonly result: unknown;

@@ -21,12 +21,12 @@ const maxQueued = 4096;
 /** Milliseconds that an aborted call may go on, before its process is killed for it. */
 const abortedMs = 2000;
 
-/** What a pool is opened with. */
+/** The options for opening a pool. */
 export interface WorkerPoolOptions {
   readonly python: string;
   /** Processes at most; they are started when calls come. */
   readonly workers: number;
-  /** Of each process. */
+  /** Limit per process. */
   readonly memoryMb: number;
   readonly maxPixels: number;
   readonly folders?: readonly string[];

@@ -10,7 +10,7 @@ const startMs = 60_000;
 const closeMs = 1000;
 const logBytes = 2000;
 
-/** What a worker is started with. */
+/** The options for starting a worker. */
 export interface WorkerOptions {
   /** The interpreter; it needs numpy, Pillow and OpenCV. */
   readonly python: string;

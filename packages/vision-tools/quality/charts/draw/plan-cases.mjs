@@ -70,7 +70,7 @@ function sample(values, size) {
     .map(({ value }) => value);
 }
 
-/** Which split a row belongs to, by its name. */
+/** The split that a row belongs to, by its name. */
 function partOf(name) {
   let hash = 2166136261;
   for (const letter of name) hash = Math.imul(hash ^ letter.charCodeAt(0), 16777619);

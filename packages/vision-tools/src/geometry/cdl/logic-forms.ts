@@ -82,7 +82,7 @@ export function logicForm(term: Extract<Term, { kind: 'call' }>): readonly State
   return translate?.(term.of.map(pointsIn));
 }
 
-/** Which sides are equal is not said: no more than that it is a triangle can be used. */
+/** It is not said which sides are equal: only the fact that it is a triangle can be used. */
 function isosceles(triangle: readonly Point[]): readonly Statement[] {
   return [relationOf('Polygon', triangle)];
 }

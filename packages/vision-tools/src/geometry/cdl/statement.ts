@@ -1,4 +1,4 @@
-/** What is said about a figure: points, measures, relations and goals, as in FormalGeo's language. */
+/** Statements about a figure: points, measures, relations and goals, as in FormalGeo's language. */
 import type { Real } from '../numbers/real.ts';
 
 /** A capital letter, with digits or primes after it: `A`, `B1`, `C'`. */
@@ -66,7 +66,7 @@ export interface Relation {
 
 export type Statement = Equality | Relation;
 
-/** What is asked: the value of an expression, or whether a statement holds. */
+/** The goal of a question: the value of an expression, or whether a statement holds. */
 export type Goal =
   | { readonly kind: 'value'; readonly of: Expression }
   | { readonly kind: 'proof'; readonly of: Statement };

@@ -1,4 +1,4 @@
-/** What a drawing says without any measure: FormalGeo's construction statements. */
+/** The facts in a drawing without any measure: FormalGeo's construction statements. */
 import type { Point, Relation } from '../cdl/statement.ts';
 import { type Drawing, heading, type Position, turnOf } from './drawing.ts';
 import { facesOf } from './faces.ts';

@@ -4,7 +4,7 @@ import { type Drawing, heading, type Position } from './drawing.ts';
 
 type Neighbours = Map<Point, Set<Point>>;
 
-/** What the straight lines of a drawing enclose. */
+/** The faces that the straight lines of a drawing enclose, and the corners of no face. */
 export interface Faces {
   /** Corners counterclockwise, those of 180° among them. */
   readonly faces: readonly (readonly Point[])[];
@@ -86,7 +86,7 @@ function areaOf(corners: readonly Position[]): number {
   return total;
 }
 
-/** Of rays that follow one another within half a turn, those that are not two sides of a face. */
+/** Pairs of neighboring rays less than half a turn apart that are not two sides of a face. */
 function cornersOf(
   graph: Neighbours,
   faces: readonly (readonly Point[])[],

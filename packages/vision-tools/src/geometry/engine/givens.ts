@@ -1,4 +1,4 @@
-/** What statements say by definition: equations and relations that need no theorem. */
+/** Facts that hold by definition of the statements: equations and relations without a theorem. */
 import { Fraction } from 'fraction.js';
 import type { Point, Relation, RelationName, Statement } from '../cdl/statement.ts';
 import { writeStatement } from '../cdl/write-cdl.ts';

@@ -1,4 +1,4 @@
-/** What is known of a figure: sums, ratios, polynomial equations and relations, each with its reason. */
+/** Known facts of a figure: sums, ratios, polynomial equations, relations, each with its reason. */
 import { Fraction } from 'fraction.js';
 import { Elimination, type Inserted } from '../algebra/elimination.ts';
 import { addPolynomials, monomial, type Polynomial, type Powers } from '../algebra/polynomial.ts';
@@ -9,7 +9,7 @@ import { Real } from '../numbers/real.ts';
 import { type Linear, Measures, single, sum } from './measures.ts';
 import { writeLinear, writePolynomial, writeRatio } from './write-equations.ts';
 
-/** What a step says. */
+/** The content of a step. */
 export type Said =
   | { readonly kind: 'sum'; readonly linear: Linear }
   | { readonly kind: 'ratio'; readonly powers: Powers; readonly constant: Real }
@@ -254,7 +254,7 @@ export class Knowledge {
     return `${termsKey(terms)} ${realKey(constant)}`;
   }
 
-  /** What an unknown is in terms of others, as a polynomial. */
+  /** An unknown in terms of others, as a polynomial. */
   form(id: number): Known<Polynomial> {
     const { value, premises } = this.reduced(single(id));
     const parts: Polynomial[] = [monomial(value.constant)];

@@ -58,7 +58,7 @@ export function addPerpendicular(
   knowledge.addFact('perpendicular', groups, text, reason);
 }
 
-/** Of a pair the point that is not the vertex. */
+/** The point of a pair that is not the vertex. */
 function other([a, b]: Pair, vertex: Point): Point {
   return a === vertex ? b : a;
 }

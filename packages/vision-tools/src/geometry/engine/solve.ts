@@ -22,7 +22,7 @@ export interface SolveOptions {
   /** A step is one theorem applied everywhere that it gives something new. */
   readonly stepLimit: number;
   readonly timeLimitMs: number;
-  /** Of the order in which `random` tries theorems. */
+  /** Seed of the order in which `random` tries theorems. */
   readonly seed: number;
 }
 
@@ -31,7 +31,7 @@ export type Ending = 'goal' | 'fixed point' | 'step limit' | 'time limit' | 'con
 export interface Solved {
   readonly ending: Ending;
   readonly knowledge: Knowledge;
-  /** What was asked, in the order of the goals: a value, that it holds, or undefined. */
+  /** The answers in the order of the goals: a value, true if it holds, or undefined. */
   readonly answers: readonly (Known<Real | true> | undefined)[];
   /** Names of the theorems that gave something, in order. */
   readonly applied: readonly string[];
@@ -55,7 +55,7 @@ export function solve(
   const asked = goals.flatMap(askedIn);
   const knowledge = new Knowledge(new Figure([...statements, ...asked]));
   const unused = addGivens(knowledge, statements);
-  // What is asked for becomes an unknown, so that theorems look for it.
+  // Each quantity asked for becomes an unknown, so that theorems look for it.
   for (const goal of goals) mention(goal, knowledge);
   return new Search(knowledge, goals, options, deadline, unused).run();
 }
@@ -151,7 +151,7 @@ function ordered({ strategy, seed }: SolveOptions, goals: readonly Goal[]): read
   return [...predicted, ...lowFirst.filter((theorem) => !predicted.includes(theorem))];
 }
 
-/** What a goal is about. A length may need angles and relations, an angle relations; a letter anything. */
+/** Topics of goals: a length may need angles and relations, an angle relations, a letter all. */
 function topicsOf(goals: readonly Goal[]): ReadonlySet<string> {
   const topics = new Set<string>();
   const names = new Set(goals.flatMap((goal) => (goal.kind === 'value' ? namesIn(goal.of) : [])));
@@ -185,7 +185,7 @@ function shuffled<Item>(items: readonly Item[], seed: number): readonly Item[] {
 function askedIn(goal: Goal): readonly Statement[] {
   if (goal.kind === 'value') return [{ kind: 'equality', left: goal.of, right: goal.of }];
   if (goal.of.kind === 'equality') return [goal.of];
-  // What is to be proved must not be believed: only its segments are drawn.
+  // A statement to be proved must not be assumed: only its segments are drawn.
   return goal.of.groups.flatMap((group): readonly Statement[] =>
     group.length < 2
       ? []

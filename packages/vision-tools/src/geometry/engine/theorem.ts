@@ -6,7 +6,7 @@ export interface Theorem {
   readonly name: string;
   /** From 1, what school teaches first and what is cheap to try, to 3. */
   readonly level: 1 | 2 | 3;
-  /** What its conclusions are about, to choose by a goal. */
+  /** The topics of its conclusions, to choose theorems by a goal. */
   readonly about: readonly ('angle' | 'length' | 'arc' | 'area' | 'perimeter' | 'relation')[];
   /** Takes in what follows. Says nothing twice: what is known already is not a step. */
   apply(knowledge: Knowledge): void;

@@ -1,4 +1,4 @@
-/** What a construction says about points: lines, circles, polygons, which points are joined, and sides. */
+/** The points of a construction: lines, circles, polygons, which points are joined, and sides. */
 import { CdlError } from '../cdl/errors.ts';
 import type { Point, Statement } from '../cdl/statement.ts';
 import { arrangementOf } from './arrangement.ts';
@@ -129,7 +129,7 @@ export class Figure {
       const later = this.neighboursAt(a).filter((point) => point > a);
       for (const b of later) {
         for (const d of later) {
-          // Of the two ways around only one.
+          // Only one of the two ways around.
           if (b >= d || this.areCollinear(a, b, d)) continue;
           for (const c of this.neighboursAt(b)) {
             if (c <= a || c === d || !this.areJoined(c, d)) continue;

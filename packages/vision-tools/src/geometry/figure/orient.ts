@@ -4,7 +4,7 @@ import { cornersOf } from './arrangement.ts';
 import type { Line } from './line.ts';
 import { Orientation, triples } from './orientation.ts';
 
-/** What of a figure must be there before its orientation is. */
+/** The parts of a figure that must be there before its orientation is. */
 interface Drawn {
   readonly points: readonly Point[];
   readonly lines: readonly Line[];

@@ -1,4 +1,4 @@
-/** What is said in passing: `chord AB`, `hypotenuse AB`, `diameter CD` name what the points are. */
+/** Facts said in passing: `chord AB`, `hypotenuse AB`, `diameter CD` name what the points are. */
 import { pointsOf, relation, type Statement } from '../cdl/statement.ts';
 import type { Context } from './context.ts';
 

@@ -1,4 +1,4 @@
-/** What a text has named so far: polygons and circles, which later words refer to. */
+/** The polygons and circles that a text has named so far, which later words refer to. */
 import { CdlError } from '../cdl/errors.ts';
 import { type Point, pointsOf } from '../cdl/statement.ts';
 

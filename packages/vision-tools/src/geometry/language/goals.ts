@@ -16,7 +16,7 @@ export function isQuestion(sentence: string): boolean {
 }
 
 /**
- * What a question asks for.
+ * The goals of a question.
  *
  * @returns undefined if the grammar does not have it
  */

@@ -138,7 +138,7 @@ export function readExpression(phraseText: string, context: Context): Expression
     .replace(/\b(?:one[- ])?half(?: of)?\b/g, '(1/2) *')
     .replace(/\b(?:one[- ])?third of\b/g, '(1/3) *')
     .replace(/\b(?:more than)\b/g, '+');
-  // What is rewritten is kept aside, so that no later phrase finds its letters.
+  // Rewritten text is kept aside, so that no later phrase finds its letters.
   const kept: string[] = [];
   for (const [pattern, by] of rewrites) {
     text = text.replace(pattern, (_match, ...groups) => {

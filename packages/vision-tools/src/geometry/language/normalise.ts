@@ -61,7 +61,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/\bcent(?:re|er)\b/gi, 'center'],
 ];
 
-/** What says nothing: places, courtesies, articles, names of kinds that letters show. */
+/** Words without content: places, courtesies, articles, names of kinds that letters show. */
 const fillers: readonly RegExp[] = [
   /\b(?:as|is)\s+shown\s+(?:in|on|by)\s+(?:the\s+)?(?:figure|diagram|picture|image)(?:\s+(?:below|above))?\b/gi,
   /\bas\s+(?:in\s+)?(?:the\s+)?(?:figure|diagram|picture)\s+shows\b/gi,

@@ -58,7 +58,7 @@ function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence !== '');
 }
 
-/** What a sentence asks begins with its verb or its word of question. */
+/** Splits a sentence where its question begins: at its verb or its question word. */
 function split(sentence: string): { readonly given: string; readonly asked: string | undefined } {
   const start =
     /\b(?:please\s+)?(?:find|calculate|determine|compute|evaluate|solve for|work out|prove|show that|what\s+(?:is|are)|what's|how\s+(?:long|large|big|many))\b/i.exec(

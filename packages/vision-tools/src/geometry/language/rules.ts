@@ -311,7 +311,7 @@ function chain(text: string, sign: string, name: RelationName): readonly Stateme
   return parts.slice(1).map((part, index) => relation(name, parts[index] ?? '', part));
 }
 
-/** Which points the foot lies between is not said: it is perpendicular to the parts on both sides. */
+/** The text does not place the foot: the line is perpendicular to the parts on both sides. */
 function perpendicularAt(line: string, base: string, foot: string): readonly Statement[] {
   const from = pointsOf(line).find((end) => end !== foot) ?? '';
   return pointsOf(base)

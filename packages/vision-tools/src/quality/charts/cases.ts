@@ -83,7 +83,7 @@ export function trueValues({ kind, series }: ChartCase): readonly (readonly numb
   });
 }
 
-/** What a chart is, in the words of the tools. */
+/** The kind of a chart, in the words of the tools. */
 export function trueKind({ kind }: ChartCase): 'bar' | 'line' | 'pie' | 'scatter' | 'area' {
   if (kind === 'horizontal' || kind === 'grouped' || kind === 'stacked') return 'bar';
   return kind === 'lines' ? 'line' : kind;

@@ -39,7 +39,7 @@ function seriesQuestions(
     { question: `What is the value${of} for ${first.label}?`, answer: first.value },
     ...(isClear ? [{ question: `Which has the highest value${of}?`, answer: best }] : []),
     { question: `What is the lowest value${of}?`, answer: Math.min(...values) },
-    // Of nearly equal numbers the difference is mostly error.
+    // The difference of nearly equal numbers is mostly error.
     ...(difference > 0.2 * Math.abs(top)
       ? [
           {

@@ -99,8 +99,8 @@ const rolesOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Of the texts in the chart: `texts` are read right, `roles` have also the right role. Numbers are
- * compared as numbers.
+ * Shares of the texts in the chart: `texts` are read right, `roles` also have the right role.
+ * Numbers are compared as numbers.
  */
 export function textScores(svg: string, { texts }: ChartCase): Scores {
   const found = elementsOf(svg, 'text').map((one) => ({

@@ -3,9 +3,9 @@ import type { Laid } from './scene.ts';
 
 export interface FigureQuestion {
   readonly text: string;
-  /** What is asked, in FormalGeo's language. */
+  /** The goal of the question, in FormalGeo's language. */
   readonly goal: string;
-  /** What the text says beside the question. */
+  /** The statements that the text makes beside the question. */
   readonly said: readonly string[];
   readonly answer: number;
 }

@@ -6,7 +6,7 @@ import { constructionTruth, type Laid } from './scene.ts';
 
 type Lines = readonly (readonly string[])[];
 
-/** What is written about the construction; what else a diagram says are marks. */
+/** Statements about the construction; all others that a diagram makes are marks. */
 const construction = /^(?:Shape|Collinear|Cocircular|Reflex)\(/;
 /** Statements that only say that something is there. */
 const mentions = /^(?:Polygon|Line|Shape)\(/;
@@ -32,7 +32,7 @@ export function builtTruth(laid: Laid): readonly string[] {
   return constructionTruth(laid).map(writeStatement);
 }
 
-/** What the marks and measures of a figure say, as the tools write it. */
+/** The marks and measures of a figure, as the tools write them. */
 export function marksTruth({ drawing, scene }: Laid): readonly string[] {
   const length = (segment: string): string => `LengthOfLine(${segment})`;
   const at = (point: string): Position => drawing.points.get(point) ?? { x: 0, y: 0 };

@@ -2,7 +2,7 @@
 
 export interface ProblemText {
   readonly text: string;
-  /** What is said, in FormalGeo's language; that a triangle or a line is there is no statement. */
+  /** The statements, in FormalGeo's language; that a triangle or a line is there does not count. */
   readonly said: readonly string[];
   readonly asked: string;
 }

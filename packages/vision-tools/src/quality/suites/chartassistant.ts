@@ -21,7 +21,7 @@ export const chartassistant: QualitySuite = {
   },
 };
 
-/** What a caption calls the kinds of charts. */
+/** The words for the kinds of charts in a caption. */
 export const kindWords: Readonly<Record<ChartCase['kind'], RegExp>> = {
   bar: /\bbar chart/,
   horizontal: /\bhorizontal bar chart/,
@@ -46,7 +46,7 @@ function captionScores(caption: string, chart: ChartCase): Scores {
     [Math.max(...values), Math.min(...values)].map((wanted, which) =>
       said.some((match) => {
         const [label, value] = [match[1 + 2 * which] ?? '', Number(match[2 + 2 * which])];
-        // Of nearly equal values either may be called the extremum.
+        // If values are nearly equal, either may be called the extremum.
         const close = values.flatMap((one, index) =>
           isNear(one, wanted, values) ? [chart.labels[index] ?? ''] : [],
         );

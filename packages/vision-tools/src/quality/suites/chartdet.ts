@@ -45,7 +45,7 @@ async function casesOf(chart: ChartCase): Promise<readonly QualityCase[]> {
   ];
 }
 
-/** Of the bars in the chart: how many are nodes with an edge to their row, and to their series. */
+/** Shares of the chart's bars that are nodes with an edge to their row, and to their series. */
 function edgeScores(stdout: string, chart: ChartCase): Scores {
   const bars = chart.marks.flatMap(({ box, label, series }) =>
     box === undefined || box[2] - box[0] < 2 || box[3] - box[1] < 2 ? [] : [{ box, label, series }],

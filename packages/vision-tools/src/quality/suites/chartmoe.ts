@@ -85,7 +85,7 @@ function dataScores({ kind, stdout }: Outcome, chart: ChartCase): Scores {
   };
 }
 
-/** Of the values that are said to be sure, how many are right. */
+/** Share of right values among those that are said to be sure. */
 function sureScores(found: Data, chart: ChartCase): Scores {
   const table = tableOf({
     ...found,

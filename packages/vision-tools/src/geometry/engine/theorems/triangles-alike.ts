@@ -149,7 +149,7 @@ export const similarTriangles: Theorem = defineTheorem({
   apply: (knowledge) => findAlike(knowledge, 'similar', similarity),
 });
 
-/** What congruent and similar triangles have in common, whether they were given or found. */
+/** The corresponding parts of congruent and similar triangles, whether given or found. */
 export const partsOfAlike: Theorem = defineTheorem({
   name: 'corresponding parts',
   level: 1,
