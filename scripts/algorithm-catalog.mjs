@@ -193,7 +193,7 @@ export async function algorithmCatalog(root) {
     .replace(/\n{3,}/g, '\n\n');
 }
 
-/** What is wrong with docs/catalog.md. */
+/** Lists the problems with docs/catalog.md. */
 export async function checkAlgorithmCatalog(root) {
   try {
     const text = await algorithmCatalog(root);

@@ -1,4 +1,4 @@
-/** What importing a package brings into a page: nothing native, and no more than the docs say. */
+/** The effect of an import on a page: nothing native, and no more bytes than the docs say. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +18,14 @@ const written = new Map(
   ),
 );
 
-/** What of a module graph has no place in a page that brings its own backend. */
+/** The modules of a graph that have no place in a page that brings its own backend. */
 const nativeModules = (modules: readonly string[], own: string): readonly string[] =>
   modules
     .filter(
       (path) =>
         path.endsWith('.node') ||
         /^(?:packages\/backend-|kernels\/|native\/)/.test(path) ||
-        // What npm has of addons: Dawn, sharp, headless WebGL.
+        // Addons from npm: Dawn, sharp, headless WebGL.
         /node_modules\/(?:webgpu|sharp|gl|gpu\.js)\//.test(path),
     )
     .filter((path) => !path.startsWith(`packages/${own}/`));

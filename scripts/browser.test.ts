@@ -27,7 +27,7 @@ const chromium = findChromium();
 if (chromium === undefined) {
   console.warn('Tests in a browser are skipped: no Chromium is installed here.');
 }
-/** Of one page: software adapters compile a large shader in a second, a busy machine in several. */
+/** Limit for one page: software adapters take a second for a large shader, or several when busy. */
 const timeoutSeconds = 1200;
 const timeout = 1000 * timeoutSeconds;
 

@@ -30,7 +30,7 @@ const PACKAGES = [
   ...['policy', 'report', 'rewards', 'rollout', 'sandbox', 'schedulers', 'tools', 'trackers'],
   ...['train', 'trajectory'],
 ];
-/** What others test their units with, and what attacks the sandbox. */
+/** Files with which others test their units, and those that attack the sandbox. */
 const OUTSIDE = /\/(contract[\w-]*\.ts$|attacks\/|checks\/|recipes\/)/;
 /** Counts and signs, which mean what they say. */
 const PLAIN = new Set([-1, 0, 1]);
@@ -48,7 +48,7 @@ function numberOf(node) {
   }
   if (node?.type !== 'BinaryExpression') return undefined;
   const [left, right] = [numberOf(node.left), numberOf(node.right)];
-  // Which number it is does not matter, only that it is one.
+  // The value does not matter, only that it is a number.
   return left === undefined || right === undefined ? undefined : Number.NaN;
 }
 
@@ -111,7 +111,7 @@ export function reasonOf(reasons, path, name) {
   return folder === undefined ? undefined : reasons[folder];
 }
 
-/** What is wrong, one sentence each. */
+/** Lists the problems, one sentence each. */
 export async function checkConstants(root) {
   const reasons = JSON.parse(readFileSync(join(root, REASONS), 'utf8'));
   const settings = await settingNames(root);

@@ -176,7 +176,7 @@ function typeProblems(root, folder, files) {
   });
 }
 
-/** What is wrong with the code of some documents, one sentence each. */
+/** Lists the problems with the code in some documents, one sentence each. */
 export async function checkDocuments(root, given) {
   const unchecked = readAllowances(root).unchecked ?? {};
   const paths = given ?? listDocuments(root).filter((path) => unchecked[path] === undefined);

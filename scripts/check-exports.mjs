@@ -13,7 +13,7 @@ import { listPackages, parse, shown } from './source-files.mjs';
 
 const files = new Map();
 
-/** What one file exports: its own declarations, with their comments, and what it passes on. */
+/** The exports of one file: its own declarations, with their comments, and what it passes on. */
 function readFile(path) {
   const known = files.get(path);
   if (known !== undefined) return known;
@@ -31,7 +31,7 @@ function readFile(path) {
     const names = (declaration?.declarations ?? [declaration])
       .map((one) => one?.id?.name)
       .filter((name) => name !== undefined);
-    // Of an overloaded function, one comment is enough.
+    // One comment is enough for an overloaded function.
     for (const name of names) {
       declared.set(name, declared.get(name) === true || documented(statement.start));
     }
@@ -55,7 +55,7 @@ function exportsOf(path) {
   const { declared, imported, exported } = readFile(path);
   const found = new Map();
   const follow = (specifier, name, as) => {
-    // What another package declares is documented, or counted, there.
+    // Declarations of another package are documented, or counted, there.
     if (!specifier.startsWith('.')) return;
     const target = join(dirname(path), specifier);
     const there = exportsOf(target);

@@ -47,7 +47,7 @@ function checkPath(root, path, specifier, folder) {
   if (!isScript && relative(join(root, folder), target).startsWith('..')) {
     return [`${where} imports ${specifier}, a path of another package. Import by name.`];
   }
-  // What the compiler writes need not be there yet.
+  // The compiler's output need not exist yet.
   if (/\/dist\//.test(target) || existsSync(target)) return [];
   return [`${where} imports ${specifier}, which does not exist.`];
 }

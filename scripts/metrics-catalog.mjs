@@ -34,7 +34,7 @@ logs the marked metrics under the same name. This page is written by
 ${sections.join('\n')}`;
 }
 
-/** What is wrong with docs/metrics.md. */
+/** Lists the problems with docs/metrics.md. */
 export async function checkMetricsPage(root) {
   const path = join(root, TARGET);
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === (await metricsPage(root));

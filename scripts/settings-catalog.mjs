@@ -79,7 +79,7 @@ ${bySlot.join('\n\n')}
 `;
 }
 
-/** What is wrong with docs/settings.md. */
+/** Lists the problems with docs/settings.md. */
 export async function checkSettingsPage(root) {
   const path = join(root, TARGET);
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === (await settingsPage(root));

@@ -30,7 +30,7 @@ function canRun(command, args = ['--version']) {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** What this machine lacks, one line each, so that one look is enough to install it all. */
+/** The tools that this machine lacks, one line each, so that all can be installed at once. */
 export function findMissing(isThere = canRun) {
   const missing = [];
   const need = (what, debian, mac) =>
@@ -159,7 +159,7 @@ function hashCompilerOptions() {
   const hash = createHash('sha256');
   const compiler = join(root, 'node_modules', 'typescript', 'package.json');
   for (const path of [compiler, join(root, 'tsconfig.base.json'), ...listTsconfigs()]) {
-    // Which packages a package refers to says nothing about the files that were compiled.
+    // A package's references say nothing about the files that were compiled.
     const { references: _, ...options } = JSON.parse(readFileSync(path, 'utf8'));
     hash.update(relative(root, path)).update(JSON.stringify(options));
   }

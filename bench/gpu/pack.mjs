@@ -26,7 +26,7 @@ import { build } from 'vite';
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(dirname(here));
 const built = join(root, 'native', 'build', 'Release');
-/** What a machine for hire may take at most; the packed file must stay below. */
+/** Size limit for a rented machine, in bytes; the packed file must stay below it. */
 const MOST_BYTES = 64e6;
 
 class PackError extends Error {}

@@ -122,7 +122,7 @@ OPS = {
     "scatterRows": lambda i, dims, s: {"into": i["into"].index_copy_(0, i["index"], i["x"])},
     "swiglu": lambda i, dims, s: {"y": F.silu(i["gate"]) * i["up"]},
 }
-# What backward gives no gradient for.
+# Inputs for which backward gives no gradient.
 CONSTANTS = {"rotary": ("cos", "sin")}
 
 

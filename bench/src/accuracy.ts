@@ -5,7 +5,7 @@ import { compareWithOracle, drawInputs } from '@saccade/ops/contract';
 import { shortCase } from './prepared-case.ts';
 import { quickRandom } from './quick-random.ts';
 
-/** What the oracle, plain TypeScript, does in a second or two. */
+/** The most work that the oracle, plain TypeScript, does in a second or two. */
 const FINISHABLE: Cost = { flops: 4e8, bytes: 4e7 };
 
 export interface Accuracy {
@@ -43,7 +43,10 @@ export function isWithin(most: Cost, op: Op, opCase: OpCase): boolean {
   return flops <= most.flops && bytes <= most.bytes;
 }
 
-/** Of the op's test cases the one with the most work, of those that leave out the same operands. */
+/**
+ * The largest of the op's test cases that are small enough for the oracle and leave out the same
+ * operands.
+ */
 function largestFinishable(op: Op, opCase: OpCase): OpCase {
   const without = String(opCase.without ?? []);
   const same = op.cases.filter((candidate) => String(candidate.without ?? []) === without);

@@ -11,7 +11,7 @@ export interface Comparison {
   readonly verdict: 'faster' | 'slower' | 'tie';
 }
 
-/** What is compared with what. */
+/** The key of a result; only results with equal keys are compared. */
 export function keyOf({ op, case: shape, pass, dtype }: OpResult): string {
   return `${op} ${shape} ${pass} ${dtype}`;
 }

@@ -1,8 +1,8 @@
 /**
  * Measured ceilings of this machine, for working sets of different sizes.
  *
- * What fits a cache is read faster than memory allows, so a case is held against the reading speed
- * for as many bytes as it touches; the sizes are powers of two and each is measured once or more.
+ * Data that fits in a cache is read faster than memory allows, so a case is held against the read
+ * speed for as many bytes as it touches; the sizes are powers of two, each measured at least once.
  */
 import { type InstructionSet, measurePeaks, type Peaks } from '@saccade/backend-native';
 import type { DType } from '@saccade/core';

@@ -36,7 +36,7 @@ bench/README.md says what the numbers mean.`,
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    // What people can put right is a sentence; anything else is a fault and shows where.
+    // An error that users can fix is printed as a sentence; any other is a bug and shows its stack.
     if (!(error instanceof SaccadeError)) throw error;
     console.error(messageOf(error));
     process.exitCode = 1;

@@ -10,7 +10,7 @@ import type { Job, OpResult } from './run-ops.ts';
 export interface Headline {
   readonly title: string;
   readonly job: Job & { readonly passes: readonly Pass[] };
-  /** What the op avoids making, to hold its workspace against. */
+  /** Bytes that the op avoids materializing, to hold its workspace against. */
   readonly avoidedBytes?: (dims: Dims) => number;
 }
 

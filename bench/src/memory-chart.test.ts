@@ -10,7 +10,7 @@ describe('a run that looks at memory', () => {
     const onStep = (line: string) => lines.push(line);
     const run = await measureMemory({ backend: referenceBackend(), steps: 20, onStep });
     expect(lines).toEqual(['step 10 of 20', 'step 20 of 20']);
-    // Of what it sampled it made the likelier: it does train.
+    // The tokens that it sampled became more likely: it does train.
     expect(run.logprob[1]).toBeGreaterThan(run.logprob[0]);
     expect(run.series.liveBytes).toHaveLength(20);
     expect(run.drift.liveBytes.verdict).toBe('constant');

@@ -23,9 +23,9 @@ const PATCHES = 2;
 const VOCABULARY = 300;
 
 /**
- * What is read, and how much it may grow in a step, in its unit. Of what is counted nothing; of the
- * heap what V8 adds while it continues compiling (0.16 MB of code between step 200 and 1,000, which
- * was nearly all that two heap snapshots differed by); of the process a page.
+ * The readings, and how much each may grow per step, in its unit: counts not at all; the heap by
+ * what V8 adds while it continues compiling (0.16 MB of code between steps 200 and 1,000, nearly
+ * all of the difference between two heap snapshots); the process by a page.
  */
 export const READINGS = {
   liveBuffers: { title: 'live buffers', unit: 'buffers', growthAllowed: 0 },
@@ -84,7 +84,7 @@ export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRu
       logprob[1] = await trainOnce(policy, step);
       if (step === 0) logprob[0] = logprob[1];
       if (step % collectEvery === collectEvery - 1) collectGarbage();
-      // What was collected is given back by callbacks.
+      // Callbacks give back the memory of collected objects.
       await new Promise((resolve) => setImmediate(resolve));
       read(backend, series, step);
       if (step % 10 === 9) onStep(`step ${step + 1} of ${steps}`);

@@ -1,4 +1,4 @@
-/** What every benchmark of ops opens first: the device, the machine's ceilings, the peers. */
+/** The first thing every op benchmark opens: the device, the machine's ceilings, the peers. */
 import { availableParallelism } from 'node:os';
 import { type InstructionSet, nativeBackend } from '@saccade/backend-native';
 import { ConfigError, type DType } from '@saccade/core';
@@ -38,7 +38,7 @@ export interface OpenRun {
   readonly isSlow: boolean;
   /** The head of what is written with --json. */
   record(): Provenance & { readonly backend: string; readonly peak?: Peak };
-  /** What the run is, for people: machine, peers. */
+  /** Describes the run for people: machine, peers. */
   readonly heading: string;
   /** The machine's peaks, for people; measured again, so that the better of two counts. */
   peaks(): string;
@@ -98,7 +98,7 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
   };
 }
 
-/** What of a run depends on the backend. */
+/** The parts of a run that depend on the backend. */
 interface OpenBackend extends Pick<OpenRun, 'ceilings' | 'dtypes'> {
   readonly backend: Backend;
   readonly isSlow?: boolean;

@@ -18,7 +18,7 @@ import {
 import { drawInputs, drawNormals, dtypeOf } from '@saccade/ops/contract';
 import { quickRandom } from './quick-random.ts';
 
-/** What is timed: one direction, or a forward and the backward after it. */
+/** The timed unit: one direction, or a forward and the backward after it. */
 export type Pass = Direction | 'both';
 
 /** The launches of a pass, in order. */
@@ -31,9 +31,9 @@ export interface PreparedCase {
   readonly dtype: DType;
   readonly inputs: DeviceArrays;
   readonly outputs: DeviceArrays;
-  /** Of the differentiable outputs; empty without a backward. */
+  /** Gradients of the differentiable outputs; empty without a backward. */
   readonly gradOutputs: DeviceArrays;
-  /** Of the differentiable inputs; empty without a backward. */
+  /** Gradients of the differentiable inputs; empty without a backward. */
   readonly gradInputs: DeviceArrays;
   /** Those wanted that this op has and the backend can run. */
   readonly passes: readonly Pass[];

@@ -62,7 +62,7 @@ function describeComparison(comparison: Comparison | undefined): string {
   return `${threeDigits(comparison.ratio)}× ${comparison.verdict}`;
 }
 
-/** What the marks in the table stand for, and which peers lack what. */
+/** Explains the marks in the table, and lists which peers lack what. */
 function notesOf(results: readonly OpResult[]): readonly string[] {
   const notes = [''];
   if (results.some(({ boundBy }) => boundBy !== undefined)) {
@@ -87,7 +87,7 @@ function notesOf(results: readonly OpResult[]): readonly string[] {
   return [...notes, ...missingOf(results)];
 }
 
-/** What peers lack, one line for each reason. */
+/** The passes that peers lack, one line for each reason. */
 export function missingOf(results: readonly OpResult[]): readonly string[] {
   const byReason = new Map<string, Set<string>>();
   for (const { op, pass, peers = [] } of results) {

@@ -21,7 +21,7 @@ export function shareOfRoofline(cost: Cost, ceiling: Ceiling, seconds: number): 
   return leastSeconds(cost, ceiling) / seconds;
 }
 
-/** What limits the work. */
+/** The resource that limits the work. */
 export function boundBy(cost: Cost, ceiling: Ceiling): 'compute' | 'memory' {
   return cost.flops / ceiling.flops >= cost.bytes / ceiling.bytes ? 'compute' : 'memory';
 }

@@ -25,7 +25,7 @@ export interface OpResult {
   readonly pass: Pass;
   readonly dtype: DType;
   readonly seconds: Sample;
-  /** What the op cannot do without, and the bytes of all operands. */
+  /** The work that every kernel must do, and the bytes of all operands. */
   readonly cost: Cost;
   readonly workingSetBytes: number;
   /** Set by {@link addRoofline}. */
@@ -49,7 +49,7 @@ export interface RunOptions extends MeasureOptions {
   readonly onSkip?: (what: string, why: string) => void;
 }
 
-/** What to time: an op, one of its shapes, and the passes that matter. */
+/** A job to time: an op, one of its shapes, and the passes that matter. */
 export interface Job {
   readonly op: Op;
   readonly opCase: OpCase;
@@ -66,7 +66,7 @@ export function jobsOf(ops: readonly Op[], filter = ''): readonly Job[] {
   });
 }
 
-/** What a processor that plays a GPU, about 1 GFLOP/s, does in well under a second. */
+/** The most work that a CPU emulating a GPU, about 1 GFLOP/s, does in well under a second. */
 const SLOW_REACH: Cost = { flops: 2.5e8, bytes: 4e7 };
 
 /** The jobs that such a device can do a few dozen times. */

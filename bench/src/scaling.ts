@@ -21,7 +21,7 @@ export interface Curve {
 }
 
 export interface Sweep {
-  /** What grows: `tokens`, `vocabulary`, … */
+  /** The size that grows: `tokens`, `vocabulary`, … */
   readonly axis: string;
   readonly title: string;
   readonly curves: readonly Curve[];

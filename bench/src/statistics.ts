@@ -1,6 +1,6 @@
-/** What a list of timings says: the middle, how far most of it lies from there, and what is a tie. */
+/** Statistics of timings: the median, the spread of most of them, and whether two are tied. */
 
-/** Of repeated measurements of one thing, in the unit of the measurements. */
+/** Summary of repeated measurements of one thing, in the unit of the measurements. */
 export interface Sample {
   readonly median: number;
   /** 20th and 80th percentile: three measurements in five lie between them. */

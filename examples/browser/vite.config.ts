@@ -9,7 +9,7 @@ export default defineConfig({
   base: './',
   resolve: { conditions: ['@saccade/source', ...defaultClientConditions] },
   worker: { format: 'es' },
-  // What only the worker imports: found late, it would reload the page.
+  // Dependencies that only the worker imports: discovered late, they would reload the page.
   optimizeDeps: { include: ['@saccade/policy > @huggingface/tokenizers', 'fast-png'] },
   build: {
     target: 'es2023',

@@ -27,7 +27,7 @@ interface MemoryFlags extends ResultFlags {
   readonly svg?: string;
 }
 
-/** Of the series, every so many steps are written down; the slopes are of all. */
+/** Steps between the written values of a series; the slopes use all values. */
 const WRITTEN_EVERY = 10;
 
 export function addMemory(program: Command, args: readonly string[]): void {
@@ -55,7 +55,7 @@ Ends with status 1 if something grows.
 
 async function runMemory(flags: MemoryFlags, args: readonly string[]): Promise<void> {
   const { steps } = flags;
-  // Of the start: the run may take an hour, and the clone may change meanwhile.
+  // Taken at the start: the run may take an hour, and the clone may change meanwhile.
   const record = provenance(args);
   const backend = await openBackend(flags.backend);
   const run = await measureMemory({ backend, steps, onStep: showProgress });

@@ -19,7 +19,7 @@ export function parseSeconds(text: string): number {
   throw new InvalidArgumentError('Pass a number of seconds above 0.');
 }
 
-/** What commander makes of the options that {@link addRunOptions} adds. */
+/** The options that {@link addRunOptions} adds, as commander parses them. */
 export interface RunFlags extends ResultFlags {
   readonly backend: string;
   readonly isa?: string;

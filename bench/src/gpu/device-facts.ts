@@ -1,4 +1,4 @@
-/** What the driver's tool says of the devices: without it a time on a GPU says little. */
+/** Facts about the devices from the driver's tool; without them a GPU time says little. */
 import { spawnSync } from 'node:child_process';
 
 const FIELDS = [

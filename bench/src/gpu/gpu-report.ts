@@ -7,7 +7,7 @@ import { drawGpuTable } from './report-gpu.ts';
 import type { StageOutcome } from './run-stages.ts';
 import { readSanitizer } from './sanitizer.ts';
 
-/** What the entries of a stage are. */
+/** The kind of entries that a stage has. */
 export type StageKind = 'checks' | 'table' | 'repeats' | 'would' | 'doctor';
 
 export interface StageReport extends StageOutcome {

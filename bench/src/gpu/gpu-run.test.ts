@@ -1,4 +1,4 @@
-/** What travels to a GPU machine, packed and run as there, up to where a device is needed. */
+/** The files that go to a GPU machine, packed and run as there, up to where a device is needed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

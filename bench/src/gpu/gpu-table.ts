@@ -119,7 +119,7 @@ async function measureRow(
 class PeerProcesses {
   readonly #open: TableOptions['openTorch'];
   readonly #running = new Map<string, TorchProcess>();
-  /** What the latest process said of itself, or why there is none. */
+  /** The latest process's description of itself, or the reason why there is none. */
   about: Readonly<Record<string, unknown>> = {};
   #isAbsent = false;
 

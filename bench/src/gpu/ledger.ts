@@ -1,15 +1,15 @@
-/** What a stage has done so far, on disk: a process that dies in the middle of one thing loses no other. */
+/** A stage's progress, on disk: a process that dies in the middle of one entry loses no other. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The file's content. */
 export interface LedgerState<Entry> {
   readonly entries: readonly Entry[];
-  /** What is under way; left behind by a process that ended in it. */
+  /** The entry in progress; left behind by a process that ended during it. */
   readonly running?: string;
   /** Whether nothing is left to do. */
   readonly isDone: boolean;
-  /** What is true of the whole stage. */
+  /** Facts about the whole stage. */
   readonly about?: Readonly<Record<string, unknown>>;
 }
 
@@ -25,7 +25,7 @@ export interface LedgerOptions<Entry> {
 export const ledgerPath = (folder: string, name: string): string =>
   join(folder, `part-${name}.json`);
 
-/** What a stage left, or nothing if it left none that can be read. */
+/** The ledger that a stage left, or undefined if there is none. */
 export function readLedger<Entry = unknown>(
   folder: string,
   name: string,

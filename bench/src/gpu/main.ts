@@ -24,7 +24,7 @@ import { describeRow } from './report-gpu.ts';
 import { runStages, type StageOutcome } from './run-stages.ts';
 import { planStages } from './stages.ts';
 
-/** What commander makes of the options that all commands have. */
+/** The options that all commands share, as commander parses them. */
 interface GpuFlags {
   readonly out: string;
   readonly python: string;

@@ -7,7 +7,7 @@ import type { GpuRow } from './gpu-rows.ts';
 import type { Ledger } from './ledger.ts';
 
 export interface RepeatResult {
-  /** Of the row, and the storage type. */
+  /** Title of the row, and the storage type. */
   readonly title: string;
   readonly repeats: number;
   /** Arrays that differed in some repeat, as `pass name (repeat, first byte)`; empty if all is well. */

@@ -65,7 +65,7 @@ function peerCells({ peer, seconds, ratio }: PresentPeer, goal: number | undefin
   ];
 }
 
-/** What the table leaves out, one line each. */
+/** Notes on gaps in the table, and on how its numbers were measured; one line each. */
 function notesOf(rows: readonly GpuRowResult[]): readonly string[] {
   const notes = rows.flatMap(({ title, results, failure }) => [
     ...(failure === undefined ? [] : [`${title}: ${failure.split('\n')[0]}`]),
@@ -88,7 +88,7 @@ function notesOf(rows: readonly GpuRowResult[]): readonly string[] {
   ];
 }
 
-/** What a row would measure, for a run without a device. */
+/** Describes the measurements of a row, for a run without a device. */
 export function describeRow({ title, job, peers }: GpuRow): string {
   const goal = ({ name, goals }: RowPeer): string => {
     const all = Object.entries(goals).map(([pass, least]) => `${PASSES[pass as Pass]} ≥ ${least}`);

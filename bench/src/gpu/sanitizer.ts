@@ -29,7 +29,7 @@ export function sanitizerArgs(
   return ['--tool', tool, '--error-exitcode', `${FOUND_STATUS}`, command, ...args];
 }
 
-/** What it found, from its last lines: `ERROR SUMMARY: 0 errors`, or racecheck's like of it. */
+/** The sanitizer's last summary: `ERROR SUMMARY: 0 errors`, or racecheck's equivalent. */
 export function readSanitizer(said: string): string | undefined {
   return said
     .split('\n')

@@ -1,4 +1,4 @@
-/** Which stages a GPU run has, and the command of each. */
+/** The stages of a GPU run, and the command of each. */
 import { resolve } from 'node:path';
 import { CHECKED_TYPES } from './device-checks.ts';
 import { readLedger } from './ledger.ts';
@@ -16,7 +16,7 @@ export interface PlanOptions {
   readonly sanitizer?: string;
 }
 
-/** What small runs under the sanitizer are: every kernel once, in the op's own cases. */
+/** The small checks that run under the sanitizer: every kernel once, in the op's own cases. */
 const SANITIZED = 'agrees with its float64 oracle';
 
 /**

@@ -23,7 +23,7 @@ export interface PageRequest {
   readonly task?: PageTask;
 }
 
-/** What the harness of pages calls `run` with. */
+/** The argument with which the page harness calls `run`. */
 interface PageCall {
   readonly request: PageRequest;
 }
@@ -32,7 +32,7 @@ export interface PageDescription {
   readonly adapter: string;
   readonly isSoftware: boolean;
   readonly hasHalves: boolean;
-  /** Of Chromium. */
+  /** Version of Chromium. */
   readonly browser: string;
   readonly peers: readonly { readonly name: string; readonly version: string }[];
 }

@@ -1,5 +1,5 @@
 /// <reference types="@webgpu/types" preserve="true" />
-/** What a peer's WebGPU device refuses: libraries do not notice, and work that was refused is fast. */
+/** Detects work that a peer's WebGPU device refuses: libraries do not notice, and it looks fast. */
 import { UnsupportedError } from '@saccade/core';
 
 /**

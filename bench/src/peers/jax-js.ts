@@ -234,7 +234,7 @@ function queueOf(
   const wait = async (): Promise<void> => {
     held = 0;
     await Promise.all(pending.splice(0));
-    // What jax-js waits for is a copy of no bytes, which may come before the work.
+    // jax-js waits for a copy of no bytes, which may complete before the work.
     await waitForQueue();
   };
   return {

@@ -6,7 +6,7 @@ import { MissingError } from '@saccade/core';
 export type Answer = Readonly<Record<string, unknown>>;
 
 export interface JsonLinesProcess {
-  /** What the process said first. */
+  /** The first answer of the process. */
   readonly ready: Answer;
   ask(question: Answer): Promise<Answer>;
   /** Whether it answers no more. */

@@ -69,7 +69,7 @@ export async function onnxRuntimeWebPeer(folder: string, device: GPUDevice): Pro
       const session = await ort.InferenceSession.create(made.model, {
         executionProviders: [{ name: 'webgpu', device }],
         preferredOutputLocation: 'gpu-buffer',
-        // What the GPU lacks would be computed on the processor, and timed as if it were not.
+        // Ops that the GPU lacks would run on the CPU and be timed as if they had not.
         extra: { session: { disable_cpu_ep_fallback: '1' } },
       });
       const uploads = Object.entries(made.feeds).map(

@@ -18,20 +18,20 @@ export interface PeerTask {
   readonly dims: Dims;
   readonly scalars: Scalars;
   readonly inputs: Readonly<Record<string, PeerArray>>;
-  /** Of the differentiable outputs; empty for a forward. */
+  /** Gradients of the differentiable outputs; empty for a forward. */
   readonly gradOutputs: Readonly<Record<string, PeerArray>>;
 }
 
 /** A peer that is ready to do a task. */
 export interface PeerRun {
   /**
-   * What the first run gave, by our names: outputs for a forward, else gradients of inputs. What
-   * the peer does not compute is left out.
+   * The results of the first run, by our names: outputs for a forward, else gradients of inputs.
+   * Those that the peer does not compute are left out.
    */
   readonly results: Readonly<Record<string, ArrayLike<number>>>;
-  /** Of the run that gave the results, where that is known. */
+  /** Seconds of the run that gave the results, where known. */
   readonly firstSeconds?: number;
-  /** What to know of how the peer does it here. */
+  /** A note on how the peer does it here. */
   readonly note?: string;
   /** Runs it so many times in a row and gives the seconds of one. */
   time(launches: number): Promise<number>;
@@ -40,7 +40,7 @@ export interface PeerRun {
 
 export interface Peer {
   readonly name: string;
-  /** Of the library, and what limits it here. */
+  /** Version of the library, and what limits it here. */
   readonly version: string;
   /** Gets ready and runs once; a sentence where the peer does not have it. */
   prepare(task: PeerTask): Promise<PeerRun | string>;

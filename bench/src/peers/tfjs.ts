@@ -28,7 +28,7 @@ interface TensorFlow {
   tidy<T>(f: () => T): T;
 }
 
-/** What the WebGPU backend of TensorFlow.js shows of its queue. */
+/** The parts of the WebGPU backend of TensorFlow.js that give access to its queue. */
 interface WebGpuBackend {
   readonly device: GPUDevice;
   ensureCommandEncoderReady(): void;

@@ -1,4 +1,4 @@
-/** What the step did with each token, as rows of words. */
+/** Shows how the step treated each token, as rows of words. */
 import { explanationRow } from '@saccade/algorithms';
 
 /** @param {import('@saccade/algorithms').StepExplanation} explanation */

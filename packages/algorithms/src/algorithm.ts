@@ -152,7 +152,7 @@ export interface AlgorithmResult<Floats extends FloatArray = FloatArray> {
 /** Numbers, names and flags of an algorithm, e.g. `{ clipLow: 0.2, kl: 'k3' }`. */
 export type AlgorithmSettings = Readonly<Record<string, number | string | boolean>>;
 
-/** What `loss` does with each token of a micro-batch: ratio, clip, weight, and cause of no loss. */
+/** How `loss` treats each token of a micro-batch: ratio, clip, weight, and cause of no loss. */
 export interface TokenTable {
   /** [N] importance ratios. */
   readonly ratios: Float64Array;

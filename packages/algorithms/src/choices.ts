@@ -38,7 +38,7 @@ export interface SurrogateValues {
   readonly clips: Uint8Array;
 }
 
-/** What a surrogate computes the per-token losses from. */
+/** The values from which a surrogate computes the per-token losses. */
 export interface SurrogateInput {
   /** [N] importance ratios ρ. */
   readonly ratios: Float64Array;

@@ -161,7 +161,7 @@ describe.each(algorithms.entries())('%s', { timeout: 60_000 }, (_, algorithm) =>
       // Every other value refused is as good.
       return !hasEffect && accepted > 0;
     });
-    // What no variant reads is declared so by every one of them, and checked below.
+    // A field that no variant reads is declared so by every one of them, and checked below.
     const unread = Object.keys(algorithm.settings).filter((name) =>
       variants.every((variant) => !variant.reads.includes(name)),
     );

@@ -13,7 +13,7 @@ const unitFields = new WeakSet<z.ZodType>();
 /**
  * A unit's factory together with the fields it reads.
  *
- * What the factory makes remembers these names: a setting takes effect only while a unit that reads
+ * The factory's result remembers these names: a setting takes effect only while a unit that reads
  * it is chosen (`Algorithm.reads`).
  *
  * @param reads names of the fields that some options leave without effect are missing from its result

@@ -43,7 +43,7 @@ describe.each(attentionCatalog)('$id', (op) => {
   });
 });
 
-/** What holds between launches, besides what holds for each op. */
+/** Checks of relations between launches, besides those of each op. */
 const relations = attentionChecks().filter(({ name }) => {
   // The oracle follows whatever layout it is given; a kernel must not.
   return !/oracle|again|part of a batch|refuses/.test(name);

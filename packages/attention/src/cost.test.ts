@@ -1,4 +1,4 @@
-/** What attention costs, counted pair by pair. */
+/** The cost of attention, counted pair by pair. */
 import { randomAt } from '@saccade/core';
 import type { Values } from '@saccade/ops';
 import { drawInputs } from '@saccade/ops/contract';

@@ -33,7 +33,7 @@ export function contractChecks(fuzzCount: number): readonly DeviceCheck[] {
   return [comeAndGo, ...attentionChecks(options), ...logprobChecks(options), ...memoryChecks];
 }
 
-/** What they check. */
+/** The subject of the checks. */
 export async function openSubject(options: GpuJsBackendOptions = {}): Promise<Subject> {
   const open = async (): Promise<Device> => openDevice(await gpujsBackend(options));
   return { device: await open(), open };

@@ -14,7 +14,7 @@ interface PageCall {
 
 export interface PageResult {
   readonly description: string;
-  /** Which checks were skipped, and why. */
+  /** The skipped checks, and why they were skipped. */
   readonly skipped: string | undefined;
 }
 

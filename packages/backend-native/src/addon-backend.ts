@@ -181,7 +181,7 @@ export class AddonBackend implements Backend {
     return this.#runtime;
   }
 
-  /** What a wait failed with, as the class that says whose fault it is. */
+  /** The error of a failed wait, as the class that says whose fault it is. */
   #waitError(error: unknown): Error {
     if (error instanceof Error && 'code' in error && error.code === 'closed') {
       return new StateError(
@@ -202,7 +202,7 @@ function calling<Result>(call: () => Result): Result {
   }
 }
 
-/** What a launch or a wait failed with, as the class that says whose fault it is. */
+/** The error of a failed launch or wait, as the class that says whose fault it is. */
 function launchError(error: unknown): Error {
   if (isDriverError(error)) return new CudaError(error);
   // TypeError and RangeError: the launch does not fit the kernel; otherwise its data do not.

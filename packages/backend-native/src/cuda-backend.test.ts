@@ -1,4 +1,4 @@
-/** What is the CUDA backend's own: devices, staging memory, and what a driver says. */
+/** Behavior specific to the CUDA backend: devices, staging memory, and the driver's messages. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ describe('cudaBackend', () => {
     expect(`${error}`).toMatch(/no room for an array of \d{7} bytes.*out of memory.*4.0 MiB/);
     backend.write(f32(half, 2), Float32Array.of(1, 2));
     expect(await backend.read(f32(half, 2))).toEqual(Float32Array.of(1, 2));
-    // What is kept for later is given up for what is asked now.
+    // Memory kept for later is released for a current request.
     backend.free(half);
     backend.free(backend.alloc(3_000_000));
     backend.dispose();

@@ -8,7 +8,7 @@ import { testEnds, testQueue } from './queue-life.fixture.ts';
 // Emulated threads take turns on one processor.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** What takes an emulated device some 100 ms. */
+/** Queues work that takes an emulated device some 100 ms. */
 function keepBusy(device: Device): void {
   const x = device.upload('f32', [1, 1 << 14], new Float32Array(1 << 14).fill(1));
   for (let i = 0; i < 40; i++) device.free(device.forward(add, { a: x, b: x }).y);

@@ -1,4 +1,4 @@
-/** What the rows of the CUDA kernels owe each other, at the places where these kernels cut. */
+/** Relations between the rows of the CUDA kernels, at the places where these kernels cut. */
 import { randomAt } from '@saccade/core';
 import { linearLogprob, linearSample } from '@saccade/logprob';
 import { type DeviceArray, gatherRows, gemm, openDevice, scatterRows } from '@saccade/ops';

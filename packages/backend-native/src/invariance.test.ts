@@ -1,4 +1,4 @@
-/** What must not change a bit: threads, queueing, neighbors; at sizes that tile. */
+/** Changes that must not alter a bit: threads, queueing, neighbors; at sizes that tile. */
 import { attentionCatalog } from '@saccade/attention';
 import { type DType, randomAt } from '@saccade/core';
 import { logprobCatalog } from '@saccade/logprob';
@@ -26,7 +26,7 @@ import { nativeBackend, probeNative } from './index.ts';
 const native = probeNative();
 if (!native.available) throw new Error(native.message);
 
-/** Of N values in blocks of 256: their codes, four in a word, and scales. */
+/** Dims of N values in blocks of 256: their codes, four per word, and scales. */
 const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
 
 /** Sizes above every tile, block and chunk of the kernels, with remainders everywhere. */

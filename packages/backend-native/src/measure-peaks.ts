@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { InstructionSet, Peaks } from '@saccade/native';
 import { openAddon } from './load.ts';
 
-/** What to measure: an instruction set, a number of threads, and a size of memory. */
+/** The peak to measure: an instruction set, a number of threads, and a size of memory. */
 export interface PeakOptions {
   /** Instruction set. Default: the fastest that this processor has. */
   readonly isa?: InstructionSet;

@@ -35,7 +35,7 @@ export interface CudaUnavailable {
   readonly message: string;
 }
 
-/** Which CUDA library to look at. */
+/** Selects the CUDA library to probe. */
 export interface ProbeCudaOptions {
   /** Probes the library that emulates CUDA on the CPU; see `cudaBackend`. Default false. */
   readonly emulated?: boolean;

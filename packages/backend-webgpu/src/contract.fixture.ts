@@ -27,7 +27,7 @@ export function contractChecks(fuzzCount: number): readonly DeviceCheck[] {
   ];
 }
 
-/** What they check. */
+/** The subject of the checks. */
 export async function openSubject(): Promise<Subject> {
   const open = async (): Promise<Device> =>
     openDevice(await webgpuBackend({ poisonWorkspaces: true }));

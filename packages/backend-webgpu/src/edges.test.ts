@@ -13,7 +13,7 @@ const probe = await probeForTests();
 vi.setConfig({ testTimeout: 600_000 });
 const ops: readonly Op[] = [...opsCatalog.filter(({ id }) => id !== 'gemm'), mergeStates];
 
-/** Of N values in blocks of 256: their codes, four in a word, and scales. */
+/** Dims of N values in blocks of 256: their codes, four per word, and scales. */
 const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
 
 type Cases = Readonly<Record<string, readonly OpCase[]>>;

@@ -1,4 +1,4 @@
-/** What is refused before it is recorded, and what a device refuses itself. */
+/** Work that is refused before it is recorded, and work that a device itself refuses. */
 import { StateError, UnsupportedError } from '@saccade/core';
 import { PooledMemory } from '@saccade/ops/backend';
 import { type Pass, type ShaderOptions, shader } from '@saccade/webgpu-kernels';

@@ -1,4 +1,4 @@
-/** What launches in batches hold, a device that goes, and a process that ends. */
+/** Resources held by batched launches, a device that is lost, and a process that ends. */
 import { spawnSync } from 'node:child_process';
 import { StateError } from '@saccade/core';
 import { add, type Device, type DeviceArray, openDevice } from '@saccade/ops';

@@ -14,7 +14,7 @@ const CHROMIUMS = [
   '/opt/chromium.org/chromium',
 ];
 
-/** Of dlopen on Linux: RTLD_NOW, and keep the library when its handle is closed. */
+/** Flags of dlopen on Linux: RTLD_NOW, and keep the library when its handle is closed. */
 const LOAD_FOR_GOOD = 0x1002;
 
 /** {@link offerSoftwareGpu}, then probes. */
@@ -33,7 +33,7 @@ export function offerSoftwareGpu(): void {
   if (process.platform === 'linux' && !hasGpu()) useSwiftShader();
 }
 
-/** What a child process of a test runs first, to find the same adapter. */
+/** Code that a test's child process runs first, to find the same adapter. */
 export function childPreamble(): string {
   const loader = loaderOf(chromium());
   return loader === undefined

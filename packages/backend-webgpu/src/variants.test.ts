@@ -19,10 +19,10 @@ const ops = [...opsCatalog, ...attentionCatalog, ...logprobCatalog].filter((op) 
   webGpuKernels.some((kernel) => kernel.op === op.id),
 );
 
-/** Of N values in blocks of 256: their codes, four in a word, and scales. */
+/** Dims of N values in blocks of 256: their codes, four per word, and scales. */
 const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
 
-/** Of 64 KiB bindings: every matrix is bound in slices, with a remainder. */
+/** Cases for bindings of 64 KiB: every matrix is bound in slices, with a remainder. */
 const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   adamwStep: [{ dims: { N: 40_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
   add: [{ dims: { N: 150, D: 129 } }, { dims: { N: 150, D: 132 } }],

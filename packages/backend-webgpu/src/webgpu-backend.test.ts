@@ -1,4 +1,4 @@
-/** What the WebGPU backend says of itself and what it refuses, beyond the contract. */
+/** How the WebGPU backend describes itself and what it refuses, beyond the contract. */
 import { ConfigError, DataError } from '@saccade/core';
 import { adamwStep, type Backend, type BufferView, gemm, type Op, ops, rotary } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -7,7 +7,7 @@ import { nearestName } from './nearest-name.ts';
  * `defineRegistry` makes one.
  */
 export interface Registry<Unit> {
-  /** What the units are, singular, for messages: `reward`. */
+  /** Singular noun for the units, for messages: `reward`. */
   readonly noun: string;
   /** All names, sorted. */
   readonly names: readonly string[];

@@ -143,7 +143,7 @@ export function listSettings(schema: SettingsSchema, prefix = ''): readonly Sett
   });
 }
 
-/** What a field holds without its default or optionality. */
+/** Separates a field's type from its default or optionality. */
 function unwrap(type: z.ZodType): { readonly inner: z.ZodType; readonly preset?: unknown } {
   if (type instanceof z.ZodDefault) {
     return { inner: type.def.innerType as z.ZodType, preset: type.def.defaultValue };

@@ -1,4 +1,4 @@
-/** What a demonstrator of `needle` does: where it looks, and when it stops looking. */
+/** The behavior of a demonstrator of `needle`: where it looks, and when it stops looking. */
 import type { Random } from '@saccade/core';
 import type { Box, NeedleFacts } from '@saccade/gym';
 

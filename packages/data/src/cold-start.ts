@@ -13,7 +13,7 @@ export interface Mixture {
   readonly perUpdate: number;
 }
 
-/** What a run gives a cold start. */
+/** The context that a run gives a cold start. */
 export interface ColdStartContext {
   readonly taskSet: TaskSet;
   readonly protocol: Protocol;

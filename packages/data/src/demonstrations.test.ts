@@ -81,7 +81,7 @@ describe('planLooks', () => {
   });
 });
 
-/** What of a demonstration must not depend on timing. */
+/** The parts of a demonstration that must not depend on timing. */
 const traceOf = (trajectory: Trajectory): string =>
   JSON.stringify([
     trajectory.id,

@@ -28,7 +28,7 @@ export interface DemonstrateOptions {
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
   readonly onEvent?: EventSink;
-  /** What progress is reported as. */
+  /** Stage under which progress is reported. */
   readonly stage?: string;
 }
 

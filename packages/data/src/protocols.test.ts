@@ -37,7 +37,7 @@ interface Case {
   readonly script: Script;
   readonly corpus: (protocol: Protocol) => readonly string[];
   readonly steps: readonly Step['kind'][];
-  /** Whose images the others must show too. */
+  /** The protocol whose images the others must show too. */
   readonly pattern: Protocol;
 }
 

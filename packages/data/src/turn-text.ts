@@ -2,7 +2,7 @@
 import { type Protocol, type Step, showsImage, stepAction, type Task } from '@saccade/gym';
 import type { Act } from './script.ts';
 
-/** What a protocol needs for writing turns. */
+/** The parts of a protocol needed to write turns. */
 export type WritingProtocol = Pick<Protocol, 'name' | 'hand' | 'write' | 'prompt'>;
 
 /**

@@ -1,4 +1,4 @@
-/** What a demonstrator of `turned-needle` does: whether and how it turns, where it looks, when it stops. */
+/** The behavior of a demonstrator of `turned-needle`: turning, looking and stopping. */
 import type { Random } from '@saccade/core';
 import {
   composeTurn,
@@ -33,7 +33,7 @@ export interface TurnedMix extends DemonstrationMix {
   readonly mostTries: number;
 }
 
-/** What is done before the answer, in order; boxes lie in the image as it then stands. */
+/** The steps before the answer, in order; boxes lie in the image as it then stands. */
 export function planTurned(
   facts: TurnedNeedleFacts,
   mix: TurnedMix,

@@ -1,4 +1,4 @@
-/** What a demonstrator of `card-video` does: a strip of small frames, then frames in full. */
+/** The behavior of a demonstrator of `card-video`: a strip of small frames, then full frames. */
 import type { Random } from '@saccade/core';
 import { type CardVideoFacts, defaultCardVideo } from '@saccade/gym';
 import type { DemonstrationMix } from './behavior.ts';
@@ -21,7 +21,7 @@ export function firstLook({ card }: CardVideoFacts): number {
 export type VideoStep = 'strip' | number;
 
 /**
- * What is done before the answer, in order. Like the demonstrations of `needle` these are sound, but
+ * The steps before the answer, in order. Like the demonstrations of `needle` these are sound, but
  * answer too early and look at wrong times; `maxLooks` counts the strip.
  */
 export function planVideo(

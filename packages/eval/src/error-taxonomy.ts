@@ -34,14 +34,14 @@ export interface ErrorTag {
   readonly kind: ErrorKind;
   /** Index of the turn; that of the answer for E6. */
   readonly turn: number;
-  /** What decided: `MissingArgument`, `crop misses the box`. */
+  /** The deciding fact: `MissingArgument`, `crop misses the box`. */
   readonly reason: string;
 }
 
 /** How rules read what code and tools did. */
 export type TaggingOptions = Pick<EvaluationSettings, 'shownShare'>;
 
-/** What a refused call was refused for. A name that does not exist is E2, also beside a missing one. */
+/** Error kinds by reason of refusal. An unknown argument name is E2, even beside a missing one. */
 const refusals: Readonly<Record<string, ErrorKind>> = {
   UnknownTool: 'E1',
   MissingArgument: 'E1',
@@ -63,7 +63,7 @@ const syntaxErrors: ReadonlySet<string> = new Set(['SyntaxError', 'IndentationEr
  * - E6 is a wrong answer after a tool gave what it needs: a crop that shows the box, or text that has the
  *   right answer as a word of its own.
  *
- * What only a reader of the reasoning could tell has no tag here; see `undecided`.
+ * Errors that only a reader of the reasoning could tell have no tag here; see `undecided`.
  */
 export function tagErrors(
   trajectory: ScoredTrajectory,
@@ -141,7 +141,7 @@ function countErrors(
   };
 }
 
-/** What is wrong with a call itself, or with what came of it. */
+/** The errors of a call itself, or of its result. */
 function callErrors({ action, result }: Turn, turn: number): readonly ErrorTag[] {
   if (action.kind === 'invalid') {
     return action.reason === 'malformedCall' ? [{ kind: 'E1', turn, reason: action.reason }] : [];

@@ -1,4 +1,4 @@
-/** What an evaluation needs of a run. */
+/** The parts of a run that an evaluation uses. */
 import type { EventSink } from '@saccade/core';
 import type { TaskSet } from '@saccade/gym';
 import type { Sampler } from '@saccade/policy';
@@ -7,7 +7,7 @@ import type { MakeEnv, ModelImages, RolloutSettings } from '@saccade/rollout';
 import type { MetricsLog, RunState } from '@saccade/run-store';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 
-/** What trajectories are scored with. */
+/** The parts with which trajectories are scored. */
 export interface ScoringParts {
   readonly scoring: Scoring;
   /** Absent where the run has no judges. */
@@ -19,7 +19,7 @@ export interface ScoringParts {
  * environments come from.
  */
 export interface EvaluatedParts extends ScoringParts {
-  /** What rollouts are sampled with: the policy, or an engine that has its weights. */
+  /** The sampler of the rollouts: the policy, or an engine that has its weights. */
   readonly sampler: Sampler;
   /** Gives the sampler the policy's weights; to be awaited before it is asked for anything. */
   syncSampler(): Promise<void>;

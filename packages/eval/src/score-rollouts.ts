@@ -4,7 +4,7 @@ import { judgeGroup, type ScoredGroupResult, scoreGroup } from '@saccade/rewards
 import type { Group } from '@saccade/trajectory';
 import type { ScoringParts } from './evaluated-run.ts';
 
-/** What scoring needs, and how often it is retried where it breaks. */
+/** The parts that scoring needs, and how often it is retried where it breaks. */
 export interface ScoringOptions extends ScoringParts {
   readonly retries?: number;
 }

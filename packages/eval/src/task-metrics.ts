@@ -19,15 +19,15 @@ interface Entry {
 }
 
 /**
- * Of tasks that say what they require (`metadata.requiredTools`):
+ * For tasks that say what they require (`metadata.requiredTools`):
  *
  * - `must_use/turn/ratio` turned as required, of the tasks that require a turn or flip;
  * - `must_use/crop/ratio` a crop with IoU ≥ `cropIou`, of those that require a crop;
  * - `must_use/all/ratio` both, as far as required, of those that require anything;
  * - `needless_turns/ratio` turned or flipped, of those that require no turn.
  *
- * Of tasks that say how hard they are (`metadata.difficulty`): `accuracy/<difficulty>` and
- * `tool_calls/<difficulty>/mean`. What no task says is absent.
+ * For tasks that say how hard they are (`metadata.difficulty`): `accuracy/<difficulty>` and
+ * `tool_calls/<difficulty>/mean`. Metrics to which no task contributes are absent.
  */
 export function taskMetrics(
   results: readonly ScoredGroupResult[],

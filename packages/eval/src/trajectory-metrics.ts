@@ -37,8 +37,8 @@ function modelTokens({ segments }: Trajectory): number {
 }
 
 /**
- * What TRL logs of completions and rewards, and what agents add: over all trajectories rolled out
- * in a step, before anything is filtered.
+ * The metrics that TRL logs of completions and rewards, and those that agents add: over all
+ * trajectories rolled out in a step, before anything is filtered.
  */
 export function rolloutMetrics(
   groups: readonly { readonly trajectories: readonly ScoredTrajectory[] }[],

@@ -38,7 +38,7 @@ describe.each(logprobCatalog)('$id', (op) => {
   });
 });
 
-/** What holds between launches, besides what holds for each op. */
+/** Checks of relations between launches, besides those of each op. */
 const relations = logprobChecks().filter(({ name }) => {
   // The oracle follows a target wherever it points; a kernel must not.
   return !/oracle|again|part of a batch|refuses targets/.test(name);

@@ -11,7 +11,7 @@ import { parseUnit } from './units.ts';
 const evaluationBudget = 30_000;
 const comparisonCost = 20;
 
-/** What an answer is compared as: `expected` decides how `answer` is read. */
+/** Whether two expressions are equivalent; `expected` decides how `answer` is read. */
 export function areEquivalent(
   answer: Expression,
   expected: Expression,

@@ -22,8 +22,8 @@ import type { Expression } from './expression.ts';
 import type { Precision } from './precision.ts';
 
 /**
- * What goes along with a comparison. Evaluated parts are counted down, so that any of them ends: a
- * limit of work, not of the clock.
+ * State shared by the parts of a comparison. Evaluated parts are counted down, so that every
+ * comparison ends: a limit of work, not of the clock.
  */
 export interface Budget {
   left: number;

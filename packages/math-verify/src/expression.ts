@@ -1,4 +1,4 @@
-/** What a mathematical answer is after parsing. Numbers are evaluated elsewhere, in float64. */
+/** A parsed mathematical answer. Numbers are evaluated elsewhere, in float64. */
 
 export type Relation = '=' | '≠' | '<' | '≤' | '>' | '≥' | '∈';
 type SetOperation = '∪' | '∩' | '∖';

@@ -104,7 +104,7 @@ export function mathPartOf(text: string): string {
   return last[1] ?? last[2] ?? last[3] ?? last[4] ?? text;
 }
 
-/** What follows the last `the answer is`, up to the end of the sentence. */
+/** The text after the last `the answer is`, up to the end of the sentence. */
 function afterAnswerIs(text: string): string {
   const stated = [...text.matchAll(/\banswer\s*(?:is\s*:?|:)\s*/gi)].at(-1);
   if (stated === undefined) return text;

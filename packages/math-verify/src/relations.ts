@@ -11,7 +11,7 @@ type RelationExpression = Extract<Expression, { kind: 'relation' }>;
 export type Resolved = boolean | { readonly answer: Expression; readonly expected: Expression };
 
 /**
- * What two expressions say, at least one of which is a relation.
+ * Compares two expressions, at least one of which is a relation.
  *
  * `x = 5` is also 5, and a chain such as `2 + 3 = 5` is its last side, where the constants in it
  * agree: an answer cannot name several values. A solved inequality is also the interval it
@@ -164,7 +164,7 @@ function sameRelation(a: RelationExpression, e: RelationExpression, budget: Budg
     return false;
   const isOrdered = p !== '=' && p !== '≠';
   if (isOrdered && Math.sign(f.re) * Math.sign(g.re) !== sign) return false;
-  // Of products of two values each.
+  // The tolerance for products of two values each.
   const tolerance = 10 * exactTolerance;
   return pairs.every(([x, y]) => x && y && areClose(multiply(x, g), multiply(y, f), tolerance));
 }

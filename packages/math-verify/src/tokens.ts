@@ -7,7 +7,7 @@ export interface Token {
   readonly hasSpaceBefore: boolean;
 }
 
-/** What was written cannot be read as mathematics. Caught where parsing began. */
+/** Thrown for text that cannot be read as mathematics. Caught where parsing began. */
 export class NotMathematics extends Error {}
 
 const space = /\s+/y;

@@ -13,7 +13,7 @@ export type Initializer =
   | { readonly kind: 'normal'; readonly std: number }
   | { readonly kind: 'constant'; readonly value: number };
 
-/** What to create for one parameter. A model's specs are its architecture; they hold no values. */
+/** Describes one parameter to create. A model's specs are its architecture; they hold no values. */
 export interface ParameterSpec {
   /** Dotted Hugging Face name; with the seed it determines the start values. */
   readonly name: string;

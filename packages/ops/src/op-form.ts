@@ -1,4 +1,4 @@
-/** What every call needs to know of its op, computed once: orders of names, operands and axes. */
+/** Facts about an op that every call needs, computed once: orders of names, operands and axes. */
 import type { Direction } from './backend.ts';
 import { differentiableInputs, differentiableOutputs, type Op } from './op.ts';
 

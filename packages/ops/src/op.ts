@@ -1,7 +1,7 @@
 /**
- * What an op is: named operands over named axes, a float64 forward and backward that read like the
- * formula, tolerances, test cases and a cost. Everything else (comparison with kernels, gradient
- * checks, poisoning, benches, docs) is derived from this one object.
+ * Defines an op: named operands over named axes, a float64 forward and backward that read like
+ * the formula, tolerances, test cases and a cost. Everything else (comparison with kernels,
+ * gradient checks, poisoning, benches, docs) is derived from this one object.
  */
 import { bytesOf, ConfigError, type DType, type Random } from '@saccade/core';
 
@@ -71,8 +71,8 @@ export interface OpCase {
 }
 
 /**
- * What the cost of a call depends on besides its dims: in attention, the plan decides which pairs
- * count.
+ * The inputs besides dims on which a call's cost depends: in attention, the plan decides which
+ * pairs count.
  */
 export interface CostCall {
   readonly bytesPerElement: number;

@@ -10,7 +10,7 @@ interface Block {
 class CountingSource {
   readonly held = new Map<number, number>();
   allocations = 0;
-  /** What there is. */
+  /** Capacity in bytes. */
   mostBytes = Number.POSITIVE_INFINITY;
 
   allocate(sizeBytes: number): Block {

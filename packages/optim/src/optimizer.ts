@@ -57,7 +57,7 @@ export interface OptimizerUnit<Schema extends SettingsSchema = SettingsSchema>
  */
 export type FiniteStep = (call: {
   readonly parameters: Tensors;
-  /** Of the parameters that have one. */
+  /** Gradients of the parameters that have one. */
   readonly gradients: Tensors;
   readonly state: OptimizerState;
   readonly info: UpdateInfo;

@@ -2,7 +2,7 @@
 import { DataError, formatShape, type Shape, StateError, sameShape } from '@saccade/core';
 import type { Tensor } from '@saccade/tensor';
 
-/** What an optimizer keeps between updates. */
+/** The state that an optimizer keeps between updates. */
 export interface OptimizerState {
   /** Counts, such as `step`. */
   readonly numbers: Readonly<Record<string, number>>;

@@ -5,7 +5,7 @@ import type { OptimizerState } from './state.ts';
 /** Tensors by parameter name. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
-/** What a transformation knows about the current update. */
+/** Facts about the current update that a transformation can read. */
 export interface UpdateInfo {
   /** The learning rate of this update, for transformations without a schedule of their own. */
   readonly learningRate: number;

@@ -60,7 +60,7 @@ export interface Scores {
   readonly sumSquaredProbs?: Float32Array;
 }
 
-/** What is scored beside log-probs and entropies. */
+/** Quantities to score besides log-probs and entropies. */
 export interface ScoreOptions {
   /** Whether to give `sumSquaredProbs`: a second pass of the LM head. Default false. */
   readonly sumSquaredProbs?: boolean;

@@ -32,7 +32,7 @@ const VALUE_HEAD_FILE = 'value_head.safetensors';
 /** The optimizer of steps that name none. */
 const DEFAULT_OPTIMIZER = adamw.create();
 
-/** What `createLocalPolicy` makes a policy of. */
+/** The parts from which `createLocalPolicy` makes a policy. */
 export interface LocalPolicyOptions {
   /** Where weights and caches live; the caller disposes of it after the policy. */
   readonly device: Device;

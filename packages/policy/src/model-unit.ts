@@ -3,7 +3,7 @@ import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Device } from '@saccade/ops';
 import type { LocalPolicy } from './local-policy.ts';
 
-/** What a model gets from the run that opens it. */
+/** The context that a model gets from the run that opens it. */
 export interface ModelContext {
   readonly device: Device;
   /** Seed of random weights. */

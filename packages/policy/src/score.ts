@@ -11,7 +11,7 @@ import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
 import { predictValues } from './models/value-head.ts';
 import { expectRange } from './ranges.ts';
 
-/** What `Scores` is made of: [N] each, on the device. */
+/** The tensors that make up `Scores`: [N] each, on the device. */
 export interface ScoredTensors {
   readonly logprobs: Tensor;
   readonly entropy: Tensor;

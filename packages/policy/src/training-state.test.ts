@@ -56,7 +56,7 @@ describe.each(optimizers.names)('a policy stepped with %s', (name) => {
     await first.save(folder, { optimizer: true });
     const second = tinyPolicy(device, 9);
     await second.load(folder, { optimizer: true });
-    // What was loaded and not yet stepped with is saved as it was.
+    // State that was loaded and not yet stepped with is saved as it was.
     await second.save(join(directory, `${name}-again`), { optimizer: true });
     for (const file of ['optimizer.json', 'optimizer.safetensors']) {
       const saved = await readFile(join(folder, file));

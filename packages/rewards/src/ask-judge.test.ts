@@ -59,7 +59,7 @@ const say = (response: ServerResponse, content: unknown): void => {
   response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
 };
 
-/** What a model that follows the form replies. */
+/** The reply of a model that follows the form. */
 function marked(request: Request, grade: number): string {
   const system = String(request.body.messages[0]?.content[0]?.text);
   return `They agree.\n${/GRADE \w+/.exec(system)?.[0]} ${grade}`;

@@ -19,7 +19,7 @@ export interface AuditReport {
 }
 
 /**
- * What every detector finds.
+ * The findings of every detector.
  *
  * @param chosen default: all registered, with their own thresholds
  */

@@ -36,7 +36,7 @@ export interface AuditInput {
   readonly steps?: readonly AuditedStep[];
 }
 
-/** What a detector found. */
+/** A detector's finding. */
 export interface Finding {
   readonly detector: string;
   /** Trajectories flagged, 0 to 1. */
@@ -57,7 +57,7 @@ export interface Detector {
   readonly name: string;
   /** Where its definition comes from. */
   readonly paper: string;
-  /** Which trajectories it flags. */
+  /** Describes the trajectories that it flags. */
   readonly description: string;
   /** When it is an alarm, and why then. */
   readonly alarm: string;
@@ -74,7 +74,7 @@ export interface Detector {
   with(thresholds: Readonly<Record<string, unknown>>): Detector;
 }
 
-/** What a detector's rule returns; share and ids are computed from it. */
+/** The result of a detector's rule; share and ids are computed from it. */
 export interface Examination {
   readonly flagged: readonly Audited[];
   readonly isAlarm: boolean;

@@ -1,4 +1,4 @@
-/** What rewards know about a trajectory: verdict, tool uses, judges' scores. */
+/** The facts that rewards know about a trajectory: verdict, tool uses, judges' scores. */
 
 import {
   type AnalysisOptions,
@@ -12,15 +12,15 @@ import type { AnyReward, Reward, RewardContext, Verifier } from './reward.ts';
 import { taskFacts } from './task-facts.ts';
 import { judge, type Verdict, type VerdictOptions } from './verdict.ts';
 
-/** What scoring needs of a task. */
+/** The parts of a task that scoring needs. */
 export interface ScoringTask {
   readonly answer: string;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What was asked, for judges; rewards do not see it. */
+  /** The question, for judges; rewards do not see it. */
   readonly question?: string;
 }
 
-/** What is known about a trajectory before it is scored, such as the grades of judges. */
+/** Facts known about a trajectory before it is scored, such as the grades of judges. */
 export interface Judged {
   /** Replaces that of the verifier. */
   readonly verdict?: Verdict;

@@ -18,7 +18,7 @@ export function pearson(xs: readonly number[], ys: readonly number[]): number | 
     squareX += dx * dx;
     squareY += dy * dy;
   }
-  // What rounding leaves of equal numbers is not a variance.
+  // The rounding error of equal numbers is not a variance.
   if (isNothing(squareX, meanX, count) || isNothing(squareY, meanY, count)) return undefined;
   const r = product / Math.sqrt(squareX * squareY);
   return Number.isFinite(r) ? Math.max(-1, Math.min(1, r)) : undefined;

@@ -16,7 +16,7 @@ interface ByScope {
   readonly group: GroupReward;
 }
 
-/** What a reward scores: a `trajectory`, each `turn` of one, or a whole `group`. */
+/** The unit that a reward scores: a `trajectory`, each `turn` of one, or a whole `group`. */
 export type Scope = keyof ByScope;
 
 /** A reward with its settings, and the same reward with other settings. */
@@ -74,7 +74,7 @@ export interface RewardDefinition<Of extends Scope, Schema extends SettingsSchem
   readonly description: string;
   /** Paper and equation, or the public code. */
   readonly paper: string;
-  /** What judges must have given before it can score. */
+  /** The inputs that it needs from judges before it can score. */
   readonly needs?: readonly JudgedInput[];
   readonly settings?: Schema;
   /** Where each default comes from. */

@@ -2,7 +2,7 @@
 import { DataError } from '@saccade/core';
 import { isToolUse, type ScoredTrajectory } from '@saccade/trajectory';
 
-/** What is known of one trajectory. */
+/** Facts about one trajectory. */
 export interface FaithfulnessSample {
   readonly isCorrect: boolean;
   readonly usedTool: boolean;

@@ -1,4 +1,4 @@
-/** What judges are asked about a group, and what becomes of it where they fail. */
+/** The questions that judges get about a group, and what becomes of it when they fail. */
 import { describe, expect, it } from 'vitest';
 import { askWith } from './ask-judge.ts';
 import { scriptedChat, textOf } from './chat/scripted-chat.ts';

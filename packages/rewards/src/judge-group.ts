@@ -20,7 +20,7 @@ export interface GroupJudges {
   readonly consistency: Ask<ConsistencyInput>;
 }
 
-/** What `scoreGroup` is given. */
+/** The input of `scoreGroup`. */
 export interface JudgedGroup {
   /** The rules, then what the answer judge said. */
   readonly verifier: Verifier;
@@ -28,7 +28,7 @@ export interface JudgedGroup {
   readonly judged: ReadonlyMap<string, Judged | RewardError>;
 }
 
-/** What the terms of a reward want of judges. */
+/** The inputs that the terms of a reward need from judges. */
 export function judgedInputs(terms: readonly RewardTerm[]): ReadonlySet<JudgedInput> {
   return new Set(terms.flatMap(({ reward }) => reward.needs ?? []));
 }
@@ -78,8 +78,8 @@ async function judgeTrajectory(
   }
   if (!needs.has('stepScores')) return { judgeScores: scores };
   const grades = await gradeCrops(trajectory, question, crop);
-  // What an execution without an image shows of the object asked about is nothing: less than an
-  // image of something else, which the judge gives 0.25.
+  // An execution without an image shows nothing of the object asked about: less than an image of
+  // something else, which the judge gives 0.25.
   const stepScores = trajectory.turns.flatMap(({ action }, turn) =>
     isToolUse(action) ? [grades[turn] ?? 0] : [],
   );

@@ -28,12 +28,12 @@ export interface Judge<Input> {
   /** Every grade it may give, ascending. */
   readonly grades: readonly number[];
   /**
-   * What the model is asked.
+   * The messages for the model.
    *
    * @param boundary  fresh random letters: they fence untrusted text, and the reply repeats them
    * @param limits    how much is shown; default `judgeLimits`
    */
   ask(input: Input, boundary: string, limits?: JudgeLimits): readonly ChatMessage[];
-  /** What the grade depends on, for the key of the cache: texts, numbers, bytes. */
+  /** The inputs that determine the grade, for the key of the cache: texts, numbers, bytes. */
   keyOf(input: Input, limits?: JudgeLimits): readonly (string | number | Uint8Array)[];
 }

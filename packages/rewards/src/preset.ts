@@ -22,7 +22,7 @@ export interface RewardPreset extends Unit {
   readonly name: string;
   readonly paper: string;
   readonly terms: readonly PresetTerm[];
-  /** What the terms read of a task's metadata or of judges, and how code and paper differ. */
+  /** Notes on the metadata and judges that the terms use, and on how code and paper differ. */
   readonly notes: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What holds of the rewards for any input: bounds, signs, monotony, telescoping. */
+/** Properties of the rewards for any input: bounds, signs, monotonicity, telescoping. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

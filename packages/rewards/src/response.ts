@@ -5,9 +5,10 @@ import { boxedContent } from './verdict.ts';
 const maxAnswerCharacters = 1000;
 
 /**
- * What a response answers: the content of its last `<answer>…</answer>`, or of its last `\boxed{…}`,
- * else its last line that says anything. Undefined, and so wrong, where its answer tags do not pair
- * up or the answer has 1000 characters or more; thoughts before `</think>` never count.
+ * The answer in a response: the content of its last `<answer>…</answer>`, or of its last
+ * `\boxed{…}`, else its last line that says anything. Undefined, and so wrong, where its answer
+ * tags do not pair up or the answer has 1000 characters or more; thoughts before `</think>` never
+ * count.
  */
 export function answerIn(response: string): string | undefined {
   const said = response.split('</think>').at(-1) ?? '';

@@ -4,31 +4,31 @@ import type { TurnToolUse } from '@saccade/code-effects';
 import type { Group, Trajectory } from '@saccade/trajectory';
 import type { Constants, Provenance } from './provenance.ts';
 
-/** What a reward may know besides the trajectory. */
+/** The facts that a reward may use besides the trajectory. */
 export interface RewardContext {
   readonly answer: string;
   /** The task's; `taskFacts` reads what rewards want of it. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Whether the final answer is right, decided once by the verifier. */
   readonly isCorrect: boolean;
-  /** What the verifier gave, from 0 to 1; 0 for an answer that was refused. */
+  /** The verifier's score, from 0 to 1; 0 for an answer that was refused. */
   readonly verdictScore: number;
-  /** What the code of each turn did, in order; worked out when it is first asked for. */
+  /** The effects of each turn's code, in order; computed on first use. */
   readonly toolUses: readonly TurnToolUse[];
   /** [turns with code] a judge's score of what each execution showed; undefined where it gave none. */
   readonly stepScores?: readonly (number | undefined)[];
   /** Scores that judges gave the whole trajectory, by the judge's name. */
   readonly judgeScores?: Readonly<Record<string, number>>;
   /**
-   * What another term gives this trajectory, before its weight: the term of that name in the same
-   * reward, with its settings there; `reward` itself if the reward has no such term. Worked out once.
+   * The value of another term for this trajectory, before its weight: the term of that name in the
+   * same reward, with its settings there; `reward` itself if there is none. Computed once.
    *
    * @throws ConfigError if terms ask for one another in a circle
    */
   termValue(reward: Reward): number;
 }
 
-/** What judges can be asked for beside the verdict, named as in the context. */
+/** Inputs that judges can give besides the verdict, named as in the context. */
 export type JudgedInput = 'stepScores' | 'judgeScores.process' | 'judgeScores.consistency';
 
 interface Described {
@@ -37,7 +37,7 @@ interface Described {
   readonly paper: string;
   /** Smallest and largest value it can give. */
   readonly range: readonly [number, number];
-  /** What judges must have given before it can score. */
+  /** The inputs that it needs from judges before it can score. */
   readonly needs?: readonly JudgedInput[];
   /** Its numbers, and where each comes from; see `defineReward`. */
   readonly constants?: Constants;

@@ -24,7 +24,7 @@ export interface Scoring extends ContextOptions {
 /** A group after scoring. Nothing in `failed` has a reward: errors are not rewards. */
 export interface ScoredGroupResult {
   readonly scored: Group<ScoredTrajectory>;
-  /** What each of them was scored with, in order; their code has been analyzed at most once. */
+  /** The context in which each was scored, in order; their code has been analyzed at most once. */
   readonly contexts: readonly RewardContext[];
   /** Trajectories that had failed, or whose reward failed now. */
   readonly failed: readonly Trajectory[];
@@ -141,7 +141,7 @@ function baselineFailure(failure: Failure | undefined): Failure {
   };
 }
 
-/** What a trajectory has of its own, before it is compared. */
+/** A trajectory's own scores, before it is compared with its group. */
 interface Alone {
   readonly trajectory: Trajectory;
   readonly context: RewardContext;
@@ -189,7 +189,7 @@ function scoreAlone(
   return { trajectory, context, values, ...(turnRewards && { turnRewards }) };
 }
 
-/** What the terms of the group give, one number per trajectory, by name. */
+/** The values of the group's terms, one number per trajectory, by name. */
 function compareGroup(
   taskId: string,
   alone: readonly Alone[],

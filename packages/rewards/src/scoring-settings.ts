@@ -3,7 +3,7 @@ import { effectThresholds } from '@saccade/code-effects';
 import { count, flag, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
-/** What decides about answers and tool use before any reward pays for them. */
+/** Settings that decide about answers and tool use before any reward pays for them. */
 export const scoringSettings = z.strictObject({
   maxAnswerCharacters: count({
     min: 1,

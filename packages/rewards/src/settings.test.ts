@@ -73,7 +73,7 @@ const facts: readonly Readonly<Record<string, unknown>>[] = [
   { requiredTools: ['rotate_90', 'crop'], box: [0, 0, 100, 100] },
 ];
 
-/** What a reward gives the corpus under every task: terms by trajectory, as text. */
+/** The scores that a reward gives the corpus under every task: terms by trajectory, as text. */
 function outcome(terms: readonly RewardTerm[], trajectories = corpus): string {
   const judged = new Map(
     trajectories.map(({ id, turns }) => [

@@ -1,4 +1,4 @@
-/** What rewards read of a task's metadata. */
+/** The facts that rewards read from a task's metadata. */
 
 import { type Affine, type Box, isBox } from '@saccade/code-effects';
 import { DataError } from '@saccade/core';

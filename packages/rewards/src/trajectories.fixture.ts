@@ -7,7 +7,7 @@ export const raised: ToolResult = { ...ran, kind: 'exception', errorType: 'Value
 export interface Step {
   readonly code: string;
   readonly result?: ToolResult;
-  /** What the model wrote; by default a thought and the code between tags. */
+  /** The model's text; by default a thought and the code between tags. */
   readonly text?: string;
 }
 

@@ -17,7 +17,7 @@ export type Refusal = 'noAnswer' | 'unbalancedTags' | 'nestedTags' | 'tooLong' |
 export interface Verdict {
   /** The verifier's score is high enough, and nothing refused. */
   readonly isCorrect: boolean;
-  /** What the verifier gave, 0 where the answer was refused. */
+  /** The verifier's score; 0 where the answer was refused. */
   readonly score: number;
   /** The text that was compared. */
   readonly answer?: string;

@@ -3,7 +3,7 @@
  */
 import type { Segment, ToolResult, Trajectory, TrajectoryImage } from '@saccade/trajectory';
 
-/** What can differ, in the order of comparison within a segment. */
+/** The kinds of differences, in the order of comparison within a segment. */
 export const differenceKinds = [
   'token',
   'logprob',
@@ -22,7 +22,7 @@ export interface Difference {
   /** Index of the token within its segment, and within the whole context. */
   readonly token?: number;
   readonly position?: number;
-  /** What stands there, as text; empty where one ended before. */
+  /** The content at that place on each side, as text; empty where one ended before. */
   readonly recorded: string;
   readonly replayed: string;
   /** Nats, of a token or log-prob of the model. */

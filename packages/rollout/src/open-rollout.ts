@@ -33,7 +33,7 @@ class Broken {
 /** Leaves a resumption whose environment answers otherwise than it did; never seen outside. */
 class Differs {}
 
-/** What came of bringing an environment to where a partial rollout was. */
+/** The result of bringing an environment to where a partial rollout was. */
 export type Resumption =
   | { readonly kind: 'resumed' }
   /** The environment answered otherwise than recorded: this rollout is of no use. */
@@ -270,7 +270,7 @@ export class OpenRollout {
   }
 }
 
-/** What a rollout is called: its stream, its task and its place in the group. */
+/** The id of a rollout: its stream, its task and its place in the group. */
 export function rolloutId(
   { id }: Pick<Task, 'id'>,
   { stream, sampleIndex = 0 }: Pick<RolloutOptions, 'stream' | 'sampleIndex'>,

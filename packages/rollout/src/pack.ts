@@ -24,8 +24,8 @@ export interface PackOptions {
 }
 
 /**
- * What one call to the policy scores. Arrays of a loss have this order: sequence by sequence, and
- * in each the model's tokens in the trajectory's order.
+ * The input of one scoring call to the policy. Arrays of a loss have this order: sequence by
+ * sequence, and in each the model's tokens in the trajectory's order.
  */
 export interface MicroBatch {
   readonly packed: PackedBatch;

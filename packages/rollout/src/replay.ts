@@ -33,7 +33,7 @@ export interface Replayed extends Comparison {
   readonly isExact: boolean;
 }
 
-/** What a rollout was called for: the part of its id before task and sample. */
+/** The stream of a rollout: the part of its id before task and sample. */
 export function streamOf({ id, taskId, sampleIndex }: Trajectory): string {
   const end = `${taskId}/${sampleIndex}`;
   if (id === end) return '';

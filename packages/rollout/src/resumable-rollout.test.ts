@@ -21,7 +21,7 @@ async function finish(one: ResumableRollout): Promise<Trajectory> {
   }
 }
 
-/** What another process would find: the ledger alone. */
+/** The state that another process would find: the ledger alone. */
 async function after(turns: number): Promise<PartialRollout> {
   const first = new ResumableRollout(looker(), () => new LookEnv([shownImage]), task, options);
   for (let i = 0; i < turns; i++) expect(await first.turn()).toBeUndefined();
@@ -42,7 +42,7 @@ describe('a rollout that is resumed', () => {
     const resumed = await finish(new ResumableRollout(policy, made, task, { ...options, from }));
     expect(LookEnv.open).toBe(open);
     expect(resumed).toEqual(await whole());
-    // What was sampled before is not sampled again.
+    // Tokens sampled before are not sampled again.
     expect(policy.requests).toHaveLength(3 - turns);
   });
 

@@ -134,7 +134,7 @@ export class ResumableRollout {
     return this.#opened;
   }
 
-  /** Of a trajectory that has not begun. */
+  /** The builder of a trajectory that has not begun. */
   #builder(): TrajectoryBuilder {
     const { sampleIndex = 0, isBaseline = false } = this.#options;
     const id = rolloutId(this.#task, this.#options);

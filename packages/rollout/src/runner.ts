@@ -51,7 +51,7 @@ export interface RunResult {
   readonly retries: number;
   /** Trajectories that stayed failed after all retries, by boundary. */
   readonly failures: Readonly<Partial<Record<Failure['boundary'], number>>>;
-  /** Of those failures, the trajectories whose deadline passed, and those that were cancelled. */
+  /** How many of those failures passed their deadline, and how many were cancelled. */
   readonly stopped: { readonly deadline: number; readonly cancelled: number };
 }
 
@@ -123,7 +123,7 @@ class GroupRun {
   readonly #images: ModelImages;
   readonly #jobs: readonly Job[];
   readonly #trajectories: Trajectory[][];
-  /** Of each task that has one. */
+  /** The baseline of each task that has one. */
   readonly #baselines: (Trajectory | undefined)[];
   /** Trajectories of each task that have not ended. */
   readonly #open: number[];

@@ -3,8 +3,8 @@ import { randomAt } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
 
 /**
- * Which tasks have slow tools, and how slow. The choice depends on seed and task id alone, so
- * every run delays the same tasks.
+ * Selects the tasks with slow tools, and how slow they are. The choice depends on seed and task id
+ * alone, so every run delays the same tasks.
  */
 export interface SlowTools {
   readonly seed: number;

@@ -283,9 +283,9 @@ export function findLatestCheckpoint(
 }
 
 /**
- * Which directories stay. Only whole checkpoints count among those to keep; a damaged one goes once a
- * whole one of a later step is there. What is later than the one just written belongs to a time that
- * is done again.
+ * Decides which checkpoints stay. Only whole ones count toward `keep`; a damaged one is removed
+ * once there is a whole one of a later step. Those later than the one just written are ignored:
+ * their steps are done again.
  */
 function retention(
   fileSystem: FileSystem,

@@ -9,7 +9,7 @@ import { needed, type Read } from './store-error.ts';
 /** Where a unit came from that no catalog has, by the slot it fills. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** What `config.json` of a run holds. */
+/** The content of a run's `config.json`. */
 export interface StoredConfig {
   /** JSON; what it means is up to the program that wrote it. */
   readonly config: unknown;

@@ -91,7 +91,7 @@ export function removeQuietly(fileSystem: FileSystem, path: string): void {
   try {
     fileSystem.removeFile(path);
   } catch {
-    // What is left over is overwritten by the next writer.
+    // The next writer overwrites any leftover file.
   }
 }
 

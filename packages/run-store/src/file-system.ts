@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** What `status` reports of a path. */
+/** The result of `status` for a path. */
 export interface FileStatus {
   readonly sizeBytes: number;
   readonly isDirectory: boolean;

@@ -24,8 +24,8 @@ export const WITHOUT_CHECKSUMS =
 /** Options of `inspectRun`. */
 export interface InspectOptions extends FileSystemOption {
   /**
-   * What to leave out: checkpoints, because they are large, or both when a run is resumed, because
-   * opening the log and finding the newest checkpoint report their damage.
+   * Parts to leave out: checkpoints, because they are large, or both when a run is resumed,
+   * because opening the log and finding the newest checkpoint report their damage.
    */
   readonly skips?: readonly ('checkpoints' | 'metrics')[];
 }

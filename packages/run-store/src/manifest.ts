@@ -16,7 +16,7 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-/** What is durably on the disk. */
+/** The parts of a run that are durably on disk. */
 export interface RunManifest {
   /** Digest of `config.json`. */
   readonly config?: ManifestEntry;

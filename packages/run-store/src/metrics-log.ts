@@ -8,7 +8,7 @@ import { FIRST_LINK, readRows, sealRow } from './rows.ts';
 import { type Damage, storeError } from './store-error.ts';
 
 /**
- * What a row is about: an update of the cold start, a step of reinforcement learning, or an
+ * The subject of a row: an update of the cold start, a step of reinforcement learning, or an
  * evaluation.
  */
 export type Stage = 'sft' | 'rl' | 'evaluation';
@@ -27,7 +27,7 @@ export interface MetricsRow {
 /** Where the log stood when a checkpoint was written. */
 export interface MetricsMark {
   readonly sizeBytes: number;
-  /** What the next row is linked to; absent in checkpoints of format 1. */
+  /** The checksum to which the next row is linked; absent in checkpoints of format 1. */
   readonly link?: string;
 }
 

@@ -19,7 +19,7 @@ interface DirectoryNode {
 
 type Node = FileNode | DirectoryNode;
 
-/** What of the unflushed reaches the disk: nothing, everything, or what a coin says. */
+/** The unflushed data that a power loss destroys: all, nothing, or parts by a coin; true keeps. */
 export type Loss = 'all' | 'nothing' | (() => boolean);
 
 function errno(code: string, path: string): Error {

@@ -47,7 +47,7 @@ export interface Rows {
   readonly rows: readonly Row[];
   /** False if no row has a checksum: the file was written by a run of format 1. */
   readonly isChecked: boolean;
-  /** What the next row is linked to. */
+  /** The checksum to which the next row is linked. */
   readonly lastOwn: string;
 }
 

@@ -21,7 +21,7 @@ export interface SmallRunOptions {
   readonly keep?: number;
 }
 
-/** What it said on the way. */
+/** The result of a small run: its warnings and final state. */
 export interface SmallRunResult {
   readonly warnings: readonly string[];
   readonly state: RunState;

@@ -22,7 +22,7 @@ export interface RunState {
   readonly coefficients?: StoredCoefficients;
   /** Bytes of metrics.jsonl that belong to this state. */
   readonly metricsBytes: number;
-  /** What the next row of metrics.jsonl is linked to; absent in runs of format 1. */
+  /** The checksum to which the next row of metrics.jsonl is linked; absent in runs of format 1. */
   readonly metricsLink?: string;
   /** True once the last evaluation is written. */
   readonly isFinished: boolean;

@@ -87,7 +87,7 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** What an error means for a file. */
+/** The damage that an error means for a file. */
 export function damageOf(path: string, error: unknown): Damage {
   if (error instanceof StoreError) {
     return { path: error.path, problem: error.problem, remedy: error.remedy };

@@ -3,7 +3,7 @@ import type { RunEvent } from '@saccade/core';
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { MetricsRow } from '@saccade/run-store';
 
-/** What a run tells a tracker when it opens. */
+/** The context that a run gives a tracker when it opens. */
 export interface TrackerContext {
   /** The run's directory. */
   readonly directory: string;

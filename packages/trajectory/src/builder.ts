@@ -63,7 +63,7 @@ export class TrajectoryBuilder {
   readonly #segments: Segment[] = [];
   readonly #turns: Turn[] = [];
   readonly #imageNames = new Set<string>();
-  /** Of every model segment, by its index. */
+  /** The policy version of every model segment, by its index. */
   readonly #versions = new Map<number, number>();
   #policyVersion = Number.POSITIVE_INFINITY;
   #tokenCount = 0;

@@ -33,7 +33,7 @@ export interface StoredTrajectory {
   readonly tags: Tags;
 }
 
-/** What a line says before its images are loaded: `png` is empty, `files` tells where each is. */
+/** A line before its images are loaded: `png` is empty, `files` tells where each is. */
 export interface TrajectoryLine extends StoredTrajectory {
   /** File of every image, by the image's name. */
   readonly files: Readonly<Record<string, string>>;

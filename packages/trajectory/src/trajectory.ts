@@ -25,7 +25,7 @@ export interface TrajectoryImage {
 }
 
 /**
- * Who wrote a segment: the task (`prompt`), the policy (`model`), or the environment
+ * The author of a segment: the task (`prompt`), the policy (`model`), or the environment
  * (`observation`).
  */
 export const segmentKinds = ['prompt', 'model', 'observation'] as const;
@@ -51,7 +51,7 @@ export interface Segment {
   readonly policyVersion?: number;
 }
 
-/** What the model asked for in one turn. */
+/** The model's request in one turn. */
 export type Action =
   | { readonly kind: 'code'; readonly code: string }
   /**
@@ -97,7 +97,7 @@ export const toolResultKinds = [
   'infraError',
 ] as const;
 
-/** What a tool gave back, without its images (they are in the observation segment). */
+/** The result of a tool, without its images (they are in the observation segment). */
 export interface ToolResult {
   readonly kind: (typeof toolResultKinds)[number];
   readonly stdout: string;

@@ -4,7 +4,7 @@ import { linearLogprob } from '@saccade/logprob';
 import { type Direction, gemm, type Op, type OpCase } from '@saccade/ops';
 
 export interface BenchCase {
-  /** What the kernel does in a policy. */
+  /** The kernel's role in a policy. */
   readonly title: string;
   readonly op: Op;
   readonly opCase: OpCase;

@@ -26,7 +26,7 @@ export function promptOf(task: Task): readonly MessagePart[] {
   return [...images, { kind: 'text', text: `\nTools: ${signatures}. ${task.question}` }];
 }
 
-/** What the model gets to see of a call that failed. */
+/** The text that the model sees of a failed call. */
 export function errorText(error: ToolError): string {
   return `${error.type}: ${error.message}`;
 }

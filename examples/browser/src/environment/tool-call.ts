@@ -1,6 +1,6 @@
 /** Reads what a model writes in a turn: a typed tool call, an answer, or neither. */
 
-/** What is wrong with a call; a closed set of stable words, which the model gets to see. */
+/** The kinds of faulty calls; a closed set of stable words, which the model sees. */
 export type ToolErrorType = 'BadJson' | 'UnknownTool' | 'BadArguments' | 'OutsidePicture';
 
 /** A call that cannot be run: one sentence for the fact, one for the remedy. */

@@ -1,4 +1,4 @@
-/** Which GPU the browser offers, in a line on the page. */
+/** Names the GPU that the browser offers, in a line on the page. */
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { element } from './element.ts';
 import type { Fault } from './messages.ts';

@@ -150,7 +150,7 @@ function drawSeries({ points, kind, color }: Series, scale: Scale): readonly Chi
   ];
 }
 
-/** What the image shows, for those who do not see it. */
+/** Describes the chart in words, for those who cannot see it. */
 function describe(
   { title, xLabel, format = formatNumber }: ChartOptions,
   series: readonly Series[],

@@ -1,4 +1,4 @@
-/** Which curves the page shows, and where their points come from. */
+/** The curves that the page shows, and where their points come from. */
 import type { Preset } from '../training/presets.ts';
 import { LiveChart, type Point, type Series } from './charts.ts';
 import { formatNumber, formatPercent } from './numbers.ts';

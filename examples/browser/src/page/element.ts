@@ -1,7 +1,7 @@
 /** Elements made in code: text can never become markup, whatever a model writes. */
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
-/** What an element holds; `undefined` and `false` are nothing. */
+/** Content of an element; `undefined` and `false` are nothing. */
 export type Child = Node | string | false | undefined;
 
 export function element<Name extends keyof HTMLElementTagNameMap>(

@@ -1,4 +1,4 @@
-/** What went wrong, for people: the fact from where it happened, and what to do about it here. */
+/** Shows an error to the user: the fact from where it happened, and what to do about it here. */
 import { element } from './element.ts';
 import type { Fault } from './messages.ts';
 

@@ -66,7 +66,7 @@ export class Gallery {
     );
   }
 
-  /** What the model is given before it looks closer. */
+  /** The image that the model receives before it looks closer. */
   #drawOverview(png: Uint8Array, trajectory: ScoredTrajectory | undefined): HTMLElement {
     const { modelWidth = 0, modelHeight = 0 } = trajectory?.segments[0]?.images[0] ?? {};
     const canvas = element('canvas', {

@@ -1,4 +1,4 @@
-/** What the page and the worker that trains say to each other; all of it can be cloned. */
+/** Messages between the page and the training worker; all of them can be cloned. */
 import type { RunEvent } from '../training/run.ts';
 
 export interface StartRequest {

@@ -70,7 +70,7 @@ function fillControls(): void {
   algorithmField.value = 'pyvision-rl';
 }
 
-/** What the chosen size and algorithm are. */
+/** Describes the chosen size and algorithm. */
 function describeChoice(): void {
   const { description, paper } = algorithms.get(algorithmField.value);
   const choice = `${chosenPreset().description} ${algorithmField.value} (${paper}): ${description}`;

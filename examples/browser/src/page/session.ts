@@ -7,7 +7,7 @@ export type SessionState = 'idle' | 'running' | 'paused' | 'finished' | 'failed'
 type StepEvent = Extract<RunEvent, { kind: 'step' }>;
 type Evaluation = Extract<RunEvent, { kind: 'evaluation' }>;
 
-/** What a run has told so far. */
+/** The events that a run has reported so far. */
 export interface History {
   readonly coldStart: StepEvent[];
   readonly reinforcement: StepEvent[];

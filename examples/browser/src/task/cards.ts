@@ -14,7 +14,7 @@ export interface CardsOptions {
   readonly symbols: number;
 }
 
-/** What scripts and pages know about a task, and the model does not. */
+/** Facts about a task that scripts and pages know and the model does not. */
 export interface CardsFacts {
   /** The cell of the card with the symbol. */
   readonly box: Box;

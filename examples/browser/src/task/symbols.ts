@@ -1,7 +1,7 @@
-/** What a card may show: a few shapes, told apart by their strokes alone. */
+/** The symbols that a card may show: a few shapes, told apart by their strokes alone. */
 
 export interface CardSymbol {
-  /** What the answer calls it. */
+  /** The name used in the answer. */
   readonly name: string;
   /** Whether the ink covers a place; both coordinates run from −1 to 1, y downwards. */
   readonly covers: (x: number, y: number) => boolean;

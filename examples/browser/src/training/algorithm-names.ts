@@ -1,4 +1,4 @@
-/** Which algorithms this loop can run. */
+/** The algorithms that this loop can run. */
 import { algorithms } from '@saccade/algorithms';
 
 /** Those that want nothing but rewards and log-probs, and no stage but the loss. */

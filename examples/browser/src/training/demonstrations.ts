@@ -91,7 +91,7 @@ export async function demonstrate(
   });
 }
 
-/** What the demonstrator writes, turn by turn. */
+/** The text that the demonstrator writes, turn by turn. */
 function scriptOf(task: Task, options: DemonstrateOptions, random: Random): readonly string[] {
   const { mix, toolCalls, cells } = options;
   const facts = factsOf(task);

@@ -4,8 +4,8 @@ import type { CardsOptions } from '../task/cards.ts';
 import { CELL } from '../task/draw-table.ts';
 
 /**
- * What images of a task are resized to. An overview has half the sides of its table, where the ink
- * averages away; a cell is one token.
+ * The sizes to which images of a task are resized. An overview has half the sides of its table,
+ * where the ink averages away; a cell is one token.
  */
 export function imageConfig({ cells }: CardsOptions): ImageProcessorConfig {
   return {

@@ -20,7 +20,7 @@ import { makeTokenizer } from './corpus.ts';
 import { imageConfig } from './image-config.ts';
 import type { PolicySize, Preset } from './presets.ts';
 
-/** What a person chooses on the page. */
+/** The choices a user makes on the page. */
 export interface Settings {
   readonly preset: Preset;
   /** A name of the algorithms' registry. */

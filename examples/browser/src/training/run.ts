@@ -5,7 +5,7 @@ import type { Parts, Settings } from './parts.ts';
 
 export type Stage = 'preparing' | 'cold start' | 'reinforcement' | 'evaluation';
 
-/** What happened, as data; all of it can be cloned from a worker to a page. */
+/** An event of a run, as data; all of it can be cloned from a worker to a page. */
 export type RunEvent =
   | {
       readonly kind: 'progress';

@@ -14,7 +14,7 @@ export interface ClipCovarianceOptions {
   readonly covarianceHigh: number;
   readonly clipLow: number;
   readonly clipHigh: number;
-  /** Of the draw among the candidates. */
+  /** Seed of the draw among the candidates. */
   readonly covarianceSeed: number;
 }
 

@@ -35,7 +35,7 @@ function makeTurnGroups(options: {
   readonly turnWeight: number;
   readonly stdEpsilon?: number;
   readonly stdDof?: number;
-  /** Whose standard deviation divides. Default `group`. */
+  /** The set whose standard deviation is the divisor. Default `group`. */
   readonly scale?: 'none' | 'group' | 'batch';
 }): TokenAdvantage {
   const { turnDiscount, turnWeight, stdEpsilon = 1e-6, stdDof = 1, scale = 'group' } = options;

@@ -1,4 +1,4 @@
-/** What advantages per turn read of a step. */
+/** The inputs that per-turn advantages read from a step. */
 import { ConfigError, expectLength, ShapeError } from '@saccade/core';
 import type { FloatArray, Step } from '../algorithm.ts';
 

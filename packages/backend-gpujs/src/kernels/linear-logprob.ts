@@ -94,7 +94,7 @@ export const linearLogprob: GpuJsKernel = {
   },
 };
 
-/** Of all entries: the largest logit, ln Σ e^(z−max) and the mean of z − max under the softmax. */
+/** Over all entries: largest logit, ln Σ e^(z−max), and mean of z − max under the softmax. */
 function merge(parts: Float32Array): { max: number; logSum: number; mean: number } {
   let max = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < parts.length; i += 4) max = Math.max(max, parts[i] as number);

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { ConfigError } from '@saccade/core';
 import type { RefusalOptions } from './refusal.ts';
 
-/** Who may use a service. Without a token it must listen on the loopback, unless `allowsAnyone`. */
+/** Who may use a service. Without a token it must listen on loopback, unless `allowsAnyone`. */
 export interface AccessOptions {
   /** The address that the service listens on. */
   readonly host: string;

@@ -24,9 +24,9 @@ export interface RefusalOptions {
   readonly status: ContentfulStatusCode;
   /** Stable name of the cause, for programs. */
   readonly code: string;
-  /** What is wrong, in a sentence. */
+  /** The fault, in a sentence. */
   readonly fact: string;
-  /** What the client can do, in a sentence. */
+  /** The client's remedy, in a sentence. */
   readonly remedy: string;
   /** Sent as `Retry-After`: nothing was started, and the client may retry after this time. */
   readonly retryAfterSeconds?: number;

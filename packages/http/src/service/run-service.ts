@@ -1,7 +1,7 @@
 /** Runs a service until the process receives a signal, then drains it. */
 import type { Service } from './open-service.ts';
 
-/** What `runService` opens and prints. */
+/** How `runService` opens a service, and what it prints. */
 export interface RunServiceOptions<Opened extends Service> {
   /** Opens the service; called once, after the signal handlers are installed. */
   readonly open: () => Promise<Opened>;

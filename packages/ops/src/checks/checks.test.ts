@@ -25,7 +25,7 @@ function subjectOf(change: (backend: Backend) => void = () => {}): Subject {
   return { device: open(), open };
 }
 
-/** What is wrong with a backend, by the end of the names of the checks that say so. */
+/** The faults of a backend, as the ends of the names of the checks that report them. */
 async function faultsOf(
   checks: readonly DeviceCheck[],
   change: (backend: Backend) => void,

@@ -5,7 +5,7 @@ import { type DeviceCheck, type Subject, whyNot } from './check.ts';
 export interface CheckResult {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
-  /** What is wrong, or what the backend lacks. */
+  /** The fault, or what the backend lacks. */
   readonly message?: string;
   readonly milliseconds: number;
 }

@@ -12,7 +12,7 @@ export function blockDims(N: number): Dims {
   return { N, T: CODES, W: Math.ceil(N / 4), K: Math.ceil(N / BLOCK) };
 }
 
-/** What is wrong with the lengths, in one sentence. */
+/** Describes the problem with the lengths in one sentence; undefined if there is none. */
 export function checkBlocks({ N, T, W, K }: Dims): string | undefined {
   if (T !== CODES) return `table has ${T} values, expected ${CODES}. Pass one value per code.`;
   const words = Math.ceil(N / 4);

@@ -33,7 +33,7 @@ interface Job {
   readonly stops: StopMatcher;
   readonly tokens: number[];
   readonly logprobs: number[];
-  /** Of the weights that sampled its first token; undefined before it ran. */
+  /** Version of the weights that sampled its first token; undefined before it ran. */
   version: number | undefined;
   readonly resolve: (result: SampleResult) => void;
   readonly reject: (error: unknown) => void;

@@ -72,7 +72,7 @@ export const http = defineEngine({
       ...(engineDirectory !== undefined && { engineDirectory }),
       remove: (old) => rm(old, { recursive: true, force: true }),
     });
-    // Which weights it serves when the run begins is not known.
+    // The weights that the engine serves when the run begins are unknown.
     let published: number | undefined;
     return {
       sampler,

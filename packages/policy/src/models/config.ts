@@ -60,7 +60,7 @@ export const VISION_ROPE_THETA = 10000;
 /** Normalization epsilon of the vision tower; a constant of the architecture. */
 export const VISION_EPS = 1e-6;
 
-/** What of a model of one's own size can be chosen. */
+/** The choices for a model of custom size. */
 export interface ModelSize {
   readonly layers: number;
   readonly hidden: number;

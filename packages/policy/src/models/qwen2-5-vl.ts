@@ -16,7 +16,7 @@ import type { ModelConfig } from './config.ts';
 import { VISUAL } from './positions.ts';
 import { visionSpecs, visualFeatures } from './vision-tower.ts';
 
-/** What the decoder is given for N token rows. */
+/** The decoder's input for N token rows. */
 export interface DecoderInput {
   /** [N] token ids; VISUAL rows take the images' features in order. */
   readonly ids: Int32Array;

@@ -31,7 +31,7 @@ export async function decodeImage(
   if (size !== undefined) checkImageSize(size, maxPixels);
   const small = decodeSmallPng(encoded);
   if (small !== undefined) return small;
-  // Of other formats sharp reads the header.
+  // For other formats sharp reads the header.
   if (size === undefined) checkImageSize(await headerOf(encoded), maxPixels);
   try {
     const { data, info } = await sharp(encoded, { limitInputPixels: maxPixels })

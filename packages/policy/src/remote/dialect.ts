@@ -47,7 +47,7 @@ export interface Dialect {
   ): Promise<EngineAnswer>;
   /** Path that reloads weights from a directory. */
   readonly reloadPath: string;
-  /** What a user can do if a capability is missing. */
+  /** The user's remedy for each missing capability. */
   readonly remedies: Readonly<
     Record<'tokenIds' | 'temperedLogprobs' | 'seeds' | 'images' | 'reloading', string>
   >;

@@ -3,7 +3,7 @@ import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { LocalPolicy } from '../local-policy.ts';
 import type { Sampler } from '../policy.ts';
 
-/** What an engine gets from the run that opens it. */
+/** The context that an engine gets from the run that opens it. */
 export interface EngineContext {
   /** The policy whose weights the engine samples with. */
   readonly policy: LocalPolicy;

@@ -21,13 +21,13 @@ export interface Capability {
   readonly name: string;
   /** `unknown`: the test was inconclusive, and nothing relies on the capability. */
   readonly state: 'yes' | 'no' | 'unknown';
-  /** What the test found, in a phrase or sentence. */
+  /** The result of the test, in a phrase or sentence. */
   readonly detail: string;
-  /** What to do if it is missing; empty if nothing is missing. */
+  /** The remedy if it is missing; empty if nothing is missing. */
   readonly remedy: string;
 }
 
-/** What an engine is and can do. */
+/** An engine's identity and capabilities. */
 export interface EngineReport {
   /** Name and version of the server: `vLLM 0.30.0`. */
   readonly server: string;

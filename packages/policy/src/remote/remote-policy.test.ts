@@ -75,7 +75,7 @@ function noisePng(width: number, height: number, seed: number): Uint8Array {
   return encode({ width, height, data, channels: 3 });
 }
 
-/** What a broken server answers, and the fault it is. */
+/** Answers of a broken server, and the fault that each one is. */
 const broken: Readonly<
   Record<string, readonly [EngineFault, (response: ServerResponse) => unknown]>
 > = {

@@ -107,7 +107,7 @@ async function examine(
  * length, its log-probs, and that the engine used the prompt's tokens unchanged.
  */
 export class RemotePolicy implements Sampler {
-  /** What the engine is and can do. */
+  /** The engine's identity and capabilities. */
   readonly report: EngineReport;
   readonly http: EngineHttp;
   readonly processor: Processor;

@@ -1,4 +1,4 @@
-/** What hostile clients do to the policy's service, and images that declare to be huge. */
+/** Attacks by hostile clients on the policy's service, and images that claim to be huge. */
 import { deflateSync } from 'node:zlib';
 import { nativeBackend } from '@saccade/backend-native';
 import { drainUnderHalfSentBodies, fuzzService } from '@saccade/http/contract';

@@ -14,7 +14,7 @@ export const policyWording: RefusalWording = ({ status, fact, remedy }) => {
   return { error: { message, type, code: status } };
 };
 
-/** What the policy itself refuses: prompts that are too long, tokens that it does not have. */
+/** Turns errors of the policy into refusals: prompts that are too long, tokens it does not have. */
 export function asRefusal(error: unknown): Refusal | undefined {
   const isAsked = error instanceof SaccadeError && ['config', 'data'].includes(error.code);
   return isAsked ? refused(error.message) : undefined;

@@ -16,7 +16,7 @@ export interface VllmSampling {
   readonly logprobs?: Maybe<number>;
 }
 
-/** Who asks, in both routes. */
+/** Identifies the client, in both routes. */
 interface VllmIdentity {
   readonly session_id?: Maybe<string>;
   readonly request_id?: Maybe<string>;
@@ -65,7 +65,7 @@ export function seedOf(text: string, key: 'seed' | 'sampling_seed'): readonly [n
 
 const ids = z.array(z.int().min(0)).min(1);
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish();
-/** What would change the distribution, at the values that do not. */
+/** A field that would change the distribution, allowed only at the values that do not. */
 const neutral = (...values: readonly number[]) => {
   const message = `only ${values.join(' or ')} is served: tokens are sampled from all of the model`;
   return optional(z.number().refine((value) => values.includes(value), { message }));

@@ -21,7 +21,7 @@ interface Routed {
   readonly version: string;
 }
 
-/** What a request that was stopped is answered with: the engine keeps nothing of it. */
+/** The answer to a request that was stopped: the engine keeps nothing of it. */
 const nothing = (engine: ServedEngine): ServedResult & { readonly isAborted: boolean } => ({
   tokens: new Int32Array(0),
   logprobs: new Float32Array(0),

@@ -96,7 +96,7 @@ function strataOf(groups: readonly (readonly Audited[])[]): readonly (readonly A
   });
 }
 
-/** What is left of a number after the mean of its stratum, in order. */
+/** Deviations of a number from the mean of its stratum, in order. */
 function deviations(
   strata: readonly (readonly Audited[])[],
   of: (audited: Audited) => number,

@@ -12,7 +12,7 @@ export function least(preset: number, unit: string, about: string): z.ZodDefault
   return count({ min: 1, max: 1_000_000, default: preset, unit, about });
 }
 
-/** Of all trajectories, when a detector alarms. */
+/** Share of all trajectories at which a detector alarms. */
 export const alarmShare: z.ZodDefault<z.ZodNumber> = share(
   0.1,
   'Share of the trajectories from which it is an alarm.',

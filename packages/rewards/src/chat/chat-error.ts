@@ -5,7 +5,7 @@ import { SaccadeError } from '@saccade/core';
 export class ChatError extends SaccadeError {
   /** Whether the same call may succeed later. */
   readonly isTransient: boolean;
-  /** What the server asked to wait, milliseconds. */
+  /** The wait that the server asked for, milliseconds. */
   readonly retryAfterMs?: number;
 
   constructor(

@@ -26,7 +26,7 @@ export interface ChatOptions {
  * transport is an object with this one method.
  */
 export interface ChatModel {
-  /** Which model and where, as far as its replies depend on it: part of the key of cached replies. */
+  /** The model and its location, where replies depend on them: part of the reply cache's key. */
   readonly name: string;
   /** @throws ChatError, or whatever the transport throws */
   reply(messages: readonly ChatMessage[], options: ChatOptions): Promise<string>;

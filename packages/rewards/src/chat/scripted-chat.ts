@@ -6,7 +6,7 @@ export type Script = (messages: readonly ChatMessage[], call: number) => string 
 
 /** A `ChatModel` with given replies, which records what it was asked. */
 export interface ScriptedChat extends ChatModel {
-  /** What it was asked, in order. */
+  /** The messages of each request, in order. */
   readonly asked: readonly (readonly ChatMessage[])[];
 }
 

@@ -2,7 +2,7 @@
 import { type Judge, judgeLimits, type Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
-/** What the answer judge compares: an answer and the reference, for a question. */
+/** The answer judge's input: an answer and the reference to compare it with, for a question. */
 export interface AnswerInput {
   readonly question: string;
   readonly answer: Untrusted;

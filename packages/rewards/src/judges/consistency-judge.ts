@@ -2,7 +2,7 @@
 import { type Judge, judgeLimits, type Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
-/** What the consistency judge compares: an answer and the thought before it. */
+/** The consistency judge's input: an answer and the thought before it. */
 export interface ConsistencyInput {
   /** The last thought; its end is what is judged. */
   readonly thought: Untrusted;

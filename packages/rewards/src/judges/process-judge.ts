@@ -2,7 +2,7 @@
 import { type Judge, judgeLimits, type Untrusted } from '../judge.ts';
 import { fenced, replyRule } from './fence.ts';
 
-/** What the process judge reads: the question, everything the model wrote, and the images. */
+/** The process judge's input: the question, everything the model wrote, and the images. */
 export interface ProcessInput {
   readonly question: string;
   /** Everything the model wrote, turn after turn. */

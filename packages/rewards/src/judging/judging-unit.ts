@@ -2,7 +2,7 @@
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { GroupJudges } from '../judge-group.ts';
 
-/** What a run gives its judges. */
+/** The context that a run gives its judges. */
 export interface JudgingContext {
   /** The run's directory, where grades are cached: a resumed run asks nothing twice. */
   readonly directory: string;

@@ -34,8 +34,9 @@ const toolFamilies: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is known about the core tools in a trajectory. `operations` and `core` certainly took place
- * and count for bonuses; `possible`, `attempted` and the `mayHave…` fields count for penalties.
+ * The facts known about the core tools in a trajectory. `operations` and `core` certainly took
+ * place and count for bonuses; `possible`, `attempted` and the `mayHave…` fields count for
+ * penalties.
  */
 export interface ToolRecord {
   readonly facts: TaskFacts;

@@ -11,7 +11,7 @@ export function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-/** What stands between an opening tag and the next closing one, for all pairs, in one pass. */
+/** The texts between each opening tag and the next closing one, for all pairs, in one pass. */
 export function allBetween(text: string, open: string, close: string): readonly string[] {
   const found: string[] = [];
   for (let from = 0; ; ) {

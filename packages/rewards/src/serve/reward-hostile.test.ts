@@ -1,4 +1,4 @@
-/** What hostile clients do to the reward service: it answers, and it ends. */
+/** Attacks by hostile clients on the reward service: it answers, and it ends. */
 import { drainUnderHalfSentBodies, fuzzService } from '@saccade/http/contract';
 import { expect, it } from 'vitest';
 import { openRewardService } from './reward-service.ts';

@@ -20,7 +20,7 @@ import type { ScoreAnswer, Scored } from './score-answer.ts';
 
 export interface ServiceOptions {
   readonly score: ScoreAnswer;
-  /** What `/health` says about how it scores. */
+  /** The facts about scoring that `/health` reports. */
   readonly about: Readonly<Record<string, string>>;
   /** Larger requests are refused. Default 32 MiB. */
   readonly maxBytes?: number;

@@ -10,7 +10,7 @@ export interface Scored {
   readonly response: string;
   /** The right answer. */
   readonly expected: string;
-  /** What was asked; a judge needs it. */
+  /** The question; a judge needs it. */
   readonly question?: string;
   /** Name of a verifier; default the service's. */
   readonly verifier?: string;

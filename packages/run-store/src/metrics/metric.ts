@@ -16,7 +16,7 @@ export interface Metric {
   readonly isTrl?: boolean;
 }
 
-/** What the metrics of one file have in common. */
+/** The metrics of one file, with the properties that they share. */
 export function metricsOf(
   common: Pick<Metric, 'source' | 'stages'>,
   rows: readonly (readonly [name: string, unit: string, meaning: string, trl?: 'trl'])[],
