@@ -45,7 +45,8 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'judge.keyVariable': ['PATH'],
   'algorithm.rejection': ['token-k3'],
   'tools.mcp.url': ['http://127.0.0.1:3/mcp'],
-  'taskSet.kinds': ['pie'],
+  'taskSet.kinds': ['pie', 'speech', 'circuit'],
+  'taskSet.changes': ['moved'],
 };
 
 const configure = (...settings: readonly string[]): ResolvedRun => {
@@ -203,6 +204,7 @@ const ofSlots: Readonly<Record<string, readonly SlotKey[]>> = {
   'trackers/src/trackers': ['trackers'],
   'train/src/backends': ['backend'],
   'train/src/tools': ['tools'],
+  'vision-tasks/src/task-sets': ['taskSet'],
   'vision-tools/src/tools': ['tools'],
 };
 

@@ -16,7 +16,9 @@ declare module 'opentype.js' {
 
   export type { Command };
 
-  const opentype: { parse(bytes: ArrayBuffer): Font };
+  export function parse(bytes: ArrayBuffer): Font;
 
-  export { opentype as default };
+  const all: { readonly parse: typeof parse } | undefined;
+
+  export { all as default };
 }

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Split } from '@saccade/gym';
-import opentype, { type Command } from 'opentype.js';
+import * as opentype from 'opentype.js';
 
 /** The npm package of each typeface. */
 const packageOf = {
@@ -34,6 +34,8 @@ export interface Typeface {
   outline(text: string, x: number, y: number, size: number): string;
 }
 
+// Node gives the CommonJS build as the default export; bundlers take the module, which has only names.
+const { parse } = opentype.default ?? opentype;
 const require = createRequire(import.meta.url);
 const open = new Map<string, Typeface>();
 
@@ -44,7 +46,7 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
   if (known !== undefined) return known;
   const path = require.resolve(`${packageOf[name]}/files/${name}-latin-${weight}-normal.woff`);
   const { buffer, byteOffset, byteLength } = readFileSync(path);
-  const font = opentype.parse(buffer.slice(byteOffset, byteOffset + byteLength));
+  const font = parse(buffer.slice(byteOffset, byteOffset + byteLength));
   // Glyph by glyph: opentype.js cannot apply every substitution table of these fonts.
   const advance = (character: string, size: number): number =>
     (font.charToGlyph(character).advanceWidth * size) / font.unitsPerEm;
@@ -69,7 +71,7 @@ export function typeface(name: TypefaceName, weight: 400 | 700 = 400): Typeface 
  * A command as SVG path data. The library's own `toPathData` leaves out the space before a number
  * that rounds to −0, which merges two numbers into one.
  */
-function pathData(command: Command): string {
+function pathData(command: opentype.Command): string {
   if (command.type === 'Z') return 'Z';
   const { type, x, y } = command;
   const controls =
