@@ -15,6 +15,17 @@ describe('initialValues', () => {
     expect(initialValues({ ...spec, name: 'b.weight' }, 1)).not.toEqual(values);
   });
 
+  it('draws the same weights as in every release, so that recorded results stay', () => {
+    const initializer = { kind: 'normal', std: 1 } as const;
+    const values = initialValues({ name: 'a.weight', shape: [4], initializer }, 1);
+    expect([...values].map((value) => value.toFixed(6))).toEqual([
+      '-0.047484',
+      '1.106777',
+      '1.866731',
+      '-0.302833',
+    ]);
+  });
+
   it('scales normals by the gain and the inputs of a row', () => {
     const initializer = { kind: 'scaledNormal', gain: 3 } as const;
     const values = initialValues({ name: 'w', shape: [100, 5, 20], initializer }, 1);

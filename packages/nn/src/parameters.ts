@@ -40,7 +40,7 @@ export function initialValues(spec: ParameterSpec, seed: number): Float32Array {
   const fanIn = sizeOf(spec.shape.slice(1));
   const std = initializer.kind === 'normal' ? initializer.std : initializer.gain / Math.sqrt(fanIn);
   // The address is part of every stored result: another spelling draws other weights.
-  const random = randomAt(seed, 'initialize', spec.name);
+  const random = randomAt(seed, 'initialise', spec.name);
   for (let i = 0; i < values.length; i++) values[i] = std * random.normal();
   return values;
 }
