@@ -3,20 +3,44 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files of a minute and more, longest first: begun last, one would keep a whole processor waiting. */
 const LONG = [
+  'sandbox/src/attacks/attacks',
   'backend-native/src/cuda-kernels',
+  'cli/src/asynchronous',
   'backend-webgpu/src/tiles',
   'backend-webgpu/src/kernels',
-  'scripts/browser',
-  'backend-webgpu/src/variants',
   'train/src/webgpu',
-  'backend-native/src/invariance',
-  'browser/src/page/page',
-  'policy/src/webgpu',
-  'backend-native/src/kernels',
+  'train/src/algorithm-inputs',
   'sandbox/src/local-sandbox',
+  'browser/src/page/page',
+  'scripts/browser',
+  'policy/src/webgpu',
+  'backend-webgpu/src/variants',
   'cli/src/resume',
+  'backend-native/src/invariance',
+  'experiments/src/compare',
   'sandbox/src/isolations/micro-vm/firecracker',
+  'sandbox/src/system-calls/system-calls',
+  'cli/src/replay',
 ];
+
+/**
+ * Packages of functions that leave nothing behind, neither processes nor settings: their test files
+ * share a process, and with it the modules that it has loaded.
+ */
+const PURE = [
+  'algorithms',
+  'code-effects',
+  'core',
+  'learner',
+  'math-verify',
+  'nn',
+  'optim',
+  'report',
+  'rewards',
+  'schedulers',
+  'tensor',
+  'trajectory',
+].map((name) => `packages/${name}/src/**/*.test.ts`);
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -32,13 +56,23 @@ export default defineConfig({
   resolve: { conditions: ['@saccade/source'] },
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'packages/cli/template/test/**/*.test.ts',
-      'native/test/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'bench/src/**/*.test.ts',
-      'examples/*/src/**/*.test.ts',
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'packages/cli/template/test/**/*.test.ts',
+            'native/test/**/*.test.ts',
+            'scripts/**/*.test.ts',
+            'bench/src/**/*.test.ts',
+            'examples/*/src/**/*.test.ts',
+          ],
+          exclude: PURE,
+        },
+      },
     ],
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',

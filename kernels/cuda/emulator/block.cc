@@ -72,15 +72,16 @@ struct Block {
   uint64_t random = 0x9e3779b97f4a7c15ull;
   std::vector<int> order;
 
-  uint32_t draw() {
+  // Below `end`, which is far below 2^32: nearly all are equally likely.
+  int draw(int end) {
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
-    return static_cast<uint32_t>(random >> 32);
+    return static_cast<int>((random >> 32) * static_cast<uint64_t>(end) >> 32);
   }
 };
 
-thread_local Block current;
+EMULATOR_THREAD_LOCAL Block* current = nullptr;
 
 void land(const std::vector<Copy>& group) {
   for (const Copy& copy : group) {
@@ -90,21 +91,22 @@ void land(const std::vector<Copy>& group) {
 }
 
 void enter() {
-  Fiber& fiber = *current.running;
-  (*current.body)();
+  Fiber& fiber = *current->running;
+  (*current->body)();
   fiber.state = State::done;
-  _longjmp(current.scheduler, 1);
+  _longjmp(current->scheduler, 1);
 }
 
 // Back to the scheduler until the running fiber is ready again.
 void yieldFiber() {
-  Fiber& fiber = *current.running;
-  if (_setjmp(fiber.resume) == 0) _longjmp(current.scheduler, 1);
+  Fiber& fiber = *current->running;
+  if (_setjmp(fiber.resume) == 0) _longjmp(current->scheduler, 1);
 }
 
 void resumeFiber(Fiber& fiber) {
-  current.running = &fiber;
-  if (_setjmp(current.scheduler) != 0) return;
+  current->running = &fiber;
+  runningPlace = &fiber.place;
+  if (_setjmp(current->scheduler) != 0) return;
   if (fiber.isStarted) _longjmp(fiber.resume, 1);
   fiber.isStarted = true;
   setcontext(&fiber.start);
@@ -125,23 +127,23 @@ void prepareFiber(Fiber& fiber) {
 
 void explainStall() {
   int waiting[4] = {0, 0, 0, 0};
-  for (int i = 0; i < current.threads; i++) {
-    waiting[static_cast<int>(current.fibers[i]->state)]++;
+  for (int i = 0; i < current->threads; i++) {
+    waiting[static_cast<int>(current->fibers[i]->state)]++;
   }
   std::fprintf(stderr, "%d threads wait at a barrier, %d in a warp, %d have ended.\n",
                waiting[static_cast<int>(State::atBarrier)],
                waiting[static_cast<int>(State::atMeeting)], waiting[static_cast<int>(State::done)]);
-  give_up(current.name, "threads wait for others that never come.");
+  give_up(current->name, "threads wait for others that never come.");
 }
 
 void runBlock(Index3 blockIndex, Index3 blockSize, Index3 gridSize) {
-  const int threads = current.threads;
-  std::memset(current.shared, 0xff, current.sharedBytes);
-  std::memset(current.shared + current.sharedBytes, CANARY, CANARY_BYTES);
-  for (Barrier& barrier : current.barriers) barrier = {};
-  for (Warp& warp : current.warps) warp.meeting = nullptr, warp.what = nullptr, warp.arrived = 0;
+  const int threads = current->threads;
+  std::memset(current->shared, 0xff, current->sharedBytes);
+  std::memset(current->shared + current->sharedBytes, CANARY, CANARY_BYTES);
+  for (Barrier& barrier : current->barriers) barrier = {};
+  for (Warp& warp : current->warps) warp.meeting = nullptr, warp.what = nullptr, warp.arrived = 0;
   for (int i = 0; i < threads; i++) {
-    Fiber& fiber = *current.fibers[i];
+    Fiber& fiber = *current->fibers[i];
     prepareFiber(fiber);
     const uint32_t t = static_cast<uint32_t>(i);
     fiber.place = {{t % blockSize.x, t / blockSize.x % blockSize.y, t / blockSize.x / blockSize.y},
@@ -149,11 +151,11 @@ void runBlock(Index3 blockIndex, Index3 blockSize, Index3 gridSize) {
   }
   for (;;) {
     for (int i = threads - 1; i > 0; i--) {
-      std::swap(current.order[i], current.order[current.draw() % static_cast<uint32_t>(i + 1)]);
+      std::swap(current->order[i], current->order[current->draw(i + 1)]);
     }
     bool hasRun = false, isDone = true;
     for (int i = 0; i < threads; i++) {
-      Fiber& fiber = *current.fibers[current.order[i]];
+      Fiber& fiber = *current->fibers[current->order[i]];
       if (fiber.state == State::ready) {
         resumeFiber(fiber);
         hasRun = true;
@@ -164,32 +166,33 @@ void runBlock(Index3 blockIndex, Index3 blockSize, Index3 gridSize) {
     if (!hasRun) explainStall();
   }
   for (size_t i = 0; i < CANARY_BYTES; i++) {
-    if (current.shared[current.sharedBytes + i] != CANARY) {
-      give_up(current.name, "it wrote past its shared memory.");
+    if (current->shared[current->sharedBytes + i] != CANARY) {
+      give_up(current->name, "it wrote past its shared memory.");
     }
   }
 }
 
 }  // namespace
 
-const Place& place() { return current.running->place; }
-uint8_t* sharedMemory() { return current.shared; }
-size_t sharedBytes() { return current.sharedBytes; }
+EMULATOR_THREAD_LOCAL const Place* runningPlace = nullptr;
+
+uint8_t* sharedMemory() { return current->shared; }
+size_t sharedBytes() { return current->sharedBytes; }
 
 void meetBlock(int id, int count) {
-  if (id < 0 || id >= BARRIERS) give_up(current.name, "there are barriers 0 to 15.");
-  Barrier& barrier = current.barriers[id];
+  if (id < 0 || id >= BARRIERS) give_up(current->name, "there are barriers 0 to 15.");
+  Barrier& barrier = current->barriers[id];
   if (barrier.arrived > 0 && barrier.expected != count) {
-    give_up(current.name, "a barrier is met with two different counts.");
+    give_up(current->name, "a barrier is met with two different counts.");
   }
   barrier.expected = count;
-  Fiber& fiber = *current.running;
+  Fiber& fiber = *current->running;
   fiber.state = State::atBarrier;
   fiber.barrier = id;
   if (++barrier.arrived == count) {
     barrier.arrived = 0;
-    for (int i = 0; i < current.threads; i++) {
-      Fiber& other = *current.fibers[i];
+    for (int i = 0; i < current->threads; i++) {
+      Fiber& other = *current->fibers[i];
       if (other.state == State::atBarrier && other.barrier == id) other.state = State::ready;
     }
   }
@@ -198,16 +201,16 @@ void meetBlock(int id, int count) {
 
 void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int broughtWords,
               uint32_t* take, int takenWords) {
-  Fiber& fiber = *current.running;
+  Fiber& fiber = *current->running;
   const Place& here = fiber.place;
   const uint32_t linear =
       here.thread.x + here.blockSize.x * (here.thread.y + here.blockSize.y * here.thread.z);
   const int first = static_cast<int>(linear) / WARP * WARP;
-  Warp& warp = current.warps[static_cast<size_t>(first / WARP)];
+  Warp& warp = current->warps[static_cast<size_t>(first / WARP)];
   if (warp.arrived > 0 && (warp.meeting != meeting || warp.what != what)) {
-    give_up(current.name, "the lanes of a warp meet in different places.");
+    give_up(current->name, "the lanes of a warp meet in different places.");
   }
-  if (first + WARP > current.threads) give_up(current.name, "a warp that meets has 32 threads.");
+  if (first + WARP > current->threads) give_up(current->name, "a warp that meets has 32 threads.");
   warp.meeting = meeting;
   warp.what = what;
   std::memcpy(warp.brought[here.lane], bring, sizeof(uint32_t) * static_cast<size_t>(broughtWords));
@@ -215,22 +218,22 @@ void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int brou
   if (++warp.arrived == WARP) {
     warp.arrived = 0;
     meeting(warp.brought, warp.taken, what);
-    for (int lane = 0; lane < WARP; lane++) current.fibers[first + lane]->state = State::ready;
+    for (int lane = 0; lane < WARP; lane++) current->fibers[first + lane]->state = State::ready;
   }
   yieldFiber();
   std::memcpy(take, warp.taken[here.lane], sizeof(uint32_t) * static_cast<size_t>(takenWords));
 }
 
-void copyAsync(void* to, const void* from) { current.running->open.push_back({to, from}); }
+void copyAsync(void* to, const void* from) { current->running->open.push_back({to, from}); }
 
 void commitCopies() {
-  Fiber& fiber = *current.running;
+  Fiber& fiber = *current->running;
   fiber.groups.push_back(std::move(fiber.open));
   fiber.open.clear();
 }
 
 void waitCopies(int left) {
-  Fiber& fiber = *current.running;
+  Fiber& fiber = *current->running;
   while (static_cast<int>(fiber.groups.size()) > left) {
     land(fiber.groups.front());
     fiber.groups.pop_front();
@@ -241,21 +244,24 @@ void runGrid(const char* name, Index3 grid, Index3 block, size_t sharedBytes,
              const std::function<void()>& body) {
   const int threads = static_cast<int>(block.x * block.y * block.z);
   if (threads < 1 || threads > 1024) give_up(name, "a block has 1 to 1024 threads.");
-  current.name = name;
-  current.body = &body;
-  current.threads = threads;
-  current.sharedBytes = sharedBytes;
-  if (current.sharedStorage.size() < sharedBytes + CANARY_BYTES + 128) {
-    current.sharedStorage.resize(sharedBytes + CANARY_BYTES + 128);
+  // What a block needs is kept for the next launch of this thread.
+  thread_local Block kept;
+  current = &kept;
+  current->name = name;
+  current->body = &body;
+  current->threads = threads;
+  current->sharedBytes = sharedBytes;
+  if (current->sharedStorage.size() < sharedBytes + CANARY_BYTES + 128) {
+    current->sharedStorage.resize(sharedBytes + CANARY_BYTES + 128);
   }
-  const uintptr_t base = reinterpret_cast<uintptr_t>(current.sharedStorage.data());
-  current.shared = reinterpret_cast<uint8_t*>((base + 127) / 128 * 128);
-  while (static_cast<int>(current.fibers.size()) < threads) {
-    current.fibers.push_back(std::make_unique<Fiber>());
+  const uintptr_t base = reinterpret_cast<uintptr_t>(current->sharedStorage.data());
+  current->shared = reinterpret_cast<uint8_t*>((base + 127) / 128 * 128);
+  while (static_cast<int>(current->fibers.size()) < threads) {
+    current->fibers.push_back(std::make_unique<Fiber>());
   }
-  current.warps.resize(static_cast<size_t>((threads + WARP - 1) / WARP));
-  current.order.resize(static_cast<size_t>(threads));
-  for (int i = 0; i < threads; i++) current.order[static_cast<size_t>(i)] = i;
+  current->warps.resize(static_cast<size_t>((threads + WARP - 1) / WARP));
+  current->order.resize(static_cast<size_t>(threads));
+  for (int i = 0; i < threads; i++) current->order[static_cast<size_t>(i)] = i;
   for (uint32_t z = 0; z < grid.z; z++) {
     for (uint32_t y = 0; y < grid.y; y++) {
       for (uint32_t x = 0; x < grid.x; x++) runBlock({x, y, z}, block, grid);

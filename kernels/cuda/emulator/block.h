@@ -28,12 +28,16 @@ constexpr int MEETING_WORDS = 16;
 using Meeting = void (*)(const uint32_t (*brought)[MEETING_WORDS],
                          uint32_t (*taken)[MEETING_WORDS], const void* what);
 
+// One of a thread of the machine, found without a call: emulated threads ask at every turn.
+#define EMULATOR_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
 // The thread that runs now.
 struct Place {
   Index3 thread, block, blockSize, gridSize;
   int lane;
 };
-const Place& place();
+extern EMULATOR_THREAD_LOCAL const Place* runningPlace;
+inline const Place& place() { return *runningPlace; }
 
 // All threads of the block, `count` of them at barrier `id`.
 void meetBlock(int id, int count);

@@ -171,13 +171,20 @@ inline void multiplyMatrices(const uint32_t (*brought)[MEETING_WORDS],
       }
     }
   }
+  float c[16][8];
+  const auto elementOf = [&](int lane, int i) -> float& {
+    return c[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2];
+  };
   for (int lane = 0; lane < WARP; lane++) {
-    for (int i = 0; i < 4; i++) {
-      const int row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
-      float sum = wordAsFloat(brought[lane][i]);
-      for (int k = 0; k < DEPTH; k++) sum += a[row][k] * b[k][column];
-      taken[lane][i] = floatAsWord(sum);
+    for (int i = 0; i < 4; i++) elementOf(lane, i) = wordAsFloat(brought[lane][i]);
+  }
+  for (int row = 0; row < 16; row++) {
+    for (int k = 0; k < DEPTH; k++) {
+      for (int column = 0; column < 8; column++) c[row][column] += a[row][k] * b[k][column];
     }
+  }
+  for (int lane = 0; lane < WARP; lane++) {
+    for (int i = 0; i < 4; i++) taken[lane][i] = floatAsWord(elementOf(lane, i));
   }
 }
 template <Product KIND>

@@ -3,6 +3,7 @@ import { attentionChecks } from '@saccade/attention/contract';
 import { logprobChecks } from '@saccade/logprob/contract';
 import { type Device, openDevice } from '@saccade/ops';
 import {
+  type CheckOptions,
   type DeviceCheck,
   memoryChecks,
   opsChecks,
@@ -14,12 +15,14 @@ import { webgpuBackend } from './index.ts';
 /** Software adapters do some 10⁹ operations per second. */
 const BUSY = { size: 128, launches: 10 };
 
-/** @param fuzzCount  random cases of every op besides its fixed ones */
-export function contractChecks(fuzzCount: number): readonly DeviceCheck[] {
+/** All checks; the options say how many cases of every op they take. */
+export function contractChecks(
+  cases: Pick<CheckOptions, 'caseCount' | 'fuzzCount'>,
+): readonly DeviceCheck[] {
   return [
     // 16-bit floats only if the adapter has them; software adapters do not.
     ...(['f32', 'f16'] as const).flatMap((dtype) => {
-      const options = { dtype, fuzzCount };
+      const options = { dtype, ...cases };
       return [...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)];
     }),
     ...memoryChecks,

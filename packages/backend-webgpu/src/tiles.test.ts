@@ -18,11 +18,15 @@ interface Forced {
   readonly isSoftware: boolean;
 }
 
-/** All tiles of products there are: GPUs have one for 1 and 4 rows, and one for 8 and 16. */
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
+/**
+ * All tiles of products there are: GPUs have one for 1 and 4 rows, and one for 8 and 16. Each compiles
+ * shaders of its own for half a minute, so those between the smallest and the largest wait for a sweep.
+ */
 const FORCED: readonly Forced[] = [
   ...([4, 16, 64] as const).map((tileRows) => ({ tileRows, isSoftware: false })),
   ...TILE_ROWS.map((tileRows) => ({ tileRows, isSoftware: true })),
-];
+].filter(({ tileRows, isSoftware }) => isSweep || (isSoftware ? tileRows !== 16 : tileRows === 64));
 
 interface TileCase {
   readonly op: Op;

@@ -13,6 +13,7 @@ import { webgpuBackend } from './index.ts';
 import { probeForTests } from './software-gpu.ts';
 
 const probe = await probeForTests();
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
 // Software adapters take a second or more to compile a large shader; a busy machine, several.
 vi.setConfig({ testTimeout: 600_000 });
 const ops = [...opsCatalog, ...attentionCatalog, ...logprobCatalog].filter((op) =>
@@ -72,7 +73,8 @@ describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
   it.each(Object.keys(SLICED))('%s binds slices', async (id) => {
     const op = ops.find((candidate) => candidate.id === id) as Op;
     let seed = 3;
-    for (const opCase of SLICED[id] ?? []) {
+    // Every case compiles shaders of its own, for seconds.
+    for (const opCase of (SLICED[id] ?? []).slice(0, isSweep ? undefined : 1)) {
       await compareWithOracle(device, op, opCase, seed++);
       if (op.part !== undefined) await checkBatchInvariance(device, op, opCase, seed++);
     }

@@ -49,7 +49,7 @@ async function killAfter(child: ChildProcess, directory: string, rows: number, d
 }
 
 describe('a run', () => {
-  it('killed three times at random moments ends with the metrics of one left alone', async () => {
+  it('killed at random moments ends with the metrics of one left alone', async () => {
     const whole = join(root, 'whole');
     const { code, output } = await ended(start(['smoke', '--out', whole]));
     expect(code, output).toBe(0);
@@ -60,7 +60,7 @@ describe('a run', () => {
     const killed = join(root, 'killed');
     const random = randomAt(Date.now(), 'kill');
     let args: readonly string[] = ['smoke', '--out', killed];
-    for (const rows of [3, 14, 17]) {
+    for (const rows of process.env.SACCADE_SWEEP === undefined ? [14, 17] : [3, 14, 17, 18]) {
       const child = start(args);
       const end = ended(child);
       await killAfter(child, killed, rows, random.integer(400));

@@ -14,8 +14,8 @@ if (reason !== undefined) console.warn(`Tests of the pages are skipped: ${reason
 
 /** A software GPU takes seconds for an update, and as long again to compile the kernels first. */
 const TIMEOUT = 600_000;
-const UPDATES = 4;
-const STEPS = 2;
+const UPDATES = 2;
+const STEPS = 1;
 
 const shots = fileURLToPath(new URL('../../../../.cache/browser-shots', import.meta.url));
 

@@ -36,6 +36,8 @@ export interface Need {
 export interface CheckOptions {
   /** Storage type of activations and weights. Default f32. */
   readonly dtype?: DType;
+  /** Number of fixed cases of every op at most, the last ones of its list. Default all. */
+  readonly caseCount?: number;
   /** Number of random cases of every op, besides its fixed ones. Default 4. */
   readonly fuzzCount?: number;
   /** Leaves out the backward of every op, for a backend that has none. Default false. */

@@ -16,9 +16,10 @@ import { type CheckOptions, type DeviceCheck, needsOf } from './check.ts';
  * @returns  empty if the op stores nothing as `dtype`
  */
 export function opChecks(given: Op, options: CheckOptions = {}): readonly DeviceCheck[] {
-  const { dtype = 'f32', fuzzCount = 4, forwardOnly = false } = options;
+  const { dtype = 'f32', fuzzCount = 4, forwardOnly = false, caseCount } = options;
   if (!Object.values(given.inputs).some(({ dtypes }) => dtypes.includes(dtype))) return [];
-  const op = forwardOnly ? forwardOf(given) : given;
+  const all = forwardOnly ? forwardOf(given) : given;
+  const op = caseCount === undefined ? all : { ...all, cases: all.cases.slice(-caseCount) };
   const needs = needsOf(op, dtype);
   const check = (sentence: string, cases: readonly OpCase[], hold: Hold): DeviceCheck => ({
     name: `${op.id} in ${dtype} ${sentence}`,
