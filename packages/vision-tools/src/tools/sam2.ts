@@ -69,8 +69,8 @@ export const sam2 = defineVisionTool({
       index: given.mask_idx ?? 0,
       output: given.output ?? 'overlay',
     };
-    const pictures = mask === undefined ? [image] : [image, mask];
-    const { result, images } = await engine.run('segment', params, pictures);
+    const inputs = mask === undefined ? [image] : [image, mask];
+    const { result, images } = await engine.run('segment', params, inputs);
     const { masks, index } = answer.parse(result);
     if (masks[index]?.box == null) {
       return declined('NothingFound', 'Nothing was separated there. Give another box or points.');
