@@ -1,5 +1,4 @@
 /** A visual tool as a unit: its arguments, its settings, and what it does on this machine. */
-
 import { availableParallelism } from 'node:os';
 import { StateError } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
