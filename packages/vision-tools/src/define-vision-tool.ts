@@ -27,7 +27,7 @@ import {
   type VisionEngine,
 } from './workers/vision-engine.ts';
 
-export { imageAt, isOutcome } from './call-images.ts';
+export { imageAt, imageIndex, isOutcome } from './call-images.ts';
 export type { CommonSettings } from './common-settings.ts';
 
 /** The engine with the deadline and the signal of a call filled in. */

@@ -43,12 +43,7 @@ export function mcpTool(
     const began = performance.now();
     try {
       const params = { name: listed.name, arguments: filled.arguments };
-      const result = await link.request(
-        'tools/call',
-        params,
-        CallToolResultSchema,
-        context.signal,
-      );
+      const result = await link.request('tools/call', params, CallToolResultSchema, context.signal);
       return await readResult(result, performance.now() - began);
     } catch (error) {
       if (error instanceof RefusedArguments) return refused('BadArgument', error.message);

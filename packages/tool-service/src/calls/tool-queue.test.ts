@@ -90,10 +90,7 @@ describe('the queue of a tool', () => {
     ['nothing', undefined],
     ['another kind', { ...outcome, kind: 'fine' }],
     ['text for images', { ...outcome, images: 'none' }],
-    [
-      'an image that is none',
-      { ...outcome, images: [{ ...image(1, 1), png: new Uint8Array(9) }] },
-    ],
+    ['an image that is none', { ...outcome, images: [{ ...image(1, 1), png: new Uint8Array(9) }] }],
     ['a size that is not so', { ...outcome, images: [image(7, 7)] }],
   ])('takes %s for no outcome', async (_, given) => {
     const { place, ask } = open();
