@@ -7,7 +7,7 @@
  * Kernels for CUDA devices take minutes, so they are built where there is such a device and nvcc.
  * SACCADE_CUDA=ON builds them without a device, SACCADE_CUDA=OFF leaves them out.
  *
- * What was built from is remembered as a hash beside the addon, so calling this often is cheap.
+ * A hash of the sources is stored beside the addon, so calling this often is cheap.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -87,7 +87,7 @@ async function build({ tools, cuda, emulator, onProgress }) {
   const isSameTools = before?.tools === tools && [NO_CUDA, cuda].includes(before.cuda ?? NO_CUDA);
   if (!isSameTools && cuda !== NO_CUDA) rmSync(workFolder, { recursive: true, force: true });
   if (before?.tools !== tools) rmSync(workFolder, { recursive: true, force: true });
-  // What an earlier build left for CUDA devices belongs to other sources.
+  // The CUDA files of an earlier build belong to other sources.
   if (cuda === NO_CUDA) {
     rmSync(join(workFolder, 'Release', 'saccade-cuda.so'), { force: true });
     rmSync(join(workFolder, 'cuda', 'CMakeFiles', 'saccade-cuda.dir'), {
@@ -168,7 +168,7 @@ function readText(path) {
 
 function isFresh({ sources, tools, cuda, emulator }) {
   const built = readStamp();
-  // What was asked for once stays, as long as it is of these sources.
+  // A CUDA build that was asked for once stays, as long as it is of these sources.
   const isCudaFresh = built?.cuda === cuda || (cuda === NO_CUDA && cudaSetting() === 'AUTO');
   return (
     built?.tools === tools &&

@@ -155,7 +155,7 @@ def recipe_of(name, variant):
 
 
 def prepare(task):
-    """What does the task once, what gives its results our names, and what to know of the peer."""
+    """A call that does the task once, one that names its results as ours, and facts about the peer."""
     inputs = {name: load(array, task["dtype"]) for name, array in task["inputs"].items()}
     given = {name: load(array, task["dtype"]) for name, array in task["gradOutputs"].items()}
     recipe = recipe_of(task["op"], task.get("variant"))
@@ -199,7 +199,7 @@ def save(folder, results):
 
 
 def seconds_of(run, launches):
-    """Of one run, so many in a row."""
+    """Seconds of one run, of so many in a row."""
     if DEVICE.type == "cuda":
         first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()

@@ -60,7 +60,7 @@ constexpr int64_t ENTRIES_OF = DEPTH_OF<WORDS>;
 // Four lines of each of its rows: single ones, pages apart, come too slowly.
 constexpr int64_t HIDDEN_COLUMNS = 4 * PANEL;
 
-// What the gradient of a logit needs of its row, with lanes over rows; 0 in rows left out.
+// The values of a row that its logits' gradients use, with lanes over rows; 0 in rows left out.
 struct RowGradients {
   const float* kept;
   const float* logprob;

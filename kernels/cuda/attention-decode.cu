@@ -20,7 +20,7 @@ struct Shared {
   static constexpr int TILE = HEAD_TILE_BYTES<T, TURN, HEAD>;
   static constexpr int TILES = 2 * STAGES<T> * TILE;
 };
-// What the warps tell each other of a turn.
+// The values that warps exchange in a turn.
 struct Exchange {
   // By part: the weights as the lanes hold them, the rows' largest scores, the lanes' sums.
   float weights[WARPS][PART / 8][4][32];

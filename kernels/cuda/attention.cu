@@ -17,7 +17,7 @@ constexpr int ROW_TILES = sizeof(T) == 2 ? 2 : 1;
 template <class T>
 constexpr int ROWS = ATTEND_THREADS / 32 * 16 * ROW_TILES<T>;
 
-// What all threads know of their rows: in shared memory, since registers are short.
+// The rows and blocks of all threads: in shared memory, since registers are short.
 struct RowPlan {
   RowTile rows;
   KeyBlocks blocks;

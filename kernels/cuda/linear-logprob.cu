@@ -90,7 +90,7 @@ int forward(const SaccadeDeviceLaunch* launch) {
                       floats(*launch, 5), refusalOf(*launch));
 }
 
-// What the gradient of the logits needs of each row.
+// The values of each row that the gradient of the logits uses.
 struct RowGradients {
   const int32_t* targets;
   const float* logprob;

@@ -1,7 +1,7 @@
 // into[indexₙ] = xₙ, in place: how a KV cache grows. The last row wins where an index repeats.
 //
 // Layout: rows of D elements; a warp owns a row of x and copies it if no later row has its index.
-// Of few rows it looks at all later indices itself, which is one launch; of many, the last row of
+// With few rows it looks at all later indices itself, in one launch; with many, the last row of
 // each index is found first, by the maximum of the rows that have it.
 #include "parts/index-list.cuh"
 

@@ -22,7 +22,7 @@ typedef struct SaccadeFault {
   int64_t value, lowest, bound;
 } SaccadeFault;
 
-// What the host side of a kernel may ask while it queues work.
+// The services that the host side of a kernel may use while it queues work.
 typedef struct SaccadeDevice {
   void* host;
   // A cudaStream_t.

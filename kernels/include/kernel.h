@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-// What a kernel may ask of its host while it runs.
+// The services of the host that a kernel may use while it runs.
 typedef struct SaccadeRuntime {
   void* host;
   // Threads that may work at once, the caller included.
@@ -41,7 +41,7 @@ typedef struct SaccadeRuntime {
 
 enum { SACCADE_ERROR_CHARS = 512 };
 
-// What the operands of a launch are stored as, where the signature leaves it open.
+// The storage type of a launch's operands, where the signature leaves it open.
 typedef enum SaccadeStorage {
   SACCADE_F32 = 0,
   // The upper half of a float32.

@@ -121,7 +121,7 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
   });
   const statistics = call.scratch('f32', 2 * T * H);
   const lse = operand(call, 'lse');
-  // What is beyond the binding limit goes in slices of whole tokens.
+  // An array beyond the binding limit goes in slices of whole tokens.
   const slices = pieces(T, rowsPerBinding(call, bytesOfStored(call) * H * D, 1));
   const rowsOf = (array: GpuArray, { start, end }: Piece): GpuArray =>
     array.slice(start * H * D, end * H * D);
@@ -145,7 +145,7 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
     const outputs = querySlices(shape, D);
     const groups = foldGroups(forest.rowTiles, call.limits);
     const [x, y] = groups.workgroups;
-    // Of the arrays of a pass, all but q, dOut, dQ, the statistics and the plan.
+    // All arrays of a pass but q, dOut, dQ, the statistics and the plan may be slices.
     const most = Math.floor((call.limits.arraysPerPass - 5) / 2);
     const keys = slicesOf(call, k, T, G * D, most);
     const values = slicesOf(call, v, T, G * D, most);

@@ -72,7 +72,7 @@ const sourceOf = ({ rows }: TileShape): AttendSource => ({
 struct Work {
   n: u32,
   head: u32,
-  // Of the query heads that share the key head.
+  // Rows of the query heads that share the key head.
   first: u32,
   rows: u32,
   keys: i32,
@@ -148,7 +148,7 @@ function forward(call: KernelCall): readonly Pass[] {
   const shape = decodingTile(H / G, call.limits);
   const source = sourceOf(shape);
   const slices = attendSlices(shape, D);
-  // Of the arrays of a pass, all but q, out, lse, the spans and where they begin.
+  // All arrays of a pass but q, out, lse, the spans and their starts may be slices.
   const most = Math.floor((call.limits.arraysPerPass - 5) / 2);
   const { each, arrays: keys } = slicesOf(call, k, C, G * D, most);
   const { arrays: values } = slicesOf(call, v, C, G * D, most);

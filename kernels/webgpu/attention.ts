@@ -45,7 +45,7 @@ function forward(call: KernelCall): readonly Pass[] {
     hasPositions: false,
   });
   const slices = attendSlices(shape, D);
-  // Of the arrays of a pass, all but q, out, lse and the plan.
+  // All arrays of a pass but q, out, lse and the plan may be slices.
   const most = Math.floor((call.limits.arraysPerPass - 4) / 2);
   const { each, arrays: keys } = slicesOf(call, k, T, G * D, most);
   const { arrays: values } = slicesOf(call, v, T, G * D, most);

@@ -193,7 +193,7 @@ fn main(at: Place, group: vec3<u32>) {
   });
 });
 
-/** What a chunk of entries adds to ∂hidden: ∂z·weight. */
+/** The contribution of a chunk of entries to ∂hidden: ∂z·weight. */
 const hiddenShader = variants(keyOf, ({ tile, isVector }: TileForm) => {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
   return shader({
@@ -240,7 +240,7 @@ fn main(at: Place, group: vec3<u32>) {
   });
 });
 
-/** What all passes of one block of rows have in common. */
+/** The shared state of all passes over one block of rows. */
 interface Block {
   readonly hidden: GpuArray;
   readonly list: GpuArray;

@@ -21,7 +21,7 @@ const THREADS = 64;
 interface Variant {
   readonly isBackward: boolean;
   readonly isVector: boolean;
-  /** Of the backward: what it writes. */
+  /** In the backward: the gradients it writes. */
   readonly hasGradient: boolean;
   readonly hasScale: boolean;
 }

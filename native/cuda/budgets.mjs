@@ -1,6 +1,6 @@
 /**
- * What the CUDA kernels take of a multiprocessor, as ptxas reported it in the latest build, against
- * the table of what they may take.
+ * The resources of a multiprocessor that each CUDA kernel uses, as ptxas reported in the latest
+ * build, against the table of their budgets.
  *
  *   node native/cuda/budgets.mjs          compares; says what is over
  *   node native/cuda/budgets.mjs --write  makes the table what it is now; spills stay errors
@@ -60,7 +60,7 @@ export function nameOf(demangled) {
 }
 
 /**
- * What is over its budget, one sentence each.
+ * The kernels over their budgets, one sentence each.
  *
  * @param uses    of all kernels, with their names
  * @param budgets by `file kernel`, then architecture: { registers, sharedBytes, stackBytes }
@@ -88,7 +88,7 @@ export function nvccVersion() {
   return /release (\d+\.\d+)/.exec(stdout ?? '')?.[1];
 }
 
-/** What the kernels of the latest build take; empty if none were built for CUDA. */
+/** The resources that the kernels of the latest build use; empty if none were built for CUDA. */
 export function readUses() {
   if (!existsSync(reportsFolder)) return [];
   const uses = readdirSync(reportsFolder, { recursive: true })

@@ -56,7 +56,7 @@ SaccadeDeviceQueue::SaccadeDeviceQueue(int32_t index) : index_(index) {
 SaccadeDeviceQueue::~SaccadeDeviceQueue() { closeStream(); }
 
 void SaccadeDeviceQueue::closeStream() {
-  // Of a lost device nothing can be freed, and nothing here need succeed.
+  // Nothing on a lost device can be freed, so none of these calls need succeed.
   cudaSetDevice(index_);
   cudaStreamSynchronize(stream_);
   if (scratch_) scratch_->clear();

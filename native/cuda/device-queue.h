@@ -52,7 +52,7 @@ struct SaccadeDeviceQueue {
   std::unique_ptr<saccade::WriteStaging> writes_;
   saccade::ReadStaging reads_;
   SaccadeDevice forKernels_{};
-  // What went wrong with a workspace in the launch being queued.
+  // The error of a workspace in the launch being queued.
   cudaError_t scratchError_ = cudaSuccess;
   int64_t scratchAsked_ = 0;
 

@@ -19,7 +19,7 @@ class DeviceScratch {
   // Gives everything back.
   cudaError_t clear();
   void poison(bool on) { isPoisoned_ = on; }
-  // What was taken since the last reset.
+  // The bytes taken since the last reset.
   int64_t takenBytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// What goes wrong with a device, as exceptions inside this library.
+// Failures of a device, as exceptions inside this library.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// What the library exports: its kernels and its functions, each behind an outcome.
+// The exports of the library: its kernels and its functions, each behind an outcome.
 #include "library.h"
 
 #include <algorithm>

@@ -80,7 +80,7 @@ typedef struct SaccadeDeviceLibrary {
   // 256-byte aligned and uninitialized.
   SaccadeOutcome (*allocate)(SaccadeDeviceQueue* queue, int64_t bytes, void** memory,
                              SaccadeFailure* failure);
-  // What is queued may still use the memory.
+  // Queued work may still use the memory.
   SaccadeOutcome (*release)(SaccadeDeviceQueue* queue, void* memory, SaccadeFailure* failure);
   // Queues a copy to the device; the bytes are the caller's again at once.
   SaccadeOutcome (*write)(SaccadeDeviceQueue* queue, void* to, const void* from, int64_t bytes,

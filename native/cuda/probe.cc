@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// What the oldest kernels are compiled for.
+// The lowest compute capability that kernels are compiled for.
 constexpr int32_t LOWEST_CAPABILITY = 80;
 
 std::string version(int number) {

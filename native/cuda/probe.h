@@ -1,4 +1,4 @@
-// Which devices there are, and whether kernels run on them.
+// Lists the devices, and whether kernels run on them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@ namespace saccade {
 
 // The number of devices; throws a DeviceFailure if there is no driver, or one too old.
 int32_t countDevices();
-// Of device `index`.
+// Describes device `index`.
 SaccadeDeviceInfo describeDevice(int32_t index);
 
 }  // namespace saccade

@@ -1,4 +1,4 @@
-// What JavaScript sees: the classes Runtime and DeviceRuntime, and what there is to open them with.
+// The exports to JavaScript: the classes Runtime and DeviceRuntime, and what they can be opened with.
 #include <napi.h>
 
 #include "device-object.h"

@@ -5,7 +5,7 @@
 
 namespace saccade {
 
-// Of every allocation, in bytes: a cache line, and the widest vector.
+// Alignment of every allocation, in bytes: a cache line, and the widest vector.
 constexpr int64_t ALIGNMENT = 64;
 
 // Uninitialized. Throws std::bad_alloc.

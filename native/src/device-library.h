@@ -12,8 +12,8 @@ namespace saccade {
 
 class DeviceLibrary {
  public:
-  // Of one path always the same; it stays open until the process ends. Throws std::runtime_error with
-  // the loader's words.
+  // The same library for the same path; it stays open until the process ends.
+  // Throws std::runtime_error with the loader's words.
   static const DeviceLibrary& open(const std::string& path);
 
   const SaccadeDeviceLibrary& functions() const { return functions_; }
@@ -29,7 +29,7 @@ class DeviceLibrary {
   const std::vector<KernelForm> forms_;
 };
 
-// Of a call of a library that failed.
+// The error of a library call that failed.
 struct DeviceError {
   SaccadeOutcome outcome;
   Fault fault;

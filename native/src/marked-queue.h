@@ -1,4 +1,4 @@
-// What promises wait for: a queue in which marks and copies to the host are passed in order.
+// The queue that promises wait for: it passes marks and copies to the host in order.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-// What went wrong, in a sentence.
+// An error, with its message as a sentence.
 struct Fault {
   std::string message;
   // The driver's name of it; empty where a kernel refused its data.

@@ -1,4 +1,4 @@
-// What this machine can do at most, measured: the roofline that kernels are held against.
+// Measures the peak performance of this machine: the roofline that kernels are compared with.
 #pragma once
 
 #include <cstdint>

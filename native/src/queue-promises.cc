@@ -75,7 +75,7 @@ std::unique_ptr<QueuePromises::Waiter> QueuePromises::wait(Napi::Object owner) {
       new Waiter{Napi::Promise::Deferred::New(env_), Napi::Persistent(owner), {}});
 }
 
-// Of a waiter that is queued: the queue gives it back.
+// The promise of a queued waiter: the queue gives it back.
 Napi::Promise QueuePromises::promiseOf(std::unique_ptr<Waiter> waiter) {
   if (waiting_++ == 0) wake_->hold(true);
   return waiter.release()->deferred.Promise();

@@ -55,7 +55,7 @@ void ReadbackQueue::takePassed(std::vector<Passed>& into) {
 }
 
 void ReadbackQueue::resume(const Failure& reported) {
-  // What the driver said is no fault of a kernel.
+  // A driver's error is no fault of a kernel.
   if (reported == lastReported_ || !reported->driver.empty()) return;
   lastReported_ = reported;
   cleared_++;

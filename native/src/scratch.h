@@ -15,7 +15,7 @@ class Scratch {
   void reset();
   void poison(bool on) { poisoned_ = on; }
   int64_t heldBytes() const;
-  // What was taken since the last reset: the workspace of the latest launch.
+  // The bytes taken since the last reset: the workspace of the latest launch.
   int64_t takenBytes() const;
 
  private:

@@ -150,7 +150,7 @@ struct BackwardTask {
     return count;
   }
 
-  // What the rows [row, row + count) of tokens from `from` see of a block; false if nothing.
+  // Finds what rows [row, row + count) of tokens from `from` see of a block; false if nothing.
   bool fillSights(const BackwardSpace& space, int64_t block, int64_t keys, int64_t from,
                   int64_t row, int64_t count) const {
     const Forest& forest = blocks.forest;

@@ -40,7 +40,7 @@ struct Sight {
   int32_t to;
 };
 
-// What some rows see together.
+// The range of keys that spans the sights of some rows.
 SACCADE_INLINE Sight reachOf(const Sight* sights, int64_t rows) {
   Sight reach = sights[0];
   for (int64_t r = 1; r < rows; r++) {
@@ -50,7 +50,7 @@ SACCADE_INLINE Sight reachOf(const Sight* sights, int64_t rows) {
   return reach;
 }
 
-// What a row carries from block to block.
+// The state of a row between blocks.
 struct RowState {
   float* max;
   // [rows][LANES]
@@ -178,7 +178,7 @@ struct KeyBlock {
   const float* values;
 };
 
-// What up to QUERY_ROWS rows see of a block, and what those of each tile see together.
+// The keys of a block that each of up to QUERY_ROWS rows sees, and the union for each tile.
 struct Look {
   const Sight* sights;
   Sight reach[QUERY_ROWS / TILE_ROWS];

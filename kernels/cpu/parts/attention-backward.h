@@ -54,7 +54,7 @@ static inline int64_t* subtreeEndsOf(const SaccadeLaunch& launch, const Forest& 
   return ends;
 }
 
-// What a block gathers: dk and dv of its keys.
+// Floats that a block accumulates: dk and dv of its keys.
 static inline int64_t gatheredFloats(int64_t D) { return 2 * KEYS * paddedHead(D); }
 
 // Tokens whose rows, with what they gather, take half of a 1 MiB L2.

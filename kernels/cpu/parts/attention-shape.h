@@ -1,4 +1,4 @@
-// What a launch of `attention` is asked for: dims, scalars, and which keys a query sees.
+// The parameters of a launch of `attention`: dims, scalars, and the keys that a query sees.
 #pragma once
 
 #include "attend.h"
@@ -33,7 +33,7 @@ struct AttentionShape {
     return checkWindow(launch, launch.scalars[2]);
   }
 
-  // What the token at `position` of its path sees of the keys [key, key + count).
+  // The part of the keys [key, key + count) that the token at `position` of its path sees.
   SACCADE_INLINE Sight sight(int64_t position, int64_t key, int64_t count) const {
     const int64_t to = causal ? smaller(count, larger(0, position + 1 - key)) : count;
     const int64_t from = window > 0 ? smaller(to, larger(0, position - window - key)) : 0;

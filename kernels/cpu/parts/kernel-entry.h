@@ -1,4 +1,4 @@
-// What every kernel file needs to become a kernel: operand access, errors in words, parallel loops
+// The parts of every kernel file: operand access, error messages, parallel loops
 // and the line that registers it.
 #pragma once
 

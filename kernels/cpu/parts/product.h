@@ -114,7 +114,7 @@ template <Words WORDS>
 SACCADE_INLINE const float* rowsInPlace(const float* values, int64_t, int64_t) { return values; }
 template <Words WORDS>
 SACCADE_INLINE const float* rowsInPlace(const Bf16* values, int64_t stride, int64_t depth) {
-  // Of an odd depth, what follows would be half of the last word.
+  // With an odd depth, the last word would be half another row's.
   const bool areWords = WORDS == Words::pairs && stride % 2 == 0 && depth % 2 == 0 &&
                         (uintptr_t)values % sizeof(float) == 0;
   return areWords ? (const float*)(const void*)values : nullptr;

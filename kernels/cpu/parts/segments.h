@@ -1,4 +1,4 @@
-// Who may attend to whom: a key k is seen by the tokens k ≤ q < kvEnd[k] (causal), where kvEnd is
+// The attention mask: a key k is seen by the tokens k ≤ q < kvEnd[k] (causal), where kvEnd is
 // the end of the subtree of k's segment. Segments [S,3] hold start, end and parent or −1 and tile
 // the tokens in depth-first pre-order; a segment's logical keys are its ancestors' from the root
 // down, then its own.

@@ -1,4 +1,4 @@
-// What operands are stored as: float32, or bf16, the upper half of one. Kernels widen where they
+// The storage types of operands: float32, or bf16, the upper half of one. Kernels widen where they
 // load and round where they store (to the nearest, ties to even; NaN stays NaN); all sums and
 // products in between are float32.
 //

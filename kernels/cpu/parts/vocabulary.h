@@ -31,7 +31,7 @@ struct FoldPart {
   float weighted;
 };
 
-// What a row has seen so far.
+// The sums of a row over the entries so far.
 struct FoldState {
   double max = -__builtin_inf();
   double sum = 0;
@@ -119,7 +119,7 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
       const Stored* source = p.weight + (first + entry) * p.D + k;
       const RowsOfA a = rowsOfA<WORDS>(head, source, entries, depth, copy);
       const float* block = columns + wordsIn<WORDS>(k) * PANEL;
-      // What is copied next: the depths that follow, or the first ones of the entries that do.
+      // Copied next: the following depths, or the first depths of the following entries.
       const bool isLast = k + depth >= p.D;
       const int64_t ahead = isLast ? smaller(BLOCK, p.D) : smaller(BLOCK, p.D - k - depth);
       const int64_t next = isLast ? smaller(entries, p.V - first - entry - entries) : entries;

@@ -1,6 +1,6 @@
 // Runs the threads of a block on the CPU: each is a fiber, blocks go one after the other.
 //
-// What the hardware leaves open is made as unkind as it may be, so that a kernel that is right here
+// Where the hardware leaves a choice, the worst one is taken, so that a kernel that is right here
 // by luck is rare: threads take turns in a random order between the points where they meet, shared
 // memory begins as NaN, asynchronous copies arrive only when they are waited for, and whoever
 // writes past the shared memory, meets in another place than the rest of its warp, or waits for
@@ -24,7 +24,7 @@ constexpr int WARP = 32;
 // 32-bit words that one lane brings to, or takes from, a meeting of its warp.
 constexpr int MEETING_WORDS = 16;
 
-// What a warp does together: from what every lane brought, what every lane takes.
+// An operation of a whole warp: computes each lane's result from the inputs of all lanes.
 using Meeting = void (*)(const uint32_t (*brought)[MEETING_WORDS],
                          uint32_t (*taken)[MEETING_WORDS], const void* what);
 

@@ -21,7 +21,7 @@ struct Device {
   uint64_t brokenBy;
   std::atomic<size_t> usedBytes{0};
   std::atomic<uint64_t> launches{0};
-  // What every call on it returns once it is broken.
+  // The error that every call on it returns once it is broken.
   std::atomic<cudaError_t> error{cudaSuccess};
 
   Device(const char* name, int computeCapability, size_t memoryBytes, uint64_t brokenBy)

@@ -1,5 +1,5 @@
-// What the kernels of attention share: tiles of heads in shared memory, scores of a warp's rows
-// against a tile of 64 keys, and who sees what.
+// Shared by the attention kernels: tiles of heads in shared memory, scores of a warp's rows against
+// a tile of 64 keys, and the mask.
 #pragma once
 
 #include <math.h>
@@ -35,7 +35,7 @@ struct AttentionShape {
   int32_t window;
 };
 
-// What a launch of attention is asked for, from its dims T, H, D, G and its scale, causality, window.
+// Reads the shape of an attention launch from its dims T, H, D, G and its scale, causality, window.
 inline int readShape(const SaccadeDeviceLaunch& launch, int64_t T, int64_t H, int64_t D, int64_t G,
                      double scale, bool isCausal, double window, AttentionShape* shape) {
   if (G < 1 || H < G || H % G != 0) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int ROWS = 64;
 
-// Of a row of q.
+// The statistics of a row of q.
 struct Prepared {
   float delta;
   // In units of ln 2.
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(256)
   if (lane != 0 || at >= shape.T * shape.H) return;
   const int64_t place = at % shape.H * shape.T + at / shape.H;
   const float own = lse[place];
-  // Who sees nothing has no weights: any large number keeps the powers at zero.
+  // A row that sees nothing has no weights: any large number keeps the powers at zero.
   prepared[at] = {sum - (dLse ? dLse[place] : 0.0f), own < -1e37f ? 1e30f : own * LOG2_E};
 }
 

@@ -1,5 +1,5 @@
-// Which slots of a cache each row of a decode sees, and which rows begin with the same ones: a group
-// meets the keys that its rows have in common together.
+// The slots of a cache that each row of a decode sees, and the rows that begin with the same slots:
+// a group reads the keys that its rows have in common once.
 //
 // Rows are grouped as they come, in whole turns of keys, so that a row goes on by itself where a turn
 // of its own would begin. What a row's result is does not depend on its group; how often a prompt is

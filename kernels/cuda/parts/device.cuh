@@ -1,4 +1,4 @@
-// What kernels are written with besides CUDA C++: the few machine instructions they need, as
+// The few machine instructions that kernels need besides CUDA C++, as
 // functions. Outside nvcc they are the emulator's, so that every kernel also runs on a CPU.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Who may attend to whom, found on the device: one block checks that the segments [S,3] (start, end,
+// The attention mask, built on the device: one block checks that the segments [S,3] (start, end,
 // parent or −1) tile the tokens in depth-first pre-order and measures them; tiles find theirs by search.
 //
 // A token's position counts from its root. The keys of a segment's path, its ancestors' from the root
@@ -25,7 +25,7 @@ struct Forest {
   // Tiles of query rows and of keys.
   int32_t* tiles;
   Segment* segments;
-  // Of every token.
+  // One for each token.
   int32_t* positions;
   int64_t count;
 };

@@ -1,4 +1,4 @@
-// What every kernel file needs to become a kernel: operand access, launching, refusing an index, and
+// The parts of every kernel file: operand access, launching, refusing an index, and
 // the line that registers it.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace saccade {
 
-// What becomes of C: stored as Out, plus `bias` by column if there is one, plus what is there
+// The destination C: stored as Out, plus `bias` by column if there is one, plus the value there
 // already if `isAdded`.
 template <class Out, class Bias>
 struct ProductResult {

@@ -1,5 +1,5 @@
-// What operands are stored as: float32, bf16 and f16. Kernels widen where they load and round to the
-// nearest, ties to even, where they store.
+// The storage types of operands: float32, bf16 and f16. Kernels widen where they load and round to
+// the nearest, ties to even, where they store.
 #pragma once
 
 #include "device.cuh"

@@ -27,7 +27,7 @@ struct TileShape {
   static_assert(WARP_ROWS % 16 == 0 && WARP_COLUMNS % 16 == 0, "fragments have 16 rows");
 };
 
-// What fills the tensor cores: 96 KiB of stages, two blocks to a multiprocessor.
+// Keeps the tensor cores busy: 96 KiB of stages, two blocks to a multiprocessor.
 using WideTile = TileShape<128, 128, 64, 32, 3>;
 // For few rows, where reading the right operand is all the work: more stages in flight.
 using LowTile = TileShape<32, 128, 32, 16, 4>;
@@ -36,7 +36,7 @@ using SmallTile = TileShape<32, 32, 16, 16, 6>;
 // Rows up to which the low tiles are taken.
 constexpr int64_t FEW_ROWS = LowTile::ROWS;
 
-// What a thread holds of the tile: of its warp's rows 16·i + g and 16·i + g + 8 the columns
+// The sums of a tile that a thread holds: of its warp's rows 16·i + g and 16·i + g + 8 the columns
 // 8·j + 2·c and the next, g = lane / 4 and c = lane % 4.
 template <class Shape>
 struct TileSums {

@@ -46,7 +46,7 @@ import {
 import { KEYS, shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
-/** What stands for the score of a key that is not seen; no infinity, which WGSL need not have. */
+/** The score of a key that is not seen; no infinity, which WGSL need not have. */
 const UNSEEN = '-3.0e38';
 
 /** Steps of 8 groups: 128 elements of an output are 64 registers of each thread of 4 rows. */

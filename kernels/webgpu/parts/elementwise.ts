@@ -13,7 +13,7 @@ export interface Elementwise {
   readonly inputs: readonly string[];
   /** By output: its value as WGSL of the inputs' names, numbers as `p.name`. */
   readonly outputs: Readonly<Record<string, string>>;
-  /** What is stored otherwise than as the launch's storage type. */
+  /** The arrays that are not stored as the launch's storage type. */
   readonly kinds?: Readonly<Record<string, ArrayKind>>;
   readonly numbers?: Readonly<Record<string, NumberKind>>;
   /** Functions that the values use. */

@@ -1,5 +1,5 @@
 /**
- * Who may attend to whom, found on the device: a pass of one workgroup checks that the segments
+ * The attention mask, built on the device: a pass of one workgroup checks that the segments
  * tile the tokens in depth-first pre-order and measures them; tiles find their segment by search.
  *
  * The plan is groups of four integers:

@@ -219,7 +219,7 @@ fn main(at: Place, group: vec3<u32>) {
   });
 }
 
-/** What the tile loads of a factor, from its row or column `base` on. */
+/** The loads of a tile from a factor, from its row or column `base` on. */
 function side(name: string, { isDepthInner }: SideForm, base: string): TileSide {
   return isDepthInner
     ? {

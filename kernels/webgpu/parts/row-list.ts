@@ -1,5 +1,5 @@
 /**
- * Which rows of a block have a target: only they are computed, on tiles without gaps.
+ * The rows of a block that have a target: only they are computed, on tiles without gaps.
  *
  * list = the rows that count, in order, then their targets from place N on, then at place 2N how
  * many they are. One workgroup; a thread owns a stretch of rows.

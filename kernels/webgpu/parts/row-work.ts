@@ -44,7 +44,7 @@ ${forestReader}
 struct Work {
   measures: vec4i,
   head: u32,
-  // Of the segment's rows.
+  // Rows of the segment.
   first: u32,
   rows: u32,
   fromBlock: u32,

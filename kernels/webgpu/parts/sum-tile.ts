@@ -38,7 +38,7 @@ export function tileMemory(tile: SumTile, groups = 0): string {
   return staged === 0 ? '' : `\nvar<workgroup> staging: array<vec4<f32>, ${staged}>;`;
 }
 
-/** What a shader with this tile asks the device for. */
+/** The device features that a shader with this tile requires. */
 export const tileFeatures = ({ unit }: SumTile): { readonly matrices?: boolean } =>
   unit === undefined ? {} : { matrices: true };
 

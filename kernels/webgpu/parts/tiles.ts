@@ -1,7 +1,7 @@
 /**
- * Which tile a kernel works in, by the shape and the device: the one place where that is decided. The
- * choice never shows in the bits of a row: a sum is one chain of multiply-adds in any tile, but for
- * those of matrix units, which are used for all rows or for none.
+ * Chooses the tile of a kernel by the shape and the device, for all kernels. The choice never shows
+ * in the bits of a row: a sum is one chain of multiply-adds in any tile, but for those of matrix
+ * units, which are used for all rows or for none.
  *
  * Software adapters run threads four at a time on a CPU, where what is read costs more than what is
  * computed, so there fewer threads own more. Of the processor time that SwiftShader takes in the
@@ -22,8 +22,8 @@ const FEW: SumTile = { rows: 16, columns: 64, depth: 32, rowsPerThread: 4, group
 const LEAST: SumTile = { rows: 4, columns: 64, depth: 32, rowsPerThread: 1, groupsPerThread: 1 };
 
 /**
- * Of threads that read for themselves; see parts/direct-sums.ts. With 16 rows a thread a product of
- * 256³ took 0.85 of the time, its shader twice as long to compile.
+ * A tile whose threads read for themselves; see parts/direct-sums.ts. With 16 rows a thread a
+ * product of 256³ took 0.85 of the time, its shader twice as long to compile.
  */
 const onSoftware = (rows: TileRows): SumTile => ({
   rows,
@@ -61,7 +61,7 @@ export function tileFor(
   const wanted = rowsFor(rows, limits);
   if (isSoftware) return onSoftware(wanted);
   switch (wanted) {
-    // What takes time is to read the weights, once in any tile.
+    // Reading the weights dominates, and every tile reads them once.
     case 1:
     case 4:
       return LEAST;

@@ -68,7 +68,7 @@ fn merge_folds(position: u32, thread: u32) -> vec3<f32> {
   return merged[0];
 }`;
 
-/** What the fold does beside the sums. */
+/** The outputs of the fold beside the sums. */
 const FOLD_MODES = { target: 0, draw: 1, greedy: 2 } as const;
 
 /**
@@ -226,7 +226,7 @@ fn fold_entries(row: ptr<function, Row>, place: u32, first: u32) {
   }
 }
 
-// Which row of hidden is at a position; beyond all rows where there is none.
+// The row of hidden at a position; beyond all rows where there is none.
 fn row_at(position: u32, count: u32) -> u32 {
   if (position >= count) { return p.N; }
   if (p.mode != ${FOLD_MODES.target}u) { return position; }

@@ -99,7 +99,7 @@ CHECK("offsets: rows are gathered from, and scattered to, places beyond 2^32 ele
 }
 
 CHECK("offsets: a cache of more than 2^32 elements is decoded, by a row and by a group") {
-  // Of the keys 128 are met by both rows together.
+  // Both rows share 128 of the keys.
   constexpr int64_t N = 2, H = 2, G = 2, D = 128, C = HUGE_COUNT / (G * D) + 300, KEPT = 150;
   Sparse k(C * G * D * 2), v(C * G * D * 2);
   std::vector<uint16_t> q((size_t)(N * H * D)), out[2];

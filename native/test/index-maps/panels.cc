@@ -36,7 +36,7 @@ float asFloat(T value) {
   return widened(value);
 }
 
-// What a staged panel must hold: the matrix where it has an element, zeros elsewhere.
+// Checks that a staged panel holds the matrix where it has an element, and zeros elsewhere.
 template <class T>
 void checkStaged(int64_t rows, int64_t columns, int64_t stride, int shift, int64_t row,
                  int64_t column) {
@@ -46,7 +46,7 @@ void checkStaged(int64_t rows, int64_t columns, int64_t stride, int shift, int64
   data += shift;
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t c = 0; c < stride; c++) {
-      // What lies behind a row's columns is another's.
+      // The values beyond a row's columns belong to another row.
       data[r * stride + c] = rounded<T>(c < columns ? (float)(1 + (r * 37 + c) % 250) : NAN);
     }
   }

@@ -57,7 +57,7 @@ it('serves tools to a client that starts it', async () => {
       ...{ name: 'image_flip_tool', arguments: { direction: 'vertical' } },
     });
     expect(content).toMatchObject([
-      { type: 'text', text: 'Picture: image_1 (60 x 40)' },
+      { type: 'text', text: 'Image: image_1 (60 x 40)' },
       { type: 'image', mimeType: 'image/png' },
     ]);
   } finally {

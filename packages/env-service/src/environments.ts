@@ -5,7 +5,7 @@ import type { ScoredTrajectory, Trajectory } from '@saccade/trajectory';
 /** A trajectory's reward, as clients see it. */
 export type Scored = Pick<ScoredTrajectory, 'reward' | 'rewardTerms' | 'turnRewards' | 'isCorrect'>;
 
-/** The environments of a run, as a service has them: tasks, an environment for each client, rewards. */
+/** The environments of a run for a service: tasks, an environment for each client, rewards. */
 export interface ServedEnvironments {
   /** The name and the description that `/metadata` returns. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Serves environments by OpenEnv's protocol: over HTTP by session ids, over web sockets by connection. */
+/** Serves environments by OpenEnv's protocol: over HTTP by session, over web sockets by connection. */
 import {
   type BodyLimits,
   bodyOf,
@@ -70,9 +70,11 @@ export async function openEnvService(options: EnvServiceOptions): Promise<Servic
   const { name, description, version = '0.1.0', onFault = console.error } = options;
   const { maxSessions = 64, idleSeconds = 600, dispose = async () => {} } = options;
   const { bodies = { maxBytes: 8 * 2 ** 20 } } = options;
-  const sessions = new Sessions<Episode>({ maxSessions, idleSeconds }, (one) => one.dispose());
+  const limits = { maxSessions, idleSeconds };
+  const sessions = new Sessions<Episode>(limits, (one) => one.dispose(), onFault);
   const routes =
-    'POST /reset, POST /step, GET /state, POST /close, WS /ws, GET /schema, /metadata, /health, /openapi.json';
+    'POST /reset, POST /step, GET /state, POST /close, WS /ws, GET /schema, /metadata, /health, ' +
+    '/openapi.json';
   const app = newServiceApp({ routes, bodies, wording: envWording, asRefusal, onFault });
 
   app.get('/health', (context) => {

@@ -1,11 +1,20 @@
 /** OpenEnv's web socket, on the real sandbox. */
+import { getEventListeners } from 'node:events';
 import { needle } from '@saccade/gym';
-import type { Service } from '@saccade/http/service';
+import { newServiceApp, openService, type Service, Sessions } from '@saccade/http/service';
 import type { LocalSandbox } from '@saccade/sandbox';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { answerOf, look, openTestSandbox, serveNeedles } from './environments.fixture.ts';
+import {
+  answerOf,
+  look,
+  needleEnvironments,
+  openTestSandbox,
+  serveNeedles,
+} from './environments.fixture.ts';
+import type { Episode } from './episode.ts';
 import type { EnvServiceOptions } from './service.ts';
+import { openWebSockets } from './web-sockets.ts';
 
 let sandbox: LocalSandbox;
 beforeAll(async () => {
@@ -67,6 +76,10 @@ class Socket {
     this.#socket.close();
   }
 }
+
+const throwIt = (error: unknown): never => {
+  throw error;
+};
 
 describe('a web socket', () => {
   it('is one environment, as OpenEnv’s clients have it', async () => {
@@ -139,6 +152,36 @@ describe('a web socket', () => {
     await Promise.all([service.drain(5), closed]);
     expect((await socket.next()).data.observation.result.stdout).toBe('done\n');
     expect(await closed).toBe(1001);
+  });
+
+  it('leaves nothing on the signal of the service when it closes', async () => {
+    const seen: AbortSignal[] = [];
+    const served = needleEnvironments(sandbox);
+    const limits = { maxSessions: 4, idleSeconds: 60 };
+    const sessions = new Sessions<Episode>(limits, (episode) => episode.dispose(), throwIt);
+    const { take } = openWebSockets({ served, sessions, ...limits, onFault: throwIt });
+    const wording = ({ fact }: { readonly fact: string }) => ({ fact });
+    const app = newServiceApp({ routes: 'WS /ws', bodies: { maxBytes: 1 }, wording });
+    const service = await openService({
+      ...{ name: 'env', app, wording, dispose: () => sessions.endAll() },
+      onUpgrade: (upgrade) => {
+        seen.push(upgrade.signal);
+        take(upgrade);
+      },
+    });
+    opened.push(service);
+    for (let count = 0; count < 3; count++) {
+      const socket = new Socket(service);
+      await socket.opened();
+      const closed = socket.closed();
+      socket.close();
+      await closed;
+    }
+    const [signal] = seen;
+    expect(new Set(seen).size).toBe(1);
+    await vi.waitFor(() => {
+      expect(signal && getEventListeners(signal, 'abort')).toEqual([]);
+    });
   });
 
   it('that is unused is closed, and its place is free', async () => {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ServedEnvironments } from './environments.ts';
 import { Episode } from './episode.ts';
 import { noMcp } from './no-mcp.ts';
-import { actionSchema, resetSchema } from './wire.ts';
+import { actionSchema, resetSchema, type WireAnswer, type WireState } from './wire.ts';
 
 export interface WebSocketParts {
   readonly served: ServedEnvironments;
@@ -77,16 +77,18 @@ class Connection {
       return;
     }
     sessions.add(this.#id, new Episode(this.#id, served));
-    socket.once('close', () => {
-      clearTimeout(this.#idle);
-      this.#gone.abort(new Error('The client hung up.'));
-      void sessions.end(this.#id).catch(this.#parts.onFault);
-    });
-    socket.on('message', (raw, isBinary) => this.#enqueue(isBinary ? undefined : String(raw)));
     const leave = (): void => {
       // Requests in progress are answered before the socket closes.
       this.#waiting = this.#waiting.then(() => socket.close(1001, 'The service is about to stop.'));
     };
+    socket.once('close', () => {
+      clearTimeout(this.#idle);
+      // The signal outlives this connection by far.
+      this.#draining.removeEventListener('abort', leave);
+      this.#gone.abort(new Error('The client hung up.'));
+      void sessions.end(this.#id).catch(this.#parts.onFault);
+    });
+    socket.on('message', (raw, isBinary) => this.#enqueue(isBinary ? undefined : String(raw)));
     if (this.#draining.aborted) leave();
     else this.#draining.addEventListener('abort', leave, { once: true });
     this.#touch();
@@ -150,11 +152,9 @@ class Connection {
   }
 
   async #act(type: 'reset' | 'step' | 'state', data: unknown): Promise<void> {
-    const schema =
-      type === 'reset' ? resetSchema : type === 'step' ? actionSchema : z.unknown().optional();
-    const parsed = schema.safeParse(data);
-    if (!parsed.success) {
-      const errors = parsed.error.issues
+    const request = readRequest(type, data);
+    if ('error' in request) {
+      const errors = request.error.issues
         .slice(0, 8)
         .map(({ path, message }) => ({ loc: path, msg: message }));
       this.#sendError('VALIDATION_ERROR', 'Invalid message', { errors });
@@ -162,12 +162,9 @@ class Connection {
     }
     const { signal } = this.#gone;
     try {
-      const answer = await this.#parts.sessions.use(this.#id, async (episode) => {
-        if (type === 'state') return episode.state;
-        return type === 'reset'
-          ? await episode.reset(resetSchema.parse(data), signal)
-          : await episode.step(actionSchema.parse(data), signal);
-      });
+      const answer = await this.#parts.sessions.use(this.#id, (episode) =>
+        request.work(episode, signal),
+      );
       if (answer === undefined)
         this.#sendError('EXECUTION_ERROR', 'The session is over. Connect again.');
       else this.#send({ type: type === 'state' ? 'state' : 'observation', data: answer });
@@ -185,4 +182,21 @@ class Connection {
   #send(message: object): void {
     this.#socket.send(JSON.stringify(message), () => {});
   }
+}
+
+type Request =
+  | { work(episode: Episode, signal: AbortSignal): Promise<WireAnswer | WireState> }
+  | { readonly error: z.ZodError };
+
+/** The work that a message asks for, or how its data do not fit. */
+function readRequest(type: 'reset' | 'step' | 'state', data: unknown): Request {
+  if (type === 'state') return { work: async (episode) => episode.state };
+  if (type === 'reset') {
+    const wanted = resetSchema.safeParse(data);
+    if (!wanted.success) return { error: wanted.error };
+    return { work: (episode, signal) => episode.reset(wanted.data, signal) };
+  }
+  const action = actionSchema.safeParse(data);
+  if (!action.success) return { error: action.error };
+  return { work: async (episode, signal) => await episode.step(action.data, signal) };
 }

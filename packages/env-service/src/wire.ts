@@ -15,7 +15,7 @@ export const actionSchema = z.strictObject({
   token_count: z
     .int()
     .min(1)
-    .max(2 ** 24)
+    .max(LONGEST_TURN)
     .optional()
     .describe('Tokens of the text; needed where a reward counts them.'),
   metadata: z.record(z.string(), z.unknown()).optional().describe('Passed over.'),

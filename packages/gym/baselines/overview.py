@@ -1,4 +1,4 @@
-"""What of `needle` can be read without a look; `overview.mjs` calls it.
+"""How much of `needle` can be read without a look; `overview.mjs` calls it.
 
     overview.py DIR [--epochs N]
 

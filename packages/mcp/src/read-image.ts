@@ -51,7 +51,7 @@ export async function readImage(bytes: Uint8Array, limits = imageLimits): Promis
     const { data, info } = await sharp(bytes, options)
       .autoOrient()
       .flatten({ background: '#ffffff' })
-      .toColourspace('srgb')
+      .toColorspace('srgb')
       .removeAlpha()
       .png()
       .toBuffer({ resolveWithObject: true });

@@ -1,4 +1,4 @@
-"""What an argument of a system call must be, as far as a filter can see it."""
+"""Rules for the arguments of system calls, as far as a filter can see them."""
 
 EPERM, EINVAL, ENOTTY, ENOSYS = 1, 22, 25, 38
 

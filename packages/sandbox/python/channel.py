@@ -1,4 +1,4 @@
-"""What waits to be written to a non-blocking descriptor, and the socket to Node."""
+"""Bytes that wait to be written to a non-blocking descriptor, and the socket to Node."""
 
 import os
 from collections import deque

@@ -1,4 +1,4 @@
-"""What sessions without mounts of their own leave behind, ended and removed by processes of their users.
+"""Ends and removes what sessions without mounts of their own leave behind, by processes of their users.
 
 A tree can be made so that removing it takes long. So nobody waits for that: a cleaner has its time, after
 which the kernel ends it; the place in which the session was is used again when it is empty.

@@ -80,7 +80,7 @@ class Confinement:
 
     @property
     def kept_descriptor(self):
-        """What a session's process still needs when it lets go of all others."""
+        """The descriptor that a session's process keeps when it closes all others."""
         return None if self.rules is None else self.rules.number
 
     def fork(self, uid, for_parent=False, group=None, shares=()):

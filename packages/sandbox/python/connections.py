@@ -25,7 +25,7 @@ class Connections:
         self.was_ready = False
 
     def take(self, size):
-        """What the host sent next; waits for a host as long as it takes."""
+        """The next message of the host; waits for a host as long as it takes."""
         while True:
             connection = self.connection or self.accept()
             try:

@@ -1,4 +1,4 @@
-"""What a session returns besides what its code shows, where it asks for that (`CaptureOptions`)."""
+"""The extras that a session returns besides what its code shows, if asked for (`CaptureOptions`)."""
 
 import values
 from filters import Filters

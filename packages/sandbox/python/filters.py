@@ -1,4 +1,4 @@
-"""What images must be like to be kept, and how figures are drawn, where a session asks for it."""
+"""The conditions for keeping images and the style of figures, where a session asks for them."""
 
 import io
 import math

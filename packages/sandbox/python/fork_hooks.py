@@ -1,4 +1,4 @@
-"""What libraries do in every fork (`random` seeds itself, `logging` makes its locks anew), but not in ours.
+"""Keeps the fork hooks of libraries (`random` seeds itself, `logging` renews its locks) out of our forks.
 
 Each of these hooks writes to objects all over the memory: together they were a third of the pages that
 a session's process copies between its start and its end. It needs none of them: the server has one

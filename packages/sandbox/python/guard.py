@@ -1,4 +1,4 @@
-"""What the kernel enforces on a process: its user, its resource limits, its end with its parent."""
+"""Limits that the kernel enforces on a process: its user, its resources, its end with its parent."""
 
 import ctypes
 import os

@@ -275,7 +275,7 @@ class ImageFiles:
 
 
 def digest(image):
-    """Of size and pixels, whatever the file's name and format."""
+    """A digest of size and pixels, whatever the file's name and format."""
     plain = image if image.mode == "RGB" else image.convert("RGB")
     return hashlib.blake2b(plain.tobytes(), digest_size=16, salt=b"%d" % plain.width).digest()
 
@@ -285,7 +285,7 @@ def status(info):
 
 
 def names_in(line):
-    """What of a line may be the name of an image's file: all of it, then parts of it in order."""
+    """The parts of a line that may be the name of an image file: all of it, then parts in order."""
     whole = line.strip().strip("\"'`")
     parts = [match.group(2) for match in QUOTED.finditer(line)]
     parts += [match.group(1).strip("\"'`") for match in ANNOUNCED.finditer(line)]

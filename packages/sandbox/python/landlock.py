@@ -42,7 +42,7 @@ def abi(libc):
 
 
 class Rules:
-    """What may be read and written, as a file descriptor of the kernel's."""
+    """A file descriptor of the kernel's rules on what may be read and written."""
 
     def __init__(self, libc, version):
         self.libc = libc

@@ -50,7 +50,7 @@ class NurseryLink:
         return wire.decode(frame[2], frame[1])[0]
 
     def ask(self, *order):
-        """What it answers."""
+        """The nursery's answer to an order."""
         try:
             send_order(self.sock, *order)
             answer = self.sock.recv(wire.NUMBER.size, socket.MSG_WAITALL)

@@ -1,4 +1,4 @@
-"""What the supervisor asks of the nursery: numbers, and descriptors beside them. Never a tenant's data.
+"""The supervisor's orders to the nursery: numbers, and descriptors beside them. Never a tenant's data.
 
 An order is the slot, the number of the session, and how many of the last descriptors are videos.
 """

@@ -1,4 +1,4 @@
-"""What the fork server loads before it forks: libraries, their patches, the sessions' globals."""
+"""Loads libraries, their patches and the sessions' globals before the fork server forks."""
 
 import importlib
 import os

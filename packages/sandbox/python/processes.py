@@ -33,7 +33,7 @@ def session_directory(config, number, has_namespaces):
 
 
 class Start:
-    """What a forked child needs to become a session; the rest it is told behind its walls."""
+    """The parameters by which a forked child becomes a session; it gets the rest once it is confined."""
 
     def __init__(self, uid, scratch, memory, images, videos, process_limit, server_pid):
         self.uid = uid

@@ -52,7 +52,7 @@ def program(machine, has_network=False, has_metadata=True):
 
 
 def _answers(column, has_network, has_metadata):
-    """What each listed number leads to, as instructions."""
+    """The instructions for each listed number."""
     allow, refuse = ((RETURN, 0, 0, ALLOW),), ((RETURN, 0, 0, ERRNO | EPERM),)
     answers = {}
     for calls, answer in (

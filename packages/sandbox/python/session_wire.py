@@ -1,4 +1,4 @@
-"""What passes between the supervisor and one session: a request, its reply, and nothing else.
+"""The messages between the supervisor and one session: a request, its reply, and nothing else.
 
 A session's process has three things that lead outside: a pipe from which it reads requests, a pipe
 to which it writes one short record for each, and memory in which it leaves what the record

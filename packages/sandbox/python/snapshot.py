@@ -1,4 +1,4 @@
-"""What a failed execution may have changed outside of its memory: files and places in open files.
+"""The state outside of its memory that a failed execution may have changed: files and places in open files.
 
 Contents are kept in the session's memory. A file is read again only when its number, size or times
 have changed, so an execution that touches no file costs one look at the directory.

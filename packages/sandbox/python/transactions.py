@@ -108,7 +108,7 @@ class Transactions:
         worker.link.reply(RESULT, result, worker.capture.blobs)
 
     def wait_for(self, pid, verdict):
-        """What the child says; empty if it ended without a word, None if it did not in time."""
+        """The child's message; empty if it ended without one, None if none came in time."""
         watched = [verdict]
         try:
             watched.append(os.pidfd_open(pid))
@@ -128,7 +128,7 @@ class Transactions:
         return bool(select.select([verdict], [], [], 0)[0])
 
     def end_all_of(self, pid, is_late):
-        """What the execution started ends with it; the child itself once it has sent its result."""
+        """Ends everything that the execution started, and the child itself once it has sent its result."""
         if is_late:
             os.kill(pid, signal.SIGKILL)
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)

@@ -73,9 +73,11 @@ const MIB = 2 ** 20;
  *   that there are not, and settings that do not fit; what tools throw when they are opened
  */
 export async function openToolService(options: ToolServiceOptions): Promise<ToolService> {
+  const { python, tools: chosen = [], modules = [], warmUpSeconds = 120 } = options;
+  const { maxPixels = 50_000_000, cacheBytes = 256 * MIB } = options;
+  const placement = options.placement && checkPlacement(options.placement);
   const metrics = new ToolMetrics();
   const onEvent: EventSink = (event) => options.onEvent?.(event);
-  const { python } = options;
   const hub = new SandboxHub(async () => openSandbox({ python: await python(), onEvent }));
   let places: readonly Place[] = [];
   const close = async (): Promise<void> => {
@@ -83,10 +85,16 @@ export async function openToolService(options: ToolServiceOptions): Promise<Tool
     await hub.dispose();
   };
   try {
-    places = await openAll({ ...options, onEvent }, metrics, hub);
-    const { maxPixels = 50_000_000, cacheBytes = 256 * MIB } = options;
+    places = await openPlaces({
+      ...{ chosen, modules, maxPixels, warmUpSeconds, hub },
+      ...(placement && { placement }),
+      host: { python, onEvent, secret: secretFrom },
+      ownSlots: 2 * availableParallelism(),
+      onRestart: (place, cause) => metrics.onRestart(place, cause),
+      onWarning: (message) => onEvent({ kind: 'warning', message }),
+    });
     const calls = new ToolCalls({
-      ...{ places, maxPixels, cacheBytes, limitsOf: limitsBy(placementOf(options)) },
+      ...{ places, maxPixels, cacheBytes, limitsOf: limitsBy(placement) },
       onEnd: (...told) => metrics.onEnd(...told),
       onBatch: (...told) => metrics.onBatch(...told),
       onCacheHit: (tool) => metrics.onCacheHit(tool),
@@ -97,7 +105,7 @@ export async function openToolService(options: ToolServiceOptions): Promise<Tool
     const service = await openService({
       ...options,
       ...{ name: 'tools', wording: toolWording, dispose: close },
-      app: toolApp(options, calls, problem),
+      app: toolApp({ ...options, maxPixels }, calls, problem),
       addMetrics: (all) => metrics.addTo(all, calls),
     });
     return { ...service, names: calls.tools.map(({ name }) => name), problem };
@@ -105,28 +113,6 @@ export async function openToolService(options: ToolServiceOptions): Promise<Tool
     await close();
     throw error;
   }
-}
-
-function placementOf({ placement }: ToolServiceOptions): Placement | undefined {
-  return placement && checkPlacement(placement);
-}
-
-async function openAll(
-  options: ToolServiceOptions,
-  metrics: ToolMetrics,
-  hub: SandboxHub,
-): Promise<readonly Place[]> {
-  const { tools = [], modules = [], python, maxPixels = 50_000_000, warmUpSeconds = 120 } = options;
-  const { onEvent = () => {} } = options;
-  const placement = placementOf(options);
-  return await openPlaces({
-    ...{ chosen: tools, modules, maxPixels, warmUpSeconds, hub },
-    ...(placement && { placement }),
-    host: { python, onEvent, secret: secretFrom },
-    ownSlots: 2 * availableParallelism(),
-    onRestart: (place, cause) => metrics.onRestart(place, cause),
-    onWarning: (message) => onEvent({ kind: 'warning', message }),
-  });
 }
 
 /** Limits of each tool: its own, those of all tools, and what measurements say. */
@@ -148,11 +134,11 @@ function limitsBy(placement: Placement | undefined) {
 }
 
 function toolApp(
-  options: ToolServiceOptions,
+  options: ToolServiceOptions & { readonly maxPixels: number },
   calls: ToolCalls,
   problem: () => string | undefined,
 ): Hono {
-  const { maxPixels = 50_000_000, maxBytes = 64 * MIB, onError = console.error } = options;
+  const { maxPixels, maxBytes = 64 * MIB, onError = console.error } = options;
   const began = Date.now();
   const app = newServiceApp({
     ...{ routes, wording: toolWording, asRefusal, onFault: onError },
@@ -207,7 +193,7 @@ function toolApp(
   app.route(
     '/',
     verlTool({
-      ...{ calls, maxPixels, maxBytes, folder: options.imageFolder },
+      ...{ calls, maxPixels, maxBytes, folder: options.imageFolder, onFault: onError },
       ...{ idleSeconds: options.idleSeconds ?? 600, maxImageBytes: 512 * MIB },
     }),
   );

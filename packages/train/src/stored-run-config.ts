@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
 import { readConfig } from '@saccade/run-store';
+import { withPresentNames } from './earlier-names.ts';
 import { loadRecipe, type RecipeSource, readSource } from './load-recipe.ts';
 import { type ResolvedRun, type RunInput, resolveRun } from './run-config.ts';
 import { isListSlot, type ListSlot, readList } from './slots/list-slot.ts';
@@ -30,7 +31,7 @@ export async function readRunConfig(
     throw new DataError(`${directory} holds no run: config.json is missing. Check the path.`);
   }
   const { config, sources } = readConfig(directory);
-  const input = config as RunInput;
+  const input = withPresentNames(config as RunInput);
   const [[firstSlot, text] = []] = Object.entries(sources);
   if (firstSlot === undefined || text === undefined) return resolveRun(input);
   const source = readSource(text);

@@ -6,6 +6,7 @@ export type { Change, ChangeKind } from './scenes/change.ts';
 export type { ScienceProgram } from './science/figure.ts';
 export { type ChartFacts, chartsQa } from './task-sets/charts-qa.ts';
 export { type CountAndFindFacts, countAndFind } from './task-sets/count-and-find.ts';
+export { type DocumentFacts, documents } from './task-sets/documents.ts';
 export { type GeometryFacts, geometrySolve } from './task-sets/geometry-solve.ts';
 export { type MapFacts, maps } from './task-sets/maps.ts';
 export { type ScienceFacts, science } from './task-sets/science.ts';

@@ -1,4 +1,4 @@
-"""What an operation raises when it cannot do what it is asked, through no fault of its own."""
+"""The error of an operation that cannot do what it is asked, through no fault of its own."""
 
 
 class Declined(Exception):

@@ -71,7 +71,7 @@ def operation_module(name):
 
 def answer(header, blobs, max_pixels):
     """The reply's header and blobs. Raises what the operation raises."""
-    import pictures
+    import png_images
 
     began, worked = time.perf_counter(), time.process_time()
     if "warm" in header:
@@ -81,9 +81,9 @@ def answer(header, blobs, max_pixels):
         result, images = None, []
     else:
         module = operation_module(header["operation"])
-        given = [pictures.decode(blob, max_pixels) for blob in blobs]
+        given = [png_images.decode(blob, max_pixels) for blob in blobs]
         result, images = module.run(header["params"], given)
-    encoded = [pictures.encode(image) for image in images]
+    encoded = [png_images.encode(image) for image in images]
     sizes = [[image.shape[1], image.shape[0]] for image in images]
     ms = (time.perf_counter() - began) * 1000
     # CPU time of all threads: the cost of a call, whatever else the machine does.

@@ -1,12 +1,21 @@
 /** The images of a call, looked at before anything decodes them. */
 import type { Outcome } from '@saccade/sandbox';
 import { refused, type ToolContext, type ToolImage } from '@saccade/tools';
+import { z } from 'zod';
 import { declined } from './outcomes.ts';
 import { type PngSize, pngSize } from './png.ts';
 import { DeclinedError } from './workers/vision-engine.ts';
 
 /** Larger images are declined: 8K with some room; 100 MP of RGB is 300 MB before any work. */
 export const maxPixels = 40_000_000;
+
+/** The argument by which a call names one of its images. */
+export const imageIndex: z.ZodOptional<z.ZodInt> = z
+  .int()
+  .min(0)
+  .max(9999)
+  .optional()
+  .describe('Counted from 0; 0 by default.');
 
 /**
  * The image of a call by its index, with the size that its bytes state, or the outcome that says why

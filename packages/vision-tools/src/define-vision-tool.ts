@@ -1,5 +1,4 @@
 /** A visual tool as a unit: its arguments, its settings, and what it does on this machine. */
-
 import { availableParallelism } from 'node:os';
 import { StateError } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
@@ -28,7 +27,7 @@ import {
   type VisionEngine,
 } from './workers/vision-engine.ts';
 
-export { imageAt, isOutcome } from './call-images.ts';
+export { imageAt, imageIndex, isOutcome } from './call-images.ts';
 export type { CommonSettings } from './common-settings.ts';
 
 /** The engine with the deadline and the signal of a call filled in. */

@@ -4,6 +4,7 @@ export {
   type CommonSettings,
   defineVisionTool,
   imageAt,
+  imageIndex,
   isOutcome,
   type VisionToolDefinition,
 } from './define-vision-tool.ts';

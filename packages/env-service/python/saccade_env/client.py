@@ -11,7 +11,7 @@ MOST_BYTES = 512 * 2**20
 
 
 class EnvServiceError(RuntimeError):
-    """What the service refused, or that it could not be reached.
+    """The service refused a request or could not be reached.
 
     status: HTTP status, 0 where there was no answer.
     code: stable word, e.g. ``unknown-session``; ``unreachable`` where there was no answer.

@@ -18,7 +18,7 @@ const draining: RefusalOptions = {
   status: 503,
   code: 'draining',
   fact: 'The service is about to stop and takes no new calls.',
-  remedy: 'Ask another one, or this one after its start.',
+  remedy: 'Ask another one, or this one after its restart.',
   retryAfterSeconds: 5,
 };
 

@@ -19,12 +19,22 @@ interface Entry<Session> {
 export class Sessions<Session> {
   readonly #limits: SessionLimits;
   readonly #end: (session: Session) => Promise<void>;
+  readonly #onFault: (error: unknown) => void;
   readonly #entries = new Map<string, Entry<Session>>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(limits: SessionLimits, end: (session: Session) => Promise<void>) {
+  /**
+   * @param end     closes a session
+   * @param onFault is told if closing an idle session fails; nobody waits for that
+   */
+  constructor(
+    limits: SessionLimits,
+    end: (session: Session) => Promise<void>,
+    onFault: (error: unknown) => void,
+  ) {
     this.#limits = limits;
     this.#end = end;
+    this.#onFault = onFault;
     const period = Math.min(10_000, Math.max(10, limits.idleSeconds * 250));
     this.#timer = setInterval(() => this.#endIdle(), period);
     this.#timer.unref();
@@ -82,7 +92,7 @@ export class Sessions<Session> {
   #endIdle(): void {
     const before = performance.now() - this.#limits.idleSeconds * 1000;
     for (const [id, { uses, usedAt }] of this.#entries) {
-      if (uses === 0 && usedAt < before) void this.end(id).catch(() => {});
+      if (uses === 0 && usedAt < before) void this.end(id).catch(this.#onFault);
     }
   }
 }

@@ -5,7 +5,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 
-const addFormats = ajvFormats as unknown as typeof ajvFormats.default;
+const addFormats = ajvFormats.default;
 
 interface ArgumentProblem {
   readonly type: RefusalType;
@@ -22,8 +22,9 @@ const DEEPEST_SCHEMA = 48;
 const applicators = ['allOf', 'anyOf', 'oneOf', '$ref', 'if', 'patternProperties', '$dynamicRef'];
 
 /**
- * The schema as a tool shows it: an object whose properties are all named. A server that leaves open
- * whether there are others is taken to have none, so that a wrong name is told, not passed over.
+ * The schema as a tool shows it: an object whose properties are all named. A server that leaves
+ * open whether there are others is taken to have none, so that a wrong name is told, not passed
+ * over.
  */
 export function closedSchema(schema: JsonSchema): JsonSchema {
   const { $schema: _, ...rest } = schema;

@@ -13,7 +13,7 @@ const tool = (name, more = {}) => ({
 });
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 let calls = 0;
-if (mode === 'dies') { console.error('no licence found'); process.exit(3); }
+if (mode === 'dies') { console.error('no license found'); process.exit(3); }
 if (mode === 'silent') setInterval(() => {}, 1000);
 else if (mode === 'stubborn') { process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); }
 const lists = {
@@ -32,7 +32,7 @@ const lists = {
   ] }),
   images: () => ({ tools: [
     tool('look', { inputSchema: { type: 'object', properties: {
-      picture: { type: 'string' }, note: { type: 'string' } }, required: ['picture'] } }),
+      image: { type: 'string' }, note: { type: 'string' } }, required: ['image'] } }),
     tool('open', { inputSchema: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] } }),
   ] }),
   injection: () => ({ tools: [tool('helper', {

@@ -18,7 +18,7 @@ afterEach(async () => {
 const call = (tools: OpenTools, name = 'go', given: object = {}) =>
   callTool(tools.tools, { name, arguments: given as Record<string, unknown> }, nothing);
 
-/** A PNG of one colour that is small as a file and 20,000 pixels wide and high. */
+/** A PNG of one color that is small as a file and 20,000 pixels wide and high. */
 function pngBomb(): string {
   const side = 20_000;
   const chunk = (type: string, data: Buffer): Buffer => {
@@ -46,7 +46,7 @@ function pngBomb(): string {
 
 describe('a server that cannot be used is told at the start:', () => {
   it.each([
-    ['dies', /could not be reached: .*status 3\. It said: no licence found/],
+    ['dies', /could not be reached: .*status 3\. It said: no license found/],
     ['endless', /lists its tools without an end/],
     ['growing', /lists its tools without an end/],
     ['no-list', /answered tools\/list with what is no result of it \(at "tools"\)/],
@@ -81,8 +81,8 @@ describe('settings that do not fit are told at the start:', () => {
     [{ url: 'ftp://a.example' }, /expected an http or https URL/],
     [{ url: 'http://a.example', images: ['a.b=path'] }, /cannot read files/],
     [{ ...server, take: ['look', 'fly'] }, /no tool fly\. Known: look, open/],
-    [{ ...server, images: ['look.picture'] }, /expected tool\.argument=form/],
-    [{ ...server, images: ['look.image=base64'] }, /no argument image\. Known: picture, note/],
+    [{ ...server, images: ['look.image'] }, /expected tool\.argument=form/],
+    [{ ...server, images: ['look.photo=base64'] }, /no argument photo\. Known: image, note/],
     [{ ...server, images: ['fly.image=base64'] }, /no tool fly\. Known: look, open/],
   ])('%#', async (settings, message) => {
     await expect(openMcp(settings)).rejects.toThrow(message);
@@ -122,10 +122,10 @@ describe('what a server answers', () => {
         kind: 'ok',
         images: [],
         truncated: ['images'],
-        stdout: '[A picture is left out: it cannot be decoded.]\nhm',
+        stdout: '[An image is left out: it cannot be decoded.]\nhm',
       },
     ],
-    ['svg', { kind: 'ok', images: [], stdout: '[A picture is left out: it is svg.]' }],
+    ['svg', { kind: 'ok', images: [], stdout: '[An image is left out: it is svg.]' }],
   ])('as %s is an outcome', async (mode, outcome) => {
     expect(await call(await open(mode))).toMatchObject(outcome);
   });
@@ -149,7 +149,7 @@ describe('what a server answers', () => {
     const { images, stdout } = await call(tools);
     expect([images.length, stdout]).toEqual([
       0,
-      '[A picture is left out: it has 20000 x 20000 pixels, more than 16777216.]',
+      '[An image is left out: it has 20000 x 20000 pixels, more than 16777216.]',
     ]);
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 2 ** 20);
   });

@@ -27,24 +27,24 @@ async function given(plan: string, name: string, values: object, shown = images)
 }
 
 it.each([
-  ['look.picture=base64', { picture: 1 }, { picture: base64[1] }],
+  ['look.image=base64', { image: 1 }, { image: base64[1] }],
   [
-    'look.picture=data-url',
-    { picture: 0, note: 'a' },
-    { picture: `data:image/png;base64,${base64[0]}`, note: 'a' },
+    'look.image=data-url',
+    { image: 0, note: 'a' },
+    { image: `data:image/png;base64,${base64[0]}`, note: 'a' },
   ],
-  ['look.picture=base64:last', {}, { picture: base64[1] }],
-  ['look.picture=base64:first', { note: 'b' }, { picture: base64[0], note: 'b' }],
+  ['look.image=base64:last', {}, { image: base64[1] }],
+  ['look.image=base64:first', { note: 'b' }, { image: base64[0], note: 'b' }],
 ])('%s puts the image where it belongs', async (plan, values, expected) => {
   expect(await given(plan, 'look', values)).toEqual(expected);
 });
 
 it.each([
-  ['look.picture=base64', {}, 'MissingArgument', /argument picture is missing/],
-  ['look.picture=base64', { picture: 2 }, 'BadArgument', /no picture 2\. Write 0 to 1/],
-  ['look.picture=base64', { picture: 'data' }, 'BadArgument', /it must be integer/],
-  ['look.picture=base64', { picture: -1 }, 'BadArgument', /must be >= 0/],
-  ['look.picture=base64:last', { picture: 0 }, 'UnknownArgument', /no argument picture/],
+  ['look.image=base64', {}, 'MissingArgument', /argument image is missing/],
+  ['look.image=base64', { image: 2 }, 'BadArgument', /no image 2\. Write 0 to 1/],
+  ['look.image=base64', { image: 'data' }, 'BadArgument', /it must be integer/],
+  ['look.image=base64', { image: -1 }, 'BadArgument', /must be >= 0/],
+  ['look.image=base64:last', { image: 0 }, 'UnknownArgument', /no argument image/],
 ])('%s refuses %j', async (plan, values, type, message) => {
   expect(await given(plan, 'look', values)).toMatchObject({
     type,
@@ -53,9 +53,9 @@ it.each([
 });
 
 it('says where there is no image at all', async () => {
-  expect(await given('look.picture=base64:last', 'look', {}, [])).toMatchObject({
+  expect(await given('look.image=base64:last', 'look', {}, [])).toMatchObject({
     type: 'BadArgument',
-    message: 'The argument picture does not fit: there is no picture -1. There are none.',
+    message: 'The argument image does not fit: there is no image -1. There are none.',
   });
 });
 
@@ -71,7 +71,7 @@ it('hands a file over and removes it', async () => {
 
 it('gives no image without a plan: what the model writes is passed on as it is', async () => {
   open = await openHostile('images');
-  const call = { name: 'look', arguments: { picture: 'image_0' } };
+  const call = { name: 'look', arguments: { image: 'image_0' } };
   const { stdout } = await callTool(open.tools, call, { ...nothing, images });
-  expect(JSON.parse(stdout).given).toEqual({ picture: 'image_0' });
+  expect(JSON.parse(stdout).given).toEqual({ image: 'image_0' });
 });

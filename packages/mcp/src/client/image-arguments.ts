@@ -46,7 +46,7 @@ export function shownSchema(schema: JsonSchema, images: readonly ImageArgument[]
     if (which === undefined) {
       properties[argument] = {
         ...{ type: 'integer', minimum: 0, maximum: 9999 },
-        description: 'Which picture, counted from 0.',
+        description: 'Which image, counted from 0.',
       };
     } else {
       delete properties[argument];
@@ -84,7 +84,7 @@ export async function fillImages(
       const last = images.length - 1;
       const remedy = last < 0 ? 'There are none.' : `Write 0 to ${last}.`;
       return {
-        problem: `The argument ${argument} does not fit: there is no picture ${index}. ${remedy}`,
+        problem: `The argument ${argument} does not fit: there is no image ${index}. ${remedy}`,
       };
     }
     if (form === 'path') {

@@ -2,7 +2,6 @@
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf } from '@saccade/core';
 import { refused, type Tool } from '@saccade/tools';
-import type { z } from 'zod';
 import { type ArgumentCheck, closedSchema, compileCheck } from './check-arguments.ts';
 import { exampleOf } from './example-of.ts';
 import { fillImages, type ImageArgument, shownSchema } from './image-arguments.ts';
@@ -44,10 +43,7 @@ export function mcpTool(
     const began = performance.now();
     try {
       const params = { name: listed.name, arguments: filled.arguments };
-      const schema = CallToolResultSchema as unknown as z.ZodType<
-        z.output<typeof CallToolResultSchema>
-      >;
-      const result = await link.request('tools/call', params, schema, context.signal);
+      const result = await link.request('tools/call', params, CallToolResultSchema, context.signal);
       return await readResult(result, performance.now() - began);
     } catch (error) {
       if (error instanceof RefusedArguments) return refused('BadArgument', error.message);

@@ -42,13 +42,13 @@ export async function openServerTools(
     const taken = take(field('take'), listed, settings.take);
     for (const { tool, argument } of plan) {
       const found = listed.find(({ name }) => name === tool);
-      if (found !== undefined && argument in found.inputSchema.properties) continue;
-      const what = found === undefined ? 'tool' : 'argument';
-      throw new ConfigError(
-        field('images'),
-        `${field('images')}: the server has no ${what} ${found === undefined ? tool : argument}. ` +
-          `Known: ${(found === undefined ? listed.map(({ name }) => name) : Object.keys(found.inputSchema.properties)).join(', ')}.`,
-      );
+      const known = Object.keys(found?.inputSchema.properties ?? {});
+      if (known.includes(argument)) continue;
+      const problem =
+        found === undefined
+          ? `no tool ${tool}. Known: ${listed.map(({ name }) => name).join(', ')}.`
+          : `no argument ${argument}. Known: ${known.join(', ')}.`;
+      throw new ConfigError(field('images'), `${field('images')}: the server has ${problem}`);
     }
     const names = mapNames(
       taken.map(({ name }) => name),

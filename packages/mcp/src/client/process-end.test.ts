@@ -1,10 +1,11 @@
 /** A server ends with the run, however the run ends. */
 import { spawn } from 'node:child_process';
 import { callTool } from '@saccade/tools';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { nothing, openHostile } from '../open-mcp.fixture.ts';
 import { hostileServer } from './hostile-server.fixture.ts';
 import { keptCommand } from './keeper.ts';
+import { ServerProcess } from './server-process.ts';
 
 function isAlive(pid: number): boolean {
   try {
@@ -51,3 +52,13 @@ it('when this process is killed, though it ignores it', async () => {
   parent.kill('SIGKILL');
   await untilDead(pid);
 }, 30_000);
+
+it('says how it ended, though its input broke first', async () => {
+  const args = ['-c', 'exec 0<&-; echo ready >&2; sleep 0.2; exit 3'];
+  const server = new ServerProcess({ command: '/bin/sh', args, environment: {} });
+  await server.start();
+  await vi.waitFor(() => expect(server.lastWords).toContain('ready'), { timeout: 5000 });
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' } as const;
+  await expect(server.send(ping)).rejects.toThrow('EPIPE');
+  expect(server.lastWords).toContain('status 3');
+});

@@ -24,10 +24,10 @@ export async function readResult(result: CallToolResult, wallMs: number): Promis
     const part = partOf(block);
     if (part.kind === 'text') texts.push(part.text);
     else if (images.length === MOST_IMAGES)
-      leaveOut('A picture', `there are ${MOST_IMAGES} already`);
+      leaveOut('An image', `there are ${MOST_IMAGES} already`);
     else {
       const image = await readBase64Image(part.data);
-      if ('problem' in image) leaveOut('A picture', image.problem);
+      if ('problem' in image) leaveOut('An image', image.problem);
       else images.push(image);
     }
   }

@@ -93,7 +93,13 @@ export class ServerProcess implements Transport {
     if (input === null || input === undefined || !input.writable) {
       throw new Error('The server is not running.');
     }
-    await written(input, `${JSON.stringify(message)}\n`);
+    try {
+      await written(input, `${JSON.stringify(message)}\n`);
+    } catch (error) {
+      // A server that closed its input is about to end, and how it ends says more than this error.
+      await this.#hasEndedWithin(PATIENCE_MS);
+      throw error;
+    }
   }
 
   /** Ends its input, then terminates, then kills it and whatever it started. */

@@ -12,7 +12,7 @@ export const ADD_IMAGE = 'add_image';
  * @param folder images below it may be named by their path; without one, no file is read
  */
 export function addImageTool(folder?: string): Tool {
-  const about = 'Adds a picture to this session: the other tools work on it by its index.';
+  const about = 'Adds an image to this session: the other tools work on it by its index.';
   if (folder === undefined) {
     return defineTool({
       name: ADD_IMAGE,
@@ -76,7 +76,7 @@ const noFile: ReadImage = {
 
 function asOutcome(image: ReadImage): Outcome {
   if ('problem' in image)
-    return refused('BadArgument', `The picture cannot be used: ${image.problem}.`);
+    return refused('BadArgument', `The image cannot be used: ${image.problem}.`);
   const measured = { wallMs: 0, cpuMs: 0, maxRssKb: 0, tier: 'none' };
   return { kind: 'ok', stdout: '', stderr: '', images: [image], truncated: [], ...measured };
 }

@@ -17,10 +17,10 @@ export function answerOf(outcome: Outcome, list: ImageList): CallToolResult {
   const shown = images.flatMap((image) => {
     const added = list.add(image);
     if (added !== undefined) {
-      texts.push(`Picture: ${added.name} (${added.width} x ${added.height})`);
+      texts.push(`Image: ${added.name} (${added.width} x ${added.height})`);
       return [added];
     }
-    texts.push('A picture is left out: this session is full. Begin another one.');
+    texts.push('An image is left out: this session is full. Begin another one.');
     return [];
   });
   return {

@@ -50,7 +50,8 @@ export async function openMcpService(options: McpServiceOptions): Promise<Servic
   const served = { ...options, onFault };
   // Two tools of one name, and the like, are found before anybody asks.
   newToolServer(served);
-  const sessions = new Sessions<Session>({ maxSessions, idleSeconds }, ({ close }) => close());
+  const limits = { maxSessions, idleSeconds };
+  const sessions = new Sessions<Session>(limits, ({ close }) => close(), onFault);
   const app = newServiceApp({
     routes: 'POST /mcp, DELETE /mcp, GET /health',
     bodies,

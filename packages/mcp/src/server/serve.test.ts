@@ -121,9 +121,9 @@ describe.each([
   it('works on images of the session, and names those it gives', async () => {
     const client = await open();
     const added = await call(client, 'add_image', { data: photo });
-    expect(textOf(added)).toBe('Picture: image_0 (64 x 48)');
+    expect(textOf(added)).toBe('Image: image_0 (64 x 48)');
     const crop = await call(client, 'image_zoom_in_tool', { bbox_2d: [8, 8, 48, 40] });
-    expect(textOf(crop)).toBe('Picture: image_1 (40 x 32)');
+    expect(textOf(crop)).toBe('Image: image_1 (40 x 32)');
     const [image] = crop.content.filter((block) => block.type === 'image');
     const shown = decode(Buffer.from(image?.data ?? '', 'base64'));
     const original = decode(Buffer.from(photo, 'base64'));
@@ -131,7 +131,7 @@ describe.each([
       ...original.data.slice((8 * 64 + 8) * 3, (8 * 64 + 8) * 3 + 3),
     ]);
     const turned = await call(client, 'image_rotate_tool', { angle: 90, image_index: 1 });
-    expect(textOf(turned)).toBe('Picture: image_2 (32 x 40)');
+    expect(textOf(turned)).toBe('Image: image_2 (32 x 40)');
   });
 
   it.each([

@@ -46,7 +46,7 @@ export function newToolServer(served: ServedTools): Server {
     {
       capabilities: { tools: {} },
       instructions:
-        'Add pictures with add_image; image_index counts them from 0. Pictures that tools give are ' +
+        'Add images with add_image; image_index counts them from 0. Images that tools give are ' +
         'added too, and their names say their index.',
     },
   );

@@ -35,7 +35,10 @@ function checkPlace(name: string, { command, url, images }: McpSettings): void {
     throw new ConfigError(`tools.${name}.${field}`, `tools.${name}.${field}: ${sentence}`);
   };
   if (command === undefined && url === undefined) {
-    refuse('command', 'expected a program, or a server at tools.mcp.url, got neither. Set one.');
+    refuse(
+      'command',
+      `expected a program, or a server at tools.${name}.url, got neither. Set one.`,
+    );
   }
   if (command !== undefined && url !== undefined) {
     refuse('url', 'the server is started by a command too. Leave one of the two out.');

@@ -13,7 +13,10 @@ import { type QueueLimits, ToolQueue } from './tool-queue.ts';
 export interface ToolLimits extends QueueLimits {
   /** Longest call, its wait included. */
   readonly timeoutSeconds: number;
-  /** Longest run of a call, its wait excluded. Less than the other, so that what hangs is noticed while those who wait behind it still have time. */
+  /**
+   * Longest run of a call, its wait excluded. Less than the other, so that what hangs is noticed
+   * while those who wait behind it still have time.
+   */
   readonly runSeconds: number;
 }
 

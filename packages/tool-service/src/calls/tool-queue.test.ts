@@ -90,11 +90,8 @@ describe('the queue of a tool', () => {
     ['nothing', undefined],
     ['another kind', { ...outcome, kind: 'fine' }],
     ['text for images', { ...outcome, images: 'none' }],
-    [
-      'an image that is none',
-      { ...outcome, images: [{ ...picture(1, 1), png: new Uint8Array(9) }] },
-    ],
-    ['a size that is not so', { ...outcome, images: [picture(7, 7)] }],
+    ['an image that is none', { ...outcome, images: [{ ...image(1, 1), png: new Uint8Array(9) }] }],
+    ['a size that is not so', { ...outcome, images: [image(7, 7)] }],
   ])('takes %s for no outcome', async (_, given) => {
     const { place, ask } = open();
     const asked = ask();
@@ -103,7 +100,7 @@ describe('the queue of a tool', () => {
   });
 });
 
-function picture(width: number, height: number) {
+function image(width: number, height: number) {
   const png = new Uint8Array(
     Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC',

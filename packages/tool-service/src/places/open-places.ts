@@ -50,9 +50,9 @@ export async function openPlaces(options: OpenPlacesOptions): Promise<readonly P
   throw failed.reason;
 
   async function openOwn(): Promise<Place> {
-    const choices = named.length === 0 ? new Map() : await loadChoices(modules);
+    const chosen = named.length === 0 ? [] : chooseTools(await loadChoices(modules), named);
     return await openOwnPlace({
-      chosen: [...options.chosen, ...chooseTools(choices, named)],
+      chosen: [...options.chosen, ...chosen],
       ...{ host, maxPixels, warmUpSeconds, slots: options.ownSlots, sandbox: hub.sandbox },
       ...placeEvents(options),
     });

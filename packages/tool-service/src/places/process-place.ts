@@ -215,7 +215,7 @@ class ProcessPlace implements Place {
     }
   }
 
-  /** Work that runs too long: its own fault, or that of a neighbour that holds up the process. */
+  /** Work that runs too long: its own fault, or that of a neighbor that holds up the process. */
   #onSlow(seat: Seat, worker: WorkerProcess, id: number): void {
     const work = seat.jobs.get(id);
     if (work === undefined) return;

@@ -2,6 +2,7 @@
 import { bodyOf, type Call, callOf, idempotent } from '@saccade/http/service';
 import { outcomeToJson } from '@saccade/sandbox';
 import { Hono } from 'hono';
+import type { z } from 'zod';
 import type { ToolCalls } from '../calls/tool-calls.ts';
 import {
   batchRequestSchema,
@@ -58,7 +59,7 @@ export function toolRoutes({ calls, maxPixels, onFault }: ToolRoutesOptions): Ho
   });
 
   /** One call of a batch without an outcome, as it would be refused alone. */
-  function refused(error: unknown): typeof refusalSchema._zod.output & { status: number } {
+  function refused(error: unknown): z.output<typeof refusalSchema> & { readonly status: number } {
     const refusal = asRefusal(error);
     if (refusal === undefined) onFault(error);
     const { status, code, fact, remedy } = refusal?.options ?? {

@@ -180,3 +180,21 @@ describe('a call', () => {
     expect(readCall(text)).toEqual(call);
   });
 });
+
+it('tells the service of an error that nothing explains, and ends that trajectory', async () => {
+  const faults: unknown[] = [];
+  const other = await startTools(
+    { own: ['digest_tool'] },
+    { imageFolder: join(folder, 'gone'), onError: (error) => faults.push(error) },
+  );
+  try {
+    const { body } = await post(other, '/get_observation', {
+      ...{ trajectory_ids: ['a'], actions: [write('digest_tool')] },
+      extra_fields: [{ images: ['a.png'] }],
+    });
+    expect(body).toMatchObject({ dones: [true], valids: [false] });
+    expect(faults).toMatchObject([{ code: 'ENOENT' }]);
+  } finally {
+    await other.drain(1);
+  }
+});

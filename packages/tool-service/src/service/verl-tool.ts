@@ -1,5 +1,5 @@
 /** The protocol of verl-tool's servers: what models wrote in, what the tools say to it out. */
-import { messageOf } from '@saccade/core';
+import { messageOf, SaccadeError } from '@saccade/core';
 import { bodyOf, callOf } from '@saccade/http/service';
 import { type Outcome, outcomeToJson } from '@saccade/sandbox';
 import { refused, type ToolImage } from '@saccade/tools';
@@ -17,6 +17,8 @@ export interface VerlToolOptions extends VerlImagesOptions {
   readonly idleSeconds: number;
   /** Limit for the images of all trajectories together; the oldest are forgotten first. */
   readonly maxImageBytes: number;
+  /** Told of errors that nothing explains. */
+  readonly onFault: (error: unknown) => void;
 }
 
 interface Answer {
@@ -90,8 +92,9 @@ export function verlTool(options: VerlToolOptions): Hono {
       trajectories.set(id, [...images, ...made]);
       return said(outcome, { names: made.map(({ name }) => name) });
     } catch (error) {
-      if (error instanceof CallFault || !signal.aborted) return lost(messageOf(error));
-      throw error;
+      if (signal.aborted && !(error instanceof CallFault)) throw error;
+      if (!(error instanceof SaccadeError)) options.onFault(error);
+      return lost(messageOf(error));
     }
   }
 

@@ -77,8 +77,8 @@ function overlay({ background: { width, height }, items, signs, saturation }: Sc
       (hue) => `<filter id="hue${hue}"><feColorMatrix type="hueRotate" values="${hue}"/></filter>`,
     ),
   ];
-  const pictures = items.map(itemSvg).join('');
-  const whole = saturation === 1 ? pictures : `<g filter="url(#gray)">${pictures}</g>`;
+  const drawn = items.map(itemSvg).join('');
+  const whole = saturation === 1 ? drawn : `<g filter="url(#gray)">${drawn}</g>`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
     `width="${width}" height="${height}"><defs>${filters.join('')}</defs>` +

@@ -4,8 +4,8 @@
  * Bars, grouped and stacked bars, lines and pies. A question's answer follows from the table by the
  * program in its metadata. Entities, styles and typefaces of the held-out split are not in train.
  */
-import { ConfigError, randomAt } from '@saccade/core';
-import { choice, count, type SettingsOf, textList } from '@saccade/core/settings';
+import { randomAt } from '@saccade/core';
+import { choice, type SettingsOf, textList } from '@saccade/core/settings';
 import { type Box, defineTaskSet, type Split, type Task } from '@saccade/gym';
 import { z } from 'zod';
 import { chartStyle } from '../charts/chart-style.ts';
@@ -14,29 +14,14 @@ import { type ChartKind, chartKinds, planChart } from '../charts/plan-chart.ts';
 import { askChart, type Cell, type ChartProgram } from '../charts/program.ts';
 import { tablesOf } from '../charts/tables.ts';
 import { boxAround } from '../rendering/drawing.ts';
+import { checkDifficulties, difficultySettings, drawLevel, someOf } from './difficulty.ts';
 
 const settings = z.strictObject({
-  seed: count({
-    min: 0,
-    max: 0xffffffff,
-    default: 0,
-    unit: '32-bit integer',
-    about: 'Seed of tables, styles and questions.',
-  }),
-  easiest: count({
-    min: 1,
-    max: 4,
-    default: 1,
-    unit: 'difficulty',
-    about: 'Lowest difficulty; every difficulty in the range is as likely.',
-  }),
-  hardest: count({
-    min: 1,
-    max: 4,
-    default: 4,
-    unit: 'difficulty',
-    about: 'Highest difficulty: more marks, larger images and more steps.',
-  }),
+  ...difficultySettings(
+    'tables, styles and questions',
+    'more marks, larger images and more steps',
+    4,
+  ),
   kinds: textList({
     unit: 'kinds of charts',
     about: 'Some of bars, grouped, lines, pie and stacked; none means all.',
@@ -83,28 +68,11 @@ export const chartsQa = defineTaskSet({
   description: 'Read, compare and calculate with charts of real tables.',
   settings,
   create(options) {
-    const kinds = kindsOf(options);
+    checkDifficulties(options);
+    const kinds = someOf('kinds', options.kinds, chartKinds);
     return { size: () => TASKS, task: (split, index) => makeTask(options, kinds, split, index) };
   },
 });
-
-/** @throws ConfigError for settings that do not go together */
-function kindsOf({ easiest, hardest, kinds }: ChartOptions): readonly ChartKind[] {
-  if (easiest > hardest) {
-    throw new ConfigError(
-      'easiest',
-      `taskSet.easiest: expected at most taskSet.hardest (${hardest}), got ${easiest}.`,
-    );
-  }
-  for (const kind of kinds) {
-    if ((chartKinds as readonly string[]).includes(kind)) continue;
-    throw new ConfigError(
-      'kinds',
-      `taskSet.kinds: expected some of ${chartKinds.join(', ')}, got ${kind}.`,
-    );
-  }
-  return kinds.length === 0 ? chartKinds : (kinds as ChartKind[]);
-}
 
 async function makeTask(
   options: ChartOptions,
@@ -113,7 +81,7 @@ async function makeTask(
   index: number,
 ): Promise<Task> {
   const random = randomAt(options.seed, 'charts-qa', split, index);
-  const difficulty = options.easiest + random.integer(options.hardest - options.easiest + 1);
+  const difficulty = drawLevel(options, random);
   const kind = random.pick(kinds);
   const tables = tablesOf(split);
   // Drawn anew until table, chart and question go together; one in a few does.

@@ -1,11 +1,8 @@
-/** The settings that task sets with three difficulties share, and how a difficulty is drawn. */
+/** The settings of difficulty that task sets share, and how a difficulty is drawn. */
 import { ConfigError, type Random } from '@saccade/core';
 import { count } from '@saccade/core/settings';
 
-/** The hardest difficulty. */
-const HARDEST = 3;
-
-/** Difficulty 1 to 3. */
+/** Difficulty 1 to 3, of most task sets. */
 export type Difficulty = 1 | 2 | 3;
 
 /**
@@ -13,8 +10,9 @@ export type Difficulty = 1 | 2 | 3;
  *
  * @param seedOf    what the seed decides
  * @param harder    what a higher difficulty means
+ * @param most      the highest difficulty
  */
-export const difficultySettings = (seedOf: string, harder: string) => ({
+export const difficultySettings = (seedOf: string, harder: string, most = 3) => ({
   seed: count({
     min: 0,
     max: 0xffffffff,
@@ -24,15 +22,15 @@ export const difficultySettings = (seedOf: string, harder: string) => ({
   }),
   easiest: count({
     min: 1,
-    max: HARDEST,
+    max: most,
     default: 1,
     unit: 'difficulty',
     about: 'Lowest difficulty; every difficulty in the range is as likely.',
   }),
   hardest: count({
     min: 1,
-    max: HARDEST,
-    default: HARDEST,
+    max: most,
+    default: most,
     unit: 'difficulty',
     about: `Highest difficulty: ${harder}.`,
   }),
@@ -54,7 +52,12 @@ export function checkDifficulties({ easiest, hardest }: DifficultyRange): void {
 
 /** A difficulty in a range, each as likely. */
 export function drawDifficulty({ easiest, hardest }: DifficultyRange, random: Random): Difficulty {
-  return (easiest + random.integer(hardest - easiest + 1)) as Difficulty;
+  return drawLevel({ easiest, hardest }, random) as Difficulty;
+}
+
+/** A level in a range that may go beyond three, each as likely. */
+export function drawLevel({ easiest, hardest }: DifficultyRange, random: Random): number {
+  return easiest + random.integer(hardest - easiest + 1);
 }
 
 /**

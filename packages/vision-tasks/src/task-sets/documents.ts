@@ -4,8 +4,8 @@
  * Pages of real speeches, real tables and forms filled from them. The answer is printed on the page or
  * counted there. Speeches, rows, styles and typefaces of the held-out split are not in train.
  */
-import { ConfigError, type Random, randomAt } from '@saccade/core';
-import { count, type SettingsOf, textList } from '@saccade/core/settings';
+import { type Random, randomAt } from '@saccade/core';
+import { type SettingsOf, textList } from '@saccade/core/settings';
 import { type Box, defineTaskSet, type Split, type Task } from '@saccade/gym';
 import { z } from 'zod';
 import { tablesOf } from '../charts/tables.ts';
@@ -21,29 +21,14 @@ import { speechPage } from '../documents/speech-page.ts';
 import { speechesOf } from '../documents/speeches.ts';
 import { tablePage } from '../documents/table-page.ts';
 import { boxAround } from '../rendering/drawing.ts';
+import { checkDifficulties, difficultySettings, drawLevel, someOf } from './difficulty.ts';
 
 const settings = z.strictObject({
-  seed: count({
-    min: 0,
-    max: 0xffffffff,
-    default: 0,
-    unit: '32-bit integer',
-    about: 'Seed of pages, styles and questions.',
-  }),
-  easiest: count({
-    min: 1,
-    max: 4,
-    default: 1,
-    unit: 'difficulty',
-    about: 'Lowest difficulty; every difficulty in the range is as likely.',
-  }),
-  hardest: count({
-    min: 1,
-    max: 4,
-    default: 4,
-    unit: 'difficulty',
-    about: 'Highest difficulty: larger pages with more words, rows and forms.',
-  }),
+  ...difficultySettings(
+    'pages, styles and questions',
+    'larger pages with more words, rows and forms',
+    4,
+  ),
   kinds: textList({
     unit: 'kinds of documents',
     about: 'Some of speech, table and form; none means all.',
@@ -80,28 +65,11 @@ export const documents = defineTaskSet({
   description: 'Find words and numbers on pages of speeches, tables and forms in small print.',
   settings,
   create(options) {
-    const kinds = kindsOf(options);
+    checkDifficulties(options);
+    const kinds = someOf('kinds', options.kinds, documentKinds);
     return { size: () => TASKS, task: (split, index) => makeTask(options, kinds, split, index) };
   },
 });
-
-/** @throws ConfigError for settings that do not go together */
-function kindsOf({ easiest, hardest, kinds }: DocumentOptions): readonly DocumentKind[] {
-  if (easiest > hardest) {
-    throw new ConfigError(
-      'easiest',
-      `taskSet.easiest: expected at most taskSet.hardest (${hardest}), got ${easiest}.`,
-    );
-  }
-  for (const kind of kinds) {
-    if ((documentKinds as readonly string[]).includes(kind)) continue;
-    throw new ConfigError(
-      'kinds',
-      `taskSet.kinds: expected some of ${documentKinds.join(', ')}, got ${kind}.`,
-    );
-  }
-  return kinds.length === 0 ? documentKinds : (kinds as DocumentKind[]);
-}
 
 async function makeTask(
   options: DocumentOptions,
@@ -110,7 +78,7 @@ async function makeTask(
   index: number,
 ): Promise<Task> {
   const random = randomAt(options.seed, 'documents', split, index);
-  const difficulty = options.easiest + random.integer(options.hardest - options.easiest + 1);
+  const difficulty = drawLevel(options, random);
   const kind = random.pick(kinds);
   const style = await documentStyle(split, difficulty, random);
   const { page, operation, question, answer, evidence, sources } = drawDocument(

@@ -92,7 +92,7 @@ def _clusters(texts: list[Text], key, reach: float) -> list[list[Text]]:
 
 
 def _side(plot: Plot, group: list[Text], axis: int) -> str:
-    """Which edge of the plot a group stands at; `inside` if at none."""
+    """The edge of the plot at which a group stands; `inside` if at none."""
     if plot.box is None:
         return "left" if axis == 0 else "bottom"
     if axis == 0:

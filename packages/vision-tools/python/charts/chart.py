@@ -1,4 +1,4 @@
-"""What is known of a chart: its parts as they were found, and its table."""
+"""A chart as it was read: its parts as they were found, and its table."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Which colors the marks of a chart are drawn in, and which pixel belongs to which."""
+"""The colors that the marks of a chart are drawn in, and the pixels of each."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What was read of a chart as JSON: table, axes, texts with roles, and marks as shapes."""
+"""A chart as JSON: table, axes, texts with roles, and marks as shapes."""
 
 import math
 

@@ -46,7 +46,7 @@ class Scale:
 
     @property
     def step(self) -> float:
-        """What one pixel is worth (in decades on a logarithmic axis)."""
+        """The value of one pixel (in decades on a logarithmic axis)."""
         return abs(self.slope)
 
 

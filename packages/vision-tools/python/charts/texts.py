@@ -151,15 +151,10 @@ def join_lines(texts: list[Text], closeness: float = 0.7) -> list[Text]:
                 and not both
                 and -0.5 * whole.height < gap < closeness * whole.height
             ):
-                whole.text = f"{whole.text} {piece.text}"
-                whole.box = _union(whole.box, piece.box)
-                whole.confidence = min(whole.confidence, piece.confidence)
-                whole.number = parse_number(whole.text)
+                _absorb(whole, piece)
                 break
         else:
-            joined.append(
-                Text(piece.text, piece.box.copy(), piece.confidence, piece.angle, piece.anchor)
-            )
+            joined.append(_copy(piece))
     return joined
 
 
@@ -170,16 +165,22 @@ def join_wrapped(texts: list[Text]) -> list[Text]:
         for whole in joined:
             gap = piece.box[1] - whole.box[3]
             if abs(whole.x - piece.x) < 0.25 * piece.height + 2 and -3 < gap < 0.35 * piece.height:
-                whole.text = f"{whole.text} {piece.text}"
-                whole.box = _union(whole.box, piece.box)
-                whole.confidence = min(whole.confidence, piece.confidence)
-                whole.number = parse_number(whole.text)
+                _absorb(whole, piece)
                 break
         else:
-            joined.append(
-                Text(piece.text, piece.box.copy(), piece.confidence, piece.angle, piece.anchor)
-            )
+            joined.append(_copy(piece))
     return joined
+
+
+def _absorb(whole: Text, piece: Text) -> None:
+    whole.text = f"{whole.text} {piece.text}"
+    whole.box = _union(whole.box, piece.box)
+    whole.confidence = min(whole.confidence, piece.confidence)
+    whole.number = parse_number(whole.text)
+
+
+def _copy(text: Text) -> Text:
+    return Text(text.text, text.box.copy(), text.confidence, text.angle, text.anchor)
 
 
 def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:

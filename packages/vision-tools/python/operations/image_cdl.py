@@ -104,18 +104,18 @@ def named(items):
 def described(items, lines, circles, strokes, signs, height, thickness, scale):
     points = {item["name"]: item["place"] for item in items}
     chains = [chain for chain in (chain_of(index, line, items) for index, line in enumerate(lines)) if len(chain) > 1]
-    neighbours = {name: set() for name in points}
+    neighbors = {name: set() for name in points}
     for chain in chains:
         for a, b in zip(chain, chain[1:]):
-            neighbours[a].add(b)
-            neighbours[b].add(a)
+            neighbors[a].add(b)
+            neighbors[b].add(a)
     segments = [(a, b) for chain in chains for i, a in enumerate(chain) for b in chain[i + 1 :]]
     steps = [(a, b) for chain in chains for a, b in zip(chain, chain[1:])]
     near = cv2.dilate(strokes, np.ones((3, 3), np.uint8))
-    right = right_angles(points, neighbours, near, thickness)
+    right = right_angles(points, neighbors, near, thickness)
     blocked = {tuple(corner) for corner in right}
-    arc_marks = arcs(points, neighbours, near, thickness, blocked)
-    lengths, angles, unread = measures(signs, segments, points, neighbours, arc_marks, height)
+    arc_marks = arcs(points, neighbors, near, thickness, blocked)
+    lengths, angles, unread = measures(signs, segments, points, neighbors, arc_marks, height)
     rounded = {name: [round(float(v) / scale, 2) for v in place] for name, place in points.items()}
     return {
         "points": rounded,
@@ -146,9 +146,9 @@ def circle_of(index, circle, items, scale):
     }
 
 
-def measures(signs, segments, points, neighbours, arc_marks, height):
+def measures(signs, segments, points, neighbors, arc_marks, height):
     """Every text that is a measure goes to the segment or corner that it stands nearest to."""
-    all_corners = list(corners(points, neighbours))
+    all_corners = list(corners(points, neighbors))
     arc_of = {tuple(mark["corner"]): mark for mark in arc_marks}
     lengths, angles, unread = [], [], []
     for sign in signs:

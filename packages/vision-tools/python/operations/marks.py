@@ -6,20 +6,20 @@ from operations.straight_lines import sample
 MAX_MARK = 42
 
 
-def ray_directions(name, points, neighbours):
-    """Directions from a point to its neighbours, in radians counterclockwise, sorted."""
+def ray_directions(name, points, neighbors):
+    """Directions from a point to its neighbors, in radians counterclockwise, sorted."""
     x, y = points[name]
     rays = [
         (float(np.arctan2(-(points[other][1] - y), points[other][0] - x)), other)
-        for other in neighbours[name]
+        for other in neighbors[name]
     ]
     return sorted(rays)
 
 
-def corners(points, neighbours):
+def corners(points, neighbors):
     """All corners between rays that follow one another: (a, vertex, b, start, sweep)."""
     for vertex in points:
-        rays = ray_directions(vertex, points, neighbours)
+        rays = ray_directions(vertex, points, neighbors)
         for index, (start, a) in enumerate(rays):
             end, b = rays[(index + 1) % len(rays)]
             sweep = (end - start) % (2 * np.pi)
@@ -31,10 +31,10 @@ def unit(angle):
     return np.array([np.cos(angle), -np.sin(angle)])
 
 
-def right_angles(points, neighbours, near, thickness):
+def right_angles(points, neighbors, near, thickness):
     """Corners with a small square: [a, vertex, b]."""
     found = []
-    for a, vertex, b, start, sweep in corners(points, neighbours):
+    for a, vertex, b, start, sweep in corners(points, neighbors):
         if abs(np.degrees(sweep) - 90) > 12:
             continue
         shortest = min(distance(points[vertex], points[a]), distance(points[vertex], points[b]))
@@ -64,10 +64,10 @@ def has_square(vertex, u, v, shortest, near, thickness):
     return False
 
 
-def arcs(points, neighbours, near, thickness, blocked):
+def arcs(points, neighbors, near, thickness, blocked):
     """Corners with arcs: {corner: [a, vertex, b], count, radius}; not those in `blocked`."""
     found = []
-    for a, vertex, b, start, sweep in corners(points, neighbours):
+    for a, vertex, b, start, sweep in corners(points, neighbors):
         if (a, vertex, b) in blocked:
             continue
         shortest = min(distance(points[vertex], points[a]), distance(points[vertex], points[b]))

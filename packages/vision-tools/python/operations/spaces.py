@@ -62,7 +62,7 @@ def least_width(before, after, threshold):
 
 
 def word_breaks(runs, height):
-    """Which gaps between runs may be spaces, each with its width in heights of the ink."""
+    """The gaps between runs that may be spaces, each with its width in heights of the ink."""
     widths = (runs[1:, 0] - runs[:-1, 1]) / height
     pitch = pitch_of(runs)
     if pitch is None:

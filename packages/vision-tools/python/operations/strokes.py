@@ -8,7 +8,7 @@ MAX_SIGN = 0.11
 
 
 def ink_of(image):
-    """What is drawn, on paper of any color: [H, W] uint8, 255 for ink."""
+    """The strokes on paper of any color: [H, W] uint8, 255 for ink."""
     paper = np.median(image.reshape(-1, 3), axis=0)
     contrast = np.abs(image.astype(np.float32) - paper).max(axis=2)
     contrast = cv2.GaussianBlur(contrast, (0, 0), 0.6).clip(0, 255).astype(np.uint8)

@@ -31,14 +31,14 @@ def run(params, images):
     scene = background(random, WIDTH, HEIGHT)
     taken, objects = [], []
     for name in random.choice(list(THINGS), params.get("things", 2), replace=False):
-        picture = photograph(str(name))
-        scale = random.uniform(140, 280) / max(picture.shape[:2])
-        size = [round(side * scale) for side in picture.shape[1::-1]]
+        photo = photograph(str(name))
+        scale = random.uniform(140, 280) / max(photo.shape[:2])
+        size = [round(side * scale) for side in photo.shape[1::-1]]
         place = free_place(random, taken, *size)
         if place is None:
             continue
         taken.append(place)
-        small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+        small = cv2.resize(photo, size, interpolation=cv2.INTER_AREA)
         if random.integers(2):
             small = small[:, ::-1]
             mirrored = True

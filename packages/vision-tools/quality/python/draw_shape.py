@@ -42,8 +42,8 @@ def run(params, images):
     hue = np.array([[[random.integers(180), random.integers(150, 255), random.integers(120, 255)]]])
     color = cv2.cvtColor(hue.astype(np.uint8), cv2.COLOR_HSV2RGB)[0, 0].astype(np.float32)
     if params.get("isTextured"):
-        picture = photograph(str(random.choice(["apple", "orange", "dog", "cat"])))
-        skin = cv2.resize(picture, (WIDTH, HEIGHT)).astype(np.float32) * 0.6 + color * 0.4
+        photo = photograph(str(random.choice(["apple", "orange", "dog", "cat"])))
+        skin = cv2.resize(photo, (WIDTH, HEIGHT)).astype(np.float32) * 0.6 + color * 0.4
     else:
         shade = np.linspace(0.8, 1.1, HEIGHT)[:, None, None]
         skin = np.ones((HEIGHT, WIDTH, 1)) * color * shade + random.normal(0, 5, (HEIGHT, WIDTH, 1))

@@ -121,8 +121,8 @@ function cellAt({ table }: ReadChart, { row, series }: CellPlace): Value | undef
 }
 
 function selected({ table }: ReadChart, { rows, series }: Selection): readonly Value[] {
-  const names = new Set(rows.map((row) => row));
-  const chosen = new Set(series.map((one) => one));
+  const names = new Set(rows);
+  const chosen = new Set(series);
   return table.rows.flatMap((_, row) =>
     names.size > 0 && !names.has(row)
       ? []

@@ -78,7 +78,7 @@ function drawingOf({ points, lines, circles }: Found): Drawing {
     const [x, y] = circle.center;
     return {
       name: circle.name ?? freeName(used),
-      centre: { x, y },
+      center: { x, y },
       radius: circle.radius,
       points: circle.points,
     };

@@ -1,4 +1,4 @@
-/** Equations and inequalities in one unknown, and systems of equations; every root is put in again. */
+/** Equations, solved for one of their letters; every root is put in again. */
 import { MathError } from './errors.ts';
 import {
   algebra,
@@ -200,13 +200,11 @@ function periodic(
   const roots = realRoots((at) => valueAt(difference, { [letter]: at }), -1e-9, turn - 1e-6).filter(
     (value) => fits(equation, letter, value),
   );
-  const all = [...steps, `Look for roots from 0 to 2π (one turn).`];
+  const all = [...steps, 'Look for roots from 0 to 2π (one turn).'];
   if (roots.length === 0)
     return { answer: 'no real solution from 0 to 2π', values: [], steps: all };
   const texts = roots.map((value) => is(letter, partOfPi(value)));
-  for (const [index, value] of roots.entries()) {
-    all.push(check(equation, letter, partOfPi(roots[index] ?? value), value));
-  }
+  for (const value of roots) all.push(check(equation, letter, partOfPi(value), value));
   return { answer: `${texts.join(' or ')} (from 0 to 2π)`, values: roots, steps: all };
 }
 

@@ -26,6 +26,13 @@ describe('questions about formulas', () => {
     }
   });
 
+  it.each(['Factor x^2 - 1', 'Factorise x^2 - 1', 'Find the factorisation of x^2 - 1'])(
+    'knows the word in %s',
+    (question) => {
+      expect(answerTo(question)).toBe(answerTo('Factorize x^2 - 1'));
+    },
+  );
+
   it('reads no stories', () => {
     expect(() => solveMath('Tom has 5 apples and buys 3 more. How many has he?')).toThrow(
       /formula/,

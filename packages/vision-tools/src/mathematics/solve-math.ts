@@ -88,7 +88,7 @@ const forms: readonly Form[] = [
     rearrange('expand', text),
   ),
   form(
-    String.raw`(?:completely\s+)?(?:factor(?:ise|ize)?|factorization of)\s+(?:completely\s+)?(?:the (?:expression|polynomial)\s+)?(.+?)`,
+    String.raw`(?:completely\s+)?(?:factor(?:ise|ize)?|factori[sz]ation of)\s+(?:completely\s+)?(?:the (?:expression|polynomial)\s+)?(.+?)`,
     (text = '') => rearrange('factor', text),
   ),
   form(

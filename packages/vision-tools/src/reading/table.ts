@@ -72,7 +72,7 @@ function columnsOf(cells: readonly Cell[]): readonly Span[] {
       left: Math.min(column.left, span.left),
       right: Math.max(column.right, span.right),
     };
-    // A column that grows into its neighbour would be both.
+    // A column that grows into its neighbor would be both.
     const others = columns.filter((one) => one !== column);
     if (others.some((one) => meets(one, joined))) continue;
     columns = [...others, joined];

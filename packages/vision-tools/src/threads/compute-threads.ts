@@ -37,16 +37,18 @@ export async function compute<Kind extends ComputeJob['kind']>(
   options: ComputeOptions,
 ): Promise<JobResults[Kind]> {
   options.signal?.throwIfAborted();
+  // Whoever waits takes over the place of the job that ends, so that nobody slips in between.
   if (running >= maxThreads) await new Promise<void>((resolve) => waiting.push(resolve));
-  running++;
+  else running++;
   try {
     options.signal?.throwIfAborted();
     const reply = await runInThread(job, options);
     if (!reply.ok) throw new DeclinedError(reply.type, reply.message);
     return reply.value as JobResults[Kind];
   } finally {
-    running--;
-    waiting.shift()?.();
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
   }
 }
 

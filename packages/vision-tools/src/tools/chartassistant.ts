@@ -1,17 +1,14 @@
 /** Short captions of charts: VISTA's ChartAssistant. */
-import { z } from 'zod';
 import { summaryOf } from '../charts/captions.ts';
 import { readChart } from '../charts/chart-reading.ts';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered } from '../outcomes.ts';
 
 export const chartassistant = defineVisionTool({
   name: 'chartassistant',
   description: 'Sums a chart up in words: its kind, its trends, the highest and lowest values.',
   says: 'sentences built from the table that unichart reads; trends by the Mann-Kendall test.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['chart'],
   async embedded({ image_index = 0 }, context, engine) {

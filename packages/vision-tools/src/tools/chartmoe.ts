@@ -8,7 +8,7 @@ import { type ReadChart, readChart } from '../charts/chart-reading.ts';
 import { dataOf } from '../charts/data.ts';
 import { gridOf, markdownTable } from '../charts/grid.ts';
 import { notesOn } from '../charts/notes.ts';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered } from '../outcomes.ts';
 
 const tasks = ['to_table', 'extract_data', 'answer', 'analyze', 'describe', 'summarize'] as const;
@@ -34,7 +34,7 @@ export const chartmoe = defineVisionTool({
       .enum(['detailed', 'brief'])
       .optional()
       .describe('brief leaves out title, notes and the values that an answer rests on.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { task: 'to_table' },
   operations: ['chart'],

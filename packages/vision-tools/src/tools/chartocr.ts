@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readParts } from '../charts/chart-reading.ts';
 import { sceneGraphOf } from '../charts/scene-graph.ts';
 import { textSvg } from '../charts/svg.ts';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered, declined } from '../outcomes.ts';
 
 export const chartocr = defineVisionTool({
@@ -15,7 +15,7 @@ export const chartocr = defineVisionTool({
   says: 'PP-OCRv4, with roles by position; turned and tiny labels are read a second time.',
   parameters: {
     output: z.enum(['svg', 'scg']).optional().describe('svg by default; scg is the scene graph.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { output: 'svg' },
   operations: ['chart'],

@@ -1,8 +1,7 @@
 /** Detailed captions of charts: VISTA's ChartVLM. */
-import { z } from 'zod';
 import { detailOf } from '../charts/captions.ts';
 import { readChart } from '../charts/chart-reading.ts';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered } from '../outcomes.ts';
 
 export const chartvlm = defineVisionTool({
@@ -10,9 +9,7 @@ export const chartvlm = defineVisionTool({
   description:
     'Describes a chart in detail: its kind, colors, legend, ranges of its axes and of its values.',
   says: 'sentences built from the table and the parts that unichart and chartdet read.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['chart'],
   async embedded({ image_index = 0 }, context, engine) {

@@ -1,6 +1,5 @@
 /** Finds how a geometry diagram is built: VISTA's construction_cdl. */
-import { z } from 'zod';
-import { defineVisionTool } from '../define-vision-tool.ts';
+import { defineVisionTool, imageIndex } from '../define-vision-tool.ts';
 import { writeStatement } from '../geometry/cdl/write-cdl.ts';
 import { isDeclined, readDiagram } from '../geometry/read-diagram.ts';
 import { answered } from '../outcomes.ts';
@@ -11,9 +10,7 @@ export const constructionCdl = defineVisionTool({
     'Finds the construction of a geometry diagram (CDL): Collinear for points on a line in order, ' +
     'Cocircular for points on a circle and Shape for faces, both counterclockwise.',
   says: 'strokes by Hough transform and least squares, letters by PP-OCRv4.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['image_cdl'],
   async embedded({ image_index = 0 }, context, engine) {

@@ -1,7 +1,7 @@
 /** Tells how an image was turned or mirrored. */
 import type { AffineMap } from '@saccade/trajectory';
 import { z } from 'zod';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered, madeOf } from '../outcomes.ts';
 
 const poses = [
@@ -36,9 +36,7 @@ export const detectOrientation = defineVisionTool({
     'Tells whether an image with text was rotated by 90, 180 or 270 degrees counterclockwise, or ' +
     'mirrored, and gives it upright.',
   says: 'PP-OCRv4, which reads lines in each pose.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['orientation', 'ocr'],
   async embedded({ image_index = 0 }, context, engine) {

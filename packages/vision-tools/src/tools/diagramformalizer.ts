@@ -1,6 +1,6 @@
 /** Formalizes a geometry problem, diagram and text: VISTA's DiagramFormalizer. */
 import { z } from 'zod';
-import { defineVisionTool } from '../define-vision-tool.ts';
+import { defineVisionTool, imageIndex } from '../define-vision-tool.ts';
 import { CdlError } from '../geometry/cdl/errors.ts';
 import { writeGoal, writeStatement } from '../geometry/cdl/write-cdl.ts';
 import { type ReadProblem, readProblem } from '../geometry/language/read-problem.ts';
@@ -24,7 +24,7 @@ export const diagramformalizer = defineVisionTool({
       .max(100_000)
       .optional()
       .describe('Of a language model that serves this tool; nothing is generated here.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { task: 'formalize' },
   operations: ['image_cdl'],

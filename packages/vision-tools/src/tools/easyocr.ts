@@ -1,7 +1,7 @@
 /** Reads text: VISTA's EasyOCR. */
 import { refused } from '@saccade/tools';
 import { z } from 'zod';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered, declined } from '../outcomes.ts';
 import { mathLines } from '../reading/math-lines.ts';
 import { paragraphsOf } from '../reading/paragraphs.ts';
@@ -51,7 +51,7 @@ export const easyocr = defineVisionTool({
       .max(10_000)
       .optional()
       .describe('Pixels between the middles of cells in one row; 10 by default.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { task: 'detect_and_recognize' },
   operations: ['ocr'],

@@ -1,6 +1,6 @@
 /** Solves a geometry problem from its diagram and text: VISTA's G-LLaVA. */
 import { z } from 'zod';
-import { defineVisionTool } from '../define-vision-tool.ts';
+import { defineVisionTool, imageIndex } from '../define-vision-tool.ts';
 import { answerLines, failureText, isSolved } from '../geometry/answer-lines.ts';
 import { CdlError } from '../geometry/cdl/errors.ts';
 import { writeGoal, writeStatement } from '../geometry/cdl/write-cdl.ts';
@@ -25,7 +25,7 @@ export const gllava = defineVisionTool({
     choices: z.array(z.string().max(400)).max(26).optional().describe('Answers to choose from.'),
     problem_type: z.string().max(40).optional().describe('geometry; others are declined.'),
     output_format: z.enum(formats).optional().describe('with_steps by default.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { question: 'What does the diagram show?', task: 'analyze' },
   operations: ['image_cdl'],

@@ -1,7 +1,13 @@
 /** Finds what a text names: VISTA's GroundingDINO. */
 import { refused } from '@saccade/tools';
 import { z } from 'zod';
-import { type CallEngine, defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import {
+  type CallEngine,
+  defineVisionTool,
+  imageAt,
+  imageIndex,
+  isOutcome,
+} from '../define-vision-tool.ts';
 import { cocoClasses } from '../detection/coco.ts';
 import { type Phrase, readQuery } from '../detection/query.ts';
 import { textMatches } from '../detection/text-matches.ts';
@@ -51,7 +57,7 @@ export const groundingdino = defineVisionTool({
       .max(1)
       .optional()
       .describe('How well a phrase must fit what is found; 0.25 by default.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { query: 'person . "Total"' },
   operations: ['detect', 'ocr'],

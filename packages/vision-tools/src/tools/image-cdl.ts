@@ -1,6 +1,5 @@
 /** Reads the measures and marks of a geometry diagram: VISTA's image_cdl. */
-import { z } from 'zod';
-import { defineVisionTool } from '../define-vision-tool.ts';
+import { defineVisionTool, imageIndex } from '../define-vision-tool.ts';
 import { writeStatement } from '../geometry/cdl/write-cdl.ts';
 import { isDeclined, readDiagram } from '../geometry/read-diagram.ts';
 import { answered } from '../outcomes.ts';
@@ -13,9 +12,7 @@ export const imageCdl = defineVisionTool({
   says:
     'strokes by Hough transform and least squares, marks by templates, letters and numbers by ' +
     'PP-OCRv4; full circles and unbroken lines only.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['image_cdl'],
   async embedded({ image_index = 0 }, context, engine) {

@@ -3,7 +3,7 @@ import type { Outcome } from '@saccade/sandbox';
 import type { ToolContext } from '@saccade/tools';
 import { refused } from '@saccade/tools';
 import { z } from 'zod';
-import { type CallEngine, defineVisionTool } from '../define-vision-tool.ts';
+import { type CallEngine, defineVisionTool, imageIndex } from '../define-vision-tool.ts';
 import { answerLines, failureText, isSolved } from '../geometry/answer-lines.ts';
 import { CdlError } from '../geometry/cdl/errors.ts';
 import { writeGoal, writeStatement } from '../geometry/cdl/write-cdl.ts';
@@ -38,7 +38,7 @@ export const interGps = defineVisionTool({
       ),
     time_limit: z.number().positive().max(100).optional().describe('Seconds; 20 by default.'),
     step_limit: z.int().positive().max(1000).optional().describe('Theorems; 100 by default.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: {
     task: 'solve',

@@ -3,7 +3,13 @@ import type { Outcome } from '@saccade/sandbox';
 import type { ToolContext } from '@saccade/tools';
 import { refused } from '@saccade/tools';
 import { z } from 'zod';
-import { type CallEngine, defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import {
+  type CallEngine,
+  defineVisionTool,
+  imageAt,
+  imageIndex,
+  isOutcome,
+} from '../define-vision-tool.ts';
 import { answered, declined } from '../outcomes.ts';
 import { mathLines } from '../reading/math-lines.ts';
 import { wordsOf } from '../reading/words.ts';
@@ -30,7 +36,7 @@ export const multimath = defineVisionTool({
     choices: z.array(z.string().max(400)).max(26).optional().describe('Answers to choose from.'),
     problem_type: z.enum(problemTypes).optional().describe('general by default.'),
     output_format: z.enum(formats).optional().describe('with_steps by default.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { question: 'Solve x^2 - 5x + 6 = 0 for x.' },
   operations: ['ocr'],

@@ -1,7 +1,7 @@
 /** Charts to SVG by image processing alone: VISTA's OpenCV. */
 import { z } from 'zod';
 import { primitiveSvg } from '../charts/svg.ts';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered, declined } from '../outcomes.ts';
 
 const line = z.tuple([z.number(), z.number(), z.number(), z.number()]);
@@ -29,7 +29,7 @@ export const opencv = defineVisionTool({
       .max(2000)
       .optional()
       .describe('Regions and segments at most, the largest of each; 60 by default.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { max_elements: 60 },
   operations: ['chart_primitives'],

@@ -1,6 +1,6 @@
 /** Reads QR codes and barcodes. */
 import { z } from 'zod';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered } from '../outcomes.ts';
 
 const answer = z.object({
@@ -13,9 +13,7 @@ export const readCode = defineVisionTool({
   name: 'read_code',
   description: 'Reads the QR codes and the barcodes of an image, with a box for each.',
   says: 'OpenCV, for QR codes and EAN-13, EAN-8, UPC-A and UPC-E barcodes.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['codes'],
   async embedded({ image_index = 0 }, context, engine) {

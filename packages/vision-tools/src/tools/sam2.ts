@@ -1,7 +1,7 @@
 /** Segments what a box or points name: VISTA's SAM 2. */
 import { refused, type ToolImage } from '@saccade/tools';
 import { z } from 'zod';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered, declined, madeOf } from '../outcomes.ts';
 
 const point = z.tuple([z.number(), z.number()]);
@@ -43,7 +43,7 @@ export const sam2 = defineVisionTool({
       .enum(['overlay', 'mask', 'both'])
       .optional()
       .describe('The image with the mask on it, or the mask in white on black.'),
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
+    image_index: imageIndex,
   },
   example: { box_prompt: [320, 226, 410, 316] },
   operations: ['segment'],
@@ -69,8 +69,8 @@ export const sam2 = defineVisionTool({
       index: given.mask_idx ?? 0,
       output: given.output ?? 'overlay',
     };
-    const pictures = mask === undefined ? [image] : [image, mask];
-    const { result, images } = await engine.run('segment', params, pictures);
+    const inputs = mask === undefined ? [image] : [image, mask];
+    const { result, images } = await engine.run('segment', params, inputs);
     const { masks, index } = answer.parse(result);
     if (masks[index]?.box == null) {
       return declined('NothingFound', 'Nothing was separated there. Give another box or points.');

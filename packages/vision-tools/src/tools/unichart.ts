@@ -1,8 +1,7 @@
 /** Charts to tables: VISTA's UniChart. */
-import { z } from 'zod';
 import { readChart } from '../charts/chart-reading.ts';
 import { gridOf, linearTable } from '../charts/grid.ts';
-import { defineVisionTool, imageAt, isOutcome } from '../define-vision-tool.ts';
+import { defineVisionTool, imageAt, imageIndex, isOutcome } from '../define-vision-tool.ts';
 import { answered } from '../outcomes.ts';
 
 export const unichart = defineVisionTool({
@@ -13,9 +12,7 @@ export const unichart = defineVisionTool({
   says:
     'bars, lines, areas, sectors and points found by color, scaled by the numbers on the axes, which ' +
     'PP-OCRv4 reads. A chart without a scale is declined.',
-  parameters: {
-    image_index: z.int().min(0).max(9999).optional().describe('Counted from 0; 0 by default.'),
-  },
+  parameters: { image_index: imageIndex },
   example: {},
   operations: ['chart'],
   async embedded({ image_index = 0 }, context, engine) {

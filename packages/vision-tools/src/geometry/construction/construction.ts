@@ -20,7 +20,7 @@ export function constructionOf(drawing: Drawing): readonly Relation[] {
   }
   for (const circle of circles) {
     const order = [...circle.points].sort(
-      (a, b) => heading(circle.centre, at(a)) - heading(circle.centre, at(b)),
+      (a, b) => heading(circle.center, at(a)) - heading(circle.center, at(b)),
     );
     if (order.length > 0) {
       statements.push({

@@ -10,7 +10,7 @@ export interface Position {
 export interface DrawnCircle {
   /** Its name, which is that of its center where the center has one. */
   readonly name: string;
-  readonly centre: Position;
+  readonly center: Position;
   readonly radius: number;
   /** The named points on it. */
   readonly points: readonly Point[];

@@ -2,18 +2,18 @@
 import type { Point } from '../cdl/statement.ts';
 import { type Drawing, heading, type Position } from './drawing.ts';
 
-type Neighbours = Map<Point, Set<Point>>;
+type Neighbors = Map<Point, Set<Point>>;
 
 /** The faces that the straight lines of a drawing enclose, and the corners of no face. */
 export interface Faces {
   /** Corners counterclockwise, those of 180° among them. */
   readonly faces: readonly (readonly Point[])[];
-  /** Neighbouring rays at a point that bound no face: from, at, to turn left. */
+  /** Neighboring rays at a point that bound no face: from, at, to turn left. */
   readonly corners: readonly (readonly [Point, Point, Point])[];
 }
 
 export function facesOf({ points, lines }: Drawing): Faces {
-  const all: Neighbours = new Map([...points.keys()].map((point) => [point, new Set()]));
+  const all: Neighbors = new Map([...points.keys()].map((point) => [point, new Set()]));
   for (const line of lines) {
     for (const [index, point] of line.entries()) {
       const next = line[index + 1];
@@ -28,9 +28,9 @@ export function facesOf({ points, lines }: Drawing): Faces {
   return { faces, corners: cornersOf(all, faces, at) };
 }
 
-/** The graph without points that have one neighbour, again and again. */
-function withoutEnds(all: Neighbours): Neighbours {
-  const kept: Neighbours = new Map([...all].map(([point, others]) => [point, new Set(others)]));
+/** The graph without points that have one neighbor, again and again. */
+function withoutEnds(all: Neighbors): Neighbors {
+  const kept: Neighbors = new Map([...all].map(([point, others]) => [point, new Set(others)]));
   const ends = [...kept].filter(([, others]) => others.size === 1).map(([point]) => point);
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
     const [only] = kept.get(end) ?? [];
@@ -43,13 +43,13 @@ function withoutEnds(all: Neighbours): Neighbours {
   return kept;
 }
 
-/** Neighbours counterclockwise from the right. */
+/** Neighbors counterclockwise from the right. */
 function around(point: Point, others: Iterable<Point>, at: (point: Point) => Position): Point[] {
   const here = at(point);
   return [...others].sort((a, b) => heading(here, at(a)) - heading(here, at(b)));
 }
 
-function trace(graph: Neighbours, at: (point: Point) => Position): readonly (readonly Point[])[] {
+function trace(graph: Neighbors, at: (point: Point) => Position): readonly (readonly Point[])[] {
   const next = new Map<string, Point>();
   for (const [point, others] of graph) {
     const sorted = around(point, others, at);
@@ -88,7 +88,7 @@ function areaOf(corners: readonly Position[]): number {
 
 /** Pairs of neighboring rays less than half a turn apart that are not two sides of a face. */
 function cornersOf(
-  graph: Neighbours,
+  graph: Neighbors,
   faces: readonly (readonly Point[])[],
   at: (point: Point) => Position,
 ): readonly (readonly [Point, Point, Point])[] {

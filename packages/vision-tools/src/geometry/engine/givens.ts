@@ -227,8 +227,8 @@ const definitions: Partial<Record<RelationName, Define>> = {
     say.isMeasure(a, b, 'radius', [circle], 2);
   },
   IsTangentOfCircle: (say, p = '', a = '', circle = '') => {
-    const centre = say.figure.circles.find(({ name }) => name === circle)?.centre ?? circle;
-    say.angle(p, a, centre, 90);
+    const center = say.figure.circles.find(({ name }) => name === circle)?.center ?? circle;
+    say.angle(p, a, center, 90);
     say.fact('tangent', [[p, a], [circle]], `${p}${a} touches circle ${circle}`);
   },
   IsMidpointOfArc: (say, m = '', o = '', a = '', b = '') =>

@@ -97,7 +97,7 @@ function canonical(name: Quantity['name'], points: readonly Point[]): readonly P
     : points;
 }
 
-/** The corners from the first in the alphabet, towards its smaller neighbour. */
+/** The corners from the first in the alphabet, toward its smaller neighbor. */
 function canonicalPolygon(corners: readonly Point[]): readonly Point[] {
   const smallest = corners.indexOf([...corners].sort()[0] ?? '');
   const around = [...corners.slice(smallest), ...corners.slice(0, smallest)];

@@ -32,8 +32,8 @@ export function turned({ x, y }: Position, angle: number, by: number): Position 
   return { x: x * cosine - y * sine, y: x * sine + y * cosine };
 }
 
-export function around(centre: Position, radius: number, angle: number): Position {
-  return plus(centre, { x: radius * Math.cos(angle), y: radius * Math.sin(angle) });
+export function around(center: Position, radius: number, angle: number): Position {
+  return plus(center, { x: radius * Math.cos(angle), y: radius * Math.sin(angle) });
 }
 
 export function footAt(p: Position, a: Position, b: Position): number {
@@ -44,10 +44,10 @@ export function footAt(p: Position, a: Position, b: Position): number {
 export function meetings(
   p: Position,
   angle: number,
-  { centre, radius }: { readonly centre: Position; readonly radius: number },
+  { center, radius }: { readonly center: Position; readonly radius: number },
 ): readonly Position[] {
   const way = { x: Math.cos(angle), y: Math.sin(angle) };
-  const from = minus(p, centre);
+  const from = minus(p, center);
   const middle = from.x * way.x + from.y * way.y;
   const square = middle * middle - (from.x ** 2 + from.y ** 2 - radius ** 2);
   if (square < 0.2) return [];

@@ -29,7 +29,7 @@ const names = [...'ABCDEFGHJKLMN'];
 class Sketch {
   readonly points = new Map<Point, Position>();
   readonly segments: [Point, Point][] = [];
-  readonly circles: { name: string; centre: Position; radius: number }[] = [];
+  readonly circles: { name: string; center: Position; radius: number }[] = [];
   readonly relations: Statement[] = [];
   readonly random: () => number;
 
@@ -139,10 +139,10 @@ const starts: readonly Construct[] = [
   },
   (s) => {
     const count = s.pick([3, 5, 6]);
-    const centre = s.somewhere();
+    const center = s.somewhere();
     const [radius, phase] = [2 + 3 * s.random(), 6 * s.random()];
     const corners = Array.from({ length: count }, (_, index) =>
-      s.add(around(centre, radius, phase + (2 * Math.PI * index) / count)),
+      s.add(around(center, radius, phase + (2 * Math.PI * index) / count)),
     );
     s.polygon(...corners);
     s.say(relation(count === 3 ? 'EquilateralTriangle' : 'RegularPolygon', corners.join('')));
@@ -153,16 +153,16 @@ const starts: readonly Construct[] = [
 ];
 
 function circleWithPoints(s: Sketch): void {
-  const centre = s.somewhere();
+  const center = s.somewhere();
   const radius = 2 + Math.floor(4 * s.random());
   const count = s.pick([3, 3, 4, 5]);
   const angles = Array.from({ length: count }, () =>
     s.random() < 0.4 ? (Math.floor(s.random() * 24) * Math.PI) / 12 : s.random() * 2 * Math.PI,
   );
   if (s.random() < 0.4) angles[1] = (angles[0] ?? 0) + Math.PI;
-  const points = angles.sort((a, b) => a - b).map((angle) => s.add(around(centre, radius, angle)));
-  const name = s.add(centre);
-  s.circles.push({ name, centre, radius });
+  const points = angles.sort((a, b) => a - b).map((angle) => s.add(around(center, radius, angle)));
+  const name = s.add(center);
+  s.circles.push({ name, center, radius });
   for (const [index, point] of points.entries()) {
     if (s.random() < 0.7) s.join(point, points[(index + 1) % points.length] ?? point);
     if (s.random() < 0.3) s.join(point, s.pick(points));
@@ -180,9 +180,9 @@ function circleAround(s: Sketch): void {
   if (s.random() < 0.5) {
     const [x, y, z] = [distance(q, r), distance(r, p), distance(p, q)];
     const total = x + y + z;
-    const centre = plus(plus(scaled(p, x / total), scaled(q, y / total)), scaled(r, z / total));
-    const name = s.add(centre);
-    s.circles.push({ name, centre, radius: Math.abs(turnOf(p, q, r)) / total });
+    const center = plus(plus(scaled(p, x / total), scaled(q, y / total)), scaled(r, z / total));
+    const name = s.add(center);
+    s.circles.push({ name, center, radius: Math.abs(turnOf(p, q, r)) / total });
     s.say(relation('IsCircumscribedToCircle', a + b + c, name));
     if (s.random() < 0.5) s.join(a, name);
     return;
@@ -190,8 +190,8 @@ function circleAround(s: Sketch): void {
   const [u, v] = [minus(q, p), minus(r, p)];
   const twice = 2 * (u.x * v.y - u.y * v.x);
   const [uu, vv] = [u.x ** 2 + u.y ** 2, v.x ** 2 + v.y ** 2];
-  const centre = plus(p, { x: (v.y * uu - u.y * vv) / twice, y: (u.x * vv - v.x * uu) / twice });
-  s.circles.push({ name: s.add(centre), centre, radius: distance(centre, p) });
+  const center = plus(p, { x: (v.y * uu - u.y * vv) / twice, y: (u.x * vv - v.x * uu) / twice });
+  s.circles.push({ name: s.add(center), center, radius: distance(center, p) });
 }
 
 const continuations: readonly Construct[] = [
@@ -247,10 +247,10 @@ const continuations: readonly Construct[] = [
     const t = [...s.points.keys()].find(
       (point) =>
         circle !== undefined &&
-        Math.abs(distance(s.at(point), circle.centre) - circle.radius) < near,
+        Math.abs(distance(s.at(point), circle.center) - circle.radius) < near,
     );
     if (circle === undefined || t === undefined) return;
-    const way = turned(minus(s.at(t), circle.centre), Math.PI / 2, (s.random() - 0.5) * 3);
+    const way = turned(minus(s.at(t), circle.center), Math.PI / 2, (s.random() - 0.5) * 3);
     const p = s.add(plus(s.at(t), way));
     s.join(p, t);
     if (s.random() < 0.5) s.join(p, circle.name);
@@ -292,7 +292,7 @@ export function randomFigure(random: () => number): RandomFigure | undefined {
   const circles = sketch.circles.map((circle) => ({
     ...circle,
     points: [...sketch.points.keys()].filter(
-      (point) => Math.abs(distance(sketch.at(point), circle.centre) - circle.radius) < near,
+      (point) => Math.abs(distance(sketch.at(point), circle.center) - circle.radius) < near,
     ),
   }));
   const construction = constructionOf({ points: sketch.points, lines, circles });
@@ -329,8 +329,8 @@ function isClear(sketch: Sketch): boolean {
         if (least > 1e-9 && least < 0.008) return false;
       }
     }
-    for (const { centre, radius } of sketch.circles) {
-      const off = Math.abs(distance(a, centre) - radius);
+    for (const { center, radius } of sketch.circles) {
+      const off = Math.abs(distance(a, center) - radius);
       if (off > near && off < 0.05) return false;
     }
   }

@@ -1,5 +1,7 @@
 import { randomAt } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
+import { visionTools } from '../../registry.ts';
+import * as theorems from './all-theorems.ts';
 import { type RandomFigure, randomFigure } from './random-figure.fixture.ts';
 import { type Solved, solve } from './solve.ts';
 import { falseSteps, wrongTurns } from './truth.fixture.ts';
@@ -31,6 +33,12 @@ function moved(figure: RandomFigure): RandomFigure {
   points.set(name, { x: x + 0.37, y: y - 0.21 });
   return { ...figure, points };
 }
+
+it('are as many theorems as the tool says', () => {
+  const unit = visionTools.get('inter_gps');
+  const [tool] = unit.describe(unit.settings.parse({}) as Record<string, unknown>);
+  expect(tool?.description).toContain(`with ${Object.keys(theorems).length} theorems`);
+});
 
 describe('the theorems, on random figures', () => {
   it('say only what is so in the coordinates', () => {

@@ -64,7 +64,7 @@ class Truth {
     if (name === 'angle' && b && c) return angleAt(b, a, c);
     if (name === 'radius') return circle?.radius ?? Number.NaN;
     if (name === 'arc' && b && c && circle) {
-      const way = heading(circle.centre, c) - heading(circle.centre, b);
+      const way = heading(circle.center, c) - heading(circle.center, b);
       return ((((way * 180) / Math.PI) % 360) + 360) % 360;
     }
     if (name === 'perimeter') {

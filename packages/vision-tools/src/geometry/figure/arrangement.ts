@@ -12,7 +12,7 @@ export interface Arrangement {
   readonly points: Set<Point>;
   /** Points in the order in which they lie on a line; three or more. */
   readonly chains: (readonly Point[])[];
-  readonly circles: Map<string, { centre: Point; readonly points: Set<Point> }>;
+  readonly circles: Map<string, { center: Point; readonly points: Set<Point> }>;
   /** Convex, corners without those of 180°. */
   readonly polygons: (readonly Point[])[];
   readonly joined: (readonly [Point, Point])[];
@@ -28,19 +28,19 @@ export function arrangementOf(statements: readonly Statement[]): Arrangement {
   };
   for (const statement of statements) {
     if (statement.kind === 'relation' && statement.name === 'IsCentreOfCircle') {
-      const [[centre] = [], [name] = []] = statement.groups;
-      if (centre !== undefined && name !== undefined) circleOf(arrangement, name).centre = centre;
+      const [[center] = [], [name] = []] = statement.groups;
+      if (center !== undefined && name !== undefined) circleOf(arrangement, name).center = center;
     }
   }
   for (const statement of statements) {
     if (statement.kind === 'relation') addRelation(arrangement, statement);
     else for (const side of [statement.left, statement.right]) addExpression(arrangement, side);
   }
-  for (const { centre, points } of arrangement.circles.values()) {
-    arrangement.points.add(centre);
+  for (const { center, points } of arrangement.circles.values()) {
+    arrangement.points.add(center);
     for (const point of points) {
       arrangement.points.add(point);
-      join(arrangement, centre, point);
+      join(arrangement, center, point);
     }
   }
   return arrangement;
@@ -49,11 +49,11 @@ export function arrangementOf(statements: readonly Statement[]): Arrangement {
 function circleOf(
   { circles }: Arrangement,
   name: string,
-): { centre: Point; readonly points: Set<Point> } {
+): { center: Point; readonly points: Set<Point> } {
   const known = circles.get(name);
   if (known !== undefined) return known;
   // A circle is called after its center unless that is said to be another point.
-  const circle = { centre: name, points: new Set<Point>() };
+  const circle = { center: name, points: new Set<Point>() };
   circles.set(name, circle);
   return circle;
 }
@@ -92,8 +92,8 @@ const special: Partial<Record<RelationName, Add>> = {
   Cocircular: (arrangement, [name], points) => addToCircle(arrangement, name, points),
   IsDiameterOfCircle: (arrangement, first, [name]) => {
     addToCircle(arrangement, name, first);
-    const centre = name === undefined ? undefined : circleOf(arrangement, name).centre;
-    chain(arrangement, first[0], centre, first[1]);
+    const center = name === undefined ? undefined : circleOf(arrangement, name).center;
+    chain(arrangement, first[0], center, first[1]);
   },
   IsTangentOfCircle: (arrangement, [a, b], [name]) => {
     join(arrangement, a, b);

@@ -11,7 +11,7 @@ const maxPoints = 24;
 
 export interface Circle {
   readonly name: string;
-  readonly centre: Point;
+  readonly center: Point;
   readonly points: readonly Point[];
   /** The points counterclockwise, where their order is known. */
   readonly order: readonly Point[] | undefined;
@@ -24,7 +24,7 @@ export class Figure {
   /** Convex polygons that were declared, or are faces of the drawing. */
   readonly polygons: readonly (readonly Point[])[];
   readonly orientation: Orientation;
-  private readonly neighbours: ReadonlyMap<Point, ReadonlySet<Point>>;
+  private readonly neighbors: ReadonlyMap<Point, ReadonlySet<Point>>;
   private readonly lineOf = new Map<string, Line>();
   private readonly rays = new Map<string, readonly Point[]>();
 
@@ -44,28 +44,28 @@ export class Figure {
       }
       for (const [a, b] of line.pairs()) this.lineOf.set(pairKey(a, b), line);
     }
-    this.neighbours = this.neighboursOf(arrangement.joined);
+    this.neighbors = this.neighborsOf(arrangement.joined);
     this.polygons = arrangement.polygons;
     this.orientation = orientationOf(this, statements);
-    this.circles = [...arrangement.circles].map(([name, { centre, points }]) => ({
+    this.circles = [...arrangement.circles].map(([name, { center, points }]) => ({
       name,
-      centre,
+      center,
       points: [...points],
       order: this.circularOrder([...points]),
     }));
   }
 
-  private neighboursOf(
+  private neighborsOf(
     joined: Iterable<readonly [Point, Point]>,
   ): ReadonlyMap<Point, ReadonlySet<Point>> {
-    const neighbours = new Map<Point, Set<Point>>(this.points.map((point) => [point, new Set()]));
+    const neighbors = new Map<Point, Set<Point>>(this.points.map((point) => [point, new Set()]));
     const join = (a: Point, b: Point): void => {
-      neighbours.get(a)?.add(b);
-      neighbours.get(b)?.add(a);
+      neighbors.get(a)?.add(b);
+      neighbors.get(b)?.add(a);
     };
     for (const [a, b] of joined) join(a, b);
     for (const line of this.lines) for (const [a, b] of line.pairs()) join(a, b);
-    return neighbours;
+    return neighbors;
   }
 
   /** The line through both points, where one with more than two points is known. */
@@ -83,11 +83,11 @@ export class Figure {
 
   /** Whether a segment between both is drawn, or a radius that could be. */
   areJoined(a: Point, b: Point): boolean {
-    return this.neighbours.get(a)?.has(b) === true;
+    return this.neighbors.get(a)?.has(b) === true;
   }
 
-  neighboursAt(point: Point): readonly Point[] {
-    return [...(this.neighbours.get(point) ?? [])];
+  neighborsAt(point: Point): readonly Point[] {
+    return [...(this.neighbors.get(point) ?? [])];
   }
 
   /** All points known to lie on the ray from `from` through `to`. */
@@ -103,14 +103,14 @@ export class Figure {
 
   /** The points that stand for the rays from a point, one for each. */
   raysAt(vertex: Point): readonly Point[] {
-    return [...new Set(this.neighboursAt(vertex).map((to) => this.ray(vertex, to)[0] ?? to))];
+    return [...new Set(this.neighborsAt(vertex).map((to) => this.ray(vertex, to)[0] ?? to))];
   }
 
   /** All triangles whose sides are drawn, corners in alphabetical order. */
   triangles(): readonly (readonly [Point, Point, Point])[] {
     const found: (readonly [Point, Point, Point])[] = [];
     for (const a of this.points) {
-      const later = this.neighboursAt(a)
+      const later = this.neighborsAt(a)
         .filter((point) => point > a)
         .sort();
       for (const [index, b] of later.entries()) {
@@ -126,12 +126,12 @@ export class Figure {
   quadrilaterals(): readonly (readonly [Point, Point, Point, Point])[] {
     const found: (readonly [Point, Point, Point, Point])[] = [];
     for (const a of this.points) {
-      const later = this.neighboursAt(a).filter((point) => point > a);
+      const later = this.neighborsAt(a).filter((point) => point > a);
       for (const b of later) {
         for (const d of later) {
           // Only one of the two ways around.
           if (b >= d || this.areCollinear(a, b, d)) continue;
-          for (const c of this.neighboursAt(b)) {
+          for (const c of this.neighborsAt(b)) {
             if (c <= a || c === d || !this.areJoined(c, d)) continue;
             if (this.isProper([a, b, c, d])) found.push([a, b, c, d]);
           }

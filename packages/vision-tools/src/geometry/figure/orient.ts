@@ -43,7 +43,7 @@ function anchor(figure: Drawn, orientation: Orientation, relations: readonly Rel
   if (!figure.areCollinear(a, b, c)) orientation.setLeft(a, b, c);
 }
 
-/** All pairs of points of a line turn the same way towards a point beside it. */
+/** All pairs of points of a line turn the same way toward a point beside it. */
 function addLines({ lines, points }: Drawn, orientation: Orientation): void {
   for (const line of lines) {
     const [first, ...pairs] = line.pairs();
@@ -199,10 +199,10 @@ function addTangents(
 /** The points that are said to be on a circle, and its center. */
 function onCircle(relations: readonly Relation[], circle: string): readonly Point[] {
   const points = new Set<Point>();
-  let centre = circle;
+  let center = circle;
   for (const { name, groups } of relations) {
     const [first = [], second = []] = groups;
-    if (name === 'IsCentreOfCircle' && second[0] === circle) centre = first[0] ?? circle;
+    if (name === 'IsCentreOfCircle' && second[0] === circle) center = first[0] ?? circle;
     if (name === 'Cocircular' && first[0] === circle) for (const point of second) points.add(point);
     if (name === 'IsDiameterOfCircle' && second[0] === circle) {
       for (const point of first) points.add(point);
@@ -211,7 +211,7 @@ function onCircle(relations: readonly Relation[], circle: string): readonly Poin
       points.add(first[1]);
     }
   }
-  return [...points, centre];
+  return [...points, center];
 }
 
 /**

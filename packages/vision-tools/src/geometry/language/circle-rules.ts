@@ -9,8 +9,8 @@ const circle = `circle (${P})`;
 export const circleRules: readonly Rule[] = [
   rule(`(?:in )?${circle}`, (_c, name) => [relation('IsCentreOfCircle', name, name)]),
   rule(`(${P}) is center of ${circle}`, one('IsCentreOfCircle')),
-  rule(`center of ${circle} is (${P})`, (_c, name, centre) => [
-    relation('IsCentreOfCircle', centre, name),
+  rule(`center of ${circle} is (${P})`, (_c, name, center) => [
+    relation('IsCentreOfCircle', center, name),
   ]),
   rule(`(?:circle |${P} is )?(?:with )?center (${P})`, (_c, name) => [
     relation('IsCentreOfCircle', name, name),

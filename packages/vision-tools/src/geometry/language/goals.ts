@@ -4,7 +4,7 @@ import type { Expression, Goal } from '../cdl/statement.ts';
 import { circleRules } from './circle-rules.ts';
 import type { Context } from './context.ts';
 import { readExpression } from './measure-phrases.ts';
-import { withoutFillers } from './normalise.ts';
+import { withoutFillers } from './normalize.ts';
 import { linearRules } from './rules.ts';
 
 const verbs =

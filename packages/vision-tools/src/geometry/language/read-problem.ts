@@ -14,7 +14,7 @@ import { circleRules } from './circle-rules.ts';
 import { Context } from './context.ts';
 import { goalsIn, isQuestion } from './goals.ts';
 import { readExpression } from './measure-phrases.ts';
-import { normalise, withoutFillers } from './normalise.ts';
+import { normalize, withoutFillers } from './normalize.ts';
 import { linearRules, parts } from './rules.ts';
 
 export interface ReadProblem {
@@ -32,7 +32,7 @@ export function readProblem(text: string): ReadProblem {
   if (text.length > maxText) {
     throw new CdlError(`The text has ${text.length} characters, more than ${maxText}.`);
   }
-  const plain = normalise(text);
+  const plain = normalize(text);
   const context = new Context(plain);
   const statements: Statement[] = [...appositionsIn(plain, context)];
   const goals: Goal[] = [];

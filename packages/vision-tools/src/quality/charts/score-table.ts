@@ -9,6 +9,12 @@ export interface ReadTable {
   readonly rows: readonly (readonly string[])[];
 }
 
+/** A table whose rows are separated so, and whose cells by ` | `. */
+export function linearTable(text: string, separator: string): ReadTable {
+  const [head = [], ...rows] = text.split(separator).map((row) => row.split(' | '));
+  return { head, rows };
+}
+
 /**
  * `values`: share of the chart's values that are read within 5 % at the right row and series; for a
  * scatter plot, of points within 2 % of the range, with points too many counted as wrong.

@@ -32,8 +32,9 @@ function pick<Item>(items: readonly Item[], random: Numbers): Item {
 }
 
 /**
- * The reader was built with black on white in DejaVu Sans, DejaVu Serif and STIX: these are other
- * typefaces, thicknesses and colors, with wobble, blur and noise.
+ * The reader was built with black on white in upright, regular DejaVu Sans, DejaVu Serif and STIX:
+ * these are other families or other cuts of those, with other thicknesses and colors, wobble, blur
+ * and noise.
  */
 function heldOutStyle(random: Numbers): Style {
   const [ink, paper] = pick(

@@ -79,12 +79,12 @@ export function layOut(scene: Scene, style: Style, random: () => number, seed: n
   const points = new Map([...turned].map(([name, at]) => [name, place(at)]));
   const lines = scene.lines.map((line) => [...line]);
   const circles = Object.entries(scene.circles ?? {}).map(([name, radius]) => {
-    const centre = points.get(name) ?? { x: 0, y: 0 };
+    const center = points.get(name) ?? { x: 0, y: 0 };
     const on = [...points].filter(
       ([, at]) =>
-        Math.abs(Math.hypot(at.x - centre.x, at.y - centre.y) - radius * scale) < 1e-6 * scale,
+        Math.abs(Math.hypot(at.x - center.x, at.y - center.y) - radius * scale) < 1e-6 * scale,
     );
-    return { name, centre, radius: radius * scale, points: on.map(([point]) => point) };
+    return { name, center, radius: radius * scale, points: on.map(([point]) => point) };
   });
   const drawing: Drawing = { points, lines, circles };
   const width = Math.round((reach.right - reach.left) * scale + 2 * padding);
@@ -151,7 +151,7 @@ class Pen {
       this.length(segment, text);
     for (const name of this.drawing.points.keys()) this.letter(name);
     const dots = [...(this.scene.dots ?? '')].map((name) => [this.at(name).x, this.at(name).y]);
-    const circles = this.drawing.circles.map(({ centre, radius }) => [centre.x, centre.y, radius]);
+    const circles = this.drawing.circles.map(({ center, radius }) => [center.x, center.y, radius]);
     return { lines: this.lines, arcs: this.arcs, texts: this.texts, circles, dots };
   }
 
@@ -232,10 +232,10 @@ class Pen {
       const [a, b] = [this.at(line[0] ?? ''), this.at(line.at(-1) ?? '')];
       reach(nearest(place, a, b), 1.2);
     }
-    for (const { centre, radius } of this.drawing.circles) {
+    for (const { center, radius } of this.drawing.circles) {
       least = Math.min(
         least,
-        1.2 * Math.abs(Math.hypot(centre.x - place.x, centre.y - place.y) - radius),
+        1.2 * Math.abs(Math.hypot(center.x - place.x, center.y - place.y) - radius),
       );
     }
     return least;

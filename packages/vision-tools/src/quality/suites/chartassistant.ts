@@ -1,25 +1,14 @@
 /** Whether captions of charts say what their tables say. */
-import { type ChartCase, chartCases, chartImage, trueValues } from '../charts/cases.ts';
+import { type ChartCase, trueValues } from '../charts/cases.ts';
+import { chartSuite } from '../charts/chart-suite.ts';
 import { isSameLabel } from '../charts/labels.ts';
 import { isNear } from '../charts/score-table.ts';
 import type { QualitySuite, Scores } from '../quality.ts';
-import { reader } from './unichart.ts';
 
-export const chartassistant: QualitySuite = {
-  tool: 'chartassistant',
-  backing: reader,
-  async cases() {
-    const all = await chartCases();
-    return await Promise.all(
-      all.map(async (chart) => ({
-        name: `${chart.id} ${chart.kind} ${chart.style}`,
-        images: await chartImage(chart),
-        given: {},
-        score: ({ kind, stdout }) => captionScores(kind === 'ok' ? stdout : '', chart),
-      })),
-    );
-  },
-};
+export const chartassistant: QualitySuite = chartSuite(
+  'chartassistant',
+  ({ kind, stdout }, chart) => captionScores(kind === 'ok' ? stdout : '', chart),
+);
 
 /** The words for the kinds of charts in a caption. */
 export const kindWords: Readonly<Record<ChartCase['kind'], RegExp>> = {

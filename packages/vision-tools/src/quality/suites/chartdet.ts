@@ -1,10 +1,10 @@
 /** Bars and points of charts, where they were drawn, and what they belong to. */
 import { z } from 'zod';
 import { type ChartCase, chartCases, chartImage } from '../charts/cases.ts';
+import { reader } from '../charts/chart-suite.ts';
 import { isSameLabel } from '../charts/labels.ts';
 import { markScores } from '../charts/score-parts.ts';
 import { boxOverlap, type QualityCase, type QualitySuite, type Scores } from '../quality.ts';
-import { reader } from './unichart.ts';
 
 const graph = z.object({
   nodes: z.array(

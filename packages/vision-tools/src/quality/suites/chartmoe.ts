@@ -2,10 +2,10 @@
 import type { Outcome } from '@saccade/sandbox';
 import { z } from 'zod';
 import { type ChartCase, chartCases, chartImage, trueKind, trueValues } from '../charts/cases.ts';
+import { reader } from '../charts/chart-suite.ts';
 import { isRight, questionsAbout } from '../charts/questions.ts';
 import { isNear, type ReadTable, tableScores } from '../charts/score-table.ts';
 import { answerScores, type QualityCase, type QualitySuite, type Scores } from '../quality.ts';
-import { reader } from './unichart.ts';
 
 const data = z.object({
   type: z.string(),

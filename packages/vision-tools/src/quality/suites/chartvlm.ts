@@ -1,25 +1,13 @@
 /** Whether detailed captions name the series and ranges of charts. */
-import { type ChartCase, chartCases, chartImage, trueValues } from '../charts/cases.ts';
+import { type ChartCase, trueValues } from '../charts/cases.ts';
+import { chartSuite } from '../charts/chart-suite.ts';
 import { isNear } from '../charts/score-table.ts';
 import type { QualitySuite, Scores } from '../quality.ts';
 import { kindWords } from './chartassistant.ts';
-import { reader } from './unichart.ts';
 
-export const chartvlm: QualitySuite = {
-  tool: 'chartvlm',
-  backing: reader,
-  async cases() {
-    const all = await chartCases();
-    return await Promise.all(
-      all.map(async (chart) => ({
-        name: `${chart.id} ${chart.kind} ${chart.style}`,
-        images: await chartImage(chart),
-        given: {},
-        score: ({ kind, stdout }) => detailScores(kind === 'ok' ? stdout : '', chart),
-      })),
-    );
-  },
-};
+export const chartvlm: QualitySuite = chartSuite('chartvlm', ({ kind, stdout }, chart) =>
+  detailScores(kind === 'ok' ? stdout : '', chart),
+);
 
 /** `ranges` are the smallest and largest value of each series; `legend` the names that are said. */
 function detailScores(caption: string, chart: ChartCase): Scores {

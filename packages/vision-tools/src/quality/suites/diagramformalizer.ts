@@ -1,10 +1,10 @@
 /** Diagrams with the text of their problem: the four parts that a formalization has. */
 import type { Outcome } from '@saccade/sandbox';
+import { diagramReader } from '../figures/diagram-suite.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/figure-cases.ts';
 import { questionOf } from '../figures/questions.ts';
 import { builtTruth, marksTruth, statementScores, statementsIn } from '../figures/statements.ts';
 import { answerScores, type QualitySuite, type Scores } from '../quality.ts';
-import { diagramReader } from './construction-cdl.ts';
 import { isGoal } from './goal-cdl.ts';
 import { grammar } from './text-cdl.ts';
 

@@ -1,9 +1,9 @@
 /** Problems of diagrams with their questions: some with an answer, some that no diagram answers. */
 import type { Outcome } from '@saccade/sandbox';
+import { diagramReader } from '../figures/diagram-suite.ts';
 import { drawnFigures } from '../figures/figure-cases.ts';
 import { openQuestionOf, questionOf } from '../figures/questions.ts';
 import { answerScores, type QualitySuite, saidValue, unanswerableScores } from '../quality.ts';
-import { diagramReader } from './construction-cdl.ts';
 import { prover } from './inter-gps.ts';
 import { grammar } from './text-cdl.ts';
 

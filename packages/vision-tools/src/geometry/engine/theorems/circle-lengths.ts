@@ -75,9 +75,9 @@ export const twoTangents: Theorem = defineTheorem({
           [single(measures.length(p, b)), -1],
         );
         knowledge.addSum(lengths, 'tangents from one point', premises);
-        const centre = figure.circles.find(({ name }) => name === circle)?.centre;
-        if (centre === undefined || !figure.areJoined(p, centre)) continue;
-        const halves = sum([measures.angle(a, p, centre), 1], [measures.angle(centre, p, b), -1]);
+        const center = figure.circles.find(({ name }) => name === circle)?.center;
+        if (center === undefined || !figure.areJoined(p, center)) continue;
+        const halves = sum([measures.angle(a, p, center), 1], [measures.angle(center, p, b), -1]);
         knowledge.addSum(halves, 'tangents from one point', premises);
       }
     }
@@ -102,21 +102,21 @@ export const chordBisection: Theorem = defineTheorem({
   about: ['length', 'angle'],
   apply(knowledge) {
     const { figure, measures } = knowledge;
-    for (const { centre, points } of figure.circles) {
+    for (const { center, points } of figure.circles) {
       for (const a of points) {
         for (const b of points) {
-          if (a >= b || figure.isBetween(centre, a, b)) continue;
+          if (a >= b || figure.isBetween(center, a, b)) continue;
           for (const m of figure.lineThrough(a, b)?.points ?? []) {
-            if (!figure.isBetween(m, a, b) || !figure.areJoined(m, centre)) continue;
+            if (!figure.isBetween(m, a, b) || !figure.areJoined(m, center)) continue;
             const halves = [single(measures.length(a, m)), single(measures.length(m, b))] as const;
-            const right = isPerpendicular(knowledge, [a, b], [centre, m]);
+            const right = isPerpendicular(knowledge, [a, b], [center, m]);
             if (right !== undefined) {
               const difference = sum([halves[0], 1], [halves[1], -1]);
               knowledge.addSum(difference, 'perpendicular from the center', right.premises);
             }
             const equal = knowledge.equal(...halves);
             if (equal === undefined) continue;
-            const angle = sum([measures.angle(a, m, centre), 1], [constant(Real.of(90)), -1]);
+            const angle = sum([measures.angle(a, m, center), 1], [constant(Real.of(90)), -1]);
             knowledge.addSum(angle, 'line from the center to the middle of a chord', equal);
           }
         }
@@ -134,15 +134,15 @@ export const incircle: Theorem = defineTheorem({
     const { figure, measures } = knowledge;
     for (const { said, id } of knowledge.factsOf('circumscribed')) {
       const [corners = [], [name = ''] = []] = said.groups;
-      const centre = figure.circles.find((one) => one.name === name)?.centre;
-      if (centre === undefined) continue;
+      const center = figure.circles.find((one) => one.name === name)?.center;
+      if (center === undefined) continue;
       for (const [index, corner] of corners.entries()) {
         const [before, after] = [corners.at(index - 1), corners[(index + 1) % corners.length]];
-        if (before === undefined || after === undefined || !figure.areJoined(corner, centre))
+        if (before === undefined || after === undefined || !figure.areJoined(corner, center))
           continue;
         const halves = sum(
-          [measures.angle(before, corner, centre), 1],
-          [measures.angle(centre, corner, after), -1],
+          [measures.angle(before, corner, center), 1],
+          [measures.angle(center, corner, after), -1],
         );
         knowledge.addSum(halves, 'center of the inscribed circle', [id]);
       }

@@ -15,10 +15,10 @@ export const radii: Theorem = defineTheorem({
   about: ['length'],
   apply(knowledge) {
     const { figure, measures } = knowledge;
-    for (const { name, centre, points } of figure.circles) {
+    for (const { name, center, points } of figure.circles) {
       for (const point of points) {
         const radius = single(measures.radius(name));
-        const difference = sum([single(measures.length(centre, point)), 1], [radius, -1]);
+        const difference = sum([single(measures.length(center, point)), 1], [radius, -1]);
         knowledge.addSum(difference, `radius of circle ${name}`);
       }
     }
@@ -32,7 +32,7 @@ export const arcs: Theorem = defineTheorem({
   about: ['arc', 'angle'],
   apply(knowledge) {
     for (const circle of knowledge.figure.circles) {
-      const { order, centre } = circle;
+      const { order, center } = circle;
       const [first] = order ?? [];
       if (order === undefined || first === undefined) continue;
       const all = order.map((point, index) => {
@@ -42,27 +42,27 @@ export const arcs: Theorem = defineTheorem({
       const whole = sum(...all, [constant(Real.of(360)), -1]);
       knowledge.addSum(whole, `arcs of circle ${circle.name}`);
       for (const a of order) {
-        for (const b of order) if (a !== b) addCentral(knowledge, circle, a, b, centre);
+        for (const b of order) if (a !== b) addCentral(knowledge, circle, a, b, center);
       }
     }
   },
 });
 
-function addCentral(knowledge: Knowledge, circle: Circle, a: Point, b: Point, centre: Point): void {
+function addCentral(knowledge: Knowledge, circle: Circle, a: Point, b: Point, center: Point): void {
   const { figure, measures } = knowledge;
   const arc = measures.arc(circle, a, b);
   if (arc === undefined) return;
-  if (figure.isBetween(centre, a, b)) {
+  if (figure.isBetween(center, a, b)) {
     knowledge.addSum(sum([arc, 1], [constant(Real.of(180)), -1]), 'arc over a diameter');
     return;
   }
   const value = knowledge.value(arc);
   // An arc is the central angle itself where it is less than half the circle.
   const isMinor =
-    figure.orientation.turn(centre, a, b) === 1 || (value && value.value.approx < 180);
+    figure.orientation.turn(center, a, b) === 1 || (value && value.value.approx < 180);
   if (isMinor !== true) return;
   const premises = value?.premises ?? [];
-  const central = measures.angle(a, centre, b);
+  const central = measures.angle(a, center, b);
   knowledge.addSum(sum([arc, 1], [central, -1]), 'arc and central angle', premises);
 }
 
@@ -104,12 +104,12 @@ export const anglesOverChord: Theorem = defineTheorem({
   about: ['angle'],
   apply(knowledge) {
     const { figure } = knowledge;
-    for (const { points, order, centre } of figure.circles) {
+    for (const { points, order, center } of figure.circles) {
       for (const a of points) {
         for (const b of points) {
           if (a >= b) continue;
-          if (figure.isBetween(centre, a, b)) addThales(knowledge, a, b, points);
-          else if (order === undefined) addOverChord(knowledge, a, b, points, centre);
+          if (figure.isBetween(center, a, b)) addThales(knowledge, a, b, points);
+          else if (order === undefined) addOverChord(knowledge, a, b, points, center);
         }
       }
     }
@@ -133,13 +133,13 @@ function addOverChord(
   a: Point,
   b: Point,
   points: readonly Point[],
-  centre: Point,
+  center: Point,
 ): void {
   const { figure, measures } = knowledge;
-  const central = measures.angle(a, centre, b);
+  const central = measures.angle(a, center, b);
   for (const c of points) {
     if (c === a || c === b || !joins(knowledge, c, a, b)) continue;
-    const side = figure.orientation.side(a, b, c, centre);
+    const side = figure.orientation.side(a, b, c, center);
     const inscribed = measures.angle(a, c, b);
     if (side === 1) {
       knowledge.addSum(sum([inscribed, 1], [central, half.neg()]), 'inscribed angle');
@@ -184,7 +184,7 @@ export const tangentChord: Theorem = defineTheorem({
       for (const b of circle.points) {
         if (b === a || !figure.areJoined(a, b)) continue;
         const angle = measures.angle(p, a, b);
-        const arc = arcTowards(knowledge, circle, p, a, b);
+        const arc = arcToward(knowledge, circle, p, a, b);
         if (arc === undefined) continue;
         knowledge.addSum(sum([angle, 1], [arc, half.neg()]), 'angle between tangent and chord', [
           id,
@@ -195,7 +195,7 @@ export const tangentChord: Theorem = defineTheorem({
 });
 
 /** The arc between a and b on the side of the chord where p lies. */
-function arcTowards(
+function arcToward(
   { figure, measures }: Knowledge,
   circle: Circle,
   p: Point,

@@ -112,7 +112,7 @@ function anglesOf({ measures }: Knowledge, { p, q, a, b }: Crossing) {
 
 function* crossings({ figure }: Knowledge): Iterable<Crossing> {
   for (const p of figure.points) {
-    for (const q of figure.neighboursAt(p)) {
+    for (const q of figure.neighborsAt(p)) {
       if (q < p) continue;
       for (const a of figure.raysAt(p)) {
         if (figure.areCollinear(p, q, a) || a === q) continue;

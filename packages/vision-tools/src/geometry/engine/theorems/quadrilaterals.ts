@@ -39,11 +39,11 @@ function addProperties(knowledge: Knowledge, corners: Corners, premises: readonl
     knowledge.addSum(sides, `opposite sides of ${name}`, premises);
     const angles = sum([measures.angle(d, a, b), 1], [measures.angle(b, c, d), -1]);
     knowledge.addSum(angles, `opposite angles of ${name}`, premises);
-    const centre = figure.meeting(a, c, b, d);
-    if (centre === undefined || !figure.isBetween(centre, a, c)) continue;
+    const center = figure.meeting(a, c, b, d);
+    if (center === undefined || !figure.isBetween(center, a, c)) continue;
     const halves = sum(
-      [single(measures.length(a, centre)), 1],
-      [single(measures.length(centre, c)), -1],
+      [single(measures.length(a, center)), 1],
+      [single(measures.length(center, c)), -1],
     );
     knowledge.addSum(halves, `diagonals of ${name} bisect each other`, premises);
   }
@@ -80,9 +80,9 @@ function isParallelogram(knowledge: Knowledge, corners: Corners): readonly numbe
     const parallel = isParallel(knowledge, [p, q], [r, s]);
     if (sides !== undefined && parallel !== undefined) return [...sides, parallel];
   }
-  const centre = figure.meeting(a, c, b, d);
-  if (centre === undefined || !figure.isBetween(centre, a, c)) return undefined;
-  const [one, two] = [equal(a, centre, centre, c), equal(b, centre, centre, d)];
+  const center = figure.meeting(a, c, b, d);
+  if (center === undefined || !figure.isBetween(center, a, c)) return undefined;
+  const [one, two] = [equal(a, center, center, c), equal(b, center, center, d)];
   return one !== undefined && two !== undefined ? [...one, ...two] : undefined;
 }
 
@@ -140,11 +140,11 @@ export const diagonals: Theorem = defineTheorem({
     const { figure, measures } = knowledge;
     for (const corners of figure.quadrilaterals()) {
       for (const [a, b, c, d] of bothPairs(corners)) {
-        const centre = figure.meeting(a, c, b, d);
+        const center = figure.meeting(a, c, b, d);
         const kite = isKite(knowledge, [a, b, c, d]);
-        if (centre === undefined || kite === undefined) continue;
-        if (!figure.isBetween(centre, a, c) || !figure.isBetween(centre, b, d)) continue;
-        const right = sum([measures.angle(a, centre, b), 1], [constant(Real.of(90)), -1]);
+        if (center === undefined || kite === undefined) continue;
+        if (!figure.isBetween(center, a, c) || !figure.isBetween(center, b, d)) continue;
+        const right = sum([measures.angle(a, center, b), 1], [constant(Real.of(90)), -1]);
         knowledge.addSum(right, `diagonals of kite ${corners.join('')}`, kite);
       }
     }

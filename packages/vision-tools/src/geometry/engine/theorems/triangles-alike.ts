@@ -159,8 +159,8 @@ export const partsOfAlike: Theorem = defineTheorem({
       for (const { said, id, text } of knowledge.factsOf(kind)) {
         const [first, second] = said.groups;
         if (first === undefined || second === undefined) continue;
-        const [a, b] = [first, second].map((corners) =>
-          ordered(knowledge, corners as unknown as Triangle, orders[0]),
+        const [a, b] = [first, second].map(([one, two, three]) =>
+          one && two && three ? ordered(knowledge, [one, two, three], orders[0]) : undefined,
         );
         if (a !== undefined && b !== undefined) equate(knowledge, kind, a, b, text, id);
       }

@@ -58,7 +58,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/\bplus\b/gi, ' + '],
   [/\bminus\b/gi, ' - '],
   [/\bsquare root of\s*(\d+)/gi, 'sqrt($1)'],
-  [/\bcent(?:re|er)\b/gi, 'center'],
+  [/\b(in|circum|ortho|)cent(?:re|er)\b/gi, '$1center'],
 ];
 
 /** Words without content: places, courtesies, articles, names of kinds that letters show. */
@@ -78,7 +78,7 @@ const fillers: readonly RegExp[] = [
 ];
 
 /** The text in words and symbols that the grammar knows. */
-export function normalise(text: string): string {
+export function normalize(text: string): string {
   let plain = text;
   for (const [pattern, by] of symbols) plain = plain.replace(pattern, by);
   plain = plain.replaceAll('\\', ' ');
