@@ -1,6 +1,7 @@
 /** `saccade errors`: VISTA's six kinds of errors of tool use, by stage of training. */
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError, messageOf } from '@saccade/core';
+import { ConfigError, DataError, messageOf } from '@saccade/core';
 import {
   type EvaluationSettings,
   errorKinds,
@@ -87,9 +88,8 @@ Examples:
 
 Metrics cover everything that a run rolled out; trajectories are those that it keeps, with
 --set keepTrajectoriesEverySteps=1 a group of every step. Rules decide E1, E2, E3 and E5, and E4 and E6
-where the task says the place or a tool the answer. --judge asks a model about the rest: of each answer
-the first error, 0 for none that it can tell; its grades are kept in <run>/errors/grades.jsonl. In training the
-same is judge.judgesErrors=true.`;
+where the task says the place or a tool the answer. --judge asks a model what went wrong first in the
+others; its grades are kept in <run>/errors/grades.jsonl. In training, judge.judgesErrors=true asks too.`;
 }
 
 async function errors(directories: readonly string[], flags: ErrorsFlags): Promise<void> {
@@ -107,6 +107,10 @@ async function errors(directories: readonly string[], flags: ErrorsFlags): Promi
 }
 
 async function errorsOf(directory: string, flags: ErrorsFlags): Promise<RunErrors> {
+  // Before the judge's grades get a folder in it.
+  if (!existsSync(directory)) {
+    throw new DataError(`There is no run directory ${directory}. Give the path of a run.`);
+  }
   const gaps: string[] = [];
   const own = await ownOptions(directory, gaps);
   const ask = judgeOf(directory, flags);
@@ -130,7 +134,7 @@ async function ownOptions(
     return { shownShare, analysis: auditOptionsOf(run).analysis };
   } catch (error) {
     gaps.push(
-      `The run's settings are not known here, so errors are tagged by default: ${messageOf(error)}`,
+      `Errors are tagged by default settings, as the run's are not known here: ${messageOf(error)}`,
     );
     const { shownShare } = evaluationSettings.parse({});
     return { shownShare };

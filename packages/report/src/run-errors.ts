@@ -88,7 +88,7 @@ export async function readRunErrors(
           'or give a run directory of this version.',
       );
     }
-    const found = kept ? await readTagged(directory, options) : { sets: [], gaps: [] };
+    const found = kept ? await readTagged(directory, options).catch(asGap) : asGap();
     const gaps = [...damage.map(describeDamage), ...found.gaps];
     return { directory, source, stages: logged, examples: examplesOf(found.sets), gaps };
   }
@@ -97,12 +97,21 @@ export async function readRunErrors(
   return { directory, source, stages, examples: examplesOf(sets), gaps };
 }
 
+/** Trajectories that cannot be read take nothing from the metrics. */
+function asGap(error?: unknown): Awaited<ReturnType<typeof readTagged>> {
+  if (error !== undefined && !(error instanceof DataError)) throw error;
+  return { sets: [], gaps: error === undefined ? [] : [error.message] };
+}
+
 interface ExampleSet extends TaggedSet {
   readonly wrong: readonly ErrorExample[];
 }
 
+/** In the order of training; what is evaluated at the end comes last. */
 function examplesOf(sets: readonly ExampleSet[]): readonly ErrorExample[] {
-  return [...sets].sort((a, b) => a.place.step - b.place.step).flatMap(({ wrong }) => wrong);
+  const rank = ({ place: { label, step } }: ExampleSet): number =>
+    label === 'final' ? Number.MAX_SAFE_INTEGER : step;
+  return [...sets].sort((a, b) => rank(a) - rank(b)).flatMap(({ wrong }) => wrong);
 }
 
 async function readTagged(
