@@ -4,7 +4,7 @@ import { ConfigError, MissingError, messageOf } from '@saccade/core';
 import { HttpClient, HttpError } from '@saccade/http';
 import { type PatientFetch, patientFetch } from '@saccade/http/patient-fetch';
 import { type Outcome, outcomeFromJson } from '@saccade/sandbox';
-import { ToolError } from '@saccade/tools';
+import { MOST_IMAGE_PIXELS, ToolError } from '@saccade/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { z } from 'zod';
 import { checkOutcome } from '../places/check-outcome.ts';
@@ -42,8 +42,6 @@ export interface ToolConnectionOptions {
 /** The body of a call, and which tool it is of. */
 export type SentCall = z.input<typeof callRequestSchema> & { readonly tool: string };
 
-/** The most pixels of one image in an answer. */
-const MOST_PIXELS = 2 ** 28;
 /** Tries of what the service surely did not act on: about 25 seconds of pauses. */
 const TRANSPORT_RETRIES = 8;
 /** A service that is not there when a run begins is rather a wrong address. */
@@ -236,7 +234,7 @@ function fitting<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.o
 /** @throws ToolError for an outcome whose images are none */
 function readOutcome(json: unknown): Outcome {
   try {
-    return checkOutcome(outcomeFromJson(json), MOST_PIXELS);
+    return checkOutcome(outcomeFromJson(json), MOST_IMAGE_PIXELS);
   } catch (error) {
     throw new ToolError(`Its answer is no outcome: ${messageOf(error)}`, { cause: error });
   }

@@ -1,9 +1,9 @@
 /** How calls without an outcome, and requests that cannot be served, are answered. */
 import { ConfigError, DataError, messageOf } from '@saccade/core';
 import { Refusal, type RefusalOptions, type RefusalWording } from '@saccade/http/service';
+import { OversizedImage } from '@saccade/tools';
 import type { ToolCalls } from '../calls/tool-calls.ts';
 import { CallFault, type CallFaultKind } from '../faults.ts';
-import { OversizedImage } from '../png.ts';
 
 type Answer = Pick<RefusalOptions, 'status' | 'remedy' | 'retryAfterSeconds'>;
 
