@@ -59,6 +59,8 @@ export class ToolConnection {
   readonly #limit: LimitFunction;
   readonly #timeoutMs: number;
   readonly #retries: number;
+  /** The last try of any call that failed on the way, and when. */
+  #lastProblem: { readonly at: number; readonly reason: string } | undefined;
   readonly #gatherer: CallGatherer<SentCall, BatchAnswer>;
   #described: Promise<readonly DescribedTool[]> | undefined;
 
@@ -77,7 +79,10 @@ export class ToolConnection {
       ...{ baseUrl: url, timeoutSeconds, longestPauseSeconds: LONGEST_PAUSE_SECONDS },
       ...{ fetch: this.#patient.fetch, ...(token !== undefined && { token }) },
     };
-    this.#client = new HttpClient({ ...client, retries: TRANSPORT_RETRIES });
+    const onRetry = ({ reason }: HttpError): void => {
+      this.#lastProblem = { at: performance.now(), reason };
+    };
+    this.#client = new HttpClient({ ...client, retries: TRANSPORT_RETRIES, onRetry });
     this.#first = new HttpClient({ ...client, retries: FIRST_RETRIES });
     this.url = this.#client.url;
     this.#limit = pLimit(maxInFlight);
@@ -136,6 +141,7 @@ export class ToolConnection {
    */
   async call(call: SentCall, signal?: AbortSignal): Promise<Outcome> {
     signal?.throwIfAborted();
+    const began = performance.now();
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
     const sent = { ...call, deadlineMs: this.#timeoutMs };
@@ -152,9 +158,10 @@ export class ToolConnection {
       signal?.throwIfAborted();
       if (limit.aborted) {
         const seconds = this.#timeoutMs / 1000;
-        throw new ToolError(`${call.tool} of ${this.url} gave no outcome within ${seconds} s.`, {
-          cause: error,
-        });
+        const { at = 0, reason = '' } = this.#lastProblem ?? {};
+        const why = at > began ? ` The last request failed: ${reason}.` : '';
+        const message = `${call.tool} of ${this.url} gave no outcome within ${seconds} s.${why}`;
+        throw new ToolError(message, { cause: error });
       }
       const reason = error instanceof HttpError ? error.reason : messageOf(error);
       throw new ToolError(`${call.tool} of ${this.url} failed: ${reason}`, { cause: error });
