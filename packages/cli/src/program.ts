@@ -4,6 +4,7 @@ import { addAudit } from './audit.ts';
 import { addCompare } from './compare.ts';
 import { addCurves } from './curves.ts';
 import { addDoctor } from './doctor.ts';
+import { addErrors } from './errors.ts';
 import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { addInit } from './init.ts';
@@ -40,6 +41,7 @@ Begin with:
     addRewards,
     addReport,
     addAudit,
+    addErrors,
     addRescore,
     addReplay,
     addCurves,

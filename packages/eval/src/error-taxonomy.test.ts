@@ -1,65 +1,18 @@
-import { exact, makeContext, type ScoredGroupResult } from '@saccade/rewards';
-import {
-  type Action,
-  type ScoredTrajectory,
-  type ToolResult,
-  TrajectoryBuilder,
-} from '@saccade/trajectory';
+import type { ScoredTrajectory } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
-import { errorMetrics, isUndecided, tagErrors } from './error-taxonomy.ts';
-
-/** As runs have it. */
-const options = { shownShare: 0.5 };
-
-type Metadata = Readonly<Record<string, unknown>>;
-type Step = readonly [Action, Partial<ToolResult>?];
-
-/** A card at 10, 20 of 100 × 100 pixels; a crop is all it takes. */
-const upright: Metadata = { requiredTools: ['crop'], box: [10, 20, 30, 40] };
-
-const call = (name: string, given: Metadata = {}): Action => ({
-  kind: 'toolCall',
-  name,
-  arguments: given,
-});
-const code = (text: string): Action => ({ kind: 'code', code: text });
-const crop = (box: string): Step => [code(`image_clue_0.crop((${box})).show()\n`)];
-const refused = (errorType: string, errorMessage = ''): Partial<ToolResult> => ({
-  kind: 'exception',
-  errorType,
-  errorMessage,
-  imageCount: 0,
-});
-
-function scored(steps: readonly Step[], answer = '3', id = 'a0'): ScoredTrajectory {
-  const builder = new TrajectoryBuilder({ id, taskId: 'a', sampleIndex: 0 });
-  const image = { name: 'image_clue_0', png: new Uint8Array(), width: 100, height: 100 };
-  const shown = { ...image, modelWidth: 28, modelHeight: 28, tokenCount: 1 };
-  builder.prompt({ tokens: Int32Array.of(1), images: [shown], text: '?' });
-  const speak = (): void =>
-    builder.model({
-      tokens: Int32Array.of(2),
-      logprobs: Float32Array.of(-1),
-      text: '',
-      policyVersion: 0,
-    });
-  for (const [action, result] of steps) {
-    speak();
-    const ran: ToolResult = {
-      ...{ kind: 'ok', stdout: '', stderr: '', imageCount: 1, wallMs: 1 },
-      ...result,
-    };
-    builder.turn(action, action.kind === 'invalid' ? undefined : ran);
-    builder.observation({ tokens: Int32Array.of(3), images: [], text: 'seen' });
-  }
-  speak();
-  builder.turn({ kind: 'answer', answer });
-  const isCorrect = answer === '7';
-  return { ...builder.finish('answered'), reward: 0, rewardTerms: {}, isCorrect };
-}
-
-const contextOf = (trajectory: ScoredTrajectory, metadata: Metadata) =>
-  makeContext(trajectory, { answer: '7', metadata }, { verifier: exact });
+import { isUndecided, tagErrors } from './error-taxonomy.ts';
+import {
+  call,
+  code,
+  contextOf,
+  crop,
+  type Metadata,
+  options,
+  refused,
+  type Step,
+  scored,
+  upright,
+} from './error-trajectories.fixture.ts';
 
 const kinds = (trajectory: ScoredTrajectory, metadata: Metadata = upright): readonly string[] =>
   tagErrors(trajectory, contextOf(trajectory, metadata), options).map(
@@ -112,54 +65,5 @@ describe('the errors of a trajectory', () => {
     expect(isUndecided(other, tags)).toBe(true);
     const blind = scored([]);
     expect(isUndecided(blind, [])).toBe(false);
-  });
-});
-
-describe('errors as metrics', () => {
-  const never = (message: string) => expect.unreachable(message);
-  const group = (trajectories: readonly ScoredTrajectory[]): ScoredGroupResult => ({
-    scored: { taskId: 'a', trajectories },
-    contexts: trajectories.map((one) => contextOf(one, upright)),
-    failed: [],
-  });
-
-  it('are shares of wrong trajectories, each counted once per kind', () => {
-    const bad: Step = [call('zoom'), refused('BadArgument')];
-    const metrics = errorMetrics(
-      [
-        group([
-          scored([bad, bad], '3', 'a0'),
-          scored([bad, crop('5,5,45,45')], '3', 'a1'),
-          scored([[call('ocr'), { stdout: '17' }]], '3', 'a2'),
-          scored([], '3', 'a3'),
-          // Right: not among them.
-          scored([bad], '7', 'a4'),
-        ]),
-      ],
-      options,
-      never,
-    );
-    expect(metrics).toEqual({
-      'errors/E1': 0,
-      'errors/E2': 0,
-      'errors/E3': 0.5,
-      'errors/E4': 0,
-      'errors/E5': 0,
-      'errors/E6': 0.25,
-      'errors/undecided': 0.25,
-    });
-  });
-
-  it('are a warning where the task set is wrong', () => {
-    const one = scored([crop('5,5,45,45')]);
-    const contexts = [contextOf(one, { box: 'here' })];
-    const warnings: string[] = [];
-    const results = [{ scored: { taskId: 'a', trajectories: [one] }, contexts, failed: [] }];
-    expect(errorMetrics(results, options, (message) => warnings.push(message))).toEqual({});
-    expect(warnings[0]).toContain('metadata.box must be four numbers');
-  });
-
-  it('are absent where nothing is wrong', () => {
-    expect(errorMetrics([group([scored([], '7')])], options, never)).toEqual({});
   });
 });

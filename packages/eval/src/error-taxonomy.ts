@@ -3,13 +3,7 @@
  * (arXiv:2511.19773, Table 1 and Appendix G.1).
  */
 import type { Box } from '@saccade/code-effects';
-import { messageOf } from '@saccade/core';
-import {
-  type RewardContext,
-  type ScoredGroupResult,
-  type ToolRecord,
-  toolRecord,
-} from '@saccade/rewards';
+import { type RewardContext, type ToolRecord, toolRecord } from '@saccade/rewards';
 import { isToolUse, type ScoredTrajectory, type Turn } from '@saccade/trajectory';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 
@@ -93,52 +87,6 @@ export function tagErrors(
 export function isUndecided(trajectory: ScoredTrajectory, tags: readonly ErrorTag[]): boolean {
   const usedTools = trajectory.turns.some(({ action }) => isToolUse(action));
   return !trajectory.isCorrect && usedTools && tags.length === 0;
-}
-
-/**
- * `errors/E1` … `errors/E6`: the share of wrong trajectories with an error of that kind, as the paper
- * counts; they may sum to more than 1. `errors/undecided` is the share for which no rule has a reason.
- * Nothing is logged where no trajectory is wrong. Metrics decide nothing, so what goes wrong is a
- * warning and no error.
- *
- * @param onWarning is told why there are none
- */
-export function errorMetrics(
-  results: readonly ScoredGroupResult[],
-  options: TaggingOptions,
-  onWarning: (message: string) => void,
-): Readonly<Record<string, number>> {
-  try {
-    return countErrors(results, options);
-  } catch (error) {
-    onWarning(`The errors of tool use could not be told: ${messageOf(error)}`);
-    return {};
-  }
-}
-
-function countErrors(
-  results: readonly ScoredGroupResult[],
-  options: TaggingOptions,
-): Readonly<Record<string, number>> {
-  const wrong = results.flatMap(({ scored, contexts }) =>
-    scored.trajectories.flatMap((trajectory, i) => {
-      const context = contexts[i];
-      if (trajectory.isCorrect || context === undefined) return [];
-      return [{ trajectory, tags: tagErrors(trajectory, context, options) }];
-    }),
-  );
-  if (wrong.length === 0) return {};
-  const share = (has: (entry: (typeof wrong)[number]) => boolean): number =>
-    wrong.filter(has).length / wrong.length;
-  return {
-    ...Object.fromEntries(
-      errorKinds.map((kind) => [
-        `errors/${kind}`,
-        share(({ tags }) => tags.some((tag) => tag.kind === kind)),
-      ]),
-    ),
-    'errors/undecided': share(({ trajectory, tags }) => isUndecided(trajectory, tags)),
-  };
 }
 
 /** The errors of a call itself, or of its result. */

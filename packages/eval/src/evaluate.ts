@@ -6,7 +6,7 @@ import { runRollouts } from '@saccade/rollout';
 import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import { boxInImage } from './box-in-image.ts';
-import { errorMetrics } from './error-taxonomy.ts';
+import { errorMetrics } from './error-metrics.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
@@ -53,9 +53,14 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     count: scored.length,
   };
   const onWarning = (message: string): void => onEvent({ kind: 'warning', message });
+  const ask = parts.judges?.errors;
   const toolUse = {
     ...faithfulnessOf(results, config.evaluation, onWarning),
-    ...errorMetrics(results, config.evaluation, onWarning),
+    ...(await errorMetrics(results, {
+      settings: config.evaluation,
+      ...(ask && { judging: { ask, tasks } }),
+      onWarning,
+    })),
   };
   logRow(run, {
     stage: 'evaluation',

@@ -44,13 +44,17 @@ async function failureOf(act: Promise<unknown>): Promise<HttpError> {
 }
 
 describe('what is sent again', () => {
-  it('is what was turned away with the time to come again', async () => {
-    const { client, asked } = await serve((_, response, call) => {
+  it('is what was turned away with the time to come again, and the caller hears of it', async () => {
+    const heard: unknown[] = [];
+    const onRetry = ({ status }: HttpError): void => void heard.push(status);
+    const answer: Answer = (_, response, call) => {
       if (call < 2) response.writeHead(call === 0 ? 429 : 503, { 'retry-after': '0' }).end();
       else response.end('{"ok":true}');
-    });
+    };
+    const { client, asked } = await serve(answer, { onRetry });
     expect(await client.json(post)).toEqual({ ok: true });
     expect(asked).toHaveLength(3);
+    expect(heard).toEqual([429, 503]);
     expect(asked[0]?.url).toBe('/api/x');
   });
 

@@ -25,6 +25,8 @@ export interface HttpClientOptions {
   readonly maxAnswerBytes?: number;
   /** Bounds of JSON answers. */
   readonly json?: JsonLimits;
+  /** Told of every try that failed and is followed by another. */
+  readonly onRetry?: (error: HttpError) => void;
   /** Another fetch, for example `patientFetch`. Default: the platform's. */
   readonly fetch?: typeof fetch;
 }
@@ -100,6 +102,7 @@ export class HttpClient {
       longestPauseSeconds: options.longestPauseSeconds ?? 60,
       maxAnswerBytes: options.maxAnswerBytes ?? 256 * 2 ** 20,
       json: options.json ?? {},
+      onRetry: options.onRetry ?? (() => {}),
       fetch: options.fetch ?? ((...args) => fetch(...args)),
       headers: {
         'content-type': 'application/json',
@@ -145,6 +148,7 @@ export class HttpClient {
           (!error.mayHaveRun || (isRepeatable && error.fault === 'broken')),
         onFailedAttempt: async ({ error, retriesLeft }) => {
           if (!(error instanceof HttpError) || retriesLeft === 0) return;
+          this.#options.onRetry(error);
           await pause(Math.min(error.retryAfterMs ?? 0, longestMs), signal);
         },
       });

@@ -62,6 +62,12 @@ export async function stepRow(
     run.onEvent({ kind: 'warning', message });
   }
   const onWarning = (message: string): void => run.onEvent({ kind: 'warning', message });
+  const ask = run.parts.judges?.errors;
+  const errors = await errorMetrics(results, {
+    settings: config.evaluation,
+    ...(ask && { judging: { ask, tasks } }),
+    onWarning,
+  });
   const rolledOut = groups.length > 0 ? rolloutMetrics(groups) : {};
   warnOfCollapse(run, rolledOut['tool_calls/mean']);
   return {
@@ -69,7 +75,7 @@ export async function stepRow(
     ...rolledOut,
     ...taskMetrics(results, tasks, config.evaluation),
     ...faithfulnessOf(results, config.evaluation, onWarning),
-    ...errorMetrics(results, config.evaluation, onWarning),
+    ...errors,
     ...audited,
     ...Object.fromEntries(drops),
     positive_negative_advantage_ratio: positiveNegativeRatio(trained),

@@ -4,6 +4,11 @@ export { type Chart, drawChart } from './charts.ts';
 export { type ComparedRun, comparisonTable } from './comparison.ts';
 export { drawComparison } from './comparison-charts.ts';
 export { boundaryOf, numberIn, rowsOf } from './curves.ts';
+export {
+  type ErrorColumn,
+  type ErrorStage,
+  errorColumns,
+} from './error-stages.ts';
 export { Html, html, rawHtml } from './html.ts';
 export {
   formatDifference,
@@ -14,6 +19,12 @@ export {
 } from './numbers.ts';
 export { readRun } from './read-run.ts';
 export { type Comparison, missingFacts, type Rescored, rescore } from './rescore.ts';
+export {
+  type ErrorExample,
+  type ErrorSource,
+  type RunErrors,
+  readRunErrors,
+} from './run-errors.ts';
 export { readStoredRun } from './stored-run.ts';
 export { styleSheet } from './style.ts';
 export { writeAudit } from './write-audit.ts';

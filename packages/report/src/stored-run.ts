@@ -45,12 +45,13 @@ const remedy =
 /**
  * Reads what a run has kept, without images.
  *
- * @param only names of files without `.jsonl`; default: all steps, and without any all evaluations
+ * @param only names of files without `.jsonl`, or `all`; default: all steps, and without any all
+ *   evaluations
  * @throws DataError if there is no such directory, nothing is kept, or `only` names what is not there
  */
 export async function readStoredRun(
   directory: string,
-  only: readonly string[] = [],
+  only: readonly string[] | 'all' = [],
 ): Promise<StoredRun> {
   if (!existsSync(directory)) {
     throw new DataError(`There is no run directory ${directory}. Give the path of a run.`);
@@ -60,14 +61,15 @@ export async function readStoredRun(
   if (names.length === 0) {
     throw new DataError(`${directory} keeps no trajectories. ${remedy}`);
   }
-  const missing = only.find((name) => !names.includes(name));
+  const asked = only === 'all' ? names : only;
+  const missing = asked.find((name) => !names.includes(name));
   if (missing !== undefined) {
     throw new DataError(
       `${directory} keeps no trajectories called "${missing}". Known: ${names.join(', ')}.`,
     );
   }
   const steps = names.filter((name) => stepOf(name) !== undefined);
-  const chosen = only.length > 0 ? only : steps.length > 0 ? steps : names;
+  const chosen = asked.length > 0 ? asked : steps.length > 0 ? steps : names;
   const gaps = [...checksumGap(directory), ...listed.damage.map(describeDamage)];
   const sets = chosen.map((name) => readSet(directory, name, gaps));
   if (sets.every(({ groups }) => groups.length === 0)) {

@@ -46,6 +46,7 @@ export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';
 export { type AnswerInput, answerJudge } from './judges/answer-judge.ts';
 export { type ConsistencyInput, consistencyJudge } from './judges/consistency-judge.ts';
 export { type CropInput, cropJudge } from './judges/crop-judge.ts';
+export { type ErrorInput, errorJudge, type JudgedCall } from './judges/error-judge.ts';
 export { fenced, gradeIn, replyRule } from './judges/fence.ts';
 export { type ProcessInput, processJudge } from './judges/process-judge.ts';
 export {

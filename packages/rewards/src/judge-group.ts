@@ -6,6 +6,7 @@ import { gradeCrops, judgedVerifier } from './judged.ts';
 import type { AnswerInput } from './judges/answer-judge.ts';
 import type { ConsistencyInput } from './judges/consistency-judge.ts';
 import type { CropInput } from './judges/crop-judge.ts';
+import type { ErrorInput } from './judges/error-judge.ts';
 import type { ProcessInput } from './judges/process-judge.ts';
 import type { JudgedInput, Verifier } from './reward.ts';
 import { allBetween, modelTexts } from './rewards/model-text.ts';
@@ -18,6 +19,8 @@ export interface GroupJudges {
   readonly crop: Ask<CropInput>;
   readonly process: Ask<ProcessInput>;
   readonly consistency: Ask<ConsistencyInput>;
+  /** About wrong answers whose error no rule can tell: for metrics, never for rewards. */
+  readonly errors?: Ask<ErrorInput>;
 }
 
 /** The input of `scoreGroup`. */

@@ -2,6 +2,7 @@
 import { messageOf } from '@saccade/core';
 import { type Outcome, SandboxError } from '@saccade/sandbox';
 import { ToolError } from './errors.ts';
+import { checkImage, MOST_IMAGE_PIXELS } from './png.ts';
 import { refused } from './refused.ts';
 import type { GivenArguments, Tool, ToolContext } from './tool.ts';
 
@@ -13,9 +14,10 @@ export interface ToolCall {
 
 /**
  * Calls the tool of that name. An unknown name is an outcome like any other: `exception`, with
- * `UnknownTool` as the error's type.
+ * `UnknownTool` as the error's type. So is what a tool says; its images are whole PNG files of the size
+ * that it says.
  *
- * @throws SandboxError if the infrastructure fails, ToolError if the tool itself does
+ * @throws SandboxError if the infrastructure fails, ToolError if the tool itself does, or gives no outcome
  * @throws the signal's reason if it is aborted
  */
 export async function callTool(
@@ -33,8 +35,14 @@ async function guarded(tool: Tool, call: ToolCall, context: ToolContext): Promis
   try {
     const outcome = await tool.call(call.arguments, context);
     // Tools are services of others: what they give is not what the types say.
-    if (typeof (outcome as Partial<Outcome> | undefined)?.kind === 'string') return outcome;
-    throw new ToolError('it gave no outcome.');
+    const { kind, images } = (outcome ?? {}) as Partial<Outcome>;
+    if (typeof kind !== 'string' || !Array.isArray(images)) {
+      throw new ToolError('it gave no outcome.');
+    }
+    for (const [index, image] of images.entries()) {
+      checkImage(image, `image ${index} of its outcome`, MOST_IMAGE_PIXELS);
+    }
+    return outcome;
   } catch (error) {
     context.signal?.throwIfAborted();
     if (error instanceof SandboxError) throw error;

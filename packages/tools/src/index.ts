@@ -1,6 +1,7 @@
 export { callTool, type ToolCall } from './call-tool.ts';
 export { ToolError } from './errors.ts';
 export { type ChosenTool, describeTools, openTools } from './open-tools.ts';
+export { checkImage, checkPng, checkSize, MOST_IMAGE_PIXELS, OversizedImage } from './png.ts';
 export { type RefusalType, refused } from './refused.ts';
 export { imageTools, tools } from './registry.ts';
 export { joinOutcomes, runOnImage } from './run-on-image.ts';

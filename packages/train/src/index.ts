@@ -7,6 +7,7 @@ export {
   openRunDevice,
   type Parts,
   scoringPartsOf,
+  secret,
 } from './parts.ts';
 export { protocolOf } from './protocol-of.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';

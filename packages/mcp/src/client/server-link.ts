@@ -137,7 +137,7 @@ export class ServerLink {
       await way.kill();
       const words = way.lastWords();
       throw this.#error(
-        `could not be reached: ${messageOf(error)}${words === '' ? '' : ` ${words}`}`,
+        `could not be reached: ${reasonOf(error)}${words === '' ? '' : ` ${words}`}`,
       );
     }
     client.onclose = () => this.#forget(client);
@@ -161,7 +161,7 @@ export class ServerLink {
     if (!(error instanceof McpError)) {
       // A session that the server no longer has: the next call begins another.
       if (error instanceof StreamableHTTPError) this.#forget(open.client);
-      return this.#error(`broke: ${messageOf(error)}${more}`);
+      return this.#error(`broke: ${reasonOf(error)}${more}`);
     }
     if (error.code === ErrorCode.InvalidParams) return new RefusedArguments(plainMessage(error));
     if (error.code === ErrorCode.RequestTimeout) {
@@ -188,6 +188,12 @@ export class ServerLink {
   #error(what: string): ToolError {
     return new ToolError(`${this.#options.label} ${what}`);
   }
+}
+
+/** `fetch failed` says nothing; what is behind it does. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
 }
 
 /** The SDK puts `MCP error <code>: ` before what the server said. */

@@ -1,12 +1,7 @@
 /** One client's session: our tools behind the SDK's server, with the images of that client. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
-} from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { ConfigError, messageOf } from '@saccade/core';
 import type { Sandbox } from '@saccade/sandbox';
 import { callTool, type Tool } from '@saccade/tools';
@@ -72,7 +67,8 @@ export function newToolServer(served: ServedTools): Server {
     } catch (error) {
       // Not the caller's mistake: an error of the protocol, so that no model is told to try others.
       if (!context.signal.aborted) served.onFault?.(error);
-      throw new McpError(ErrorCode.InternalError, messageOf(error));
+      // The SDK answers with the code of internal errors; an McpError would get its prefix twice.
+      throw new Error(messageOf(error), { cause: error });
     }
   });
   return server;

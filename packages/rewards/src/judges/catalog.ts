@@ -1,4 +1,5 @@
 export { answerJudge } from './answer-judge.ts';
 export { consistencyJudge } from './consistency-judge.ts';
 export { cropJudge } from './crop-judge.ts';
+export { errorJudge } from './error-judge.ts';
 export { processJudge } from './process-judge.ts';

@@ -11,6 +11,7 @@ import { type Judge, judgeLimits } from '../judge.ts';
 import { answerJudge } from '../judges/answer-judge.ts';
 import { consistencyJudge } from '../judges/consistency-judge.ts';
 import { cropJudge } from '../judges/crop-judge.ts';
+import { errorJudge } from '../judges/error-judge.ts';
 import { processJudge } from '../judges/process-judge.ts';
 import { defineJudging } from './judging-unit.ts';
 
@@ -35,6 +36,11 @@ export const openai = defineJudging({
     judgesAnswers: flag({
       default: false,
       about: 'Whether it also grades answers that the verifier refuses.',
+    }),
+    judgesErrors: flag({
+      default: false,
+      about:
+        'Whether it also says why answers are wrong where no rule can tell (errors/E4 to errors/E6).',
     }),
     maxConcurrent: count({
       min: 1,
@@ -141,6 +147,7 @@ export const openai = defineJudging({
       crop: ask(cropJudge),
       process: ask(processJudge),
       consistency: ask(consistencyJudge),
+      ...(settings.judgesErrors && { errors: ask(errorJudge) }),
     };
   },
 });

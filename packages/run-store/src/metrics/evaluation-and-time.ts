@@ -4,9 +4,10 @@ import { type Metric, metricsOf } from './metric.ts';
 const evaluation = ['evaluation'] as const;
 
 export const evaluationAndTime: readonly Metric[] = [
-  ...metricsOf({ source: 'packages/eval/src/error-taxonomy.ts', stages: evaluation }, [
+  ...metricsOf({ source: 'packages/eval/src/error-metrics.ts', stages: evaluation }, [
     ['eval/errors/<kind>', 'share', 'Wrong held-out answers with an error of one kind, E1 to E6.'],
-    ['eval/errors/undecided', 'share', 'Wrong held-out answers whose error no rule can tell.'],
+    ['eval/errors/undecided', 'share', 'Wrong held-out answers whose error nobody can tell.'],
+    ['eval/errors/judged', 'share', 'Wrong held-out answers whose error a judge told.'],
   ]),
   ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: evaluation }, [
     ['eval/faithfulness/rate', 'share', 'Held-out tasks answered right, with evidence shown.'],

@@ -56,9 +56,10 @@ export const rollouts: readonly Metric[] = [
     ['faithfulness/unfaithful', 'share', 'Trajectories whose tools show other things only.'],
     ['faithfulness/no_tool', 'share', 'Trajectories without a tool, of those that are graded.'],
   ]),
-  ...metricsOf({ source: 'packages/eval/src/error-taxonomy.ts', stages: rl }, [
+  ...metricsOf({ source: 'packages/eval/src/error-metrics.ts', stages: rl }, [
     ['errors/<kind>', 'share', 'Wrong trajectories with an error of one kind, E1 to E6 (VISTA).'],
-    ['errors/undecided', 'share', 'Wrong trajectories with tools whose error no rule can tell.'],
+    ['errors/undecided', 'share', 'Wrong trajectories with tools whose error nobody can tell.'],
+    ['errors/judged', 'share', 'Wrong trajectories whose error a judge told (judge.judgesErrors).'],
   ]),
   ...metricsOf({ source: 'packages/loop/src/audit-metrics.ts', stages: rl }, [
     ['audit/<detector>', 'share', 'Trajectories that one detector of reward hacking flags.'],

@@ -4,7 +4,7 @@ import { ConfigError, MissingError, messageOf } from '@saccade/core';
 import { HttpClient, HttpError } from '@saccade/http';
 import { type PatientFetch, patientFetch } from '@saccade/http/patient-fetch';
 import { type Outcome, outcomeFromJson } from '@saccade/sandbox';
-import { ToolError } from '@saccade/tools';
+import { MOST_IMAGE_PIXELS, ToolError } from '@saccade/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { z } from 'zod';
 import { checkOutcome } from '../places/check-outcome.ts';
@@ -42,8 +42,6 @@ export interface ToolConnectionOptions {
 /** The body of a call, and which tool it is of. */
 export type SentCall = z.input<typeof callRequestSchema> & { readonly tool: string };
 
-/** The most pixels of one image in an answer. */
-const MOST_PIXELS = 2 ** 28;
 /** Tries of what the service surely did not act on: about 25 seconds of pauses. */
 const TRANSPORT_RETRIES = 8;
 /** A service that is not there when a run begins is rather a wrong address. */
@@ -61,6 +59,8 @@ export class ToolConnection {
   readonly #limit: LimitFunction;
   readonly #timeoutMs: number;
   readonly #retries: number;
+  /** The last try of any call that failed on the way, and when. */
+  #lastProblem: { readonly at: number; readonly reason: string } | undefined;
   readonly #gatherer: CallGatherer<SentCall, BatchAnswer>;
   #described: Promise<readonly DescribedTool[]> | undefined;
 
@@ -79,7 +79,10 @@ export class ToolConnection {
       ...{ baseUrl: url, timeoutSeconds, longestPauseSeconds: LONGEST_PAUSE_SECONDS },
       ...{ fetch: this.#patient.fetch, ...(token !== undefined && { token }) },
     };
-    this.#client = new HttpClient({ ...client, retries: TRANSPORT_RETRIES });
+    const onRetry = ({ reason }: HttpError): void => {
+      this.#lastProblem = { at: performance.now(), reason };
+    };
+    this.#client = new HttpClient({ ...client, retries: TRANSPORT_RETRIES, onRetry });
     this.#first = new HttpClient({ ...client, retries: FIRST_RETRIES });
     this.url = this.#client.url;
     this.#limit = pLimit(maxInFlight);
@@ -138,6 +141,7 @@ export class ToolConnection {
    */
   async call(call: SentCall, signal?: AbortSignal): Promise<Outcome> {
     signal?.throwIfAborted();
+    const began = performance.now();
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
     const sent = { ...call, deadlineMs: this.#timeoutMs };
@@ -154,9 +158,10 @@ export class ToolConnection {
       signal?.throwIfAborted();
       if (limit.aborted) {
         const seconds = this.#timeoutMs / 1000;
-        throw new ToolError(`${call.tool} of ${this.url} gave no outcome within ${seconds} s.`, {
-          cause: error,
-        });
+        const { at = 0, reason = '' } = this.#lastProblem ?? {};
+        const why = at > began ? ` The last request failed: ${reason}.` : '';
+        const message = `${call.tool} of ${this.url} gave no outcome within ${seconds} s.${why}`;
+        throw new ToolError(message, { cause: error });
       }
       const reason = error instanceof HttpError ? error.reason : messageOf(error);
       throw new ToolError(`${call.tool} of ${this.url} failed: ${reason}`, { cause: error });
@@ -236,7 +241,7 @@ function fitting<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.o
 /** @throws ToolError for an outcome whose images are none */
 function readOutcome(json: unknown): Outcome {
   try {
-    return checkOutcome(outcomeFromJson(json), MOST_PIXELS);
+    return checkOutcome(outcomeFromJson(json), MOST_IMAGE_PIXELS);
   } catch (error) {
     throw new ToolError(`Its answer is no outcome: ${messageOf(error)}`, { cause: error });
   }

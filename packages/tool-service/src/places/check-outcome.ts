@@ -1,9 +1,9 @@
 /** Whether what a tool gave is an outcome: tools are other people's code. */
 import { messageOf } from '@saccade/core';
 import { type Outcome, outcomeSchema } from '@saccade/sandbox';
+import { checkImage } from '@saccade/tools';
 import { z } from 'zod';
 import { CallFault } from '../faults.ts';
-import { checkPng } from '../png.ts';
 
 const { png: _, ...imageShape } = outcomeSchema.shape.images.element.shape;
 
@@ -32,25 +32,12 @@ export function checkOutcome(given: unknown, maxPixels: number): Outcome {
   if (outcome.kind === 'infraError') {
     throw new CallFault('failed', outcome.error?.message ?? 'It says that it failed.');
   }
-  for (const [index, { png, width, height }] of outcome.images.entries()) {
-    checkImage(png, { width, height }, `Image ${index} of its outcome`, maxPixels);
+  for (const [index, image] of outcome.images.entries()) {
+    try {
+      checkImage(image, `Image ${index} of its outcome`, maxPixels);
+    } catch (error) {
+      throw new CallFault('garbled', messageOf(error), { cause: error });
+    }
   }
   return outcome;
-}
-
-function checkImage(
-  png: Uint8Array,
-  said: { readonly width: number; readonly height: number },
-  what: string,
-  maxPixels: number,
-): void {
-  let size: typeof said;
-  try {
-    size = checkPng(png, what, maxPixels);
-  } catch (error) {
-    throw new CallFault('garbled', messageOf(error), { cause: error });
-  }
-  if (size.width === said.width && size.height === said.height) return;
-  const sizes = [size, said].map(({ width, height }) => `${width}×${height}`);
-  throw new CallFault('garbled', `${what} is ${sizes[0]} and says that it is ${sizes[1]}.`);
 }

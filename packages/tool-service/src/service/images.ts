@@ -1,8 +1,7 @@
 /** Images as they come in requests: bytes that are checked before anything is decoded. */
 import { DataError } from '@saccade/core';
-import type { ToolImage } from '@saccade/tools';
+import { checkPng, checkSize, type ToolImage } from '@saccade/tools';
 import sharp from 'sharp';
-import { checkPng, checkSize } from '../png.ts';
 import type { CallRequest } from '../wire.ts';
 
 const PNG_START = 0x89;

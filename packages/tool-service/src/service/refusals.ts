@@ -1,9 +1,9 @@
 /** How calls without an outcome, and requests that cannot be served, are answered. */
 import { ConfigError, DataError, messageOf } from '@saccade/core';
 import { Refusal, type RefusalOptions, type RefusalWording } from '@saccade/http/service';
+import { OversizedImage } from '@saccade/tools';
 import type { ToolCalls } from '../calls/tool-calls.ts';
 import { CallFault, type CallFaultKind } from '../faults.ts';
-import { OversizedImage } from '../png.ts';
 
 type Answer = Pick<RefusalOptions, 'status' | 'remedy' | 'retryAfterSeconds'>;
 
@@ -27,18 +27,29 @@ export const toolWording: RefusalWording = ({ code, fact, remedy }) => ({
 /** The refusal that an error is; undefined for faults of the service. */
 export function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  const fact = messageOf(error);
+  const fact = sentence(messageOf(error));
   if (error instanceof CallFault) {
     return new Refusal({ ...answers[error.kind], code: error.code, fact });
   }
-  const remedy = 'Send something else.';
   if (error instanceof OversizedImage) {
-    return new Refusal({ status: 413, code: 'too-many-pixels', fact, remedy });
+    return new Refusal({ status: 413, code: 'too-many-pixels', ...factAndRemedy(fact) });
   }
   if (error instanceof DataError || error instanceof ConfigError) {
-    return new Refusal({ status: 400, code: error.code, fact, remedy });
+    return new Refusal({ status: 400, code: error.code, ...factAndRemedy(fact) });
   }
   return undefined;
+}
+
+/** Messages of errors end with their remedy, a sentence of its own. */
+function factAndRemedy(message: string): Pick<RefusalOptions, 'fact' | 'remedy'> {
+  const end = message.lastIndexOf('. ');
+  if (end < 0) return { fact: message, remedy: 'Send something else.' };
+  return { fact: message.slice(0, end + 1), remedy: message.slice(end + 2) };
+}
+
+/** With a full stop, also where other people's code has thrown without one. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Refuses a tool that there is not, and another version than is meant. */

@@ -13,6 +13,12 @@ export interface ImageSize {
   readonly height: number;
 }
 
+/**
+ * The most pixels of one image that a tool gives: a policy's processor reads no larger ones
+ * (`MAX_SOURCE_PIXELS` of `@saccade/policy`).
+ */
+export const MOST_IMAGE_PIXELS: number = 2 ** 26;
+
 /** The file has more pixels than are accepted. */
 export class OversizedImage extends DataError {}
 
@@ -52,6 +58,25 @@ export function checkPng(bytes: Uint8Array, what: string, maxPixels: number): Im
   }
   if (!hasPixels) throw broken('it has no pixels');
   return size;
+}
+
+/**
+ * Checks an image that somebody says the size of.
+ *
+ * @param what names the image in errors, e.g. `image 0`
+ * @throws DataError for what is no whole PNG file of that size, OversizedImage beyond `maxPixels`
+ */
+export function checkImage(
+  { png, width, height }: ImageSize & { readonly png: Uint8Array },
+  what: string,
+  maxPixels: number,
+): void {
+  const size = checkPng(png, what, maxPixels);
+  if (size.width === width && size.height === height) return;
+  throw new DataError(
+    `${what} is ${size.width}×${size.height} and says that it is ${width}×${height}. ` +
+      'Give the size of the file.',
+  );
 }
 
 /** @throws DataError for an image without pixels, OversizedImage for one with too many */
