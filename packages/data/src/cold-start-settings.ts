@@ -3,12 +3,12 @@ import { count, quantity } from '@saccade/core/settings';
 import type { z } from 'zod';
 
 /** A number of examples of a kind. */
-function examplesField(preset: number, about: string): z.ZodDefault<z.ZodNumber> {
+export function examplesField(preset: number, about: string): z.ZodDefault<z.ZodNumber> {
   return count({ min: 0, max: 1_000_000, default: preset, unit: 'examples', about });
 }
 
 /** Examples of a kind in an update. */
-function perUpdateField(preset: number, about: string): z.ZodDefault<z.ZodNumber> {
+export function perUpdateField(preset: number, about: string): z.ZodDefault<z.ZodNumber> {
   return count({ min: 0, max: 65_536, default: preset, unit: 'examples per update', about });
 }
 

@@ -39,6 +39,8 @@ export interface ColdStart<Schema extends SettingsSchema = SettingsSchema> exten
    * Steps that its demonstrations do, which the protocol must be able to express. Default: none.
    */
   steps?(settings: SettingsOf<Schema>): readonly StepKind[];
+  /** Names of typed tools that its demonstrations call, which the protocol must offer. Default: none. */
+  calls?(settings: SettingsOf<Schema>): readonly string[];
   /** Tool turns that its longest demonstration needs at least. Default: 0. */
   leastToolTurns?(settings: SettingsOf<Schema>): number;
   /** Texts to train a small policy's tokenizer on. */
@@ -62,12 +64,13 @@ export function defineColdStart<const Name extends string, Schema extends Settin
  * @throws ConfigError naming the cold start, the protocol and what does not fit
  */
 export function checkColdStart<Schema extends SettingsSchema>(
-  unit: Pick<ColdStart<Schema>, 'name' | 'steps' | 'leastToolTurns'>,
+  unit: Pick<ColdStart<Schema>, 'name' | 'steps' | 'calls' | 'leastToolTurns'>,
   settings: SettingsOf<Schema>,
-  protocol: Pick<Protocol, 'name' | 'hand' | 'budgets'>,
+  protocol: Pick<Protocol, 'name' | 'hand' | 'budgets' | 'tools'>,
 ): void {
   const steps = unit.steps?.(settings) ?? [];
   if (steps.length > 0) handOf(protocol, steps, `the cold start ${unit.name}`);
+  checkCalls(unit.name, unit.calls?.(settings) ?? [], protocol);
   const least = unit.leastToolTurns?.(settings) ?? 0;
   const { toolTurns } = protocol.budgets;
   if (toolTurns >= least) return;
@@ -75,5 +78,22 @@ export function checkColdStart<Schema extends SettingsSchema>(
     'protocol.toolTurns',
     `protocol.toolTurns: the cold start ${unit.name} demonstrates ${least} steps before an answer, ` +
       `and the protocol ${protocol.name} allows ${toolTurns}. Raise protocol.toolTurns.`,
+  );
+}
+
+function checkCalls(
+  unit: string,
+  calls: readonly string[],
+  { name, tools }: Pick<Protocol, 'name' | 'tools'>,
+): void {
+  // Of a service's tools nothing is known until it is asked.
+  if (tools?.length === 0) return;
+  const offered = (tools ?? []).map((tool) => tool.name);
+  const missing = calls.filter((call) => !offered.includes(call));
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    'tools',
+    `tools: the cold start ${unit} demonstrates ${missing.join(', ')}, and the protocol ${name} offers ` +
+      `${offered.join(', ') || 'no tools'}. Name them in tools, or choose another cold start.`,
   );
 }

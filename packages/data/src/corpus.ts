@@ -2,14 +2,19 @@
 import { randomAt } from '@saccade/core';
 import {
   cardVideoQuestion,
+  codeQuestion,
   type MessagePart,
   needleQuestion,
   type Protocol,
   type Step,
   type Task,
+  type ToolNeedleFacts,
   turnTools,
 } from '@saccade/gym';
+import { refused } from '@saccade/tools';
+import { codeText, said } from './code-reading.ts';
 import { filmStrip } from './script.ts';
+import { planTools } from './tool-behavior.ts';
 import { answerText, stepTexts } from './turn-text.ts';
 
 const blank = { name: 'image_clue_0', png: new Uint8Array(), width: 448, height: 448 };
@@ -52,6 +57,54 @@ export function turnedCorpus(protocol: Protocol): readonly string[] {
   );
   const turns = Array.from({ length: 12 }, () => once).flat();
   return [...needleCorpus(protocol), ...turns];
+}
+
+/** The texts of `tool-needle`: questions, calls of every kind, what tools say, answers. */
+export function toolCorpus(protocol: Protocol): readonly string[] {
+  const random = randomAt(0, 'tool-corpus');
+  const mix = {
+    answerWithoutLooking: 0,
+    lookAtNothing: 0.2,
+    answerAfterSeeing: 0.5,
+    answerAfterMissing: 0,
+    beginsAgain: false,
+    maxLooks: 3,
+    leaveTurned: 0.3,
+    wrongTool: 0.3,
+    answerAfterWrongTool: 0,
+    slip: 0.2,
+    maxCalls: 5,
+  };
+  const place = () => {
+    const [left, top] = [random.integer(400), random.integer(400)];
+    return [left, top, left + 28, top + 28] as const;
+  };
+  const texts: string[] = [];
+  for (let i = 0; i < 96; i++) {
+    const isCode = i % 3 === 0;
+    const question = isCode ? codeQuestion : needleQuestion;
+    const turn = i % 3 === 1 ? random.pick(turnTools) : undefined;
+    const [box, codeBox] = [place(), place()];
+    const kind = isCode ? 'code' : 'digit';
+    const facts = { kind, box, codeBox, decoys: [place()], places: [place()] };
+    const known = { ...facts, ...(turn && { turn }) } as unknown as ToolNeedleFacts;
+    const acts = planTools(known, mix, random, blank.width);
+    const observed = { imageIndex: 1 + (i % 3), callsLeft: 1 };
+    const task = { ...corpusTask, question, images: [blank] };
+    const number = String(100 + random.integer(900));
+    texts.push(
+      ...promptTexts(protocol, task),
+      ...stepTexts(protocol, task, acts),
+      ...turnTexts(protocol.observe(looked, observed)),
+      ...turnTexts(protocol.observe(said(codeText(number, codeBox)), observed)),
+      answerText(protocol, isCode ? number : String(i % 10)),
+      ...['assistant\n', '\n'],
+    );
+    if (i % 16 === 0) {
+      texts.push(...turnTexts(protocol.observe(refused('BadArgument', ''), observed)));
+    }
+  }
+  return texts;
 }
 
 /** Prompt with and without given frames, strips, frames, observations and answers of `card-video`. */

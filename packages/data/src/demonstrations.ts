@@ -3,10 +3,10 @@ import { DataError, type EventSink, randomAt } from '@saccade/core';
 import type { Protocol, Task, TaskSet } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import { type MakeEnv, type ModelImages, runRollouts } from '@saccade/rollout';
-import type { Trajectory } from '@saccade/trajectory';
+import type { ToolResult, Trajectory } from '@saccade/trajectory';
 import { createDemonstrator, type ScriptedTurn } from './demonstrator.ts';
 import type { Script } from './script.ts';
-import { answerText, shownImages, stepTexts } from './turn-text.ts';
+import { answerText, type Expected, expectedResults, stepTexts } from './turn-text.ts';
 
 /**
  * Options of `demonstrate`: which tasks, how the demonstrator acts on them, and where its code
@@ -65,12 +65,12 @@ async function demonstrateTasks(
 ): Promise<Trajectory[]> {
   const { protocol, processor, script, seed, makeEnv, images, concurrency, signal } = options;
   const stream = 'demonstrations';
-  const shown = new Map<string, readonly number[]>();
+  const expected = new Map<string, readonly Expected[]>();
   const scripts = new Map<string, ScriptedTurn[]>(
     tasks.map((task) => {
       const random = randomAt(seed, stream, task.id);
       const steps = script(task, random);
-      shown.set(task.id, shownImages(protocol, steps));
+      expected.set(task.id, expectedResults(protocol, steps));
       const texts = [...stepTexts(protocol, task, steps), answerText(protocol, task.answer)];
       const turns = texts.map((text) => ({ text, ends: !isStopped(text, protocol) }));
       return [`${stream}/${task.id}/0`, turns] as const;
@@ -92,7 +92,7 @@ async function demonstrateTasks(
     ...(signal && { signal }),
   });
   return groups.map(({ trajectories: [trajectory] }) => {
-    return sound(trajectory, protocol, shown.get(trajectory?.taskId ?? '') ?? []);
+    return sound(trajectory, protocol, expected.get(trajectory?.taskId ?? '') ?? []);
   });
 }
 
@@ -101,29 +101,34 @@ function isStopped(text: string, { stop }: Protocol): boolean {
   return stop.some((one) => text.endsWith(one));
 }
 
+function isExpected({ kind, imageCount }: ToolResult, expected: Expected = { images: 0 }): boolean {
+  if (expected === 'refused') return kind === 'exception';
+  return kind === 'ok' && imageCount >= expected.images;
+}
+
 /**
- * A demonstration whose looks all ran and showed what they should, and which ended in its answer.
+ * A demonstration whose looks all ran and showed what they should, whose mistakes were refused, and
+ * which ended in its answer.
  *
- * @param shown images that each of its steps has to show
+ * @param expected what has to come of each of its steps
  */
 function sound(
   trajectory: Trajectory | undefined,
   { name }: Protocol,
-  shown: readonly number[],
+  expected: readonly Expected[],
 ): Trajectory {
   const advice =
     'Check that its environments have this protocol and turns and images enough, and the sandbox ' +
     'with `saccade doctor`.';
   const failed = trajectory?.turns.find(
-    ({ result }, index) =>
-      result !== undefined && (result.kind !== 'ok' || result.imageCount < (shown[index] ?? 0)),
+    ({ result }, index) => result !== undefined && !isExpected(result, expected[index]),
   )?.result;
   if (failed !== undefined) {
     const { kind, errorType, errorMessage } = failed;
     const said = errorType === undefined ? '' : ` (${errorType}: ${errorMessage})`;
     throw new DataError(
       `A look of a demonstration of ${trajectory?.taskId} in ${name} ended with ${kind}${said} and ` +
-        `showed ${failed.imageCount} images instead of one. ${advice}`,
+        `showed ${failed.imageCount} images instead of what its script expects. ${advice}`,
     );
   }
   if (trajectory?.stopReason === 'answered') return trajectory;

@@ -1,11 +1,14 @@
 /** Guided examples: demonstrations whose decisions are given, so that the loss sees none of them. */
 import { DataError } from '@saccade/core';
-import type { Hand } from '@saccade/gym';
+import type { Hand, HandSigns } from '@saccade/gym';
 import type { Processor } from '@saccade/policy';
 import type { Segment, Trajectory } from '@saccade/trajectory';
 
 /** Signs that tell apart what the turns of a script may do. */
 export type Decisions = 'actOrAnswer' | 'turnLookOrAnswer';
+
+/** Texts of a protocol's own by which turns are told apart, e.g. the names of its tools. */
+type Signs = readonly string[];
 
 /**
  * The same trajectory with the first tokens of every turn, those that decide what it does, moved
@@ -13,18 +16,17 @@ export type Decisions = 'actOrAnswer' | 'turnLookOrAnswer';
  * are and what they show; whether and how often to look is not taught.
  *
  * @param hand of the protocol that wrote it
- * @param decisions which steps are told apart: to act or to answer; or to turn, to look or to answer
+ * @param decisions which steps are told apart: to act or to answer; or to turn, to look or to answer; or the signs that tell them apart
  * @throws DataError if a turn neither looks nor answers
  */
 export function guide(
   demonstration: Trajectory,
   processor: Processor,
   hand: Hand,
-  decisions: Decisions = 'actOrAnswer',
+  decisions: Decisions | Signs = 'actOrAnswer',
 ): Trajectory {
   const names = demonstration.segments[0]?.images.map(({ name }) => name) ?? [];
-  const { act, answer, turn = [], look = [] } = hand.signs(names);
-  const signs = [...(decisions === 'actOrAnswer' ? act : [...turn, ...look]), ...answer];
+  const signs = signsOf(hand.signs(names), decisions);
   const segments: Segment[] = [];
   for (const segment of demonstration.segments) {
     const before = segments.at(-1);
@@ -46,6 +48,11 @@ export function guide(
     });
   }
   return { ...demonstration, id: `${demonstration.id}/guided`, segments };
+}
+
+function signsOf({ act, answer, turn = [], look = [] }: HandSigns, decisions: Decisions | Signs) {
+  if (decisions === 'actOrAnswer') return [...act, ...answer];
+  return [...(decisions === 'turnLookOrAnswer' ? [...turn, ...look] : decisions), ...answer];
 }
 
 /** The fewest first tokens that say what a turn does, and their text. */

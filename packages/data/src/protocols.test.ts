@@ -11,10 +11,12 @@ import {
   type Step,
   type TaskSet,
   taskSets,
+  vista,
 } from '@saccade/gym';
 import { QwenProcessor, qwenImageProcessor, trainTokenizer } from '@saccade/policy';
 import { ModelImages } from '@saccade/rollout';
 import { ensurePython, type LocalSandbox, openSandbox } from '@saccade/sandbox';
+import type { Tool } from '@saccade/tools';
 import type { Trajectory, TrajectoryImage } from '@saccade/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tourMix } from './behavior.ts';
@@ -206,16 +208,32 @@ describe('a protocol that cannot express a step', () => {
     for (const name of coldStarts.names) {
       const unit = coldStarts.get(name);
       const settings = unit.settings.parse({}) as Parameters<typeof unit.taskCount>[0];
-      for (const protocol of [...all, mute]) {
-        const one = cases.find((some) => some.name === name) as Case;
+      const one = cases.find((some) => some.name === name);
+      // That of typed tools says which ones it calls.
+      if (one === undefined) expect(unit.calls?.(settings), name).not.toHaveLength(0);
+      for (const protocol of one === undefined ? [] : [...all, mute]) {
         const check = () => checkColdStart(unit, settings, protocol);
-        if (canDo(protocol, one)) expect(check).not.toThrow();
+        if (canDo(protocol, one as Case)) expect(check).not.toThrow();
         else {
           expect(check).toThrow(ConfigError);
           expect(check).toThrow(new RegExp(`cold start ${name}.*protocol ${protocol.name} has no`));
         }
       }
     }
+  });
+
+  it('is refused where it does not offer the tools that a cold start calls', () => {
+    const unit = coldStarts.get('tool-needle');
+    const check = (protocol: Protocol) => () =>
+      checkColdStart(unit, unit.settings.parse({}), protocol);
+    const calls = (unit.calls?.(unit.settings.parse({})) ?? []).map((name) => ({ name }) as Tool);
+    for (const protocol of [...all, mute]) {
+      expect(check(protocol)).toThrow(ConfigError);
+      expect(check(protocol)).toThrow(/tools: the cold start tool-needle demonstrates .*read_code/);
+    }
+    expect(check({ ...vista, tools: calls })).not.toThrow();
+    // A service says what it has when it is asked.
+    expect(check({ ...vista, tools: [] })).not.toThrow();
   });
 
   it('is refused by gather, whatever checked it before', async () => {

@@ -1,18 +1,18 @@
 /** Scripts of demonstrators: the steps before the answer, in no protocol's syntax. */
 import type { Random } from '@saccade/core';
-import type { CardVideoFacts, NeedleFacts, Step, Task, TurnedNeedleFacts } from '@saccade/gym';
-import type { Action } from '@saccade/trajectory';
+import type {
+  CardVideoFacts,
+  NeedleFacts,
+  Step,
+  Task,
+  ToolNeedleFacts,
+  TurnedNeedleFacts,
+} from '@saccade/gym';
+import type { Act } from './act.ts';
 import { type DemonstrationMix, planLooks } from './behavior.ts';
+import { planTools, type ToolMix } from './tool-behavior.ts';
 import { planTurned, type TurnedMix } from './turned-behavior.ts';
 import { planVideo, STRIP_FRAMES, STRIP_STRIDE } from './video-behavior.ts';
-
-/** An action that is given as it is, for tools that no step stands for. */
-export interface Act {
-  readonly kind: 'act';
-  readonly action: Action;
-  /** Images that it has to show. Default 1. */
-  readonly images?: number;
-}
 
 /** The steps of a demonstration of a task, in order; the true answer follows them. */
 export type Script = (task: Task, random: Random) => readonly (Step | Act)[];
@@ -31,6 +31,14 @@ export function turnedScript(mix: TurnedMix): Script {
   return ({ metadata, images }, random) => {
     const facts = metadata as unknown as TurnedNeedleFacts;
     return planTurned(facts, mix, random, images[0]?.width ?? 0);
+  };
+}
+
+/** Calls of tools on the tables of `tool-needle`, as VISTA writes them. */
+export function toolScript(mix: ToolMix): Script {
+  return ({ metadata, images }, random) => {
+    const facts = metadata as unknown as ToolNeedleFacts;
+    return planTools(facts, mix, random, images[0]?.width ?? 0);
   };
 }
 

@@ -1,6 +1,6 @@
 /** Texts of scripted turns: steps and answers in the syntax of a protocol, by its hand. */
 import { type Protocol, type Step, showsImage, stepAction, type Task } from '@saccade/gym';
-import type { Act } from './script.ts';
+import type { Act } from './act.ts';
 
 /** The parts of a protocol needed to write turns. */
 export type WritingProtocol = Pick<Protocol, 'name' | 'hand' | 'write' | 'prompt'>;
@@ -19,21 +19,24 @@ export function stepTexts(
   const images = user.flatMap((part) => (part.kind === 'image' ? [part.name] : []));
   const videos = (task.videos ?? []).map(({ name }) => name);
   return steps.map((step, index) => {
-    if (step.kind === 'act') return protocol.write(step.action);
+    if (step.kind === 'act') return protocol.write(step.action, step.thought);
     const place = { images, videos, before: stepsIn(steps.slice(0, index)) };
     return protocol.write(stepAction(protocol, step, place));
   });
 }
 
-/** Images that each step of a script shows in a protocol: one, or none. */
-export function shownImages(
+/** What has to come of a step: how many images at least, or a refusal. */
+export type Expected = { readonly images: number } | 'refused';
+
+/** What has to come of each step of a script in a protocol. */
+export function expectedResults(
   { hand }: Pick<Protocol, 'hand'>,
   steps: readonly (Step | Act)[],
-): readonly number[] {
+): readonly Expected[] {
   return steps.map((step, index) => {
-    if (step.kind === 'act') return step.images ?? 1;
+    if (step.kind === 'act') return step.isRefused ? 'refused' : { images: step.images ?? 1 };
     const place = { images: [], videos: [], before: stepsIn(steps.slice(0, index)) };
-    return hand === undefined || showsImage(hand, step, place) ? 1 : 0;
+    return { images: hand === undefined || showsImage(hand, step, place) ? 1 : 0 };
   });
 }
 

@@ -19,6 +19,36 @@ const kinds = (trajectory: ScoredTrajectory, metadata: Metadata = upright): read
     ({ kind, turn }) => `${kind}@${turn}`,
   );
 
+/** The same card, with the one tool that helps. */
+const byZoom: Metadata = { ...upright, helpfulTools: ['image_zoom_in_tool'] };
+
+describe('the choice of a tool', () => {
+  const look = (box: readonly number[], text = ''): Step => [
+    call('image_zoom_in_tool', { bbox_2d: box }),
+    { stdout: text },
+  ];
+  const read = (text: string): Step => [call('read_code'), { stdout: text, imageCount: 0 }];
+
+  it('is E4 where the tool that ran cannot help, and what it gave is no evidence', () => {
+    const misread = scored([read('QR code: 7')]);
+    expect(kinds(misread, byZoom)).toEqual(['E4@0']);
+    expect(kinds(misread, { ...upright, helpfulTools: ['read_code'] })).toEqual(['E6@1']);
+    const byCode = { ...byZoom, helpfulTools: ['read_code'] };
+    expect(kinds(scored([look([10, 20, 30, 40])]), byCode)).toEqual(['E4@0']);
+    expect(kinds(scored([look([50, 50, 90, 90])]), byCode)).toEqual(['E4@0']);
+  });
+
+  it('is no error where the tool helps, nor where the task does not say which do', () => {
+    expect(kinds(scored([read('x'), look([10, 20, 30, 40])]), byZoom)).toEqual(['E4@0', 'E6@2']);
+    expect(kinds(scored([look([10, 20, 30, 40])]), byZoom)).toEqual(['E6@1']);
+    expect(kinds(scored([read('x')]), upright)).toEqual([]);
+  });
+
+  it('is none where a call was refused: that has a kind of its own', () => {
+    expect(kinds(scored([[call('zoom'), refused('UnknownTool')]]), byZoom)).toEqual(['E1@0']);
+  });
+});
+
 describe('the errors of a trajectory', () => {
   it.each<[string, readonly Step[], readonly string[]]>([
     ['a call that is no JSON', [[{ kind: 'invalid', reason: 'malformedCall' }]], ['E1@0']],

@@ -18,7 +18,7 @@ export const errorMeanings: Readonly<Record<ErrorKind, string>> = {
   E1: 'The call breaks the schema: it cannot be read, names no tool, or lacks an argument.',
   E2: 'An argument has a name that the tool does not know.',
   E3: 'An argument has a value of the wrong type, format or range.',
-  E4: 'The arguments are valid and wrong: another region, a turn that is not called for.',
+  E4: 'The call is valid and wrong: another tool or region, a turn that is not called for.',
   E5: 'The tool ran and gave nothing that can be used.',
   E6: 'A tool gave what the answer needs, and the answer is wrong.',
 };
@@ -51,8 +51,9 @@ const syntaxErrors: ReadonlySet<string> = new Set(['SyntaxError', 'IndentationEr
  *
  * - Refused calls give E1, E2 or E3 by what they were refused for. Code stands for a call: syntax errors
  *   are E1, calls with unknown keywords E2, and other exceptions E3.
- * - E4 needs the task's truth: a crop that covers less than `shownShare` of the task's box, or a turn or
- *   flip where `requiredTools` has none. A crop on the way to one that shows the box is no error.
+ * - E4 needs the task's truth: a call of a tool that is none of `helpfulTools`, a crop that covers less
+ *   than `shownShare` of the task's box, or a turn or flip where `requiredTools` has none. A crop on the
+ *   way to one that shows the box is no error, and one by a wrong tool shows nothing.
  * - A typed tool that fails by itself, or gives neither text nor an image, is E5.
  * - E6 is a wrong answer after a tool gave what it needs: a crop that shows the box, or text that has the
  *   right answer as a word of its own.
@@ -65,20 +66,24 @@ export function tagErrors(
   options: TaggingOptions,
 ): readonly ErrorTag[] {
   const record = toolRecord(trajectory, context);
+  const wrongTools = wrongToolErrors(trajectory, record);
+  const wrongTurns = new Set(wrongTools.map(({ turn }) => turn));
   const shown = turnsThatShow(record, context, options);
-  const evidence = trajectory.turns.findIndex(
-    ({ result }, turn) =>
-      shown.has(turn) || (result?.kind === 'ok' && saysAnswer(result.stdout, context.answer)),
-  );
+  for (const turn of wrongTurns) shown.delete(turn);
+  const says = ({ result }: Turn, turn: number): boolean =>
+    result?.kind === 'ok' && !wrongTurns.has(turn) && saysAnswer(result.stdout, context.answer);
+  const evidence = trajectory.turns.findIndex((turn, at) => shown.has(at) || says(turn, at));
   const calls = trajectory.turns.flatMap((turn, index) => callErrors(turn, index));
-  const contents = contentErrors(record, context, shown);
+  const contents = contentErrors(record, context, shown).filter(
+    ({ turn }) => !wrongTurns.has(turn),
+  );
   const isWrong = !trajectory.isCorrect && trajectory.answer !== undefined;
   const last = trajectory.turns.length - 1;
   const reasoning: readonly ErrorTag[] =
     isWrong && evidence >= 0
       ? [{ kind: 'E6', turn: last, reason: `turn ${evidence} shows what the answer needs` }]
       : [];
-  return [...calls, ...contents, ...reasoning].sort(
+  return [...calls, ...wrongTools, ...contents, ...reasoning].sort(
     (a, b) => a.turn - b.turn || a.kind.localeCompare(b.kind),
   );
 }
@@ -115,7 +120,7 @@ function turnsThatShow(
   { facts: { box } }: ToolRecord,
   { toolUses }: RewardContext,
   { shownShare }: TaggingOptions,
-): ReadonlySet<number> {
+): Set<number> {
   if (box === undefined) return new Set();
   const crops = toolUses.flatMap(({ turn, operations }) =>
     operations.flatMap(({ kind, canonicalBox }) =>
@@ -127,6 +132,19 @@ function turnsThatShow(
       .filter(({ canonicalBox }) => coveredShare(box, canonicalBox) >= shownShare)
       .map(({ turn }) => turn),
   );
+}
+
+/** Calls that ran, of tools that cannot help with the task. */
+function wrongToolErrors(
+  { turns }: ScoredTrajectory,
+  { facts: { helpfulTools } }: ToolRecord,
+): readonly ErrorTag[] {
+  if (helpfulTools === undefined) return [];
+  return turns.flatMap(({ action, result }, turn): readonly ErrorTag[] => {
+    const isWrong =
+      action.kind === 'toolCall' && result?.kind === 'ok' && !helpfulTools.includes(action.name);
+    return isWrong ? [{ kind: 'E4', turn, reason: `${action.name} is the wrong tool` }] : [];
+  });
 }
 
 /** Valid calls at the wrong place. */

@@ -39,7 +39,7 @@ export interface ExperimentPart {
   readonly title: string;
   /** The question, and what would answer it. */
   readonly about: string;
-  /** Name of the cold start. */
+  /** Name of the cold start; or `part/variant`, a run of an earlier part that these continue. */
   readonly from: string;
   readonly recipe: string;
   readonly settings: readonly string[];

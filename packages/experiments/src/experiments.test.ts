@@ -60,7 +60,13 @@ describe.each(experiments.entries())('%s', (name, experiment) => {
       expect(new Set(configs).size).toBe(configs.length);
     }
     const starts = coldStarts.map(({ directory }) => directory);
-    for (const { run } of runs) expect(starts).toContain(run.config.startFrom);
+    for (const { part, variants } of parts) {
+      for (const { run } of variants) {
+        // The others continue a run of an earlier part, whose folder has the policy.
+        if (!part.from.includes('/')) expect(starts).toContain(run.config.startFrom);
+        else expect(run.config.startFrom).toMatch(/\/checkpoints\/step-0000\d\d\/policy$/);
+      }
+    }
   });
 
   it('draws curves that its runs record', async (context) => {
@@ -139,13 +145,23 @@ describe('an experiment', () => {
 
   it('refuses runs that cannot begin from their cold start, before anything runs', () => {
     const plan = (change: Partial<typeof part>) => () => planExperiment(changed(change), root);
-    expect(plan({ from: 'elsewhere' })).toThrow(/Known cold starts: cold-start/);
+    expect(plan({ from: 'elsewhere' })).toThrow(/Known: cold-start/);
     expect(plan({ settings: ['sft.updates=3'] })).toThrow(/another sft than the cold start/);
     expect(plan({ settings: ['protocol=pyvision-image'] })).toThrow(ConfigError);
     expect(plan({ settings: ['coldStart.demonstrations=7'] })).toThrow(
       /another coldStart than the cold start/,
     );
     expect(plan({ recipe: 'pyvision-image-nano' })).toThrow(/another protocol than the cold start/);
+  });
+
+  it('continues a run of an earlier part where a part says so, after its last step', () => {
+    const tail = { ...part, name: 'tail', from: 'part/One & two' };
+    const two: Experiment = { ...experiment, parts: [part, tail] };
+    const [, planned] = planExperiment(two, '/runs', [parseSetting('rl.steps=7')]).parts;
+    const start = '/runs/part/one-two/checkpoints/step-000007/policy';
+    expect(planned?.variants.map(({ run }) => run.config.startFrom)).toEqual([start, start]);
+    const early: Experiment = { ...experiment, parts: [tail, part] };
+    expect(() => planExperiment(early, root)).toThrow(/begins from "part\/One & two"/);
   });
 
   it('shows every part and every variant, with names escaped, whatever has ended', () => {

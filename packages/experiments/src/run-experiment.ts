@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import type { ComparedRun } from '@saccade/report';
+import { checkpointDirectory, checkpointsOf } from '@saccade/run-store';
 import {
   applySettings,
   checkRun,
@@ -18,7 +19,15 @@ import type { Experiment, ExperimentPart } from './experiment.ts';
 /** A part with its runs. */
 interface PlannedPart {
   readonly part: ExperimentPart;
+  /** The directory that its runs begin from: a cold start's, or another run's last policy. */
+  readonly start: string;
   readonly variants: readonly Variant[];
+}
+
+/** Where the runs of a part can begin, and the cold start beneath it. */
+interface Start {
+  readonly directory: string;
+  readonly coldStart: Required<Comparison['coldStart']>;
 }
 
 export interface ExperimentPlan {
@@ -52,14 +61,19 @@ export function planExperiment(
       { path: 'rl.steps', value: 0 },
     ]),
   }));
+  const known = new Map<string, Start>(
+    experiment.coldStarts.map(({ name }, at) => {
+      const coldStart = coldStarts[at] as (typeof coldStarts)[number];
+      return [name, { directory: coldStart.directory, coldStart }];
+    }),
+  );
   const parts = experiment.parts.map((part): PlannedPart => {
-    const at = experiment.coldStarts.findIndex(({ name }) => name === part.from);
-    const coldStart = coldStarts[at];
-    if (coldStart === undefined) {
-      const known = experiment.coldStarts.map(({ name }) => name).join(', ');
+    const start = known.get(part.from);
+    if (start === undefined) {
+      const list = [...known.keys()].join(', ');
       throw new ConfigError(
         'from',
-        `${experiment.name}/${part.name} begins from "${part.from}". Known cold starts: ${known}.`,
+        `${experiment.name}/${part.name} begins from "${part.from}". Known: ${list}.`,
       );
     }
     const variants = part.variants.map(({ label, settings: own }) => {
@@ -67,14 +81,24 @@ export function planExperiment(
         ...part.settings.map(parseSetting),
         ...settings,
         ...own.map(parseSetting),
-        { path: 'startFrom', value: coldStart.directory },
+        { path: 'startFrom', value: start.directory },
       ]);
-      expectSameStart(`${experiment.name}/${part.name}/${label}`, run, coldStart.run);
-      return { label, directory: join(directory, part.name, folderOf(label)), run };
+      expectSameStart(`${experiment.name}/${part.name}/${label}`, run, start.coldStart.run);
+      const variant = { label, directory: join(directory, part.name, folderOf(label)), run };
+      known.set(`${part.name}/${label}`, {
+        directory: lastPolicy(variant),
+        coldStart: start.coldStart,
+      });
+      return variant;
     });
-    return { part, variants };
+    return { part, start: start.directory, variants };
   });
   return { experiment, coldStarts, parts };
+}
+
+/** The weights that a run ends with. It has no cold start of its own: its steps are those of RL. */
+function lastPolicy({ directory, run }: Variant): string {
+  return join(checkpointDirectory(checkpointsOf(directory), run.config.rl.steps), 'policy');
 }
 
 /** The folder of a run: `without penalties` becomes `without-penalties`. */
@@ -120,9 +144,9 @@ export async function runExperiment(
   const results = plan.parts.map(({ part }) => ({ part, runs: [] as ComparedRun[] }));
   const count = plan.parts.reduce((sum, { variants }) => sum + variants.length, 0);
   let done = 0;
-  for (const coldStart of plan.coldStarts) {
-    const whose = plan.parts.flatMap(({ part, variants }, index) => {
-      const isIts = variants[0]?.run.config.startFrom === coldStart.directory;
+  for (const coldStart of startsOf(plan)) {
+    const whose = plan.parts.flatMap(({ part, start, variants }, index) => {
+      const isIts = start === coldStart.directory;
       return isIts ? variants.map((variant) => ({ variant, index, part })) : [];
     });
     const comparison = { coldStart, variants: whose.map(({ variant }) => variant) };
@@ -141,4 +165,11 @@ export async function runExperiment(
     if (runs.length < whose.length) return false;
   }
   return true;
+}
+
+/** Every directory that runs begin from: cold starts, then policies of runs, each after its run. */
+function startsOf({ coldStarts, parts }: ExperimentPlan): readonly Comparison['coldStart'][] {
+  const own = new Set(coldStarts.map(({ directory }) => directory));
+  const later = new Set(parts.map(({ start }) => start).filter((start) => !own.has(start)));
+  return [...coldStarts, ...[...later].map((directory) => ({ directory }))];
 }

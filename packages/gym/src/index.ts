@@ -71,6 +71,13 @@ export {
   needleQuestion,
   needleWith,
 } from './tasksets/needle.ts';
+export {
+  codeQuestion,
+  codeTool,
+  drawCodeNumber,
+  type ToolNeedleFacts,
+  toolNeedleWith,
+} from './tasksets/tool-needle.ts';
 export { composeTurn, inverseTurn, type TurnTool, turnBox, turnTools } from './tasksets/turn.ts';
 export {
   type TurnedNeedleFacts,

@@ -8,6 +8,8 @@ import type { RewardContext } from './reward.ts';
 export interface TaskFacts {
   /** `requiredTools`: operations the task cannot be solved without, in order; empty for none. */
   readonly requiredTools?: readonly string[];
+  /** `helpfulTools`: names of typed tools that help; a call of another is a call of a wrong tool. */
+  readonly helpfulTools?: readonly string[];
   /** `box`: where what is asked about lies, [left, top, right, bottom] in the canonical frame. */
   readonly box?: Box;
   /** `needsSearch`: whether it takes a look at a part of the image. */
@@ -21,12 +23,15 @@ export interface TaskFacts {
 
 /** @throws DataError if one of the facts is there but is not what it should be */
 export function taskFacts({ metadata }: Pick<RewardContext, 'metadata'>): TaskFacts {
-  const { requiredTools, box, needsSearch, toCanonical } = metadata;
+  const { requiredTools, helpfulTools, box, needsSearch, toCanonical } = metadata;
   const refuse = (name: string, expected: string): never => {
     throw new DataError(`metadata.${name} must be ${expected}. Correct the task set.`);
   };
   if (requiredTools !== undefined && !isTextList(requiredTools)) {
     return refuse('requiredTools', 'a list of operations');
+  }
+  if (helpfulTools !== undefined && !isTextList(helpfulTools)) {
+    return refuse('helpfulTools', 'a list of names');
   }
   if (box !== undefined && !isBox(box)) return refuse('box', 'four numbers');
   if (needsSearch !== undefined && typeof needsSearch !== 'boolean') {
@@ -37,6 +42,7 @@ export function taskFacts({ metadata }: Pick<RewardContext, 'metadata'>): TaskFa
   }
   return {
     ...(requiredTools !== undefined && { requiredTools }),
+    ...(helpfulTools !== undefined && { helpfulTools }),
     ...(box !== undefined && { box }),
     ...(needsSearch !== undefined && { needsSearch }),
     ...(toCanonical !== undefined && { toCanonical }),

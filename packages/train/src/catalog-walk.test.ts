@@ -14,12 +14,18 @@ import { type SlotKey, slots } from './slots/slots.ts';
 /** No protocol has the words of every cold start, and no single tool those of one. */
 const noColdStart = ['coldStart=null', 'sft.updates=0'];
 
+/** The tools that VISTA's cold start demonstrates. */
+const everyTool =
+  'tools.served.names=image_zoom_in_tool,image_rotate_tool,image_flip_tool,read_code,' +
+  'image_resize_tool,image_adjust_tool';
+
 /** Other choices that some units need. */
 const company: Readonly<Record<string, readonly string[]>> = {
   // Its server is not started: what tools it has, only opening finds.
   'tools=mcp': ['protocol=vista', ...noColdStart, 'tools=mcp', 'tools.mcp.command=node'],
   tools: ['protocol=vista', ...noColdStart],
   protocol: noColdStart,
+  'coldStart=tool-needle': ['protocol=vista', 'tools=served', everyTool],
   'coldStart=card-video': ['taskSet=card-video', 'protocol=pyvision-video'],
   // Some presets have terms that a judge scores.
   reward: ['judge=openai'],
@@ -47,6 +53,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'tools.mcp.url': ['http://127.0.0.1:3/mcp'],
   'taskSet.kinds': ['pie', 'speech', 'circuit'],
   'taskSet.changes': ['moved'],
+  'tools.served.names': ['image_flip_tool,read_code'],
 };
 
 const configure = (...settings: readonly string[]): ResolvedRun => {

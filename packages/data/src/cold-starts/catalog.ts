@@ -1,3 +1,4 @@
 export { cardVideo } from './card-video.ts';
 export { needle } from './needle.ts';
+export { toolNeedle } from './tool-needle.ts';
 export { turnedNeedle } from './turned-needle.ts';

@@ -1,3 +1,4 @@
 export { rewardShaping } from './reward-shaping.ts';
 export { rollouts } from './rollouts.ts';
 export { video } from './video.ts';
+export { vista } from './vista.ts';

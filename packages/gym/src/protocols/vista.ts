@@ -3,7 +3,7 @@
  * tool's name, the task it is for and arguments; a thought before every call and every answer.
  */
 import { DataError } from '@saccade/core';
-import { text } from '@saccade/core/settings';
+import { choice, text } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import {
   imageFlipTool,
@@ -30,6 +30,8 @@ export interface VistaOptions {
   readonly taskType: string;
   /** How the answer is to be written. */
   readonly outputFormat: string;
+  /** Whether the prompt teaches the protocol or only asks. Default `full`. */
+  readonly prompt?: 'full' | 'short';
 }
 
 const tags = ['think', 'answer', 'tool_call'];
@@ -53,7 +55,8 @@ export function vistaWith(name: string, options: VistaOptions): Protocol {
     budgets: { toolTurns: 3, images: Number.POSITIVE_INFINITY },
     runsBeyondBudget: false,
     tools,
-    prompt: (task) => prompt(task, tools, options),
+    prompt: (task) =>
+      options.prompt === 'short' ? shortPrompt(task) : fullPrompt(task, tools, options),
     parse,
     write,
     hand: handWith(tools),
@@ -86,7 +89,15 @@ function takingTask(tool: Tool): Tool {
   };
 }
 
-function prompt(
+function promptImages(task: Task): readonly MessagePart[] {
+  return task.images.map((image, i) => ({ kind: 'image', ...image, name: `image_${i}` }));
+}
+
+function shortPrompt(task: Task): { readonly user: readonly MessagePart[] } {
+  return { user: [...promptImages(task), textPart(`\n${task.question}`)] };
+}
+
+function fullPrompt(
   task: Task,
   tools: readonly Tool[],
   { taskType, outputFormat }: VistaOptions,
@@ -119,10 +130,7 @@ Solve it completely, step by step:
 Think aloud in plain words, but briefly; look back at what the tool gave before you trust it.
 Put your reasoning between <think> and </think>, then your answer between <answer> and </answer>.
 Output format: ${outputFormat}`;
-  const shown = task.images.map((image, i) => {
-    return { kind: 'image' as const, ...image, name: `image_${i}` };
-  });
-  return { system, user: [...shown, textPart(text)] };
+  return { system, user: [...promptImages(task), textPart(text)] };
 }
 
 /** The first call comes first, as generation halts there; then the last answer. */
@@ -213,6 +221,10 @@ export const vista = defineProtocol({
   description: 'VISTA-R1: typed tools, called by JSON, with a thought before every turn.',
   takesTools: true,
   settings: {
+    prompt: choice(['full', 'short'], {
+      default: 'full',
+      about: 'Whether the prompt teaches the protocol, or only asks, for very small policies.',
+    }),
     taskType: text({
       default: 'visual reasoning',
       unit: 'text',

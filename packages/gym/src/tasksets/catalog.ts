@@ -2,4 +2,5 @@ export { cardVideo } from './card-video.ts';
 export { darkNeedle } from './dark-needle.ts';
 export { gradedNeedle } from './graded-needle.ts';
 export { needle } from './needle.ts';
+export { toolNeedle } from './tool-needle.ts';
 export { turnedNeedle } from './turned-needle.ts';

@@ -176,18 +176,33 @@ export function drawNeedle(options: NeedleOptions, split: Split, index: number):
   return { image, facts, ink, answer: String(digits.label(digit)) };
 }
 
+/** Cells without a card, whole. */
+export function emptyCells(
+  { pitch }: Pick<NeedleOptions, 'pitch'>,
+  { box, decoys, places }: NeedleFacts,
+): readonly Box[] {
+  const taken = new Set([box, ...decoys].map(String));
+  return places
+    .filter((place) => !taken.has(String(place)))
+    .map(([left, top]) => {
+      const [x, y] = [Math.floor(left / pitch) * pitch, Math.floor(top / pitch) * pitch];
+      return [x, y, x + pitch, y + pitch];
+    });
+}
+
 /** The task that asks about an image. */
 export async function needleTask(
   id: string,
   image: PixelImage,
   answer: string,
   metadata: Task['metadata'],
+  question: string = needleQuestion,
 ): Promise<Task> {
   const { width, height } = image;
   const png = await encodeImage(image);
   return {
     id,
-    question: needleQuestion,
+    question,
     images: [{ name: 'image_clue_0', png, width, height }],
     answer,
     metadata,

@@ -15,8 +15,8 @@ import { type Box, printLarge } from './draw-needle.ts';
 import {
   checkNeedle,
   drawNeedle,
+  emptyCells,
   type NeedleFacts,
-  type NeedleOptions,
   needleSettings,
   needleTask,
   taskId,
@@ -133,15 +133,4 @@ async function makeTask(options: TurnedNeedleOptions, split: Split, index: numbe
     ...(print !== undefined && { print }),
   };
   return needleTask(taskId(options.name, split, index), given, answer, { ...metadata });
-}
-
-/** Cells without a card, whole. */
-function emptyCells({ pitch }: NeedleOptions, { box, decoys, places }: NeedleFacts): Box[] {
-  const taken = new Set([box, ...decoys].map(String));
-  return places
-    .filter((place) => !taken.has(String(place)))
-    .map(([left, top]) => {
-      const [x, y] = [Math.floor(left / pitch) * pitch, Math.floor(top / pitch) * pitch];
-      return [x, y, x + pitch, y + pitch];
-    });
 }

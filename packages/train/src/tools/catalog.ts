@@ -1,1 +1,2 @@
 export { remote } from './remote.ts';
+export { served } from './served.ts';
