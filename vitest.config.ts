@@ -8,7 +8,6 @@ const LONG = [
   'cli/src/asynchronous',
   'backend-webgpu/src/tiles',
   'backend-webgpu/src/kernels',
-  'train/src/webgpu',
   'train/src/algorithm-inputs',
   'sandbox/src/local-sandbox',
   'browser/src/page/page',
@@ -24,22 +23,38 @@ const LONG = [
 ];
 
 /**
- * Packages of functions that leave nothing behind, neither processes nor settings: their test files
- * share a process, and with it the modules that it has loaded.
+ * Packages whose test files share a process, and with it the modules that it has loaded: they leave
+ * nothing behind in it. Files that hold a GPU, the sandbox's processes or a browser have one each.
  */
-const PURE = [
+const SHARED = [
   'algorithms',
+  'attention',
   'code-effects',
   'core',
+  'data',
+  'env-service',
+  'eval',
+  'gym',
+  'http',
   'learner',
+  'logprob',
+  'loop',
   'math-verify',
+  'mcp',
   'nn',
+  'ops',
   'optim',
+  'replay',
   'report',
   'rewards',
+  'rollout',
+  'run-store',
   'schedulers',
   'tensor',
+  'tools',
+  'trackers',
   'trajectory',
+  'vision-tasks',
 ].map((name) => `packages/${name}/src/**/*.test.ts`);
 
 class LongFirst extends BaseSequencer {
@@ -57,11 +72,11 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
     projects: [
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       {
         extends: true,
         test: {
-          name: 'whole',
+          name: 'alone',
           include: [
             'packages/*/src/**/*.test.ts',
             'packages/cli/template/test/**/*.test.ts',
@@ -70,7 +85,7 @@ export default defineConfig({
             'bench/src/**/*.test.ts',
             'examples/*/src/**/*.test.ts',
           ],
-          exclude: PURE,
+          exclude: SHARED,
         },
       },
     ],

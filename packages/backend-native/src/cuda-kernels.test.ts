@@ -18,8 +18,8 @@ import { cudaBackend } from './index.ts';
 // Emulated threads take turns on one processor.
 vi.setConfig({ testTimeout: 600_000 });
 const isSweep = process.env.SACCADE_SWEEP !== undefined;
-/** Rounds of random cases. */
-const FUZZ = { emulated: isSweep ? 2 : 1, device: 40 };
+/** Random cases of every op. */
+const FUZZ = { emulated: 2, device: 40 };
 /** Some 100 ms. */
 const BUSY = { emulated: { size: 64, launches: 4 }, device: { size: 2048, launches: 100 } };
 
@@ -41,7 +41,9 @@ describe.each(targets)('on $label', (target) => {
     // Storage types differ in how numbers are kept and in nothing else: on emulated threads, which
     // take minutes, those of half the size are compared with the oracle and no more.
     const isBrief = target.label === 'emulated' && dtype !== 'f32';
-    const options = { dtype, fuzzCount: isBrief && !isSweep ? 0 : FUZZ[target.label] };
+    const few = { caseCount: isBrief ? 4 : 10, fuzzCount: isBrief ? 0 : 1 };
+    const isShort = target.label === 'emulated' && !isSweep;
+    const options = { dtype, ...(isShort ? few : { fuzzCount: FUZZ[target.label] }) };
     const checks = [...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)];
     enrol(isBrief ? checks.filter(({ name }) => name.endsWith('oracle')) : checks, target);
   }

@@ -91,11 +91,12 @@ const streaming = ['scheduler=asynchronous', 'scheduler.maxStaleness=1'];
 const lockstep = [...streaming, 'rl.deterministic=true'];
 
 describe.each(['remax', 'optimal-token-baseline'])('%s', (algorithm) => {
-  it.each([
-    ['in steps', inSteps],
+  const loops: readonly (readonly [string, readonly string[]])[] = [
     ['while it rolls out', streaming],
+    ['in steps', inSteps],
     ['in lockstep', lockstep],
-  ])(
+  ];
+  it.each(loops.slice(0, isSweep ? undefined : 1))(
     'trains %s',
     async (how, settings) => {
       const directory = await run(`${algorithm} ${how}`, [

@@ -136,7 +136,14 @@ function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return difference === 0 ? 0 : Math.sqrt(difference / size);
 }
 
-describe.skipIf(!webgpu.available)('a run on WebGPU', { timeout: 60_000 }, () => {
+const reason = !webgpu.available
+  ? webgpu.message
+  : process.env.SACCADE_SWEEP === undefined
+    ? 'it takes minutes; `npm run sweep` runs it'
+    : undefined;
+if (reason !== undefined) console.info(`The run on WebGPU is skipped: ${reason}.`);
+
+describe.skipIf(reason !== undefined)('a run on WebGPU', { timeout: 60_000 }, () => {
   let [seed, onCpu] = [0, ''];
   const onGpu = join(root, 'gpu');
   beforeAll(async () => {
