@@ -316,30 +316,29 @@ function pageOf(): string {
   } as const;
   const names = Object.keys(doors);
   const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ');
+  // A fence of three backticks inside of a code span needs no more than one around it.
   const quoted = (said: string): string => {
-    const text = cell(
-      said.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8720').replace(/(?<=fetch failed: ).*/, '…'),
-    );
-    return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
+    const local = said.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8720');
+    return `\`${cell(local.replace(/(?<=fetch failed: ).*/, '…'))}\``;
   };
   const sections = inputs.map((input) => {
     const rows = names.map((name) => {
       const one = doors[name]?.cases[input];
-      if (one === undefined || typeof one === 'string') return `| ${name} | – | – | ${one} |`;
+      if (one === undefined || typeof one === 'string') return [name, '–', '–', String(one)];
       const ended = endings.get(keyOf(input, name));
       const kind = ended && `${kinds[ended.kind]}${ended.name ? `, \`${ended.name}\`` : ''}`;
-      return `| ${name} | ${cell(one.how)} | ${kind} | ${quoted(ended?.said ?? '')} |`;
+      return [name, cell(one.how), String(kind), quoted(ended?.said ?? '')];
     });
-    return `## ${input}\n\n| door | what happens | outcome | what is said |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
+    const table = markdownTable([['door', 'what happens', 'outcome', 'what is said'], ...rows]);
+    return `## ${input}\n\n${table}\n`;
   });
+  const doorRows = names.map((name) => [`\`${name}\``, doors[name]?.about ?? '']);
   return `# Bad input
 
 What becomes of bad input at each door of the tools. \`packages/cli/src/bad-input.test.ts\` provokes every
 row, expects its outcome, makes a good call in the same session after it, and writes this page.
 
-| door | who calls what |
-| --- | --- |
-${names.map((name) => `| \`${name}\` | ${doors[name]?.about} |`).join('\n')}
+${markdownTable([['door', 'who calls what'], ...doorRows])}
 
 A **text** is read by the policy, or by the model behind another client, which can try again. A **typed
 error** is a failure of the infrastructure: a rollout is tried again or fails at the boundary \`tool\`, and is
@@ -350,4 +349,14 @@ ${sections.join('\n')}
 What a tool says is text for a policy: tags and fences of its protocol are written otherwise, and special
 tokens in it are encoded letter by letter. Other clients get it as it is and have to see to that themselves.
 `;
+}
+
+/** A table whose columns are as wide as their widest cell, as the formatter of this repository has it. */
+function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) =>
+    Math.max(3, ...[head, ...rows].map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
