@@ -1,5 +1,11 @@
 /** From the code of a trajectory to what it did with images, turn by turn. */
-import { codeOf, type ToolResult, type Trajectory } from '@saccade/trajectory';
+import {
+  type Action,
+  codeOf,
+  type ToolResult,
+  type Trajectory,
+  type TrajectoryImage,
+} from '@saccade/trajectory';
 import { kindsInText, unfollowedAttempts } from './attempts.ts';
 import { type Affine, identity } from './geometry.ts';
 import { BudgetExceededError, type GiveUpReason } from './interpreter/budget.ts';
@@ -11,6 +17,7 @@ import type { Statement } from './syntax/ast.ts';
 import { parsePython } from './syntax/parse.ts';
 import { isIdle, onlyPrints } from './talk.ts';
 import type { EffectThresholds } from './thresholds.ts';
+import { codeOfTypedCall, isImageTool } from './typed-calls.ts';
 
 /** An image that the code finds in a variable. */
 export interface InputImage {
@@ -198,7 +205,7 @@ export function analyzeTrajectory(
   options: AnalysisOptions & { readonly inputs?: readonly InputImage[] } = {},
 ): readonly TurnToolUse[] {
   const { inputs = promptImages(trajectory) } = options;
-  if (trajectory.turns.some(({ action }) => action.kind === 'toolCall' && codeOf(action))) {
+  if (trajectory.turns.some(({ action }) => isKnownCall(action))) {
     return analyzeCalls(trajectory, inputs, options);
   }
   const turns = trajectory.turns.flatMap(({ action, result }, turn): TurnCode[] =>
@@ -224,6 +231,11 @@ const callOptions: AnalysisOptions = {
   shows: { results: ['result', 'output', 'processed_image', 'img', 'image'] },
 };
 
+/** Whether what a call does to an image is known: it brings code, or names a tool of images. */
+function isKnownCall(action: Action): boolean {
+  return action.kind === 'toolCall' && (codeOf(action) !== undefined || isImageTool(action.name));
+}
+
 /** Every call by itself, on the image of its `image_index`: those given, then those it made. */
 function analyzeCalls(
   { turns, segments }: Trajectory,
@@ -233,18 +245,32 @@ function analyzeCalls(
   const images: InputImage[] = [...inputs];
   const options = { ...callOptions, ...(thresholds && { thresholds }) };
   return turns.flatMap(({ action, result, segment }, turn) => {
-    const code = codeOf(action);
-    if (action.kind !== 'toolCall' || code === undefined) return [];
+    if (action.kind !== 'toolCall') return [];
     const { image_index: index = 0 } = action.arguments;
     const image = typeof index === 'number' ? images[index] : undefined;
+    const made = segments[segment + 1]?.images ?? [];
+    const code = codeOf(action) ?? codeOfTyped(action, image, made[0]);
     const given = image === undefined ? [] : [{ ...image, name: 'image' }];
-    const uses = analyzeCode([{ turn, code, ...(result && { result }) }], given, options);
+    const uses =
+      code === undefined
+        ? []
+        : analyzeCode([{ turn, code, ...(result && { result }) }], given, options);
     const toCanonical = uses[0]?.shown.at(-1)?.toCanonical;
-    for (const { name, width, height } of segments[segment + 1]?.images ?? []) {
+    for (const { name, width, height } of made) {
       images.push({ name, width, height, ...(toCanonical && { toCanonical }) });
     }
     return uses;
   });
+}
+
+/** A typed call as code, where the image that it worked on is known. */
+function codeOfTyped(
+  { name, arguments: given }: Extract<Action, { kind: 'toolCall' }>,
+  image: InputImage | undefined,
+  shown: TrajectoryImage | undefined,
+): string | undefined {
+  if (image === undefined) return undefined;
+  return codeOfTypedCall(name, given, image, shown);
 }
 
 /** The images of the prompt, each its own canonical frame. */
