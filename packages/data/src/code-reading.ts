@@ -44,7 +44,7 @@ export function said(stdout: string): Outcome {
 }
 
 /** The texts of an observation, one after another. */
-export function observationText(protocol: Pick<Protocol, 'observe'>, outcome: Outcome): string {
+function observationText(protocol: Pick<Protocol, 'observe'>, outcome: Outcome): string {
   const parts: readonly MessagePart[] = protocol.observe(outcome, { imageIndex: 1, callsLeft: 1 });
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 }

@@ -156,13 +156,13 @@ function call(
 const readCall: Act = call(codeTool, 'read', {}, 'There is a code.', 0);
 
 /** Cuts a box out of an image. */
-export function zoomCall(box: Box, image: number): Act {
+function zoomCall(box: Box, image: number): Act {
   const given = { bbox_2d: [...box], image_index: image };
   return call(imageZoomInTool.name, 'look', given, 'There is a card.');
 }
 
 /** Turns or flips the task's image. */
-export function turnCall(tool: TurnTool): Act {
+function turnCall(tool: TurnTool): Act {
   const [what, how = ''] = tool.split('_');
   if (what === 'flip') {
     return call(imageFlipTool.name, 'turn', { direction: how }, 'The picture is mirrored.');

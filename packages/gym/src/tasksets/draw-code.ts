@@ -81,7 +81,7 @@ function checkBytes(data: readonly number[]): readonly number[] {
  *
  * @param digits one to three decimal digits; others do not fit what is drawn here
  */
-export function codeModules(digits: string): Uint8Array {
+function codeModules(digits: string): Uint8Array {
   const modules = new Uint8Array(SIDE * SIDE);
   const isSet = new Uint8Array(SIDE * SIDE);
   const put = (row: number, column: number, value: number): void => {
