@@ -41,7 +41,7 @@ describe.each(targets)('on $label', (target) => {
     // Storage types differ in how numbers are kept and in nothing else: on emulated threads, which
     // take minutes, those of half the size are compared with the oracle and no more.
     const isBrief = target.label === 'emulated' && dtype !== 'f32';
-    const few = { caseCount: isBrief ? 4 : 10, fuzzCount: isBrief ? 0 : 1 };
+    const few = { caseCount: isBrief ? 2 : 6, fuzzCount: isBrief ? 0 : 1 };
     const isShort = target.label === 'emulated' && !isSweep;
     const options = { dtype, ...(isShort ? few : { fuzzCount: FUZZ[target.label] }) };
     const checks = [...opsChecks(options), ...attentionChecks(options), ...logprobChecks(options)];

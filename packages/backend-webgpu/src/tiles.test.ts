@@ -36,6 +36,19 @@ interface TileCase {
   readonly software?: readonly TileRows[];
 }
 
+/** Attention has tiles for the two kinds of adapters only, and the largest shaders of all. */
+const ATTENTION_CASES: readonly TileCase[] = [
+  { op: attention, opCase: { dims: { T: 70, H: 4, G: 2, D: 40, S: 3, P: 3 } } },
+  {
+    op: attentionDecode,
+    opCase: { dims: { N: 3, H: 6, G: 1, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
+  },
+  {
+    op: attentionDecode,
+    opCase: { dims: { N: 3, H: 6, G: 2, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
+  },
+].map((testCase) => ({ ...testCase, gpu: [64] as const, software: [64] as const }));
+
 /** Depths that leave a remainder in every tile; rows for one, and for more than one of them. */
 const CASES: readonly TileCase[] = [
   { op: gemm, opCase: { dims: { M: 3, K: 44, N: 36 } } },
@@ -50,18 +63,7 @@ const CASES: readonly TileCase[] = [
   { op: linearLogprob, opCase: { dims: { N: 1, D: 40, V: 300 } }, software: TILE_ROWS },
   // Numbers that are read one by one: the tiles are those above, so two of them tell enough.
   { op: linearLogprob, opCase: { dims: { N: 2, D: 37, V: 300 } }, gpu: [16], software: [8] },
-  // Attention has tiles for the two kinds of adapters only.
-  ...[
-    { op: attention, opCase: { dims: { T: 70, H: 4, G: 2, D: 40, S: 3, P: 3 } } },
-    {
-      op: attentionDecode,
-      opCase: { dims: { N: 3, H: 6, G: 1, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
-    },
-    {
-      op: attentionDecode,
-      opCase: { dims: { N: 3, H: 6, G: 2, D: 20, C: 90, R: 5, U2: 2, O: 4 } },
-    },
-  ].map((testCase) => ({ ...testCase, gpu: [64] as const, software: [64] as const })),
+  ...(isSweep ? ATTENTION_CASES : []),
 ];
 
 const casesOf = ({ tileRows, isSoftware }: Forced): readonly TileCase[] =>
