@@ -40,8 +40,8 @@ interface Case<Opened extends Door> {
 interface DoorTable<Opened extends Door> {
   readonly about: string;
   open(): Promise<Opened>;
-  /** The size of the image, from a call without tricks. */
-  readonly cases: Readonly<Record<Input, Case<Opened> | string>>;
+  /** The bad inputs, or why one cannot be. */
+  readonly cases: Readonly<Record<Input, Case<NoInfer<Opened>> | string>>;
 }
 
 function door<Opened extends Door>(table: DoorTable<Opened>): DoorTable<Door> {

@@ -166,7 +166,7 @@ function judgeOf(directory: string, flags: ErrorsFlags) {
 }
 
 /** The lines that `saccade errors` prints of a run. */
-export function describeErrors(
+function describeErrors(
   run: RunErrors,
   { examples, count }: Pick<ErrorsFlags, 'examples' | 'count'>,
 ): readonly string[] {

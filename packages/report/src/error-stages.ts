@@ -22,7 +22,7 @@ export interface ErrorStage {
 }
 
 /** Where trajectories come from: training rollouts of a step, or an evaluation on held-out tasks. */
-export interface StagePlace {
+interface StagePlace {
   /** `sft`, `step-20`, `final`; absent for training rollouts. */
   readonly label?: string;
   /** Steps of reinforcement learning done. */
