@@ -40,7 +40,7 @@ interface Case<Opened extends Door> {
 interface DoorTable<Opened extends Door> {
   readonly about: string;
   open(): Promise<Opened>;
-  /** The size of the image, from a call without tricks. */
+  /** The bad inputs, or why one cannot be. */
   readonly cases: Readonly<Record<Input, Case<NoInfer<Opened>> | string>>;
 }
 
@@ -228,7 +228,7 @@ const doors: Readonly<Record<string, DoorTable<Door>>> = {
       'Bytes that are no image': {
         how: 'the server sends other bytes as its image',
         provoke: trick('junk'),
-        ending: { kind: 'text', says: /A picture is left out: it cannot be decoded/ },
+        ending: { kind: 'text', says: /An image is left out: it cannot be decoded/ },
       },
       'An image of 100 megapixels': {
         how: 'the server sends such an image',
@@ -261,7 +261,7 @@ const doors: Readonly<Record<string, DoorTable<Door>>> = {
       'Bytes that are no image': {
         how: 'the client adds other bytes as an image',
         provoke: (one) => one.call('add_image', { data: base64(junk) }),
-        ending: { kind: 'text', says: /BadArgument: The picture cannot be used/ },
+        ending: { kind: 'text', says: /BadArgument: The image cannot be used/ },
       },
       'An image of 100 megapixels': {
         how: 'the client adds such an image',
