@@ -49,13 +49,14 @@ async function rowsOf(name: string, settings: readonly string[]): Promise<readon
 }
 
 beforeAll(async () => {
+  // All tools, since the cold start demonstrates them; what follows has no demonstrations.
   await rowsOf('cold-start', [
-    lightTools,
     'rl.steps=0',
     'sft.updates=2',
-    // Demonstrations call the tool that reads codes; tours do not.
-    'coldStart.demonstrations=0',
+    'coldStart.demonstrations=8',
     'coldStart.tours=8',
+    'coldStart.slip=1',
+    'coldStart.answerWithoutLooking=0',
     'coldStart.readings=4',
     'coldStart.codeReadings=4',
     'coldStart.captions=4',
@@ -102,19 +103,3 @@ describe.each<[string, readonly string[], Readonly<Record<string, unknown>>]>([
     if (name === 'no tools') expect(rows.at(-1)).toMatchObject({ 'eval/turns/mean': 1 });
   }, 120_000);
 });
-
-it('calls a code reader over HTTP, whose text demonstrations answer with', async () => {
-  const rows = await rowsOf('demonstrations', [
-    'rl.steps=0',
-    'sft.updates=1',
-    'coldStart.demonstrations=12',
-    'coldStart.tours=0',
-    'coldStart.readings=0',
-    'coldStart.codeReadings=0',
-    'coldStart.captions=0',
-    'coldStart.answerWithoutLooking=0',
-    'coldStart.slip=1',
-    'taskSet.codeShare=1',
-  ]);
-  expect(rows.filter(({ stage }) => stage === 'sft')).toHaveLength(1);
-}, 120_000);
