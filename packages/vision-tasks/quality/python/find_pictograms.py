@@ -6,7 +6,6 @@ or None. The drawings are squares beside each other, one of each kind; masks are
 
 import re
 
-import cv2
 import numpy as np
 from operations.read_sign import signs_of
 from operations.template_search import search
@@ -37,14 +36,13 @@ def run(params, images):
 
 
 def things(image, drawings, masks, kinds):
-    gray = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
     side = drawings.shape[0]
     templates = []
     for index, kind in enumerate(kinds):
         part = slice(index * side, (index + 1) * side)
-        drawing = cv2.cvtColor(np.ascontiguousarray(drawings[:, part]), cv2.COLOR_RGB2GRAY).astype(np.float32)
+        drawing = np.ascontiguousarray(drawings[:, part])
         templates.append((kind["name"], drawing, masks[:, part, 0].astype(np.float32) / 255))
-    return search(gray, templates)
+    return search(image, templates)
 
 
 def best_of(found, name):
