@@ -1,7 +1,8 @@
 /**
  * Measures how far a blind guess, a glance and the right tool get on held-out tasks of a family.
  *
- *   node packages/vision-tasks/bin/ceilings.js FAMILY [--tasks N] [--train N] [--glance PIXELS] [--write]
+ *   node packages/vision-tasks/bin/ceilings.js FAMILY [--tasks N] [--train N] [--glance PIXELS]
+ *     [--seconds N] [--misses] [--write]
  *
  * blind: the most common answer in train to questions of the same type.
  * glance: the tool's program on images that were shrunk until their longer side is `--glance` pixels.
@@ -14,7 +15,8 @@
  *   questionType  task → what a blind guess may depend on; a string
  *   answer        ({ question, images }, eyes) → the answer as text, or undefined; see quality/eyes.mjs
  *
- * `--write` puts the rows of the family into quality/ceilings.md and keeps the others.
+ * `--seconds` begins no task after so many seconds; the table says how many were done. `--misses` prints the
+ * tasks that the tool gets wrong. `--write` puts the rows of the family into quality/ceilings.md and keeps the others.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
     tasks: { type: 'string', default: '100' },
     train: { type: 'string', default: '400' },
     glance: { type: 'string', default: '224' },
+    seconds: { type: 'string', default: 'Infinity' },
     misses: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
@@ -56,11 +59,12 @@ function mostCommon(texts) {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
 }
 
+const end = Date.now() + 1000 * Number(values.seconds);
 const eyes = await openEyes(tools);
 try {
   const blind = await blindAnswers(Number(values.train));
   const scores = [];
-  for (let index = 0; index < Number(values.tasks); index++) {
+  for (let index = 0; index < Number(values.tasks) && Date.now() < end; index++) {
     const task = await taskSet.task('heldOut', index);
     const { question, images } = task;
     const guess = blind.get(questionType(task)) ?? blind.get('');

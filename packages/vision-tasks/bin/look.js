@@ -1,16 +1,18 @@
 /**
- * Writes a contact sheet of tasks as a PNG file, with question and answer under each image.
+ * Writes a contact sheet of tasks as a PNG file, with question and answer under the images of each.
  *
- *   node packages/vision-tasks/bin/look.js [task set] [split] [count] [first] [file]
+ *   node packages/vision-tasks/bin/look.js [task set] [split] [count] [first] [file] [columns]
  */
 import { visionTaskSets } from '@saccade/vision-tasks';
 import sharp from 'sharp';
 import { Drawing } from '../dist/rendering/drawing.js';
 import { typeface } from '../dist/rendering/typefaces.js';
 
-const [name = 'charts-qa', split = 'train', count = '20', first = '0', file] =
+const [name = 'charts-qa', split = 'train', count = '20', first = '0', file, across = '4'] =
   process.argv.slice(2);
-const [columns, side, gap, size] = [4, 480, 16, 15];
+const [pageWidth, gap, size] = [2000, 16, 15];
+const columns = Number(across);
+const side = Math.floor((pageWidth - gap) / columns) - gap;
 const text = typeface('roboto');
 const tasks = await Promise.all(
   Array.from({ length: Number(count) }, (_, i) =>
@@ -29,8 +31,11 @@ function wrap(words) {
   return lines;
 }
 
-/** Images are wider than high, so this leaves no gap below them. */
-const tall = side * 0.75;
+/** Pages are higher than wide, all other images wider than high. */
+const shapes = tasks.flatMap(({ images }) =>
+  images.map(({ width, height }) => height / (width * images.length)),
+);
+const tall = Math.round(side * Math.max(...shapes));
 const height = tall + 5 * size * 1.4 + gap;
 const rows = Math.ceil(tasks.length / columns);
 const sheet = new Drawing(columns * (side + gap) + gap, Math.ceil(rows * height + gap), '#dddddd');
@@ -38,9 +43,11 @@ const layers = [];
 for (const [index, task] of tasks.entries()) {
   const left = gap + (index % columns) * (side + gap);
   const top = Math.round(gap + Math.floor(index / columns) * height);
-  const image = task.images[0];
-  const input = await sharp(image.png).resize(side, tall, { fit: 'inside' }).png().toBuffer();
-  layers.push({ input, left, top });
+  const wide = Math.floor(side / task.images.length);
+  for (const [number, { png }] of task.images.entries()) {
+    const input = await sharp(png).resize(wide - 4, tall, { fit: 'inside' }).png().toBuffer();
+    layers.push({ input, left: left + number * wide, top });
+  }
   const { difficulty, program } = task.metadata;
   const operation = program?.operation === undefined ? '' : `, ${program.operation}`;
   const lines = [

@@ -6,8 +6,8 @@ import { assetPaths, visionTools, WorkerPool } from '@saccade/vision-tools';
 import sharp from 'sharp';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-/** A program may take this long: reading a page of small print does, on a busy machine. */
-const SECONDS = 600;
+/** A program or a tool may take this long: reading small print does, on a busy machine. */
+const SECONDS = 3600;
 
 const noSandbox = {
   open: async () => {
@@ -32,7 +32,7 @@ export async function openEyes(names) {
   const opened = await Promise.all(
     names.map((name) => {
       const { settings, open } = visionTools.get(name);
-      return open(readSettings(name, settings, { workers: 1 }), host);
+      return open(readSettings(name, settings, { workers: 1, timeoutSeconds: SECONDS }), host);
     }),
   );
   const tools = new Map(opened.flatMap((each) => each.tools).map((tool) => [tool.name, tool]));

@@ -115,7 +115,7 @@ interface Parts {
 /** A round scale from 135° left of the top to 135° right of it; gives the pointer's box. */
 function drawDial({ drawing, style, scale, count, valueAt }: Parts, reading: number): Box {
   const { width, height, size, ink } = style;
-  const [x, y, radius] = [width / 2, height / 2, 0.42 * height];
+  const [x, y, radius] = [width / 2, height / 2, 0.4 * height];
   drawing.disk(x, y, radius, { fill: style.fill, stroke: ink, 'stroke-width': 2 });
   const at = (tick: number, share: number): readonly [number, number] => {
     const angle = ((tick / count) * 270 - 135) * (Math.PI / 180);
@@ -126,7 +126,8 @@ function drawDial({ drawing, style, scale, count, valueAt }: Parts, reading: num
     const paint = { stroke: ink, 'stroke-width': isNumbered ? 2 : 1 };
     drawing.line(at(tick, 0.95), at(tick, isNumbered ? 0.84 : 0.89), paint);
     if (!isNumbered) continue;
-    const [left, top] = at(tick, 0.73);
+    // Outside of the ring, where the pointer covers no number.
+    const [left, top] = at(tick, 1 + (1.2 * size) / radius);
     drawing.text(String(valueAt(tick)), left, top + 0.35 * size, {
       typeface: style.regular,
       size,

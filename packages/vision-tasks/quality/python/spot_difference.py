@@ -1,0 +1,105 @@
+"""Answers a question about what differs between images of a scene by subtracting them.
+
+`run({"question"}, images)` gives the answer as text, or None where the images are the same.
+"""
+
+import cv2
+import numpy as np
+
+# Above what shrinking and enlarging again leaves of a difference elsewhere.
+LEAST = 10
+# Parts of a change that are nearer to each other than this belong to one thing; pixels.
+NEAR = 7
+# Distance in chroma from the tone of the photograph, of 8-bit L*a*b*.
+TONED = 9
+
+
+def run(params, images):
+    question = params["question"]
+    if "Which image is it" in question:
+        return odd_one(images), []
+    before, after = images
+    changed = difference(before, after) > LEAST
+    places = places_of(changed)
+    if not places:
+        return None, []
+    if "In which cell" in question:
+        return cell_of(changed), []
+    tone = tone_of(before)
+    shown = [[has_thing(image, changed, place, tone) for image in (before, after)] for place in places]
+    if "How many things" in question:
+        return str(max(1, sum(was for was, _ in shown))), []
+    return kind_of(before, after, changed, places, shown), []
+
+
+def difference(one, other):
+    return np.abs(one.astype(np.int16) - other).max(axis=2)
+
+
+def odd_one(images):
+    """The number of the image whose differences to the others are largest in sum."""
+    far = [[int((difference(a, b) > LEAST).sum()) for b in images] for a in images]
+    sums = [sum(row) for row in far]
+    return str(sums.index(max(sums)) + 1) if max(sums) > 0 else None
+
+
+def places_of(changed):
+    """Boxes around parts that belong together."""
+    side = 2 * (NEAR // 2) + 1
+    joined = cv2.dilate(changed.astype(np.uint8), np.ones((side, side), np.uint8))
+    count, _, stats, _ = cv2.connectedComponentsWithStats(joined)
+    boxes = [[x, y, x + w, y + h] for x, y, w, h, _ in stats[1:count].tolist()]
+    return [box for box in boxes if changed[box[1] : box[3], box[0] : box[2]].sum() >= 12]
+
+
+def cell_of(changed):
+    rows, columns = np.nonzero(changed)
+    height, width = changed.shape
+    row = int((rows.min() + rows.max()) / 2 * 3 / height)
+    column = int((columns.min() + columns.max()) / 2 * 3 / width)
+    return f"{'ABC'[row]}{column + 1}"
+
+
+def lab_of(image):
+    return cv2.cvtColor(image, cv2.COLOR_RGB2LAB).astype(np.int16)
+
+
+def tone_of(image):
+    """[32, 2] chroma of the photograph, which has one tone, by lightness."""
+    lab = lab_of(image).reshape(-1, 3)
+    everywhere = np.median(lab[:, 1:], axis=0)
+    steps = [lab[lab[:, 0] // 8 == step, 1:] for step in range(32)]
+    return np.array([np.median(some, axis=0) if len(some) > 200 else everywhere for some in steps])
+
+
+def strange(image, place, tone):
+    """Where a box shows a color that the photograph does not have."""
+    left, top, right, bottom = place
+    lab = lab_of(image[top:bottom, left:right])
+    gap = np.abs(lab[:, :, 1:] - tone[lab[:, :, 0] // 8]).max(axis=2)
+    return gap > TONED
+
+
+def has_thing(image, changed, place, tone):
+    left, top, right, bottom = place
+    return bool(strange(image, place, tone)[changed[top:bottom, left:right]].mean() > 0.25)
+
+
+def kind_of(before, after, changed, places, shown):
+    came = [place for place, (was, now) in zip(places, shown) if now and not was]
+    left = [place for place, (was, now) in zip(places, shown) if was and not now]
+    if came and left:
+        return "moved"
+    if left:
+        return "removed"
+    place = max(places, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
+    return "rotated" if is_turned(before, after, place) else "recolored"
+
+
+def is_turned(before, after, place):
+    """Whether the colors of a box are nearly as many as before, only elsewhere."""
+    left, top, right, bottom = place
+    bins = [lab_of(image[top:bottom, left:right])[:, :, 1:].reshape(-1, 2) // 12 for image in (before, after)]
+    counts = [np.bincount(some[:, 0] * 32 + some[:, 1], minlength=1024) for some in bins]
+    shared = np.minimum(*counts).sum() / counts[0].sum()
+    return bool(shared > 0.75)
