@@ -18,6 +18,10 @@ const root = mkdtempSync(join(tmpdir(), 'saccade-vista-nano-'));
 const coldStart = join(root, 'cold-start');
 afterAll(() => rmSync(root, { recursive: true }));
 
+/** Runs take seconds each; others wait for a sweep. */
+const short = ['GRPO', 'the tail-patch curriculum', 'no tools'];
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
+
 const resolved = (settings: readonly string[]) => {
   const run = resolveRun(
     applySettings(inputOf(recipes.get('vista-nano')), settings.map(parseSetting)),
@@ -88,7 +92,8 @@ describe.each<[string, readonly string[], Readonly<Record<string, unknown>>]>([
     });
   });
 
-  it('makes a step', async () => {
+  it('makes a step', async (context) => {
+    if (!isSweep && !short.includes(name)) return context.skip('`npm run sweep` runs it');
     const scheduler = settings.includes('scheduler=tail-patch')
       ? // No task is in the window of a policy that has learned nothing.
         ['scheduler.lowest=0', 'scheduler.probeTasks=2']
