@@ -141,7 +141,10 @@ describe('settings', () => {
       /no reward preset "codevision\/book"\. Known: .*codevision, codevision\/code/,
     ],
     ['reward=codev', /codev needs stepScores of a judge, and there is none\. Set judge\.baseUrl/],
-    ['coldStart=nowhere', /no cold start "nowhere"\. Known: card-video, needle, tool-needle, turned-needle/],
+    [
+      'coldStart=nowhere',
+      /no cold start "nowhere"\. Known: card-video, needle, tool-needle, turned-needle/,
+    ],
     ['reward.praise=1', /There is no setting reward\.praise\./],
     ['model=giant', /no model "giant"\. Known: .*nano/],
     ['backend=abacus', /no backend "abacus"\. Known: .*native/],

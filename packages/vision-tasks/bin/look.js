@@ -45,7 +45,10 @@ for (const [index, task] of tasks.entries()) {
   const top = Math.round(gap + Math.floor(index / columns) * height);
   const wide = Math.floor(side / task.images.length);
   for (const [number, { png }] of task.images.entries()) {
-    const input = await sharp(png).resize(wide - 4, tall, { fit: 'inside' }).png().toBuffer();
+    const input = await sharp(png)
+      .resize(wide - 4, tall, { fit: 'inside' })
+      .png()
+      .toBuffer();
     layers.push({ input, left: left + number * wide, top });
   }
   const { difficulty, program } = task.metadata;

@@ -1,7 +1,8 @@
 /** Answers science with the texts that EasyOCR reads and code for arrows, pointers and ticks. */
 import { readFileSync } from 'node:fs';
 
-export const uses = 'OCR of the enlarged image (`easyocr`), and code for arrows, pointers and ticks';
+export const uses =
+  'OCR of the enlarged image (`easyocr`), and code for arrows, pointers and ticks';
 export const tools = [];
 
 export const questionType = ({ metadata }) => `${metadata.kind} ${metadata.program.operation}`;
