@@ -49,5 +49,4 @@ it('answers over HTTP as the tools do, in the words that cold starts are taught'
     await dispose();
     await sandbox.dispose();
   }
-  await expect(asked('read_code', {})).rejects.toMatchObject({ code: 'tool' });
 }, 120_000);
