@@ -73,8 +73,9 @@ describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
   it.each(Object.keys(SLICED))('%s binds slices', async (id) => {
     const op = ops.find((candidate) => candidate.id === id) as Op;
     let seed = 3;
-    // Every case compiles shaders of its own, for seconds.
-    for (const opCase of (SLICED[id] ?? []).slice(0, isSweep ? undefined : 1)) {
+    // Every case compiles shaders of its own, for seconds; those of attention, for a minute.
+    const count = isSweep ? undefined : Number(id !== 'attention');
+    for (const opCase of (SLICED[id] ?? []).slice(0, count)) {
       await compareWithOracle(device, op, opCase, seed++);
       if (op.part !== undefined) await checkBatchInvariance(device, op, opCase, seed++);
     }
