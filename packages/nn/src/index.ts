@@ -1,3 +1,4 @@
+export { type FeedForward, swigluFeedForward } from './feed-forward.ts';
 export {
   linearLayer,
   linearSpecs,
@@ -15,6 +16,7 @@ export {
   parameter,
 } from './parameters.ts';
 export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+export type { RotaryScaling } from './rotary-frequencies.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export type { NamedArray } from './safetensors.ts';
 export {

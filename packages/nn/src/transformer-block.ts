@@ -1,16 +1,10 @@
 /** The pre-norm transformer block that the decoder and the vision tower share. */
 import { add, rotary, type Tensor } from '@saccade/tensor';
-import {
-  linearLayer,
-  linearSpecs,
-  normSpecs,
-  rmsNormLayer,
-  swigluMlp,
-  swigluMlpSpecs,
-} from './layers.ts';
+import { type FeedForward, swigluFeedForward } from './feed-forward.ts';
+import { linearLayer, linearSpecs, normSpecs, rmsNormLayer } from './layers.ts';
 import type { ParameterSpec, Parameters } from './parameters.ts';
 
-/** Sizes of a transformer block with grouped-query attention and a SwiGLU MLP. */
+/** Sizes of a transformer block with grouped-query attention. */
 export interface BlockShape {
   /** Width of the residual stream. */
   readonly hidden: number;
@@ -26,7 +20,7 @@ export interface BlockShape {
   readonly eps: number;
 }
 
-/** Names of a block's parts below its prefix, and which projections have a bias. */
+/** Names of a block's parts below its prefix, and which parts it has. */
 export interface BlockNames {
   readonly attentionNorm: string;
   readonly query: string;
@@ -35,13 +29,16 @@ export interface BlockNames {
   readonly output: string;
   readonly mlpNorm: string;
   readonly mlp: string;
+  /** RMSNorms of every head of q and k before rotation (Qwen3), where there are any. */
+  readonly headNorms?: { readonly query: string; readonly key: string };
+  readonly hasQkvBias: boolean;
   readonly hasOutputBias: boolean;
-  readonly hasMlpBias: boolean;
+  readonly feedForward: FeedForward;
 }
 
 /**
- * Names of a decoder block of Qwen2.5 in Hugging Face checkpoints. Its query, key and value have a
- * bias; output and MLP have none.
+ * Names of a decoder block of Qwen2 and Qwen2.5 in Hugging Face checkpoints. Its query, key and
+ * value have a bias; output and MLP have none.
  */
 export const decoderNames: BlockNames = {
   attentionNorm: 'input_layernorm',
@@ -51,8 +48,9 @@ export const decoderNames: BlockNames = {
   output: 'self_attn.o_proj',
   mlpNorm: 'post_attention_layernorm',
   mlp: 'mlp',
+  hasQkvBias: true,
   hasOutputBias: false,
-  hasMlpBias: false,
+  feedForward: swigluFeedForward({ hasBias: false }),
 };
 
 /**
@@ -67,8 +65,9 @@ export const visionNames: BlockNames = {
   output: 'attn.proj',
   mlpNorm: 'norm2',
   mlp: 'mlp',
+  hasQkvBias: true,
   hasOutputBias: true,
-  hasMlpBias: true,
+  feedForward: swigluFeedForward({ hasBias: true }),
 };
 
 /** Attention of a block: q [T, H, D], k and v [T, G, D], rotary applied to q and k → [T, H, D]. */
@@ -92,11 +91,20 @@ export function transformerBlock(
   attend: Attend,
 ): Tensor {
   const { heads, kvHeads, headDim, eps } = shape;
+  const { headNorms, feedForward } = names;
   const h = rmsNormLayer(parameters, `${prefix}.${names.attentionNorm}`, x, eps);
-  const project = (part: string, count: number) =>
-    linearLayer(parameters, `${prefix}.${part}`, h, true).reshape([-1, count, headDim]);
-  const q = rotary(project(names.query, heads), cos, sin);
-  const k = rotary(project(names.key, kvHeads), cos, sin);
+  const project = (part: string, count: number, norm?: string) => {
+    const flat = linearLayer(parameters, `${prefix}.${part}`, h, names.hasQkvBias);
+    if (norm === undefined) return flat.reshape([-1, count, headDim]);
+    const perHead = flat.reshape([-1, headDim]);
+    return rmsNormLayer(parameters, `${prefix}.${norm}`, perHead, eps).reshape([
+      -1,
+      count,
+      headDim,
+    ]);
+  };
+  const q = rotary(project(names.query, heads, headNorms?.query), cos, sin);
+  const k = rotary(project(names.key, kvHeads, headNorms?.key), cos, sin);
   const v = project(names.value, kvHeads);
   const mixed = attend(q, k, v).reshape([-1, heads * headDim]);
   const attended = add(
@@ -104,7 +112,7 @@ export function transformerBlock(
     linearLayer(parameters, `${prefix}.${names.output}`, mixed, names.hasOutputBias),
   );
   const n = rmsNormLayer(parameters, `${prefix}.${names.mlpNorm}`, attended, eps);
-  return add(attended, swigluMlp(parameters, `${prefix}.${names.mlp}`, n, names.hasMlpBias));
+  return add(attended, feedForward.apply(parameters, `${prefix}.${names.mlp}`, n));
 }
 
 /** Parameters of one block, each projection scaled to keep the size of its input. */
@@ -114,13 +122,16 @@ export function blockSpecs(
   shape: BlockShape,
 ): readonly ParameterSpec[] {
   const { hidden, heads, kvHeads, headDim, intermediate } = shape;
+  const { headNorms, hasQkvBias, feedForward } = names;
+  const norms = headNorms === undefined ? [] : [headNorms.query, headNorms.key];
   return [
     ...normSpecs(`${prefix}.${names.attentionNorm}`, hidden),
-    ...linearSpecs(`${prefix}.${names.query}`, heads * headDim, hidden, true),
-    ...linearSpecs(`${prefix}.${names.key}`, kvHeads * headDim, hidden, true),
-    ...linearSpecs(`${prefix}.${names.value}`, kvHeads * headDim, hidden, true),
+    ...linearSpecs(`${prefix}.${names.query}`, heads * headDim, hidden, hasQkvBias),
+    ...linearSpecs(`${prefix}.${names.key}`, kvHeads * headDim, hidden, hasQkvBias),
+    ...linearSpecs(`${prefix}.${names.value}`, kvHeads * headDim, hidden, hasQkvBias),
+    ...norms.flatMap((norm) => normSpecs(`${prefix}.${norm}`, headDim)),
     ...linearSpecs(`${prefix}.${names.output}`, hidden, heads * headDim, names.hasOutputBias),
     ...normSpecs(`${prefix}.${names.mlpNorm}`, hidden),
-    ...swigluMlpSpecs(`${prefix}.${names.mlp}`, hidden, intermediate, names.hasMlpBias),
+    ...feedForward.specs(`${prefix}.${names.mlp}`, hidden, intermediate),
   ];
 }

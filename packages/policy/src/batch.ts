@@ -1,15 +1,22 @@
 /** The batch that a trainer passes to a policy: packed segments, and the tokens to score. */
 
-/** An image prepared for the vision tower. */
+/** An image, or a clip of a video, prepared for the vision tower. */
 export interface ModelImage {
   /**
-   * [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalized pixels, patches in merge order.
+   * [grids·gridHeight·gridWidth, channels·temporalPatch·patch·patch] normalized pixels: one grid
+   * after another, the patches of each in merge order.
    */
   readonly patches: Float32Array;
-  /** Patches per column and per row. */
+  /** Patches per column and per row of a grid. */
   readonly gridHeight: number;
   readonly gridWidth: number;
-  /** Placeholder tokens: gridHeight·gridWidth / mergeSize². */
+  /** Grids: the frames of a clip, or the tiles of an image that is cut into some. Default 1. */
+  readonly grids?: number;
+  /** True for a clip, whose placeholders are those of videos. */
+  readonly isClip?: boolean;
+  /** Of a clip: seconds from one grid to the next. Default 1. */
+  readonly secondsPerGrid?: number;
+  /** Placeholder tokens: grids·gridHeight·gridWidth / mergeSize². */
   readonly tokenCount: number;
   /** Size after resizing, pixels. */
   readonly width: number;

@@ -26,3 +26,10 @@ export function readNumbers(source: Json, key: string): readonly number[] {
   }
   return value;
 }
+
+/** Three numbers under `key`. @throws ConfigError naming the field unless there are three */
+export function readSections(source: Json, key: string): readonly [number, number, number] {
+  const value = source[key];
+  if (Array.isArray(value) && value.length === 3) return value as [number, number, number];
+  throw new ConfigError(key, `${key} must be three numbers, got ${JSON.stringify(value)}.`);
+}

@@ -1,8 +1,8 @@
 /** The text decoder that architectures share: embedding, transformer blocks, final norm, LM head. */
 import {
+  type BlockNames,
   type BlockShape,
   blockSpecs,
-  decoderNames,
   type ParameterSpec,
   type Parameters,
   parameter,
@@ -22,6 +22,8 @@ export interface TextShape extends BlockShape {
   readonly layers: number;
   /** Whether the LM head is the token embedding. */
   readonly isTied: boolean;
+  /** The parts of a block. */
+  readonly block: BlockNames;
 }
 
 /**
@@ -49,7 +51,7 @@ export function decodeText(
   );
   for (let layer = 0; layer < shape.layers; layer++) {
     const prefix = `model.layers.${layer}`;
-    x = transformerBlock(parameters, prefix, decoderNames, shape, x, cos, sin, (q, k, v) =>
+    x = transformerBlock(parameters, prefix, shape.block, shape, x, cos, sin, (q, k, v) =>
       attend(layer, q, k, v),
     );
   }
@@ -77,7 +79,7 @@ export function textSpecs(shape: TextShape): readonly ParameterSpec[] {
       initializer: { kind: 'normal', std: 1 / Math.sqrt(shape.hidden) },
     },
     ...Array.from({ length: shape.layers }, (_, layer) =>
-      blockSpecs(`model.layers.${layer}`, decoderNames, shape),
+      blockSpecs(`model.layers.${layer}`, shape.block, shape),
     ).flat(),
     {
       name: 'model.norm.weight',
