@@ -196,7 +196,11 @@ function model(config: Qwen2_5_VLConfig): LanguageModel {
     runs: ({ tokenCount }) => [tokenCount],
     isRun: betweenMarkers(config),
     spread: (image) =>
-      gridSpread(image, vision.mergeSize, vision.tokensPerSecond * (image.secondsPerGrid ?? 1)),
+      gridSpread(
+        image,
+        vision.mergeSize,
+        vision.tokensPerSecond * (image.video?.secondsPerGrid ?? 1),
+      ),
   };
   return {
     architecture: NAME,

@@ -15,19 +15,19 @@ export function betweenMarkers(tokens: SpecialTokens): ImageMarkup['isRun'] {
   return (all, start, count, image) =>
     all[start - 1] === visionStartToken &&
     all[start + count] === visionEndToken &&
-    isFilled(all, start, start + count, image.isClip === true ? videoToken : imageToken);
+    isFilled(all, start, start + count, image.video === undefined ? imageToken : videoToken);
 }
 
-/** Grids of an image: the frames of a clip, or the tiles of an image. */
+/** Grids of patches: the tiles of an image, or the moments of a video. */
 export function gridCount(image: ModelImage): number {
   return image.grids ?? 1;
 }
 
 /**
- * The spread of M-RoPE over frames, rows and columns of merged units. Text goes on after the larger
- * side, as in transformers.
+ * The spread of M-RoPE over moments, rows and columns of merged units. Text goes on after the larger
+ * side, as in transformers, also where a video lasts longer than that.
  *
- * @param frameStep  steps of time from a frame to the next
+ * @param frameStep  steps of time from a grid to the next
  */
 export function gridSpread(
   { gridHeight, gridWidth }: ModelImage,
