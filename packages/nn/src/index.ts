@@ -1,5 +1,12 @@
-export { type FeedForward, swigluFeedForward } from './feed-forward.ts';
 export {
+  type DeepstackTowerShape,
+  deepstackTower,
+  deepstackTowerSpecs,
+} from './deepstack-tower.ts';
+export { type FeedForward, geluFeedForward, swigluFeedForward } from './feed-forward.ts';
+export {
+  layerNormLayer,
+  layerNormSpecs,
   linearLayer,
   linearSpecs,
   normSpecs,
@@ -19,6 +26,12 @@ export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts
 export type { RotaryScaling } from './rotary-frequencies.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export type { NamedArray } from './safetensors.ts';
+export {
+  type TileTowerNames,
+  type TileTowerShape,
+  tileTower,
+  tileTowerSpecs,
+} from './tile-tower.ts';
 export {
   type Attend,
   type BlockNames,

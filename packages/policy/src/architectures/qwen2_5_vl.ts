@@ -13,6 +13,7 @@ import { betweenMarkers, gridSpread } from '../models/image-markup.ts';
 import type { LanguageModel, StoredTensor } from '../models/language-model.ts';
 import { expectHeads, type ModelSize, nanoSize, type SpecialTokens } from '../models/model-size.ts';
 import { countImages, type ImageMarkup, placeTokens } from '../models/positions.ts';
+import { splitQkv } from '../models/stored-names.ts';
 import {
   formatText,
   nanoText,
@@ -72,7 +73,7 @@ export function nanoConfig(
   tokens: SpecialTokens,
   size: ModelSize = nanoSize,
 ): Qwen2_5_VLConfig {
-  const text = nanoText(vocabSize, size);
+  const text = nanoText(vocabSize, size, 'qwen2');
   // The rotary pairs of the vision tower turn by two positions.
   expectHeads('visionHeads', { hidden: size.visionHidden, heads: size.visionHeads, multiple: 4 });
   const pairs = size.hidden / size.heads / 2;
@@ -105,7 +106,7 @@ function parse(json: Json): Qwen2_5_VLConfig {
   const vision = readObject(json.vision_config);
   const isTied = (json.tie_word_embeddings ?? text.tie_word_embeddings ?? false) === true;
   return {
-    ...parseText(text, { isTied }),
+    ...parseText(text, 'qwen2', { isTied }),
     mropeSection: readSections(ropeFields(text), 'mrope_section'),
     ...parseVisionTokens(json),
     vision: {
@@ -145,7 +146,7 @@ function format(config: Qwen2_5_VLConfig, endOfTurn: number): Json {
       num_heads: vision.heads,
       intermediate_size: vision.intermediate,
       out_hidden_size: config.hidden,
-      in_channels: 3,
+      in_channels: CHANNELS,
       patch_size: vision.patchSize,
       spatial_merge_size: vision.mergeSize,
       temporal_patch_size: vision.temporalPatchSize,
@@ -166,18 +167,9 @@ function towerShape({ vision, hidden }: Qwen2_5_VLConfig): VisionTowerShape {
   };
 }
 
-const FUSED = 'qkv';
-const VISION_QKV = /^(visual\.blocks\.\d+\.attn\.)([qkv])(\.(?:weight|bias))$/;
-
 /** Checkpoints fuse q, k and v of the vision tower. */
 function storedAs(parameter: string): StoredTensor {
-  const match = VISION_QKV.exec(parameter);
-  if (match === null) return { name: parameter };
-  const [, block, part = '', suffix] = match;
-  return {
-    name: `${block}${FUSED}${suffix}`,
-    part: { index: FUSED.indexOf(part), of: FUSED.length },
-  };
+  return splitQkv(parameter, /^visual\.blocks\.\d+\.attn\.$/);
 }
 
 /** Newer versions of transformers nest both halves under `model.`. */

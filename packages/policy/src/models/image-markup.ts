@@ -4,7 +4,7 @@ import type { SpecialTokens } from './model-size.ts';
 import type { ImageMarkup, Spread } from './positions.ts';
 
 /** Whether all tokens in [start, end) are `token`. */
-function isFilled(tokens: Int32Array, start: number, end: number, token: number): boolean {
+export function isFilled(tokens: Int32Array, start: number, end: number, token: number): boolean {
   for (let i = start; i < end; i++) if (tokens[i] !== token) return false;
   return true;
 }

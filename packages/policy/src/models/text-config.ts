@@ -47,10 +47,13 @@ const BLOCKS: Readonly<Record<TextFamily, BlockNames>> = {
   qwen3: {
     ...decoderNames,
     hasQkvBias: false,
-    headNorms: { query: 'self_attn.q_norm', key: 'self_attn.k_norm' },
+    qkNorm: { query: 'self_attn.q_norm', key: 'self_attn.k_norm', of: 'head' },
   },
   llama: { ...decoderNames, hasQkvBias: false },
 };
+
+/** Size of Qwen3's heads where a configuration does not say. */
+const QWEN3_HEAD = 128;
 
 /** Fields that configurations of older versions of transformers leave out, where they are these. */
 const DEFAULTS: Readonly<Record<TextFamily, Json>> = {
@@ -70,7 +73,6 @@ const DEFAULTS: Readonly<Record<TextFamily, Json>> = {
     num_hidden_layers: 32,
     num_attention_heads: 32,
     num_key_value_heads: 32,
-    head_dim: 128,
     max_position_embeddings: 32768,
   },
   llama: {
@@ -100,7 +102,7 @@ export function textTable(
 }
 
 /** A decoder of a size of one's own. @throws ConfigError for sizes that do not fit together */
-export function nanoText(vocabSize: number, size: ModelSize): TextConfig {
+export function nanoText(vocabSize: number, size: ModelSize, family: TextFamily): TextConfig {
   const { hidden, layers, heads, kvHeads, intermediate } = size;
   // Rotary embeddings turn pairs, and M-RoPE divides them among at least two positions.
   expectHeads('heads', { hidden, heads, multiple: 4 });
@@ -111,6 +113,7 @@ export function nanoText(vocabSize: number, size: ModelSize): TextConfig {
     layers,
     heads,
     kvHeads,
+    ...(family === 'qwen3' && { headDim: hidden / heads }),
     intermediate,
     eps: 1e-6,
     ropeTheta: 10000,
@@ -120,20 +123,25 @@ export function nanoText(vocabSize: number, size: ModelSize): TextConfig {
 }
 
 /** Reads the fields of a decoder. @throws ConfigError naming the field */
-export function parseText(text: Json, options: { readonly isTied: boolean }): TextConfig {
+export function parseText(
+  text: Json,
+  family: TextFamily,
+  options: { readonly isTied: boolean },
+): TextConfig {
   refuse(text, 'use_sliding_window', 'attends over a sliding window');
   refuse(text, 'attention_bias', 'has biases in all of its attention');
   refuse(text, 'mlp_bias', 'has biases in its MLPs');
   const heads = readNumber(text, 'num_attention_heads');
   const rope = ropeFields(text);
   const scaling = parseScaling(rope);
+  const headDim = text.head_dim ?? (family === 'qwen3' ? QWEN3_HEAD : undefined);
   return {
     vocabSize: readNumber(text, 'vocab_size'),
     hidden: readNumber(text, 'hidden_size'),
     layers: readNumber(text, 'num_hidden_layers'),
     heads,
     kvHeads: readNumber(text, 'num_key_value_heads', heads),
-    ...(typeof text.head_dim === 'number' && { headDim: text.head_dim }),
+    ...(typeof headDim === 'number' && { headDim }),
     intermediate: readNumber(text, 'intermediate_size'),
     eps: readNumber(text, 'rms_norm_eps', 1e-6),
     ropeTheta: readNumber(rope, 'rope_theta', readNumber(text, 'rope_theta', 10000)),
@@ -161,7 +169,7 @@ export function parseNestedText(
         `${JSON.stringify(family)}.`,
     );
   }
-  return { family, text: parseText({ ...DEFAULTS[family], ...json }, options) };
+  return { family, text: parseText({ ...DEFAULTS[family], ...json }, family, options) };
 }
 
 /** The decoder's fields as transformers reads them. */

@@ -26,8 +26,8 @@ export function textArchitecture<const Name extends TextFamily>(unit: {
   return defineArchitecture({
     name,
     description,
-    parse: (json) => parseText(json, { isTied: json.tie_word_embeddings === true }),
-    nano: (vocabSize, _tokens, size) => nanoText(vocabSize, size),
+    parse: (json) => parseText(json, name, { isTied: json.tie_word_embeddings === true }),
+    nano: (vocabSize, _tokens, size) => nanoText(vocabSize, size, name),
     model(config): LanguageModel {
       const shape = textShape(config, name);
       return {
