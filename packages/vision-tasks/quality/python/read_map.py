@@ -124,7 +124,11 @@ class Map:
         if text not in self.classes:
             return None
         bound = self.classes.index(text)
-        ranks = [rank for rank in self.regions.classes.values() if rank != self.missing]
+        named = {self.regions.at(*middle(line["box"])) for line in self.names}
+        classes = self.regions.classes
+        # What touches no other region and has no name is an island of one.
+        ranks = [rank for one, rank in classes.items() if one in named or self.regions.neighbors(one)]
+        ranks = [rank for rank in ranks if rank != self.missing]
         return str(sum(rank >= bound if is_above else rank == bound for rank in ranks))
 
     def neighbors(self, name):
