@@ -179,8 +179,8 @@ ANSWERS = (
     (r"line that begins with “(.+?)”", line_end),
     (r"word follows “(.+?)”", next_word),
     (r"the word “(.+?)” occur", count),
-    (r"what is the (.+) (?:in|of) (.+?) in (\d{4})\?", cell),
+    (r"what is the (.+) (?:in|of) (?:the )?(.+?) in (\d{4})\?", cell),
     (r"has a (.+) of ([\d.]+) .* in (\d{4}), according", row_name),
-    (r"field “(.+?)” of the form of (.+)\?", field),
+    (r"field “(.+?)” of the form of (?:the )?(.+)\?", field),
     (r"form with the number (\d+)", owner),
 )
