@@ -67,7 +67,7 @@ export function formPage(
     return { page, operation: 'owner', question, answer: country, evidence, words, sources };
   }
   const field = random.pick(fields.filter(({ label }) => label !== 'Country'));
-  const question = `What is written in the field “${field.label}” of the form of ${inWords(country)}?`;
+  const question = `What is written in the field “${field.label}” of the form for ${inWords(country)}?`;
   const evidence = [found('Country'), found(field.label)];
   return { page, operation: 'field', question, answer: field.text, evidence, words, sources };
 }
