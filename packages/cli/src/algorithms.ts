@@ -44,7 +44,10 @@ function describe({ name, description, paper, schema, reads, profiles }: Algorit
   for (const field of listSettings(schema)) {
     if (!reads.includes(field.path)) continue;
     const value = JSON.stringify(field.default) ?? 'unset';
-    lines.push(`  ${field.path} = ${value}  (${field.unit}; ${field.range})`, `      ${field.about}`);
+    lines.push(
+      `  ${field.path} = ${value}  (${field.unit}; ${field.range})`,
+      `      ${field.about}`,
+    );
   }
   if (profiles.length > 0) {
     lines.push('', `Profiles, for the constants of others: ${profiles.join(', ')}.`);

@@ -117,7 +117,9 @@ it('answers every mistake in words that lead on', async () => {
   const answers: string[] = [];
   for (const mistake of mistakes) {
     const words = mistake.replaceAll('HERE', here).split(' ');
-    const answer = (await answerTo(words)).replaceAll(here, '<here>').replaceAll(resolve('.'), '<.>');
+    const answer = (await answerTo(words))
+      .replaceAll(here, '<here>')
+      .replaceAll(resolve('.'), '<.>');
     expect(answer, mistake).not.toMatch(/^\s+at .*:\d+/m);
     expect(answer, mistake).not.toContain('exit status 0');
     answers.push(`$ saccade ${mistake.replaceAll('HERE', '<here>')}\n${answer}`);

@@ -1,11 +1,5 @@
 /** `saccade rewards`: the reward presets, term by term, with where every number comes from. */
-import {
-  type Constants,
-  presetNamed,
-  presets,
-  type RewardPreset,
-  rewards,
-} from '@saccade/rewards';
+import { type Constants, presetNamed, presets, type RewardPreset, rewards } from '@saccade/rewards';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
 import { formatTable, printTable } from './table.ts';

@@ -27,7 +27,7 @@ export interface ModelImage {
 }
 
 /** The moments that a video's frames show. */
-export interface VideoTimes {
+interface VideoTimes {
   /** Time of each frame, seconds from the start. */
   readonly timestamps: readonly number[];
   /** Length of the whole video, seconds; unset where only the frames are known. */
