@@ -55,9 +55,11 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   quantizeBlocks: [{ dims: blocks(70_003) }],
   rmsNorm: [{ dims: { N: 150, D: 129 } }],
   rotary: [{ dims: { T: 150, H: 4, D: 34, E: 17 } }],
+  scaleColumns: [{ dims: { N: 150, D: 129 } }],
   scatterRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   sign: [{ dims: { N: 40_003 } }],
   swiglu: [{ dims: { N: 150, D: 129 } }],
+  weightedSum: [{ dims: { N: 150, K: 3, D: 129 } }],
 };
 
 describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
