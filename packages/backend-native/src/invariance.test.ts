@@ -78,9 +78,11 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   quantizeBlocks: [{ dims: blocks(100_003) }],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
+  scaleColumns: [{ dims: { N: 100, D: 129 } }],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   sign: [{ dims: { N: 100_003 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],
+  weightedSum: [{ dims: { N: 100, K: 3, D: 129 } }],
 };
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
 const cases = catalog.flatMap((op) => {
