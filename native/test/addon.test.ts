@@ -49,8 +49,9 @@ describe('Runtime', () => {
     kernel = unary(),
     storage: 0 | 1 = 0,
   ): void => {
-    runtime.arguments().set([...operands.flat(), ...dims]);
-    runtime.launch(kernel, false, storage, operands.length, dims.length, 0);
+    // One scalar: the exact GELU.
+    runtime.arguments().set([...operands.flat(), ...dims, 0]);
+    runtime.launch(kernel, false, storage, operands.length, dims.length, 1);
   };
 
   it('refuses instruction sets and thread counts it does not have', () => {
@@ -95,8 +96,8 @@ describe('Runtime', () => {
     const own = new addon.Runtime('generic', 2, isQueued);
     const [x, y] = [own.allocate(24), own.allocate(24)];
     own.write(x, 0, new Float32Array(6).fill(50));
-    own.arguments().set([x, 0, 24, y, 0, 24, 2, 3]);
-    own.launch(unary(), false, 0, 2, 2, 0);
+    own.arguments().set([x, 0, 24, y, 0, 24, 2, 3, 0]);
+    own.launch(unary(), false, 0, 2, 2, 1);
     const result = new Float32Array(await own.read(y, 0, 24));
     expect([...result]).toEqual([50, 50, 50, 50, 50, 50]);
     own.close();

@@ -51,9 +51,11 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 0, D: 8, E: 4 } },
     { dims: { T: 3, H: 2, D: 0, E: 0 } },
   ],
+  scaleColumns: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   scatterRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
   sign: [{ dims: { N: 0 } }],
   swiglu: [{ dims: { N: 0, D: 8 } }],
+  weightedSum: [{ dims: { N: 0, K: 3, D: 8 } }, { dims: { N: 0, K: 3, D: 7 } }],
 };
 
 /** Workgroups that an axis of the second device takes: 65,535 would need arrays of gigabytes. */
@@ -74,9 +76,11 @@ const FOLDED: Cases = {
   quantizeBlocks: [{ dims: blocks(40_003) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],
   rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
+  scaleColumns: [{ dims: { N: 70, D: 129 } }],
   scatterRows: [{ dims: { C: 40, D: 9, N: 70 } }],
   sign: [{ dims: { N: 10_003 } }],
   swiglu: [{ dims: { N: 71, D: 129 } }],
+  weightedSum: [{ dims: { N: 71, K: 2, D: 129 } }],
 };
 
 /** Lists of indices that are looked through in several passes, and repeat over their borders. */

@@ -183,6 +183,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'experiments/src/experiments': 'saccade experiment <name>',
   'logprob/src/ops': 'ops, which models call',
   'ops/src/ops': 'ops, which models call',
+  'policy/src/architectures': 'the model_type of a checkpoint’s config.json',
   'rewards/src/audit': 'audit: every run is audited by all of them, at its thresholds',
   'rewards/src/judges': 'kinds of judgments, which a judge of the slot gives',
   'rewards/src/rewards': 'terms of presets',
