@@ -10,6 +10,8 @@ let here: string;
 beforeAll(() => {
   here = mkdtempSync(join(tmpdir(), 'saccade-mistakes-'));
   mkdirSync(join(here, 'empty'));
+  mkdirSync(join(here, 'full'));
+  writeFileSync(join(here, 'full', 'notes.txt'), 'mine');
   writeFileSync(join(here, 'notes.txt'), 'not a run');
   writeFileSync(join(here, 'list.json'), '[1, 2]');
   writeFileSync(join(here, 'typo.json'), '{ "rl": { "stepz": 3 } }');
@@ -81,7 +83,7 @@ const mistakes = [
   'compare smoke --algorithms dapoo',
   'init',
   'init HERE/Bad_Name',
-  'init HERE',
+  'init HERE/full',
   'serve polcy',
   'serve tools --port 99999',
   'completion tcsh',
