@@ -11,6 +11,7 @@ import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
 import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
+import { layerNorm } from './layer-norm.ts';
 import { linearLogprob } from './linear-logprob.ts';
 import { linearSample } from './linear-sample.ts';
 import { mergeStates } from './merge-states.ts';
@@ -34,6 +35,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   gelu,
   gemm,
   gradNorm,
+  layerNorm,
   linearLogprob,
   linearSample,
   mergeStates,

@@ -39,6 +39,7 @@ export {
   gelu,
   gemm,
   gradNorm,
+  layerNorm,
   quantizeBlocks,
   rmsNorm,
   rotary,

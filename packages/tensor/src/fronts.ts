@@ -8,6 +8,7 @@ import {
   gatherRows as gatherRowsOp,
   gelu as geluOp,
   gemm,
+  layerNorm as layerNormOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
   scatterRows as scatterRowsOp,
@@ -32,6 +33,11 @@ export function rmsNorm(x: Tensor, w: Tensor, eps: number): Tensor {
   return output(apply(rmsNormOp, { x, w }, { eps }), 'y');
 }
 
+/** Layer normalization of each row of x [N, D] with weight w [D] and bias b [D]. */
+export function layerNorm(x: Tensor, w: Tensor, b: Tensor | undefined, eps: number): Tensor {
+  return output(apply(layerNormOp, { x, w, b }, { eps }), 'y');
+}
+
 /** Rotates x [T, H, D] by angles whose cos and sin are [T, D/2]. */
 export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
   return output(apply(rotaryOp, { x, cos, sin }), 'y');
@@ -42,9 +48,15 @@ export function swiglu(gate: Tensor, up: Tensor): Tensor {
   return output(apply(swigluOp, { gate, up }), 'y');
 }
 
-/** Exact GELU on [N, D]. */
-export function gelu(x: Tensor): Tensor {
-  return output(apply(geluOp, { x }), 'y');
+/**
+ * GELU on [N, D]: exact, or with `approximate: 'tanh'` by the hyperbolic tangent, the
+ * `gelu_pytorch_tanh` of model configurations.
+ */
+export function gelu(
+  x: Tensor,
+  { approximate = 'none' }: { readonly approximate?: 'none' | 'tanh' } = {},
+): Tensor {
+  return output(apply(geluOp, { x }, { tanh: approximate === 'tanh' ? 1 : 0 }), 'y');
 }
 
 /** a + b on [N, D]. */

@@ -6,6 +6,7 @@ export {
   embedding,
   gatherRows,
   gelu,
+  layerNorm,
   linear,
   linearLogprob,
   linearSample,

@@ -7,6 +7,7 @@ export { gatherRows } from './gather-rows.ts';
 export { gelu } from './gelu.ts';
 export { gemm } from './gemm.ts';
 export { gradNorm } from './grad-norm.ts';
+export { layerNorm } from './layer-norm.ts';
 export { quantizeBlocks } from './quantize-blocks.ts';
 export { rmsNorm } from './rms-norm.ts';
 export { rotary } from './rotary.ts';
