@@ -18,9 +18,11 @@ import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
+import { scaleColumns } from './scale-columns.ts';
 import { scatterRows } from './scatter-rows.ts';
 import { sign } from './sign.ts';
 import { swiglu } from './swiglu.ts';
+import { weightedSum } from './weighted-sum.ts';
 
 /** All kernels; `kernel.op` is the id of the op that each runs. */
 export const webGpuKernels: readonly WebGpuKernel[] = [
@@ -42,7 +44,9 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   quantizeBlocks,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 ];

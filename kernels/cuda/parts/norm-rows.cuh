@@ -37,8 +37,8 @@ int launchRows(const SaccadeDeviceLaunch& launch, Kernel ofWarp, Kernel ofBlock,
 
 constexpr int64_t SCALE_ROWS = 32;
 
-// parts[chunk][d] = Σ dy·(x − mean)·rstd over 32 rows; `means` is null where they are 0. A thread owns
-// a chunk of columns.
+// parts[chunk][d] = Σ dy·(x − mean)·rstd over 32 rows; `means` is null where they are 0, `rstds` where
+// they are 1. A thread owns a chunk of columns.
 template <class T>
 __global__ void __launch_bounds__(128)
     sumScaleGradient(const T* dy, const T* x, const float* means, const float* rstds, int64_t N,
@@ -56,9 +56,10 @@ __global__ void __launch_bounds__(128)
     loadChunk(values, x + n * D + d, D - d, isWhole);
     loadChunk(gradients, dy + n * D + d, D - d, isWhole);
     const float mean = means ? means[n] : 0.0f;
+    const float rstd = rstds ? rstds[n] : 1.0f;
 #pragma unroll
     for (int e = 0; e < CHUNK<T>; e++) {
-      sums[e] = fmaf(gradients[e], (values[e] - mean) * rstds[n], sums[e]);
+      sums[e] = fmaf(gradients[e], (values[e] - mean) * rstd, sums[e]);
     }
   }
 #pragma unroll

@@ -43,9 +43,11 @@ export {
   quantizeBlocks,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 } from './ops/catalog.ts';
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';

@@ -11,8 +11,10 @@ import {
   layerNorm as layerNormOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
+  scaleColumns as scaleColumnsOp,
   scatterRows as scatterRowsOp,
   swiglu as swigluOp,
+  weightedSum as weightedSumOp,
 } from '@saccade/ops';
 import { apply, type TensorArguments } from './apply.ts';
 import type { Tensor } from './tensor.ts';
@@ -72,6 +74,16 @@ export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
 /** Rows index[r] of x [N, D] → [R, D]. */
 export function gatherRows(x: Tensor, index: Tensor): Tensor {
   return output(apply(gatherRowsOp, { x, index }), 'y');
+}
+
+/** x∘w, column by column; x [N, D], w [D] → [N, D]. */
+export function scaleColumns(x: Tensor, w: Tensor): Tensor {
+  return output(apply(scaleColumnsOp, { x, w }), 'y');
+}
+
+/** Sums of rows over K, each with its weight; x [N, K, D], w [N, K] → [N, D]. */
+export function weightedSum(x: Tensor, w: Tensor): Tensor {
+  return output(apply(weightedSumOp, { x, w }), 'y');
 }
 
 /** Writes rows x [N, D] to rows index [N] of `into` [C, D], in place. */

@@ -12,8 +12,10 @@ export {
   linearSample,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   swiglu,
+  weightedSum,
 } from './fronts.ts';
 export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
 export { constant, recordingTape, Tape } from './tape.ts';

@@ -11,6 +11,8 @@ export { layerNorm } from './layer-norm.ts';
 export { quantizeBlocks } from './quantize-blocks.ts';
 export { rmsNorm } from './rms-norm.ts';
 export { rotary } from './rotary.ts';
+export { scaleColumns } from './scale-columns.ts';
 export { scatterRows } from './scatter-rows.ts';
 export { sign } from './sign.ts';
 export { swiglu } from './swiglu.ts';
+export { weightedSum } from './weighted-sum.ts';
