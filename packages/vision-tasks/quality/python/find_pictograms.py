@@ -14,7 +14,7 @@ from operations.template_search import search
 def run(params, images):
     image, drawings, masks = images
     question, kinds = params["question"], params["kinds"]
-    only = re.search(r"the only ([a-z ]+?)[.?]", question)
+    only = re.search(r"the only ([a-z ]+?)[.?:]", question)
     if "What is written" in question:
         signs = signs_of(image)
         if only is None or len(signs) < 2:
@@ -22,7 +22,7 @@ def run(params, images):
         pivot = best_of(things(image, drawings, masks, kinds), only[1])
         return (None if pivot is None else min(signs, key=lambda sign: far(sign, pivot))["text"]), []
     found = things(image, drawings, masks, kinds)
-    counted = re.search(r"How many ([a-z ]+?) are (drawn|left of|right of|above|below)", question)
+    counted = re.search(r"How many ([a-z ]+?) are (?:to the )?(drawn|left of|right of|above|below)", question)
     if counted:
         name = next((kind["name"] for kind in kinds if kind["plural"] == counted[1]), None)
         some = [thing for thing in found if thing["name"] == name]

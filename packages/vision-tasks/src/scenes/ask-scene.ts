@@ -32,6 +32,14 @@ type SceneOperation = (typeof sceneOperations)[number];
 const sides = ['left of', 'right of', 'above', 'below'] as const;
 type Side = (typeof sides)[number];
 
+/** Sides in the words of a question. */
+const words: Readonly<Record<Side, string>> = {
+  'left of': 'to the left of',
+  'right of': 'to the right of',
+  above: 'above',
+  below: 'below',
+};
+
 /** The content of a scene at a level of difficulty. */
 interface SceneLevel extends Arrangement {
   /** Fewest and most items. */
@@ -111,7 +119,7 @@ export function askScene(
       const limits = ofKind.map((item) => CLEAR * Math.max(item.size, pivot.size));
       if (ahead.some((step, index) => Math.abs(step) < (limits[index] ?? 0))) return undefined;
       return make(
-        `How many ${counted.plural} are ${side} the only ${only.name}? Compare their centers.`,
+        `How many ${counted.plural} are ${words[side]} the only ${only.name}? Compare their centers.`,
         String(ahead.filter((step) => step > 0).length),
         { kind: counted.name, of: only.name, side },
         named([pivot, ...ofKind]),
@@ -127,9 +135,11 @@ export function askScene(
       const { item } = nearest;
       const rival = ranked.find((each) => each.item.pictogram !== item.pictogram);
       if (rival !== undefined && rival.far < NEAREST * nearest.far) return undefined;
+      const { name } = item.pictogram;
+      const listed = optionsOf(name, [counted, ...rest], kinds, only, random);
       return make(
-        `What kind of thing is drawn nearest to the only ${only.name}?`,
-        item.pictogram.name,
+        `Which kind of thing is drawn nearest to the only ${only.name}: ${listed}?`,
+        name,
         { of: only.name },
         named([pivot, item]),
       );
@@ -153,6 +163,23 @@ export function askScene(
       );
     }
   }
+}
+
+/** Kinds to choose from; things have more than one name, so a question says which. */
+const OPTIONS = 6;
+
+/** Names of kinds, one of them the answer: those that are shown, then others, in random order. */
+function optionsOf(
+  answer: string,
+  shown: readonly Pictogram[],
+  kinds: readonly Pictogram[],
+  only: Pictogram,
+  random: Random,
+): string {
+  const others = [...shown, ...random.shuffle(kinds)].filter((kind) => kind !== only);
+  const names = new Set([answer, ...others.map(({ name }) => name)]);
+  const listed = random.shuffle([...names].slice(0, OPTIONS));
+  return `${listed.slice(0, -1).join(', ')}, or ${listed.at(-1)}`;
 }
 
 /** How far an item's center is on a side of another's, in pixels; negative on the other side. */

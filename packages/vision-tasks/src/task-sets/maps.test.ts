@@ -47,7 +47,6 @@ function recompute(facts: MapFacts): string {
   const bound = classes.indexOf(program.bound ?? '');
   const answers = {
     class: () => classes[classOf(program.regions[0] ?? '')] ?? '',
-    compare: () => best(program.regions),
     highest: () => best(program.regions),
     count: () => String(valued.filter((name) => classOf(name) === bound).length),
     'count-above': () => String(valued.filter((name) => classOf(name) >= bound).length),

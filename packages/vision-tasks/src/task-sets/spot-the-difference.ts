@@ -25,7 +25,7 @@ import {
 const settings = z.strictObject({
   ...difficultySettings(
     'photographs, pictograms and changes',
-    'larger images with more and smaller things, more changes, and a third image',
+    'larger images with more, smaller and paler things, more changes, and a third image',
   ),
   changes: textList({
     unit: 'kinds of changes',
@@ -79,9 +79,25 @@ const GRID = 3;
 
 /** Scenes by difficulty 1 to 3; lengths in pixels. */
 const levels = [
-  { width: 480, height: 360, sizes: [40, 56], items: 8, kinds: 6, mostChanges: 3 },
-  { width: 640, height: 480, sizes: [32, 46], items: 16, kinds: 10, mostChanges: 5 },
-  { width: 800, height: 608, sizes: [24, 36], items: 30, kinds: 14, mostChanges: 7 },
+  { width: 480, height: 360, sizes: [36, 52], items: 10, kinds: 6, mostChanges: 4, saturation: 1 },
+  {
+    width: 640,
+    height: 480,
+    sizes: [24, 36],
+    items: 22,
+    kinds: 10,
+    mostChanges: 6,
+    saturation: 0.8,
+  },
+  {
+    width: 960,
+    height: 720,
+    sizes: [18, 28],
+    items: 40,
+    kinds: 14,
+    mostChanges: 8,
+    saturation: 0.6,
+  },
 ] as const;
 
 const operationsOf: Readonly<Record<Difficulty, readonly DifferenceOperation[]>> = {
@@ -121,16 +137,20 @@ async function makeTask(
 ): Promise<Task> {
   const random = randomAt(options.seed, 'spot-the-difference', split, index);
   const difficulty = drawDifficulty(options, random);
-  const { width, height } = levels[difficulty - 1] ?? levels[0];
+  const { width, height, saturation } = levels[difficulty - 1] ?? levels[0];
   // Drawn anew until places, changes and question go together; about every second does.
   let puzzle = drawPuzzle(split, difficulty, kinds, random);
   while (puzzle === undefined) puzzle = drawPuzzle(split, difficulty, kinds, random);
   const { changes, versions, changed } = puzzle;
   const background = await drawBackground(split, width, height, random);
+  const drawn = new Map<readonly SceneItem[], TaskImage>();
   const images: TaskImage[] = [];
   for (const [number, items] of versions.entries()) {
-    const scene = { background, items, signs: [], saturation: 1 };
-    images.push(await drawScene(scene, `image_clue_${number}`));
+    const name = `image_clue_${number}`;
+    const scene = { background, items, signs: [], saturation };
+    const image = drawn.get(items) ?? (await drawScene(scene, name));
+    drawn.set(items, image);
+    images.push({ ...image, name });
   }
   const original = changed === 0 ? 1 : 0;
   const at = (name: string, image: number, box: Box) => {
@@ -189,7 +209,7 @@ function drawPuzzle(
         ...pair,
         question:
           'How many things are changed from the first image to the second? A thing that is moved, ' +
-          'removed, recolored or rotated counts once.',
+          'removed, recolored, or rotated counts once.',
         answer: String(count),
       };
     case 'kind':
@@ -197,7 +217,7 @@ function drawPuzzle(
         ...pair,
         question:
           'One thing is changed from the first image to the second. Is it moved, removed, ' +
-          'recolored or rotated? Answer with one of these words.',
+          'recolored, or rotated? Answer with one of these words.',
         answer: change.kind,
       };
     case 'cell': {
