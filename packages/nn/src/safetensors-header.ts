@@ -80,7 +80,8 @@ export function parseHeader(path: string, text: string, dataBytes: number): Tens
     reached = end;
   }
   if (reached !== dataBytes) {
-    throw unsound(path, `its tensors take ${reached} bytes, but it holds ${dataBytes}`);
+    const what = reached > dataBytes ? 'it is truncated: ' : '';
+    throw unsound(path, `${what}its tensors take ${reached} bytes, but it holds ${dataBytes}`);
   }
   return entries;
 }
@@ -117,7 +118,7 @@ function isListOfCounts(value: unknown): value is readonly number[] {
 export function formatHeader(
   tensors: Iterable<{
     readonly name: string;
-    readonly dtype: 'f32' | 'i32';
+    readonly dtype: DType;
     readonly shape: Shape;
   }>,
 ): Uint8Array {
