@@ -7,6 +7,14 @@ export {
   swigluMlpSpecs,
 } from './layers.ts';
 export {
+  type LoraScale,
+  loraNames,
+  loraScale,
+  loraScaleTensor,
+  loraSpecs,
+} from './lora.ts';
+export { type LoraTargets, targetedLayers } from './lora-targets.ts';
+export {
   type Initializer,
   initialize,
   initialValues,

@@ -11,6 +11,8 @@ export type Initializer =
   /** Normal with standard deviation gain/√fanIn; fanIn is the number of elements of one row. */
   | { readonly kind: 'scaledNormal'; readonly gain: number }
   | { readonly kind: 'normal'; readonly std: number }
+  /** Uniform from −bound to bound. */
+  | { readonly kind: 'uniform'; readonly bound: number }
   | { readonly kind: 'constant'; readonly value: number };
 
 /** Describes one parameter to create. A model's specs are its architecture; they hold no values. */
@@ -19,6 +21,8 @@ export interface ParameterSpec {
   readonly name: string;
   readonly shape: Shape;
   readonly initializer: Initializer;
+  /** True of the weight [N, K] of a linear layer, which a low-rank adapter can adapt. */
+  readonly isLinear?: boolean;
 }
 
 /** The parameter called `name`. @throws MissingError if there is none */
@@ -37,10 +41,15 @@ export function initialValues(spec: ParameterSpec, seed: number): Float32Array {
   const values = new Float32Array(sizeOf(spec.shape));
   const { initializer } = spec;
   if (initializer.kind === 'constant') return values.fill(initializer.value);
-  const fanIn = sizeOf(spec.shape.slice(1));
-  const std = initializer.kind === 'normal' ? initializer.std : initializer.gain / Math.sqrt(fanIn);
   // The address is part of every stored result: another spelling draws other weights.
   const random = randomAt(seed, 'initialise', spec.name);
+  if (initializer.kind === 'uniform') {
+    const { bound } = initializer;
+    for (let i = 0; i < values.length; i++) values[i] = bound * (2 * random.uniform() - 1);
+    return values;
+  }
+  const fanIn = sizeOf(spec.shape.slice(1));
+  const std = initializer.kind === 'normal' ? initializer.std : initializer.gain / Math.sqrt(fanIn);
   for (let i = 0; i < values.length; i++) values[i] = std * random.normal();
   return values;
 }
