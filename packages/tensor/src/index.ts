@@ -15,5 +15,5 @@ export {
   swiglu,
 } from './fronts.ts';
 export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
-export { constant, recordingTape, Tape } from './tape.ts';
+export { constant, recomputable, recordingTape, Tape, type TapeOptions } from './tape.ts';
 export { type Storage, Tensor } from './tensor.ts';
