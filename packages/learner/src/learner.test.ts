@@ -6,9 +6,9 @@ import { constant, sgd } from '@saccade/optim';
 import {
   createLocalPolicy,
   type LocalPolicy,
-  type ModelConfig,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
@@ -26,7 +26,7 @@ const processor = new QwenProcessor(
   qwenImageProcessor,
 );
 const nano = nanoConfig(300, processor.tokens);
-const config: ModelConfig = {
+const model = qwen2_5_vl.model({
   ...nano,
   hidden: 16,
   layers: 1,
@@ -42,7 +42,7 @@ const config: ModelConfig = {
     intermediate: 12,
     fullAttentionBlocks: [],
   },
-};
+});
 const images = new ModelImages(processor);
 const device: Device = openDevice(referenceBackend());
 const policies: LocalPolicy[] = [];
@@ -52,7 +52,7 @@ afterAll(() => {
 });
 
 function policyOf(options: { valueHead?: boolean } = {}): LocalPolicy {
-  const policy = createLocalPolicy({ device, config, processor, seed: 3, ...options });
+  const policy = createLocalPolicy({ device, model, processor, seed: 3, ...options });
   policies.push(policy);
   return policy;
 }

@@ -17,6 +17,7 @@ import {
   loadLocalPolicy,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
@@ -47,10 +48,10 @@ const processor = new QwenProcessor(
 );
 const nano = nanoConfig(320, processor.tokens);
 // A window smaller than the images, so that windowed attention is part of the comparison.
-const config = {
+const model = qwen2_5_vl.model({
   ...nano,
   vision: { ...nano.vision, windowSize: 56, fullAttentionBlocks: [1] },
-};
+});
 const device = openDevice(nativeBackend());
 
 async function makeImage(width, height, seed) {
@@ -87,7 +88,7 @@ async function inputs() {
 
 /** Log-probs of the whole vocabulary at every position. */
 async function allLogprobs(policy, { tokens, images }) {
-  const V = policy.config.vocabSize;
+  const V = policy.model.vocabSize;
   const count = tokens.length * V;
   const { logprobs } = await policy.score({
     segments: [{ tokens, images, parent: -1 }],
@@ -124,7 +125,7 @@ for (const direction of ['read', 'write']) {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-parity-'));
   try {
     mkdirSync(join(directory, 'model'));
-    let policy = createLocalPolicy({ device, config, processor, seed: 3 });
+    let policy = createLocalPolicy({ device, model, processor, seed: 3 });
     await policy.save(join(directory, 'model'));
     const list = items.map(({ tokens, pngs, message, images }, i) => ({
       tokens: [...tokens],

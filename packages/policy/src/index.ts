@@ -1,3 +1,9 @@
+export { architectures, readModel } from './architecture-registry.ts';
+export {
+  nanoConfig,
+  type Qwen2_5_VLConfig,
+  qwen2_5_vl,
+} from './architectures/qwen2_5_vl.ts';
 export type {
   LossAndGradients,
   LossFunction,
@@ -14,14 +20,14 @@ export {
   type LocalPolicyParts,
   loadLocalPolicy,
 } from './local-policy.ts';
-export {
-  type ModelConfig,
-  type ModelSize,
-  nanoConfig,
-  nanoSize,
-  parseConfig,
-  type VisionConfig,
-} from './models/config.ts';
+export { type Architecture, defineArchitecture } from './models/architecture.ts';
+export type {
+  DecoderInput,
+  LanguageModel,
+  LayerAttend,
+  StoredTensor,
+} from './models/language-model.ts';
+export { type ModelSize, nanoSize, type SpecialTokens } from './models/model-size.ts';
 export type {
   ContentPart,
   EncodedContent,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
 import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nanoConfig, qwen2_5_vl } from './architectures/qwen2_5_vl.ts';
 import {
   checkConversationReuse,
   checkSampledEqualsScored,
@@ -15,7 +16,7 @@ import {
   squares,
 } from './contract.ts';
 import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
-import { nanoConfig, nanoSize } from './models/config.ts';
+import { nanoSize } from './models/model-size.ts';
 import { placeTokens } from './models/positions.ts';
 import { noiseImage, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
@@ -60,7 +61,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('sums the squared probabilities of the vocabulary', async () => {
-    await checkSumSquaredProbs(policy, imagePrompt('Which digit?', 6), policy.config.vocabSize);
+    await checkSumSquaredProbs(policy, imagePrompt('Which digit?', 6), policy.model.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {
@@ -185,7 +186,8 @@ describe('a policy of another size', () => {
     const size = { ...nanoSize, layers: 1, hidden: 24, heads: 2, kvHeads: 1, intermediate: 20 };
     const vision = { visionLayers: 1, visionHidden: 16, visionHeads: 2, visionIntermediate: 12 };
     const config = nanoConfig(300, tinyProcessor.tokens, { ...size, ...vision });
-    const policy = createLocalPolicy({ device, config, processor: tinyProcessor, seed: 2 });
+    const model = qwen2_5_vl.model(config);
+    const policy = createLocalPolicy({ device, model, processor: tinyProcessor, seed: 2 });
     await checkSampledEqualsScored(policy, imagePrompt('Which digit?', 1));
     policy.dispose();
     device.dispose();

@@ -7,10 +7,10 @@ import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
+import { readModel } from './architecture-registry.ts';
 import type { LossFunction, PackedBatch, ScoreOptions, Scores } from './batch.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
-import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
-import { parameterSpecs } from './models/qwen2-5-vl.ts';
+import type { LanguageModel } from './models/language-model.ts';
 import { isValueHeadName, valueHeadSpecs } from './models/value-head.ts';
 import { fuse, loadWeights, placeArrays, toHost } from './models/weights.ts';
 import type {
@@ -36,8 +36,8 @@ const DEFAULT_OPTIMIZER = adamw.create();
 export interface LocalPolicyOptions {
   /** Where weights and caches live; the caller disposes of it after the policy. */
   readonly device: Device;
-  readonly config: ModelConfig;
-  /** Its tokenizer must not be larger than `config.vocabSize`. */
+  readonly model: LanguageModel;
+  /** Its tokenizer must not be larger than the model's `vocabSize`. */
   readonly processor: QwenProcessor;
   /** Seed of the random weights. */
   readonly seed: number;
@@ -50,7 +50,7 @@ export interface LocalPolicyOptions {
 /** The parts of a policy, with weights on the device. */
 export interface LocalPolicyParts {
   readonly device: Device;
-  readonly config: ModelConfig;
+  readonly model: LanguageModel;
   readonly processor: QwenProcessor;
   /** Weights by name; the policy takes ownership. */
   readonly parameters: Record<string, Tensor>;
@@ -60,12 +60,12 @@ export interface LocalPolicyParts {
 
 /** Creates a policy with random weights. */
 export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
-  const { device, config, processor, seed, valueHead = false, trainable } = options;
-  const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
+  const { device, model, processor, seed, valueHead = false, trainable } = options;
+  const specs = [...model.specs, ...(valueHead ? valueHeadSpecs(model.hidden) : [])];
   const parameters = initialize(device, specs, seed);
   return new LocalPolicy({
     device,
-    config,
+    model,
     processor,
     parameters,
     ...(trainable && { trainable }),
@@ -80,15 +80,15 @@ export async function loadLocalPolicy(options: {
   readonly trainable?: readonly string[];
 }): Promise<LocalPolicy> {
   const { device, directory, trainable } = options;
-  const config = parseConfig(await readJson(directory, 'config.json'));
+  const model = readModel(await readJson(directory, 'config.json'));
   const processor = await loadProcessor(directory);
-  const parameters = await loadWeights(device, directory, parameterSpecs(config));
+  const parameters = await loadWeights(device, directory, model);
   if (hasFile(directory, VALUE_HEAD_FILE)) {
-    Object.assign(parameters, await loadValueHead(device, directory, config));
+    Object.assign(parameters, await loadValueHead(device, directory, model));
   }
   return new LocalPolicy({
     device,
-    config,
+    model,
     processor,
     parameters,
     ...(trainable && { trainable }),
@@ -96,13 +96,13 @@ export async function loadLocalPolicy(options: {
 }
 
 /**
- * A Qwen2.5-VL policy on local kernels. Sampling uses continuous batching over a KV cache and a
+ * A language model with its weights on local kernels. Sampling uses continuous batching over a KV cache and a
  * group's prompt is computed once; scoring gives its samples the same log-probs. Create it with
  * `createLocalPolicy` or `loadLocalPolicy`.
  */
 export class LocalPolicy implements Policy {
   readonly device: Device;
-  readonly config: ModelConfig;
+  readonly model: LanguageModel;
   readonly processor: QwenProcessor;
   readonly #engine: GenerationEngine;
   readonly #parameters: Record<string, Tensor>;
@@ -114,20 +114,20 @@ export class LocalPolicy implements Policy {
   /**
    * @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's
    */
-  constructor({ device, config, processor, parameters, trainable }: LocalPolicyParts) {
-    if (processor.codec.vocabSize > config.vocabSize) {
+  constructor({ device, model, processor, parameters, trainable }: LocalPolicyParts) {
+    if (processor.codec.vocabSize > model.vocabSize) {
       throw new ConfigError(
         'vocabSize',
-        `The tokenizer has ${processor.codec.vocabSize} tokens, the model ${config.vocabSize}. ` +
+        `The tokenizer has ${processor.codec.vocabSize} tokens, the model ${model.vocabSize}. ` +
           'Use the tokenizer the model was made for, or a larger vocabSize.',
       );
     }
     this.device = device;
-    this.config = config;
+    this.model = model;
     this.processor = processor;
     this.#parameters = parameters;
     this.#trainable = trainableNames(parameters, trainable);
-    this.#engine = new GenerationEngine(device, config, processor, parameters);
+    this.#engine = new GenerationEngine(device, model, processor, parameters);
   }
 
   get version(): number {
@@ -241,14 +241,14 @@ export class LocalPolicy implements Policy {
     const write = (file: string, json: unknown) =>
       writeText(directory, file, `${JSON.stringify(json, null, 2)}\n`);
     const { endOfTurn, tokenizerJson, images } = this.processor;
-    await write('config.json', formatConfig(this.config, endOfTurn));
+    await write('config.json', this.model.configJson(endOfTurn));
     await write('generation_config.json', { eos_token_id: endOfTurn, do_sample: true });
     await write('tokenizer.json', tokenizerJson);
     await write('tokenizer_config.json', {
       tokenizer_class: 'PreTrainedTokenizerFast',
       eos_token: '<|im_end|>',
       pad_token: '<|endoftext|>',
-      model_max_length: this.config.maxPositions,
+      model_max_length: this.model.maxPositions,
     });
     await write('preprocessor_config.json', formatPreprocessor(images));
     await writeText(directory, 'chat_template.jinja', chatTemplate);
@@ -256,7 +256,7 @@ export class LocalPolicy implements Policy {
     // Other libraries do not know a value head in this architecture.
     const valueHead = new Map([...arrays].filter(([name]) => isValueHeadName(name)));
     for (const name of valueHead.keys()) arrays.delete(name);
-    await writeArrays(directory, 'model.safetensors', fuse(arrays));
+    await writeArrays(directory, 'model.safetensors', fuse(arrays, this.model));
     if (valueHead.size > 0) await writeArrays(directory, VALUE_HEAD_FILE, valueHead);
     if (options.optimizer === true) await this.#training.save(directory, this.#version);
   }
@@ -264,9 +264,9 @@ export class LocalPolicy implements Policy {
   /** Reads what `save` wrote. A value head restarts at 0 if the directory has none. */
   async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
     this.#engine.expectIdle();
-    const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
+    const loaded = await loadWeights(this.device, directory, this.model);
     if (Object.keys(this.#parameters).some(isValueHeadName)) {
-      Object.assign(loaded, await loadValueHead(this.device, directory, this.config));
+      Object.assign(loaded, await loadValueHead(this.device, directory, this.model));
     }
     for (const [name, weight] of Object.entries(loaded)) {
       this.#parameters[name]?.dispose();
@@ -284,9 +284,9 @@ export class LocalPolicy implements Policy {
   }
 
   #score(batch: PackedBatch, temperature: number, options?: ScoreOptions): ScoredTensors {
-    const { device, config } = this;
+    const { device, model } = this;
     const plan = planOf(batch);
-    return scorePacked(device, this.#parameters, config, plan, batch, temperature, options);
+    return scorePacked(device, this.#parameters, model, plan, batch, temperature, options);
   }
 }
 
@@ -309,9 +309,9 @@ function trainableNames(
 async function loadValueHead(
   device: Device,
   directory: string,
-  config: ModelConfig,
+  model: LanguageModel,
 ): Promise<Record<string, Tensor>> {
-  const specs = valueHeadSpecs(config);
+  const specs = valueHeadSpecs(model.hidden);
   if (!hasFile(directory, VALUE_HEAD_FILE)) return initialize(device, specs, 0);
   return placeArrays(device, directory, specs, await readArrays(directory, VALUE_HEAD_FILE));
 }

@@ -9,8 +9,7 @@ import {
   type Tensor,
   tensor,
 } from '@saccade/tensor';
-import type { ModelConfig } from '../models/config.ts';
-import { decode, decoderShape, finalNorm } from '../models/qwen2-5-vl.ts';
+import { featuresOf, type LanguageModel } from '../models/language-model.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { PassPlan } from './pass-plan.ts';
 
@@ -22,14 +21,13 @@ import type { PassPlan } from './pass-plan.ts';
 export function cachedPass(
   device: Device,
   parameters: Parameters,
-  config: ModelConfig,
+  model: LanguageModel,
   cache: KvCache,
   plan: PassPlan,
 ): Tensor {
   return scope(() => {
     const rows = plan.ids.length;
-    const { kvHeads, headDim } = decoderShape(config);
-    const width = kvHeads * headDim;
+    const width = model.kvHeads * model.headDim;
     const integers = (shape: readonly number[], data: readonly number[]) =>
       tensor(device, 'i32', shape, Int32Array.from(data));
     const slots = integers([rows], plan.slots);
@@ -38,15 +36,15 @@ export function cachedPass(
     const input = {
       ids: Int32Array.from(plan.ids),
       positions: Int32Array.from([...plan.temporal, ...plan.height, ...plan.width]),
-      images: plan.images,
+      features: featuresOf(model, device, parameters, plan.images),
     };
-    const x = decode(device, parameters, config, input, (layer, q, k, v) => {
+    const x = model.decode(device, parameters, input, (layer, q, k, v) => {
       const cached = cache.layer(layer);
       scatterRows(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
       scatterRows(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
       return attentionDecode(q, cached.k, cached.v, spans, spanOffsets);
     });
     const last = gatherRows(x, integers([plan.lastRows.length], plan.lastRows));
-    return finalNorm(parameters, config, last);
+    return model.finalNorm(parameters, last);
   });
 }

@@ -1,7 +1,6 @@
 /** Cached contexts by name: conversations, and the prefixes that groups of them share. */
 import { DataError } from '@saccade/core';
-import type { ModelConfig } from '../models/config.ts';
-import { countImages } from '../models/positions.ts';
+import type { LanguageModel } from '../models/language-model.ts';
 import type { SampleRequest } from '../policy.ts';
 import { CachedContext } from './conversation.ts';
 import type { KvCache } from './kv-cache.ts';
@@ -13,13 +12,13 @@ import type { PassPlan } from './pass-plan.ts';
  */
 export class ContextStore {
   readonly #cache: KvCache;
-  readonly #config: ModelConfig;
+  readonly #model: LanguageModel;
   readonly #conversations = new Map<string, CachedContext>();
   readonly #prefixes = new Map<string, CachedContext>();
 
-  constructor(cache: KvCache, config: ModelConfig) {
+  constructor(cache: KvCache, model: LanguageModel) {
     this.#cache = cache;
-    this.#config = config;
+    this.#model = model;
   }
 
   /**
@@ -108,7 +107,7 @@ export class ContextStore {
       );
     }
     const tokens = request.tokens.slice(0, shared);
-    const imageCount = countImages(tokens, request.images, this.#config);
+    const imageCount = this.#model.countImages(tokens, request.images);
     const context = new CachedContext();
     plan.add(context, tokens, request.images.slice(0, imageCount));
     this.#prefixes.set(key, context);

@@ -3,8 +3,7 @@ import { ConfigError, DataError, StateError } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { gatherRows, linearSample, scope, type Tensor, tensor } from '@saccade/tensor';
-import type { ModelConfig } from '../models/config.ts';
-import { lmHead } from '../models/qwen2-5-vl.ts';
+import type { LanguageModel } from '../models/language-model.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
 import type { QwenProcessor } from '../processor/qwen-processor.ts';
 import { expectRange } from '../ranges.ts';
@@ -46,7 +45,7 @@ interface RunningJob extends Job {
 
 export class GenerationEngine {
   readonly #device: Device;
-  readonly #config: ModelConfig;
+  readonly #model: LanguageModel;
   readonly #processor: QwenProcessor;
   readonly #cache: KvCache;
   readonly #contexts: ContextStore;
@@ -66,17 +65,16 @@ export class GenerationEngine {
 
   constructor(
     device: Device,
-    config: ModelConfig,
+    model: LanguageModel,
     processor: QwenProcessor,
     parameters: Parameters,
   ) {
     this.#device = device;
-    this.#config = config;
+    this.#model = model;
     this.#processor = processor;
     this.#parameters = parameters;
-    const headDim = config.hidden / config.heads;
-    this.#cache = new KvCache(device, config.layers, config.kvHeads, headDim);
-    this.#contexts = new ContextStore(this.#cache, config);
+    this.#cache = new KvCache(device, model.layers, model.kvHeads, model.headDim);
+    this.#contexts = new ContextStore(this.#cache, model);
   }
 
   get isIdle(): boolean {
@@ -172,7 +170,7 @@ export class GenerationEngine {
   }
 
   async #pass(): Promise<void> {
-    const plan = new PassPlan(this.#cache, this.#config);
+    const plan = new PassPlan(this.#cache, this.#model);
     try {
       this.#dropAborted();
       for (const { context, tokens } of this.#running) {
@@ -183,7 +181,7 @@ export class GenerationEngine {
       this.#admit(plan, entries);
       const jobs = this.#running;
       if (jobs.length === 0) return;
-      const hidden = cachedPass(this.#device, this.#parameters, this.#config, this.#cache, plan);
+      const hidden = cachedPass(this.#device, this.#parameters, this.#model, this.#cache, plan);
       try {
         const temperatures = new Set(jobs.map((job) => job.request.temperature));
         await Promise.all(
@@ -249,7 +247,7 @@ export class GenerationEngine {
     const sampled = scope(() =>
       linearSample(
         gatherRows(hidden, tensor(this.#device, 'i32', [index.length], index)),
-        lmHead(this.#parameters, this.#config),
+        this.#model.head(this.#parameters),
         tensor(this.#device, 'i32', [index.length, 4], keys),
         temperature,
       ),
@@ -299,7 +297,7 @@ export class GenerationEngine {
 
   /** @throws ConfigError, DataError or StateError if the request cannot be served */
   #check({ tokens, maxTokens, temperature, conversation, sharedPrefix }: SampleRequest): void {
-    const { maxPositions, vocabSize } = this.#config;
+    const { maxPositions, vocabSize } = this.#model;
     if (this.#isDisposed) throw new StateError('The policy was disposed of. Make or load another.');
     if (this.#busy.has(conversation)) {
       throw new StateError(

@@ -1,7 +1,6 @@
 /** The rows of one pass: tokens, positions, cache slots, and which keys each row sees. */
 import type { ModelImage } from '../batch.ts';
-import type { ModelConfig } from '../models/config.ts';
-import { placeTokens } from '../models/positions.ts';
+import type { LanguageModel } from '../models/language-model.ts';
 import type { CachedContext } from './conversation.ts';
 import type { KvCache } from './kv-cache.ts';
 
@@ -21,11 +20,11 @@ export class PassPlan {
   /** Last row of each entry. */
   readonly lastRows: number[] = [];
   readonly #cache: KvCache;
-  readonly #config: ModelConfig;
+  readonly #model: LanguageModel;
 
-  constructor(cache: KvCache, config: ModelConfig) {
+  constructor(cache: KvCache, model: LanguageModel) {
     this.#cache = cache;
-    this.#config = config;
+    this.#model = model;
   }
 
   /**
@@ -33,8 +32,7 @@ export class PassPlan {
    * continue it may be added right after.
    */
   add(context: CachedContext, tokens: Int32Array, images: readonly ModelImage[]): void {
-    const { mergeSize } = this.#config.vision;
-    const at = placeTokens(tokens, images, context.nextPosition, this.#config, mergeSize);
+    const at = this.#model.place(tokens, images, context.nextPosition);
     const before = context.tokens.length;
     this.#cache.extend(context.slots, tokens.length);
     for (let i = 0; i < tokens.length; i++) {

@@ -1,9 +1,10 @@
 /** A Qwen2.5-VL of about a million parameters with random weights and a tokenizer of its own. */
 import { count } from '@saccade/core/settings';
 import { z } from 'zod';
+import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
 import { createLocalPolicy } from '../local-policy.ts';
 import { defineModel } from '../model-unit.ts';
-import { nanoConfig, nanoSize } from '../models/config.ts';
+import { nanoSize } from '../models/model-size.ts';
 import { qwenImageProcessor } from '../processor/image-processor.ts';
 import { QwenProcessor } from '../processor/qwen-processor.ts';
 import { trainTokenizer } from '../processor/train-tokenizer.ts';
@@ -67,7 +68,13 @@ export const nano = defineModel({
       minPixels,
       maxPixels,
     });
-    const config = nanoConfig(processor.codec.vocabSize, processor.tokens, size);
-    return createLocalPolicy({ device, config, processor, seed, valueHead });
+    const config = qwen2_5_vl.nano(processor.codec.vocabSize, processor.tokens, size);
+    return createLocalPolicy({
+      device,
+      model: qwen2_5_vl.model(config),
+      processor,
+      seed,
+      valueHead,
+    });
   },
 });

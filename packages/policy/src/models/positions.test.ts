@@ -1,7 +1,7 @@
 import { DataError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
+import { nanoConfig } from '../architectures/qwen2_5_vl.ts';
 import type { ModelImage } from '../batch.ts';
-import { nanoConfig } from './config.ts';
 import { countImages, placeTokens, VISUAL } from './positions.ts';
 
 const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };

@@ -1,7 +1,7 @@
 /** M-RoPE positions: text counts up, an image spreads over height and width at one moment. */
 import { DataError } from '@saccade/core';
 import type { ModelImage } from '../batch.ts';
-import type { ModelConfig } from './config.ts';
+import type { SpecialTokens } from './model-size.ts';
 
 /** Stands in `ids` for a row that takes a visual feature. */
 export const VISUAL = -1;
@@ -16,7 +16,7 @@ export interface Placement {
   readonly next: number;
 }
 
-type Markup = Pick<ModelConfig, 'imageToken' | 'visionStartToken' | 'visionEndToken'>;
+type Markup = Pick<SpecialTokens, 'imageToken' | 'visionStartToken' | 'visionEndToken'>;
 
 /**
  * First placeholder of the next image at or after `from`, or −1. Placeholders stand between the

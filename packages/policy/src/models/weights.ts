@@ -1,63 +1,56 @@
-/** Weights on disk: Hugging Face names, with the vision tower's q, k and v fused. */
-
-import { DataError, formatShape, sameShape, sizeOf } from '@saccade/core';
+/** Weights on disk: the names and fused tensors of published checkpoints. */
+import { DataError, formatShape, type Shape, sameShape, sizeOf } from '@saccade/core';
 import type { NamedArray, ParameterSpec } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 import { readWeights } from '#disk';
+import type { LanguageModel } from './language-model.ts';
 
-const SPLIT = /^(visual\.blocks\.\d+\.attn\.)([qkv])(\.(?:weight|bias))$/;
-const FUSED = /^(visual\.blocks\.\d+\.attn\.)qkv(\.(?:weight|bias))$/;
-/** Newer checkpoints nest both halves under `model.`. */
-const NESTED = [
-  [/^model\.visual\./, 'visual.'],
-  [/^model\.language_model\./, 'model.'],
-] as const;
+type Stored = Pick<LanguageModel, 'storedAs' | 'alternatives'>;
 
-/** Host arrays with q, k and v of the vision tower joined as `attn.qkv`. */
-export function fuse(arrays: ReadonlyMap<string, NamedArray>): Map<string, NamedArray> {
-  const fused = new Map<string, NamedArray>();
-  for (const [name, array] of arrays) {
-    const match = SPLIT.exec(name);
-    if (match === null) {
-      fused.set(name, array);
-      continue;
-    }
-    const [, block, part, suffix] = match;
-    if (part !== 'q') continue;
-    const parts = ['q', 'k', 'v'].map((p) => arrays.get(`${block}${p}${suffix}`) as NamedArray);
-    const data = new Float32Array(parts.reduce((sum, p) => sum + p.data.length, 0));
-    let offset = 0;
-    for (const p of parts) {
-      data.set(p.data, offset);
-      offset += p.data.length;
-    }
-    const [rows, ...rest] = array.shape as [number, ...number[]];
-    fused.set(`${block}qkv${suffix}`, { dtype: 'f32', shape: [rows * 3, ...rest], data });
+/** Host arrays under the names of checkpoints, with parts of one stored tensor joined. */
+export function fuse(
+  arrays: ReadonlyMap<string, NamedArray>,
+  { storedAs }: Stored,
+): Map<string, NamedArray> {
+  const parts = new Map<string, NamedArray[]>();
+  for (const [parameter, array] of arrays) {
+    const { name, part } = storedAs(parameter);
+    const joined = parts.get(name) ?? [];
+    parts.set(name, joined);
+    joined[part?.index ?? 0] = array;
   }
-  return fused;
+  return new Map([...parts].map(([name, joined]) => [name, join(joined)]));
 }
 
-/** The inverse of `fuse`, with nested names flattened. */
-function unfuse(arrays: ReadonlyMap<string, NamedArray>): Map<string, NamedArray> {
-  const split = new Map<string, NamedArray>();
-  for (const [key, array] of arrays) {
-    const name = NESTED.reduce((n, [from, to]) => n.replace(from, to), key);
-    const match = FUSED.exec(name);
-    if (match === null) {
-      split.set(name, array);
-      continue;
-    }
-    const [, block, suffix] = match;
-    const [rows, ...rest] = array.shape as [number, ...number[]];
-    const shape = [rows / 3, ...rest];
-    ['q', 'k', 'v'].forEach((part, i) => {
-      const size = sizeOf(shape);
-      const data = (array.data as Float32Array).slice(i * size, (i + 1) * size);
-      split.set(`${block}${part}${suffix}`, { dtype: 'f32', shape, data });
-    });
+function join(parts: readonly NamedArray[]): NamedArray {
+  const [first] = parts;
+  if (first === undefined || parts.length === 1) return first as NamedArray;
+  const data = new Float32Array(parts.reduce((sum, part) => sum + part.data.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    data.set(part.data, offset);
+    offset += part.data.length;
   }
-  return split;
+  const [rows, ...rest] = first.shape as [number, ...number[]];
+  return { dtype: 'f32', shape: [rows * parts.length, ...rest], data };
+}
+
+/** The inverse of `fuse` for one parameter; undefined if the checkpoint does not have it. */
+function unfuse(
+  arrays: ReadonlyMap<string, NamedArray>,
+  parameter: string,
+  model: Stored,
+): NamedArray | undefined {
+  const { name, part } = model.storedAs(parameter);
+  const stored = [name, ...model.alternatives(name)].find((known) => arrays.has(known));
+  const array = stored === undefined ? undefined : arrays.get(stored);
+  if (array === undefined || part === undefined) return array;
+  const [rows, ...rest] = array.shape as [number, ...number[]];
+  const shape: Shape = [rows / part.of, ...rest];
+  const size = Number.isInteger(rows / part.of) ? sizeOf(shape) : 0;
+  const data = array.data.slice(part.index * size, (part.index + 1) * size);
+  return { dtype: 'f32', shape, data: data as Float32Array };
 }
 
 /**
@@ -68,9 +61,15 @@ function unfuse(arrays: ReadonlyMap<string, NamedArray>): Map<string, NamedArray
 export async function loadWeights(
   device: Device,
   directory: string,
-  specs: readonly ParameterSpec[],
+  model: LanguageModel,
 ): Promise<Record<string, Tensor>> {
-  return placeArrays(device, directory, specs, unfuse(await readWeights(directory)));
+  const stored = await readWeights(directory);
+  const arrays = new Map<string, NamedArray>();
+  for (const { name } of model.specs) {
+    const array = unfuse(stored, name, model);
+    if (array !== undefined) arrays.set(name, array);
+  }
+  return placeArrays(device, directory, model.specs, arrays);
 }
 
 /**

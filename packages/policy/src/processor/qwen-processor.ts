@@ -1,6 +1,6 @@
 /** The processor of the Qwen2.5-VL family: chat markup, text codec, image processor. */
 import type { ModelImage } from '../batch.ts';
-import type { SpecialTokens } from '../models/config.ts';
+import type { SpecialTokens } from '../models/model-size.ts';
 import type { ContentPart, EncodedContent, Processor } from '../policy.ts';
 import { type ImageProcessorConfig, prepareImage } from './image-processor.ts';
 import { TextCodec } from './text-codec.ts';

@@ -1,8 +1,22 @@
-/** The Qwen2.5-VL configuration, read from and written to Hugging Face's `config.json`. */
+/** Qwen2.5-VL (arXiv:2502.13923): windowed vision tower, M-RoPE decoder with grouped-query attention. */
 import { ConfigError } from '@saccade/core';
+import { mropeTable, type VisionTowerShape, visionTower, visionTowerSpecs } from '@saccade/nn';
+import { defineArchitecture } from '../models/architecture.ts';
+import { type Json, readNumber, readNumbers, readObject } from '../models/config-fields.ts';
+import type { LanguageModel, StoredTensor } from '../models/language-model.ts';
+import { expectHeads, type ModelSize, nanoSize, type SpecialTokens } from '../models/model-size.ts';
+import { countImages, placeTokens } from '../models/positions.ts';
+import {
+  decodeText,
+  finalNorm,
+  lmHead,
+  type TextShape,
+  textSpecs,
+} from '../models/text-decoder.ts';
+import { CHANNELS, visionInput } from '../models/vision-input.ts';
 
 /** The vision tower of a Qwen2.5-VL model: `vision_config` of `config.json`. */
-export interface VisionConfig {
+interface Qwen2_5_VLVisionConfig {
   /** Number of transformer blocks. */
   readonly depth: number;
   /** Width of the residual stream. */
@@ -24,7 +38,7 @@ export interface VisionConfig {
 }
 
 /** The sizes and special tokens of a Qwen2.5-VL model: `config.json` of Hugging Face. */
-export interface ModelConfig {
+export interface Qwen2_5_VLConfig extends SpecialTokens {
   /** Rows of the token embedding and of the LM head. */
   readonly vocabSize: number;
   /** Width of the residual stream. */
@@ -47,47 +61,14 @@ export interface ModelConfig {
   readonly isTied: boolean;
   /** Longest context, tokens. */
   readonly maxPositions: number;
-  /** Ids of the markup tokens around and in place of images and videos. */
-  readonly imageToken: number;
-  readonly visionStartToken: number;
-  readonly visionEndToken: number;
-  readonly videoToken: number;
-  readonly vision: VisionConfig;
+  readonly vision: Qwen2_5_VLVisionConfig;
 }
 
+const NAME = 'qwen2_5_vl';
 /** θ of the vision tower's rotary embedding; a constant of the architecture. */
-export const VISION_ROPE_THETA = 10000;
+const VISION_ROPE_THETA = 10000;
 /** Normalization epsilon of the vision tower; a constant of the architecture. */
-export const VISION_EPS = 1e-6;
-
-/** The choices for a model of custom size. */
-export interface ModelSize {
-  readonly layers: number;
-  readonly hidden: number;
-  readonly heads: number;
-  readonly kvHeads: number;
-  readonly intermediate: number;
-  readonly visionLayers: number;
-  readonly visionHidden: number;
-  readonly visionHeads: number;
-  readonly visionIntermediate: number;
-  /** Longest context, tokens. */
-  readonly contextTokens: number;
-}
-
-/** A size with about 1.5M parameters, small enough to train on two CPU cores. */
-export const nanoSize: ModelSize = {
-  layers: 4,
-  hidden: 128,
-  heads: 4,
-  kvHeads: 2,
-  intermediate: 384,
-  visionLayers: 3,
-  visionHidden: 96,
-  visionHeads: 4,
-  visionIntermediate: 256,
-  contextTokens: 4096,
-};
+const VISION_EPS = 1e-6;
 
 /**
  * A Qwen2.5-VL of a size of one's own.
@@ -98,7 +79,7 @@ export function nanoConfig(
   vocabSize: number,
   tokens: SpecialTokens,
   size: ModelSize = nanoSize,
-): ModelConfig {
+): Qwen2_5_VLConfig {
   const { hidden, layers, heads, kvHeads, intermediate } = size;
   // Rotary pairs of text turn by three positions, those of the vision tower by two.
   expectHeads('heads', { hidden, heads, multiple: 4 });
@@ -134,91 +115,52 @@ export function nanoConfig(
   };
 }
 
-/** @throws ConfigError unless the heads divide the width into parts of a multiple */
-function expectHeads(
-  field: string,
-  { hidden, heads, multiple }: { hidden: number; heads: number; multiple: number },
-): void {
-  const width = hidden / heads;
-  if (Number.isInteger(width) && width % multiple === 0) return;
-  throw new ConfigError(
-    `model.${field}`,
-    `model.${field}: expected a number that divides ${hidden} into parts of a multiple of ` +
-      `${multiple}, got ${heads}. Change it, or what it divides.`,
-  );
-}
-
-/** Ids of the markup tokens around and in place of images and videos. */
-export type SpecialTokens = Pick<
-  ModelConfig,
-  'imageToken' | 'visionStartToken' | 'visionEndToken' | 'videoToken'
->;
-
-type Json = Record<string, unknown>;
-
-/**
- * Parses a `config.json`, with the text fields under `text_config` or at the top level.
- *
- * @throws ConfigError naming the field that is missing or invalid
- */
-export function parseConfig(json: Json): ModelConfig {
-  if (json.model_type !== 'qwen2_5_vl') {
-    throw new ConfigError(
-      'model_type',
-      `model_type must be "qwen2_5_vl", got ${JSON.stringify(json.model_type)}. Use a Qwen2.5-VL checkpoint.`,
-    );
-  }
+/** Parses a `config.json`, with the text fields under `text_config` or at the top level. */
+function parse(json: Json): Qwen2_5_VLConfig {
   const text = (json.text_config ?? json) as Json;
-  const vision = (json.vision_config ?? {}) as Json;
-  const rope = (text.rope_parameters ?? text.rope_scaling ?? json.rope_scaling ?? {}) as Json;
-  const integer = (source: Json, key: string, fallback?: number): number => {
-    const value = source[key] ?? fallback;
-    if (typeof value !== 'number' || !Number.isFinite(value)) {
-      throw new ConfigError(key, `${key} must be a number, got ${JSON.stringify(value)}.`);
-    }
-    return value;
-  };
+  const vision = readObject(json.vision_config);
+  const rope = readObject(text.rope_parameters ?? text.rope_scaling ?? json.rope_scaling);
   const section = rope.mrope_section as [number, number, number] | undefined;
   if (!Array.isArray(section) || section.length !== 3) {
     throw new ConfigError('mrope_section', 'mrope_section must be three numbers.');
   }
-  const heads = integer(text, 'num_attention_heads');
+  const heads = readNumber(text, 'num_attention_heads');
   return {
-    vocabSize: integer(text, 'vocab_size'),
-    hidden: integer(text, 'hidden_size'),
-    layers: integer(text, 'num_hidden_layers'),
+    vocabSize: readNumber(text, 'vocab_size'),
+    hidden: readNumber(text, 'hidden_size'),
+    layers: readNumber(text, 'num_hidden_layers'),
     heads,
-    kvHeads: integer(text, 'num_key_value_heads', heads),
-    intermediate: integer(text, 'intermediate_size'),
-    eps: integer(text, 'rms_norm_eps', 1e-6),
-    ropeTheta: integer(rope, 'rope_theta', integer(text, 'rope_theta', 1e6)),
+    kvHeads: readNumber(text, 'num_key_value_heads', heads),
+    intermediate: readNumber(text, 'intermediate_size'),
+    eps: readNumber(text, 'rms_norm_eps', 1e-6),
+    ropeTheta: readNumber(rope, 'rope_theta', readNumber(text, 'rope_theta', 1e6)),
     mropeSection: section,
     isTied: (json.tie_word_embeddings ?? text.tie_word_embeddings ?? false) === true,
-    maxPositions: integer(text, 'max_position_embeddings', 32768),
-    imageToken: integer(json, 'image_token_id'),
-    visionStartToken: integer(json, 'vision_start_token_id'),
-    visionEndToken: integer(json, 'vision_end_token_id'),
-    videoToken: integer(json, 'video_token_id', -1),
+    maxPositions: readNumber(text, 'max_position_embeddings', 32768),
+    imageToken: readNumber(json, 'image_token_id'),
+    visionStartToken: readNumber(json, 'vision_start_token_id'),
+    visionEndToken: readNumber(json, 'vision_end_token_id'),
+    videoToken: readNumber(json, 'video_token_id', -1),
     vision: {
-      depth: integer(vision, 'depth'),
-      hidden: integer(vision, 'hidden_size'),
-      heads: integer(vision, 'num_heads'),
-      intermediate: integer(vision, 'intermediate_size'),
-      patchSize: integer(vision, 'patch_size'),
-      mergeSize: integer(vision, 'spatial_merge_size'),
-      temporalPatchSize: integer(vision, 'temporal_patch_size'),
-      windowSize: integer(vision, 'window_size'),
-      fullAttentionBlocks: vision.fullatt_block_indexes as number[],
+      depth: readNumber(vision, 'depth'),
+      hidden: readNumber(vision, 'hidden_size'),
+      heads: readNumber(vision, 'num_heads'),
+      intermediate: readNumber(vision, 'intermediate_size'),
+      patchSize: readNumber(vision, 'patch_size'),
+      mergeSize: readNumber(vision, 'spatial_merge_size'),
+      temporalPatchSize: readNumber(vision, 'temporal_patch_size'),
+      windowSize: readNumber(vision, 'window_size'),
+      fullAttentionBlocks: readNumbers(vision, 'fullatt_block_indexes'),
     },
   };
 }
 
 /** Formats the `config.json` that transformers reads. */
-export function formatConfig(config: ModelConfig, endOfTurn: number): Json {
+function format(config: Qwen2_5_VLConfig, endOfTurn: number): Json {
   const { vision } = config;
   return {
     architectures: ['Qwen2_5_VLForConditionalGeneration'],
-    model_type: 'qwen2_5_vl',
+    model_type: NAME,
     dtype: 'float32',
     image_token_id: config.imageToken,
     video_token_id: config.videoToken,
@@ -263,3 +205,74 @@ export function formatConfig(config: ModelConfig, endOfTurn: number): Json {
     },
   };
 }
+
+function towerShape({ vision, hidden }: Qwen2_5_VLConfig): VisionTowerShape {
+  return {
+    ...vision,
+    outputHidden: hidden,
+    channels: CHANNELS,
+    eps: VISION_EPS,
+    ropeTheta: VISION_ROPE_THETA,
+  };
+}
+
+const FUSED = 'qkv';
+const VISION_QKV = /^(visual\.blocks\.\d+\.attn\.)([qkv])(\.(?:weight|bias))$/;
+
+/** Checkpoints fuse q, k and v of the vision tower. */
+function storedAs(parameter: string): StoredTensor {
+  const match = VISION_QKV.exec(parameter);
+  if (match === null) return { name: parameter };
+  const [, block, part = '', suffix] = match;
+  return {
+    name: `${block}${FUSED}${suffix}`,
+    part: { index: FUSED.indexOf(part), of: FUSED.length },
+  };
+}
+
+/** Newer versions of transformers nest both halves under `model.`. */
+function alternatives(name: string): readonly string[] {
+  if (name.startsWith('visual.')) return [`model.${name}`];
+  if (name.startsWith('model.')) return [name.replace('model.', 'model.language_model.')];
+  return [];
+}
+
+function model(config: Qwen2_5_VLConfig): LanguageModel {
+  const { hidden, heads, mropeSection, ropeTheta, vision } = config;
+  const shape: TextShape = { ...config, headDim: hidden / heads };
+  const tower = towerShape(config);
+  const patchDim = CHANNELS * vision.temporalPatchSize * vision.patchSize ** 2;
+  return {
+    architecture: NAME,
+    vocabSize: config.vocabSize,
+    hidden,
+    layers: config.layers,
+    kvHeads: config.kvHeads,
+    headDim: shape.headDim,
+    maxPositions: config.maxPositions,
+    specs: [...textSpecs(shape), ...visionTowerSpecs('visual', tower)],
+    storedAs,
+    alternatives,
+    place: (tokens, images, start) => placeTokens(tokens, images, start, config, vision.mergeSize),
+    countImages: (tokens, images) => countImages(tokens, images, config),
+    encodeImages: (device, parameters, images) => [
+      visionTower(parameters, 'visual', tower, visionInput(device, images, patchDim)),
+    ],
+    decode(device, parameters, input, attend) {
+      const table = mropeTable(input.positions, shape.headDim, mropeSection, ropeTheta);
+      return decodeText(device, parameters, shape, input, table, attend);
+    },
+    finalNorm: (parameters, x) => finalNorm(parameters, shape, x),
+    head: (parameters) => lmHead(parameters, shape),
+    configJson: (endOfTurn) => format(config, endOfTurn),
+  };
+}
+
+/** Qwen2.5-VL, of any size. */
+export const qwen2_5_vl = defineArchitecture({
+  name: NAME,
+  description: 'Qwen2.5-VL: a vision tower with windows, and M-RoPE over time, height and width.',
+  parse,
+  nano: nanoConfig,
+  model,
+});

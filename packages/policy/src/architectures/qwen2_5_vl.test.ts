@@ -1,14 +1,15 @@
-import { ConfigError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
-import { formatConfig, nanoConfig, nanoSize, parseConfig } from './config.ts';
+import { readModel } from '../architecture-registry.ts';
+import { nanoSize } from '../models/model-size.ts';
+import { nanoConfig, qwen2_5_vl } from './qwen2_5_vl.ts';
 
 const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };
 
-describe('parseConfig', () => {
-  it('reads what formatConfig writes', () => {
+describe('qwen2_5_vl', () => {
+  it('reads the config.json that its model writes', () => {
     for (const isTied of [true, false]) {
       const config = { ...nanoConfig(512, tokens), isTied };
-      expect(parseConfig(formatConfig(config, 2))).toEqual(config);
+      expect(qwen2_5_vl.parse(qwen2_5_vl.model(config).configJson(2))).toEqual(config);
     }
   });
 
@@ -53,7 +54,7 @@ describe('parseConfig', () => {
       rope_scaling: { type: 'mrope', mrope_section: [16, 24, 24] },
       vocab_size: 151936,
     };
-    expect(parseConfig(published)).toMatchObject({
+    expect(qwen2_5_vl.parse(published)).toMatchObject({
       vocabSize: 151936,
       hidden: 2048,
       layers: 36,
@@ -66,15 +67,12 @@ describe('parseConfig', () => {
   });
 
   it('names the field that is missing or of the wrong kind', () => {
-    expect(() => parseConfig({ model_type: 'llama' })).toThrow(
-      new ConfigError(
-        'model_type',
-        'model_type must be "qwen2_5_vl", got "llama". Use a Qwen2.5-VL checkpoint.',
-      ),
+    expect(() => readModel({ model_type: 'bert' })).toThrow(
+      /^model_type must be one of .*qwen2_5_vl.*; got "bert"\./,
     );
-    const { text_config: text, ...rest } = formatConfig(nanoConfig(512, tokens), 2);
+    const { text_config: text, ...rest } = qwen2_5_vl.model(nanoConfig(512, tokens)).configJson(2);
     const broken = { ...rest, text_config: { ...(text as object), hidden_size: 'wide' } };
-    expect(() => parseConfig(broken)).toThrow('hidden_size must be a number, got "wide".');
+    expect(() => readModel(broken)).toThrow('hidden_size must be a number, got "wide".');
   });
 });
 
