@@ -54,8 +54,8 @@ function block(x: Tensor, { norm, q, k, v, up }: Weights): Tensor {
   return add(attended, swiglu(gelu(linear(attended, up)), linear(attended, q)));
 }
 
-type Mark = (work: () => Tensor) => Tensor;
-const asIs: Mark = (work) => work();
+type Mark = <Result>(x: Tensor, work: (x: Tensor) => Result) => Result;
+const asIs: Mark = (x, work) => work(x);
 
 /** Gradients of the tracked tensors, and the peak of device memory. */
 async function train(
@@ -78,8 +78,11 @@ async function train(
   return { gradients: values, peakBytes };
 }
 
-const stack = (x: Tensor, weights: readonly Weights[], mark: Mark) =>
-  weights.reduce((h, layer) => mark(() => block(h, layer)), x);
+function stack(input: Tensor, weights: readonly Weights[], mark: Mark): Tensor {
+  let x = input;
+  for (const layer of weights) x = mark(x, (h) => block(h, layer));
+  return x;
+}
 
 describe('recomputable', () => {
   it('gives gradients of the same bits in less memory', async () => {
@@ -100,8 +103,9 @@ describe('recomputable', () => {
     const x = drawn('x', [T, H]);
     const tracked = weights.flatMap((layer) => Object.values(layer));
     const nested = () => {
-      const first = recomputable(() => stack(x, weights.slice(0, 3), recomputable));
-      return recomputable(() => stack(first, weights.slice(3), recomputable));
+      const half = (h: Tensor, part: readonly Weights[]) =>
+        recomputable(h, (inner) => stack(inner, part, recomputable));
+      return half(half(x, weights.slice(0, 3)), weights.slice(3));
     };
     const plain = await train(() => stack(x, weights, asIs), tracked, false);
     const recomputed = await train(nested, tracked, true);
@@ -112,10 +116,10 @@ describe('recomputable', () => {
     const weights = makeWeights();
     const [first, second] = weights as [Weights, Weights];
     const x = drawn('x', [T, H]);
-    const forward = (mark: <R>(work: () => R) => R) => () => {
-      const { halves, same, out } = mark(() => {
-        const y = block(x, first);
-        return { halves: [y.rows(0, T / 2), y.rows(T / 2, T)] as const, same: x, out: gelu(y) };
+    const forward = (mark: Mark) => () => {
+      const { halves, same, out } = mark(x, (h) => {
+        const y = block(h, first);
+        return { halves: [y.rows(0, T / 2), y.rows(T / 2, T)] as const, same: h, out: gelu(y) };
       });
       const mixed = linear(halves[1], linear(halves[0], first.up)); // [T / 2, T / 2]
       const summed = mixed.reshape([-1, H]).rows(0, T / 4);
@@ -123,11 +127,7 @@ describe('recomputable', () => {
       return add(block(add(out, same), second), add(out, wide));
     };
     const tracked = [x, ...Object.values(first), ...Object.values(second)];
-    const plain = await train(
-      forward((work) => work()),
-      tracked,
-      false,
-    );
+    const plain = await train(forward(asIs), tracked, false);
     const recomputed = await train(forward(recomputable), tracked, true);
     expect(recomputed.gradients).toEqual(plain.gradients);
   });
@@ -146,7 +146,7 @@ describe('recomputable', () => {
     const [weights] = makeWeights() as [Weights];
     const x = drawn('x', [T, H]);
     const before = device.allocatedBytes();
-    const y = recomputable(() => block(x, weights));
+    const y = recomputable(x, (h) => block(h, weights));
     expect(device.allocatedBytes() - before).toBe(T * H * 4);
     expect(await y.read()).toEqual(await block(x, weights).read());
   });
@@ -155,7 +155,7 @@ describe('recomputable', () => {
     const x = drawn('x', [T, H]);
     const keys = tensor(device, 'i32', [T, 4], new Int32Array(4 * T));
     const tape = new Tape([x], { recompute: true });
-    const sample = () => recomputable(() => linearSample(x, x, keys, 1).logprobs);
+    const sample = () => recomputable(x, (h) => linearSample(h, h, keys, 1).logprobs);
     expect(() => tape.run(sample)).toThrow(UnsupportedError);
     tape.dispose();
   });

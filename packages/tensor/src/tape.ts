@@ -66,12 +66,15 @@ export function constant<T>(work: () => T): T {
  * instead of keeping its activations (Chen et al. 2016, arXiv:1604.06174). What `work` makes is
  * freed except its result, now if no tape records or nothing in it depends on a tracked tensor.
  *
- * @param work  synchronous, and the same at every run: it may read what is outside, but change
- *              nothing there but what a second run leaves as it is
- * @returns its result: a tensor, or an array or record of tensors
+ * @param input  handed to every run of `work`. A variable that changes, such as the `x` of a loop
+ *               over blocks, must be handed in here
+ * @param work   synchronous, and the same at every run: it may read what is outside, but change
+ *               nothing there but what a second run leaves as it is
+ * @returns the result of `work`: a tensor, or an array or record of tensors
  */
-export function recomputable<T>(work: () => T): T {
-  return current === undefined ? scope(work) : current.block(work);
+export function recomputable<Input, Result>(input: Input, work: (input: Input) => Result): Result {
+  const run = () => work(input);
+  return current === undefined ? scope(run) : current.block(run);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   transformerBlock,
 } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { embedding, rmsNorm, type Tensor, tensor } from '@saccade/tensor';
+import { embedding, recomputable, rmsNorm, type Tensor, tensor } from '@saccade/tensor';
 import type { DecoderInput, LayerAttend } from './language-model.ts';
 import { VISUAL } from './positions.ts';
 
@@ -49,8 +49,10 @@ export function decodeText(
   );
   for (let layer = 0; layer < shape.layers; layer++) {
     const prefix = `model.layers.${layer}`;
-    x = transformerBlock(parameters, prefix, decoderNames, shape, x, cos, sin, (q, k, v) =>
-      attend(layer, q, k, v),
+    x = recomputable(x, (h) =>
+      transformerBlock(parameters, prefix, decoderNames, shape, h, cos, sin, (q, k, v) =>
+        attend(layer, q, k, v),
+      ),
     );
   }
   return x;
