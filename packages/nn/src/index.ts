@@ -46,3 +46,4 @@ export {
   type WindowOptions,
   windowLayout,
 } from './vision-windows.ts';
+export { layoutOf, type StoredNames, type WeightLayout } from './weight-layout.ts';

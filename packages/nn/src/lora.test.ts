@@ -108,22 +108,27 @@ describe('a linear layer with an adapter', () => {
 
 describe('targetedLayers', () => {
   const layers = ['layers.0.attn.q_proj', 'layers.0.mlp.up_proj', 'layers.1.attn.q_proj'];
-  const chosen = (targets: string | string[]) => targetedLayers(layers, targets, 'model.lora');
+  const chosen = (targets: string[]) => targetedLayers(layers, targets, 'model.lora.targets');
 
-  it.each<[string | string[], number[]]>([
-    ['all-linear', [0, 1, 2]],
+  it.each<[string[], number[]]>([
+    [['all-linear'], [0, 1, 2]],
     [['q_proj'], [0, 2]],
     [
       ['attn.q_proj', 'up_proj'],
       [0, 1, 2],
     ],
-    ['.*layers\\.1\\..*', [2]],
-    ['layers.0.attn.q_proj|.*up_proj', [0, 1]],
+    [['.*layers\\.1\\..*'], [2]],
+    [
+      ['layers.0.attn.q_proj', '.*up_proj'],
+      [0, 1],
+    ],
+    [[], []],
   ])('chooses by %j', (targets, expected) => {
     expect(chosen(targets)).toEqual(expected.map((i) => layers[i]));
   });
 
-  it.each([[['proj']], ['q_proj'], ['('], [['q_proj', 'v_proj']]])('refuses %j', (targets) => {
+  it.each([[['proj']], [['(']], [['q_proj', 'v_proj']]])('refuses %j', (targets) => {
     expect(() => chosen(targets)).toThrow(ConfigError);
+    expect(() => chosen(targets)).toThrow(/model.lora.targets: .*q_proj, up_proj/);
   });
 });

@@ -54,15 +54,16 @@ export function initialValues(spec: ParameterSpec, seed: number): Float32Array {
   return values;
 }
 
-/** Uploads fresh parameters to a device as f32, in the order of the specs. */
+/** Uploads fresh parameters to a device, in the order of the specs. */
 export function initialize(
   device: Device,
   specs: readonly ParameterSpec[],
   seed: number,
+  dtype: 'f32' | 'bf16' = 'f32',
 ): Record<string, Tensor> {
   const parameters: Record<string, Tensor> = {};
   for (const spec of specs) {
-    parameters[spec.name] = tensor(device, 'f32', spec.shape, initialValues(spec, seed));
+    parameters[spec.name] = tensor(device, dtype, spec.shape, initialValues(spec, seed));
   }
   return parameters;
 }

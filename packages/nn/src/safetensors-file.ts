@@ -1,13 +1,20 @@
 /** A safetensors file that is open: its header is checked, its tensors are read by range. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { DataError, messageOf } from '@saccade/core';
-import { headerLength, parseHeader, type TensorEntry, unsound } from './safetensors-header.ts';
+import {
+  type Header,
+  headerLength,
+  parseHeader,
+  type TensorEntry,
+  unsound,
+} from './safetensors-header.ts';
 
 /** Reads parts of a file's tensors. Close it after use. */
 export class SafetensorsFile {
   readonly path: string;
   /** Its tensors by name, in the order of their bytes. */
   readonly tensors: ReadonlyMap<string, TensorEntry>;
+  readonly metadata: Header['metadata'];
   readonly #file: FileHandle;
   /** Where the bytes of the tensors begin. */
   readonly #dataStart: number;
@@ -16,11 +23,12 @@ export class SafetensorsFile {
     path: string,
     file: FileHandle,
     dataStart: number,
-    tensors: readonly TensorEntry[],
+    { tensors, metadata }: Header,
   ) {
     this.path = path;
     this.#file = file;
     this.#dataStart = dataStart;
+    this.metadata = metadata;
     this.tensors = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   }
 
@@ -35,8 +43,8 @@ export class SafetensorsFile {
       const header = new Uint8Array(headerLength(path, first, size));
       await readRange(path, file, header, 8);
       const dataStart = 8 + header.length;
-      const tensors = parseHeader(path, new TextDecoder().decode(header), size - dataStart);
-      return new SafetensorsFile(path, file, dataStart, tensors);
+      const parsed = parseHeader(path, new TextDecoder().decode(header), size - dataStart);
+      return new SafetensorsFile(path, file, dataStart, parsed);
     } catch (error) {
       await file?.close();
       throw unreadable(path, error);

@@ -1,5 +1,4 @@
 /** safetensors files as host arrays: read with every offset checked, written durably. */
-import { join } from 'node:path';
 import {
   convert,
   DataError,
@@ -9,7 +8,6 @@ import {
   sizeOf,
   viewBytes,
 } from '@saccade/core';
-import { Checkpoint } from './checkpoint.ts';
 import { SafetensorsFile } from './safetensors-file.ts';
 import { formatHeader, type StoredType, storedBytes } from './safetensors-header.ts';
 import { writeDurably } from './write-durably.ts';
@@ -42,20 +40,13 @@ export async function readSafetensors(path: string): Promise<Map<string, NamedAr
   }
 }
 
-/** All tensors of a checkpoint's files. @throws DataError if the files are damaged */
-export async function readSafetensorsDirectory(
-  directory: string,
-): Promise<Map<string, NamedArray>> {
-  const checkpoint = await Checkpoint.open(directory);
-  const names = [...checkpoint.files].map(([file, tensors]) => ({ file, tensors }));
-  await checkpoint.close();
-  const all = new Map<string, NamedArray>();
-  for (const { file, tensors } of names) {
-    for (const [name, array] of await readSafetensors(join(directory, file))) {
-      if (tensors.has(name)) all.set(name, array);
-    }
-  }
-  return all;
+/** The texts that the writer of a file added to its header. @throws DataError if it is damaged */
+export async function readSafetensorsMetadata(
+  path: string,
+): Promise<Readonly<Record<string, string>>> {
+  const file = await SafetensorsFile.open(path);
+  await file.close();
+  return file.metadata;
 }
 
 /**

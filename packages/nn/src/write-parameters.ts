@@ -1,6 +1,6 @@
 /** Writes parameters from a device to the files of a checkpoint, in their own element types. */
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bytesOf, type Shape } from '@saccade/core';
 import type { Tensor } from '@saccade/tensor';
 import { INDEX } from './checkpoint.ts';
@@ -21,10 +21,10 @@ export async function writeParameters(
   directory: string,
   parameters: Parameters,
   { files }: WeightLayout,
+  options: WriteOptions = {},
 ): Promise<void> {
-  await mkdir(directory, { recursive: true });
   for (const { name, tensors } of files) {
-    await writeDurably(join(directory, name), bytesOfFile(parameters, tensors));
+    await writeParameterFile(join(directory, name), parameters, tensors, options);
   }
   if (files.length === 1 && files[0]?.name === WEIGHTS) {
     await rm(join(directory, INDEX), { force: true });
@@ -35,16 +35,43 @@ export async function writeParameters(
   await rm(join(directory, WEIGHTS), { force: true });
 }
 
+/** What a file holds besides parameters as they are. */
+export interface WriteOptions {
+  /**
+   * A tensor to write in the place of a parameter, of the same shape and type; freed after it was
+   * written. Undefined: the parameter itself.
+   */
+  readonly instead?: (name: string) => Promise<Tensor | undefined>;
+  /** Texts for the header. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Writes one file of parameters. */
+export async function writeParameterFile(
+  path: string,
+  parameters: Parameters,
+  tensors: readonly LaidOutTensor[],
+  options: WriteOptions = {},
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeDurably(path, bytesOfFile(parameters, tensors, options));
+}
+
 /** The header of a file, then its tensors, a chunk at a time. */
 async function* bytesOfFile(
   parameters: Parameters,
   tensors: readonly LaidOutTensor[],
+  { instead, metadata }: WriteOptions,
 ): AsyncGenerator<Uint8Array> {
-  yield formatHeader(
-    tensors.map((tensor) => ({ name: tensor.name, ...describe(parameters, tensor) })),
-  );
-  for (const { parameters: parts } of tensors) {
-    for (const part of parts) yield* bytesOfTensor(parameter(parameters, part));
+  const described = tensors.map((tensor) => ({
+    name: tensor.name,
+    ...describe(parameters, tensor),
+  }));
+  yield formatHeader(described, metadata);
+  for (const part of tensors.flatMap((tensor) => tensor.parameters)) {
+    const other = await instead?.(part);
+    yield* bytesOfTensor(other ?? parameter(parameters, part));
+    other?.dispose();
   }
 }
 

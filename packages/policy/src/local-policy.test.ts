@@ -15,9 +15,10 @@ import {
   scoringBatch,
   squares,
 } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import type { LocalPolicy } from './local-policy.ts';
 import { nanoSize } from './models/model-size.ts';
 import { placeTokens } from './models/positions.ts';
+import { createLocalPolicy, loadLocalPolicy } from './open-policy.ts';
 import { noiseImage, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 const devices: readonly (readonly [string, () => Device])[] = [

@@ -2,9 +2,9 @@
 import { count } from '@saccade/core/settings';
 import { z } from 'zod';
 import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
-import { createLocalPolicy } from '../local-policy.ts';
 import { defineModel } from '../model-unit.ts';
 import { nanoSize } from '../models/model-size.ts';
+import { createLocalPolicy } from '../open-policy.ts';
 import { qwenImageProcessor } from '../processor/image-processor.ts';
 import { QwenProcessor } from '../processor/qwen-processor.ts';
 import { trainTokenizer } from '../processor/train-tokenizer.ts';
