@@ -67,13 +67,7 @@ export class LocalPolicy implements Policy {
    */
   constructor(parts: LocalPolicyParts) {
     const { device, model, processor, recompute = false, samplesMerged = false } = parts;
-    if (processor.codec.vocabSize > model.vocabSize) {
-      throw new ConfigError(
-        'vocabSize',
-        `The tokenizer has ${processor.codec.vocabSize} tokens, the model ${model.vocabSize}. ` +
-          'Use the tokenizer the model was made for, or a larger vocabSize.',
-      );
-    }
+    expectVocabulary(processor, model);
     this.device = device;
     this.model = model;
     this.processor = processor;
@@ -285,6 +279,16 @@ export class LocalPolicy implements Policy {
     const plan = planOf(batch);
     return scorePacked(device, parameters, model, plan, batch, temperature, options);
   }
+}
+
+/** @throws ConfigError  if the tokenizer has tokens that the model does not */
+export function expectVocabulary({ codec }: QwenProcessor, { vocabSize }: LanguageModel): void {
+  if (codec.vocabSize <= vocabSize) return;
+  throw new ConfigError(
+    'vocabSize',
+    `The tokenizer has ${codec.vocabSize} tokens, the model ${vocabSize}. ` +
+      'Use the tokenizer the model was made for, or a larger vocabSize.',
+  );
 }
 
 /** Reads all at once, so that the device is awaited once. */

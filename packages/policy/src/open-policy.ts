@@ -5,9 +5,9 @@ import type { ParameterDType } from '@saccade/nn/files';
 import type { Device } from '@saccade/ops';
 import { findDirectory, readJson } from '#disk';
 import { readModel } from './architecture-registry.ts';
-import { LocalPolicy } from './local-policy.ts';
+import { expectVocabulary, LocalPolicy } from './local-policy.ts';
 import { Adapter, adaptedLayers, type LoraSettings } from './lora/adapter.ts';
-import { readAdapter, readPeftConfig } from './lora/adapter-files.ts';
+import { readAdapter, readBaseDtype, readPeftConfig } from './lora/adapter-files.ts';
 import { fingerprintOf } from './lora/base-fingerprint.ts';
 import type { LanguageModel } from './models/language-model.ts';
 import { valueHeadSpecs } from './models/value-head.ts';
@@ -79,7 +79,8 @@ export async function loadLocalPolicy(options: LoadOptions): Promise<LocalPolicy
   const { directory } = options;
   // An adapter may lie beside its base, or name it.
   if (!hasAdapter(directory)) return await loadWhole(options);
-  if (hasWeights(directory)) return await loadWhole({ adapterDirectory: directory, ...options, origin: {} });
+  if (hasWeights(directory))
+    return await loadWhole({ adapterDirectory: directory, ...options, origin: {} });
   const base = await baseOf(options);
   return await loadWhole({ adapterDirectory: directory, ...options, ...base });
 }
@@ -91,6 +92,7 @@ async function loadWhole(options: LoadOptions): Promise<LocalPolicy> {
   const layers = lora && adaptedLayers(model, lora);
   // The tokenizer is read first: a gigabyte later its error would come late.
   const processor = await loadProcessor(directory);
+  expectVocabulary(processor, model);
   const { parameters, origin } = await readModelWeights(device, directory, model, dtype);
   const weights = { ...parameters };
   let adapter: Adapter | undefined;
@@ -124,9 +126,11 @@ async function loadWhole(options: LoadOptions): Promise<LocalPolicy> {
 /** The base that an adapter names. @throws DataError if it names none, or it is not there */
 async function baseOf({
   directory,
+  dtype: given,
   findBase,
-}: LoadOptions): Promise<Pick<LoadOptions, 'directory' | 'origin'>> {
+}: LoadOptions): Promise<Pick<LoadOptions, 'directory' | 'origin' | 'dtype'>> {
   const { base, revision } = await readPeftConfig(directory);
+  const dtype = given ?? (await readBaseDtype(directory));
   if (base === undefined) {
     throw new DataError(
       `The adapter in ${directory} names no base. Open the base, and the adapter on it.`,
@@ -134,8 +138,8 @@ async function baseOf({
   }
   const path = findDirectory(base, directory);
   const origin = { name: path ?? base, ...(revision !== undefined && { revision }) };
-  if (path !== undefined) return { directory: path, origin };
-  if (findBase !== undefined) return { directory: await findBase(base, revision), origin };
+  if (path !== undefined) return { directory: path, origin, dtype };
+  if (findBase !== undefined) return { directory: await findBase(base, revision), origin, dtype };
   throw new DataError(
     `The adapter in ${directory} needs the base ${base}, which is no directory here. Put it there, ` +
       'or open the base, and the adapter on it.',

@@ -47,7 +47,10 @@ export interface WeightParts {
   readonly dtype?: ParameterDType;
   readonly adapter?: Adapter;
   readonly origin?: WeightOrigin;
-  /** Names of the parameters that train. Default: those of the adapter, else all. */
+  /**
+   * Names of the parameters that train; a value head always does. Default: those of the adapter,
+   * else all.
+   */
   readonly trainable?: readonly string[];
 }
 
@@ -242,6 +245,7 @@ export class PolicyWeights {
     return {
       model: this.#model,
       fingerprint: await this.#fingerprint,
+      dtype: this.#dtype,
       ...(name !== undefined && { name }),
       ...(revision !== undefined && { revision }),
     };
@@ -282,7 +286,8 @@ function trainableNames(
       `There is no parameter "${unknown}" to train. Known: ${names.join(', ')}.`,
     );
   }
-  return names.filter((name) => trainable.includes(name));
+  // A value head that does not learn would predict 0 for ever.
+  return names.filter((name) => trainable.includes(name) || isValueHeadName(name));
 }
 
 /** @throws DataError if the state of training of one adapter would not fit the other */

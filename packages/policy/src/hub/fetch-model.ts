@@ -13,19 +13,27 @@ const INDEX = 'model.safetensors.index.json';
 /** Configuration, tokenizer, processor and chat template. */
 const DESCRIPTION = /\.(json|jinja|txt|model)$/;
 
+/** A check of what describes a model; what it throws ends the download. */
+export type CheckDescription = (directory: string) => Promise<unknown>;
+
 /**
  * The directory with the files of a model that are needed to run it: configuration, tokenizer,
  * processor, and the weights as safetensors. Files that the cache has are not downloaded again.
  *
+ * @param check  gets the directory when all but the weights is there
  * @throws MissingError if the hub cannot be reached, or offline, if the cache does not have them
  * @throws ConfigError  if there is no such model or revision, or it is gated
  * @throws DataError    if a file is damaged, there are no weights, or no room for them
  */
-export async function fetchModel(hub: Hub, model: HubModel): Promise<string> {
+export async function fetchModel(
+  hub: Hub,
+  model: HubModel,
+  check: CheckDescription = async () => {},
+): Promise<string> {
   const cache = new HubCache(hub.cacheDirectory, model.name);
   if (hub.isOffline) return await cachedModel(hub, cache, model);
   try {
-    return await downloadModel(hub, cache, model);
+    return await downloadModel(hub, cache, model, check);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const commit = await cache.commitOf(model.revision);
@@ -63,7 +71,12 @@ async function missingFile(directory: string): Promise<string | undefined> {
   return (await shardsIn(directory)).find((shard) => !has(shard));
 }
 
-async function downloadModel(hub: Hub, cache: HubCache, model: HubModel): Promise<string> {
+async function downloadModel(
+  hub: Hub,
+  cache: HubCache,
+  model: HubModel,
+  check: CheckDescription,
+): Promise<string> {
   // Imported only here: a run of a local model needs none of it.
   const api = await import('@huggingface/hub');
   let errorCode: string | undefined;
@@ -115,6 +128,7 @@ async function downloadModel(hub: Hub, cache: HubCache, model: HubModel): Promis
   expectModel(model, files);
   await download([...files.values()].filter(({ path }) => DESCRIPTION.test(path)));
   const directory = cache.snapshot(commit);
+  await check(directory);
   const weights = files.has(WEIGHTS) ? [WEIGHTS] : await shardsIn(directory);
   await download(weights.map((path) => listedFile(model, files, path)));
   await cache.setCommit(revision, commit);

@@ -1,6 +1,7 @@
 /** Adapters on disk, in the layout of peft. */
 import { DataError, formatShape, sameShape } from '@saccade/core';
 import { loraNames } from '@saccade/nn';
+import type { ParameterDType } from '@saccade/nn/files';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 import { readArrays, readJson, readMetadata, writeParameterFile, writeText } from '#disk';
@@ -23,12 +24,15 @@ export interface AdapterBase {
   readonly revision?: string;
   /** Of `fingerprintOf`. */
   readonly fingerprint: string;
+  /** The element type that its files were loaded in. */
+  readonly dtype: ParameterDType;
 }
 
 /** peft wraps the model that it adapts twice. */
 const PREFIX = 'base_model.model.';
-/** Where the header of the weights has the fingerprint of their base. */
+/** Where the header of the weights has the fingerprint of their base, and its element type. */
 const BASE = 'saccade.base';
+const DTYPE = 'saccade.dtype';
 
 /** A layer's name in transformers: the longest of those that begin where the model does. */
 function transformersName({ storedAs: _, alternatives }: LanguageModel, layer: string): string {
@@ -41,7 +45,7 @@ function transformersName({ storedAs: _, alternatives }: LanguageModel, layer: s
 export async function writeAdapter(
   directory: string,
   adapter: Adapter,
-  { model, fingerprint, ...base }: AdapterBase,
+  { model, fingerprint, dtype, ...base }: AdapterBase,
 ): Promise<void> {
   const adapted = new Set(adapter.layers.map(({ name }) => name));
   const others = storedLayers(model).filter(({ name }) => !adapted.has(name));
@@ -59,7 +63,7 @@ export async function writeAdapter(
     ];
   });
   await writeParameterFile(directory, PEFT_WEIGHTS, adapter.weights, tensors, {
-    metadata: { [BASE]: fingerprint },
+    metadata: { [BASE]: fingerprint, [DTYPE]: dtype },
   });
   await writeText(directory, PEFT_CONFIG, `${JSON.stringify(config, null, 2)}\n`);
 }
@@ -67,6 +71,12 @@ export async function writeAdapter(
 /** The base that an adapter's configuration names. @throws DataError if it is not supported */
 export async function readPeftConfig(directory: string): Promise<PeftConfig> {
   return parsePeftConfig(await readJson(directory, PEFT_CONFIG), directory);
+}
+
+/** The element type in which a base had an adapter trained on it. */
+export async function readBaseDtype(directory: string): Promise<ParameterDType> {
+  const { [DTYPE]: dtype } = await readMetadata(directory, PEFT_WEIGHTS);
+  return dtype === 'f32' || dtype === 'bf16' ? dtype : 'checkpoint';
 }
 
 /**
@@ -77,7 +87,7 @@ export async function readPeftConfig(directory: string): Promise<PeftConfig> {
 export async function readAdapter(
   device: Device,
   directory: string,
-  base: AdapterBase,
+  base: Omit<AdapterBase, 'dtype'>,
 ): Promise<Adapter> {
   const config = await readPeftConfig(directory);
   await expectBase(directory, config, base);
@@ -118,7 +128,7 @@ function layersIn(
   directory: string,
   keys: readonly string[],
   config: PeftConfig,
-  base: AdapterBase,
+  base: Omit<AdapterBase, 'dtype'>,
 ): readonly AdaptedLayer[] {
   const layers: AdaptedLayer[] = [];
   const known = new Set<string>();
@@ -136,7 +146,11 @@ function layersIn(
 }
 
 /** @throws DataError if the adapter was trained on another base */
-async function expectBase(directory: string, config: PeftConfig, base: AdapterBase): Promise<void> {
+async function expectBase(
+  directory: string,
+  config: PeftConfig,
+  base: Omit<AdapterBase, 'dtype'>,
+): Promise<void> {
   const { [BASE]: fingerprint } = await readMetadata(directory, PEFT_WEIGHTS);
   if (fingerprint !== undefined) {
     if (fingerprint === base.fingerprint) return;
@@ -153,7 +167,11 @@ async function expectBase(directory: string, config: PeftConfig, base: AdapterBa
 
 const named = ({ base }: PeftConfig) => (base === undefined ? '' : `, ${base}`);
 
-function otherBase(directory: string, { name, model }: AdapterBase, why: string): DataError {
+function otherBase(
+  directory: string,
+  { name, model }: Pick<AdapterBase, 'name' | 'model'>,
+  why: string,
+): DataError {
   const base = name ?? `this ${model.architecture}`;
   return new DataError(
     `The adapter in ${directory} is not one of ${base}: ${why}. Load it on the base that it was ` +
