@@ -10,7 +10,7 @@ import {
   transformerBlock,
 } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { add, embedding, rmsNorm, type Tensor, tensor, zeros } from '@saccade/tensor';
+import { add, embedding, recomputable, rmsNorm, type Tensor, tensor, zeros } from '@saccade/tensor';
 import type { DecoderInput, LayerAttend } from './language-model.ts';
 import { VISUAL } from './positions.ts';
 
@@ -52,8 +52,10 @@ export function decodeText(
   );
   for (let layer = 0; layer < shape.layers; layer++) {
     const prefix = `model.layers.${layer}`;
-    x = transformerBlock(parameters, prefix, shape.block, shape, x, cos, sin, (q, k, v) =>
-      attend(layer, q, k, v),
+    x = recomputable(x, (h) =>
+      transformerBlock(parameters, prefix, shape.block, shape, h, cos, sin, (q, k, v) =>
+        attend(layer, q, k, v),
+      ),
     );
     const level = levels[layer];
     if (level !== undefined) x = add(x, atVisualRows(device, tokens, level));
