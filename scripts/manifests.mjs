@@ -13,7 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { listPackages } from './source-files.mjs';
+import { isTest, listModules, listPackages } from './source-files.mjs';
 
 /** The order of fields; others follow as they stand. */
 const ORDER = [
@@ -63,7 +63,28 @@ function findMissing(root, { folder, manifest }) {
       `${folder}/README.md does not say \`${install}\`. Put it below its first sentences.`,
     );
   }
-  return missing;
+  return [...missing, ...findUnnamedPeers(root, { folder, manifest })];
+}
+
+/** Optional peers that no message tells people to install, in the version that is declared. */
+function findUnnamedPeers(root, { folder, manifest }) {
+  const { peerDependencies, peerDependenciesMeta } = manifest;
+  const optional = Object.entries(peerDependencies ?? {}).filter(
+    ([name]) => peerDependenciesMeta?.[name]?.optional === true,
+  );
+  // The addon's build composes its message from the manifest.
+  if (optional.length === 0 || folder === 'native') return [];
+  const text = listModules(root, { folder })
+    .filter((path) => !isTest(path))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  return optional
+    .filter(([name, range]) => !text.includes(`${name}@${range}`))
+    .map(
+      ([name, range]) =>
+        `${folder}/package.json has the optional peer ${name}, but no message of its code says ` +
+        `${name}@${range}. Load it with importOptional of @saccade/core.`,
+    );
 }
 
 function ordered(manifest) {

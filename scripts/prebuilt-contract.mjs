@@ -10,7 +10,7 @@
 import { attentionChecks } from '../packages/attention/dist/contract.js';
 import { nativeBackend, probeNative } from '../packages/backend-native/dist/index.js';
 import { logprobChecks } from '../packages/logprob/dist/contract.js';
-import { memoryChecks, opsChecks, queueChecks } from '../packages/ops/dist/contract.js';
+import { memoryChecks, opsChecks, queueChecks, runChecks } from '../packages/ops/dist/contract.js';
 import { openDevice } from '../packages/ops/dist/index.js';
 
 const fuzzCount = Number(process.argv[2] ?? 2);
@@ -28,14 +28,11 @@ async function run(what, checks, options) {
   const start = performance.now();
   const open = () => openDevice(nativeBackend({ threads: 2, poisonWorkspaces: true, ...options }));
   const subject = { device: open(), open };
-  for (const check of checks) {
-    try {
-      await check.run(subject);
-      passed++;
-    } catch (error) {
-      failed++;
-      console.error(`FAIL ${what}: ${check.name}: ${error.message}`);
-    }
+  for await (const { name, outcome, message } of runChecks(checks, subject)) {
+    if (outcome === 'passed') passed++;
+    if (outcome !== 'failed') continue;
+    failed++;
+    console.error(`FAIL ${what}: ${name}: ${message}`);
   }
   subject.device.dispose();
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
