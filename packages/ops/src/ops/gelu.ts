@@ -1,5 +1,5 @@
 /** The Gaussian error linear unit, exact. */
-import { FLOATS, type Op } from '../op.ts';
+import { defineOp, FLOATS, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -32,7 +32,7 @@ const normalDensity = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(
  *
  * Hendrycks and Gimpel 2016, arXiv:1606.08415, eq. 1; not the tanh approximation. x [N, D].
  */
-export const gelu: Op = {
+export const gelu = defineOp({
   id: 'gelu',
   inputs: { x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
   outputs: { y: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
@@ -67,7 +67,7 @@ export const gelu: Op = {
     { dims: { N: 65, D: 129 } },
   ],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
-  part: (inputs, dims, _, random) => selectRows(gelu, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(gelu, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 4096 } }],
   // An erf counts as 18 operations, an exponential as 10: about what their polynomials take.
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 20 * N * D, bytes: 2 * N * D * size }),
@@ -75,4 +75,4 @@ export const gelu: Op = {
     flops: 35 * N * D,
     bytes: 3 * N * D * size,
   }),
-};
+});
