@@ -52,9 +52,11 @@ describe('a device refuses, before any work,', () => {
   });
 
   it('a missing and an unknown input', () => {
+    // @ts-expect-error: the compiler knows it too
     expect(() => device.forward(gemm, { x: x34 })).toThrow(
       'gemm: input w is missing. Pass a [N, K] array.',
     );
+    // @ts-expect-error: and that
     expect(() => device.forward(gemm, { x: x34, w: x34, bias: x34 })).toThrow(
       'gemm: there is no input "bias". Known: x, w, b.',
     );
@@ -78,14 +80,17 @@ describe('a device refuses, before any work,', () => {
 
   it('an unknown scalar', () => {
     const scalars: Scalars = { lr: 1 };
+    // @ts-expect-error: the inputs are missing as well
     expect(() => device.forward(adamwStep, {}, scalars)).toThrow(
       'adamwStep: there is no scalar "lr". Known: learningRate, beta1,',
     );
   });
 
   it('a backward that does not exist, or with arrays of another call', () => {
+    // @ts-expect-error: the inputs are missing as well
     expect(() => device.backward(scatterRows, {}, {}, {})).toThrow(ShapeError);
     const inputs = { gate: x34, up: x34 };
+    // @ts-expect-error: the output is missing
     expect(() => device.backward(swiglu, {}, inputs, {})).toThrow(
       'swiglu: output y is missing. Pass the outputs of the forward to its backward.',
     );
@@ -96,6 +101,7 @@ describe('a device refuses, before any work,', () => {
     expect(() => device.backward(swiglu, { y }, inputs, { y: x34 })).toThrow(
       'swiglu: the gradient of y must be [3, 4], got [4, 3].',
     );
+    // @ts-expect-error: the name is gate
     expect(() => device.backward(swiglu, {}, inputs, { y: x34 }, {}, ['gates'])).toThrow(
       'swiglu: cannot give a gradient for "gates". ' +
         'The differentiable inputs of this call are: gate, up.',

@@ -25,6 +25,15 @@ import { shapeOf } from './infer-dims.ts';
 import { Launcher } from './launcher.ts';
 import { gradientDtype, type Op, resolveScalars, type Scalars } from './op.ts';
 import { formOf } from './op-form.ts';
+import type {
+  GradientName,
+  GradientsOf,
+  GradOutputsOf,
+  InputsOf,
+  OutputsOf,
+  SavedOf,
+  ScalarsOf,
+} from './operand-types.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** Options of `openDevice`: what happens when the backend has no kernel for a call. */
@@ -84,7 +93,11 @@ export interface Device {
    *
    * @throws ShapeError, DtypeError, UnsupportedError before any work
    */
-  forward(op: Op, inputs: DeviceArrays, scalars?: Scalars): Record<string, DeviceArray>;
+  forward<O extends Op>(
+    op: O,
+    inputs: InputsOf<O, DeviceArray>,
+    scalars?: ScalarsOf<O>,
+  ): OutputsOf<O, DeviceArray>;
   /**
    * Runs an op's backward and returns fresh arrays with the gradients of the inputs in `wanted`, by
    * default of all differentiable inputs that are present. A missing output gradient counts as
@@ -92,14 +105,14 @@ export interface Device {
    *
    * @throws ShapeError, DtypeError, UnsupportedError before any work
    */
-  backward(
-    op: Op,
-    gradOutputs: DeviceArrays,
-    inputs: DeviceArrays,
-    outputs: DeviceArrays,
-    scalars?: Scalars,
-    wanted?: readonly string[],
-  ): Record<string, DeviceArray>;
+  backward<O extends Op, Wanted extends GradientName<O> = never>(
+    op: O,
+    gradOutputs: GradOutputsOf<O, DeviceArray>,
+    inputs: InputsOf<O, DeviceArray>,
+    outputs: SavedOf<O, DeviceArray>,
+    scalars?: ScalarsOf<O>,
+    wanted?: readonly Wanted[],
+  ): GradientsOf<O, Wanted, DeviceArray>;
   /** Waits for all queued work; rejects with the first failure. */
   synchronize(): Promise<void>;
   /** Bytes allocated on the device now; 0 after `dispose`. */
@@ -189,7 +202,31 @@ class BackendDevice implements Device {
     return (await this.backend.read(view)) as TypedArray;
   }
 
-  forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {
+  forward<O extends Op>(
+    op: O,
+    inputs: InputsOf<O, DeviceArray>,
+    given?: ScalarsOf<O>,
+  ): OutputsOf<O, DeviceArray> {
+    return this.#forward(op, inputs as DeviceArrays, given as Scalars) as OutputsOf<O, DeviceArray>;
+  }
+
+  backward<O extends Op, Wanted extends GradientName<O> = never>(
+    op: O,
+    gradOutputs: GradOutputsOf<O, DeviceArray>,
+    inputs: InputsOf<O, DeviceArray>,
+    outputs: SavedOf<O, DeviceArray>,
+    given?: ScalarsOf<O>,
+    wanted?: readonly Wanted[],
+  ): GradientsOf<O, Wanted, DeviceArray> {
+    const [grads, ins, outs] = [gradOutputs, inputs, outputs] as DeviceArrays[];
+    return this.#backward(op, grads, ins, outs, given as Scalars, wanted) as GradientsOf<
+      O,
+      Wanted,
+      DeviceArray
+    >;
+  }
+
+  #forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {
     this.#expectOpen();
     const scalars = resolveScalars(op, given);
     const dims = checkInputs(op, inputs);
@@ -209,7 +246,7 @@ class BackendDevice implements Device {
     return outputs;
   }
 
-  backward(
+  #backward(
     op: Op,
     gradOutputs: DeviceArrays,
     inputs: DeviceArrays,

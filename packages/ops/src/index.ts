@@ -13,6 +13,7 @@ export {
   type Cost,
   type CostCall,
   type Dims,
+  defineOp,
   differentiableInputs,
   differentiableOutputs,
   FLOATS,
@@ -29,6 +30,15 @@ export {
   WIDE_FLOATS,
 } from './op.ts';
 export { formOf, type OperandSlot } from './op-form.ts';
+export type {
+  GradientName,
+  GradientsOf,
+  GradOutputsOf,
+  InputsOf,
+  OutputsOf,
+  SavedOf,
+  ScalarsOf,
+} from './operand-types.ts';
 export {
   adamwStep,
   add,

@@ -1,6 +1,5 @@
 /** Typed functions over the ops: argument names and shapes, no formulas. */
 import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
-import { StateError } from '@saccade/core';
 import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
 import {
   add as addOp,
@@ -16,38 +15,32 @@ import {
   swiglu as swigluOp,
   weightedSum as weightedSumOp,
 } from '@saccade/ops';
-import { apply, type TensorArguments } from './apply.ts';
+import { apply } from './apply.ts';
 import type { Tensor } from './tensor.ts';
-
-function output(outputs: Record<string, Tensor>, name: string): Tensor {
-  const tensor = outputs[name];
-  if (tensor === undefined) throw new StateError(`An op gave no output "${name}".`);
-  return tensor;
-}
 
 /** y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. */
 export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
-  return output(apply(gemm, { x, w, b }), 'y');
+  return apply(gemm, { x, w, b }).y;
 }
 
 /** Root-mean-square normalization of each row of x [N, D] with weight w [D]. */
 export function rmsNorm(x: Tensor, w: Tensor, eps: number): Tensor {
-  return output(apply(rmsNormOp, { x, w }, { eps }), 'y');
+  return apply(rmsNormOp, { x, w }, { eps }).y;
 }
 
 /** Layer normalization of each row of x [N, D] with weight w [D] and bias b [D]. */
 export function layerNorm(x: Tensor, w: Tensor, b: Tensor | undefined, eps: number): Tensor {
-  return output(apply(layerNormOp, { x, w, b }, { eps }), 'y');
+  return apply(layerNormOp, { x, w, b }, { eps }).y;
 }
 
 /** Rotates x [T, H, D] by angles whose cos and sin are [T, D/2]. */
 export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
-  return output(apply(rotaryOp, { x, cos, sin }), 'y');
+  return apply(rotaryOp, { x, cos, sin }).y;
 }
 
 /** silu(gate)·up, elementwise on [N, D]. */
 export function swiglu(gate: Tensor, up: Tensor): Tensor {
-  return output(apply(swigluOp, { gate, up }), 'y');
+  return apply(swigluOp, { gate, up }).y;
 }
 
 /**
@@ -58,32 +51,32 @@ export function gelu(
   x: Tensor,
   { approximate = 'none' }: { readonly approximate?: 'none' | 'tanh' } = {},
 ): Tensor {
-  return output(apply(geluOp, { x }, { tanh: approximate === 'tanh' ? 1 : 0 }), 'y');
+  return apply(geluOp, { x }, { tanh: approximate === 'tanh' ? 1 : 0 }).y;
 }
 
 /** a + b on [N, D]. */
 export function add(a: Tensor, b: Tensor): Tensor {
-  return output(apply(addOp, { a, b }), 'y');
+  return apply(addOp, { a, b }).y;
 }
 
 /** Rows of table [V, D], or for ids ≥ V of extra [E, D]; ids [N] → [N, D]. */
 export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
-  return output(apply(embeddingOp, { table, extra, ids }), 'y');
+  return apply(embeddingOp, { table, extra, ids }).y;
 }
 
 /** Rows index[r] of x [N, D] → [R, D]. */
 export function gatherRows(x: Tensor, index: Tensor): Tensor {
-  return output(apply(gatherRowsOp, { x, index }), 'y');
+  return apply(gatherRowsOp, { x, index }).y;
 }
 
 /** x∘w, column by column; x [N, D], w [D] → [N, D]. */
 export function scaleColumns(x: Tensor, w: Tensor): Tensor {
-  return output(apply(scaleColumnsOp, { x, w }), 'y');
+  return apply(scaleColumnsOp, { x, w }).y;
 }
 
 /** Sums of rows over K, each with its weight; x [N, K, D], w [N, K] → [N, D]. */
 export function weightedSum(x: Tensor, w: Tensor): Tensor {
-  return output(apply(weightedSumOp, { x, w }), 'y');
+  return apply(weightedSumOp, { x, w }).y;
 }
 
 /** Writes rows x [N, D] to rows index [N] of `into` [C, D], in place. */
@@ -99,8 +92,7 @@ export function attention(
   segments: Tensor,
   options: { readonly isCausal: boolean },
 ): Tensor {
-  const inputs: TensorArguments = { q, k, v, segments };
-  return output(apply(attentionOp, inputs, { causal: options.isCausal ? 1 : 0 }), 'out');
+  return apply(attentionOp, { q, k, v, segments }, { causal: options.isCausal ? 1 : 0 }).out;
 }
 
 /** Attention of rows q [N, H, D] over spans of a cache [C, G, D] → [N, H, D]. */
@@ -111,7 +103,7 @@ export function attentionDecode(
   spans: Tensor,
   spanOffsets: Tensor,
 ): Tensor {
-  return output(apply(attentionDecodeOp, { q, kCache, vCache, spans, spanOffsets }), 'out');
+  return apply(attentionDecodeOp, { q, kCache, vCache, spans, spanOffsets }).out;
 }
 
 /** Log-probs and entropies of targets [N] under hidden [N, D] and an LM head [V, D]. */
@@ -122,7 +114,7 @@ export function linearLogprob(
   temperature: number,
 ): { readonly logprobs: Tensor; readonly entropy: Tensor } {
   const outputs = apply(linearLogprobOp, { hidden, weight, targets }, { temperature });
-  return { logprobs: output(outputs, 'logprobs'), entropy: output(outputs, 'entropy') };
+  return { logprobs: outputs.logprobs, entropy: outputs.entropy };
 }
 
 /** One token per row of hidden [N, D], with its exact log-prob; keys [N, 4]. */
@@ -133,5 +125,5 @@ export function linearSample(
   temperature: number,
 ): { readonly tokens: Tensor; readonly logprobs: Tensor } {
   const outputs = apply(linearSampleOp, { hidden, weight, keys }, { temperature });
-  return { tokens: output(outputs, 'tokens'), logprobs: output(outputs, 'logprobs') };
+  return { tokens: outputs.tokens, logprobs: outputs.logprobs };
 }

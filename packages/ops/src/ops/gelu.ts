@@ -1,5 +1,5 @@
 /** The Gaussian error linear unit, exact or by its tanh approximation. */
-import { FLOATS, type Op } from '../op.ts';
+import { defineOp, FLOATS, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -42,7 +42,7 @@ const tanhDensity = (x: number): number =>
  * Hendrycks and Gimpel 2016, arXiv:1606.08415, eq. 1. With tanh ≠ 0 the approximation that follows there
  * (PyTorch's `approximate='tanh'`): Φ(x) becomes ½(1 + tanh(√(2/π)·(x + 0.044715·x³))). x [N, D].
  */
-export const gelu: Op = {
+export const gelu = defineOp({
   id: 'gelu',
   inputs: { x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
   outputs: { y: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
@@ -82,7 +82,7 @@ export const gelu: Op = {
     dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) },
     scalars: { tanh: random.integer(2) },
   }),
-  part: (inputs, dims, _, random) => selectRows(gelu, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(gelu, 'N', inputs, dims, random),
   benchCases: [
     { dims: { N: 2048, D: 4096 } },
     { dims: { N: 2048, D: 4096 }, scalars: { tanh: 1 } },
@@ -93,4 +93,4 @@ export const gelu: Op = {
     flops: 35 * N * D,
     bytes: 3 * N * D * size,
   }),
-};
+});

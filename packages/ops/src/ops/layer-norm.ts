@@ -1,5 +1,5 @@
 /** Layer normalization of rows. */
-import { FLOATS, type Op, type Values } from '../op.ts';
+import { defineOp, FLOATS, type Part, type Values } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /** x̂ and r = 1 / √(σ² + eps) of row i. */
@@ -28,7 +28,7 @@ function normalized(
  * Ba et al. 2016, arXiv:1607.06450, eq. 3; μ and σ² are the mean and the biased variance of a row.
  * x [N, D]; w [D]; b [D], optional.
  */
-export const layerNorm: Op = {
+export const layerNorm = defineOp({
   id: 'layerNorm',
   inputs: {
     x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -86,7 +86,7 @@ export const layerNorm: Op = {
     dims: { N: 1 + random.integer(70), D: 4 + random.integer(300) },
     ...(random.integer(3) === 0 ? { without: ['b'] } : {}),
   }),
-  part: (inputs, dims, _, random) => selectRows(layerNorm, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(layerNorm, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 128 } }, { dims: { N: 2048, D: 2048 } }],
   cost: ({ N, D }, { bytesPerElement: size }) => ({
     flops: 8 * N * D,
@@ -96,4 +96,4 @@ export const layerNorm: Op = {
     flops: 16 * N * D,
     bytes: (3 * N * D + 3 * D) * size,
   }),
-};
+});

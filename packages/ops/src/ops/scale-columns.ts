@@ -1,5 +1,5 @@
 /** Each column of a matrix times a number of its own. */
-import { FLOATS, type Op } from '../op.ts';
+import { defineOp, FLOATS, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * LayerScale, Touvron et al. 2021, arXiv:2103.17239, eq. 3. x [N, D]; w [D].
  */
-export const scaleColumns: Op = {
+export const scaleColumns = defineOp({
   id: 'scaleColumns',
   inputs: {
     x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -46,11 +46,11 @@ export const scaleColumns: Op = {
     { dims: { N: 300, D: 8 } },
   ],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(90), D: 1 + random.integer(300) } }),
-  part: (inputs, dims, _, random) => selectRows(scaleColumns, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(scaleColumns, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 1024 } }],
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: N * D, bytes: (2 * N + 1) * D * size }),
   backwardCost: ({ N, D }, { bytesPerElement: size }) => ({
     flops: 3 * N * D,
     bytes: (3 * N + 2) * D * size,
   }),
-};
+});

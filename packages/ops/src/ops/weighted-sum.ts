@@ -1,5 +1,5 @@
 /** Sums of neighboring rows, each row with a weight of its own. */
-import { FLOATS, type Op, WIDE_FLOATS } from '../op.ts';
+import { defineOp, FLOATS, type Part, WIDE_FLOATS } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -10,7 +10,7 @@ import { selectRows } from '../select-rows.ts';
  * After `gatherRows` it interpolates in a table of rows, such as learned positions. x [N, K, D];
  * w [N, K], float32. No paper: it is the definition.
  */
-export const weightedSum: Op = {
+export const weightedSum = defineOp({
   id: 'weightedSum',
   inputs: {
     x: { axes: ['N', 'K', 'D'], dtypes: FLOATS, grad: true },
@@ -56,7 +56,7 @@ export const weightedSum: Op = {
   fuzz: (random) => ({
     dims: { N: 1 + random.integer(70), K: 1 + random.integer(9), D: 1 + random.integer(200) },
   }),
-  part: (inputs, dims, _, random) => selectRows(weightedSum, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(weightedSum, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 1024, K: 4, D: 1024 } }, { dims: { N: 2048, K: 8, D: 2048 } }],
   cost: ({ N, K, D }, { bytesPerElement: size }) => ({
     flops: 2 * N * K * D,
@@ -66,4 +66,4 @@ export const weightedSum: Op = {
     flops: 3 * N * K * D,
     bytes: (2 * K + 1) * N * D * size + 8 * N * K,
   }),
-};
+});
