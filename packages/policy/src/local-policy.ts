@@ -1,7 +1,7 @@
 /** The policy on local kernels: one set of weights for sampling, scoring and training. */
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
-import { ConfigError } from '@saccade/core';
+import { ConfigError, UnsupportedError } from '@saccade/core';
 import { initialize } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
@@ -20,10 +20,9 @@ import type {
   SampleRequest,
   SampleResult,
 } from './policy.ts';
-import { chatTemplate } from './processor/chat-template.ts';
 import { loadProcessor } from './processor/load-processor.ts';
-import { formatPreprocessor } from './processor/preprocessor-config.ts';
-import type { QwenProcessor } from './processor/qwen-processor.ts';
+import { writeProcessorFiles } from './processor/processor-files.ts';
+import { QwenProcessor } from './processor/qwen-processor.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 import { sumSquaredProbs } from './sum-squared-probs.ts';
 import { TrainingState } from './training-state.ts';
@@ -82,6 +81,11 @@ export async function loadLocalPolicy(options: {
   const { device, directory, trainable } = options;
   const config = parseConfig(await readJson(directory, 'config.json'));
   const processor = await loadProcessor(directory);
+  if (!(processor instanceof QwenProcessor)) {
+    throw new UnsupportedError(
+      `The checkpoint in ${directory} is not of the Qwen family. Use one, such as Qwen2.5-VL.`,
+    );
+  }
   const parameters = await loadWeights(device, directory, parameterSpecs(config));
   if (hasFile(directory, VALUE_HEAD_FILE)) {
     Object.assign(parameters, await loadValueHead(device, directory, config));
@@ -240,18 +244,12 @@ export class LocalPolicy implements Policy {
   async save(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
     const write = (file: string, json: unknown) =>
       writeText(directory, file, `${JSON.stringify(json, null, 2)}\n`);
-    const { endOfTurn, tokenizerJson, images } = this.processor;
+    const { endOfTurn, files } = this.processor;
     await write('config.json', formatConfig(this.config, endOfTurn));
     await write('generation_config.json', { eos_token_id: endOfTurn, do_sample: true });
-    await write('tokenizer.json', tokenizerJson);
-    await write('tokenizer_config.json', {
-      tokenizer_class: 'PreTrainedTokenizerFast',
-      eos_token: '<|im_end|>',
-      pad_token: '<|endoftext|>',
-      model_max_length: this.config.maxPositions,
-    });
-    await write('preprocessor_config.json', formatPreprocessor(images));
-    await writeText(directory, 'chat_template.jinja', chatTemplate);
+    const model_max_length = this.config.maxPositions;
+    const tokenizerConfig = { model_max_length, ...files.tokenizerConfig };
+    await writeProcessorFiles(directory, { ...files, tokenizerConfig });
     const arrays = await toHost(this.#parameters);
     // Other libraries do not know a value head in this architecture.
     const valueHead = new Map([...arrays].filter(([name]) => isValueHeadName(name)));
