@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { DataError } from '@saccade/core';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { resizeBicubic } from './bicubic.ts';
 import { patchesOf, prepareImage, qwenImageProcessor, smartResize } from './image-processor.ts';
+import { DEFAULT_RESAMPLING } from './images/pixel-values.ts';
+import { resize } from './resample/resize.ts';
 
 /** An image that the script behind the golden values makes by the same formula. */
 function drawing(width: number, height: number): Uint8Array {
@@ -20,7 +21,7 @@ function drawing(width: number, height: number): Uint8Array {
   return pixels;
 }
 
-describe('resizeBicubic', () => {
+describe('resize', () => {
   // Pillow 12.3: Image.resize(…, BICUBIC) of the drawing, SHA-256 of the bytes.
   it.each([
     {
@@ -55,9 +56,10 @@ describe('resizeBicubic', () => {
     },
   ])('gives the bytes Pillow gives: $size', ({ size, sha256, first }) => {
     const [width, height, newWidth, newHeight] = size as [number, number, number, number];
-    const resized = resizeBicubic(drawing(width, height), width, height, newWidth, newHeight);
-    expect([...resized.subarray(0, 12)]).toEqual(first);
-    expect(createHash('sha256').update(resized).digest('hex')).toBe(sha256);
+    const image = { pixels: drawing(width, height), width, height };
+    const { pixels } = resize(image, newWidth, newHeight, DEFAULT_RESAMPLING);
+    expect([...pixels.subarray(0, 12)]).toEqual(first);
+    expect(createHash('sha256').update(pixels).digest('hex')).toBe(sha256);
   });
 });
 
