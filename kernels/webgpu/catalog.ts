@@ -13,6 +13,7 @@ import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
 import { linearLogprob } from './linear-logprob.ts';
 import { linearSample } from './linear-sample.ts';
+import { linearSampleTruncated } from './linear-sample-truncated.ts';
 import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
@@ -36,6 +37,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   gradNorm,
   linearLogprob,
   linearSample,
+  linearSampleTruncated,
   mergeStates,
   quantizeBlocks,
   rmsNorm,

@@ -42,3 +42,9 @@ export {
 export { loadProcessor } from './processor/load-processor.ts';
 export { QwenProcessor } from './processor/qwen-processor.ts';
 export { specialTokens, trainTokenizer } from './processor/train-tokenizer.ts';
+export {
+  fullTruncation,
+  isTruncated,
+  type Truncation,
+  truncationSettings,
+} from './truncation.ts';

@@ -9,6 +9,7 @@ export {
   linear,
   linearLogprob,
   linearSample,
+  linearSampleTruncated,
   rmsNorm,
   rotary,
   scatterRows,

@@ -13,7 +13,7 @@ import {
   takesBaseline,
 } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
-import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
+import { isTruncated, type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
 import {
   type AuditSettings,
@@ -338,6 +338,9 @@ async function openEngine(
       config.evaluation.temperature,
       ...(takesBaseline(algorithmOf(run)) ? [0] : []),
     ],
+    truncates: [config.rl, config.evaluation].some(
+      (how) => how.temperature !== 0 && isTruncated(how),
+    ),
     secret,
   });
 }

@@ -2,18 +2,20 @@
 import { ConfigError, DataError, StateError } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { gatherRows, linearSample, scope, type Tensor, tensor } from '@saccade/tensor';
+import type { Tensor } from '@saccade/tensor';
 import type { ModelConfig } from '../models/config.ts';
 import { lmHead } from '../models/qwen2-5-vl.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
 import type { QwenProcessor } from '../processor/qwen-processor.ts';
 import { expectRange } from '../ranges.ts';
+import { checkTruncation, isTruncated } from '../truncation.ts';
 import { cachedPass } from './cached-pass.ts';
 import { ContextStore } from './context-store.ts';
 import type { CachedContext } from './conversation.ts';
 import { KvCache } from './kv-cache.ts';
 import { nextTurn } from './next-turn.ts';
 import { PassPlan } from './pass-plan.ts';
+import { bySampling, type Draw, type RowSampling, rowSampling, sampleRows } from './sample-rows.ts';
 import { StopMatcher } from './stop-matcher.ts';
 
 /** New token rows admitted to one pass beyond the running requests: bounds a pass's memory. */
@@ -31,8 +33,9 @@ export type InFlight = 'refuse' | 'recompute' | 'keep';
 interface Job {
   readonly request: SampleRequest;
   readonly stops: StopMatcher;
+  readonly sampling: RowSampling;
   readonly tokens: number[];
-  readonly logprobs: number[];
+  readonly draws: Draw[];
   /** Version of the weights that sampled its first token; undefined before it ran. */
   version: number | undefined;
   readonly resolve: (result: SampleResult) => void;
@@ -95,7 +98,9 @@ export class GenerationEngine {
     const answer = new Promise<SampleResult>((resolve, reject) => {
       const stops = new StopMatcher(request.stop, this.#processor.codec);
       const version = undefined;
-      this.#waiting.push({ request, stops, tokens: [], logprobs: [], version, resolve, reject });
+      const sampling = rowSampling(request);
+      const job = { request, stops, sampling, tokens: [], draws: [], version, resolve, reject };
+      this.#waiting.push(job);
       if (!this.#isLooping) {
         this.#isLooping = true;
         void nextTurn().then(() => this.#loop());
@@ -185,12 +190,8 @@ export class GenerationEngine {
       if (jobs.length === 0) return;
       const hidden = cachedPass(this.#device, this.#parameters, this.#config, this.#cache, plan);
       try {
-        const temperatures = new Set(jobs.map((job) => job.request.temperature));
-        await Promise.all(
-          Array.from(temperatures, (temperature) =>
-            this.#sampleRows(hidden, entries, jobs, temperature),
-          ),
-        );
+        const ways = bySampling(jobs.map((job, i) => ({ job, entry: entries[i] as number })));
+        await Promise.all(ways.map((own) => this.#sampleRows(hidden, own)));
       } finally {
         hidden.dispose();
       }
@@ -232,36 +233,23 @@ export class GenerationEngine {
     }
   }
 
+  /** Samples the next token of jobs that are sampled in the same way. */
   async #sampleRows(
     hidden: Tensor,
-    entries: readonly number[],
-    jobs: readonly RunningJob[],
-    temperature: number,
+    alike: readonly { readonly job: Job; readonly entry: number }[],
   ): Promise<void> {
-    const chosen = jobs.flatMap((job, i) => (job.request.temperature === temperature ? [i] : []));
-    const keys = new Int32Array(chosen.length * 4);
-    chosen.forEach((i, row) => {
-      const { request, tokens } = jobs[i] as Job;
-      const position = request.tokens.length + tokens.length;
-      keys.set([request.seed[0], request.seed[1], position, 0], row * 4);
+    const keys = alike.flatMap(({ job: { request, tokens } }) => {
+      return [...request.seed, request.tokens.length + tokens.length, 0];
     });
-    const index = Int32Array.from(chosen, (i) => entries[i] as number);
-    const sampled = scope(() =>
-      linearSample(
-        gatherRows(hidden, tensor(this.#device, 'i32', [index.length], index)),
-        lmHead(this.#parameters, this.#config),
-        tensor(this.#device, 'i32', [index.length, 4], keys),
-        temperature,
-      ),
-    );
-    const [tokens, logprobs] = await Promise.all([sampled.tokens.read(), sampled.logprobs.read()]);
-    sampled.tokens.dispose();
-    sampled.logprobs.dispose();
-    chosen.forEach((i, row) => {
-      const job = jobs[i] as Job;
-      job.tokens.push(tokens[row] as number);
-      job.logprobs.push(logprobs[row] as number);
-    });
+    const rows = Int32Array.from(alike, ({ entry }) => entry);
+    const head = lmHead(this.#parameters, this.#config);
+    const { sampling } = (alike[0] as { job: Job }).job;
+    const draws = await sampleRows(hidden, head, rows, Int32Array.from(keys), sampling);
+    for (const [i, { job }] of alike.entries()) {
+      const draw = draws[i] as Draw;
+      job.tokens.push(draw.token);
+      job.draws.push(draw);
+    }
   }
 
   /** Resolves a job whose last token ended it. */
@@ -275,7 +263,10 @@ export class GenerationEngine {
     this.#contexts.close(job.context);
     job.resolve({
       tokens: ids,
-      logprobs: Float32Array.from(job.logprobs),
+      logprobs: Float32Array.from(job.draws, ({ logprob }) => logprob),
+      ...(isTruncated(job.sampling) && {
+        keptMass: Float32Array.from(job.draws, ({ keptMass = 1 }) => keptMass),
+      }),
       text: this.#processor.decode(isEnd ? ids.subarray(0, -1) : ids),
       finish: isEnd ? 'endOfTurn' : isStop ? 'stop' : 'length',
       policyVersion: job.version ?? this.#version,
@@ -298,7 +289,8 @@ export class GenerationEngine {
   }
 
   /** @throws ConfigError, DataError or StateError if the request cannot be served */
-  #check({ tokens, maxTokens, temperature, conversation, sharedPrefix }: SampleRequest): void {
+  #check(request: SampleRequest): void {
+    const { tokens, maxTokens, temperature, conversation, sharedPrefix } = request;
     const { maxPositions, vocabSize } = this.#config;
     if (this.#isDisposed) throw new StateError('The policy was disposed of. Make or load another.');
     if (this.#busy.has(conversation)) {
@@ -315,6 +307,7 @@ export class GenerationEngine {
     if (!(temperature >= 0 && temperature < Infinity)) {
       throw new ConfigError('temperature', `temperature must be at least 0, got ${temperature}.`);
     }
+    checkTruncation(request);
     const length = sharedPrefix?.length ?? 0;
     if (!Number.isInteger(length) || length < 0 || length > tokens.length) {
       throw new ConfigError(
