@@ -48,7 +48,7 @@ fn merge(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
 }`;
 
 /** `merge_threads(own, thread)`: a workgroup's 64 (m, s, t) as one, the same in every thread. */
-export const MERGE_THREADS = `
+const MERGE_THREADS = `
 var<workgroup> merged: array<vec3<f32>, 64>;
 
 fn merge_threads(own: vec3<f32>, thread: u32) -> vec3<f32> {
