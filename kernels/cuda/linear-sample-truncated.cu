@@ -41,7 +41,7 @@ __device__ __forceinline__ uint64_t massOf(float z, float highest) {
 }
 
 // The sums over the block, in all of its threads.
-__device__ inline void sumBlock(uint64_t (&sums)[PROBES]) {
+__device__ __forceinline__ void sumBlock(uint64_t (&sums)[PROBES]) {
   const int thread = (int)threadIdx.x;
   uint64_t* shared = reinterpret_cast<uint64_t*>(sharedMemory());
   syncBlock();
@@ -63,7 +63,7 @@ __device__ inline void sumBlock(uint64_t (&sums)[PROBES]) {
 // The largest order t for which the entries z[0, count) of order t or more weigh `needed`, which all
 // of them do: by their mass, or one each.
 template <bool BY_MASS>
-__device__ inline uint32_t thresholdOf(const float* z, int64_t count, float highest,
+__device__ __forceinline__ uint32_t thresholdOf(const float* z, int64_t count, float highest,
                                        uint64_t needed) {
   uint32_t threshold = 0;
 #pragma unroll 1
@@ -87,7 +87,7 @@ __device__ inline uint32_t thresholdOf(const float* z, int64_t count, float high
 }
 
 // The least logit that is kept of z[0, count), whose largest is `highest`; the same in all threads.
-__device__ inline float leastKept(const float* z, int64_t count, float highest,
+__device__ __forceinline__ float leastKept(const float* z, int64_t count, float highest,
                                   const Filters& filters) {
   uint32_t threshold = 0;
   if (filters.topK > 0 && filters.topK < count) {
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(MERGE_THREADS)
     }
     FoldPart part = foldRow(own);
     if (part.max == -INFINITY) part = {-INFINITY, 0.0f, 0.0f};
-    const Drawn drawn = drawFold<false>(own, lane, fold, isFold ? keys + 4 * row : nullptr);
+    const Drawn drawn = drawFold<false>(own, lane, fold, isFold, keys + 4 * row);
     if (!isFold || lane != 0) continue;
     ownParts[fold] = part;
     ownCandidates[fold] = {drawn.score, z[fold * FOLD + drawn.entry],

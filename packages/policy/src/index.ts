@@ -7,6 +7,7 @@ export type {
   ScoreOptions,
   Scores,
 } from './batch.ts';
+export { type EngineSettings, engineSettings } from './engine/engine-settings.ts';
 export {
   createLocalPolicy,
   LocalPolicy,

@@ -8,6 +8,7 @@ import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
 import type { LossFunction, PackedBatch, ScoreOptions, Scores } from './batch.ts';
+import type { EngineSettings } from './engine/engine-settings.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
 import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
 import { parameterSpecs } from './models/qwen2-5-vl.ts';
@@ -104,7 +105,7 @@ export class LocalPolicy implements Policy {
   readonly device: Device;
   readonly config: ModelConfig;
   readonly processor: QwenProcessor;
-  readonly #engine: GenerationEngine;
+  #engine: GenerationEngine;
   readonly #parameters: Record<string, Tensor>;
   readonly #training = new TrainingState();
   /** In the order of the parameters. */
@@ -152,6 +153,25 @@ export class LocalPolicy implements Policy {
   /** Cache slots in use, for leak tests. */
   get usedCacheSlots(): number {
     return this.#engine.usedSlots;
+  }
+
+  /** Token rows computed for sampling so far, and images that went through the vision tower. */
+  get sampling(): { readonly computedRows: number; readonly computedImages: number } {
+    const { computedRows, computedImages } = this.#engine;
+    return { computedRows, computedImages };
+  }
+
+  /**
+   * Changes how it samples: memory, chunks of prompts. Caches are dropped.
+   *
+   * @throws StateError while requests run
+   */
+  configureEngine(settings: Partial<EngineSettings>): void {
+    this.#engine.expectIdle();
+    this.#engine.dispose();
+    const { device, config, processor } = this;
+    this.#engine = new GenerationEngine(device, config, processor, this.#parameters, settings);
+    this.#engine.reset(this.#parameters, this.#version);
   }
 
   async sample(request: SampleRequest): Promise<SampleResult> {

@@ -256,6 +256,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       valueHead: algorithm.needs.includes('values'),
       corpus: units.coldStart?.corpus(protocol) ?? [],
     });
+    policy.configureEngine(config.policy);
     const { sampler, sync } = await openEngine(run, policy, options.directory);
     let reference: Promise<LocalPolicy> | undefined;
     const { dispose, ...played } = playground;

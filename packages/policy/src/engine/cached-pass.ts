@@ -11,6 +11,7 @@ import {
 } from '@saccade/tensor';
 import type { ModelConfig } from '../models/config.ts';
 import { decode, decoderShape, finalNorm } from '../models/qwen2-5-vl.ts';
+import type { ImageFeatures } from './image-features.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { PassPlan } from './pass-plan.ts';
 
@@ -23,10 +24,11 @@ export function cachedPass(
   device: Device,
   parameters: Parameters,
   config: ModelConfig,
-  cache: KvCache,
+  { cache, images }: { readonly cache: KvCache; readonly images: ImageFeatures },
   plan: PassPlan,
 ): Tensor {
-  return scope(() => {
+  const features = images.of(parameters, plan.images);
+  const hidden = scope(() => {
     const rows = plan.ids.length;
     const { kvHeads, headDim } = decoderShape(config);
     const width = kvHeads * headDim;
@@ -39,6 +41,7 @@ export function cachedPass(
       ids: Int32Array.from(plan.ids),
       positions: Int32Array.from([...plan.temporal, ...plan.height, ...plan.width]),
       images: plan.images,
+      features,
     };
     const x = decode(device, parameters, config, input, (layer, q, k, v) => {
       const cached = cache.layer(layer);
@@ -49,4 +52,6 @@ export function cachedPass(
     const last = gatherRows(x, integers([plan.lastRows.length], plan.lastRows));
     return finalNorm(parameters, config, last);
   });
+  features?.dispose();
+  return hidden;
 }

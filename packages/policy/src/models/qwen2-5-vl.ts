@@ -24,6 +24,8 @@ export interface DecoderInput {
   readonly positions: Int32Array;
   /** Images of the placeholders, in order. */
   readonly images: readonly ModelImage[];
+  /** [E, hidden] their features, where they are known. Default: they are computed. */
+  readonly features?: Tensor | undefined;
 }
 
 /** Attention of decoder layer `layer`; q [N, H, D], k and v [N, G, D], q and k rotated. */
@@ -40,7 +42,8 @@ export function decode(
   const { positions, images } = input;
   const shape = decoderShape(config);
   const features =
-    images.length > 0 ? visualFeatures(device, parameters, config, images) : undefined;
+    input.features ??
+    (images.length > 0 ? visualFeatures(device, parameters, config, images) : undefined);
   let visual = 0;
   const ids = input.ids.map((id) => (id === VISUAL ? config.vocabSize + visual++ : id));
   const table = mropeTable(positions, shape.headDim, config.mropeSection, config.ropeTheta);
