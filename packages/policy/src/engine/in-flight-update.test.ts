@@ -58,6 +58,9 @@ describe('an optimizer step while requests run', () => {
     const prompt = tinyProcessor.encodePrompt([{ kind: 'text', text: 'Which digit is hidden?' }]);
     const request = (name: string, maxTokens: number) =>
       contractRequest(prompt, name, 3, { maxTokens, sharedPrefix: 'p' });
+    const sampled = await policy.sample(request('running', 5));
+    await policy.forwardBackward(scoringBatch(prompt, [sampled], true), squares);
+    for (const key of ['running', 'p']) policy.release(key);
     const running = policy.sample(request('running', 30));
     while (policy.usedCacheSlots === 0) await new Promise((r) => setImmediate(r));
     const inFlight = 'recompute';
