@@ -14,6 +14,7 @@ import type { WebGpuKernel } from './kernel.ts';
 import { layerNorm } from './layer-norm.ts';
 import { linearLogprob } from './linear-logprob.ts';
 import { linearSample } from './linear-sample.ts';
+import { linearSampleTruncated } from './linear-sample-truncated.ts';
 import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
@@ -40,6 +41,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   layerNorm,
   linearLogprob,
   linearSample,
+  linearSampleTruncated,
   mergeStates,
   quantizeBlocks,
   rmsNorm,

@@ -24,6 +24,9 @@ import { terminalProgress } from './terminal-progress.ts';
 interface EvalFlags {
   readonly count?: number;
   readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly minP?: number;
   readonly engine?: string;
   readonly engineModel?: string;
   readonly engineKeyVariable?: string;
@@ -37,6 +40,13 @@ export function addEval(program: Command): void {
     .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
     .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
     .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
+    .option('--top-k <n>', 'only the n most likely tokens; 0: all (default: as in the run)', Number)
+    .option('--top-p <p>', 'only tokens that together have p (default: as in the run)', Number)
+    .option(
+      '--min-p <r>',
+      'only tokens at least r as likely as the first (default: as in the run)',
+      Number,
+    )
     .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
     .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
     .option('--engine-key-variable <name>', 'environment variable with its API key')
@@ -70,6 +80,9 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
       ...base.config.evaluation,
       ...(flags.count !== undefined && { count: flags.count }),
       ...(flags.temperature !== undefined && { temperature: flags.temperature }),
+      ...(flags.topK !== undefined && { topK: flags.topK }),
+      ...(flags.topP !== undefined && { topP: flags.topP }),
+      ...(flags.minP !== undefined && { minP: flags.minP }),
     },
   });
   const { config } = resolved;

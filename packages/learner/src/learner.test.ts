@@ -169,6 +169,33 @@ describe('a learner', () => {
     expect(policy.version).toBe(2);
   });
 
+  it('takes ratios to the policy that sampled, before truncation, and corrects to what it sampled from', async () => {
+    // Half of the mass was kept, so what was recorded is twice as likely.
+    const truncated = four.map((one) => {
+      const segments = one.trajectory.segments.map((segment) => ({
+        ...segment,
+        ...(segment.logprobs && {
+          logprobs: segment.logprobs.map((logprob) => logprob + Math.log(2)),
+          keptMass: new Float32Array(segment.tokens.length).fill(0.5),
+        }),
+      }));
+      return { ...one, trajectory: { ...one.trajectory, segments } };
+    });
+    const [whole, kept] = [policyOf(), policyOf()];
+    const results = [
+      await learnerOf(whole).learn(four, 0),
+      await learnerOf(kept).learn(truncated, 0),
+    ];
+    expect(results[1]?.metrics.loss).toBeCloseTo(results[0]?.metrics.loss ?? Number.NaN, 5);
+    expectClose(await logprobsOf(kept), await logprobsOf(whole), 1e-5);
+    const algorithm = algorithms.get('grpo').with({ correction: 'truncate', correctionHigh: 1e9 });
+    const weightOf = async (trained: typeof four) => {
+      const { metrics } = await learnerOf(policyOf(), { algorithm }).learn(trained, 0);
+      return metrics['sampling/importance_sampling_ratio/mean'] ?? Number.NaN;
+    };
+    expect((await weightOf(truncated)) / (await weightOf(four))).toBeCloseTo(0.5, 5);
+  });
+
   it('learns nothing from masked trajectories', async () => {
     const [masked, alone] = [policyOf(), policyOf()];
     const kept = four.filter((_, i) => i !== 2);

@@ -13,6 +13,7 @@ export type {
   ScoreOptions,
   Scores,
 } from './batch.ts';
+export { type EngineSettings, engineSettings } from './engine/engine-settings.ts';
 export { LocalPolicy, type LocalPolicyParts } from './local-policy.ts';
 export type { LoraSettings } from './lora/adapter.ts';
 export { type Architecture, defineArchitecture } from './models/architecture.ts';
@@ -51,3 +52,9 @@ export {
 export { loadProcessor } from './processor/load-processor.ts';
 export { QwenProcessor } from './processor/qwen-processor.ts';
 export { specialTokens, trainTokenizer } from './processor/train-tokenizer.ts';
+export {
+  fullTruncation,
+  isTruncated,
+  type Truncation,
+  truncationSettings,
+} from './truncation.ts';

@@ -8,6 +8,7 @@ import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { writeText } from '#disk';
 import type { LossFunction, PackedBatch, ScoreOptions, Scores } from './batch.ts';
+import type { EngineSettings } from './engine/engine-settings.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
 import type { LanguageModel } from './models/language-model.ts';
 import type {
@@ -52,7 +53,7 @@ export class LocalPolicy implements Policy {
   readonly device: Device;
   readonly model: LanguageModel;
   readonly processor: CheckpointProcessor;
-  readonly #engine: GenerationEngine;
+  #engine: GenerationEngine;
   readonly #weights: PolicyWeights;
   readonly #training = new TrainingState();
   readonly #recompute: boolean;
@@ -109,6 +110,25 @@ export class LocalPolicy implements Policy {
   /** Cache slots in use, for leak tests. */
   get usedCacheSlots(): number {
     return this.#engine.usedSlots;
+  }
+
+  /** Token rows computed for sampling so far, and images that went through the vision tower. */
+  get sampling(): { readonly computedRows: number; readonly computedImages: number } {
+    const { computedRows, computedImages } = this.#engine;
+    return { computedRows, computedImages };
+  }
+
+  /**
+   * Changes how it samples: memory, chunks of prompts. Caches are dropped.
+   *
+   * @throws StateError while requests run
+   */
+  configureEngine(settings: Partial<EngineSettings>): void {
+    this.#engine.expectIdle();
+    this.#engine.dispose();
+    const { device, config, processor } = this;
+    this.#engine = new GenerationEngine(device, config, processor, this.#parameters, settings);
+    this.#engine.reset(this.#parameters, this.#version);
   }
 
   async sample(request: SampleRequest): Promise<SampleResult> {

@@ -5,6 +5,7 @@
  */
 import type { Optimizer } from '@saccade/optim';
 import type { LossFunction, ModelImage, PackedBatch, ScoreOptions, Scores } from './batch.ts';
+import type { Truncation } from './truncation.ts';
 
 /** Text and images in order of appearance. */
 export type ContentPart =
@@ -47,7 +48,7 @@ export interface Processor {
 }
 
 /** A request to continue one context. */
-export interface SampleRequest {
+export interface SampleRequest extends Truncation {
   /** [T] the whole context so far; cached parts of it are not computed again. */
   readonly tokens: Int32Array;
   /** All images of the context, in order of their placeholders. */
@@ -59,7 +60,8 @@ export interface SampleRequest {
   /** Continues past the end-of-turn token, for measurements of fixed length. */
   readonly ignoreEndOfTurn?: boolean;
   /**
-   * Divides the logits; 0 takes the most likely token. Log-probs are those of this distribution.
+   * Divides the logits; 0 takes the most likely token. Log-probs are those of this distribution,
+   * after topK, topP and minP.
    */
   readonly temperature: number;
   /**
@@ -81,6 +83,11 @@ export interface SampleResult {
   readonly tokens: Int32Array;
   /** [T] nats, under the distribution that was sampled from. */
   readonly logprobs: Float32Array;
+  /**
+   * [T] the probability, before topK, topP and minP, of the tokens they left to sample from: logprobs
+   * + ln keptMass are the policy's own. Absent without them, and where an engine does not tell.
+   */
+  readonly keptMass?: Float32Array;
   readonly text: string;
   /**
    * `endOfTurn`: the model ended its turn; `stop`: a stop string; `length`: `maxTokens` reached.

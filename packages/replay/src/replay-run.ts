@@ -169,6 +169,7 @@ export async function* replayRun(
       const sampling: ReplayOptions = {
         seed: config.seed,
         temperature: temperatureOf(config, trajectory),
+        ...trajectory.truncation,
         maxTokensPerTurn: config.rollout.maxTurnTokens,
         maxContextTokens: config.rollout.maxContextTokens,
         images,

@@ -1,6 +1,10 @@
 /** Typed functions over the ops: argument names and shapes, no formulas. */
 import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
-import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
+import {
+  linearLogprob as linearLogprobOp,
+  linearSample as linearSampleOp,
+  linearSampleTruncated as linearSampleTruncatedOp,
+} from '@saccade/logprob';
 import {
   add as addOp,
   embedding as embeddingOp,
@@ -126,4 +130,29 @@ export function linearSample(
 ): { readonly tokens: Tensor; readonly logprobs: Tensor } {
   const outputs = apply(linearSampleOp, { hidden, weight, keys }, { temperature });
   return { tokens: outputs.tokens, logprobs: outputs.logprobs };
+}
+
+/**
+ * One token per row of the most likely ones, with its exact log-prob among them, and the probability
+ * of these before truncation; see `linearSampleTruncated` of `@saccade/logprob`.
+ */
+export function linearSampleTruncated(
+  hidden: Tensor,
+  weight: Tensor,
+  keys: Tensor,
+  filters: {
+    readonly temperature: number;
+    readonly topK: number;
+    readonly topP: number;
+    readonly minP: number;
+  },
+): { readonly tokens: Tensor; readonly logprobs: Tensor; readonly keptMass: Tensor } {
+  const { temperature, topK, topP, minP } = filters;
+  const scalars = { temperature, topK, topP, minP };
+  const outputs = apply(linearSampleTruncatedOp, { hidden, weight, keys }, scalars);
+  return {
+    tokens: outputs.tokens,
+    logprobs: outputs.logprobs,
+    keptMass: outputs.keptMass,
+  };
 }

@@ -10,6 +10,7 @@ export {
   linear,
   linearLogprob,
   linearSample,
+  linearSampleTruncated,
   rmsNorm,
   rotary,
   scaleColumns,

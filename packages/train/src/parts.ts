@@ -13,7 +13,7 @@ import {
   takesBaseline,
 } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
-import { hasAdapter, type LocalPolicy, type Policy } from '@saccade/policy';
+import { hasAdapter, isTruncated, type LocalPolicy, type Policy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
 import {
   type AuditSettings,
@@ -262,6 +262,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       corpus: units.coldStart?.corpus(protocol) ?? [],
       hub: { ...hubOf(process.env), onEvent: options.onEvent },
     });
+    policy.configureEngine(config.policy);
     const { sampler, sync } = await openEngine(run, policy, options.directory);
     let reference: Promise<Reference> | undefined;
     const { dispose, ...played } = playground;
@@ -347,6 +348,9 @@ async function openEngine(
       config.evaluation.temperature,
       ...(takesBaseline(algorithmOf(run)) ? [0] : []),
     ],
+    truncates: [config.rl, config.evaluation].some(
+      (how) => how.temperature !== 0 && isTruncated(how),
+    ),
     secret,
   });
 }

@@ -42,6 +42,7 @@ export {
   type ToolResult,
   type Trajectory,
   type TrajectoryImage,
+  type TrajectoryTruncation,
   type Turn,
   toolResultKinds,
 } from './trajectory.ts';

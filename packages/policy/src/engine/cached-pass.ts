@@ -9,7 +9,8 @@ import {
   type Tensor,
   tensor,
 } from '@saccade/tensor';
-import { featuresOf, type LanguageModel } from '../models/language-model.ts';
+import type { LanguageModel } from '../models/language-model.ts';
+import type { ImageFeatures } from './image-features.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { PassPlan } from './pass-plan.ts';
 
@@ -22,10 +23,11 @@ export function cachedPass(
   device: Device,
   parameters: Parameters,
   model: LanguageModel,
-  cache: KvCache,
+  { cache, images }: { readonly cache: KvCache; readonly images: ImageFeatures },
   plan: PassPlan,
 ): Tensor {
-  return scope(() => {
+  const features = images.of(parameters, plan.images);
+  const hidden = scope(() => {
     const rows = plan.ids.length;
     const width = model.kvHeads * model.headDim;
     const integers = (shape: readonly number[], data: readonly number[]) =>
@@ -36,7 +38,7 @@ export function cachedPass(
     const input = {
       ids: Int32Array.from(plan.ids),
       positions: Int32Array.from([...plan.temporal, ...plan.height, ...plan.width]),
-      features: featuresOf(model, device, parameters, plan.images),
+      features,
     };
     const x = model.decode(device, parameters, input, (layer, q, k, v) => {
       const cached = cache.layer(layer);
@@ -47,4 +49,6 @@ export function cachedPass(
     const last = gatherRows(x, integers([plan.lastRows.length], plan.lastRows));
     return model.finalNorm(parameters, last);
   });
+  for (const level of features) level.dispose();
+  return hidden;
 }

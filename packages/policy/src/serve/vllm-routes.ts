@@ -10,6 +10,7 @@ import {
   generateBody,
   seedOf,
   stopsOf,
+  truncationOf,
   type VllmSampling,
 } from './request-body.ts';
 import { Aborted, type ServedEngine, type ServedResult } from './served-engine.ts';
@@ -195,6 +196,7 @@ function samplingOf(body: VllmSampling, endOfTurn: number) {
   return {
     maxTokens: max_tokens ?? 16,
     temperature: temperature ?? 1,
+    ...truncationOf(body),
     stop: stopsOf(stop),
     ignoreEndOfTurn: ignore_eos ?? false,
   };
