@@ -126,9 +126,9 @@ export class LocalPolicy implements Policy {
   configureEngine(settings: Partial<EngineSettings>): void {
     this.#engine.expectIdle();
     this.#engine.dispose();
-    const { device, config, processor } = this;
-    this.#engine = new GenerationEngine(device, config, processor, this.#parameters, settings);
-    this.#engine.reset(this.#parameters, this.#version);
+    const { device, model, processor } = this;
+    this.#engine = new GenerationEngine(device, model, processor, this.#weights.forward, settings);
+    this.#engine.reset(this.#sampled, this.#version);
   }
 
   async sample(request: SampleRequest): Promise<SampleResult> {
@@ -231,14 +231,17 @@ export class LocalPolicy implements Policy {
     return { gradNorm, isSkipped };
   }
 
+  /** The weights to sample with; unmerged until the first step. */
+  get #sampled(): Parameters {
+    if (Object.keys(this.#merged).length === 0) return this.#weights.forward;
+    return { ...this.#weights.base, ...this.#merged };
+  }
+
   /** Lets the engine sample with the weights as they are now. */
   async #resetEngine(inFlight?: InFlight): Promise<void> {
     const before = this.#merged;
     if (this.#samplesMerged) this.#merged = await this.#weights.merged();
-    const sampled = this.#samplesMerged
-      ? { ...this.#weights.base, ...this.#merged }
-      : this.#weights.forward;
-    this.#engine.reset(sampled, this.#version, inFlight);
+    this.#engine.reset(this.#sampled, this.#version, inFlight);
     for (const copy of Object.values(before)) copy.dispose();
   }
 

@@ -94,9 +94,8 @@ export class ImageFeatures {
     const count = images.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
     const kept = images.map((image) => this.#kept.get(imageKey(image)) as readonly Tensor[]);
     return scope(() => {
-      const levelCount = kept[0]?.length ?? 0;
-      const joined = Array.from({ length: levelCount }, () =>
-        zeros(this.#device, 'f32', [count, this.#model.hidden]),
+      const joined = (kept[0] ?? []).map(({ dtype }) =>
+        zeros(this.#device, dtype, [count, this.#model.hidden]),
       );
       let first = 0;
       for (const [i, { tokenCount }] of images.entries()) {
