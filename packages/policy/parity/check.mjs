@@ -22,6 +22,7 @@ import {
   trainTokenizer,
 } from '@saccade/policy';
 import sharp from 'sharp';
+import { checkAdapters } from './adapters.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const GATE = 1e-4;
@@ -31,12 +32,12 @@ const PIXEL_GATE = 1e-6;
 const flag = process.argv.indexOf('--python');
 const python = flag > 0 ? process.argv[flag + 1] : 'python3';
 try {
-  execFileSync(python, ['-c', 'import torch, transformers, safetensors, PIL, jinja2'], {
+  execFileSync(python, ['-c', 'import torch, transformers, peft, safetensors, PIL, jinja2'], {
     stdio: 'pipe',
   });
 } catch {
   console.error(
-    `${python} cannot import torch, transformers, safetensors, PIL and jinja2. Install them with\n` +
+    `${python} cannot import torch, transformers, peft, safetensors, PIL and jinja2. Install them with\n` +
       `  ${python} -m pip install -r ${join(here, 'requirements.txt')}`,
   );
   process.exit(2);
@@ -168,6 +169,12 @@ for (const direction of ['read', 'write']) {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+try {
+  await checkAdapters(device, python, report);
+} catch (error) {
+  console.error(String(error.stderr ?? error.stack ?? error));
+  failures++;
 }
 device.dispose();
 console.log(failures === 0 ? 'Parity holds.' : `${failures} comparison(s) failed.`);
