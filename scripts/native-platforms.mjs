@@ -53,6 +53,8 @@ export function stagePlatform(root, platform, native, target) {
     ...(homepage && { homepage }),
     ...(bugs && { bugs }),
     ...(repository && { repository }),
+    // Node loads an addon as it loads CommonJS.
+    type: 'commonjs',
     os: [os],
     cpu: [cpu],
     ...(libc && { libc: [libc] }),

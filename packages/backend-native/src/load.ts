@@ -1,4 +1,5 @@
 /** Opens the native addon, or explains why it cannot be opened here, with a remedy. */
+import { existsSync } from 'node:fs';
 import { MissingError } from '@saccade/core';
 import {
   type Addon,
@@ -84,14 +85,12 @@ export function isInstalled(path: string): boolean {
 /** How to get an addon that loads: in a sentence. */
 function remedyFor(path: string): string {
   if (!isInstalled(path)) {
-    return (
-      'Run `npm run build` at the root of the clone, after deleting native/build if it exists; ' +
-      'it needs cmake and a C++17 compiler.'
-    );
+    const start = existsSync(path) ? 'Delete native/build and run' : 'Run';
+    return `${start} \`npm run build\` at the root of the clone; it needs cmake and a C++17 compiler.`;
   }
   const prebuilt = platformPackage();
   const build =
-    'build it, which needs cmake and a C++17 compiler: `npm install cmake-js node-addon-api`, then ' +
+    'build it, which needs cmake and a C++17 compiler: `npm install cmake-js@8 node-addon-api@8`, then ' +
     '`npx saccade-build-native`.';
   if (prebuilt === undefined) return `No package has one, so ${build}`;
   return `Run \`npm install ${prebuilt}\`, or ${build}`;
