@@ -7,6 +7,7 @@ import { messageOf } from '@saccade/core';
 import { probeSandbox, type TierProbe } from '@saccade/sandbox';
 import type { Command } from 'commander';
 import type { EngineFlags } from './examine-engine.ts';
+import { jsonOption, printJson } from './json.ts';
 import { openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
@@ -22,6 +23,7 @@ export function addDoctor(program: Command): void {
     .option('--engine <url>', 'ask an engine for rollouts what it can, instead of the machine')
     .option('--tokens <directory>', 'a policy whose tokenizer the engine serves, for --engine')
     .option('--engine-key-variable <name>', 'environment variable with its API key')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -29,21 +31,45 @@ Examples:
   saccade doctor
   saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct`,
     )
-    .action(async (flags: { readonly engine?: string } & EngineFlags) => {
+    .action(async (flags: { readonly engine?: string; readonly json?: boolean } & EngineFlags) => {
       if (flags.engine !== undefined) {
         // Imported only here: the checks of a machine do not need the code that reads images.
         const { examineEngine } = await import('./examine-engine.ts');
         return await examineEngine(flags.engine, flags);
       }
       const findings = [...machine(), ...(await backends()), ...(await sandbox())];
-      const width = Math.max(...findings.map(({ what }) => what.length));
-      for (const { what, isUsable, detail } of findings) {
-        console.log(`${isUsable ? 'yes' : 'no '}  ${what.padEnd(width)}  ${detail}`);
-      }
+      if (flags.json) printJson(findings);
+      else for (const line of table(findings)) console.log(line);
       if (!findings.every(({ what, isUsable }) => isUsable || !required.has(what))) {
         process.exitCode = 1;
       }
     });
+}
+
+/** One finding a line, its detail folded below itself where the terminal is narrower. */
+function table(findings: readonly Finding[]): readonly string[] {
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  const indent = ' '.repeat(width + 7);
+  const columns = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - indent.length;
+  return findings.flatMap(({ what, isUsable, detail }) => {
+    const [first = '', ...rest] = fold(detail, Math.max(24, columns));
+    const line = `${isUsable ? 'yes' : 'no '}  ${what.padEnd(width)}  ${first}`;
+    return [line, ...rest.map((part) => indent + part)];
+  });
+}
+
+/** Words of a text in lines of at most `columns`; a longer word has a line of its own. */
+function fold(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else {
+      lines.push(word);
+    }
+  }
+  return lines;
 }
 
 /** Without these nothing trains. */

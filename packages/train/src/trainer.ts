@@ -163,6 +163,9 @@ async function stages(run: Run): Promise<TrainResult> {
       run.state = { ...run.state, isWarm: true };
       await saveRun(run, { pinned: true });
     }
+    // A finished run that was given more steps is not finished.
+    const isFinished = run.state.isFinished && run.state.rlSteps >= run.config.rl.steps;
+    run.state = { ...run.state, isFinished };
     await reinforce(run);
     if (run.state.isFinished) return { isFinished: true };
     const final = await evaluate(run, 'final');

@@ -6,7 +6,7 @@ import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractRequest, scoringBatch, squares } from '../contract.ts';
 import type { LocalPolicy } from '../local-policy.ts';
-import type { SampleRequest } from '../policy.ts';
+import type { SampleRequest, SampleResult } from '../policy.ts';
 import { noiseImage, tinyConfig, tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
 import type { EngineSettings } from './engine-settings.ts';
 
@@ -66,7 +66,7 @@ describe('what the engine keeps', () => {
     const prompt = promptOf(LONG, 1);
     const ask = (policy: LocalPolicy, i: number, of = prompt) =>
       policy.sample(contractRequest(of, `c${i}`, i, { maxTokens: 4 }));
-    const alone = [];
+    const alone: SampleResult[] = [];
     for (let i = 0; i < 5; i++) {
       const policy = policyWith({});
       alone.push(await ask(policy, i));
