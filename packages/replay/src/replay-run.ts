@@ -161,6 +161,7 @@ export async function* replayRun(
       const weights = await weightsOf(run, resolved, play, options);
       if (loaded === undefined) {
         const policy = await loadLocalPolicy({ device, directory: policyIn(weights) });
+        policy.configureEngine(config.policy);
         loaded = { policy, images: new ModelImages(policy.processor) };
         version = weights.policyVersion;
       }

@@ -120,7 +120,8 @@ function learnerOf(
   referenceDirectory: () => string,
 ): Learner {
   const { policy, sampler, algorithm, images } = parts;
-  const isSampledElsewhere = sampler !== policy;
+  // By another engine, or with keys and values of fewer bits: not bit for bit as it scores.
+  const isSampledOtherwise = sampler !== policy || config.policy.kvCache !== 'f32';
   return createLearner({
     policy,
     algorithm,
@@ -132,7 +133,7 @@ function learnerOf(
     temperature: config.rl.temperature,
     // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
     // token. Sampling and scoring agree bit for bit on one engine.
-    oldLogprobs: isSampledElsewhere && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
+    oldLogprobs: isSampledOtherwise && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
     reference: () => parts.openReference(referenceDirectory()),
   });
 }
