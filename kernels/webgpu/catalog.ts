@@ -3,7 +3,9 @@ import { adamwStep } from './adamw-step.ts';
 import { add } from './add.ts';
 import { attention } from './attention.ts';
 import { attentionDecode } from './attention-decode.ts';
+import { attentionDecodeWide } from './attention-decode-wide.ts';
 import { axpby } from './axpby.ts';
+import { cacheRows } from './cache-rows.ts';
 import { dequantizeBlocks } from './dequantize-blocks.ts';
 import { embedding } from './embedding.ts';
 import { gatherRows } from './gather-rows.ts';
@@ -31,7 +33,9 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   add,
   attention,
   attentionDecode,
+  attentionDecodeWide,
   axpby,
+  cacheRows,
   dequantizeBlocks,
   embedding,
   gatherRows,

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
-import { hasAdapter, hasWeights } from '@saccade/policy';
+import { readSettings } from '@saccade/core/settings';
+import { engineSettings, hasAdapter, hasWeights } from '@saccade/policy';
 import { openPolicyService } from '@saccade/policy/serve';
 import { checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
 import { backends, openBackend, openPolicyIn } from '@saccade/train';
@@ -17,6 +18,9 @@ interface ServePolicyFlags extends ListenFlags {
   readonly threads?: number;
   readonly speaks: 'vllm' | 'sglang' | 'both';
   readonly model?: string;
+  readonly kvCache?: string;
+  readonly kvCacheTokens?: number;
+  readonly prefillChunkTokens?: number;
 }
 
 export function addServePolicy(serve: Command): void {
@@ -33,6 +37,17 @@ export function addServePolicy(serve: Command): void {
         .default('both'),
     )
     .option('--model <name>', 'its name in /v1/models (default: that of the directory)')
+    .option('--kv-cache <storage>', 'f32, bf16 or f16 for keys and values (default: f32)')
+    .option(
+      '--kv-cache-tokens <n>',
+      'most tokens in the cache; others wait (default: any)',
+      wholeNumber,
+    )
+    .option(
+      '--prefill-chunk-tokens <n>',
+      'most prompt tokens of a pass (default: 4096)',
+      wholeNumber,
+    )
     .addHelpText(
       'after',
       `
@@ -58,6 +73,14 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
   const device = await openBackend(backend, threads);
   try {
     const policy = await openPolicyIn(directory, device, onEvent);
+    const { kvCache, kvCacheTokens, prefillChunkTokens } = flags;
+    policy.configureEngine(
+      readSettings('policy', engineSettings, {
+        ...(kvCache !== undefined && { kvCache }),
+        ...(kvCacheTokens !== undefined && { kvCacheTokens }),
+        ...(prefillChunkTokens !== undefined && { prefillChunkTokens }),
+      }),
+    );
     if (existsSync(join(directory, 'optimizer.json'))) {
       await policy.load(directory, { optimizer: true });
     }

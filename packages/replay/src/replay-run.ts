@@ -162,6 +162,7 @@ export async function* replayRun(
       const weights = await weightsOf(run, resolved, play, options);
       if (loaded === undefined) {
         const policy = await openPolicyIn(policyIn(weights), device);
+        policy.configureEngine(config.policy);
         loaded = { policy, images: new ModelImages(policy.processor) };
         version = weights.policyVersion;
       }

@@ -1,5 +1,10 @@
 /** Typed functions over the ops: argument names and shapes, no formulas. */
-import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
+import {
+  attentionDecode as attentionDecodeOp,
+  attentionDecodeWide as attentionDecodeWideOp,
+  attention as attentionOp,
+  cacheRows as cacheRowsOp,
+} from '@saccade/attention';
 import {
   linearLogprob as linearLogprobOp,
   linearSample as linearSampleOp,
@@ -108,6 +113,22 @@ export function attentionDecode(
   spanOffsets: Tensor,
 ): Tensor {
   return apply(attentionDecodeOp, { q, kCache, vCache, spans, spanOffsets }).out;
+}
+
+/** Attention of float32 rows q [N, H, D] over spans of a cache [C, G, D] of any storage. */
+export function attentionDecodeWide(
+  q: Tensor,
+  kCache: Tensor,
+  vCache: Tensor,
+  spans: Tensor,
+  spanOffsets: Tensor,
+): Tensor {
+  return apply(attentionDecodeWideOp, { q, kCache, vCache, spans, spanOffsets }).out;
+}
+
+/** Writes float32 rows x [N, D] to rows index [N] of `into` [C, D], in place, in its storage. */
+export function cacheRows(into: Tensor, x: Tensor, index: Tensor): void {
+  apply(cacheRowsOp, { into, x, index });
 }
 
 /** Log-probs and entropies of targets [N] under hidden [N, D] and an LM head [V, D]. */

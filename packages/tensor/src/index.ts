@@ -3,6 +3,8 @@ export {
   add,
   attention,
   attentionDecode,
+  attentionDecodeWide,
+  cacheRows,
   embedding,
   gatherRows,
   gelu,

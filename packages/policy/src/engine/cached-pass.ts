@@ -3,6 +3,8 @@ import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import {
   attentionDecode,
+  attentionDecodeWide,
+  cacheRows,
   gatherRows,
   scatterRows,
   scope,
@@ -42,9 +44,12 @@ export function cachedPass(
     };
     const x = model.decode(device, parameters, input, (layer, q, k, v) => {
       const cached = cache.layer(layer);
-      scatterRows(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
-      scatterRows(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
-      return attentionDecode(q, cached.k, cached.v, spans, spanOffsets);
+      // One storage throughout gives the bits of training.
+      const [write, attend] =
+        cache.dtype === 'f32' ? [scatterRows, attentionDecode] : [cacheRows, attentionDecodeWide];
+      write(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
+      write(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
+      return attend(q, cached.k, cached.v, spans, spanOffsets);
     });
     const last = gatherRows(x, integers([plan.lastRows.length], plan.lastRows));
     return model.finalNorm(parameters, last);

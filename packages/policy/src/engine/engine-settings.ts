@@ -1,9 +1,15 @@
 /** Settings of the policy's own engine: its memory, and how prompts share passes with decoding. */
-import { count, type SettingsOf } from '@saccade/core/settings';
+import { choice, count, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 
 /** The section `policy` of a run's settings: how the policy on local kernels samples. */
 export const engineSettings = z.strictObject({
+  kvCache: choice(['f32', 'bf16', 'f16'], {
+    default: 'f32',
+    about:
+      'Storage of keys and values while sampling; 16 bits take half the memory, and sampled ' +
+      'log-probs are then not those of training bit for bit. Which there are depends on the backend.',
+  }),
   kvCacheTokens: count({
     min: 0,
     max: 1_000_000_000,

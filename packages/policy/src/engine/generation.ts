@@ -89,9 +89,9 @@ export class GenerationEngine {
     this.#parameters = parameters;
     this.#settings = engineSettings.parse(settings);
     const { layers, kvHeads, headDim } = model;
-    const { kvCacheTokens, imageCacheMebibytes } = this.#settings;
+    const { kvCache: dtype, kvCacheTokens, imageCacheMebibytes } = this.#settings;
     const pages = kvCacheTokens === 0 ? Infinity : Math.max(1, Math.floor(kvCacheTokens / PAGE));
-    this.#cache = new KvCache(device, { layers, kvHeads, headDim, pages });
+    this.#cache = new KvCache(device, { dtype, layers, kvHeads, headDim, pages });
     this.#images = new ImageFeatures(device, model, imageCacheMebibytes * 2 ** 20);
     this.#contexts = new ContextStore(this.#cache, model);
   }

@@ -41,8 +41,9 @@ export class SlotList {
   }
 }
 
-/** The sizes of a cache. */
+/** The sizes and the storage of a cache. */
 export interface KvCacheShape {
+  readonly dtype: 'f32' | 'bf16' | 'f16';
   readonly layers: number;
   readonly kvHeads: number;
   readonly headDim: number;
@@ -74,6 +75,10 @@ export class KvCache {
   /** Pages that can still be handed out. */
   get freePages(): number {
     return this.#shape.pages - this.#pageCount + this.#free.length;
+  }
+
+  get dtype(): KvCacheShape['dtype'] {
+    return this.#shape.dtype;
   }
 
   layer(index: number): LayerCache {
@@ -124,14 +129,14 @@ export class KvCache {
 
   /** At least doubles the cache, as far as its limit lets it; what is in it moves along. */
   #grow(morePages: number): void {
-    const { layers, kvHeads, headDim, pages: most } = this.#shape;
+    const { dtype, layers, kvHeads, headDim, pages: most } = this.#shape;
     const pages = Math.min(most, Math.max(this.#pageCount * 2, this.#pageCount + morePages, 64));
     const shape = [pages * PAGE, kvHeads, headDim];
     const width = kvHeads * headDim;
     const old = this.#layerCaches;
     const moved = this.#pageCount * PAGE;
     const move = (from: Tensor | undefined): Tensor => {
-      const to = zeros(this.#device, 'f32', shape);
+      const to = zeros(this.#device, dtype, shape);
       if (from !== undefined) {
         scope(() => {
           const rows = Int32Array.from({ length: moved }, (_, i) => i);

@@ -196,6 +196,27 @@ describe('what the engine keeps', () => {
     expect(policy.usedCacheSlots).toBe(0);
   });
 
+  it('keeps keys and values in bf16, close to the log-probs of training, in half the memory', async () => {
+    const prompt = promptOf(LONG, 1);
+    const requests = [0, 1, 2].map((i) => contractRequest(prompt, `h${i}`, i, { maxTokens: 20 }));
+    const bytes: number[] = [];
+    for (const kvCache of ['f32', 'bf16'] as const) {
+      const policy = policyWith({ kvCache, imageCacheMebibytes: 0 });
+      const before = device.allocatedBytes();
+      const results = await Promise.all(requests.map((request) => policy.sample(request)));
+      bytes.push(device.allocatedBytes() - before);
+      const { logprobs } = await policy.score(scoringBatch(prompt, results, true));
+      const sampled = results.flatMap((result) => Array.from(result.logprobs));
+      const off = sampled.map((logprob, i) => Math.abs(logprob - (logprobs[i] ?? 0)));
+      expect(Math.max(...off)).toBeLessThan(kvCache === 'f32' ? 1e-12 : 0.02);
+      if (kvCache === 'bf16') expect(Math.max(...off)).toBeGreaterThan(0);
+      // The same alone as together.
+      for (const key of ['h0', 'h1', 'h2']) policy.release(key);
+      expect(await policy.sample(requests[1] as SampleRequest)).toEqual(results[1]);
+    }
+    expect(bytes[1]).toBe((bytes[0] ?? 0) / 2);
+  });
+
   it('runs the vision tower once on an image, as far as its memory goes', async () => {
     const ask = async (policy: LocalPolicy, name: string, ...seeds: readonly number[]) => {
       const before = policy.sampling.computedImages;
