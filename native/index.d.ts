@@ -7,8 +7,11 @@
  */
 export type InstructionSet = 'generic' | 'avx2' | 'avx512' | 'avx512bf16' | 'avx512pairs';
 
-/** Storage type of a launch's activations and weights. Sums are float32 in all of them. */
-export type Storage = 'f32' | 'bf16' | 'f16';
+/**
+ * Storage type of a launch's activations and weights; `mixed`: f32 with weights in bf16. Sums are
+ * float32 in all of them.
+ */
+export type Storage = 'f32' | 'bf16' | 'f16' | 'mixed';
 
 /**
  * A kernel of the addon or of a device library. Its index in the list is the one `launch` takes.
@@ -50,14 +53,15 @@ export interface KernelRuntime {
    * An error of a queued kernel is thrown by the next `read` or `synchronize`, and by those that
    * were already waiting behind it. The outputs of launches queued up to then are undefined.
    *
-   * @param storage  type of the operands whose type the signature leaves open: 0 f32, 1 bf16, 2 f16
+   * @param storage  type of the operands whose type the signature leaves open: 0 f32, 1 bf16, 2 f16,
+   *   3 f32 with weights in bf16
    * @throws TypeError or RangeError if the launch does not fit the kernel; Error if the kernel
    *   refuses it before anything is queued; DriverError if the driver fails
    */
   launch(
     kernel: number,
     backward: boolean,
-    storage: 0 | 1 | 2,
+    storage: 0 | 1 | 2 | 3,
     operandCount: number,
     dimCount: number,
     scalarCount: number,

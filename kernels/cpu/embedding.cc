@@ -14,10 +14,10 @@ int checkIds(const SaccadeLaunch& launch, const int32_t* ids, bool hasExtra) {
   return checkIndices(launch, "ids", ids, launch.dims[3], 0, bound);
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 int forward(const SaccadeLaunch* launch) {
   const int64_t V = launch->dims[0], D = launch->dims[1], N = launch->dims[3];
-  const Stored* table = stored<Stored>(*launch, 0);
+  const Weight* table = stored<Weight>(*launch, 0);
   const Stored* extra = stored<Stored>(*launch, 1);
   const int32_t* ids = ints(*launch, 2);
   Stored* y = stored<Stored>(*launch, 3);
@@ -26,15 +26,15 @@ int forward(const SaccadeLaunch* launch) {
   parallelFor(*launch, divideUp(N, RUN), 0.3 * (double)(N * D), [&](int64_t run, int32_t) {
     const int64_t end = smaller(N, (run + 1) * RUN);
     for (int64_t n = run * RUN; n < end; n++) {
-      const Stored* row = ids[n] < V ? table + ids[n] * D : extra + (ids[n] - V) * D;
-      memcpy(y + n * D, row, (size_t)D * sizeof(Stored));
+      if (ids[n] < V) copyRun(y + n * D, table + ids[n] * D, D);
+      else copyRun(y + n * D, extra + (ids[n] - V) * D, D);
     }
   });
   return 0;
 }
 
 // Operands: dy, table, extra, ids, y, dTable, dExtra.
-template <class Stored>
+template <class Stored, class Weight>
 int backward(const SaccadeLaunch* launch) {
   const int64_t V = launch->dims[0], D = launch->dims[1], E = launch->dims[2], N = launch->dims[3];
   const Stored* dy = stored<Stored>(*launch, 0);
@@ -63,7 +63,7 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(embedding, "table[V,D]+ extra[E,D]'? ids[N]# -> y[N,D]'", SACCADE_STORED(forward), SACCADE_STORED(backward))
+SACCADE_KERNEL(embedding, "table[V,D]+~ extra[E,D]'? ids[N]# -> y[N,D]'", SACCADE_WEIGHTED(forward), SACCADE_WEIGHTED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -20,14 +20,14 @@ const float* asFloats(const SaccadeLaunch& launch, const Bf16* values, int64_t c
   return out;
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 int forward(const SaccadeLaunch* launch) {
   const int64_t M = launch->dims[0], K = launch->dims[1], N = launch->dims[2];
   const Stored* x = stored<Stored>(*launch, 0);
-  const Stored* w = stored<Stored>(*launch, 1);
-  Product<Stored, Stored> p{M, N, K, {x, K, 1}, {w, K, 1}, stored<Stored>(*launch, 3), N};
-  p.bias = asFloats(*launch, stored<Stored>(*launch, 2), N);
-  product(*launch, productSpace<Stored>(*launch, packingOf(p).words), p);
+  const Weight* w = stored<Weight>(*launch, 1);
+  Product<Stored, Weight, Stored> p{M, N, K, {x, K, 1}, {w, K, 1}, stored<Stored>(*launch, 3), N};
+  p.bias = asFloats(*launch, stored<Weight>(*launch, 2), N);
+  product(*launch, productSpace<p.WORDS>(*launch, packingOf(p).words), p);
   return 0;
 }
 
@@ -49,12 +49,12 @@ void sumRows(const SaccadeLaunch& launch, const Stored* dy, float* db, int64_t M
 }
 
 // Operands: dy, x, w, b, y, dx, dw, db.
-template <class Stored>
+template <class Stored, class Weight>
 int backward(const SaccadeLaunch* launch) {
   const int64_t M = launch->dims[0], K = launch->dims[1], N = launch->dims[2];
   const Stored* dy = stored<Stored>(*launch, 0);
   const Stored* x = stored<Stored>(*launch, 1);
-  const Stored* w = stored<Stored>(*launch, 2);
+  const Weight* w = stored<Weight>(*launch, 2);
   Stored* dx = stored<Stored>(*launch, 5);
   float* dw = floats(*launch, 6);
   float* db = floats(*launch, 7);
@@ -64,10 +64,11 @@ int backward(const SaccadeLaunch* launch) {
     if (db) memset(db, 0, (size_t)N * sizeof(float));
     return 0;
   }
-  const Product<Stored, Stored> ofX{M, K, N, {dy, N, 1}, {w, 1, K}, dx, K};
-  const Product<Stored, float> ofW{N, K, M, {dy, 1, N}, {x, 1, K}, dw, K};
+  const Product<Stored, Weight, Stored> ofX{M, K, N, {dy, N, 1}, {w, 1, K}, dx, K};
+  const Product<Stored, Stored, float> ofW{N, K, M, {dy, 1, N}, {x, 1, K}, dw, K};
   const int64_t words = larger(packingOf(ofX).words, packingOf(ofW).words);
-  const ProductSpace space = productSpace<Stored>(*launch, words);
+  static_assert(ofX.WORDS == ofW.WORDS, "one workspace");
+  const ProductSpace space = productSpace<ofX.WORDS>(*launch, words);
   if (dx) product(*launch, space, ofX);
   if (dw) product(*launch, space, ofW);
   if (db) sumRows(*launch, dy, db, M, N);
@@ -76,8 +77,8 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(gemm, "x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'", SACCADE_STORED(forward),
-               SACCADE_STORED(backward))
+SACCADE_KERNEL(gemm, "x[M,K]' w[N,K]+~ b[N]+~? -> y[M,N]'", SACCADE_WEIGHTED(forward),
+               SACCADE_WEIGHTED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -30,12 +30,12 @@ Statistics statisticsOf(const Stored* x, int64_t D, float eps) {
   return {mean, 1.0f / __builtin_sqrtf(sumLanes(squares) / (float)D + eps)};
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
   const Stored* x = stored<Stored>(*launch, 0);
-  const Stored* w = stored<Stored>(*launch, 1);
-  const Stored* b = stored<Stored>(*launch, 2);
+  const Weight* w = stored<Weight>(*launch, 1);
+  const Weight* b = stored<Weight>(*launch, 2);
   Stored* y = stored<Stored>(*launch, 3);
   const float eps = (float)launch->scalars[0];
   forRowChunks(*launch, N, 0.5 * (double)(N * D), [&](int64_t, int64_t first, int64_t end) {
@@ -54,12 +54,12 @@ int forward(const SaccadeLaunch* launch) {
 
 // Operands: dy, x, w, b, y, dx, dw, db.
 // With g = w·dy:  dx = rstd·(g − mean(g) − x̂·mean(g·x̂)).
-template <class Stored>
+template <class Stored, class Weight>
 int backward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
   const Stored* dy = stored<Stored>(*launch, 0);
   const Stored* x = stored<Stored>(*launch, 1);
-  const Stored* w = stored<Stored>(*launch, 2);
+  const Weight* w = stored<Weight>(*launch, 2);
   Stored* dx = stored<Stored>(*launch, 5);
   float* dw = floats(*launch, 6);
   float* db = floats(*launch, 7);
@@ -106,8 +106,8 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(layerNorm, "x[N,D]' w[D]+ b[D]+? -> y[N,D]' ; eps", SACCADE_STORED(forward),
-               SACCADE_STORED(backward))
+SACCADE_KERNEL(layerNorm, "x[N,D]' w[D]+~ b[D]+~? -> y[N,D]' ; eps", SACCADE_WEIGHTED(forward),
+               SACCADE_WEIGHTED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -19,7 +19,7 @@ int checkTemperature(const SaccadeLaunch& launch, double temperature) {
   return fail(launch, "temperature is %g, expected more than 0.", temperature);
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2];
   const int32_t* targets = ints(*launch, 2);
@@ -30,8 +30,8 @@ int forward(const SaccadeLaunch* launch) {
   if (checkTemperature(*launch, temperature)) return 1;
   if (checkIndices(*launch, "targets", targets, N, -1, V)) return 1;
 
-  const Vocabulary<Stored> vocabulary{stored<Stored>(*launch, 0), stored<Stored>(*launch, 1), N, D, V,
-                                      (float)(1.0 / temperature)};
+  const Vocabulary<Stored, Weight> vocabulary{stored<Stored>(*launch, 0), stored<Weight>(*launch, 1),
+                                              N, D, V, (float)(1.0 / temperature)};
   const int64_t folds = vocabulary.folds();
   FoldPart* parts = scratchArray<FoldPart>(*launch, N * folds);
   float* chosen = scratchFloats(*launch, N);
@@ -121,16 +121,16 @@ const float* perRow(const SaccadeLaunch& launch, int64_t N, ValueOf valueOf) {
 }
 
 // Operands: dLogprobs, dEntropy, hidden, weight, targets, logprobs, entropy, lse, dHidden, dWeight.
-template <class Stored>
+template <class Stored, class Weight>
 int backward(const SaccadeLaunch* launch) {
-  constexpr Words WORDS = Vocabulary<Stored>::WORDS;
+  constexpr Words WORDS = Vocabulary<Stored, Weight>::WORDS;
   constexpr int64_t ENTRIES = ENTRIES_OF<WORDS>;
   using Logit = typename LogitGradient<WORDS>::Type;
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2];
   const float* dLogprobs = floats(*launch, 0);
   const float* dEntropy = floats(*launch, 1);
   const Stored* hidden = stored<Stored>(*launch, 2);
-  const Stored* weight = stored<Stored>(*launch, 3);
+  const Weight* weight = stored<Weight>(*launch, 3);
   const int32_t* targets = ints(*launch, 4);
   const float* entropy = floats(*launch, 6);
   const float* lse = floats(*launch, 7);
@@ -146,7 +146,7 @@ int backward(const SaccadeLaunch* launch) {
   }
   const int64_t threads = launch->runtime->threads;
   const int64_t mostRows = smaller(ROWS, N), stride = roundUp(mostRows, LANES) + LANES;
-  const Vocabulary<Stored> p{hidden, weight, N, D, V, (float)(1.0 / temperature)};
+  const Vocabulary<Stored, Weight> p{hidden, weight, N, D, V, (float)(1.0 / temperature)};
   const float* kept = perRow(*launch, N, [&](int64_t n) { return targets[n] < 0 ? 0.0f : 1.0f; });
   const RowGradients all{
       kept, perRow(*launch, N, [&](int64_t n) { return dLogprobs ? dLogprobs[n] : 0.0f; }),
@@ -208,7 +208,8 @@ int backward(const SaccadeLaunch* launch) {
         }
         if (ARE_PAIRS && dHidden) writePairs(pairs, z, stride, first, count, rows);
         if (!dWeight) return;
-        Product<Logit, float> ofWeight{columns, D, rows, {dz, stride, 1}, {}, dWeight + column * D, D};
+        Product<Logit, Stored, float> ofWeight{
+            columns, D, rows, {dz, stride, 1}, {}, dWeight + column * D, D};
         ofWeight.accumulate = row > 0;
         ofWeight.isPast = N <= ROWS;
         constexpr int64_t COLUMNS = COLUMNS_OF<WORDS>;
@@ -222,7 +223,7 @@ int backward(const SaccadeLaunch* launch) {
                   [&](int64_t item, int32_t worker) {
         const int64_t d = item * hiddenColumns, width = smaller(hiddenColumns, D - d);
         float* panels = spare + worker * spareWords;
-        packPanels<WORDS>(panels, Source<Stored>{weight, 1, D}, d, width, column, columns);
+        packPanels<WORDS>(panels, Source<Weight>{weight, 1, D}, d, width, column, columns);
         const int64_t depth = wordsIn<WORDS>(columns);
         for (int64_t n = 0; n < rows; n += ROW_BLOCK) {
           const RowsOfA a = ARE_PAIRS
@@ -242,9 +243,9 @@ int backward(const SaccadeLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(linearLogprob,
-               "hidden[N,D]' weight[V,D]+ targets[N]# -> logprobs[N]'! entropy[N]'! "
+               "hidden[N,D]' weight[V,D]+~ targets[N]# -> logprobs[N]'! entropy[N]'! "
                "lse[N]! ; temperature",
-               SACCADE_STORED(forward), SACCADE_STORED(backward))
+               SACCADE_WEIGHTED(forward), SACCADE_WEIGHTED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -91,7 +91,7 @@ Candidate bestOf(const float* z, const uint32_t* words, int64_t first, int64_t c
   return {scores[lane], z[at], (int32_t)(first + at)};
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1], V = launch->dims[2], Q = launch->dims[3];
   const int32_t* keys = ints(*launch, 2);
@@ -105,8 +105,8 @@ int forward(const SaccadeLaunch* launch) {
   }
 
   const bool greedy = temperature == 0;
-  const Vocabulary<Stored> vocabulary{stored<Stored>(*launch, 0), stored<Stored>(*launch, 1), N, D, V,
-                                      greedy ? 1.0f : (float)(1.0 / temperature)};
+  const Vocabulary<Stored, Weight> vocabulary{stored<Stored>(*launch, 0), stored<Weight>(*launch, 1),
+                                              N, D, V, greedy ? 1.0f : (float)(1.0 / temperature)};
   const int64_t folds = vocabulary.folds();
   FoldPart* parts = scratchArray<FoldPart>(*launch, N * folds);
   Candidate* candidates = scratchArray<Candidate>(*launch, N * folds);
@@ -134,8 +134,8 @@ int forward(const SaccadeLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(linearSample,
-               "hidden[N,D] weight[V,D] keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature",
-               SACCADE_STORED(forward), SACCADE_ABSENT)
+               "hidden[N,D] weight[V,D]~ keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature",
+               SACCADE_WEIGHTED(forward), SACCADE_ABSENT)
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

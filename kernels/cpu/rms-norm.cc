@@ -19,11 +19,11 @@ float reciprocalRms(const Stored* x, int64_t D, float eps) {
   return 1.0f / __builtin_sqrtf(sumLanes(sum) / (float)D + eps);
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 int forward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
   const Stored* x = stored<Stored>(*launch, 0);
-  const Stored* w = stored<Stored>(*launch, 1);
+  const Weight* w = stored<Weight>(*launch, 1);
   Stored* y = stored<Stored>(*launch, 2);
   const float eps = (float)launch->scalars[0];
   forRowChunks(*launch, N, 0.3 * (double)(N * D), [&](int64_t, int64_t first, int64_t end) {
@@ -39,12 +39,12 @@ int forward(const SaccadeLaunch* launch) {
 }
 
 // Operands: dy, x, w, y, dx, dw.  With g = w·dy:  dx = rstd·(g − x·rstd²·mean(g·x)).
-template <class Stored>
+template <class Stored, class Weight>
 int backward(const SaccadeLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
   const Stored* dy = stored<Stored>(*launch, 0);
   const Stored* x = stored<Stored>(*launch, 1);
-  const Stored* w = stored<Stored>(*launch, 2);
+  const Weight* w = stored<Weight>(*launch, 2);
   Stored* dx = stored<Stored>(*launch, 4);
   float* dw = floats(*launch, 5);
   const float eps = (float)launch->scalars[0];
@@ -84,7 +84,7 @@ int backward(const SaccadeLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]+ -> y[N,D]' ; eps", SACCADE_STORED(forward), SACCADE_STORED(backward))
+SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]+~ -> y[N,D]' ; eps", SACCADE_WEIGHTED(forward), SACCADE_WEIGHTED(backward))
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

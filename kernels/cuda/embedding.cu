@@ -41,7 +41,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(embedding, "table[V,D]+ extra[E,D]'? ids[N]# -> y[N,D]'",
+SACCADE_KERNEL(embedding, "table[V,D]+~ extra[E,D]'? ids[N]# -> y[N,D]'",
                SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

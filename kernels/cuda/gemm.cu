@@ -48,7 +48,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(gemm, "x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'", SACCADE_STORED(forward),
+SACCADE_KERNEL(gemm, "x[M,K]' w[N,K]+~ b[N]+~? -> y[M,N]'", SACCADE_STORED(forward),
                SACCADE_STORED(backward))
 
 }  // namespace saccade

@@ -142,7 +142,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(layerNorm, "x[N,D]' w[D]+ b[D]+? -> y[N,D]' ; eps",
+SACCADE_KERNEL(layerNorm, "x[N,D]' w[D]+~ b[D]+~? -> y[N,D]' ; eps",
                SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

@@ -231,7 +231,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(linearLogprob,
-               "hidden[N,D]' weight[V,D]+ targets[N]# -> logprobs[N]'! entropy[N]'! "
+               "hidden[N,D]' weight[V,D]+~ targets[N]# -> logprobs[N]'! entropy[N]'! "
                "lse[N]! ; temperature",
                SACCADE_STORED(forward), SACCADE_STORED(backward))
 

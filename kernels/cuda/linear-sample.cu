@@ -159,7 +159,7 @@ int forward(const SaccadeDeviceLaunch* launch) {
 }  // namespace
 
 SACCADE_KERNEL(linearSample,
-               "hidden[N,D] weight[V,D] keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature",
+               "hidden[N,D] weight[V,D]~ keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature",
                SACCADE_STORED(forward), SACCADE_ABSENT)
 
 }  // namespace saccade

@@ -106,7 +106,7 @@ int backward(const SaccadeDeviceLaunch* launch) {
 
 }  // namespace
 
-SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]+ -> y[N,D]' ; eps",
+SACCADE_KERNEL(rmsNorm, "x[N,D]' w[D]+~ -> y[N,D]' ; eps",
                SACCADE_STORED(forward), SACCADE_STORED(backward))
 
 }  // namespace saccade

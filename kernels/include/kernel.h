@@ -2,11 +2,12 @@
 //
 // A kernel says its operands in a signature, written as the op's declaration reads:
 //
-//   "x[M,K]' w[N,K]+ b[N]+? -> y[M,N]' ; eps"
+//   "x[M,K]' w[N,K]+~ b[N]+~? -> y[M,N]' ; eps"
 //
 //   '     differentiable             +     differentiable, with a float32 gradient
 //   #     int32                      !     float32
-//   ?     may be absent (null)       =into the output shares the memory of the input `into`
+//   ?     may be absent (null)       ~     a weight: bf16 in a launch of mixed storage
+//   =into the output shares the memory of the input `into`
 //
 // Operands marked neither # nor ! have the launch's storage type, as have their gradients unless
 // marked +. A kernel has one function per storage type and direction; in both it sums in float32.
@@ -48,7 +49,10 @@ typedef enum SaccadeStorage {
   SACCADE_BF16 = 1,
   // IEEE half precision; no CPU kernel has it.
   SACCADE_F16 = 2,
-  SACCADE_STORAGES = 3
+  // Float32, but bf16 for the operands marked ~: activations beside frozen weights. No device kernel
+  // has it.
+  SACCADE_MIXED = 3,
+  SACCADE_STORAGES = 4
 } SaccadeStorage;
 
 typedef struct SaccadeLaunch {

@@ -6,6 +6,7 @@ import { attentionDecode } from './attention-decode.ts';
 import { axpby } from './axpby.ts';
 import { dequantizeBlocks } from './dequantize-blocks.ts';
 import { embedding } from './embedding.ts';
+import { expertLinear } from './expert-linear.ts';
 import { gatherRows } from './gather-rows.ts';
 import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
@@ -18,9 +19,11 @@ import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
+import { routeExperts } from './route-experts.ts';
 import { scatterRows } from './scatter-rows.ts';
 import { sign } from './sign.ts';
 import { swiglu } from './swiglu.ts';
+import { weightedSum } from './weighted-sum.ts';
 
 /** All kernels; `kernel.op` is the id of the op that each runs. */
 export const webGpuKernels: readonly WebGpuKernel[] = [
@@ -31,6 +34,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   axpby,
   dequantizeBlocks,
   embedding,
+  expertLinear,
   gatherRows,
   gelu,
   gemm,
@@ -42,7 +46,9 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   quantizeBlocks,
   rmsNorm,
   rotary,
+  routeExperts,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 ];

@@ -45,7 +45,7 @@ function backward(call: KernelCall): readonly Pass[] {
 
 export const embedding: WebGpuKernel = {
   op: 'embedding',
-  signature: "table[V,D]+ extra[E,D]'? ids[N]# -> y[N,D]'",
+  signature: "table[V,D]+~ extra[E,D]'? ids[N]# -> y[N,D]'",
   forward,
   backward,
 };

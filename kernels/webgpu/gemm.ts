@@ -89,7 +89,7 @@ function weightGradient(call: KernelCall, dY: GpuArray, dW: GpuArray): readonly 
 
 export const gemm: WebGpuKernel = {
   op: 'gemm',
-  signature: "x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'",
+  signature: "x[M,K]' w[N,K]+~ b[N]+~? -> y[M,N]'",
   forward,
   backward,
 };

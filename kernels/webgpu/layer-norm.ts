@@ -103,7 +103,7 @@ function backward(call: KernelCall): readonly Pass[] {
 
 export const layerNorm: WebGpuKernel = {
   op: 'layerNorm',
-  signature: "x[N,D]' w[D]+ b[D]+? -> y[N,D]' ; eps",
+  signature: "x[N,D]' w[D]+~ b[D]+~? -> y[N,D]' ; eps",
   forward,
   backward,
 };

@@ -106,7 +106,7 @@ function forward(call: KernelCall): readonly Pass[] {
 export const linearLogprob: WebGpuKernel = {
   op: 'linearLogprob',
   signature:
-    "hidden[N,D]' weight[V,D]+ targets[N]# -> logprobs[N]'! entropy[N]'! lse[N]! ; temperature",
+    "hidden[N,D]' weight[V,D]+~ targets[N]# -> logprobs[N]'! entropy[N]'! lse[N]! ; temperature",
   forward,
   backward: linearLogprobBackward,
 };

@@ -114,6 +114,6 @@ function forward(call: KernelCall): readonly Pass[] {
 
 export const linearSample: WebGpuKernel = {
   op: 'linearSample',
-  signature: 'hidden[N,D] weight[V,D] keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature',
+  signature: 'hidden[N,D] weight[V,D]~ keys[N,Q]# -> tokens[N]# logprobs[N]! ; temperature',
   forward,
 };

@@ -77,7 +77,7 @@ function backward(call: KernelCall): readonly Pass[] {
 
 export const rmsNorm: WebGpuKernel = {
   op: 'rmsNorm',
-  signature: "x[N,D]' w[D]+ -> y[N,D]' ; eps",
+  signature: "x[N,D]' w[D]+~ -> y[N,D]' ; eps",
   forward,
   backward,
 };

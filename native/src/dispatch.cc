@@ -26,13 +26,18 @@ int64_t elementsOf(const OperandRule& rule, const std::vector<int64_t>& dims) {
   return elements;
 }
 
+int64_t elementBytesOf(const OperandRule& rule, int32_t storage) {
+  if (!rule.isStored || storage == SACCADE_F32) return 4;
+  return storage == SACCADE_MIXED && !rule.isWeight ? 4 : 2;
+}
+
 void checkOperand(const std::string& id, const OperandRule& rule, const OperandMemory& memory,
                   const LaunchRequest& request) {
   if (!memory.present) {
     if (rule.mayBeAbsent) return;
     throw std::invalid_argument(id + ": operand '" + rule.name + "' is missing. Pass its memory.");
   }
-  const int64_t elementBytes = rule.isStored && request.storage != SACCADE_F32 ? 2 : 4;
+  const int64_t elementBytes = elementBytesOf(rule, request.storage);
   const int64_t bytes = elementsOf(rule, request.dims) * elementBytes;
   if (memory.bytes != bytes) {
     throw std::invalid_argument(id + ": operand '" + rule.name + "' needs " + count(bytes, "byte") +
@@ -91,7 +96,8 @@ void check(const std::vector<KernelForm>& kernels, LaunchRequest& request) {
   const std::string id = entry.id;
   if (request.storage >= SACCADE_STORAGES) {
     throw std::invalid_argument("storage type " + std::to_string(request.storage) +
-                                " does not exist. Pass 0 for f32, 1 for bf16 or 2 for f16.");
+                                " does not exist. Pass 0 for f32, 1 for bf16, 2 for f16 or 3 for "
+                                "f32 with weights in bf16.");
   }
   request.id = entry.id;
   const auto& storages = request.backward ? entry.backward : entry.forward;

@@ -20,7 +20,7 @@ struct KernelForm {
 };
 
 // The names of the storage types.
-constexpr const char* STORAGE_NAMES[SACCADE_STORAGES] = {"f32", "bf16", "f16"};
+constexpr const char* STORAGE_NAMES[SACCADE_STORAGES] = {"f32", "bf16", "f16", "mixed"};
 
 // The forms of kernels of the processor or of a device.
 template <class Kernel>

@@ -22,7 +22,7 @@ int32_t axisIndex(std::vector<std::string>& axes, const std::string& axis) {
   return static_cast<int32_t>(axes.size()) - 1;
 }
 
-// name[A,B] followed by any of ' + ? # ! and =input.
+// name[A,B] followed by any of ' + ? # ! ~ and =input.
 Declared readOperand(const std::string& word, std::vector<std::string>& axes) {
   const size_t open = word.find('[');
   const size_t close = word.find(']');
@@ -44,6 +44,8 @@ Declared readOperand(const std::string& word, std::vector<std::string>& axes) {
     } else if (word[i] == '=') {
       declared.inPlaceOf = word.substr(i + 1);
       break;
+    } else if (word[i] == '~') {
+      declared.rule.isWeight = true;
     } else if (word[i] == '#' || word[i] == '!') {
       declared.rule.isStored = false;
     } else {

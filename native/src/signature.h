@@ -14,6 +14,8 @@ struct OperandRule {
   bool mayBeAbsent = false;
   // Stored in the launch's storage type; otherwise in four bytes.
   bool isStored = true;
+  // Stored in two bytes in a launch of mixed storage.
+  bool isWeight = false;
   // Index in the same launch of the operand whose memory this one shares; -1: none.
   int32_t inPlaceOf = -1;
   bool written = false;

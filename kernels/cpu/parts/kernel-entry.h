@@ -78,11 +78,14 @@ static inline void parallelFor(const SaccadeLaunch& launch, int64_t items, doubl
 
 #define SACCADE_JOIN2(a, b, c) a##b##_##c
 #define SACCADE_JOIN(a, b, c) SACCADE_JOIN2(a, b, c)
-// The functions of one direction: one template for every storage type, or one function that takes
-// float32 alone, or none.
-#define SACCADE_STORED(run) {run<float>, run<saccade::SACCADE_ISA::Bf16>}
-#define SACCADE_FLOAT32(run) {run, nullptr}
-#define SACCADE_ABSENT {nullptr, nullptr}
+// The functions of one direction: one template for every storage type, the same with the storage type
+// of weights apart, or one function that takes float32 alone, or none.
+#define SACCADE_STORED(run) {run<float>, run<saccade::SACCADE_ISA::Bf16>, nullptr, nullptr}
+#define SACCADE_WEIGHTED(run)                                                             \
+  {run<float, float>, run<saccade::SACCADE_ISA::Bf16, saccade::SACCADE_ISA::Bf16>, nullptr, \
+   run<float, saccade::SACCADE_ISA::Bf16>}
+#define SACCADE_FLOAT32(run) {run, nullptr, nullptr, nullptr}
+#define SACCADE_ABSENT {nullptr, nullptr, nullptr, nullptr}
 // Defines the symbol the catalog looks for: saccade_<id>_<instruction set>.
 #define SACCADE_KERNEL(id, signature, forward, backward)                         \
   extern "C" const SaccadeKernel SACCADE_JOIN(saccade_, id, SACCADE_ISA);        \

@@ -48,10 +48,12 @@ struct Source {
   int64_t depthStride;
 };
 
-template <class Stored, class StoredC>
+template <class StoredA, class StoredB, class StoredC>
 struct Product {
+  static constexpr Words WORDS = COMMON_WORDS<StoredA, StoredB>;
   int64_t rows, columns, depth;
-  Source<Stored> a, b;
+  Source<StoredA> a;
+  Source<StoredB> b;
   StoredC* c;
   int64_t cStride;
   const float* bias = nullptr;
@@ -180,9 +182,9 @@ struct Packing {
   int64_t words;
 };
 
-template <class Stored, class StoredC>
-static inline Packing packingOf(const Product<Stored, StoredC>& p) {
-  constexpr Words WORDS = WordsOf<Stored>::value;
+template <class StoredA, class StoredB, class StoredC>
+static inline Packing packingOf(const Product<StoredA, StoredB, StoredC>& p) {
+  constexpr Words WORDS = COMMON_WORDS<StoredA, StoredB>;
   // A result in bf16 is rounded once, so its whole depth is packed.
   const int64_t depth =
       floatsOf(p.c) ? smaller(STRETCH_BLOCKS * DEPTH_OF<WORDS>, p.depth) : p.depth;
@@ -193,11 +195,11 @@ static inline Packing packingOf(const Product<Stored, StoredC>& p) {
 }
 
 // For products that pack at most `words`.
-template <class Stored>
+template <Words WORDS>
 static inline ProductSpace productSpace(const SaccadeLaunch& launch, int64_t words) {
   const int64_t threads = launch.runtime->threads;
   return {scratchFloats(launch, words), scratchFloats(launch, threads * ROW_COPY),
-          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>)};
+          scratchFloats(launch, threads * ITEM_SUMS<WORDS>)};
 }
 
 // Brings the part [done, toDo) / all of a block of A to L2 that is copied next: its runs are so short
@@ -216,11 +218,11 @@ static inline void fetchPart(const Source<Stored>& a, const Stored* source, int6
 
 // One item: rows [row, row + rows) and columns [column, column + columns) of C at depths
 // [from, from + depth), B's panels from `column` on.
-template <class Stored, class StoredC>
-static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, int64_t rows,
+template <class StoredA, class StoredB, class StoredC>
+static inline void multiplyItem(const Product<StoredA, StoredB, StoredC>& p, int64_t row, int64_t rows,
                                 int64_t column, int64_t columns, int64_t from, int64_t depth,
                                 const float* panels, float* copy, float* sums) {
-  constexpr Words WORDS = WordsOf<Stored>::value;
+  constexpr Words WORDS = COMMON_WORDS<StoredA, StoredB>;
   const int64_t panelStride = wordsIn<WORDS>(depth) * PANEL;
   StoredC* c = p.c + row * p.cStride + column;
   const bool isLast = from + depth == p.depth;
@@ -235,7 +237,7 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   const Into first = isDirect && p.isPast && isAligned ? Into::stream : Into::overwrite;
   for (int64_t k = 0; k < depth; k += BLOCK) {
     const int64_t block = smaller(BLOCK, depth - k);
-    const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
+    const StoredA* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
     const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy);
     const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
     const Into into = k > 0 || (isDirect && adds) ? Into::add : first;
@@ -264,8 +266,8 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   }
 }
 
-template <class Stored, class StoredC>
-static inline void fillRows(const Product<Stored, StoredC>& p) {
+template <class StoredA, class StoredB, class StoredC>
+static inline void fillRows(const Product<StoredA, StoredB, StoredC>& p) {
   if (p.accumulate) return;
   for (int64_t i = 0; i < p.rows; i++) {
     forLanes(p.columns, [&](int64_t j, int64_t width) {
@@ -274,10 +276,10 @@ static inline void fillRows(const Product<Stored, StoredC>& p) {
   }
 }
 
-template <class Stored, class StoredC>
+template <class StoredA, class StoredB, class StoredC>
 static inline void product(const SaccadeLaunch& launch, const ProductSpace& space,
-                           const Product<Stored, StoredC>& p) {
-  constexpr Words WORDS = WordsOf<Stored>::value;
+                           const Product<StoredA, StoredB, StoredC>& p) {
+  constexpr Words WORDS = COMMON_WORDS<StoredA, StoredB>;
   if (p.rows == 0 || p.columns == 0) return;
   if (p.depth == 0) return fillRows(p);
   const int64_t threads = launch.runtime->threads;

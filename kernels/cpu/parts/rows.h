@@ -20,6 +20,15 @@ static inline void forStrips(const SaccadeLaunch& launch, int64_t rows, int64_t 
               });
 }
 
+// Copies `count` elements, widened if their types differ.
+template <class Stored>
+SACCADE_INLINE void copyRun(Stored* to, const Stored* from, int64_t count) {
+  memcpy(to, from, (size_t)count * sizeof(Stored));
+}
+SACCADE_INLINE void copyRun(float* to, const Bf16* from, int64_t count) {
+  convertRun(to, from, count);
+}
+
 // to[0, width) += from[0, width)
 template <class Stored>
 SACCADE_INLINE void addRow(float* to, const Stored* from, int64_t width) {

@@ -121,6 +121,11 @@ struct WordsOf<Bf16> {
   static constexpr Words value = HAS_PAIRS ? Words::pairs : Words::floats;
 };
 
+// Of two matrices that are multiplied: pairs where both have them.
+template <class A, class B>
+constexpr Words COMMON_WORDS =
+    WordsOf<A>::value == WordsOf<B>::value ? WordsOf<A>::value : Words::floats;
+
 // Words that `depth` elements fill.
 template <Words WORDS>
 SACCADE_INLINE int64_t wordsIn(int64_t depth) {

@@ -75,55 +75,57 @@ static inline FoldPart foldLogits(const float* z, int64_t count) {
   return {highest, sumLanes(sum), sumLanes(weighted)};
 }
 
-template <class Stored>
+template <class Stored, class Weight>
 struct Vocabulary {
   const Stored* hidden;
-  const Stored* weight;
+  const Weight* weight;
   int64_t N, D, V;
   float inverseTemperature;
 
-  static constexpr Words WORDS = WordsOf<Stored>::value;
+  static constexpr Words WORDS = COMMON_WORDS<Stored, Weight>;
   // Words of one panel of hidden rows.
   int64_t panelWords() const { return wordsIn<WORDS>(D) * PANEL; }
   int64_t folds() const { return divideUp(V, FOLD); }
 };
 
 // The rows of `hidden` as columns of panels, the whole depth of a panel together.
-template <class Stored>
-static inline const float* packHidden(const SaccadeLaunch& launch, const Vocabulary<Stored>& p) {
+template <class Stored, class Weight>
+static inline const float* packHidden(const SaccadeLaunch& launch,
+                                      const Vocabulary<Stored, Weight>& p) {
   const int64_t panels = divideUp(p.N, PANEL);
   float* out = scratchFloats(launch, panels * p.panelWords());
   parallelFor(launch, panels, 0.3 * (double)(p.N * p.D), [&](int64_t panel, int32_t) {
     const Source<Stored> rows{p.hidden, p.D, 1};
-    packPanels<Vocabulary<Stored>::WORDS>(out + panel * p.panelWords(), rows, panel * PANEL,
-                                          smaller(PANEL, p.N - panel * PANEL), 0, p.D);
+    packPanels<Vocabulary<Stored, Weight>::WORDS>(out + panel * p.panelWords(), rows,
+                                                  panel * PANEL,
+                                                  smaller(PANEL, p.N - panel * PANEL), 0, p.D);
   });
   return out;
 }
 
 // Logits before the temperature, turned: z[entry · zStride + r] of entries [first, first + count)
 // and rows [row, row + rows), where `row` begins a panel. `copy` is ROW_COPY words.
-template <class Stored>
-static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels, int64_t row,
+template <class Stored, class Weight>
+static inline void turnedLogits(const Vocabulary<Stored, Weight>& p, const float* panels, int64_t row,
                                 int64_t rows, int64_t first, int64_t count, float* copy, float* z,
                                 int64_t zStride) {
-  constexpr Words WORDS = Vocabulary<Stored>::WORDS;
+  constexpr Words WORDS = Vocabulary<Stored, Weight>::WORDS;
   constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
-  const Source<Stored> head{p.weight, p.D, 1};
+  const Source<Weight> head{p.weight, p.D, 1};
   const float* columns = panels + row / PANEL * p.panelWords();
   int64_t blocks = divideUp(count, ROW_BLOCK);
   for (int64_t entry = 0, entries; entry < count; entry += entries, blocks--) {
     entries = divideUp(count - entry, blocks);
     for (int64_t k = 0; k == 0 || k < p.D; k += BLOCK) {
       const int64_t depth = smaller(BLOCK, p.D - k);
-      const Stored* source = p.weight + (first + entry) * p.D + k;
+      const Weight* source = p.weight + (first + entry) * p.D + k;
       const RowsOfA a = rowsOfA<WORDS>(head, source, entries, depth, copy);
       const float* block = columns + wordsIn<WORDS>(k) * PANEL;
       // Copied next: the following depths, or the first depths of the following entries.
       const bool isLast = k + depth >= p.D;
       const int64_t ahead = isLast ? smaller(BLOCK, p.D) : smaller(BLOCK, p.D - k - depth);
       const int64_t next = isLast ? smaller(entries, p.V - first - entry - entries) : entries;
-      const Stored* following = isLast ? p.weight + (first + entry + entries) * p.D : source + depth;
+      const Weight* following = isLast ? p.weight + (first + entry + entries) * p.D : source + depth;
       for (int64_t j = 0; j < rows; j += PANEL) {
         fetchPart(head, following, next, ahead, j, smaller(j + PANEL, rows), rows);
         multiplyRows<WORDS>(a, entries, smaller(PANEL, rows - j), wordsIn<WORDS>(depth),
@@ -137,8 +139,8 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
 
 // Calls body(row, fold, z, first, count) with the logits z[0, count) of vocabulary indices
 // [first, first + count) for every row and fold, on all threads.
-template <class Stored, class Body>
-static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Stored>& p,
+template <class Stored, class Weight, class Body>
+static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Stored, Weight>& p,
                              const Body& body) {
   constexpr int64_t STRIDE = FOLD + LANES;
   const int64_t threads = launch.runtime->threads;

@@ -112,9 +112,9 @@ __device__ inline int64_t expectIndex(const Refusal& refusal, int operand, int64
 
 // The functions of one direction: one template for every storage type, or one function that takes
 // float32 alone, or none.
-#define SACCADE_STORED(run) {run<float>, run<saccade::Bf16>, run<saccade::F16>}
-#define SACCADE_FLOAT32(run) {run, nullptr, nullptr}
-#define SACCADE_ABSENT {nullptr, nullptr, nullptr}
+#define SACCADE_STORED(run) {run<float>, run<saccade::Bf16>, run<saccade::F16>, nullptr}
+#define SACCADE_FLOAT32(run) {run, nullptr, nullptr, nullptr}
+#define SACCADE_ABSENT {nullptr, nullptr, nullptr, nullptr}
 // Defines the symbol the catalog looks for.
 #define SACCADE_KERNEL(id, signature, forward, backward)               \
   extern "C" const SaccadeDeviceKernel saccade_cuda_##id;              \

@@ -59,10 +59,12 @@ const refusals: readonly DeviceCheck[] = [
 
 /**
  * All checks of the attention ops on a backend: every kernel, decoding against training, a shared
- * prefix against the repeated one, NaN that stays where it is, and layouts that are refused.
+ * prefix against the repeated one, NaN that stays where it is, and layouts that are refused. None for
+ * `mixed` storage: the ops have no weights.
  */
 export function attentionChecks(options: CheckOptions = {}): readonly DeviceCheck[] {
   const { dtype = 'f32' } = options;
+  if (dtype === 'mixed') return [];
   const trained = needsOf(attention, dtype);
   const forward: readonly Need[] = trained.slice(0, 1);
   return [

@@ -19,13 +19,19 @@ import type {
   Launch,
   MemoryUse,
   Op,
+  StorageForm,
 } from '@saccade/ops';
 import { PooledMemory, refuseDtypes, storageOf } from '@saccade/ops/backend';
 import { CudaError, isDriverError, isOutOfMemory } from './cuda-error.ts';
 import { KernelTable } from './kernel-table.ts';
 
 /** Storage types by their numbers in the addon. */
-const STORAGES: Readonly<Partial<Record<DType, 0 | 1 | 2>>> = { f32: 0, bf16: 1, f16: 2 };
+const STORAGES: Readonly<Partial<Record<StorageForm, 0 | 1 | 2 | 3>>> = {
+  f32: 0,
+  bf16: 1,
+  f16: 2,
+  mixed: 3,
+};
 
 /** Memory of the runtime; launches refer to it by id. */
 interface RuntimeMemory {

@@ -1,15 +1,17 @@
 /** Changes that must not alter a bit: threads, queueing, neighbors; at sizes that tile. */
 import { attentionCatalog } from '@saccade/attention';
-import { type DType, randomAt } from '@saccade/core';
+import { randomAt } from '@saccade/core';
 import { logprobCatalog } from '@saccade/logprob';
 import {
   type Device,
   type DeviceArray,
   differentiableOutputs,
+  hasWeights,
   type Op,
   type OpCase,
   openDevice,
   opsCatalog,
+  type StorageForm,
   shapeOf,
 } from '@saccade/ops';
 import {
@@ -51,6 +53,10 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   axpby: [{ dims: { N: 100_003 }, scalars: { a: 0.1, b: 0.9 } }],
   dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
+  expertLinear: [
+    { dims: { R: 150, K: 70, E: 7, N: 90 } },
+    { dims: { R: 9, K: 801, E: 30, N: 40 } },
+  ],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 30, D: 385 } }, { dims: { N: 30, D: 385 }, scalars: { tanh: 1 } }],
   gemm: [
@@ -78,16 +84,25 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   quantizeBlocks: [{ dims: blocks(100_003) }],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
+  routeExperts: [
+    { dims: { T: 100, E: 140, K: 8 } },
+    { dims: { T: 100, E: 140, K: 8 }, scalars: { normalize: 0 } },
+  ],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   sign: [{ dims: { N: 100_003 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],
+  weightedSum: [{ dims: { T: 50, K: 4, D: 385 } }],
 };
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
 const cases = catalog.flatMap((op) => {
   const isStored = Object.values(op.inputs).some(({ dtypes }) => dtypes.includes('bf16'));
   return (LARGE[op.id] ?? []).flatMap((opCase, i) => {
+    const others: readonly StorageForm[] = [
+      ...(isStored ? (['bf16'] as const) : []),
+      ...(hasWeights(op) ? (['mixed'] as const) : []),
+    ];
     // Other sizes in bf16 wait for a sweep: what is stored differs, how it is cut up does not.
-    const dtypes: readonly DType[] = isStored && (i === 0 || isSweep) ? ['f32', 'bf16'] : ['f32'];
+    const dtypes: readonly StorageForm[] = ['f32', ...(i === 0 || isSweep ? others : [])];
     return dtypes.map((dtype) => ({ id: op.id, op, opCase, dtype }));
   });
 });
@@ -99,7 +114,7 @@ async function runBoth(
   device: Device,
   op: Op,
   opCase: OpCase,
-  dtype: DType,
+  dtype: StorageForm,
   seed: number,
 ): Promise<Bits> {
   const random = randomAt(seed, 'run', op.id);

@@ -26,7 +26,7 @@ const fuzzCountOf = (isa: string): number => {
 };
 const runs = [
   ...native.instructionSets.flatMap((isa) =>
-    (['f32', 'bf16'] as const).map((dtype) => ({ isa, dtype })),
+    (['f32', 'bf16', 'mixed'] as const).map((dtype) => ({ isa, dtype })),
   ),
   ...native.emulated.map((isa) => ({ isa, dtype: 'bf16' as const })),
 ];

@@ -31,6 +31,11 @@ const EMPTY: Cases = {
     { dims: { V: 5, D: 0, E: 3, N: 4 } },
     { dims: { V: 5, D: 8, E: 0, N: 4 } },
   ],
+  expertLinear: [
+    { dims: { R: 0, K: 4, E: 3, N: 5 } },
+    { dims: { R: 4, K: 0, E: 3, N: 5 } },
+    { dims: { R: 4, K: 4, E: 3, N: 0 } },
+  ],
   gatherRows: [
     { dims: { N: 4, D: 5, R: 0 } },
     { dims: { N: 4, D: 0, R: 3 } },
@@ -51,9 +56,15 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 0, D: 8, E: 4 } },
     { dims: { T: 3, H: 2, D: 0, E: 0 } },
   ],
+  routeExperts: [{ dims: { T: 0, E: 4, K: 2 } }, { dims: { T: 3, E: 4, K: 0 } }],
   scatterRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
   sign: [{ dims: { N: 0 } }],
   swiglu: [{ dims: { N: 0, D: 8 } }],
+  weightedSum: [
+    { dims: { T: 0, K: 2, D: 4 } },
+    { dims: { T: 3, K: 0, D: 4 } },
+    { dims: { T: 3, K: 2, D: 0 } },
+  ],
 };
 
 /** Workgroups that an axis of the second device takes: 65,535 would need arrays of gigabytes. */
@@ -66,6 +77,7 @@ const FOLDED: Cases = {
   axpby: [{ dims: { N: 10_003 }, scalars: { a: 0.1, b: 0.9 } }],
   dequantizeBlocks: [{ dims: blocks(40_003) }],
   embedding: [{ dims: { V: 20, D: 260, E: 10, N: 70 } }],
+  expertLinear: [{ dims: { R: 70, K: 9, E: 40, N: 70 } }],
   gatherRows: [{ dims: { N: 20, D: 260, R: 70 } }],
   gelu: [{ dims: { N: 71, D: 129 } }],
   gradNorm: [{ dims: { N: 280_003, U: 1 } }],
@@ -74,9 +86,11 @@ const FOLDED: Cases = {
   quantizeBlocks: [{ dims: blocks(40_003) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],
   rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
+  routeExperts: [{ dims: { T: 70, E: 9, K: 3 } }],
   scatterRows: [{ dims: { C: 40, D: 9, N: 70 } }],
   sign: [{ dims: { N: 10_003 } }],
   swiglu: [{ dims: { N: 71, D: 129 } }],
+  weightedSum: [{ dims: { T: 71, K: 3, D: 70 } }],
 };
 
 /** Lists of indices that are looked through in several passes, and repeat over their borders. */

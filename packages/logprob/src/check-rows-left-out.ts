@@ -1,7 +1,7 @@
 /** Checks that rows without a target contribute nothing, whatever they hold. */
-import { type DType, randomAt } from '@saccade/core';
-import type { Device } from '@saccade/ops';
-import { expectSame } from '@saccade/ops/contract';
+import { randomAt } from '@saccade/core';
+import type { Device, StorageForm } from '@saccade/ops';
+import { dtypeOf, expectSame } from '@saccade/ops/contract';
 import { linearLogprob } from './ops/catalog.ts';
 
 /**
@@ -13,7 +13,7 @@ import { linearLogprob } from './ops/catalog.ts';
 export async function checkRowsLeftOut(
   device: Device,
   seed: number,
-  dtype: DType = 'f32',
+  dtype: StorageForm = 'f32',
 ): Promise<void> {
   const [N, D, V] = [37, 19, 70];
   const random = randomAt(seed, 'rows-left-out');
@@ -22,12 +22,13 @@ export async function checkRowsLeftOut(
   const rows = normals(N * D);
   const [head, weights, slopes] = [normals(V * D), normals(N), normals(N)];
   const isOut = (n: number): boolean => n % 3 === 1;
+  const { hidden: hiddenOperand, weight: weightOperand } = linearLogprob.inputs;
   const run = async (out: (n: number) => boolean, held: number) => {
     const hidden = rows.map((value, i) => (out(Math.floor(i / D)) ? held : value));
     const targets = Array.from({ length: N }, (_, n) => (out(n) ? -1 : (n * 7) % V));
     const inputs = {
-      hidden: device.upload(dtype, [N, D], hidden),
-      weight: device.upload(dtype, [V, D], head),
+      hidden: device.upload(dtypeOf(hiddenOperand, dtype), [N, D], hidden),
+      weight: device.upload(dtypeOf(weightOperand, dtype), [V, D], head),
       targets: device.upload('i32', [N], targets),
     };
     const outputs = device.forward(linearLogprob, inputs);

@@ -1,7 +1,7 @@
 /** Compares sampling with scoring, on one device. */
-import { type DType, randomAt } from '@saccade/core';
-import type { Device } from '@saccade/ops';
-import { ContractError, firstDifference } from '@saccade/ops/contract';
+import { randomAt } from '@saccade/core';
+import type { Device, StorageForm } from '@saccade/ops';
+import { ContractError, dtypeOf, firstDifference } from '@saccade/ops/contract';
 import { linearLogprob, linearSample } from './ops/catalog.ts';
 
 /** Sizes of a random problem for `checkSampleMatchesLogprob`. */
@@ -27,14 +27,15 @@ export async function checkSampleMatchesLogprob(
   device: Device,
   { N, D, V, temperature }: SampleShape,
   seed: number,
-  dtype: DType = 'f32',
+  dtype: StorageForm = 'f32',
 ): Promise<void> {
   const random = randomAt(seed, 'sample-matches-logprob');
   const hidden = Float32Array.from({ length: N * D }, () => random.normal());
   const head = Float32Array.from({ length: V * D }, () => random.normal() / Math.sqrt(D));
   const words = Int32Array.from({ length: N * 4 }, () => random.word() | 0);
-  const weight = device.upload(dtype, [V, D], head);
-  const rows = device.upload(dtype, [N, D], hidden);
+  const ofRows = dtypeOf(linearSample.inputs.hidden, dtype);
+  const weight = device.upload(dtypeOf(linearSample.inputs.weight, dtype), [V, D], head);
+  const rows = device.upload(ofRows, [N, D], hidden);
   const keys = device.upload('i32', [N, 4], words);
   const sampled = device.forward(linearSample, { hidden: rows, weight, keys }, { temperature });
   const tokens = await device.read(sampled.tokens);
@@ -45,7 +46,7 @@ export async function checkSampleMatchesLogprob(
   order.forEach((row, n) => {
     reversed.set(hidden.subarray(row * D, (row + 1) * D), n * D);
   });
-  const other = device.upload(dtype, [N, D], reversed);
+  const other = device.upload(ofRows, [N, D], reversed);
   const wanted = order.map((row, n) => (n === N - 1 && N > 1 ? -1 : tokens[row]));
   const targets = device.upload('i32', [N], wanted);
   const scored = device.forward(

@@ -3,6 +3,7 @@ import { DataError } from '@saccade/core';
 import {
   type CheckOptions,
   type DeviceCheck,
+  dtypeOf,
   expectError,
   needsOf,
   opChecks,
@@ -49,8 +50,9 @@ export function logprobChecks(options: CheckOptions = {}): readonly DeviceCheck[
       name: `linearLogprob in ${dtype} refuses targets outside the vocabulary in words`,
       needs: scored.slice(0, 1),
       async run({ device }) {
-        const hidden = device.upload(dtype, [3, 2], Array(6).fill(1));
-        const weight = device.upload(dtype, [5, 2], Array(10).fill(1));
+        const { inputs } = linearLogprob;
+        const hidden = device.upload(dtypeOf(inputs.hidden, dtype), [3, 2], Array(6).fill(1));
+        const weight = device.upload(dtypeOf(inputs.weight, dtype), [5, 2], Array(10).fill(1));
         for (const [wrong, message] of [
           [[1, 5, 0], /linearLogprob: targets\[1\] is 5; expected at least -1 and below 5\./],
           [[1, 0, -2], /linearLogprob: targets\[2\] is -2; expected at least -1 and below 5\./],

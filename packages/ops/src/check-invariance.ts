@@ -1,5 +1,5 @@
 /** Bit-equality: on repetition, alone and in a batch, and next to a sequence that is all NaN. */
-import { type DType, randomAt } from '@saccade/core';
+import { randomAt } from '@saccade/core';
 import { firstDifference } from './compare.ts';
 import { type Bench, guardedBench } from './compare-with-oracle.ts';
 import { ContractError } from './contract-error.ts';
@@ -13,6 +13,7 @@ import {
   type OpCase,
   resolveScalars,
   type Scalars,
+  type StorageForm,
   type Values,
 } from './op.ts';
 
@@ -26,7 +27,7 @@ export async function checkRepeatable(
   op: Op,
   opCase: OpCase,
   seed: number,
-  dtype: DType = 'f32',
+  dtype: StorageForm = 'f32',
   times = 5,
 ): Promise<void> {
   const bench = guardedBench(device, op, dtype);
@@ -63,7 +64,7 @@ export async function checkBatchInvariance(
   op: Op,
   opCase: OpCase,
   seed: number,
-  dtype: DType = 'f32',
+  dtype: StorageForm = 'f32',
 ): Promise<void> {
   if (op.part === undefined) {
     throw new ContractError(`${op.id} has no independent rows. Check only ops with a part.`);
@@ -109,7 +110,7 @@ function expectSameBits(where: string, got: ArrayLike<number>, expected: ArrayLi
   );
 }
 
-function roundedInputs(op: Op, opCase: OpCase, seed: number, dtype: DType): Values {
+function roundedInputs(op: Op, opCase: OpCase, seed: number, dtype: StorageForm): Values {
   const inputs: Record<string, Values[string]> = {};
   const drawn = drawInputs(op, opCase, randomAt(seed, 'invariance', op.id));
   for (const [name, values] of Object.entries(drawn)) {

@@ -72,17 +72,24 @@ export function wantedGradients(
   return wanted === undefined ? present : present.filter((name) => wanted.includes(name));
 }
 
-/** Element types of the outputs: the inputs' where the output allows it, else its first. */
+/**
+ * Element types of the outputs: that of the first activation (of the first weight if there is none)
+ * where the output allows it, else its first.
+ */
 export function outputDtypes(
   op: Op,
   inputDtype: (name: string) => DType | undefined,
 ): Record<string, DType> {
   const form = formOf(op);
   let compute: DType | undefined;
+  let ofWeight: DType | undefined;
   for (const name of form.inputs) {
     const dtype = inputDtype(name);
-    if (dtype !== 'i32') compute ??= dtype;
+    if (dtype === 'i32') continue;
+    if (op.inputs[name].weight === true) ofWeight ??= dtype;
+    else compute ??= dtype;
   }
+  compute ??= ofWeight;
   const dtypes: Record<string, DType> = {};
   for (const name of form.outputs) {
     const operand = op.outputs[name];

@@ -1,10 +1,17 @@
 /** Runs an op on a device and compares every number with the float64 oracle. */
-import { type DType, randomAt } from '@saccade/core';
+import { randomAt } from '@saccade/core';
 import { outputError, relativeError } from './compare.ts';
 import { ContractError } from './contract-error.ts';
 import { type Device, openDevice } from './device.ts';
 import type { DeviceArray } from './device-array.ts';
-import { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-inputs.ts';
+import {
+  activationDtype,
+  describeCase,
+  drawInputs,
+  drawNormals,
+  dtypeOf,
+  roundTo,
+} from './draw-inputs.ts';
 import { type GuardedBackend, guardBackend } from './guard-backend.ts';
 import { shapeOf } from './infer-dims.ts';
 import {
@@ -14,6 +21,7 @@ import {
   type OpCase,
   resolveScalars,
   type Scalars,
+  type StorageForm,
   type Values,
 } from './op.ts';
 
@@ -27,7 +35,7 @@ export interface ComparisonReport {
   readonly op: string;
   readonly case: string;
   readonly seed: number;
-  readonly dtype: DType;
+  readonly dtype: StorageForm;
   /** Error of each output, in the measure its op declares. */
   readonly outputs: Readonly<Record<string, number>>;
   /** Relative error of the gradient of each differentiable input. */
@@ -48,7 +56,7 @@ export interface Bench {
 }
 
 /** A device on the same backend whose allocations are poisoned and surrounded by canaries. */
-export function guardedBench(device: Device, op: Op, dtype: DType): Bench {
+export function guardedBench(device: Device, op: Op, dtype: StorageForm): Bench {
   const guard = guardBackend(device.backend);
   const guarded = openDevice(guard);
   return {
@@ -62,9 +70,9 @@ export function guardedBench(device: Device, op: Op, dtype: DType): Bench {
 }
 
 /**
- * Compares forward and backward of one random case with the oracle.
+ * Compares forward and backward of one random case with the oracle, with floats stored as `dtype`.
  *
- * Inputs are rounded to `dtype` first. Results start as NaN between bands of canaries. Inputs must
+ * Inputs are rounded to their types first. Results start as NaN between bands of canaries. Inputs must
  * stay unchanged, a missing output gradient must act as zeros, and one gradient requested alone
  * must have the same bits as when all are requested.
  *
@@ -77,7 +85,7 @@ export async function compareWithOracle(
   op: Op,
   opCase: OpCase,
   seed: number,
-  dtype: DType = 'f32',
+  dtype: StorageForm = 'f32',
 ): Promise<ComparisonReport> {
   const run = new Comparison(device, op, opCase, seed, dtype);
   try {
@@ -92,13 +100,13 @@ class Comparison {
   readonly #op: Op;
   readonly #case: OpCase;
   readonly #seed: number;
-  readonly #dtype: DType;
+  readonly #dtype: StorageForm;
   readonly #scalars: Scalars;
   readonly #where: string;
   readonly #arrays: Record<string, DeviceArray> = {};
   #inputs: Values = {};
 
-  constructor(device: Device, op: Op, opCase: OpCase, seed: number, dtype: DType) {
+  constructor(device: Device, op: Op, opCase: OpCase, seed: number, dtype: StorageForm) {
     this.bench = guardedBench(device, op, dtype);
     this.#op = op;
     this.#case = opCase;
@@ -160,7 +168,8 @@ class Comparison {
     const weights: Record<string, Values[string]> = {};
     for (const name of names) {
       const drawn = drawNormals(this.#op.outputs[name], dims, random);
-      weights[name] = roundTo(drawn, this.#dtype);
+      const rounded = roundTo(drawn, activationDtype(this.#dtype));
+      weights[name] = roundTo(rounded, results[name].view.dtype);
     }
     const sets = names.length > 1 ? [names, ...names.map((name) => [name])] : [names];
     const worst: Record<string, number> = {};
@@ -217,10 +226,11 @@ class Comparison {
   }
 
   #tolerance(table: Op['tolerance']): number {
-    const declared = this.#dtype === 'f64' ? F64_TOLERANCE : table[this.#dtype];
+    const dtype = activationDtype(this.#dtype);
+    const declared = dtype === 'f64' ? F64_TOLERANCE : table[dtype];
     if (declared === undefined) {
       throw new ContractError(
-        `${this.#op.id} declares no tolerance for ${this.#dtype}. Add one to its file.`,
+        `${this.#op.id} declares no tolerance for ${dtype}. Add one to its file.`,
       );
     }
     return declared;

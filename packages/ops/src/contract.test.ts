@@ -10,7 +10,7 @@ import {
   relativeError,
 } from './contract.ts';
 import { openDevice } from './device.ts';
-import type { Op } from './op.ts';
+import { hasWeights, type Op } from './op.ts';
 import { gemm, rmsNorm, swiglu } from './ops/catalog.ts';
 import { referenceBackend } from './reference-backend.ts';
 import { opsCatalog } from './registry.ts';
@@ -38,6 +38,10 @@ describe.each(opsCatalog)('$id', (op) => {
       const { maxError } = await compareWithOracle(device, op, opCase, 3);
       expect(maxError).toBeLessThan(2 ** -24 * 16);
     }
+  });
+
+  it.runIf(hasWeights(op))('takes weights in bf16 beside activations in float32', async () => {
+    for (const opCase of cases) await compareWithOracle(device, op, opCase, 3, 'mixed');
   });
 
   it('gives the same bits again', async () => {

@@ -45,7 +45,14 @@ export { type CheckResult, runChecks } from './checks/run.ts';
 export { absoluteError, firstDifference, outputError, relativeError } from './compare.ts';
 export { type ComparisonReport, compareWithOracle } from './compare-with-oracle.ts';
 export { ContractError } from './contract-error.ts';
-export { describeCase, drawInputs, drawNormals, dtypeOf, roundTo } from './draw-inputs.ts';
+export {
+  activationDtype,
+  describeCase,
+  drawInputs,
+  drawNormals,
+  dtypeOf,
+  roundTo,
+} from './draw-inputs.ts';
 export { fuzzCases } from './fuzz-cases.ts';
 export { type GuardedBackend, guardBackend } from './guard-backend.ts';
 

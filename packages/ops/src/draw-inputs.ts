@@ -1,7 +1,7 @@
 /** The inputs of test and bench cases, from a seed. */
 import { type DType, decode, encode, type Random, sizeOf } from '@saccade/core';
 import { shapeOf } from './infer-dims.ts';
-import type { Dims, Op, OpCase, Operand, Values } from './op.ts';
+import type { Dims, Op, OpCase, Operand, StorageForm, Values } from './op.ts';
 
 /**
  * Inputs of a case: its own indices, what the op's `sample` gives, standard normals for the rest.
@@ -25,9 +25,15 @@ export function drawNormals(operand: Operand, dims: Dims, random: Random): Float
   return normals;
 }
 
-/** The storage type an operand has when the floats of a call are stored as `dtype`. */
-export function dtypeOf(operand: Operand, dtype: DType): DType {
+/** The storage type an operand has when the floats of a call are stored as `form`. */
+export function dtypeOf(operand: Operand, form: StorageForm): DType {
+  const dtype = form === 'mixed' && operand.weight === true ? 'bf16' : activationDtype(form);
   return operand.dtypes.includes(dtype) ? dtype : (operand.dtypes[0] as DType);
+}
+
+/** The storage type of activations in a form. */
+export function activationDtype(form: StorageForm): DType {
+  return form === 'mixed' ? 'f32' : form;
 }
 
 /** The values that remain after a round trip through `dtype`. */

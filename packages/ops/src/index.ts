@@ -17,6 +17,7 @@ export {
   differentiableOutputs,
   FLOATS,
   gradientDtype,
+  hasWeights,
   INDICES,
   type Op,
   type OpCase,
@@ -25,6 +26,7 @@ export {
   type Part,
   resolveScalars,
   type Scalars,
+  type StorageForm,
   type Values,
   WIDE_FLOATS,
 } from './op.ts';
@@ -35,6 +37,7 @@ export {
   axpby,
   dequantizeBlocks,
   embedding,
+  expertLinear,
   gatherRows,
   gelu,
   gemm,
@@ -43,9 +46,11 @@ export {
   quantizeBlocks,
   rmsNorm,
   rotary,
+  routeExperts,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 } from './ops/catalog.ts';
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';

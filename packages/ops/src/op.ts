@@ -29,6 +29,11 @@ export interface Operand {
   readonly gradDtype?: 'f32';
   /** True where the operand may be left out; kernels then get a null pointer. */
   readonly optional?: boolean;
+  /**
+   * True for a weight. In a launch of `mixed` storage weights are bf16 beside f32 activations, so
+   * that frozen ones take half the memory. The gradient of a weight is at least f32.
+   */
+  readonly weight?: boolean;
 }
 
 /**
@@ -156,6 +161,9 @@ export const FLOATS: readonly DType[] = ['f32', 'bf16', 'f16', 'f64'];
  */
 export const WIDE_FLOATS: readonly DType[] = ['f32', 'f64'];
 
+/** How the floats of a launch are stored: all as one type, or `mixed`: f32 with weights in bf16. */
+export type StorageForm = DType | 'mixed';
+
 /** Storage type of an index operand. */
 export const INDICES: readonly DType[] = ['i32'];
 
@@ -188,6 +196,11 @@ export function gradientDtype(operand: Operand, dtype: DType): DType {
 /** Operands that carry gradients out of `backward`, in declared order. */
 export function differentiableInputs(op: Op): readonly string[] {
   return Object.keys(op.inputs).filter((name) => op.inputs[name]?.grad === true);
+}
+
+/** True if the op has weights, so that launches may have `mixed` storage. */
+export function hasWeights(op: Op): boolean {
+  return Object.values(op.inputs).some(({ weight }) => weight === true);
 }
 
 /** Outputs whose gradients flow into `backward`, in declared order. */

@@ -4,7 +4,7 @@ import { signatureOf } from './signature.ts';
 
 describe('signatureOf', () => {
   it('writes an op as kernels declare it', () => {
-    expect(signatureOf(ops.get('gemm'))).toBe("x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'");
+    expect(signatureOf(ops.get('gemm'))).toBe("x[M,K]' w[N,K]+~ b[N]+~? -> y[M,N]'");
     expect(signatureOf(ops.get('scatterRows'))).toBe(
       'into[C,D] x[N,D] index[N]# -> into[C,D]=into',
     );

@@ -2,11 +2,11 @@
 import type { Op, Operand, OutputOperand } from './op.ts';
 
 /**
- * The signature of an op: `x[M,K]' w[N,K]+ b[N]+? -> y[M,N]'`, then `; eps` where it has scalars.
+ * The signature of an op: `x[M,K]' w[N,K]+~ b[N]+~? -> y[M,N]'`, then `; eps` where it has scalars.
  *
  * The grammar is that of kernels/include/kernel.h: ' differentiable, + differentiable with a
- * float32 gradient, ? optional, # int32, ! float32 in any storage, =input for an output in the
- * input's memory.
+ * float32 gradient, ~ a weight, ? optional, # int32, ! float32 in any storage, =input for an output
+ * in the input's memory.
  */
 export function signatureOf(op: Op): string {
   const write = (operands: Readonly<Record<string, Operand | OutputOperand>>): string =>
@@ -21,6 +21,7 @@ function marksOf(operand: Operand & { readonly inPlaceOf?: string }): string {
   const gradient = operand.gradDtype === 'f32' ? '+' : "'";
   return (
     (operand.grad === true ? gradient : '') +
+    (operand.weight === true ? '~' : '') +
     (operand.optional === true ? '?' : '') +
     { i32: '#', f32: '!', stored: '' }[kindOf(operand)] +
     (operand.inPlaceOf === undefined ? '' : `=${operand.inPlaceOf}`)

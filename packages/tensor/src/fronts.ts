@@ -1,6 +1,6 @@
 /** Typed functions over the ops: argument names and shapes, no formulas. */
 import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
-import { StateError } from '@saccade/core';
+import { type DType, StateError } from '@saccade/core';
 import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
 import {
   add as addOp,
@@ -15,6 +15,7 @@ import {
   swiglu as swigluOp,
 } from '@saccade/ops';
 import { apply, type TensorArguments } from './apply.ts';
+import { zeros } from './scope.ts';
 import type { Tensor } from './tensor.ts';
 
 function output(outputs: Record<string, Tensor>, name: string): Tensor {
@@ -23,7 +24,9 @@ function output(outputs: Record<string, Tensor>, name: string): Tensor {
   return tensor;
 }
 
-/** y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. */
+/**
+ * y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. w and b may be bf16 beside x in f32.
+ */
 export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
   return output(apply(gemm, { x, w, b }), 'y');
 }
@@ -64,9 +67,23 @@ export function add(a: Tensor, b: Tensor): Tensor {
   return output(apply(addOp, { a, b }), 'y');
 }
 
-/** Rows of table [V, D], or for ids ≥ V of extra [E, D]; ids [N] → [N, D]. */
-export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
-  return output(apply(embeddingOp, { table, extra, ids }), 'y');
+/**
+ * Rows of table [V, D], or for ids ≥ V of extra [E, D]; ids [N] → [N, D].
+ *
+ * The result has the type of extra. Without extra it has `dtype`, by default the table's: f32 where
+ * the activations of a frozen table in bf16 are f32.
+ */
+export function embedding(
+  table: Tensor,
+  ids: Tensor,
+  extra?: Tensor,
+  { dtype = table.dtype }: { readonly dtype?: DType } = {},
+): Tensor {
+  // An array without rows still says what type the rows of the result have.
+  const rows =
+    extra ??
+    (dtype === table.dtype ? undefined : zeros(table.device, dtype, [0, table.shape[1] ?? 0]));
+  return output(apply(embeddingOp, { table, extra: rows, ids }), 'y');
 }
 
 /** Rows index[r] of x [N, D] → [R, D]. */

@@ -153,6 +153,43 @@ describe('Tape', () => {
     expect(values.filter((_, i) => i !== 2)).toEqual([0, 0, 0, 0, 0]);
   });
 
+  it('multiplies by a weight of a convolution, whose gradient has its shape', async () => {
+    // Patches of 2 channels, 1 frame, 1 × 2 pixels, as rows; the numbers are small enough by hand.
+    const weight = tensor(device, 'f64', [2, 2, 1, 1, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
+    const bias = tensor(device, 'f64', [2], [10, 20]);
+    const x = tensor(device, 'f64', [1, 4], [1, 0, 0, 2]);
+    const tape = new Tape([weight, bias]);
+    const y = tape.run(() => linear(x, weight.reshape([2, -1]), bias));
+    expect([...(await y.read())]).toEqual([1 + 8 + 10, 5 + 16 + 20]);
+    const seed = tensor(device, 'f64', [1, 2], [1, 3]);
+    const [ofWeight, ofBias] = tape.backward([[y, seed]]);
+    tape.dispose();
+    expect(ofWeight?.shape).toEqual([2, 2, 1, 1, 2]);
+    expect([...((await ofWeight?.read()) ?? [])]).toEqual([1, 0, 0, 2, 3, 0, 0, 6]);
+    expect([...((await ofBias?.read()) ?? [])]).toEqual([1, 3]);
+  });
+
+  it('looks tokens up in a table in bf16 for activations in f32', async () => {
+    const table = tensor(device, 'bf16', [3, 2], [1, 2, 3, 4, 5, 6]);
+    const tape = new Tape([table]);
+    const ids = tensor(device, 'i32', [2], [2, 0]);
+    const y = tape.run(() => embedding(table, ids, undefined, { dtype: 'f32' }));
+    expect([y.dtype, ...(await y.read())]).toEqual(['f32', 5, 6, 1, 2]);
+    const seed = tensor(device, 'f32', [2, 2], [1, 0, 0, 1]);
+    const [gradient] = tape.backward([[y, seed]]);
+    tape.dispose();
+    expect([gradient?.dtype, ...((await gradient?.read()) ?? [])]).toEqual([
+      'f32',
+      0,
+      1,
+      0,
+      0,
+      1,
+      0,
+    ]);
+    expect(embedding(table, ids).dtype).toBe('bf16');
+  });
+
   it('hands out a gradient of its own where a seed is on a tracked tensor itself', async () => {
     const x = tensor(device, 'f64', [2], [1, 2]);
     const seed = tensor(device, 'f64', [2], [3, 4]);

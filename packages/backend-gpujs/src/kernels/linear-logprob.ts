@@ -50,7 +50,7 @@ const SOURCE = `function (hidden, weight, targets, inverse) {
 export const linearLogprob: GpuJsKernel = {
   op: 'linearLogprob',
   signature:
-    "hidden[N,D]' weight[V,D]+ targets[N]# -> logprobs[N]'! entropy[N]'! lse[N]! ; temperature",
+    "hidden[N,D]' weight[V,D]+~ targets[N]# -> logprobs[N]'! entropy[N]'! lse[N]! ; temperature",
 
   refuse({ N = 0, D = 0, V = 0 }) {
     if (D > DEPTH_MOST) return `D is ${D}; gpu.js takes at most ${DEPTH_MOST} here.`;

@@ -30,7 +30,7 @@ export const linearLogprob: Op = {
   id: 'linearLogprob',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
-    weight: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
+    weight: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true },
     targets: { axes: ['N'], dtypes: INDICES },
   },
   outputs: {

@@ -33,7 +33,7 @@ export const linearSample: Op = {
   id: 'linearSample',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS },
-    weight: { axes: ['V', 'D'], dtypes: FLOATS },
+    weight: { axes: ['V', 'D'], dtypes: FLOATS, weight: true },
     keys: { axes: ['N', 'Q'], dtypes: INDICES },
   },
   outputs: {

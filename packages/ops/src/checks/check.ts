@@ -4,7 +4,7 @@ import type { Backend, Direction } from '../backend.ts';
 import { outputDtypes } from '../check-operands.ts';
 import type { Device } from '../device.ts';
 import { dtypeOf } from '../draw-inputs.ts';
-import { gradientDtype, type Op } from '../op.ts';
+import { gradientDtype, type Op, type StorageForm } from '../op.ts';
 import { formOf } from '../op-form.ts';
 
 /** The device under test, and how to open another one of its kind. */
@@ -29,13 +29,13 @@ export interface DeviceCheck {
 export interface Need {
   readonly op: Op;
   readonly direction: Direction;
-  readonly dtype: DType;
+  readonly dtype: StorageForm;
 }
 
 /** Options for making a list of checks. */
 export interface CheckOptions {
-  /** Storage type of activations and weights. Default f32. */
-  readonly dtype?: DType;
+  /** How activations and weights are stored. Default f32. */
+  readonly dtype?: StorageForm;
   /** Number of fixed cases of every op at most, the last ones of its list. Default all. */
   readonly caseCount?: number;
   /** Number of random cases of every op, besides its fixed ones. Default 4. */
@@ -45,7 +45,7 @@ export interface CheckOptions {
 }
 
 /** The launches of an op: its forward, and its backward if it has one. */
-export function needsOf(op: Op, dtype: DType): readonly Need[] {
+export function needsOf(op: Op, dtype: StorageForm): readonly Need[] {
   const forward: Need = { op, direction: 'forward', dtype };
   return op.backward === undefined ? [forward] : [forward, { ...forward, direction: 'backward' }];
 }

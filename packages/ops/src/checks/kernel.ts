@@ -6,18 +6,22 @@ import { ContractError } from '../contract-error.ts';
 import type { Device } from '../device.ts';
 import { describeCase } from '../draw-inputs.ts';
 import { fuzzCases } from '../fuzz-cases.ts';
-import type { Op, OpCase } from '../op.ts';
+import { hasWeights, type Op, type OpCase } from '../op.ts';
 import { type CheckOptions, type DeviceCheck, needsOf } from './check.ts';
 
 /**
  * All checks of an op's kernel: it agrees with the oracle in the op's cases and in random ones,
  * gives the same bits when repeated, and gives a part of a batch the bits that it has alone.
  *
- * @returns  empty if the op stores nothing as `dtype`
+ * @returns  empty if the op stores nothing as `dtype`, or has no weights for `mixed`
  */
 export function opChecks(given: Op, options: CheckOptions = {}): readonly DeviceCheck[] {
   const { dtype = 'f32', fuzzCount = 4, forwardOnly = false, caseCount } = options;
-  if (!Object.values(given.inputs).some(({ dtypes }) => dtypes.includes(dtype))) return [];
+  const isStored =
+    dtype === 'mixed'
+      ? hasWeights(given)
+      : Object.values(given.inputs).some(({ dtypes }) => dtypes.includes(dtype));
+  if (!isStored) return [];
   const all = forwardOnly ? forwardOf(given) : given;
   const op = caseCount === undefined ? all : { ...all, cases: all.cases.slice(-caseCount) };
   const needs = needsOf(op, dtype);

@@ -12,7 +12,7 @@ import { selectRows } from '../select-rows.ts';
 export const embedding: Op = {
   id: 'embedding',
   inputs: {
-    table: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
+    table: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true },
     extra: { axes: ['E', 'D'], dtypes: FLOATS, grad: true, optional: true },
     ids: { axes: ['N'], dtypes: INDICES },
   },

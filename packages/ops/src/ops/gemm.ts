@@ -13,8 +13,8 @@ export const gemm: Op = {
   id: 'gemm',
   inputs: {
     x: { axes: ['M', 'K'], dtypes: FLOATS, grad: true },
-    w: { axes: ['N', 'K'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
-    b: { axes: ['N'], dtypes: FLOATS, grad: true, gradDtype: 'f32', optional: true },
+    w: { axes: ['N', 'K'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true },
+    b: { axes: ['N'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true, optional: true },
   },
   outputs: { y: { axes: ['M', 'N'], dtypes: FLOATS, grad: true } },
   scalars: {},

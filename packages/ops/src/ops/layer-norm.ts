@@ -32,8 +32,8 @@ export const layerNorm: Op = {
   id: 'layerNorm',
   inputs: {
     x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
-    w: { axes: ['D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
-    b: { axes: ['D'], dtypes: FLOATS, grad: true, gradDtype: 'f32', optional: true },
+    w: { axes: ['D'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true },
+    b: { axes: ['D'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true, optional: true },
   },
   outputs: { y: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
   scalars: { eps: 1e-5 },

@@ -20,7 +20,7 @@ export const rmsNorm: Op = {
   id: 'rmsNorm',
   inputs: {
     x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
-    w: { axes: ['D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
+    w: { axes: ['D'], dtypes: FLOATS, grad: true, gradDtype: 'f32', weight: true },
   },
   outputs: { y: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
   scalars: { eps: 1e-6 },
