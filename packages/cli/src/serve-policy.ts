@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
-import { loadLocalPolicy } from '@saccade/policy';
+import { hasAdapter, hasWeights } from '@saccade/policy';
 import { openPolicyService } from '@saccade/policy/serve';
 import { checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
-import { backends, openBackend } from '@saccade/train';
+import { backends, openBackend, openPolicyIn } from '@saccade/train';
 import { type Command, Option } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { wholeNumber } from './shared.ts';
@@ -52,11 +52,12 @@ Examples:
 }
 
 async function run(path: string, flags: ServePolicyFlags): Promise<void> {
-  const directory = policyOf(path, terminalProgress({ stream: process.stderr }));
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const directory = policyOf(path, onEvent);
   const { backend, threads, speaks, model = basename(path) } = flags;
   const device = await openBackend(backend, threads);
   try {
-    const policy = await loadLocalPolicy({ device, directory });
+    const policy = await openPolicyIn(directory, device, onEvent);
     if (existsSync(join(directory, 'optimizer.json'))) {
       await policy.load(directory, { optimizer: true });
     }
@@ -74,17 +75,14 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
 
 /** The policy that a path means. @throws DataError if there is none */
 function policyOf(path: string, onEvent: EventSink): string {
-  if (hasWeights(path)) return path;
+  if (isPolicy(path)) return path;
   const own = join(path, 'policy');
-  if (hasWeights(own)) return own;
+  if (isPolicy(own)) return own;
   const checkpoint = findLatestCheckpoint(checkpointsOf(path), onEvent);
   if (checkpoint !== undefined) return join(checkpoint.directory, 'policy');
   throw new DataError(
-    `${path} holds no policy: neither model.safetensors nor a checkpoint. Check the path.`,
+    `${path} holds no policy: neither weights nor an adapter nor a checkpoint. Check the path.`,
   );
 }
 
-function hasWeights(directory: string): boolean {
-  const files = ['model.safetensors', 'model.safetensors.index.json'];
-  return files.some((file) => existsSync(join(directory, file)));
-}
+const isPolicy = (directory: string): boolean => hasWeights(directory) || hasAdapter(directory);

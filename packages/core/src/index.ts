@@ -1,6 +1,7 @@
 export {
   allocate,
   bytesOf,
+  convert,
   type DType,
   decode,
   encode,

@@ -1,5 +1,5 @@
 /** The Qwen3-VL vision tower: learned and rotary positions, and features of several depths. */
-import { add, attention, gelu, type Tensor, tensor } from '@saccade/tensor';
+import { add, attention, gelu, recomputable, type Tensor, tensor } from '@saccade/tensor';
 import { geluFeedForward } from './feed-forward.ts';
 import { layerNormLayer, layerNormSpecs, linearLayer, linearSpecs } from './layers.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
@@ -91,8 +91,10 @@ export function deepstackTower(
   const features: Tensor[] = [];
   for (let i = 0; i < depth; i++) {
     const name = `${prefix}.blocks.${i}`;
-    x = transformerBlock(parameters, name, blockNames, block, x, cos, sin, (q, k, v) =>
-      attention(q, k, v, segments, { isCausal: false }),
+    x = recomputable(x, (h) =>
+      transformerBlock(parameters, name, blockNames, block, h, cos, sin, (q, k, v) =>
+        attention(q, k, v, segments, { isCausal: false }),
+      ),
     );
     const level = deepstackBlocks.indexOf(i);
     if (level < 0) continue;

@@ -15,6 +15,14 @@ export {
   swigluMlpSpecs,
 } from './layers.ts';
 export {
+  type LoraScale,
+  loraNames,
+  loraScale,
+  loraScaleTensor,
+  loraSpecs,
+} from './lora.ts';
+export { type LoraTargets, targetedLayers } from './lora-targets.ts';
+export {
   type Initializer,
   initialize,
   initialValues,
@@ -53,3 +61,4 @@ export {
   type WindowOptions,
   windowLayout,
 } from './vision-windows.ts';
+export { layoutOf, type StoredNames, type WeightLayout } from './weight-layout.ts';

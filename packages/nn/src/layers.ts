@@ -1,8 +1,12 @@
 /** Layers as functions over a parameter record: each finds its weight and bias by its name. */
 import { layerNorm, linear, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
+import { adapted } from './lora.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 
-/** x·wᵀ + b for `<name>.weight` [N, K] and, if it has one, `<name>.bias` [N]; x [M, K] → [M, N]. */
+/**
+ * x·wᵀ + b for `<name>.weight` [N, K] and, if it has one, `<name>.bias` [N]; x [M, K] → [M, N].
+ * Where the record has an adapter of the layer (`lora.ts`), its product is added.
+ */
 export function linearLayer(
   parameters: Parameters,
   name: string,
@@ -10,7 +14,8 @@ export function linearLayer(
   hasBias: boolean,
 ): Tensor {
   const bias = hasBias ? parameter(parameters, `${name}.bias`) : undefined;
-  return linear(x, parameter(parameters, `${name}.weight`), bias);
+  const y = linear(x, parameter(parameters, `${name}.weight`), bias);
+  return adapted(parameters, name, x, y);
 }
 
 /** RMSNorm of the rows of x [N, D] with `<name>.weight` [D]. */
@@ -52,6 +57,7 @@ export function linearSpecs(
     name: `${name}.weight`,
     shape: [rows, columns],
     initializer: { kind: 'scaledNormal', gain: 1 },
+    isLinear: true,
   };
   if (!hasBias) return [weight];
   const bias: ParameterSpec = {

@@ -1,6 +1,6 @@
 /** A vision transformer over square tiles of one size, and its output as units of merged patches. */
 import { ShapeError } from '@saccade/core';
-import { add, attention, embedding, gatherRows, type Tensor } from '@saccade/tensor';
+import { add, attention, embedding, gatherRows, recomputable, type Tensor } from '@saccade/tensor';
 import { layerNormLayer, layerNormSpecs } from './layers.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 import { patchEmbedding } from './patch-merger.ts';
@@ -106,15 +106,10 @@ export function tileTower(
   const block = blockShape(shape);
   for (let i = 0; i < depth; i++) {
     const layer = `${prefix}.${names.layers}.${i}`;
-    x = transformerBlock(
-      parameters,
-      layer,
-      names.block,
-      block,
-      x,
-      undefined,
-      undefined,
-      (q, k, v) => attention(q, k, v, segments, { isCausal: false }),
+    x = recomputable(x, (h) =>
+      transformerBlock(parameters, layer, names.block, block, h, undefined, undefined, (q, k, v) =>
+        attention(q, k, v, segments, { isCausal: false }),
+      ),
     );
   }
   if (extra > 0) {

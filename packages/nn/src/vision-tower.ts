@@ -1,5 +1,5 @@
 /** The Qwen2.5-VL vision tower: patches → windowed and full attention blocks → merged features. */
-import { attention, gatherRows, type Tensor, tensor } from '@saccade/tensor';
+import { attention, gatherRows, recomputable, type Tensor, tensor } from '@saccade/tensor';
 import type { ParameterSpec, Parameters } from './parameters.ts';
 import { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
 import { visionRotaryTable } from './rotary-tables.ts';
@@ -74,15 +74,17 @@ export function visionTower(
   const frames = separateSegments(device, layout.frameSizes);
   for (let i = 0; i < depth; i++) {
     const segments = fullAttentionBlocks.includes(i) ? frames : windows;
-    x = transformerBlock(
-      parameters,
-      `${prefix}.blocks.${i}`,
-      visionNames,
-      block,
-      x,
-      cos,
-      sin,
-      (q, k, v) => attention(q, k, v, segments, { isCausal: false }),
+    x = recomputable(x, (h) =>
+      transformerBlock(
+        parameters,
+        `${prefix}.blocks.${i}`,
+        visionNames,
+        block,
+        h,
+        cos,
+        sin,
+        (q, k, v) => attention(q, k, v, segments, { isCausal: false }),
+      ),
     );
   }
   const features = patchMerger(parameters, `${prefix}.merger`, x, { patchesPerUnit, eps });

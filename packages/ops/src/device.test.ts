@@ -171,6 +171,17 @@ describe('a device', () => {
     expect(() => device.upload('i32', [1], [0.5])).toThrow(DtypeError);
   });
 
+  it('takes and gives elements as they are stored', async () => {
+    const device = onReference();
+    const bf16 = device.alloc('bf16', [3]);
+    const patterns = Uint16Array.of(0x3f80, 0xc000, 0x7fc0);
+    device.writeStored(bf16, patterns);
+    expect(await device.readStored(bf16)).toEqual(patterns);
+    expect(await device.read(bf16)).toEqual(Float32Array.of(1, -2, Number.NaN));
+    expect(() => device.writeStored(bf16, Float32Array.of(1, 2, 3))).toThrow(DtypeError);
+    expect(() => device.writeStored(bf16, Uint16Array.of(1))).toThrow(ShapeError);
+  });
+
   it('hands arrays of length 0 through', async () => {
     const device = onReference();
     const table = device.upload('f32', [2, 1], [1, 2]);

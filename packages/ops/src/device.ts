@@ -5,8 +5,9 @@
 import {
   allocate,
   bytesOf,
+  convert,
   type DType,
-  decode,
+  DtypeError,
   type EventSink,
   encode,
   expectLength,
@@ -17,7 +18,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@saccade/core';
-import type { Backend } from './backend.ts';
+import type { Backend, BufferView } from './backend.ts';
 import { checkInputs, checkSaved, outputDtypes, wantedGradients } from './check-operands.ts';
 import type { DeviceArray, DeviceArrays } from './device-array.ts';
 import { shapeOf } from './infer-dims.ts';
@@ -63,10 +64,20 @@ export interface Device {
    */
   write(array: DeviceArray, data: ArrayLike<number>): void;
   /**
+   * Replaces an array's contents with elements as its dtype stores them: 16-bit floats as their
+   * patterns. The caller may reuse `stored` on return.
+   *
+   * @throws ShapeError  if it has another number of elements
+   * @throws DtypeError  if its elements have another size
+   */
+  writeStored(array: DeviceArray, stored: TypedArray): void;
+  /**
    * Waits for the work queued before it and copies an array to the host: f64 as Float64Array, other
    * floats as Float32Array, i32 as Int32Array. Rejects with the first failure of that work.
    */
   read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array>;
+  /** Like `read`, as the array's dtype stores the elements: 16-bit floats as their patterns. */
+  readStored(array: DeviceArray): Promise<TypedArray>;
   /**
    * Runs an op's forward and returns its outputs by name. They are freshly allocated, except those
    * declared `inPlaceOf` an input, which are that input's array.
@@ -142,21 +153,40 @@ class BackendDevice implements Device {
 
   write(array: DeviceArray, data: ArrayLike<number>): void {
     this.#expectOpen();
-    const { view } = array;
-    expectLength(`Data for ${formatShape(array.shape)}`, data.length, view.length);
+    expectLength(`Data for ${formatShape(array.shape)}`, data.length, array.view.length);
+    const stored = storedAs(data, array.view.dtype);
+    this.#write(array.view, stored, stored === data);
+  }
+
+  writeStored(array: DeviceArray, stored: TypedArray): void {
+    this.#expectOpen();
+    const { shape, view } = array;
+    expectLength(`Data for ${formatShape(shape)}`, stored.length, view.length);
+    if (stored.BYTES_PER_ELEMENT !== bytesOf(view.dtype)) {
+      throw new DtypeError(
+        `An element of ${view.dtype} has ${bytesOf(view.dtype)} bytes, got elements of ` +
+          `${stored.BYTES_PER_ELEMENT}. Pass the array that core's allocate makes for the dtype.`,
+      );
+    }
+    this.#write(view, stored, true);
+  }
+
+  #write(view: BufferView, stored: TypedArray, isCallers: boolean): void {
     if (view.length === 0) return;
-    const stored = storedAs(data, view.dtype);
     // Deferred work must not see later changes that the caller makes to its array.
-    const bytes = this.#queue.isIdle || stored !== data ? stored : stored.slice();
+    const bytes = isCallers && !this.#queue.isIdle ? stored.slice() : stored;
     this.#queue.add(() => this.backend.write(view, bytes));
   }
 
   async read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array> {
+    return decoded(await this.readStored(array), array.view.dtype);
+  }
+
+  async readStored({ view }: DeviceArray): Promise<TypedArray> {
     this.#expectOpen();
     if (!this.#queue.isClear) await this.#queue.drain();
-    const { view } = array;
-    if (view.length === 0) return decoded(allocate(view.dtype, 0), view.dtype);
-    return decoded((await this.backend.read(view)) as TypedArray, view.dtype);
+    if (view.length === 0) return allocate(view.dtype, 0);
+    return (await this.backend.read(view)) as TypedArray;
   }
 
   forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {
@@ -240,9 +270,11 @@ function storedAs(data: ArrayLike<number>, dtype: DType): TypedArray {
   if (dtype === 'f32' && data instanceof Float32Array) return data;
   if (dtype === 'f64' && data instanceof Float64Array) return data;
   if (dtype === 'i32' && data instanceof Int32Array) return data;
-  return encode(data, dtype);
+  const isFloat = data instanceof Float32Array && dtype !== 'i32';
+  return isFloat ? convert(data, 'f32', dtype) : encode(data, dtype);
 }
 
 function decoded(stored: TypedArray, dtype: DType): Float32Array | Float64Array | Int32Array {
-  return stored instanceof Uint16Array ? Float32Array.from(decode(stored, dtype)) : stored;
+  if (!(stored instanceof Uint16Array)) return stored;
+  return convert(stored, dtype, 'f32') as Float32Array;
 }

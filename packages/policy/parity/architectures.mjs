@@ -43,7 +43,9 @@ const { values: options } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const device = openDevice(options.backend === 'reference' ? referenceBackend() : nativeBackend());
+const device = openDevice(
+  options.backend === 'reference' ? referenceBackend() : nativeBackend({ threads: 1 }),
+);
 const processor = new QwenProcessor(trainTokenizer(['which '], 300), qwenImageProcessor);
 
 /** Our weights: random values everywhere, so that no part of a formula can hide. */

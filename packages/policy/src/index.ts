@@ -13,13 +13,8 @@ export type {
   ScoreOptions,
   Scores,
 } from './batch.ts';
-export {
-  createLocalPolicy,
-  LocalPolicy,
-  type LocalPolicyOptions,
-  type LocalPolicyParts,
-  loadLocalPolicy,
-} from './local-policy.ts';
+export { LocalPolicy, type LocalPolicyParts } from './local-policy.ts';
+export type { LoraSettings } from './lora/adapter.ts';
 export { type Architecture, defineArchitecture } from './models/architecture.ts';
 export type {
   DecoderInput,
@@ -28,6 +23,13 @@ export type {
   StoredTensor,
 } from './models/language-model.ts';
 export { type ModelSize, nanoSize, type SpecialTokens } from './models/model-size.ts';
+export {
+  createLocalPolicy,
+  type LoadOptions,
+  type LocalPolicyOptions,
+  loadLocalPolicy,
+  type TrainingOptions,
+} from './open-policy.ts';
 export type {
   ContentPart,
   EncodedContent,
@@ -39,6 +41,7 @@ export type {
   SampleResult,
   Sampler,
 } from './policy.ts';
+export { hasAdapter, hasWeights } from './policy-weights.ts';
 export {
   type ImageProcessorConfig,
   prepareImage,

@@ -15,8 +15,9 @@ import {
   scoringBatch,
   squares,
 } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import type { LocalPolicy } from './local-policy.ts';
 import { nanoSize } from './models/model-size.ts';
+import { createLocalPolicy, loadLocalPolicy } from './open-policy.ts';
 import {
   noiseImage,
   referenceDevice,

@@ -3,6 +3,8 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { ModelUnit } from './model-unit.ts';
 import * as catalog from './model-units/catalog.ts';
 
+export { fetchModel } from './hub/fetch-model.ts';
+export type { Hub } from './hub/hub.ts';
 export { defineModel, type ModelContext, type ModelUnit } from './model-unit.ts';
 
 /** Models that a run can name, for example `nano`. */

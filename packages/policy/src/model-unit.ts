@@ -1,6 +1,7 @@
 /** Models as units: choices of a run by name. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Device } from '@saccade/ops';
+import type { Hub } from './hub/hub.ts';
 import type { LocalPolicy } from './local-policy.ts';
 
 /** The context that a model gets from the run that opens it. */
@@ -12,6 +13,8 @@ export interface ModelContext {
   readonly valueHead: boolean;
   /** Texts to train a tokenizer on, for models without one. */
   readonly corpus: readonly string[];
+  /** Where published models are downloaded from; absent: nowhere. */
+  readonly hub?: Hub;
 }
 
 /**

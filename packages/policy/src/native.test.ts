@@ -8,7 +8,8 @@ import {
   checkSamplingIsBatchInvariant,
   checkScoresAreBatchInvariant,
 } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { createLocalPolicy } from './open-policy.ts';
 import { noiseImage, tinyProcessor } from './tiny-policy.fixture.ts';
 
 describe.skipIf(!probeNative().available)('a nano policy on the native kernels', () => {

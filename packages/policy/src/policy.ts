@@ -143,9 +143,9 @@ export interface Policy {
   optimizerStep(step: OptimizerStep): Promise<OptimizerStepResult>;
   /**
    * Writes weights, tokenizer and configuration in Hugging Face layout, optionally the optimizer's
-   * state.
+   * state. Of a policy with an adapter that alone is written, or, `merged`, whole weights with it.
    */
-  save(directory: string, options?: { optimizer?: boolean }): Promise<void>;
+  save(directory: string, options?: { optimizer?: boolean; merged?: boolean }): Promise<void>;
   /** Reads a directory that `save` wrote. @throws DataError if it is damaged or does not fit */
   load(directory: string, options?: { optimizer?: boolean }): Promise<void>;
   dispose(): void;

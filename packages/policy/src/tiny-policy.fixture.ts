@@ -3,9 +3,9 @@ import { randomAt } from '@saccade/core';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
 import { nanoConfig, type Qwen2_5_VLConfig, qwen2_5_vl } from './architectures/qwen2_5_vl.ts';
 import type { ModelImage } from './batch.ts';
-import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
-
+import type { LocalPolicy } from './local-policy.ts';
 import type { LanguageModel } from './models/language-model.ts';
+import { createLocalPolicy } from './open-policy.ts';
 import { patchesOf, qwenImageProcessor } from './processor/image-processor.ts';
 import { QwenProcessor } from './processor/qwen-processor.ts';
 import { trainTokenizer } from './processor/train-tokenizer.ts';

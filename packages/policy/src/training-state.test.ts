@@ -9,7 +9,8 @@ import { adamw, createOptimizer, optimizers } from '@saccade/optim';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PackedBatch } from './batch.ts';
 import { contractRequest, scoringBatch, squares } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { createLocalPolicy } from './open-policy.ts';
 import { tinyModel, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 let device: Device;

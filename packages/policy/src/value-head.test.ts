@@ -9,7 +9,8 @@ import { sgd } from '@saccade/optim';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PackedBatch } from './batch.ts';
 import { contractRequest, scoringBatch, squares } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { createLocalPolicy, loadLocalPolicy } from './open-policy.ts';
 import { noiseImage, tinyModel, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 let device: Device;

@@ -18,5 +18,5 @@ export {
   weightedSum,
 } from './fronts.ts';
 export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
-export { constant, recordingTape, Tape } from './tape.ts';
+export { constant, recomputable, recordingTape, Tape, type TapeOptions } from './tape.ts';
 export { type Storage, Tensor } from './tensor.ts';

@@ -13,7 +13,7 @@ import {
   takesBaseline,
 } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
-import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
+import { hasAdapter, type LocalPolicy, type Policy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
 import {
   type AuditSettings,
@@ -25,6 +25,8 @@ import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
 import type { InFlightLimits, Scheduler } from '@saccade/schedulers';
 import { type OpenTools, openTools } from '@saccade/tools';
+import { hubOf } from './hub.ts';
+import { openPolicyIn } from './open-policy-in.ts';
 import { chosenTools, protocolOf, protocolWith } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { algorithmGroup, rewardTermsOf, scoringOf } from './scoring.ts';
@@ -38,9 +40,12 @@ export interface Parts extends RunParts {
   readonly sandbox: Sandbox;
   readonly optimizer: StageOptimizer;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
-  openReference(directory: string): Promise<LocalPolicy>;
+  openReference(directory: string): Promise<Reference>;
   dispose(): Promise<void>;
 }
+
+/** A policy that is held fixed, for its scores. */
+export type Reference = Pick<Policy, 'score' | 'dispose'>;
 
 /** The options for opening a run's units. */
 export interface OpenOptions {
@@ -255,9 +260,10 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       seed: config.seed,
       valueHead: algorithm.needs.includes('values'),
       corpus: units.coldStart?.corpus(protocol) ?? [],
+      hub: { ...hubOf(process.env), onEvent: options.onEvent },
     });
     const { sampler, sync } = await openEngine(run, policy, options.directory);
-    let reference: Promise<LocalPolicy> | undefined;
+    let reference: Promise<Reference> | undefined;
     const { dispose, ...played } = playground;
     return {
       device,
@@ -298,9 +304,12 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
 async function loadReference(
   device: Device,
   directory: string,
-  { processor }: LocalPolicy,
-): Promise<LocalPolicy> {
-  const reference = await loadLocalPolicy({ device, directory });
+  policy: LocalPolicy,
+): Promise<Reference> {
+  // Of a policy with an adapter the reference is the same base, with the adapter of then.
+  if (policy.hasAdapter && hasAdapter(directory)) return await policy.openReference(directory);
+  const { processor } = policy;
+  const reference = await openPolicyIn(directory, device);
   const [own, other] = [processor, reference.processor].map(({ tokenizerJson }) =>
     JSON.stringify(tokenizerJson),
   );

@@ -120,7 +120,7 @@ function learnerOf(
   referenceDirectory: () => string,
 ): Learner {
   const { policy, sampler, algorithm, images } = parts;
-  const isSampledElsewhere = sampler !== policy;
+  const isSampledElsewhere = sampler !== policy || !policy.samplesAsItScores;
   return createLearner({
     policy,
     algorithm,

@@ -2,12 +2,13 @@
 import { count } from '@saccade/core/settings';
 import { z } from 'zod';
 import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
-import { createLocalPolicy } from '../local-policy.ts';
 import { defineModel } from '../model-unit.ts';
 import { nanoSize } from '../models/model-size.ts';
+import { createLocalPolicy } from '../open-policy.ts';
 import { qwenImageProcessor } from '../processor/image-processor.ts';
 import { QwenProcessor } from '../processor/qwen-processor.ts';
 import { trainTokenizer } from '../processor/train-tokenizer.ts';
+import { trainingFields, trainingOptions } from './training-fields.ts';
 
 const width = (preset: number, about: string) =>
   count({ min: 4, max: 65_536, default: preset, unit: 'numbers', about });
@@ -60,6 +61,7 @@ export const nano = defineModel({
       unit: 'pixels',
       about: 'Larger images are shrunk to this area.',
     }),
+    ...trainingFields,
   }),
   async open(settings, { device, seed, valueHead, corpus }) {
     const { vocabulary, minPixels, maxPixels, ...size } = settings;
@@ -69,12 +71,8 @@ export const nano = defineModel({
       maxPixels,
     });
     const config = qwen2_5_vl.nano(processor.codec.vocabSize, processor.tokens, size);
-    return createLocalPolicy({
-      device,
-      model: qwen2_5_vl.model(config),
-      processor,
-      seed,
-      valueHead,
-    });
+    const model = qwen2_5_vl.model(config);
+    const training = trainingOptions(settings, model);
+    return createLocalPolicy({ device, model, processor, seed, valueHead, ...training });
   },
 });

@@ -14,6 +14,19 @@ export interface DecoderInput {
   readonly positions: Int32Array;
   /** The result of `encodeImages` for the images of the placeholders; empty without images. */
   readonly features: readonly Tensor[];
+  /** For a model with experts: which ones rows go to. Default: the router decides. */
+  readonly routing?: Routing;
+}
+
+/** Records the experts that rows go to, or replays those of another run. */
+export interface Routing {
+  /**
+   * [N·K] the experts of a layer's rows; −1 throughout a row that the router decides. Undefined: it
+   * decides all.
+   */
+  given?(layer: number): Int32Array | undefined;
+  /** Receives the experts [N, K] of a layer's rows, on the device. It may be called twice. */
+  chosen?(layer: number, experts: Tensor): void;
 }
 
 /** Attention of decoder layer `layer`; q [N, H, D], k and v [N, G, D], q and k rotated. */
@@ -24,6 +37,8 @@ export interface StoredTensor {
   readonly name: string;
   /** Where several parameters are stored as one: `of` equal parts of the first axis. */
   readonly part?: { readonly index: number; readonly of: number };
+  /** True where checkpoints store it with the last two axes exchanged. */
+  readonly isTransposed?: boolean;
 }
 
 /** A model without its weights: sizes, parameters, and the forward pass. */

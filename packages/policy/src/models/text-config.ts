@@ -88,7 +88,7 @@ const DEFAULTS: Readonly<Record<TextFamily, Json>> = {
 /** The decoder of a configuration. */
 export function textShape(config: TextConfig, family: TextFamily): TextShape {
   const { headDim = config.hidden / config.heads } = config;
-  return { ...config, headDim, block: BLOCKS[family] };
+  return { ...config, headDim, blockOf: () => BLOCKS[family] };
 }
 
 /** Rotary angles of one-dimensional positions; positions [3, N], of which the first row counts. */

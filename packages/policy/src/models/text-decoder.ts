@@ -10,8 +10,8 @@ import {
   transformerBlock,
 } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { add, embedding, rmsNorm, type Tensor, tensor, zeros } from '@saccade/tensor';
-import type { DecoderInput, LayerAttend } from './language-model.ts';
+import { add, embedding, recomputable, rmsNorm, type Tensor, tensor, zeros } from '@saccade/tensor';
+import type { DecoderInput, LayerAttend, Routing } from './language-model.ts';
 import { VISUAL } from './positions.ts';
 
 /** Sizes of a text decoder. */
@@ -22,8 +22,8 @@ export interface TextShape extends BlockShape {
   readonly layers: number;
   /** Whether the LM head is the token embedding. */
   readonly isTied: boolean;
-  /** The parts of a block. */
-  readonly block: BlockNames;
+  /** The parts of a layer's block; with experts, also where its rows go. */
+  blockOf(layer: number, routing?: Routing): BlockNames;
 }
 
 /**
@@ -36,7 +36,7 @@ export function decodeText(
   device: Device,
   parameters: Parameters,
   shape: TextShape,
-  { ids: tokens, features: [features, ...levels] }: DecoderInput,
+  { ids: tokens, features: [features, ...levels], routing }: DecoderInput,
   table: RotaryTable,
   attend: LayerAttend,
 ): Tensor {
@@ -52,8 +52,11 @@ export function decodeText(
   );
   for (let layer = 0; layer < shape.layers; layer++) {
     const prefix = `model.layers.${layer}`;
-    x = transformerBlock(parameters, prefix, shape.block, shape, x, cos, sin, (q, k, v) =>
-      attend(layer, q, k, v),
+    const block = shape.blockOf(layer, routing);
+    x = recomputable(x, (h) =>
+      transformerBlock(parameters, prefix, block, shape, h, cos, sin, (q, k, v) =>
+        attend(layer, q, k, v),
+      ),
     );
     const level = levels[layer];
     if (level !== undefined) x = add(x, atVisualRows(device, tokens, level));
@@ -90,7 +93,7 @@ export function textSpecs(shape: TextShape): readonly ParameterSpec[] {
       initializer: { kind: 'normal', std: 1 / Math.sqrt(shape.hidden) },
     },
     ...Array.from({ length: shape.layers }, (_, layer) =>
-      blockSpecs(`model.layers.${layer}`, shape.block, shape),
+      blockSpecs(`model.layers.${layer}`, shape.blockOf(layer), shape),
     ).flat(),
     {
       name: 'model.norm.weight',
