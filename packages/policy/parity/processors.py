@@ -143,7 +143,7 @@ def build(source: Path, root: Path, corpus: list[str]) -> dict[str, Family]:
     )
 
     half = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
-    qwen2 = {"min_pixels": 56 * 56, "max_pixels": 12_845_056}
+    qwen2 = {"min_pixels": 56 * 56, "max_pixels": 1_003_520}
     qwen3 = {"size": {"shortest_edge": 65_536, "longest_edge": 16_777_216}, "patch_size": 16, **half}
     tile = {"size": {"height": 448, "width": 448}, "image_mean": IMAGENET_MEAN, "image_std": IMAGENET_STD}
 
@@ -162,7 +162,7 @@ def build(source: Path, root: Path, corpus: list[str]) -> dict[str, Family]:
     qwen3_size = {"shortest_edge": 16_384, "longest_edge": 131_072}
     qwen3_videos = Qwen3VLVideoProcessor(size=qwen3_size)
     smol_small = {"size": {"longest_edge": 256}, "max_image_size": {"longest_edge": 128}}
-    smol_large = {"size": {"longest_edge": 2048}, "max_image_size": {"longest_edge": 512}}
+    smol_large = {"size": {"longest_edge": 1536}, "max_image_size": {"longest_edge": 384}}
     return {
         "qwen2_5_vl": Family(
             qwen2_5(Qwen2VLImageProcessor(**qwen2), qwen2_videos),
@@ -207,10 +207,10 @@ def build(source: Path, root: Path, corpus: list[str]) -> dict[str, Family]:
             {"model_type": "idefics3", "vision_config": {"patch_size": 14}},
         ),
         "smolvlm": Family(
-            smolvlm(SmolVLMImageProcessor(**smol_large), SmolVLMVideoProcessor(**smol_large), 64),
-            {"model_type": "smolvlm", "vision_config": {"patch_size": 16}},
+            smolvlm(SmolVLMImageProcessor(**smol_large), SmolVLMVideoProcessor(**smol_large), 81),
+            {"model_type": "smolvlm", "vision_config": {"patch_size": 14}},
             SmolVLMImageProcessorPil(**smol_large),
-            16,
+            14,
             1,
         ),
         "smolvlm-small": Family(
