@@ -11,6 +11,19 @@ describe('rotaryTable', () => {
     expectClose('sin', sin, [0, 0, 0.9092974268256817, 0.19866933079506122], 1e-7);
   });
 
+  it("gives transformers' table of Llama 3.1, whose slow pairs turn slower", async () => {
+    const golden = await readGolden('llama3-table');
+    const scaling = { kind: 'llama3', factor: 8, low: 1, high: 4, positions: 8192 } as const;
+    const table = rotaryTable(golden.integers('positions'), 128, 5e5, scaling);
+    expectClose('cos', table.cos, golden.floats('cos'), 1e-6);
+    expectClose('sin', table.sin, golden.floats('sin'), 1e-6);
+  });
+
+  it('divides all frequencies by the factor of linear scaling', () => {
+    const stretched = rotaryTable(Int32Array.of(8), 4, 100, { kind: 'linear', factor: 4 });
+    expect(stretched).toEqual(rotaryTable(Int32Array.of(2), 4, 100));
+  });
+
   it('refuses a dimension that has no pairs', () => {
     expect(() => rotaryTable(Int32Array.of(0), 5, 100)).toThrow(ShapeError);
   });

@@ -6,6 +6,7 @@ import { expectClose, readGolden } from './golden.fixture.ts';
 import type { Parameters } from './parameters.ts';
 import { mropeTable, rotaryTable } from './rotary-tables.ts';
 import {
+  type BlockNames,
   type BlockShape,
   blockSpecs,
   decoderNames,
@@ -38,6 +39,41 @@ describe('transformerBlock', () => {
     const gradients = tape.backward([[y, golden.tensor(device, 'seed')]]);
     tape.dispose();
     for (const [i, name] of ['x', ...names].entries()) {
+      const values = await (gradients[i] as Tensor).read();
+      expectClose(name, values, golden.floats(`grad.${name}`), 1e-5);
+    }
+  });
+
+  it("gives transformers' layer with normalized q and k, and interleaved M-RoPE", async () => {
+    const golden = await readGolden('normalized-layer');
+    const shape = { hidden: 24, heads: 4, kvHeads: 2, headDim: 12, intermediate: 20, eps: 1e-6 };
+    const names: BlockNames = {
+      ...decoderNames,
+      hasQkvBias: false,
+      qkNorm: { query: 'self_attn.q_norm', key: 'self_attn.k_norm', of: 'head' },
+    };
+    const parameters = golden.tensors(device, 'layer.');
+    const keys = Object.keys(parameters);
+    expect(blockSpecs('layer', names, shape).map(({ name }) => name).sort()).toEqual(keys.sort());
+    const table = mropeTable(golden.integers('positions'), 12, [3, 2, 1], 1000, {
+      isInterleaved: true,
+    });
+    expectClose('cos', table.cos, golden.floats('cos'), 1e-7);
+    expectClose('sin', table.sin, golden.floats('sin'), 1e-7);
+    const x = golden.tensor(device, 'x');
+    const tape = new Tape([x, ...keys.map((name) => parameters[name] as Tensor)]);
+    const y = tape.run(() => {
+      const cos = tensor(device, 'f32', [6, 6], table.cos);
+      const sin = tensor(device, 'f32', [6, 6], table.sin);
+      const segments = tensor(device, 'i32', [1, 3], [0, 6, -1]);
+      return transformerBlock(parameters, 'layer', names, shape, x, cos, sin, (q, k, v) =>
+        attention(q, k, v, segments, { isCausal: true }),
+      );
+    });
+    expectClose('y', await y.read(), golden.floats('y'), 2e-6);
+    const gradients = tape.backward([[y, golden.tensor(device, 'seed')]]);
+    tape.dispose();
+    for (const [i, name] of ['x', ...keys].entries()) {
       const values = await (gradients[i] as Tensor).read();
       expectClose(name, values, golden.floats(`grad.${name}`), 1e-5);
     }

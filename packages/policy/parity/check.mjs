@@ -1,9 +1,12 @@
-// Compares Saccade's Qwen2.5-VL with Hugging Face transformers, in both directions, on text and
-// images: weights written here are read there, and weights written there are read here.
+// Compares Saccade with Hugging Face transformers: the processors of published families, and
+// Qwen2.5-VL in both directions, on text and images. Weights written here are read there, and
+// weights written there are read here.
 //
-//   node packages/policy/parity/check.mjs --python path/to/python
+//   node packages/policy/parity/check.mjs --python path/to/python [--torchvision folder]
 //
-// The Python needs the packages of requirements.txt beside this file.
+// The Python needs the packages of requirements.txt beside this file, and torchvision. That may lie
+// in a folder of its own (pip install --no-deps --target folder torchvision), where it was not
+// built for the torch of the environment.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,22 +25,33 @@ import {
   trainTokenizer,
 } from '@saccade/policy';
 import sharp from 'sharp';
+import { checkProcessors } from './processors.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const GATE = 1e-4;
 // Resizing gives Pillow's very bytes; what is left is the rounding of the normalization.
 const PIXEL_GATE = 1e-6;
 
-const flag = process.argv.indexOf('--python');
-const python = flag > 0 ? process.argv[flag + 1] : 'python3';
+function flagValue(name, fallback) {
+  const at = process.argv.indexOf(`--${name}`);
+  return at > 0 ? process.argv[at + 1] : fallback;
+}
+const python = flagValue('python', 'python3');
+const torchvision = flagValue('torchvision', undefined);
+const needed = ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'trl', 'torchvision'];
+const search = `import importlib.util as u; assert all(map(u.find_spec, ${JSON.stringify(needed)}))`;
+const processorEnvironment = {
+  ...process.env,
+  HF_HUB_OFFLINE: '1',
+  TRANSFORMERS_VERBOSITY: 'error',
+  ...(torchvision !== undefined && { PYTHONPATH: torchvision }),
+};
 try {
-  execFileSync(python, ['-c', 'import torch, transformers, safetensors, PIL, jinja2'], {
-    stdio: 'pipe',
-  });
+  execFileSync(python, ['-c', search], { stdio: 'pipe', env: processorEnvironment });
 } catch {
   console.error(
-    `${python} cannot import torch, transformers, safetensors, PIL and jinja2. Install them with\n` +
-      `  ${python} -m pip install -r ${join(here, 'requirements.txt')}`,
+    `${python} cannot import ${needed.join(', ')}. Install them with\n` +
+      `  ${python} -m pip install -r ${join(here, 'requirements.txt')} torchvision`,
   );
   process.exit(2);
 }
@@ -120,6 +134,12 @@ function report(what, error, gate) {
   console.log(`${isGood ? 'ok  ' : 'FAIL'}  ${what}: largest difference ${error.toExponential(2)}`);
 }
 
+try {
+  await checkProcessors({ python, env: processorEnvironment }, report);
+} catch (error) {
+  console.error(String(error.stderr ?? error));
+  failures++;
+}
 const items = await inputs();
 for (const direction of ['read', 'write']) {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-parity-'));

@@ -43,6 +43,11 @@ export interface PackedSegment {
   readonly parent: number;
   /** Images whose placeholders lie in `tokens`, in order. */
   readonly images: readonly ModelImage[];
+  /**
+   * By layer [T·K]: the experts that the sampler's tokens went to, which are used in the place of
+   * the router's choice. Absent: the router chooses.
+   */
+  readonly experts?: ReadonlyMap<number, Int32Array>;
 }
 
 /**
@@ -78,12 +83,16 @@ export interface Scores {
   readonly values?: Float32Array;
   /** [N] Σ over the vocabulary of the squared probabilities; only where it was asked for. */
   readonly sumSquaredProbs?: Float32Array;
+  /** By layer [T·K]: the experts that the packed tokens went to; only where it was asked for. */
+  readonly experts?: ReadonlyMap<number, Int32Array>;
 }
 
 /** Quantities to score besides log-probs and entropies. */
 export interface ScoreOptions {
   /** Whether to give `sumSquaredProbs`: a second pass of the LM head. Default false. */
   readonly sumSquaredProbs?: boolean;
+  /** Whether to give `experts`. Default false. */
+  readonly experts?: boolean;
 }
 
 /** A loss as a pure function of the scores. */

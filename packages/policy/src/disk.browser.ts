@@ -9,6 +9,7 @@ async function refuse(directory: string, file = 'model.safetensors'): Promise<ne
 }
 
 export const readJson: typeof disk.readJson = refuse;
+export const readText: typeof disk.readText = refuse;
 export const writeText: typeof disk.writeText = refuse;
 export const hasFile: typeof disk.hasFile = () => false;
 export const findDirectory: typeof disk.findDirectory = () => undefined;

@@ -28,6 +28,17 @@ export async function readJson(directory: string, file: string): Promise<Json> {
   }
 }
 
+/** @throws DataError if there is no such file */
+export async function readText(directory: string, file: string): Promise<string> {
+  try {
+    return await readFile(join(directory, file), 'utf8');
+  } catch (error) {
+    throw new DataError(`${file} in ${directory} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
 /** Makes the directory if it is not there. */
 export async function writeText(directory: string, file: string, text: string): Promise<void> {
   await mkdir(directory, { recursive: true });

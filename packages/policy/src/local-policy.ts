@@ -18,9 +18,9 @@ import type {
   SampleResult,
 } from './policy.ts';
 import { PolicyWeights, type WeightParts, type WriteWeightsOptions } from './policy-weights.ts';
-import { chatTemplate } from './processor/chat-template.ts';
-import { formatPreprocessor } from './processor/preprocessor-config.ts';
-import type { QwenProcessor } from './processor/qwen-processor.ts';
+import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
+import { writeProcessorFiles } from './processor/processor-files.ts';
+import { type ExpertRecord, readExperts } from './routing.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 import { sumSquaredProbs } from './sum-squared-probs.ts';
 import { TrainingState } from './training-state.ts';
@@ -30,7 +30,7 @@ const DEFAULT_OPTIMIZER = adamw.create();
 
 /** The parts of a policy, with weights on the device. It takes ownership of them. */
 export interface LocalPolicyParts extends WeightParts {
-  readonly processor: QwenProcessor;
+  readonly processor: CheckpointProcessor;
   /**
    * Whether a backward runs each block of the model again instead of keeping its activations: less
    * memory for a third more time, and the same bits. Default false.
@@ -52,7 +52,7 @@ export interface LocalPolicyParts extends WeightParts {
 export class LocalPolicy implements Policy {
   readonly device: Device;
   readonly model: LanguageModel;
-  readonly processor: QwenProcessor;
+  readonly processor: CheckpointProcessor;
   readonly #engine: GenerationEngine;
   readonly #weights: PolicyWeights;
   readonly #training = new TrainingState();
@@ -144,9 +144,11 @@ export class LocalPolicy implements Policy {
     temperature: number,
     options: ScoreOptions,
   ): Promise<Scores> {
-    const scored = scope(() => this.#score(parameters, batch, temperature, options));
+    const record: ExpertRecord | undefined = options.experts === true ? new Map() : undefined;
+    const scored = scope(() => this.#score(parameters, batch, temperature, options, record));
     try {
-      return await readScores(scored, batch);
+      const scores = await readScores(scored, batch);
+      return record === undefined ? scores : { ...scores, experts: await readExperts(record) };
     } finally {
       for (const one of Object.values(scored)) one?.dispose();
     }
@@ -234,18 +236,14 @@ export class LocalPolicy implements Policy {
   ): Promise<void> {
     const write = (file: string, json: unknown) =>
       writeText(directory, file, `${JSON.stringify(json, null, 2)}\n`);
-    const { endOfTurn, tokenizerJson, images } = this.processor;
+    const { endOfTurn, files } = this.processor;
     await this.#weights.save(directory, endOfTurn, options);
     await write('generation_config.json', { eos_token_id: endOfTurn, do_sample: true });
-    await write('tokenizer.json', tokenizerJson);
-    await write('tokenizer_config.json', {
-      tokenizer_class: 'PreTrainedTokenizerFast',
-      eos_token: '<|im_end|>',
-      pad_token: '<|endoftext|>',
+    const tokenizerConfig = {
       model_max_length: this.model.maxPositions,
-    });
-    await write('preprocessor_config.json', formatPreprocessor(images));
-    await writeText(directory, 'chat_template.jinja', chatTemplate);
+      ...files.tokenizerConfig,
+    };
+    await writeProcessorFiles(directory, { ...files, tokenizerConfig });
     if (options.optimizer === true) await this.#training.save(directory, this.#version);
   }
 
@@ -274,15 +272,16 @@ export class LocalPolicy implements Policy {
     batch: PackedBatch,
     temperature: number,
     options?: ScoreOptions,
+    record?: ExpertRecord,
   ): ScoredTensors {
     const { device, model } = this;
     const plan = planOf(batch);
-    return scorePacked(device, parameters, model, plan, batch, temperature, options);
+    return scorePacked(device, parameters, model, plan, batch, temperature, options, record);
   }
 }
 
 /** @throws ConfigError  if the tokenizer has tokens that the model does not */
-export function expectVocabulary({ codec }: QwenProcessor, { vocabSize }: LanguageModel): void {
+export function expectVocabulary({ codec }: CheckpointProcessor, { vocabSize }: LanguageModel): void {
   if (codec.vocabSize <= vocabSize) return;
   throw new ConfigError(
     'vocabSize',

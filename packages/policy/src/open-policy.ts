@@ -14,7 +14,7 @@ import { valueHeadSpecs } from './models/value-head.ts';
 import { hasValueHead, readValueHead } from './models/value-head-file.ts';
 import { hasAdapter, hasWeights, readModelWeights, type WeightOrigin } from './policy-weights.ts';
 import { loadProcessor } from './processor/load-processor.ts';
-import type { QwenProcessor } from './processor/qwen-processor.ts';
+import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
 
 /** How a policy trains. */
 export interface TrainingOptions {
@@ -34,7 +34,7 @@ export interface LocalPolicyOptions extends TrainingOptions {
   readonly device: Device;
   readonly model: LanguageModel;
   /** Its tokenizer must not be larger than the model's `vocabSize`. */
-  readonly processor: QwenProcessor;
+  readonly processor: CheckpointProcessor;
   /** Seed of the random weights. */
   readonly seed: number;
   /** Element type of the weights. Default f32. */

@@ -8,6 +8,7 @@ import type { PackedBatch, ScoreOptions } from './batch.ts';
 import { type DecoderInput, featuresOf, type LanguageModel } from './models/language-model.ts';
 import { predictValues } from './models/value-head.ts';
 import { expectRange } from './ranges.ts';
+import { type ExpertRecord, routingOf } from './routing.ts';
 
 /** The tensors that make up `Scores`: [N] each, on the device. */
 export interface ScoredTensors {
@@ -18,7 +19,11 @@ export interface ScoredTensors {
   readonly sharpened?: Tensor;
 }
 
-/** Scores the batch's targets. */
+/**
+ * Scores the batch's targets.
+ *
+ * @param record  receives the experts of every layer that has some
+ */
 export function scorePacked(
   device: Device,
   parameters: Parameters,
@@ -27,9 +32,11 @@ export function scorePacked(
   batch: PackedBatch,
   temperature: number,
   { sumSquaredProbs = false }: ScoreOptions = {},
+  record?: ExpertRecord,
 ): ScoredTensors {
   checkBatch(model, plan, batch);
-  const input = decoderInput(device, parameters, model, plan, batch);
+  const routing = routingOf(batch, record);
+  const input = { ...decoderInput(device, parameters, model, plan, batch), routing };
   const segments = tensor(device, 'i32', [plan.segmentCount, 3], plan.segments);
   const x = model.decode(device, parameters, input, (_, q, k, v) =>
     attention(q, k, v, segments, { isCausal: true }),

@@ -1,6 +1,6 @@
 """Writes the golden values of packages/nn with Hugging Face transformers and torch, on the CPU.
 
-    python packages/nn/src/goldens/write-goldens.py
+    python packages/nn/src/goldens/write-goldens.py [name of a file, all without]
 
 Made with torch 2.13, transformers 5.18, safetensors 0.8. Modules have random weights; biases and
 norm weights are moved off their zeros and ones so that no part of a formula can hide. Names are
@@ -8,6 +8,7 @@ those of the parameters in packages/nn, which hold q, k and v of the vision towe
 """
 
 import pathlib
+import sys
 
 import torch
 from safetensors.torch import save_file
@@ -21,6 +22,23 @@ from transformers.models.qwen2_5_vl.modeling_qwen2_5_vl import (
     Qwen2_5_VLRotaryEmbedding,
     Qwen2_5_VLVisionRotaryEmbedding,
 )
+from transformers import LlamaConfig
+from transformers.models.idefics3.configuration_idefics3 import Idefics3VisionConfig
+from transformers.models.idefics3.modeling_idefics3 import Idefics3VisionTransformer
+from transformers.models.internvl.configuration_internvl import InternVLVisionConfig
+from transformers.models.internvl.modeling_internvl import InternVLModel, InternVLVisionModel
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+from transformers.models.qwen3_vl.configuration_qwen3_vl import (
+    Qwen3VLTextConfig,
+    Qwen3VLVisionConfig,
+)
+from transformers.models.qwen3_vl.modeling_qwen3_vl import (
+    Qwen3VLTextDecoderLayer,
+    Qwen3VLTextRotaryEmbedding,
+    Qwen3VLVisionModel,
+)
+from transformers.models.qwen3_vl_moe.configuration_qwen3_vl_moe import Qwen3VLMoeTextConfig
+from transformers.models.qwen3_vl_moe.modeling_qwen3_vl_moe import Qwen3VLMoeTextSparseMoeBlock
 from transformers.vision_utils import get_vision_position_ids, get_vision_window_index
 
 HERE = pathlib.Path(__file__).parent
@@ -191,7 +209,221 @@ def element_types():
     )
 
 
-decoder_layer()
-vision_tower()
-rotary_tables()
-element_types()
+def normalized_layer():
+    """A decoder layer with normalized q and k, and interleaved M-RoPE."""
+    torch.manual_seed(3)
+    config = Qwen3VLTextConfig(
+        vocab_size=32,
+        hidden_size=24,
+        head_dim=12,
+        intermediate_size=20,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        rms_norm_eps=1e-6,
+        rope_parameters={
+            "rope_type": "default",
+            "rope_theta": 1000.0,
+            "mrope_section": [3, 2, 1],
+            "mrope_interleaved": True,
+        },
+    )
+    config._attn_implementation = "eager"
+    layer = Qwen3VLTextDecoderLayer(config, 0)
+    randomise(layer)
+    positions = torch.tensor([[0, 1, 1, 1, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 3, 2, 4, 5]])
+    length = positions.shape[1]
+    x = torch.randn(1, length, 24, requires_grad=True)
+    cos, sin = Qwen3VLTextRotaryEmbedding(config)(x, positions[:, None])
+    mask = torch.full((length, length), float("-inf")).triu(1)[None, None]
+    y = layer(x, attention_mask=mask, position_embeddings=(cos, sin))
+    seed = torch.randn_like(y)
+    y.backward(seed)
+    write(
+        "normalized-layer",
+        {
+            **{f"layer.{name}": value for name, value in layer.named_parameters()},
+            **{name.replace("grad.", "grad.layer."): g for name, g in gradients(layer).items()},
+            "positions": positions,
+            "cos": cos[0, :, :6],
+            "sin": sin[0, :, :6],
+            "x": x[0],
+            "y": y[0],
+            "seed": seed[0],
+            "grad.x": x.grad[0],
+        },
+    )
+
+
+def deepstack_tower():
+    torch.manual_seed(4)
+    config = Qwen3VLVisionConfig(
+        depth=3,
+        hidden_size=16,
+        intermediate_size=20,
+        num_heads=2,
+        patch_size=2,
+        spatial_merge_size=2,
+        temporal_patch_size=2,
+        out_hidden_size=12,
+        num_position_embeddings=25,
+        deepstack_visual_indexes=[0, 1],
+    )
+    config._attn_implementation = "eager"
+    tower = Qwen3VLVisionModel(config)
+    randomise(tower)
+    # A clip of two frames, an image larger than the table of positions, one of a single unit.
+    grids = torch.tensor([[2, 4, 6], [1, 10, 6], [1, 2, 2]])
+    patches = torch.randn(int(grids.prod(1).sum()), 3 * 2 * 2 * 2)
+    output = tower(patches, grid_thw=grids)
+    features = [output.pooler_output, *output.deepstack_features]
+    seeds = [torch.randn_like(one) for one in features]
+    torch.autograd.backward(features, seeds)
+    named = apart(tower.named_parameters())
+    write(
+        "deepstack-tower",
+        {
+            **{f"visual.{name}": value for name, value in named.items()},
+            **{
+                name.replace("grad.", "grad.visual."): g for name, g in gradients(tower).items()
+            },
+            "grids": grids,
+            "patches": patches,
+            **{f"features.{level}": one for level, one in enumerate(features)},
+            **{f"seed.{level}": one for level, one in enumerate(seeds)},
+        },
+    )
+
+
+def tile_tower(name, tower, units):
+    """A tower over three tiles of 4x4 patches, and its output as units of 2x2 patches."""
+    randomise(tower)
+    tiles = torch.randn(3, 3, 8, 8)
+    output = units(tower(pixel_values=tiles).last_hidden_state)
+    seed = torch.randn_like(output)
+    output.backward(seed)
+    patches = tiles.view(3, 3, 4, 2, 4, 2).permute(0, 2, 4, 1, 3, 5).reshape(48, 12)
+    write(
+        name,
+        {
+            **{f"tower.{name}": value for name, value in tower.named_parameters()},
+            **{
+                name.replace("grad.", "grad.tower."): g for name, g in gradients(tower).items()
+            },
+            "patches": patches,
+            "units": output,
+            "seed": seed,
+        },
+    )
+
+
+def class_token_tower():
+    """InternVL's tower, whose class token is dropped."""
+    torch.manual_seed(5)
+    config = InternVLVisionConfig(
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=20,
+        attention_bias=True,
+        image_size=[8, 8],
+        patch_size=[2, 2],
+        use_mask_token=False,
+        layer_scale_init_value=0.5,
+    )
+    config._attn_implementation = "eager"
+
+    def units(hidden):
+        grid = hidden[:, 1:].reshape(3, 4, 4, 16)
+        return InternVLModel.pixel_shuffle(None, grid).reshape(12, 64)
+
+    tile_tower("class-token-tower", InternVLVisionModel(config), units)
+
+
+def siglip_tower():
+    """Idefics3's tower."""
+    torch.manual_seed(6)
+    config = Idefics3VisionConfig(
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=20,
+        image_size=8,
+        patch_size=2,
+    )
+    config._attn_implementation = "eager"
+
+    def units(hidden):
+        x = hidden.view(3, 4, 2, 32).permute(0, 2, 1, 3).reshape(3, 2, 2, 64)
+        return x.permute(0, 2, 1, 3).reshape(12, 64)
+
+    tile_tower("siglip-tower", Idefics3VisionTransformer(config), units)
+
+
+def experts():
+    """A mixture of experts: two of five for a token."""
+    torch.manual_seed(7)
+    config = Qwen3VLMoeTextConfig(
+        hidden_size=12,
+        moe_intermediate_size=10,
+        num_experts=5,
+        num_experts_per_tok=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        rope_parameters={"rope_type": "default", "rope_theta": 1000.0, "mrope_section": [1, 1, 1]},
+    )
+    config._experts_implementation = "eager"
+    block = Qwen3VLMoeTextSparseMoeBlock(config)
+    randomise(block)
+    x = torch.randn(1, 9, 12, requires_grad=True)
+    y = block(x)
+    seed = torch.randn_like(y)
+    y.backward(seed)
+    chosen = block.gate(x)[2]
+    write(
+        "experts",
+        {
+            **{f"mlp.{name}": value for name, value in block.named_parameters()},
+            **{name.replace("grad.", "grad.mlp."): g for name, g in gradients(block).items()},
+            "x": x[0],
+            "y": y[0],
+            "seed": seed[0],
+            "grad.x": x.grad[0],
+            "chosen": chosen,
+        },
+    )
+
+
+def llama3_table():
+    config = LlamaConfig(
+        hidden_size=128,
+        num_attention_heads=1,
+        max_position_embeddings=131072,
+        rope_parameters={
+            "rope_type": "llama3",
+            "rope_theta": 500000.0,
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192,
+        },
+    )
+    positions = torch.tensor([0, 3, 1000, 32767])
+    cos, sin = LlamaRotaryEmbedding(config)(torch.zeros(1), positions[None])
+    write("llama3-table", {"positions": positions, "cos": cos[0, :, :64], "sin": sin[0, :, :64]})
+
+
+WRITERS = {
+    "decoder-layer": decoder_layer,
+    "vision-tower": vision_tower,
+    "rotary-tables": rotary_tables,
+    "element-types": element_types,
+    "normalized-layer": normalized_layer,
+    "deepstack-tower": deepstack_tower,
+    "class-token-tower": class_token_tower,
+    "siglip-tower": siglip_tower,
+    "experts": experts,
+    "llama3-table": llama3_table,
+}
+for name in sys.argv[1:] or WRITERS:
+    WRITERS[name]()

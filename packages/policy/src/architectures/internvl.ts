@@ -28,9 +28,10 @@ import {
   textTable,
 } from '../models/text-config.ts';
 import { textSpecs } from '../models/text-decoder.ts';
-import { placeMarkedImages } from '../models/tile-images.ts';
+import { NANO_TILES, placeMarkedImages } from '../models/tile-images.ts';
 import { CHANNELS, visionInput } from '../models/vision-input.ts';
 import { formatVisionTokens } from '../models/vision-tokens.ts';
+import { internvlNanoProcessor } from '../processor/nano-processor.ts';
 
 /** The vision tower of an InternVL model: `vision_config` of `config.json`. */
 interface InternVLVisionConfig extends Omit<TileTowerShape, 'channels' | 'mergeSize'> {
@@ -63,15 +64,15 @@ function nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Intern
     family: 'qwen2',
     text: nanoText(vocabSize, size, 'qwen2'),
     ...tokens,
-    mergeSize: 2,
+    mergeSize: NANO_TILES.mergeSize,
     vision: {
       depth: size.visionLayers,
       hidden: size.visionHidden,
       heads: size.visionHeads,
       intermediate: size.visionIntermediate,
       eps: 1e-6,
-      patchSize: 14,
-      side: 4,
+      patchSize: NANO_TILES.patchSize,
+      side: NANO_TILES.side,
       norm: 'layer',
       hasQkvBias: true,
       hasQkNorm: false,
@@ -255,5 +256,6 @@ export const internvl = defineArchitecture({
     'InternVL 3 in checkpoints whose name ends in -hf: tiles, and an LLM in one dimension.',
   parse,
   nano,
+  nanoProcessor: (options) => internvlNanoProcessor(options, NANO_TILES),
   model,
 });

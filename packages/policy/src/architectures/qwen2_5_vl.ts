@@ -24,6 +24,7 @@ import {
 } from '../models/text-config.ts';
 import { textSpecs } from '../models/text-decoder.ts';
 import { CHANNELS, visionInput } from '../models/vision-input.ts';
+import { qwenNanoProcessor } from '../processor/nano-processor.ts';
 import { formatVisionTokens, parseVisionTokens } from '../models/vision-tokens.ts';
 
 /** The vision tower of a Qwen2.5-VL model: `vision_config` of `config.json`. */
@@ -217,5 +218,6 @@ export const qwen2_5_vl = defineArchitecture({
   description: 'Qwen2.5-VL: a vision tower with windows, and M-RoPE over time, height and width.',
   parse,
   nano: nanoConfig,
+  nanoProcessor: qwenNanoProcessor,
   model,
 });

@@ -12,6 +12,7 @@ import {
 } from '../models/qwen3-vision.ts';
 import { formatText, textShape } from '../models/text-config.ts';
 import { textSpecs } from '../models/text-decoder.ts';
+import { qwen3NanoProcessor } from '../processor/nano-processor.ts';
 
 const NAME = 'qwen3_vl';
 
@@ -22,6 +23,7 @@ export const qwen3_vl = defineArchitecture({
   parse: parseQwen3Vl,
   nano: (vocabSize: number, tokens: SpecialTokens, size: ModelSize): Qwen3VLConfig =>
     nanoQwen3Vl(vocabSize, tokens, size),
+  nanoProcessor: qwen3NanoProcessor,
   model(config) {
     const shape = textShape(config, 'qwen3');
     const vision = qwen3VisionModel(config);

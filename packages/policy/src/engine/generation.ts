@@ -5,7 +5,7 @@ import type { Device } from '@saccade/ops';
 import { gatherRows, linearSample, scope, type Tensor, tensor } from '@saccade/tensor';
 import type { LanguageModel } from '../models/language-model.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
-import type { QwenProcessor } from '../processor/qwen-processor.ts';
+import type { CheckpointProcessor } from '../processor/checkpoint-processor.ts';
 import { expectRange } from '../ranges.ts';
 import { cachedPass } from './cached-pass.ts';
 import { ContextStore } from './context-store.ts';
@@ -46,7 +46,7 @@ interface RunningJob extends Job {
 export class GenerationEngine {
   readonly #device: Device;
   readonly #model: LanguageModel;
-  readonly #processor: QwenProcessor;
+  readonly #processor: CheckpointProcessor;
   readonly #cache: KvCache;
   readonly #contexts: ContextStore;
   /** Conversations with a request that is not answered yet. */
@@ -66,7 +66,7 @@ export class GenerationEngine {
   constructor(
     device: Device,
     model: LanguageModel,
-    processor: QwenProcessor,
+    processor: CheckpointProcessor,
     parameters: Parameters,
   ) {
     this.#device = device;

@@ -1,13 +1,13 @@
-/** A Qwen2.5-VL of about a million parameters with random weights and a tokenizer of its own. */
-import { count } from '@saccade/core/settings';
+/** A model of about a million parameters with random weights and a tokenizer of its own. */
+import { ConfigError } from '@saccade/core';
+import { choice, count } from '@saccade/core/settings';
 import { z } from 'zod';
-import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
+import { architectures } from '../architecture-registry.ts';
 import { defineModel } from '../model-unit.ts';
+import type { Architecture } from '../models/architecture.ts';
 import { nanoSize } from '../models/model-size.ts';
 import { createLocalPolicy } from '../open-policy.ts';
-import { qwenImageProcessor } from '../processor/image-processor.ts';
-import { QwenProcessor } from '../processor/qwen-processor.ts';
-import { trainTokenizer } from '../processor/train-tokenizer.ts';
+import type { NanoProcessor, NanoProcessorOptions } from '../processor/nano-processor.ts';
 import { trainingFields, trainingOptions } from './training-fields.ts';
 
 const width = (preset: number, about: string) =>
@@ -15,10 +15,20 @@ const width = (preset: number, about: string) =>
 const number = (preset: number, unit: string, about: string) =>
   count({ min: 1, max: 1024, default: preset, unit, about });
 
+/** Names of the architectures that see images; the others have no processor of images. */
+const withVision = architectures
+  .entries()
+  .filter(([, { nanoProcessor }]) => nanoProcessor !== undefined)
+  .map(([name]) => name) as [string, ...string[]];
+
 export const nano = defineModel({
   name: 'nano',
-  description: 'A Qwen2.5-VL of about a million parameters with random weights, for CPUs.',
+  description: 'A model of about a million parameters with random weights, for CPUs.',
   settings: z.strictObject({
+    architecture: choice(withVision, {
+      default: 'qwen2_5_vl',
+      about: 'Its architecture; images are cut as published models of it do, at this size.',
+    }),
     vocabulary: count({
       min: 300,
       max: 100_000,
@@ -64,15 +74,19 @@ export const nano = defineModel({
     ...trainingFields,
   }),
   async open(settings, { device, seed, valueHead, corpus }) {
-    const { vocabulary, minPixels, maxPixels, ...size } = settings;
-    const processor = new QwenProcessor(trainTokenizer(corpus, vocabulary), {
-      ...qwenImageProcessor,
-      minPixels,
-      maxPixels,
-    });
-    const config = qwen2_5_vl.nano(processor.codec.vocabSize, processor.tokens, size);
-    const model = qwen2_5_vl.model(config);
+    const { architecture, vocabulary, minPixels, maxPixels, ...size } = settings;
+    const unit = architectures.get(architecture);
+    const { processor, tokens } = processorOf(unit, { corpus, vocabulary, minPixels, maxPixels });
+    const model = unit.model(unit.nano(processor.codec.vocabSize, tokens, size));
     const training = trainingOptions(settings, model);
     return createLocalPolicy({ device, model, processor, seed, valueHead, ...training });
   },
 });
+
+function processorOf(unit: Architecture, options: NanoProcessorOptions): NanoProcessor {
+  if (unit.nanoProcessor !== undefined) return unit.nanoProcessor(options);
+  throw new ConfigError(
+    'model.architecture',
+    `model.architecture: ${unit.name} reads no images. Use one of ${withVision.join(', ')}.`,
+  );
+}

@@ -1,4 +1,5 @@
 /** An architecture of published checkpoints as a unit: its configuration, and the model it gives. */
+import type { NanoProcessor, NanoProcessorOptions } from '../processor/nano-processor.ts';
 import type { Json } from './config-fields.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { ModelSize, SpecialTokens } from './model-size.ts';
@@ -12,6 +13,8 @@ export interface Architecture<Config = unknown> {
   parse(json: Json): Config;
   /** A configuration of one's own size. @throws ConfigError for sizes that do not fit together */
   nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Config;
+  /** A processor for such a configuration; absent for an architecture without vision. */
+  nanoProcessor?(options: NanoProcessorOptions): NanoProcessor;
   /** The model of a configuration. */
   model(config: Config): LanguageModel;
 }

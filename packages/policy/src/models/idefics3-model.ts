@@ -8,6 +8,8 @@ import {
   tileTower,
   tileTowerSpecs,
 } from '@saccade/nn';
+import type { ProcessorFamily } from '../processor/families/family.ts';
+import { idefics3NanoProcessor } from '../processor/nano-processor.ts';
 import { type Architecture, defineArchitecture } from './architecture.ts';
 import { type Json, readNumber, readObject, readSquare } from './config-fields.ts';
 import { decoderModel } from './decoder-model.ts';
@@ -23,7 +25,7 @@ import {
   textTable,
 } from './text-config.ts';
 import { textSpecs } from './text-decoder.ts';
-import { placeNamedTiles } from './tile-images.ts';
+import { NANO_TILES, placeNamedTiles } from './tile-images.ts';
 import { CHANNELS, visionInput } from './vision-input.ts';
 import { formatVisionTokens } from './vision-tokens.ts';
 
@@ -62,15 +64,15 @@ function nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Idefic
     family: 'llama',
     text: nanoText(vocabSize, size, 'llama'),
     ...tokens,
-    mergeSize: 2,
+    mergeSize: NANO_TILES.mergeSize,
     vision: {
       depth: size.visionLayers,
       hidden: size.visionHidden,
       heads: size.visionHeads,
       intermediate: size.visionIntermediate,
       eps: 1e-6,
-      patchSize: 14,
-      side: 4,
+      patchSize: NANO_TILES.patchSize,
+      side: NANO_TILES.side,
     },
   };
 }
@@ -179,13 +181,17 @@ export function idefics3Architecture<const Name extends string>(unit: {
   readonly description: string;
   /** The class that transformers reads checkpoints with. */
   readonly className: string;
+  readonly family: ProcessorFamily;
 }): Architecture<Idefics3Config> & { readonly name: Name } {
-  const { name, description, className } = unit;
+  const { name, description, className, family } = unit;
+  const processorClass = className.replace('ForConditionalGeneration', 'Processor');
   return defineArchitecture({
     name,
     description,
     parse,
     nano,
+    nanoProcessor: (options) =>
+      idefics3NanoProcessor(family, processorClass, options, NANO_TILES),
     model: (config) => model(config, name, className),
   });
 }

@@ -79,4 +79,38 @@ describe('placeTokens', () => {
   it('refuses an image without its placeholders', () => {
     expect(() => placeTokens(ids, [...images, imageOf(4, 4)], 0, markup)).toThrow(DataError);
   });
+
+  // transformers 5.18, Qwen2_5_VLModel.get_rope_index, video grid 3×4×2, a second and a half apart,
+  // two positions a second.
+  it('spreads a video over time too, and goes on after its larger side', () => {
+    const video = { ...imageOf(4, 2), grids: 3, tokenCount: 6, video: { timestamps: [] } };
+    const clip = Int32Array.of(1, 42, 41, 41, 41, 41, 41, 41, 43, 5);
+    const at = placeTokens(clip, [video], 0, {
+      ...markup,
+      spread: (image) => gridSpread(image, 2, 2 * 1.5),
+    });
+    expect([...at.temporal]).toEqual([0, 1, 2, 2, 5, 5, 8, 8, 4, 5]);
+    expect([...at.height]).toEqual([0, 1, 2, 3, 2, 3, 2, 3, 4, 5]);
+    expect([...at.width]).toEqual([0, 1, 2, 2, 2, 2, 2, 2, 4, 5]);
+    expect(at.next).toBe(6);
+  });
+
+  // transformers 5.18, Qwen3VLModel.get_rope_index, video grid 2×2×4.
+  it('gives every moment of a stamped video the position of its place in the text', () => {
+    const video = { ...imageOf(2, 4), grids: 2, tokenCount: 4, video: { timestamps: [] } };
+    const clip = Int32Array.of(1, 42, 41, 41, 43, 2, 42, 41, 41, 43);
+    const at = placeTokens(clip, [video], 0, {
+      ...markup,
+      runs: () => [2, 2],
+      spread: (image) => gridSpread(image, 2, 0),
+    });
+    expect([...at.temporal]).toEqual([0, 1, 2, 2, 4, 5, 6, 7, 7, 9]);
+    expect([...at.height]).toEqual([0, 1, 2, 2, 4, 5, 6, 7, 7, 9]);
+    expect([...at.width]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('takes no image for a video, and no video for an image', () => {
+    const video = { ...imageOf(4, 6), video: { timestamps: [] } };
+    expect(() => placeTokens(ids, [video], 0, markup)).toThrow(DataError);
+  });
 });

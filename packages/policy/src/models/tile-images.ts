@@ -5,6 +5,9 @@ import type { LanguageModel } from './language-model.ts';
 import type { SpecialTokens } from './model-size.ts';
 import { countImages, type ImageMarkup, placeTokens } from './positions.ts';
 
+/** Tiles of models of one's own size: four tokens each. */
+export const NANO_TILES = { patchSize: 14, side: 4, mergeSize: 2 } as const;
+
 type Placing = Pick<LanguageModel, 'place' | 'countImages'>;
 
 function placing(markup: ImageMarkup): Placing {
