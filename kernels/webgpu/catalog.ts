@@ -11,15 +11,18 @@ import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
 import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
+import { layerNorm } from './layer-norm.ts';
 import { linearLogprob } from './linear-logprob.ts';
 import { linearSample } from './linear-sample.ts';
 import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
+import { scaleColumns } from './scale-columns.ts';
 import { scatterRows } from './scatter-rows.ts';
 import { sign } from './sign.ts';
 import { swiglu } from './swiglu.ts';
+import { weightedSum } from './weighted-sum.ts';
 
 /** All kernels; `kernel.op` is the id of the op that each runs. */
 export const webGpuKernels: readonly WebGpuKernel[] = [
@@ -34,13 +37,16 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   gelu,
   gemm,
   gradNorm,
+  layerNorm,
   linearLogprob,
   linearSample,
   mergeStates,
   quantizeBlocks,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 ];

@@ -52,7 +52,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
-  gelu: [{ dims: { N: 30, D: 385 } }],
+  gelu: [{ dims: { N: 30, D: 385 } }, { dims: { N: 30, D: 385 }, scalars: { tanh: 1 } }],
   gemm: [
     { dims: { M: 110, K: 800, N: 70 } },
     { dims: { M: 110, K: 512, N: 40 } },
@@ -62,6 +62,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
+  layerNorm: [{ dims: { N: 100, D: 129 } }],
   linearLogprob: [
     { dims: { N: 60, D: 8, V: 2100 } },
     { dims: { N: 30, D: 400, V: 300 } },

@@ -38,6 +38,7 @@ const EMPTY: Cases = {
   ],
   gelu: [{ dims: { N: 0, D: 4 } }],
   gradNorm: [{ dims: { N: 0, U: 1 } }],
+  layerNorm: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   mergeStates: [
     { dims: { T: 0, H: 2, D: 8 } },
     { dims: { T: 3, H: 0, D: 8 } },
@@ -68,6 +69,7 @@ const FOLDED: Cases = {
   gatherRows: [{ dims: { N: 20, D: 260, R: 70 } }],
   gelu: [{ dims: { N: 71, D: 129 } }],
   gradNorm: [{ dims: { N: 280_003, U: 1 } }],
+  layerNorm: [{ dims: { N: 70, D: 129 } }],
   mergeStates: [{ dims: { T: 201, H: 3, D: 5 } }],
   quantizeBlocks: [{ dims: blocks(40_003) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],

@@ -48,6 +48,7 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 450, K: 40, N: 20 }, without: ['b'] },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
+  layerNorm: [{ dims: { N: 150, D: 129 } }],
   linearLogprob: [{ dims: { N: 150, D: 40, V: 700 } }],
   linearSample: [{ dims: { N: 150, D: 40, V: 700, Q: 4 } }],
   mergeStates: [{ dims: { T: 300, H: 2, D: 33 } }],

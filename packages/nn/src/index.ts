@@ -1,4 +1,12 @@
 export {
+  type DeepstackTowerShape,
+  deepstackTower,
+  deepstackTowerSpecs,
+} from './deepstack-tower.ts';
+export { type FeedForward, geluFeedForward, swigluFeedForward } from './feed-forward.ts';
+export {
+  layerNormLayer,
+  layerNormSpecs,
   linearLayer,
   linearSpecs,
   normSpecs,
@@ -23,8 +31,15 @@ export {
   parameter,
 } from './parameters.ts';
 export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+export type { RotaryScaling } from './rotary-frequencies.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export type { NamedArray } from './safetensors.ts';
+export {
+  type TileTowerNames,
+  type TileTowerShape,
+  tileTower,
+  tileTowerSpecs,
+} from './tile-tower.ts';
 export {
   type Attend,
   type BlockNames,

@@ -1,5 +1,5 @@
 /** Layers as functions over a parameter record: each finds its weight and bias by its name. */
-import { linear, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
+import { layerNorm, linear, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
 import { adapted } from './lora.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 
@@ -21,6 +21,17 @@ export function linearLayer(
 /** RMSNorm of the rows of x [N, D] with `<name>.weight` [D]. */
 export function rmsNormLayer(parameters: Parameters, name: string, x: Tensor, eps: number): Tensor {
   return rmsNorm(x, parameter(parameters, `${name}.weight`), eps);
+}
+
+/** Layer normalization of the rows of x [N, D] with `<name>.weight` and `<name>.bias` [D]. */
+export function layerNormLayer(
+  parameters: Parameters,
+  name: string,
+  x: Tensor,
+  eps: number,
+): Tensor {
+  const bias = parameter(parameters, `${name}.bias`);
+  return layerNorm(x, parameter(parameters, `${name}.weight`), bias, eps);
 }
 
 /** down(silu(gate(x))·up(x)) with `<name>.gate_proj`, `.up_proj` and `.down_proj`. */
@@ -61,6 +72,12 @@ export function linearSpecs(
 export function normSpecs(name: string, width: number): readonly ParameterSpec[] {
   const initializer = { kind: 'constant', value: 1 } as const;
   return [{ name: `${name}.weight`, shape: [width], initializer }];
+}
+
+/** The parameters of a layer normalization, at one and zero. */
+export function layerNormSpecs(name: string, width: number): readonly ParameterSpec[] {
+  const initializer = { kind: 'constant', value: 0 } as const;
+  return [...normSpecs(name, width), { name: `${name}.bias`, shape: [width], initializer }];
 }
 
 /** Parameters of a SwiGLU MLP. */

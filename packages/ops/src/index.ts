@@ -39,12 +39,15 @@ export {
   gelu,
   gemm,
   gradNorm,
+  layerNorm,
   quantizeBlocks,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 } from './ops/catalog.ts';
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';

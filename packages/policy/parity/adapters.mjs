@@ -60,10 +60,12 @@ function readFloats(path) {
 
 function largestDifference(a, b) {
   if (a.length !== b.length) return Infinity;
-  return a.reduce((largest, value, i) => {
-    const difference = Math.abs(value - b[i]);
-    return difference <= largest ? largest : difference;
-  }, 0);
+  let largest = 0;
+  for (let i = 0; i < a.length; i++) {
+    const difference = Math.abs(a[i] - b[i]);
+    if (!(difference <= largest)) largest = difference;
+  }
+  return largest;
 }
 
 /** The largest difference of a matrix, relative to its largest element, over all matrices. */

@@ -17,9 +17,14 @@ import {
 } from './contract.ts';
 import type { LocalPolicy } from './local-policy.ts';
 import { nanoSize } from './models/model-size.ts';
-import { placeTokens } from './models/positions.ts';
 import { createLocalPolicy, loadLocalPolicy } from './open-policy.ts';
-import { noiseImage, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import {
+  noiseImage,
+  referenceDevice,
+  tinyModel,
+  tinyPolicy,
+  tinyProcessor,
+} from './tiny-policy.fixture.ts';
 
 const devices: readonly (readonly [string, () => Device])[] = [
   ['reference', referenceDevice],
@@ -156,13 +161,13 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 });
 
-describe('placeTokens', () => {
+describe('place', () => {
   it('reads an image token outside of vision markers as a token like any other', () => {
     const { imageToken, visionStartToken, visionEndToken } = tinyProcessor.tokens;
     const image = noiseImage(56, 56, 1);
     const shown = [visionStartToken, ...Array(4).fill(imageToken), visionEndToken];
     const tokens = Int32Array.from([9, imageToken, ...shown, imageToken]);
-    const at = placeTokens(tokens, [image], 0, tinyProcessor.tokens, 2);
+    const at = tinyModel.place(tokens, [image], 0);
     expect([...at.ids]).toEqual([
       9,
       imageToken,
@@ -175,9 +180,7 @@ describe('placeTokens', () => {
       imageToken,
     ]);
     expect([...at.height]).toEqual([0, 1, 2, 3, 3, 4, 4, 5, 6]);
-    expect(() => placeTokens(tokens.subarray(0, 5), [image], 0, tinyProcessor.tokens, 2)).toThrow(
-      /no 4 placeholders/,
-    );
+    expect(() => tinyModel.place(tokens.subarray(0, 5), [image], 0)).toThrow(/no 4 placeholders/);
   });
 });
 

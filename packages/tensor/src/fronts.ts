@@ -8,10 +8,13 @@ import {
   gatherRows as gatherRowsOp,
   gelu as geluOp,
   gemm,
+  layerNorm as layerNormOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
+  scaleColumns as scaleColumnsOp,
   scatterRows as scatterRowsOp,
   swiglu as swigluOp,
+  weightedSum as weightedSumOp,
 } from '@saccade/ops';
 import { apply, type TensorArguments } from './apply.ts';
 import type { Tensor } from './tensor.ts';
@@ -32,6 +35,11 @@ export function rmsNorm(x: Tensor, w: Tensor, eps: number): Tensor {
   return output(apply(rmsNormOp, { x, w }, { eps }), 'y');
 }
 
+/** Layer normalization of each row of x [N, D] with weight w [D] and bias b [D]. */
+export function layerNorm(x: Tensor, w: Tensor, b: Tensor | undefined, eps: number): Tensor {
+  return output(apply(layerNormOp, { x, w, b }, { eps }), 'y');
+}
+
 /** Rotates x [T, H, D] by angles whose cos and sin are [T, D/2]. */
 export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
   return output(apply(rotaryOp, { x, cos, sin }), 'y');
@@ -42,9 +50,15 @@ export function swiglu(gate: Tensor, up: Tensor): Tensor {
   return output(apply(swigluOp, { gate, up }), 'y');
 }
 
-/** Exact GELU on [N, D]. */
-export function gelu(x: Tensor): Tensor {
-  return output(apply(geluOp, { x }), 'y');
+/**
+ * GELU on [N, D]: exact, or with `approximate: 'tanh'` by the hyperbolic tangent, the
+ * `gelu_pytorch_tanh` of model configurations.
+ */
+export function gelu(
+  x: Tensor,
+  { approximate = 'none' }: { readonly approximate?: 'none' | 'tanh' } = {},
+): Tensor {
+  return output(apply(geluOp, { x }, { tanh: approximate === 'tanh' ? 1 : 0 }), 'y');
 }
 
 /** a + b on [N, D]. */
@@ -60,6 +74,16 @@ export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
 /** Rows index[r] of x [N, D] → [R, D]. */
 export function gatherRows(x: Tensor, index: Tensor): Tensor {
   return output(apply(gatherRowsOp, { x, index }), 'y');
+}
+
+/** x∘w, column by column; x [N, D], w [D] → [N, D]. */
+export function scaleColumns(x: Tensor, w: Tensor): Tensor {
+  return output(apply(scaleColumnsOp, { x, w }), 'y');
+}
+
+/** Sums of rows over K, each with its weight; x [N, K, D], w [N, K] → [N, D]. */
+export function weightedSum(x: Tensor, w: Tensor): Tensor {
+  return output(apply(weightedSumOp, { x, w }), 'y');
 }
 
 /** Writes rows x [N, D] to rows index [N] of `into` [C, D], in place. */

@@ -6,13 +6,16 @@ export {
   embedding,
   gatherRows,
   gelu,
+  layerNorm,
   linear,
   linearLogprob,
   linearSample,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   swiglu,
+  weightedSum,
 } from './fronts.ts';
 export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
 export { constant, recomputable, recordingTape, Tape, type TapeOptions } from './tape.ts';

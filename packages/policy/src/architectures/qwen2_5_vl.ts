@@ -1,19 +1,30 @@
 /** Qwen2.5-VL (arXiv:2502.13923): windowed vision tower, M-RoPE decoder with grouped-query attention. */
-import { ConfigError } from '@saccade/core';
 import { mropeTable, type VisionTowerShape, visionTower, visionTowerSpecs } from '@saccade/nn';
 import { defineArchitecture } from '../models/architecture.ts';
-import { type Json, readNumber, readNumbers, readObject } from '../models/config-fields.ts';
+import {
+  type Json,
+  readNumber,
+  readNumbers,
+  readObject,
+  readSections,
+} from '../models/config-fields.ts';
+import { decoderModel } from '../models/decoder-model.ts';
+import { betweenMarkers, gridSpread } from '../models/image-markup.ts';
 import type { LanguageModel, StoredTensor } from '../models/language-model.ts';
 import { expectHeads, type ModelSize, nanoSize, type SpecialTokens } from '../models/model-size.ts';
-import { countImages, placeTokens } from '../models/positions.ts';
+import { countImages, type ImageMarkup, placeTokens } from '../models/positions.ts';
+import { splitQkv } from '../models/stored-names.ts';
 import {
-  decodeText,
-  finalNorm,
-  lmHead,
-  type TextShape,
-  textSpecs,
-} from '../models/text-decoder.ts';
+  formatText,
+  nanoText,
+  parseText,
+  ropeFields,
+  type TextConfig,
+  textShape,
+} from '../models/text-config.ts';
+import { textSpecs } from '../models/text-decoder.ts';
 import { CHANNELS, visionInput } from '../models/vision-input.ts';
+import { formatVisionTokens, parseVisionTokens } from '../models/vision-tokens.ts';
 
 /** The vision tower of a Qwen2.5-VL model: `vision_config` of `config.json`. */
 interface Qwen2_5_VLVisionConfig {
@@ -35,32 +46,14 @@ interface Qwen2_5_VLVisionConfig {
   readonly windowSize: number;
   /** Indices of the blocks that attend over the whole image instead of windows. */
   readonly fullAttentionBlocks: readonly number[];
+  /** Temporal positions per second of a clip. */
+  readonly tokensPerSecond: number;
 }
 
 /** The sizes and special tokens of a Qwen2.5-VL model: `config.json` of Hugging Face. */
-export interface Qwen2_5_VLConfig extends SpecialTokens {
-  /** Rows of the token embedding and of the LM head. */
-  readonly vocabSize: number;
-  /** Width of the residual stream. */
-  readonly hidden: number;
-  /** Number of decoder layers. */
-  readonly layers: number;
-  /** Query heads; their size is hidden / heads. */
-  readonly heads: number;
-  /** Key and value heads; divides `heads`. */
-  readonly kvHeads: number;
-  /** Width of the MLPs. */
-  readonly intermediate: number;
-  /** Added to the mean square in the RMSNorms. */
-  readonly eps: number;
-  /** θ of the rotary embedding. */
-  readonly ropeTheta: number;
+export interface Qwen2_5_VLConfig extends TextConfig, SpecialTokens {
   /** Frequency pairs rotated by the temporal, height and width position; the sum is half a head. */
   readonly mropeSection: readonly [number, number, number];
-  /** Whether the LM head is the token embedding. */
-  readonly isTied: boolean;
-  /** Longest context, tokens. */
-  readonly maxPositions: number;
   readonly vision: Qwen2_5_VLVisionConfig;
 }
 
@@ -80,26 +73,15 @@ export function nanoConfig(
   tokens: SpecialTokens,
   size: ModelSize = nanoSize,
 ): Qwen2_5_VLConfig {
-  const { hidden, layers, heads, kvHeads, intermediate } = size;
-  // Rotary pairs of text turn by three positions, those of the vision tower by two.
-  expectHeads('heads', { hidden, heads, multiple: 4 });
+  const text = nanoText(vocabSize, size, 'qwen2');
+  // The rotary pairs of the vision tower turn by two positions.
   expectHeads('visionHeads', { hidden: size.visionHidden, heads: size.visionHeads, multiple: 4 });
-  expectHeads('kvHeads', { hidden: heads, heads: kvHeads, multiple: 1 });
-  const pairs = hidden / heads / 2;
+  const pairs = size.hidden / size.heads / 2;
   // As in the published models: a quarter turns by time, the rest by height and width alike.
   const spatial = Math.floor((3 * pairs) / 8);
   return {
-    vocabSize,
-    hidden,
-    layers,
-    heads,
-    kvHeads,
-    intermediate,
-    eps: 1e-6,
-    ropeTheta: 10000,
+    ...text,
     mropeSection: [pairs - 2 * spatial, spatial, spatial],
-    isTied: true,
-    maxPositions: size.contextTokens,
     ...tokens,
     vision: {
       depth: size.visionLayers,
@@ -111,36 +93,22 @@ export function nanoConfig(
       temporalPatchSize: 2,
       windowSize: 112,
       fullAttentionBlocks: Array.from({ length: size.visionLayers }, (_, block) => block),
+      tokensPerSecond: 2,
     },
   };
 }
 
 /** Parses a `config.json`, with the text fields under `text_config` or at the top level. */
 function parse(json: Json): Qwen2_5_VLConfig {
-  const text = (json.text_config ?? json) as Json;
+  const nested = (json.text_config ?? json) as Json;
+  // Older configurations have the rotary fields at the top alone.
+  const text: Json = { rope_scaling: json.rope_scaling, ...nested };
   const vision = readObject(json.vision_config);
-  const rope = readObject(text.rope_parameters ?? text.rope_scaling ?? json.rope_scaling);
-  const section = rope.mrope_section as [number, number, number] | undefined;
-  if (!Array.isArray(section) || section.length !== 3) {
-    throw new ConfigError('mrope_section', 'mrope_section must be three numbers.');
-  }
-  const heads = readNumber(text, 'num_attention_heads');
+  const isTied = (json.tie_word_embeddings ?? text.tie_word_embeddings ?? false) === true;
   return {
-    vocabSize: readNumber(text, 'vocab_size'),
-    hidden: readNumber(text, 'hidden_size'),
-    layers: readNumber(text, 'num_hidden_layers'),
-    heads,
-    kvHeads: readNumber(text, 'num_key_value_heads', heads),
-    intermediate: readNumber(text, 'intermediate_size'),
-    eps: readNumber(text, 'rms_norm_eps', 1e-6),
-    ropeTheta: readNumber(rope, 'rope_theta', readNumber(text, 'rope_theta', 1e6)),
-    mropeSection: section,
-    isTied: (json.tie_word_embeddings ?? text.tie_word_embeddings ?? false) === true,
-    maxPositions: readNumber(text, 'max_position_embeddings', 32768),
-    imageToken: readNumber(json, 'image_token_id'),
-    visionStartToken: readNumber(json, 'vision_start_token_id'),
-    visionEndToken: readNumber(json, 'vision_end_token_id'),
-    videoToken: readNumber(json, 'video_token_id', -1),
+    ...parseText(text, 'qwen2', { isTied }),
+    mropeSection: readSections(ropeFields(text), 'mrope_section'),
+    ...parseVisionTokens(json),
     vision: {
       depth: readNumber(vision, 'depth'),
       hidden: readNumber(vision, 'hidden_size'),
@@ -151,6 +119,7 @@ function parse(json: Json): Qwen2_5_VLConfig {
       temporalPatchSize: readNumber(vision, 'temporal_patch_size'),
       windowSize: readNumber(vision, 'window_size'),
       fullAttentionBlocks: readNumbers(vision, 'fullatt_block_indexes'),
+      tokensPerSecond: readNumber(vision, 'tokens_per_second', 4),
     },
   };
 }
@@ -162,31 +131,12 @@ function format(config: Qwen2_5_VLConfig, endOfTurn: number): Json {
     architectures: ['Qwen2_5_VLForConditionalGeneration'],
     model_type: NAME,
     dtype: 'float32',
-    image_token_id: config.imageToken,
-    video_token_id: config.videoToken,
-    vision_start_token_id: config.visionStartToken,
-    vision_end_token_id: config.visionEndToken,
+    ...formatVisionTokens(config),
     tie_word_embeddings: config.isTied,
     text_config: {
       model_type: 'qwen2_5_vl_text',
-      vocab_size: config.vocabSize,
-      hidden_size: config.hidden,
-      num_hidden_layers: config.layers,
-      num_attention_heads: config.heads,
-      num_key_value_heads: config.kvHeads,
-      intermediate_size: config.intermediate,
-      hidden_act: 'silu',
-      rms_norm_eps: config.eps,
-      max_position_embeddings: config.maxPositions,
+      ...formatText(config, endOfTurn, { mrope_section: config.mropeSection }),
       use_sliding_window: false,
-      tie_word_embeddings: config.isTied,
-      bos_token_id: null,
-      eos_token_id: endOfTurn,
-      rope_parameters: {
-        rope_type: 'default',
-        rope_theta: config.ropeTheta,
-        mrope_section: config.mropeSection,
-      },
     },
     vision_config: {
       model_type: 'qwen2_5_vl_vision',
@@ -196,12 +146,13 @@ function format(config: Qwen2_5_VLConfig, endOfTurn: number): Json {
       num_heads: vision.heads,
       intermediate_size: vision.intermediate,
       out_hidden_size: config.hidden,
-      in_channels: 3,
+      in_channels: CHANNELS,
       patch_size: vision.patchSize,
       spatial_merge_size: vision.mergeSize,
       temporal_patch_size: vision.temporalPatchSize,
       window_size: vision.windowSize,
       fullatt_block_indexes: vision.fullAttentionBlocks,
+      tokens_per_second: vision.tokensPerSecond,
     },
   };
 }
@@ -216,18 +167,9 @@ function towerShape({ vision, hidden }: Qwen2_5_VLConfig): VisionTowerShape {
   };
 }
 
-const FUSED = 'qkv';
-const VISION_QKV = /^(visual\.blocks\.\d+\.attn\.)([qkv])(\.(?:weight|bias))$/;
-
 /** Checkpoints fuse q, k and v of the vision tower. */
 function storedAs(parameter: string): StoredTensor {
-  const match = VISION_QKV.exec(parameter);
-  if (match === null) return { name: parameter };
-  const [, block, part = '', suffix] = match;
-  return {
-    name: `${block}${FUSED}${suffix}`,
-    part: { index: FUSED.indexOf(part), of: FUSED.length },
-  };
+  return splitQkv(parameter, /^visual\.blocks\.\d+\.attn\.$/);
 }
 
 /** Newer versions of transformers nest both halves under `model.`. */
@@ -238,32 +180,33 @@ function alternatives(name: string): readonly string[] {
 }
 
 function model(config: Qwen2_5_VLConfig): LanguageModel {
-  const { hidden, heads, mropeSection, ropeTheta, vision } = config;
-  const shape: TextShape = { ...config, headDim: hidden / heads };
+  const { mropeSection, ropeTheta, vision } = config;
+  const shape = textShape(config, 'qwen2');
   const tower = towerShape(config);
   const patchDim = CHANNELS * vision.temporalPatchSize * vision.patchSize ** 2;
+  const markup: ImageMarkup = {
+    runs: ({ tokenCount }) => [tokenCount],
+    isRun: betweenMarkers(config),
+    spread: (image) =>
+      gridSpread(
+        image,
+        vision.mergeSize,
+        vision.tokensPerSecond * (image.video?.secondsPerGrid ?? 1),
+      ),
+  };
   return {
     architecture: NAME,
-    vocabSize: config.vocabSize,
-    hidden,
-    layers: config.layers,
-    kvHeads: config.kvHeads,
-    headDim: shape.headDim,
-    maxPositions: config.maxPositions,
+    ...decoderModel({ ...shape, maxPositions: config.maxPositions }, (positions) =>
+      mropeTable(positions, shape.headDim, mropeSection, ropeTheta),
+    ),
     specs: [...textSpecs(shape), ...visionTowerSpecs('visual', tower)],
     storedAs,
     alternatives,
-    place: (tokens, images, start) => placeTokens(tokens, images, start, config, vision.mergeSize),
-    countImages: (tokens, images) => countImages(tokens, images, config),
+    place: (tokens, images, start) => placeTokens(tokens, images, start, markup),
+    countImages: (tokens, images) => countImages(tokens, images, markup),
     encodeImages: (device, parameters, images) => [
       visionTower(parameters, 'visual', tower, visionInput(device, images, patchDim)),
     ],
-    decode(device, parameters, input, attend) {
-      const table = mropeTable(input.positions, shape.headDim, mropeSection, ropeTheta);
-      return decodeText(device, parameters, shape, input, table, attend);
-    },
-    finalNorm: (parameters, x) => finalNorm(parameters, shape, x),
-    head: (parameters) => lmHead(parameters, shape),
     configJson: (endOfTurn) => format(config, endOfTurn),
   };
 }

@@ -42,8 +42,12 @@ export class CachedContext {
   }
 }
 
+/** What the positions of an image's placeholders depend on. */
+const SHAPE = ['gridHeight', 'gridWidth', 'grids', 'tokenCount'] as const;
+
 function isSameImage(a: ModelImage, b: ModelImage): boolean {
   if (a === b) return true;
-  if (a.gridHeight !== b.gridHeight || a.gridWidth !== b.gridWidth) return false;
+  if (!SHAPE.every((field) => a[field] === b[field])) return false;
+  if (a.video?.secondsPerGrid !== b.video?.secondsPerGrid) return false;
   return a.patches.every((value, i) => value === b.patches[i]);
 }

@@ -26,3 +26,18 @@ export function readNumbers(source: Json, key: string): readonly number[] {
   }
   return value;
 }
+
+/** Three numbers under `key`. @throws ConfigError naming the field unless there are three */
+export function readSections(source: Json, key: string): readonly [number, number, number] {
+  const value = source[key];
+  if (Array.isArray(value) && value.length === 3) return value as [number, number, number];
+  throw new ConfigError(key, `${key} must be three numbers, got ${JSON.stringify(value)}.`);
+}
+
+/** The side of a square under `key`: a number, or two equal ones. @throws ConfigError otherwise */
+export function readSquare(source: Json, key: string, fallback: number): number {
+  const value = source[key] ?? fallback;
+  const [side, other = side] = Array.isArray(value) ? value : [value];
+  if (typeof side === 'number' && side === other) return side;
+  throw new ConfigError(key, `${key} must be the side of a square, got ${JSON.stringify(value)}.`);
+}

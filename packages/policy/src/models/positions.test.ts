@@ -1,11 +1,15 @@
 import { DataError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
-import { nanoConfig } from '../architectures/qwen2_5_vl.ts';
 import type { ModelImage } from '../batch.ts';
-import { countImages, placeTokens, VISUAL } from './positions.ts';
+import { betweenMarkers, gridSpread } from './image-markup.ts';
+import { countImages, type ImageMarkup, placeTokens, VISUAL } from './positions.ts';
 
 const tokens = { imageToken: 40, videoToken: 41, visionStartToken: 42, visionEndToken: 43 };
-const config = nanoConfig(50, tokens);
+const markup: ImageMarkup = {
+  runs: ({ tokenCount }) => [tokenCount],
+  isRun: betweenMarkers(tokens),
+  spread: (image) => gridSpread(image, 2, 1),
+};
 
 function imageOf(gridHeight: number, gridWidth: number): ModelImage {
   const tokenCount = (gridHeight * gridWidth) / 4;
@@ -48,7 +52,7 @@ describe('placeTokens', () => {
   const images = [imageOf(4, 6), imageOf(8, 4)];
 
   it('gives the positions transformers gives', () => {
-    const at = placeTokens(ids, images, 0, config, 2);
+    const at = placeTokens(ids, images, 0, markup);
     for (const axis of ['temporal', 'height', 'width'] as const) {
       expect([...at[axis]]).toEqual(golden[axis]);
     }
@@ -58,8 +62,8 @@ describe('placeTokens', () => {
 
   it('gives the same in two pieces, the second going on where the first ends', () => {
     const cut = 11;
-    const first = placeTokens(ids.slice(0, cut), images.slice(0, 1), 0, config, 2);
-    const second = placeTokens(ids.slice(cut), images.slice(1), first.next, config, 2);
+    const first = placeTokens(ids.slice(0, cut), images.slice(0, 1), 0, markup);
+    const second = placeTokens(ids.slice(cut), images.slice(1), first.next, markup);
     for (const axis of ['temporal', 'height', 'width'] as const) {
       expect([...first[axis], ...second[axis]]).toEqual(golden[axis]);
     }
@@ -67,12 +71,12 @@ describe('placeTokens', () => {
 
   it('counts the images that lie whole in the first tokens', () => {
     const counts = [2, 8, 9, 10, 20, 21, 23].map((length) =>
-      countImages(ids.subarray(0, length), images, config),
+      countImages(ids.subarray(0, length), images, markup),
     );
     expect(counts).toEqual([0, 0, 0, 1, 1, 1, 2]);
   });
 
   it('refuses an image without its placeholders', () => {
-    expect(() => placeTokens(ids, [...images, imageOf(4, 4)], 0, config, 2)).toThrow(DataError);
+    expect(() => placeTokens(ids, [...images, imageOf(4, 4)], 0, markup)).toThrow(DataError);
   });
 });

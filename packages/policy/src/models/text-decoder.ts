@@ -1,8 +1,8 @@
 /** The text decoder that architectures share: embedding, transformer blocks, final norm, LM head. */
 import {
+  type BlockNames,
   type BlockShape,
   blockSpecs,
-  decoderNames,
   type ParameterSpec,
   type Parameters,
   parameter,
@@ -10,7 +10,7 @@ import {
   transformerBlock,
 } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { embedding, recomputable, rmsNorm, type Tensor, tensor } from '@saccade/tensor';
+import { add, embedding, recomputable, rmsNorm, type Tensor, tensor, zeros } from '@saccade/tensor';
 import type { DecoderInput, LayerAttend } from './language-model.ts';
 import { VISUAL } from './positions.ts';
 
@@ -22,10 +22,13 @@ export interface TextShape extends BlockShape {
   readonly layers: number;
   /** Whether the LM head is the token embedding. */
   readonly isTied: boolean;
+  /** The parts of a block. */
+  readonly block: BlockNames;
 }
 
 /**
- * Hidden states before the final norm: [N, hidden].
+ * Hidden states before the final norm: [N, hidden]. Features of further levels are added to the
+ * visual rows after the first layers, one level a layer (DeepStack, arXiv:2406.04334).
  *
  * @param table  [N, headDim/2], the rotary angles of the input's positions
  */
@@ -33,7 +36,7 @@ export function decodeText(
   device: Device,
   parameters: Parameters,
   shape: TextShape,
-  { ids: tokens, features }: DecoderInput,
+  { ids: tokens, features: [features, ...levels] }: DecoderInput,
   table: RotaryTable,
   attend: LayerAttend,
 ): Tensor {
@@ -45,17 +48,27 @@ export function decodeText(
   let x = embedding(
     parameter(parameters, 'model.embed_tokens.weight'),
     tensor(device, 'i32', [ids.length], ids),
-    features[0],
+    features,
   );
   for (let layer = 0; layer < shape.layers; layer++) {
     const prefix = `model.layers.${layer}`;
     x = recomputable(x, (h) =>
-      transformerBlock(parameters, prefix, decoderNames, shape, h, cos, sin, (q, k, v) =>
+      transformerBlock(parameters, prefix, shape.block, shape, h, cos, sin, (q, k, v) =>
         attend(layer, q, k, v),
       ),
     );
+    const level = levels[layer];
+    if (level !== undefined) x = add(x, atVisualRows(device, tokens, level));
   }
   return x;
+}
+
+/** Rows of features [E, hidden] where visual rows are, and zeros elsewhere: [N, hidden]. */
+function atVisualRows(device: Device, tokens: Int32Array, features: Tensor): Tensor {
+  let visual = 0;
+  const rows = tokens.map((id) => (id === VISUAL ? 1 + visual++ : 0));
+  const nothing = zeros(device, features.dtype, [1, features.shape[1] ?? 0]);
+  return embedding(nothing, tensor(device, 'i32', [rows.length], rows), features);
 }
 
 /** The final norm: the rows the LM head takes. */
@@ -79,7 +92,7 @@ export function textSpecs(shape: TextShape): readonly ParameterSpec[] {
       initializer: { kind: 'normal', std: 1 / Math.sqrt(shape.hidden) },
     },
     ...Array.from({ length: shape.layers }, (_, layer) =>
-      blockSpecs(`model.layers.${layer}`, decoderNames, shape),
+      blockSpecs(`model.layers.${layer}`, shape.block, shape),
     ).flat(),
     {
       name: 'model.norm.weight',

@@ -3,6 +3,7 @@ import type { PatchGrid } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 import type { ModelImage } from '../batch.ts';
+import { gridCount } from './image-markup.ts';
 
 /** Color channels of an image. */
 export const CHANNELS = 3;
@@ -20,8 +21,8 @@ export function visionInput(
     offset += patches.length;
   }
   const patches = tensor(device, 'f32', [pixels.length / patchDim, patchDim], pixels);
-  const grids = images.map(({ gridHeight, gridWidth }) => {
-    return { frames: 1, height: gridHeight, width: gridWidth };
+  const grids = images.map((image) => {
+    return { frames: gridCount(image), height: image.gridHeight, width: image.gridWidth };
   });
   return { patches, grids };
 }
