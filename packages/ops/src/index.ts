@@ -8,6 +8,7 @@ export type {
 } from './backend.ts';
 export { type Device, type DeviceOptions, openDevice } from './device.ts';
 export type { DeviceArray, DeviceArrays } from './device-array.ts';
+export { type DryBackend, dryBackend } from './dry-backend.ts';
 export { inferDims, shapeOf } from './infer-dims.ts';
 export {
   type Cost,

@@ -1,5 +1,5 @@
-// Compares adapters with peft, in both directions and over a step of AdamW, and the cache of
-// downloaded models with huggingface_hub. `check.mjs` calls it.
+// Compares adapters with peft, in both directions and over a step of torch's AdamW. `check.mjs`
+// calls it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

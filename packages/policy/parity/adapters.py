@@ -2,9 +2,8 @@
 
     adapters.py read  DIR    opens the adapter DIR/ours on DIR/model
     adapters.py write DIR    makes an adapter on DIR/model and saves it to DIR/theirs
-    adapters.py cache DIR    finds a model in the hub cache DIR without a network
 
-The first two write the log-probs of DIR/inputs.json to DIR/logprobs.f32; `read` then takes one step
+Both write the log-probs of DIR/inputs.json to DIR/logprobs.f32; `read` then takes one step
 of torch's AdamW on the weighted sum of log-probs and saves the adapter again to DIR/stepped.
 """
 import json
@@ -42,11 +41,6 @@ def base(directory: Path):
 
 
 def main(mode: str, directory: Path) -> None:
-    if mode == "cache":
-        from huggingface_hub import snapshot_download
-
-        print(snapshot_download("owner/tiny", cache_dir=directory, local_files_only=True))
-        return
     inputs = json.loads((directory / "inputs.json").read_text())
     if mode == "read":
         model = PeftModel.from_pretrained(base(directory), directory / "ours", is_trainable=True)

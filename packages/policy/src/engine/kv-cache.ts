@@ -1,7 +1,7 @@
 /** Paged key/value cache: per layer two arrays of slots, handed out in pages. */
 import { StateError } from '@saccade/core';
-import type { Device } from '@saccade/ops';
-import { gatherRows, scatterRows, scope, type Tensor, tensor, zeros } from '@saccade/tensor';
+import { axpby, type Device } from '@saccade/ops';
+import { adopt, apply, gatherRows, scatterRows, scope, type Tensor, tensor } from '@saccade/tensor';
 
 /** Slots per page: a conversation wastes at most one page less one slot. */
 const PAGE = 64;
@@ -93,7 +93,7 @@ export class KvCache {
     const old = this.#layerCaches;
     const moved = this.#pageCount * PAGE;
     const move = (from: Tensor | undefined): Tensor => {
-      const to = zeros(this.#device, 'f32', shape);
+      const to = zerosOn(this.#device, shape);
       if (from !== undefined) {
         scope(() => {
           const rows = Int32Array.from({ length: moved }, (_, i) => i);
@@ -112,4 +112,11 @@ export class KvCache {
     for (let page = pages - 1; page >= this.#pageCount; page--) this.#free.push(page);
     this.#pageCount = pages;
   }
+}
+
+/** Zeros made on the device: the host would need as much memory to send them. */
+function zerosOn(device: Device, shape: readonly number[]): Tensor {
+  const made = adopt(device, device.alloc('f32', shape));
+  apply(axpby, { y: made.reshape([made.size]) }, { b: 0 });
+  return made;
 }
