@@ -5,9 +5,10 @@ import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native'
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
 import { probeSandbox, type TierProbe } from '@saccade/sandbox';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { EngineFlags } from './examine-engine.ts';
-import { openPython, pythonDirectory } from './shared.ts';
+import type { ForecastFlags } from './forecast-memory.ts';
+import { addSetting, openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
   readonly what: string;
@@ -22,14 +23,27 @@ export function addDoctor(program: Command): void {
     .option('--engine <url>', 'ask an engine for rollouts what it can, instead of the machine')
     .option('--tokens <directory>', 'a policy whose tokenizer the engine serves, for --engine')
     .option('--engine-key-variable <name>', 'environment variable with its API key')
+    .option('--policy <recipe>', 'the memory that a recipe’s policy takes, before it is loaded')
+    .option('--set <field=value>', 'for --policy: change a field of the recipe', addSetting, [])
+    .option('--image-size <width>x<height>', 'for --policy: size of images', imageSize, {
+      width: 1024,
+      height: 1024,
+    })
+    .option('--memory <GiB>', 'for --policy: memory of another machine (default: this one)', Number)
     .addHelpText(
       'after',
       `
 Examples:
   saccade doctor
-  saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct`,
+  saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct
+  saccade doctor --policy pyvision-image-nano --set model=pretrained --memory 24
+      --set model.from=hf:Qwen/Qwen2.5-VL-3B-Instruct --set model.lora.rank=16`,
     )
-    .action(async (flags: { readonly engine?: string } & EngineFlags) => {
+    .action(async (flags: DoctorFlags) => {
+      if (flags.policy !== undefined) {
+        const { forecastMemory } = await import('./forecast-memory.ts');
+        return await forecastMemory(flags.policy, flags);
+      }
       if (flags.engine !== undefined) {
         // Imported only here: the checks of a machine do not need the code that reads images.
         const { examineEngine } = await import('./examine-engine.ts');
@@ -44,6 +58,21 @@ Examples:
         process.exitCode = 1;
       }
     });
+}
+
+type DoctorFlags = {
+  readonly engine?: string;
+  readonly policy?: string;
+} & EngineFlags &
+  ForecastFlags;
+
+/** `1024x768` */
+function imageSize(text: string): ForecastFlags['imageSize'] {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(text) ?? [];
+  if (Number(width) > 0 && Number(height) > 0) {
+    return { width: Number(width), height: Number(height) };
+  }
+  throw new InvalidArgumentError(`Expected a size such as 1024x768, got "${text}".`);
 }
 
 /** Without these nothing trains. */

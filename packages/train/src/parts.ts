@@ -133,7 +133,7 @@ const GIVEN = [
  *
  * @throws ConfigError for an algorithm that needs what the loop cannot give it
  */
-function algorithmOf({ config, units }: ResolvedRun): Algorithm {
+export function algorithmOf({ config, units }: ResolvedRun): Algorithm {
   const { profile: _, ...settings } = settingsOf(config.algorithm);
   const algorithm = required(units.algorithm).with(settings as Parameters<Algorithm['with']>[0]);
   const missing = algorithm.needs.filter((input) => !GIVEN.includes(input));
@@ -224,7 +224,10 @@ function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
   });
 }
 
-function optimizersOf({ config, units }: ResolvedRun): Pick<Parts, 'optimizer' | 'sftOptimizer'> {
+export function optimizersOf({
+  config,
+  units,
+}: ResolvedRun): Pick<Parts, 'optimizer' | 'sftOptimizer'> {
   const { rl, sft } = config;
   return {
     optimizer: {

@@ -13,14 +13,18 @@ const INDEX = 'model.safetensors.index.json';
 /** Configuration, tokenizer, processor and chat template. */
 const DESCRIPTION = /\.(json|jinja|txt|model)$/;
 
-/** A check of what describes a model; what it throws ends the download. */
-export type CheckDescription = (directory: string) => Promise<unknown>;
+/** What of a model is fetched. */
+export interface FetchOptions {
+  /** Gets the directory when all but the weights is there; what it throws ends the download. */
+  readonly check?: (directory: string) => Promise<unknown>;
+  /** Whether weights are fetched, too. Default true. */
+  readonly weights?: boolean;
+}
 
 /**
  * The directory with the files of a model that are needed to run it: configuration, tokenizer,
  * processor, and the weights as safetensors. Files that the cache has are not downloaded again.
  *
- * @param check  gets the directory when all but the weights is there
  * @throws MissingError if the hub cannot be reached, or offline, if the cache does not have them
  * @throws ConfigError  if there is no such model or revision, or it is gated
  * @throws DataError    if a file is damaged, there are no weights, or no room for them
@@ -28,17 +32,17 @@ export type CheckDescription = (directory: string) => Promise<unknown>;
 export async function fetchModel(
   hub: Hub,
   model: HubModel,
-  check: CheckDescription = async () => {},
+  options: FetchOptions = {},
 ): Promise<string> {
   const cache = new HubCache(hub.cacheDirectory, model.name);
-  if (hub.isOffline) return await cachedModel(hub, cache, model);
+  if (hub.isOffline) return await cachedModel(hub, cache, model, options);
   try {
-    return await downloadModel(hub, cache, model, check);
+    return await downloadModel(hub, cache, model, options);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const commit = await cache.commitOf(model.revision);
     if (commit === undefined) throw error;
-    if ((await missingFile(cache.snapshot(commit))) !== undefined) throw error;
+    if ((await missingFile(cache.snapshot(commit), options)) !== undefined) throw error;
     const message = `${messageOf(error)} Going on with the copy in the cache, ${commit}.`;
     hub.onEvent?.({ kind: 'warning', message });
     return cache.snapshot(commit);
@@ -50,10 +54,11 @@ async function cachedModel(
   hub: Hub,
   cache: HubCache,
   { name, revision }: HubModel,
+  options: FetchOptions,
 ): Promise<string> {
   const commit = await cache.commitOf(revision);
   const directory = commit === undefined ? undefined : cache.snapshot(commit);
-  const missing = directory === undefined ? name : await missingFile(directory);
+  const missing = directory === undefined ? name : await missingFile(directory, options);
   if (directory !== undefined && missing === undefined) return directory;
   throw new MissingError(
     `The cache in ${hub.cacheDirectory} has no ${missing} of ${name}@${revision}, and the hub is ` +
@@ -63,10 +68,13 @@ async function cachedModel(
 }
 
 /** The first file that a model cannot be loaded without and a directory does not have. */
-async function missingFile(directory: string): Promise<string | undefined> {
+async function missingFile(
+  directory: string,
+  { weights = true }: FetchOptions,
+): Promise<string | undefined> {
   const has = (file: string) => existsSync(join(directory, file));
   if (!has('config.json')) return 'config.json';
-  if (has(WEIGHTS)) return undefined;
+  if (has(WEIGHTS) || !weights) return undefined;
   if (!has(INDEX)) return WEIGHTS;
   return (await shardsIn(directory)).find((shard) => !has(shard));
 }
@@ -75,7 +83,7 @@ async function downloadModel(
   hub: Hub,
   cache: HubCache,
   model: HubModel,
-  check: CheckDescription,
+  { check, weights: areWeightsWanted = true }: FetchOptions,
 ): Promise<string> {
   // Imported only here: a run of a local model needs none of it.
   const api = await import('@huggingface/hub');
@@ -128,7 +136,8 @@ async function downloadModel(
   expectModel(model, files);
   await download([...files.values()].filter(({ path }) => DESCRIPTION.test(path)));
   const directory = cache.snapshot(commit);
-  await check(directory);
+  await check?.(directory);
+  if (!areWeightsWanted) return directory;
   const weights = files.has(WEIGHTS) ? [WEIGHTS] : await shardsIn(directory);
   await download(weights.map((path) => listedFile(model, files, path)));
   await cache.setCommit(revision, commit);

@@ -6,12 +6,16 @@ import { choice, flag, optionalText } from '@saccade/core/settings';
 import { z } from 'zod';
 import { readJson } from '#disk';
 import { readModel } from '../architecture-registry.ts';
-import { fetchModel } from '../hub/fetch-model.ts';
+import { type FetchOptions, fetchModel } from '../hub/fetch-model.ts';
 import type { Hub } from '../hub/hub.ts';
 import { isHubName, parseModelSource } from '../hub/model-source.ts';
+import type { LoraSettings } from '../lora/adapter.ts';
+import { readPeftConfig } from '../lora/adapter-files.ts';
 import { defineModel } from '../model-unit.ts';
 import type { LanguageModel } from '../models/language-model.ts';
+import { dtypeOf } from '../models/stored-config.ts';
 import { type LoadOptions, loadLocalPolicy } from '../open-policy.ts';
+import { loadProcessor } from '../processor/load-processor.ts';
 import { trainingFields, trainingOptions } from './training-fields.ts';
 
 const FIELD = 'model.from';
@@ -38,12 +42,22 @@ export const pretrained = defineModel({
     }),
     ...trainingFields,
   }),
+  async plan(settings, { hub }) {
+    const { directory } = await findCheckpoint(settings, hub, { weights: false });
+    const config = await readJson(directory, 'config.json');
+    const model = readModel(config);
+    const { dtype, adapter } = settings;
+    const training = trainingOptions(settings, model);
+    return {
+      model,
+      processor: await loadProcessor(directory),
+      dtype: dtype === 'checkpoint' ? dtypeOf(config) : dtype,
+      training: adapter === undefined ? training : { ...training, lora: await loraLike(adapter) },
+    };
+  },
   async open(settings, { device, seed, valueHead, hub }) {
-    const { from, dtype, adapter, localFilesOnly } = settings;
-    const found = await findCheckpoint(
-      from,
-      hub && localFilesOnly ? { ...hub, isOffline: true } : hub,
-    );
+    const { dtype, adapter } = settings;
+    const found = await findCheckpoint(settings, hub);
     const { directory } = found;
     const model = await readArchitecture(directory);
     return await loadLocalPolicy({
@@ -58,6 +72,12 @@ export const pretrained = defineModel({
   },
 });
 
+/** An adapter of the rank of one on disk, on all layers of the language model: at least as large. */
+async function loraLike(directory: string): Promise<LoraSettings> {
+  const config = await readPeftConfig(resolve(directory));
+  return { ...config.scaleOf(''), targets: { language: ['all-linear'] } };
+}
+
 /** @throws ConfigError  if it is an architecture that is not known */
 async function readArchitecture(directory: string): Promise<LanguageModel> {
   return readModel(await readJson(directory, 'config.json'));
@@ -69,8 +89,9 @@ async function readArchitecture(directory: string): Promise<LanguageModel> {
  * @throws ConfigError  if there is no such directory, or no such model
  */
 async function findCheckpoint(
-  from: string,
+  { from, localFilesOnly }: { readonly from: string; readonly localFilesOnly: boolean },
   hub: Hub | undefined,
+  options: FetchOptions = {},
 ): Promise<Pick<LoadOptions, 'directory' | 'origin'>> {
   const source = parseModelSource(from, FIELD);
   if (source.kind === 'directory') {
@@ -89,6 +110,8 @@ async function findCheckpoint(
   }
   const { name, revision } = source;
   // Before gigabytes arrive that nothing here can run.
-  const directory = await fetchModel(hub, source, readArchitecture);
+  const isOffline = hub.isOffline || localFilesOnly;
+  const wanted = { ...options, check: readArchitecture };
+  const directory = await fetchModel({ ...hub, isOffline }, source, wanted);
   return { directory, origin: { name, revision } };
 }

@@ -1,4 +1,4 @@
-/** `config.json` of a checkpoint, with the element type that its weights have now. */
+/** The element type of weights in `config.json`. */
 import type { DType } from '@saccade/core';
 import type { Json } from './config-fields.ts';
 
@@ -10,6 +10,14 @@ const TORCH: Readonly<Partial<Record<DType, string>>> = {
 /** transformers' name of the field, and its older one. */
 const FIELDS = ['dtype', 'torch_dtype'];
 const NESTED = ['text_config', 'vision_config'];
+
+/** The element type that a configuration names; f32 where it names none. */
+export function dtypeOf(config: Json): DType {
+  const parts = [config, ...NESTED.map((field) => (config[field] ?? {}) as Json)];
+  const named = parts.flatMap((part) => FIELDS.map((field) => part[field]));
+  const found = Object.entries(TORCH).find(([, name]) => named.includes(name));
+  return (found?.[0] as DType | undefined) ?? 'f32';
+}
 
 /** The configuration with `dtype` in the place of the element type that it names. */
 export function withDtype(config: Json, dtype: DType): Json {
