@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(MERGE_THREADS)
   Candidate* ownCandidates = candidates + row * folds;
   const FoldState whole = mergeFolds(ownParts, folds);
   // Where a logit is NaN there is no threshold, and the log-prob becomes NaN.
-  const bool isSound = isfinite(whole.lse());
+  const bool isSound = isfinite(whole.max) && isfinite(whole.sum);
   const float least = isSound ? leastKept(z, entries, (float)whole.max, filters) : -INFINITY;
   // All have read the parts.
   syncBlock();
@@ -174,7 +174,8 @@ __global__ void __launch_bounds__(MERGE_THREADS)
   if (threadIdx.x > 0) return;
   tokens[row] = best.token;
   logprobs[row] = (float)((double)best.logit - state.lse());
-  keptMass[row] = (float)exp(state.lse() - whole.lse());
+  // The largest is always kept, so both sums are in its units.
+  keptMass[row] = (float)(state.sum / whole.sum);
 }
 
 int checkScalars(const SaccadeDeviceLaunch& launch, double temperature, double topK, double topP,
