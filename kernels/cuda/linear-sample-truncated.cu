@@ -130,7 +130,7 @@ struct LogitTaker {
 };
 
 // One block a row. `parts` and `candidates` become those of the entries that are kept.
-__global__ void __launch_bounds__(MERGE_THREADS)
+__global__ void __launch_bounds__(MERGE_THREADS, 4)
     drawTruncated(const float* kept, FoldPart* parts, Candidate* candidates, const int32_t* keys,
                   int64_t entries, Filters filters, int32_t* tokens, float* logprobs,
                   float* keptMass) {
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(MERGE_THREADS)
     }
     FoldPart part = foldRow(own);
     if (part.max == -INFINITY) part = {-INFINITY, 0.0f, 0.0f};
-    const Drawn drawn = drawFold<false>(own, lane, fold, isFold, keys + 4 * row);
+    const Drawn drawn = drawFold<false>(own, lane, fold, isFold, keys, row);
     if (!isFold || lane != 0) continue;
     ownParts[fold] = part;
     ownCandidates[fold] = {drawn.score, z[fold * FOLD + drawn.entry],

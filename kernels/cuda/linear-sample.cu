@@ -25,7 +25,7 @@ struct DrawTaker {
   __device__ void take(int64_t row, int64_t fold, int lane, const FoldLane& own,
                        const float* logits) const {
     const bool isRow = row < rows;
-    const Drawn drawn = drawFold<IS_GREEDY>(own, lane, fold, isRow, keys + 4 * row);
+    const Drawn drawn = drawFold<IS_GREEDY>(own, lane, fold, isRow, keys, row);
     if (!isRow || lane != 0) return;
     candidates[row * folds + fold] = {drawn.score, logits[drawn.entry],
                                       (int32_t)(fold * FOLD + drawn.entry)};

@@ -57,7 +57,7 @@ struct Drawn {
 // In all eight lanes of a row. Where there is no row the noise is 0; greedy draws have none.
 template <bool IS_GREEDY>
 __device__ __forceinline__ Drawn drawFold(const FoldLane& own, int lane, int64_t fold,
-                                          bool isRow, const int32_t* key) {
+                                          bool isRow, const int32_t* keys, int64_t row) {
   // Entries beyond the vocabulary score −∞, and so lose to the fold's first.
   int32_t best = entryOf(lane, 0);
   float score = -INFINITY;
@@ -65,7 +65,9 @@ __device__ __forceinline__ Drawn drawFold(const FoldLane& own, int lane, int64_t
   for (int run = 0; run < RUNS; run++) {
     const int entry = entryOf(lane, run);
     uint32_t words[4] = {};
-    if (!IS_GREEDY && isRow) philoxWords(words, (uint32_t)((fold * FOLD + entry) / 4), key);
+    if (!IS_GREEDY && isRow) {
+      philoxWords(words, (uint32_t)((fold * FOLD + entry) / 4), keys + 4 * row);
+    }
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const float z = IS_GREEDY ? own.z[run][i] : own.z[run][i] + gumbel(words[i]);
