@@ -143,8 +143,11 @@ const TOOLS = [
 ];
 
 const QWEN = ['qwen2_5_vl', 'qwen3_vl', 'qwen3_5'];
-const ALL = [...QWEN, 'internvl', 'idefics3', 'smolvlm-small'];
+const ALL = [...QWEN, 'internvl-small', 'idefics3', 'smolvlm-small'];
 const WITH_VIDEO = ALL.filter((name) => name !== 'idefics3');
+/** With tiles of their published sizes; as many conversations are enough to count tokens. */
+const LARGE = ['internvl', 'smolvlm'];
+const LARGE_COUNT = 8;
 
 /** Sixty conversations: system or none, tools, images, videos, turns, texts that are lists or not. */
 function conversations() {
@@ -177,11 +180,12 @@ function conversations() {
       }
       if (i % 5 === 2) add('assistant', text(i + 8));
     }
+    const families = hasVideo ? WITH_VIDEO : isString ? [...QWEN, 'internvl-small'] : ALL;
     return {
       messages,
       ...(i % 5 < 2 && { tools: TOOLS.slice(0, 1 + (i % 2)) }),
       addGenerationPrompt: messages.at(-1).role !== 'assistant' && i % 9 !== 8,
-      families: hasVideo ? WITH_VIDEO : isString ? [...QWEN, 'internvl'] : ALL,
+      families: isString || i >= LARGE_COUNT ? families : [...families, ...LARGE],
     };
   });
 }

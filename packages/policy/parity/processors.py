@@ -158,6 +158,16 @@ def build(source: Path, root: Path, corpus: list[str]) -> dict[str, Family]:
             images, smol, videos, image_seq_len=length, chat_template=processing_smolvlm.DEFAULT_CHAT_TEMPLATE
         )
 
+    def internvl(settings, length):
+        return InternVLProcessor(
+            GotOcr2ImageProcessor(**settings),
+            intern,
+            InternVLVideoProcessor(**settings),
+            image_seq_length=length,
+            chat_template=INTERNVL_TEMPLATE,
+        )
+
+    intern_config = {"model_type": "internvl", "vision_config": {"patch_size": [14, 14]}}
     qwen2_videos = Qwen2VLVideoProcessor(size={"shortest_edge": 12_544, "longest_edge": 50_176})
     qwen3_size = {"shortest_edge": 16_384, "longest_edge": 131_072}
     qwen3_videos = Qwen3VLVideoProcessor(size=qwen3_size)
@@ -187,19 +197,8 @@ def build(source: Path, root: Path, corpus: list[str]) -> dict[str, Family]:
             ),
             {"model_type": "qwen3_5"},
         ),
-        "internvl": Family(
-            InternVLProcessor(
-                GotOcr2ImageProcessor(**tile),
-                intern,
-                InternVLVideoProcessor(**{**tile, "size": {"height": 448, "width": 448}}),
-                image_seq_length=256,
-                chat_template=INTERNVL_TEMPLATE,
-            ),
-            {"model_type": "internvl", "vision_config": {"patch_size": [14, 14]}},
-            GotOcr2ImageProcessorPil(**tile),
-            14,
-            1,
-        ),
+        "internvl": Family(internvl(tile, 256), intern_config, GotOcr2ImageProcessorPil(**tile), 14, 1),
+        "internvl-small": Family(internvl({**tile, "size": {"height": 56, "width": 56}}, 4), intern_config),
         "idefics3": Family(
             Idefics3Processor(
                 Idefics3ImageProcessor(**smol_small), llama, image_seq_len=9, chat_template=template("idefics3")
@@ -348,10 +347,10 @@ def main(directory: Path) -> None:
             golden["videos"] = [
                 video_golden(family, patch, frames, data) for frames, data in zip(videos, metadata, strict=True)
             ]
-        if name != "smolvlm":
-            golden["conversations"] = [
-                conversation_golden(family, item, images, videos, metadata) for item in inputs["conversations"]
-            ]
+        golden["conversations"] = [
+            conversation_golden(family, item, images, videos, metadata) if name in item["families"] else {}
+            for item in inputs["conversations"]
+        ]
         goldens[name] = golden
     save_separately(families["qwen2_5_vl"], directory / "separate")
     (directory / "goldens.json").write_text(json.dumps(goldens))

@@ -6,6 +6,7 @@ export type {
   PackedSegment,
   ScoreOptions,
   Scores,
+  VideoTimes,
 } from './batch.ts';
 export {
   createLocalPolicy,

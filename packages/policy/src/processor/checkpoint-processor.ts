@@ -5,7 +5,8 @@ import type { ModelImage } from '../batch.ts';
 import type { ContentPart, EncodedContent, Processor } from '../policy.ts';
 import { ChatTemplate } from './chat/chat-template.ts';
 import { type ChatMessage, imagesOf, templateMessage } from './chat/message.ts';
-import { renderChat } from './chat/render-chat.ts';
+import { type ChatRenderer, renderChat } from './chat/render-chat.ts';
+import { Shield } from './chat/shield.ts';
 import { readTurnMarkup, type TurnMarkup } from './chat/turn-markup.ts';
 import { encodePieces } from './encode-pieces.ts';
 import { isObject, type Json } from './json-fields.ts';
@@ -48,6 +49,7 @@ export class CheckpointProcessor implements Processor {
   readonly template: ChatTemplate;
   readonly #visuals: Visuals;
   readonly #scanner: MarkupScanner;
+  readonly #shield: Shield;
   readonly #videoTemplate: ChatTemplate;
   readonly #observationRole: string;
   #turn: TurnMarkup | undefined;
@@ -65,6 +67,7 @@ export class CheckpointProcessor implements Processor {
         ? this.template
         : new ChatTemplate(visuals.videoTemplate, variables);
     this.#scanner = new MarkupScanner(this.codec.added, markup);
+    this.#shield = new Shield(this.#scanner.markup);
     this.#visuals = visuals;
     this.#observationRole = options.observationRole ?? 'user';
     this.imageToken = this.codec.markup(visuals.image.token);
@@ -106,8 +109,7 @@ export class CheckpointProcessor implements Processor {
     options: ConversationOptions = {},
   ): EncodedContent {
     const images = imagesOf(messages);
-    const template = this.#templateFor(images);
-    const pieces = renderChat(template, this.#scanner, messages.map(templateMessage), options);
+    const pieces = renderChat(this.#rendererFor(images), messages.map(templateMessage), options);
     const encoded = this.#encode(pieces, images);
     const ends = sequenceEnds(this.files.tokenizer);
     const [first] = pieces;
@@ -144,8 +146,7 @@ export class CheckpointProcessor implements Processor {
     const message = { role: this.#observationRole, content: user };
     const images = imagesOf([message]);
     const pieces = renderChat(
-      this.#templateFor(images),
-      this.#scanner,
+      this.#rendererFor(images),
       [...base, templateMessage(message)],
       { skip: rendered, addGenerationPrompt: true },
     );
@@ -180,8 +181,10 @@ export class CheckpointProcessor implements Processor {
     return encodePieces(encoder, pieces, images);
   }
 
-  #templateFor(images: readonly ModelImage[]): ChatTemplate {
-    return images.some(({ video }) => video !== undefined) ? this.#videoTemplate : this.template;
+  #rendererFor(images: readonly ModelImage[]): ChatRenderer {
+    const hasVideo = images.some(({ video }) => video !== undefined);
+    const template = hasVideo ? this.#videoTemplate : this.template;
+    return { template, scanner: this.#scanner, shield: this.#shield };
   }
 
   #turnMarkup(): TurnMarkup {

@@ -1,8 +1,14 @@
 /** The processor of a checkpoint's directory, without the weights. */
 import type { CheckpointProcessor } from './checkpoint-processor.ts';
-import type { FamilyOptions } from './families/family.ts';
+import type { FamilyOptions, ProcessorFamily } from './families/family.ts';
 import { familyOf } from './family-registry.ts';
 import { readProcessorFiles } from './processor-files.ts';
+
+/** How a checkpoint's processor is opened. */
+export interface LoadProcessorOptions extends FamilyOptions {
+  /** A family of one's own; default: the one that the files name. */
+  readonly family?: ProcessorFamily;
+}
 
 /**
  * Opens the processor of a checkpoint as it was published: its tokenizer, its chat template, and
@@ -14,8 +20,8 @@ import { readProcessorFiles } from './processor-files.ts';
  */
 export async function loadProcessor(
   directory: string,
-  options: FamilyOptions = {},
+  options: LoadProcessorOptions = {},
 ): Promise<CheckpointProcessor> {
   const files = await readProcessorFiles(directory);
-  return familyOf(files).open(files, options);
+  return (options.family ?? familyOf(files)).open(files, options);
 }

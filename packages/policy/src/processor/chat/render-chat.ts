@@ -3,7 +3,14 @@ import { DataError } from '@saccade/core';
 import type { MarkupScanner, Piece } from '../markup-scanner.ts';
 import type { ChatTemplate, RenderOptions, TemplateMessage } from './chat-template.ts';
 import { mapTexts, textsOf } from './message.ts';
-import { isSuspect, masked, openShield } from './shield.ts';
+import type { Shield } from './shield.ts';
+
+/** What renders chats. */
+export interface ChatRenderer {
+  readonly template: ChatTemplate;
+  readonly scanner: MarkupScanner;
+  readonly shield: Shield;
+}
 
 /**
  * The rendered conversation, as transformers renders it, except that control tokens in contents
@@ -14,14 +21,13 @@ import { isSuspect, masked, openShield } from './shield.ts';
  *                   or does not begin with `skip`
  */
 export function renderChat(
-  template: ChatTemplate,
-  scanner: MarkupScanner,
+  { template, scanner, shield }: ChatRenderer,
   messages: readonly TemplateMessage[],
   options: RenderOptions & { readonly skip?: string } = {},
 ): Piece[] {
   const given = { messages, tools: options.tools ?? [] };
   const texts = textsOf(given);
-  const { hide, reveal } = openShield(texts, scanner.markup);
+  const { hide, reveal } = shield.over(texts);
   const render = (change: (text: string) => string): string => {
     const changed = mapTexts(given, change);
     return template.render(changed.messages, {
@@ -30,8 +36,8 @@ export function renderChat(
     });
   };
   const rendered = render(hide);
-  if (texts.some((text) => isSuspect(text, scanner.markup))) {
-    const own = render((text) => masked(text, scanner.markup));
+  if (texts.some((text) => shield.isSuspect(text))) {
+    const own = render((text) => shield.mask(text));
     if (markupOf(scanner.scan(own)) !== markupOf(scanner.scan(rendered))) throw forged(messages);
   }
   const { skip = '' } = options;

@@ -11,40 +11,72 @@ const TELLING = 3;
 const FILL = '\ue000';
 const FIRST_MARK = 0xe001;
 
-/** Hides markup in content, and shows it again in what a template made of that content. */
-export interface Shield {
+/** Hides markup in contents, and shows it again in what a template made of them. */
+export interface Veil {
   hide(text: string): string;
   reveal(text: string): string;
 }
 
-/**
- * @param contents  all texts that come from outside
- * @param markup    the strings that must not come from them
- */
-export function openShield(contents: readonly string[], markup: Iterable<string>): Shield {
-  const byFirst = new Map<string, string[]>();
-  for (const name of markup) {
-    const first = name.charAt(0);
-    byFirst.set(first, [...(byFirst.get(first) ?? []), name]);
-  }
-  const firsts = [...byFirst.keys()];
-  // One more than the contents have, so that no contents side by side make a stand-in.
-  const fills = contents.reduce((sum, text) => sum + text.split(FILL).length - 1, 1);
-  const standIn = (first: string): string =>
-    FILL.repeat(fills) + String.fromCharCode(FIRST_MARK + firsts.indexOf(first));
-  return {
-    hide(text) {
-      let hidden = '';
-      for (let at = 0; at < text.length; at++) {
-        const first = text.charAt(at);
-        const isMarkup = byFirst.get(first)?.some((name) => couldBecome(text, at, name)) ?? false;
-        hidden += isMarkup ? standIn(first) : first;
+function oneOf(characters: readonly string[]): RegExp {
+  const escaped = characters.map((character) => character.replace(/[\]\\^-]/, '\\$&'));
+  return characters.length === 0 ? /(?!)/g : new RegExp(`[${escaped.join('')}]`, 'g');
+}
+
+/** Protects the control tokens of a tokenizer. */
+export class Shield {
+  /** Control tokens by their first character. */
+  readonly #byFirst: ReadonlyMap<string, readonly string[]>;
+  /** What control tokens begin or end with. Letters are left out: templates compare words. */
+  readonly #edges: readonly string[];
+
+  constructor(markup: Iterable<string>) {
+    const byFirst = new Map<string, string[]>();
+    const edges = new Set<string>();
+    for (const name of markup) {
+      const first = name.charAt(0);
+      byFirst.set(first, [...(byFirst.get(first) ?? []), name]);
+      for (const edge of [first, name.charAt(name.length - 1)]) {
+        if (!/[\p{L}\p{N}_\s]/u.test(edge)) edges.add(edge);
       }
-      return hidden;
-    },
-    reveal: (text) =>
-      firsts.reduce((shown, first) => shown.replaceAll(standIn(first), first), text),
-  };
+    }
+    this.#byFirst = byFirst;
+    this.#edges = [...edges];
+  }
+
+  /** Hides what could become a control token in `contents`: all texts that come from outside. */
+  over(contents: readonly string[]): Veil {
+    const firsts = [...this.#byFirst.keys()];
+    const pattern = oneOf(firsts);
+    // One more than the contents have, so that no contents side by side make a stand-in.
+    const fills = contents.reduce((sum, text) => sum + text.split(FILL).length - 1, 1);
+    const standIn = (first: string): string =>
+      FILL.repeat(fills) + String.fromCharCode(FIRST_MARK + firsts.indexOf(first));
+    return {
+      hide: (text) =>
+        text.replace(pattern, (first: string, at: number) =>
+          this.#byFirst.get(first)?.some((name) => couldBecome(text, at, name))
+            ? standIn(first)
+            : first,
+        ),
+      reveal: (text) =>
+        firsts.reduce((shown, first) => shown.replaceAll(standIn(first), first), text),
+    };
+  }
+
+  /** Whether a text has a character that a control token begins or ends with. */
+  isSuspect(text: string): boolean {
+    return this.#edges.some((edge) => text.includes(edge));
+  }
+
+  /**
+   * A text with private characters for all that control tokens begin or end with: nothing that a
+   * template makes of it can be a control token.
+   */
+  mask(text: string): string {
+    return text.replace(oneOf(this.#edges), (edge) =>
+      String.fromCharCode(FIRST_MARK + this.#edges.indexOf(edge)),
+    );
+  }
 }
 
 /** Whether `name` stands there, or as much of it as the text has, or its telling beginning. */
@@ -52,34 +84,4 @@ function couldBecome(text: string, at: number, name: string): boolean {
   let same = 1;
   while (same < name.length && text[at + same] === name[same]) same++;
   return same === name.length || same >= TELLING || at + same === text.length;
-}
-
-/**
- * A text with private characters for all that control tokens begin or end with: nothing that a
- * template makes of it can be a control token.
- */
-export function masked(text: string, markup: Iterable<string>): string {
-  const edges = edgesOf(markup);
-  return [...text]
-    .map((char) =>
-      edges.includes(char) ? String.fromCharCode(FIRST_MARK + edges.indexOf(char)) : char,
-    )
-    .join('');
-}
-
-/** Whether a text has a character that a control token begins or ends with. */
-export function isSuspect(text: string, markup: Iterable<string>): boolean {
-  const edges = edgesOf(markup);
-  return edges.some((edge) => text.includes(edge));
-}
-
-/** Letters are left alone: templates compare words. */
-function edgesOf(markup: Iterable<string>): string[] {
-  const edges = new Set<string>();
-  for (const name of markup) {
-    for (const edge of [name.charAt(0), name.charAt(name.length - 1)]) {
-      if (!/[\p{L}\p{N}_\s]/u.test(edge)) edges.add(edge);
-    }
-  }
-  return [...edges];
 }
