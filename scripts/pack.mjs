@@ -113,9 +113,7 @@ function stage(root, { folder, manifest }, target, context) {
     }
   }
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
-  for (const name of ['README.md', 'CHANGELOG.md']) {
-    if (existsSync(join(from, name))) copyFileSync(join(from, name), join(target, name));
-  }
+  copyFileSync(join(from, 'README.md'), join(target, 'README.md'));
   copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
   for (const name of manifest.files) {
     if (name === 'dist') copyCompiled(from, target);
