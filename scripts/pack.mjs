@@ -59,7 +59,7 @@ function withoutSources(map) {
 }
 
 /** The manifest of a package as npm gets it. */
-function plainManifest(manifest, versions, catalog) {
+export function plainManifest(manifest, versions, catalog) {
   const { devDependencies: _, ...published } = manifest;
   for (const field of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
     const plain = plainVersions(manifest[field], versions, catalog);

@@ -1,9 +1,17 @@
 /** The addon without any op in mind: loading, refusing wrong launches, threads. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Addon, loadAddon, type Runtime } from '../index.js';
+import {
+  type Addon,
+  addonPath,
+  libraryPath,
+  loadAddon,
+  platformOf,
+  platformPackage,
+  type Runtime,
+} from '../index.js';
 
 function open(): Addon {
   const loaded = loadAddon();
@@ -14,6 +22,20 @@ function open(): Addon {
 describe('loadAddon', () => {
   it('opens the addon and names the instruction sets, generic first', () => {
     expect(open().usableInstructionSets()[0]).toBe('generic');
+  });
+
+  it('names the platform, and the packages of its addon and its CUDA kernels', () => {
+    const platform = platformOf();
+    expect(platform).toMatch(new RegExp(`^${process.platform}-${process.arch}(-gnu|-musl)?$`));
+    if (platform === 'linux-x64-gnu') {
+      expect(platformPackage()).toMatch(/^@saccade\/native-linux-x64-gnu@\d+\.\d+\.\d+$/);
+      expect(platformPackage('cuda')).toMatch(/^@saccade\/native-linux-x64-cuda@/);
+    }
+    expect(platformPackage('cuda-emulated')).toBeUndefined();
+    expect(libraryPath('cuda', '/somewhere/saccade.node')).toBe('/somewhere/saccade-cuda.so');
+    expect(libraryPath('cuda-emulated')).toBe(
+      join(dirname(process.env.SACCADE_ADDON ?? addonPath()), 'saccade-cuda-emulated.so'),
+    );
   });
 
   it('says that an addon is not built', () => {
