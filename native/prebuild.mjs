@@ -18,6 +18,9 @@ import { platformOf } from './index.js';
 const here = dirname(fileURLToPath(import.meta.url));
 const OLDEST_GLIBC = [2, 28];
 
+/** Kernels are written in vector types that Microsoft's own compiler lacks. */
+const TOOLSET = process.platform === 'win32' ? ['--toolset', 'ClangCL'] : [];
+
 /** What CMake is told to build for another processor. */
 const CROSS = {
   'linux-arm64-gnu': [
@@ -75,7 +78,7 @@ export async function prebuild(platform) {
     '--CDSACCADE_PREBUILT=ON',
     `--CDSACCADE_CUDA=${isLibrary ? 'AUTO' : 'OFF'}`,
     ...(isLibrary ? ['--target', 'saccade-cuda'] : []),
-    ...(isHere ? [] : CROSS[platform]),
+    ...(isHere ? TOOLSET : CROSS[platform]),
   ];
   const { code, output } = await runCmake(options, () => {}, work);
   const name = fits.library ?? 'saccade.node';
