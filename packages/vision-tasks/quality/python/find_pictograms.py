@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 from operations.read_sign import signs_of
-from operations.template_search import search
+from operations.template_search import search, templates_of
 
 
 def run(params, images):
@@ -36,13 +36,7 @@ def run(params, images):
 
 
 def things(image, drawings, masks, kinds):
-    side = drawings.shape[0]
-    templates = []
-    for index, kind in enumerate(kinds):
-        part = slice(index * side, (index + 1) * side)
-        drawing = np.ascontiguousarray(drawings[:, part])
-        templates.append((kind["name"], drawing, masks[:, part, 0].astype(np.float32) / 255))
-    return search(image, templates)
+    return search(image, templates_of(kinds, drawings, masks))
 
 
 def best_of(found, name):

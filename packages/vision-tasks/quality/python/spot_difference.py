@@ -1,10 +1,15 @@
 """Answers a question about what differs between images of a scene by subtracting them.
 
-`run({"question"}, images)` gives the answer as text, or None where the images are the same.
+`run({"question", "kinds": [{"name"}]}, [*images, drawings, masks])` gives the answer as text, or None
+where the images are the same. The drawings are squares beside each other, one of each kind; masks are
+white where they paint.
 """
+
+import re
 
 import cv2
 import numpy as np
+from operations.template_search import mirrored, refine, templates_of
 
 # Above what shrinking and enlarging again leaves of a difference elsewhere.
 LEAST = 10
@@ -16,9 +21,10 @@ TONED = 9
 
 def run(params, images):
     question = params["question"]
+    *scenes, drawings, masks = images
     if "Which image is it" in question:
-        return odd_one(images), []
-    before, after = images
+        return odd_one(scenes), []
+    before, after = scenes
     changed = difference(before, after) > LEAST
     places = places_of(changed)
     if not places:
@@ -29,6 +35,12 @@ def run(params, images):
     shown = [[has_thing(image, changed, place, tone) for image in (before, after)] for place in places]
     if "How many things" in question:
         return str(max(1, sum(was for was, _ in shown))), []
+    counted = re.search(r"How many are (\w+)\?", question)
+    if counted:
+        return str(count_of(counted[1], before, after, places, shown)), []
+    if "Which kind of thing" in question:
+        templates = templates_of(params["kinds"], drawings, masks)
+        return name_of(question, before, places, shown, templates), []
     return kind_of(before, after, changed, places, shown), []
 
 
@@ -94,6 +106,30 @@ def kind_of(before, after, changed, places, shown):
         return "removed"
     place = max(places, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
     return "rotated" if is_turned(before, after, place) else "recolored"
+
+
+def count_of(kind, before, after, places, shown):
+    """How many things are changed in a way: what came at a place left another one."""
+    came = sum(now and not was for was, now in shown)
+    left = sum(was and not now for was, now in shown)
+    stayed = [place for place, (was, now) in zip(places, shown) if was == now]
+    turned = sum(is_turned(before, after, place) for place in stayed)
+    return {
+        "moved": came,
+        "removed": max(0, left - came),
+        "rotated": turned,
+        "recolored": len(stayed) - turned,
+    }[kind]
+
+
+def name_of(question, before, places, shown, templates):
+    """The kind whose drawing is most like what was at the changed place."""
+    listed = set(re.split(r", (?:or )?", question.split(": ")[-1].rstrip("?")))
+    gray = cv2.cvtColor(before, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    there = [place for place, (was, _) in zip(places, shown) if was] or places
+    poses = [pose for template in templates if template[0] in listed for pose in mirrored(*template)]
+    found = [refine(gray, place, *pose) for place in there for pose in poses]
+    return min(found, key=lambda one: one["error"])["name"] if found else None
 
 
 def is_turned(before, after, place):

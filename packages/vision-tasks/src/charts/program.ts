@@ -157,7 +157,7 @@ export function askChart(
       const bound = `above ${amountOf(table, threshold)}`;
       const question =
         along === 'row'
-          ? `How many of the ${table.row[1]} shown have a ${table.measure} ${bound}${when}?`
+          ? `In how many of the ${table.row[1]} shown is the ${table.measure} ${bound}${when}?`
           : `In how many of the years shown is the ${measureOf(table, fixed)} ${bound}?`;
       return ask(question, { cells: slice, threshold });
     }

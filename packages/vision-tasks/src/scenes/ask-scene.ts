@@ -3,6 +3,7 @@ import type { Random } from '@saccade/core';
 import type { Box } from '@saccade/gym';
 import type { Typeface } from '../rendering/typefaces.ts';
 import { type Arrangement, arrange, GAP } from './arrange.ts';
+import { optionsOf } from './options.ts';
 import type { Pictogram } from './pictograms.ts';
 import { drawPlace } from './place.ts';
 import { itemBox, type SceneItem, type SceneSign, signBox } from './scene.ts';
@@ -136,7 +137,8 @@ export function askScene(
       const rival = ranked.find((each) => each.item.pictogram !== item.pictogram);
       if (rival !== undefined && rival.far < NEAREST * nearest.far) return undefined;
       const { name } = item.pictogram;
-      const listed = optionsOf(name, [counted, ...rest], kinds, only, random);
+      const possible = kinds.filter((kind) => kind !== only);
+      const listed = optionsOf(item.pictogram, [counted, ...rest], possible, random);
       return make(
         `Which kind of thing is drawn nearest to the only ${only.name}: ${listed}?`,
         name,
@@ -163,23 +165,6 @@ export function askScene(
       );
     }
   }
-}
-
-/** Kinds to choose from; things have more than one name, so a question says which. */
-const OPTIONS = 6;
-
-/** Names of kinds, one of them the answer: those that are shown, then others, in random order. */
-function optionsOf(
-  answer: string,
-  shown: readonly Pictogram[],
-  kinds: readonly Pictogram[],
-  only: Pictogram,
-  random: Random,
-): string {
-  const others = [...shown, ...random.shuffle(kinds)].filter((kind) => kind !== only);
-  const names = new Set([answer, ...others.map(({ name }) => name)]);
-  const listed = random.shuffle([...names].slice(0, OPTIONS));
-  return `${listed.slice(0, -1).join(', ')}, or ${listed.at(-1)}`;
 }
 
 /** How far an item's center is on a side of another's, in pixels; negative on the other side. */

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { boxAround } from '../rendering/drawing.ts';
 import { arrange } from '../scenes/arrange.ts';
 import { type Change, type ChangeKind, changeItems, changeKinds } from '../scenes/change.ts';
+import { optionsOf } from '../scenes/options.ts';
 import { drawBackground } from '../scenes/photographs.ts';
 import { pictogramsOf } from '../scenes/pictograms.ts';
 import { drawScene, type SceneItem } from '../scenes/scene.ts';
@@ -38,18 +39,21 @@ type Settings = SettingsOf<typeof settings>;
 /**
  * How the answer follows from the changes:
  *
- * | operation | answer                                                                    |
- * | --------- | ------------------------------------------------------------------------- |
- * | `count`   | how many items are changed                                                |
- * | `kind`    | what happened to the only one that is changed                             |
- * | `cell`    | its cell: A to C from the top, then 1 to 3 from the left                  |
- * | `odd`     | the number of the only image of three that is not like the others        |
+ * | operation    | answer                                                                 |
+ * | ------------ | ---------------------------------------------------------------------- |
+ * | `count`      | how many items are changed                                             |
+ * | `count-kind` | how many items are changed in the way `kind`                           |
+ * | `kind`       | what happened to the only one that is changed                          |
+ * | `name`       | the kind of thing that it is                                           |
+ * | `cell`       | its cell: A to C from the top, then 1 to 3 from the left               |
+ * | `odd`        | the number of the only image of three that is not like the others      |
  */
 export interface DifferenceProgram {
   readonly operation: DifferenceOperation;
+  readonly kind?: ChangeKind;
 }
 
-type DifferenceOperation = 'count' | 'kind' | 'cell' | 'odd';
+type DifferenceOperation = 'count' | 'count-kind' | 'kind' | 'name' | 'cell' | 'odd';
 
 /** Facts of a task, in its metadata. */
 export interface DifferenceFacts {
@@ -102,8 +106,8 @@ const levels = [
 
 const operationsOf: Readonly<Record<Difficulty, readonly DifferenceOperation[]>> = {
   1: ['count', 'kind', 'cell'],
-  2: ['count', 'kind', 'cell', 'odd'],
-  3: ['count', 'kind', 'cell', 'odd'],
+  2: ['count', 'count-kind', 'kind', 'name', 'odd'],
+  3: ['count', 'count-kind', 'name', 'odd'],
 };
 
 /** Changes between two or three images of a scene. */
@@ -196,8 +200,8 @@ function drawPuzzle(
   const wanted = Array.from({ length: level.items }, () => random.pick(shown));
   const items = arrange(wanted, level, [], random);
   if (items === undefined) return undefined;
-  const count = operation === 'count' ? 1 + random.integer(level.mostChanges) : 1;
-  const picked = Array.from({ length: count }, () => random.pick(kinds));
+  const kind = random.pick(kinds);
+  const picked = pickKinds(operation, kind, kinds, level.mostChanges, random);
   const found = changeItems(items, picked, level, random);
   const [change] = found?.changes ?? [];
   if (found === undefined || change === undefined) return undefined;
@@ -210,8 +214,27 @@ function drawPuzzle(
         question:
           'How many things are changed from the first image to the second? A thing that is moved, ' +
           'removed, recolored, or rotated counts once.',
-        answer: String(count),
+        answer: String(changes.length),
       };
+    case 'count-kind':
+      return {
+        ...pair,
+        program: { operation, kind },
+        question:
+          'From the first image to the second, some things are changed: each of them is moved, ' +
+          `removed, recolored, or rotated. How many are ${kind}?`,
+        answer: String(changes.filter((each) => each.kind === kind).length),
+      };
+    case 'name': {
+      const thing = shown.find(({ name }) => name === change.name);
+      if (thing === undefined) return undefined;
+      const listed = optionsOf(thing, shown, pictogramsOf(split), random);
+      return {
+        ...pair,
+        question: `One thing is changed from the first image to the second. Which kind of thing is it: ${listed}?`,
+        answer: change.name,
+      };
+    }
     case 'kind':
       return {
         ...pair,
@@ -245,6 +268,28 @@ function drawPuzzle(
       };
     }
   }
+}
+
+/** The kinds of the changes that a question needs; of a kind that is counted, each number is as likely. */
+function pickKinds(
+  operation: DifferenceOperation,
+  kind: ChangeKind,
+  kinds: readonly ChangeKind[],
+  most: number,
+  random: Random,
+): readonly ChangeKind[] {
+  if (operation === 'count') {
+    return Array.from({ length: 1 + random.integer(most) }, () => random.pick(kinds));
+  }
+  if (operation !== 'count-kind') return [kind];
+  const others = kinds.filter((other) => other !== kind);
+  if (others.length === 0) return Array.from({ length: 1 + random.integer(most) }, () => kind);
+  const counted = random.integer(most);
+  const rest = 1 + random.integer(most - counted);
+  return [
+    ...Array.from({ length: counted }, () => kind),
+    ...Array.from({ length: rest }, () => random.pick(others)),
+  ];
 }
 
 /** The cell that holds a change whole; undefined where more than one has a part of it. */
