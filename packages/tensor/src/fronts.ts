@@ -1,22 +1,31 @@
 /** Typed functions over the ops: argument names and shapes, no formulas. */
 import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
-import { type DType, StateError } from '@saccade/core';
+import { type DType, formatShape, ShapeError, StateError } from '@saccade/core';
 import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
 import {
   add as addOp,
   embedding as embeddingOp,
+  expertLinear as expertLinearOp,
   gatherRows as gatherRowsOp,
   gelu as geluOp,
   gemm,
   layerNorm as layerNormOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
+  routeExperts as routeExpertsOp,
   scatterRows as scatterRowsOp,
   swiglu as swigluOp,
+  weightedSum as weightedSumOp,
 } from '@saccade/ops';
 import { apply, type TensorArguments } from './apply.ts';
-import { zeros } from './scope.ts';
+import { scope, tensor, zeros } from './scope.ts';
+import { recordingTape } from './tape.ts';
 import type { Tensor } from './tensor.ts';
+
+/** Frees what `work` makes besides its result, unless a tape keeps it for its backward. */
+function tidy<Result>(work: () => Result): Result {
+  return recordingTape() === undefined ? scope(work) : work();
+}
 
 function output(outputs: Record<string, Tensor>, name: string): Tensor {
   const tensor = outputs[name];
@@ -79,11 +88,12 @@ export function embedding(
   extra?: Tensor,
   { dtype = table.dtype }: { readonly dtype?: DType } = {},
 ): Tensor {
-  // An array without rows still says what type the rows of the result have.
-  const rows =
-    extra ??
-    (dtype === table.dtype ? undefined : zeros(table.device, dtype, [0, table.shape[1] ?? 0]));
-  return output(apply(embeddingOp, { table, extra: rows, ids }), 'y');
+  return tidy(() => {
+    // An array without rows still says what type the rows of the result have.
+    const isOther = dtype !== table.dtype && extra === undefined;
+    const rows = isOther ? zeros(table.device, dtype, [0, table.shape[1] ?? 0]) : extra;
+    return output(apply(embeddingOp, { table, extra: rows, ids }), 'y');
+  });
 }
 
 /** Rows index[r] of x [N, D] → [R, D]. */
@@ -94,6 +104,50 @@ export function gatherRows(x: Tensor, index: Tensor): Tensor {
 /** Writes rows x [N, D] to rows index [N] of `into` [C, D], in place. */
 export function scatterRows(into: Tensor, x: Tensor, index: Tensor): void {
   apply(scatterRowsOp, { into, x, index });
+}
+
+/**
+ * The topK experts of every token and their weights, from router logits [T, E].
+ *
+ *   weights = softmax(logits) at the experts; with `normalize` divided by their sum
+ *
+ * Experts come in the order of falling logits, of equal ones the lower index first. `given` [T, topK]
+ * names them instead, as a trainer does that replays the routing of its sampler; a row of −1 is routed.
+ *
+ * @returns weights [T, topK] f32; experts [T, topK] i32, constants to the gradient
+ * @throws ShapeError  if given has other columns than topK
+ */
+export function routeExperts(
+  logits: Tensor,
+  options: { readonly topK: number; readonly normalize: boolean; readonly given?: Tensor },
+): { readonly weights: Tensor; readonly experts: Tensor } {
+  const { topK, normalize, given } = options;
+  const tokenCount = logits.shape[0] ?? 0;
+  if (given !== undefined && given.shape[1] !== topK) {
+    throw new ShapeError(
+      `routeExperts: given is ${formatShape(given.shape)}, expected [${tokenCount}, ${topK}]. ` +
+        'Pass the experts that routeExperts gave with the same topK.',
+    );
+  }
+  return tidy(() => {
+    const none = (): Tensor => {
+      const routed = new Int32Array(tokenCount * topK).fill(-1);
+      return tensor(logits.device, 'i32', [tokenCount, topK], routed);
+    };
+    const inputs = { logits, given: given ?? none() };
+    const outputs = apply(routeExpertsOp, inputs, { normalize: normalize ? 1 : 0 });
+    return { weights: output(outputs, 'weights'), experts: output(outputs, 'experts') };
+  });
+}
+
+/** yᵣ = w[expertsᵣ]·xᵣ; x [R, K], experts [R], w [E, N, K], which may be bf16 beside x in f32. */
+export function expertLinear(x: Tensor, experts: Tensor, w: Tensor): Tensor {
+  return output(apply(expertLinearOp, { x, experts, w }), 'y');
+}
+
+/** yₜ = Σₖ weightsₜₖ·xₜₖ; x [T, K, D], weights [T, K] → [T, D]. */
+export function weightedSum(x: Tensor, weights: Tensor): Tensor {
+  return output(apply(weightedSumOp, { x, weights }), 'y');
 }
 
 /** Attention over a segment plan; q [T, H, D], k and v [T, G, D], segments [S, 3] → [T, H, D]. */

@@ -4,6 +4,7 @@ export {
   attention,
   attentionDecode,
   embedding,
+  expertLinear,
   gatherRows,
   gelu,
   layerNorm,
@@ -12,8 +13,10 @@ export {
   linearSample,
   rmsNorm,
   rotary,
+  routeExperts,
   scatterRows,
   swiglu,
+  weightedSum,
 } from './fronts.ts';
 export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
 export { constant, recordingTape, Tape } from './tape.ts';
