@@ -16,12 +16,13 @@
  *   answer        ({ question, images }, eyes) → the answer as text, or undefined; see quality/eyes.mjs
  *
  * `--seconds` begins no task after so many seconds; the table says how many were done. `--misses` prints the
- * tasks that the tool gets wrong. `--write` puts the rows of the family into quality/ceilings.md and keeps the others.
+ * tasks that the tool gets wrong. `--write` puts the rows of the family into the tables of
+ * quality/ceilings.md and keeps its text and the rows of other families.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { visionTaskSets } from '@saccade/vision-tasks';
-import { mergeCeilings, rowsOf } from '../quality/ceilings-table.mjs';
+import { mergeCeilings, printed, rowsOf } from '../quality/ceilings-table.mjs';
 import { openEyes, shrunk } from '../quality/eyes.mjs';
 import { isRight } from '../quality/is-right.mjs';
 
@@ -82,10 +83,10 @@ try {
     }
   }
   const rows = rowsOf(family, uses, scores);
-  console.log(mergeCeilings('', family, rows));
+  console.log(printed(rows));
   if (values.write) {
     const page = new URL('../quality/ceilings.md', import.meta.url);
-    const before = await readFile(page, 'utf8').catch(() => '');
+    const before = await readFile(page, 'utf8');
     await writeFile(page, mergeCeilings(before, family, rows));
   }
 } finally {

@@ -225,18 +225,18 @@ const stateTables = (features) => [
 ];
 const statesOf = {
   train: {
-    'the Midwest':
+    Midwestern:
       'Illinois,Indiana,Iowa,Kansas,Michigan,Minnesota,Missouri,Nebraska,North Dakota,Ohio,' +
       'South Dakota,Wisconsin',
-    'the Northeast':
+    Northeastern:
       'Connecticut,Maine,Massachusetts,New Hampshire,New Jersey,New York,Pennsylvania,' +
       'Rhode Island,Vermont',
   },
   heldOut: {
-    'the South':
+    Southern:
       'Alabama,Arkansas,Delaware,Florida,Georgia,Kentucky,Louisiana,Maryland,Mississippi,' +
       'North Carolina,Oklahoma,South Carolina,Tennessee,Texas,Virginia,West Virginia',
-    'the West':
+    Western:
       'Arizona,California,Colorado,Idaho,Montana,Nevada,New Mexico,Oregon,Utah,Washington,Wyoming',
   },
 };
@@ -244,9 +244,9 @@ for (const [split, byPlace] of Object.entries(statesOf)) {
   for (const [place, names] of Object.entries(byPlace)) {
     const features = states.filter(({ properties }) => names.split(',').includes(properties.name));
     const facts = {
-      id: `states-${place.replace('the ', '').toLowerCase()}`,
+      id: `states-${place.replace('ern', '').toLowerCase()}`,
       split,
-      place: `${place} of the United States`,
+      place: `${place} United States`,
       region: ['state', 'states'],
       source:
         'us-atlas counties-albers-10m.json; vega-datasets obesity.json, population_engineers_hurricanes.csv',

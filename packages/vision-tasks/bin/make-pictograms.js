@@ -20,7 +20,7 @@ const kindsOf = {
     folder: noto,
     style: 'noto',
     kinds:
-      'duck elephant giraffe penguin turtle snail butterfly crab octopus owl ' +
+      'duck elephant giraffe penguin turtle snail butterfly:butterflies crab octopus:octopuses owl ' +
       'banana carrot strawberry:strawberries pineapple hamburger doughnut lemon mushroom cactus:cacti ' +
       'sunflower avocado croissant pretzel lobster flamingo rooster kangaroo dolphin grapes:bunches-of-grapes eggplant',
   },
@@ -30,7 +30,7 @@ const kindsOf = {
     kinds:
       'bicycle sailboat rocket anchor key hammer scissors:pairs-of-scissors guitar trumpet bell ' +
       'telescope camera candle crown magnet airplane bus:buses tractor helicopter locomotive ' +
-      'trophy:trophies violin axe umbrella backpack hourglass-done:hourglasses light-bulb wrench parachute balloon',
+      'trophy:trophies violin axe umbrella backpack hourglass-done:hourglasses light-bulb wrench:wrenches parachute balloon',
   },
 };
 const called = {

@@ -40,8 +40,11 @@ function excerpt(text) {
   return kept;
 }
 
+/** The source leaves out the points of initials, and splits names at capital letters. */
+const nameOf = (name) => name.replaceAll(/ ([A-Z])(?= )/g, ' $1.').replace('Mc ', 'Mc');
+
 const whole = all
-  .map(({ year, name, text }) => ({ year, president: name, text: excerpt(text) }))
+  .map(({ year, name, text }) => ({ year, president: nameOf(name), text: excerpt(text) }))
   .filter(({ text }) => text.length > LETTERS * 0.97);
 const speeches = Array.from(
   { length: SPEECHES },

@@ -58,11 +58,13 @@ for (const row of industries) {
   const key = `${row.series}|${row.year}`;
   monthsOf.set(key, [...(monthsOf.get(key) ?? []), row]);
 }
+/** Names that read well after “unemployment rate in”. */
+const industryOf = { other: 'other industries', 'self-employed': 'self-employment' };
 const unemployment = grid(
   [...monthsOf]
     .filter(([, months]) => months.length === 12)
     .map(([key, months]) => ({
-      name: key.split('|')[0].toLowerCase(),
+      name: industryOf[key.split('|')[0].toLowerCase()] ?? key.split('|')[0].toLowerCase(),
       column: key.split('|')[1],
       value: round(months.reduce((sum, { rate }) => sum + rate, 0) / 12),
     })),

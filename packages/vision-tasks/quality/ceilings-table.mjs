@@ -1,34 +1,80 @@
-/** Ceilings of families as a page in Markdown. */
+/** Tables of ceilings within a page in Markdown, whose text others write. */
 
-const head = '| family | level | tasks | blind | glance | tool | tool is |';
+/** The tables: the line before each one, and the names of its columns. */
+const tables = {
+  all: {
+    mark: '<!-- families -->',
+    head: ['family', 'tasks', 'blind guess', 'glance', 'tool', 'the tool'],
+  },
+  level: {
+    mark: '<!-- difficulties -->',
+    head: ['family', 'difficulty', 'tasks', 'blind guess', 'glance', 'tool'],
+  },
+};
 
-/** One row for each level, and one for all. Each score is `{ level, blind, glance, tool }`. */
+/** Rows of a family for both tables. Each score is `{ level, blind, glance, tool }`. */
 export function rowsOf(family, uses, scores) {
   const levels = [...new Set(scores.map(({ level }) => level))].sort();
-  return [...levels, 'all'].map((level) => {
-    const some = level === 'all' ? scores : scores.filter((score) => score.level === level);
-    const share = (key) => some.filter((score) => score[key]).length / some.length;
-    const percents = ['blind', 'glance', 'tool'].map((key) => `${(100 * share(key)).toFixed(0)} %`);
-    return `| ${[`\`${family}\``, level, some.length, ...percents, uses].join(' | ')} |`;
-  });
+  const name = `\`${family}\``;
+  return {
+    all: [[name, ...sharesOf(scores), uses]],
+    level: levels.map((level) => [
+      name,
+      level,
+      ...sharesOf(scores.filter((score) => score.level === level)),
+    ]),
+  };
 }
 
-/** The page with the rows of a family, and those of others as they were. */
-export function mergeCeilings(before, family, rows) {
-  const kept = before.split('\n').filter((line) => /^\| `/.test(line));
-  const others = kept.filter((line) => !line.startsWith(`| \`${family}\``));
-  const familyOf = (row) => row.split('`')[1] ?? '';
-  const sorted = [...others, ...rows].sort((a, b) => (familyOf(a) < familyOf(b) ? -1 : 1));
+/** How many scores there are, and how many percent of them each way to answer gets right. */
+function sharesOf(scores) {
+  const percent = (key) => (100 * scores.filter((score) => score[key]).length) / scores.length;
   return [
-    '# How far a guess, a glance and a tool get',
-    '',
-    'Written by `node bin/ceilings.js FAMILY --write`. Shares of held-out tasks answered right. Blind is the',
-    'most common answer of train to questions of the same type; a glance is the tool on images shrunk to 224',
-    'pixels; the tool sees them as they are. Where the tool gives no answer, the blind one counts.',
-    '',
-    head,
-    '| --- | --- | --- | --- | --- | --- | --- |',
-    ...sorted,
-    '',
-  ].join('\n');
+    scores.length,
+    ...['blind', 'glance', 'tool'].map((key) => `${percent(key).toFixed(0)} %`),
+  ];
+}
+
+const cellsOf = (line) =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** The lines of a table in Markdown: head, rule, and rows sorted by family, in columns of equal width. */
+function tableOf({ head }, rows) {
+  const sorted = [...rows].sort(([a], [b]) => Number(a > b) - Number(a < b));
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...sorted].map((cells) => String(cells[column]).length)),
+  );
+  const lineOf = (cells) =>
+    `| ${cells.map((cell, at) => String(cell).padEnd(widths[at])).join(' | ')} |`;
+  return [lineOf(head), lineOf(widths.map((width) => '-'.repeat(width))), ...sorted.map(lineOf)];
+}
+
+/** The rows as they stand on the page, for the screen. */
+export function printed(rows) {
+  return Object.entries(tables)
+    .map(([key, table]) => tableOf(table, rows[key]).join('\n'))
+    .join('\n\n');
+}
+
+/** The page with the rows of a family in both tables; the text and the rows of others stay. */
+export function mergeCeilings(page, family, rows) {
+  let lines = page.split('\n');
+  for (const [key, table] of Object.entries(tables)) {
+    const start = lines.indexOf(table.mark) + 1;
+    if (start === 0) throw new Error(`The page has no line ${table.mark}.`);
+    const after = lines.slice(start);
+    const blank = after.findIndex((line, index) => index > 0 && !line.startsWith('|'));
+    const end = blank < 0 ? after.length : blank;
+    const before = after
+      .slice(0, end)
+      .filter((line) => line.startsWith('| `'))
+      .map(cellsOf);
+    const kept = before.filter(([name]) => name !== `\`${family}\``);
+    const merged = tableOf(table, [...kept, ...rows[key]]);
+    lines = [...lines.slice(0, start), '', ...merged, ...after.slice(end)];
+  }
+  return lines.join('\n');
 }

@@ -8,13 +8,13 @@ import re
 
 import numpy as np
 from operations.read_sign import signs_of
-from operations.template_search import search
+from operations.template_search import search, templates_of
 
 
 def run(params, images):
     image, drawings, masks = images
     question, kinds = params["question"], params["kinds"]
-    only = re.search(r"the only ([a-z ]+?)[.?]", question)
+    only = re.search(r"the only ([a-z ]+?)[.?:]", question)
     if "What is written" in question:
         signs = signs_of(image)
         if only is None or len(signs) < 2:
@@ -22,7 +22,7 @@ def run(params, images):
         pivot = best_of(things(image, drawings, masks, kinds), only[1])
         return (None if pivot is None else min(signs, key=lambda sign: far(sign, pivot))["text"]), []
     found = things(image, drawings, masks, kinds)
-    counted = re.search(r"How many ([a-z ]+?) are (drawn|left of|right of|above|below)", question)
+    counted = re.search(r"How many ([a-z ]+?) are (?:to the )?(drawn|left of|right of|above|below)", question)
     if counted:
         name = next((kind["name"] for kind in kinds if kind["plural"] == counted[1]), None)
         some = [thing for thing in found if thing["name"] == name]
@@ -36,13 +36,7 @@ def run(params, images):
 
 
 def things(image, drawings, masks, kinds):
-    side = drawings.shape[0]
-    templates = []
-    for index, kind in enumerate(kinds):
-        part = slice(index * side, (index + 1) * side)
-        drawing = np.ascontiguousarray(drawings[:, part])
-        templates.append((kind["name"], drawing, masks[:, part, 0].astype(np.float32) / 255))
-    return search(image, templates)
+    return search(image, templates_of(kinds, drawings, masks))
 
 
 def best_of(found, name):

@@ -100,7 +100,8 @@ def next_word(rows, quoted):
 
 
 def count(rows, word):
-    found = sum(bare(part).lower() == word for text in texts(rows) for part in text.split())
+    # Words can be read without the space between them; none has the word as a part of it.
+    found = sum(text.lower().count(word) for text in texts(rows))
     return str(found) if found else None
 
 
@@ -179,8 +180,8 @@ ANSWERS = (
     (r"line that begins with “(.+?)”", line_end),
     (r"word follows “(.+?)”", next_word),
     (r"the word “(.+?)” occur", count),
-    (r"what is the (.+) (?:in|of) (.+?) in (\d{4})\?", cell),
-    (r"has a (.+) of ([\d.]+) .* in (\d{4}), according", row_name),
-    (r"field “(.+?)” of the form of (.+)\?", field),
+    (r"what is the (.+) (?:in|of) (?:the )?(.+?) in (\d{4})\?", cell),
+    (r"has an? (.+) of ([\d.]+) .* in (\d{4}), according", row_name),
+    (r"field “(.+?)” of the form for (?:the )?(.+)\?", field),
     (r"form with the number (\d+)", owner),
 )

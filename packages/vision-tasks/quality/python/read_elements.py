@@ -16,25 +16,27 @@ def run(params, images):
     question = params["question"]
     tokens = tokens_of(images[0])
     known = {one["name"]: one for one in params["elements"]}
-    listed = question.split(":")[-1].split("?")[0]
+    listed = re.split(r", (?:or )?", question.split(":")[-1].split("?")[0].strip())
 
     def numbers(name):
         return numbers_of(known[name], tokens)
 
     single = re.search(r"What (.+) does the table give for (\w+)", question)
-    pair = re.search(r"atomic numbers of (\w+) and (\w+) differ", question)
+    bound = re.search(r"electronegativity above ([\d.]+)", question)
     ranked = re.search(r"has the (\w+) electronegativity", question)
     if single:
         read = numbers(single[2])
         return (None if read is None else f"{read[single[1] == 'electronegativity']:.2f}"), []
-    if pair:
-        return str(abs(known[pair[1]]["number"] - known[pair[2]]["number"])), []
+    if bound:
+        read = [numbers(name) for name in known]
+        above = sum(one is not None and one[1] > float(bound[1]) for one in read)
+        return (str(above) if any(read) else None), []
     if ranked:
-        read = {name.strip(): numbers(name.strip()) for name in listed.split(",")}
+        read = {name: numbers(name) for name in listed}
         some = [(value[1], name) for name, value in read.items() if value is not None]
         best = (max if ranked[1] == "highest" else min)(some, default=None)
         return (None if best is None else known[best[1]]["symbol"]), []
-    parts = [(int(count), numbers(name)) for count, name in re.findall(r"(\d+) of (\w+)", listed)]
+    parts = [(int(count), numbers(name)) for count, name in re.findall(r"(\d+) atoms? of (\w+)", question)]
     if any(read is None for _, read in parts):
         return None, []
     return f"{sum(count * read[0] for count, read in parts):.2f}", []

@@ -34,10 +34,10 @@ def run(params, images):
     if "eaten by none" in question:
         return str(sum(not eaters(name) for name in boxes)), []
     for pattern, answer in (
-        (r"shown eat (.+)\?", lambda name: str(len(eaters(name)))),
-        (r"shows that (.+) eats\?", lambda name: str(len(foods(name)))),
-        (r"eats both (.+) and (.+)\?", lambda one, two: first_of(set(eaters(one)) & set(eaters(two)))),
-        (r"from (.+) to (.+)\?", lambda one, two: steps(one, two, eaters)),
+        (r"shown eat the (.+)\?", lambda name: str(len(eaters(name)))),
+        (r"shown does the (.+) eat\?", lambda name: str(len(foods(name)))),
+        (r"eats both the (.+) and the (.+)\?", lambda one, two: first_of(set(eaters(one)) & set(eaters(two)))),
+        (r"from the (.+) to the (.+) have\?", lambda one, two: steps(one, two, eaters)),
     ):
         found = re.search(pattern, question)
         if found:

@@ -75,7 +75,7 @@ class Map:
     def answer(self, question):
         for pattern, answer in (
             (r"legend is (.+?)\? Answer", self.class_of),
-            (r"has the high\w+ .+?: (.+)\?", self.highest),
+            (r"has the highest .+?: (.+)\?", self.highest),
             (r'in the class "(.+?)" or a higher one', lambda text: self.count(text, True)),
             (r'in the class "(.+?)"', lambda text: self.count(text, False)),
             (r"share a border with (.+?) are in a higher", self.higher_neighbors),
@@ -115,7 +115,7 @@ class Map:
         return None if rank is None else self.classes[rank]
 
     def highest(self, listed):
-        names = re.split(r", | or ", listed)
+        names = re.split(r", (?:or )?", listed)
         ranked = [(self.rank_of(name), name) for name in names]
         known = [(rank, name) for rank, name in ranked if rank is not None and rank != self.missing]
         return max(known, key=lambda one: one[0])[1] if known else None
@@ -124,7 +124,11 @@ class Map:
         if text not in self.classes:
             return None
         bound = self.classes.index(text)
-        ranks = [rank for rank in self.regions.classes.values() if rank != self.missing]
+        named = {self.regions.at(*middle(line["box"])) for line in self.names}
+        classes = self.regions.classes
+        # What touches no other region and has no name is an island of one.
+        ranks = [rank for one, rank in classes.items() if one in named or self.regions.neighbors(one)]
+        ranks = [rank for rank in ranks if rank != self.missing]
         return str(sum(rank >= bound if is_above else rank == bound for rank in ranks))
 
     def neighbors(self, name):

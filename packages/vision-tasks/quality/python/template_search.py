@@ -38,6 +38,16 @@ def search(image, templates):
     return without_overlaps(found)
 
 
+def templates_of(kinds, drawings, masks):
+    """(name, [S, S, 3] uint8 RGB, [S, S] coverage from 0 to 1) of drawings that stand beside each other."""
+    side = drawings.shape[0]
+    parts = [slice(index * side, (index + 1) * side) for index in range(len(kinds))]
+    return [
+        (kind["name"], np.ascontiguousarray(drawings[:, part]), masks[:, part, 0].astype(np.float32) / 255)
+        for kind, part in zip(kinds, parts)
+    ]
+
+
 def is_colored(chroma, found):
     """Whether the colors are those of the drawing, or paler in the same proportions."""
     paint, cover = scaled(found["drawing"], found["mask"], found["size"])

@@ -204,7 +204,17 @@ function drawAxes(
   const isLabeled =
     fits && (isStacked ? tallEnough : wantsLabels && !(kind === 'lines' && series.length > 1));
   const marks: Mark[] = [];
-  const points = series.map((): [number, number][] => []);
+  // Lines first: values are written over them.
+  const lines = kind === 'lines' ? series : [];
+  lines.forEach((name, order) => {
+    const stroke = style.palette[order] ?? '';
+    const places = categories.map(
+      (category, index) => [middle(index), scale(value(category, name))] as const,
+    );
+    const data = `M${places.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join('L')}`;
+    drawing.path(data, { fill: 'none', stroke, 'stroke-width': size / 6 });
+    for (const [x, y] of places) drawing.disk(x, y, size / 3.5, { fill: stroke });
+  });
   categories.forEach((category, index) => {
     let stacked = 0;
     series.forEach((name, order) => {
@@ -217,8 +227,7 @@ function drawAxes(
         kind === 'lines'
           ? [center - size / 2, y - size / 2, center + size / 2, y + size / 2]
           : [barLeft, y, barLeft + barWidth, scale(stacked)];
-      if (kind === 'lines') points[order]?.push([center, y]);
-      else {
+      if (kind !== 'lines') {
         const gap = { stroke: style.background, 'stroke-width': across > 1 || isStacked ? 1 : 0 };
         drawing.rectangle(box, { fill: color, ...gap });
       }
@@ -231,18 +240,13 @@ function drawAxes(
           const plate: Box = [center - wide, below - size * 0.85, center + wide, below + 3];
           drawing.rectangle(plate, { fill: style.background, rx: 2 });
         }
-        boxes.push(drawing.text(label, center, below, { ...text, anchor: 'middle' }));
+        // A line may pass behind the value of its point.
+        const halo = kind === 'lines' ? { halo: style.background } : {};
+        boxes.push(drawing.text(label, center, below, { ...text, ...halo, anchor: 'middle' }));
       }
       if (isStacked) stacked += amount;
       marks.push({ ...grid.cell(category, name), boxes });
     });
-  });
-  points.forEach((places, order) => {
-    if (places.length === 0) return;
-    const stroke = style.palette[order] ?? '';
-    const data = `M${places.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join('L')}`;
-    drawing.path(data, { fill: 'none', stroke, 'stroke-width': size / 6 });
-    for (const [x, y] of places) drawing.disk(x, y, size / 3.5, { fill: stroke });
   });
   const [axisLow = 0, axisHigh = 1] = scale.domain();
   return { drawing, marks, isLabeled, axis: [axisLow, axisHigh] };

@@ -1,6 +1,7 @@
 /** Questions about a chart, each with the program that gives its answer. */
 import type { Random } from '@saccade/core';
 import { type ChartPlan, valueAt } from './plan-chart.ts';
+import { amountOf, inWords, measureOf, oneOf } from './tables.ts';
 
 /** One cell of the table that a chart shows. */
 export interface Cell {
@@ -90,7 +91,11 @@ export function askChart(
   if (slice.length < 2) return undefined;
   const value = (cell: Cell) => valueAt(table, cell.row, cell.column);
   const phrase = ({ row, column }: Cell) =>
-    `the ${table.of.replace('{}', row)}${column === '' ? '' : ` in ${column}`}`;
+    `the ${measureOf(table, row)}${column === '' ? '' : ` in ${column}`}`;
+  const compared = (one: Cell, other: Cell) =>
+    one.row === other.row
+      ? `the ${measureOf(table, one.row)} higher in ${one.column} than in ${other.column}`
+      : `${phrase(one)} higher than ${phrase(other)}`;
   const [first, second, third] = random.shuffle(slice) as [Cell, Cell, ...Cell[]];
   const [low, high] = readable.axis;
   const gap = readable.isLabeled ? 1e-9 : CLEAR_GAP * (high - low);
@@ -115,14 +120,14 @@ export function askChart(
       const question =
         along === 'row'
           ? `Which ${table.row[0]} has the ${operation} ${table.measure}${when}?`
-          : `Of the years shown, in which is the ${table.of.replace('{}', fixed)} ${operation}?`;
+          : `Of the years shown, in which is the ${measureOf(table, fixed)} ${operation}?`;
       return ask(question, { cells: slice, along });
     }
     case 'difference': {
       const [more, less] = value(first) > value(second) ? [first, second] : [second, first];
       // Read off an axis, the error of a difference is that of two values.
       if (!readable.isLabeled || value(more) === value(less)) return undefined;
-      const question = `By how much does ${phrase(more)} exceed ${phrase(less)}? ${inUnit}`;
+      const question = `By how much is ${compared(more, less)}? ${inUnit}`;
       return ask(question, { cells: [more, less] });
     }
     case 'ratio': {
@@ -133,8 +138,9 @@ export function askChart(
     case 'sum': {
       const cells = third !== undefined && level === 4 ? [first, second, third] : [first, second];
       if (!table.isAdditive || along !== 'row' || !isReadable(cells)) return undefined;
-      const listed = cells.map(({ row }) => row);
-      const text = `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`;
+      const listed = cells.map(({ row }) => inWords(row));
+      const comma = listed.length > 2 ? ',' : '';
+      const text = `${listed.slice(0, -1).join(', ')}${comma} and ${listed.at(-1)}`;
       return ask(`What is the total ${table.measure} of ${text}${when}? ${inUnit}`, { cells });
     }
     case 'mean': {
@@ -142,22 +148,22 @@ export function askChart(
       const scope =
         along === 'row'
           ? `${table.measure} of the ${table.row[1]} shown${when}`
-          : `${table.of.replace('{}', fixed)} over the years shown`;
+          : `${measureOf(table, fixed)} over the years shown`;
       return ask(`What is the mean ${scope}? ${inUnit} Give two decimals.`, { cells: slice });
     }
     case 'count': {
       const threshold = roundThreshold((value(first) + value(second)) / 2, high - low);
       if (slice.some((cell) => !isClear(value(cell), threshold))) return undefined;
-      const bound = `above ${threshold} ${table.unit}`;
+      const bound = `above ${amountOf(table, threshold)}`;
       const question =
         along === 'row'
-          ? `How many of the ${table.row[1]} shown have a ${table.measure} ${bound}${when}?`
-          : `In how many of the years shown is the ${table.of.replace('{}', fixed)} ${bound}?`;
+          ? `How many of the ${table.row[1]} shown have ${oneOf(table)} ${bound}${when}?`
+          : `In how many of the years shown is the ${measureOf(table, fixed)} ${bound}?`;
       return ask(question, { cells: slice, threshold });
     }
     case 'compare':
       if (!isClear(value(first), value(second))) return undefined;
-      return ask(`Is ${phrase(first)} higher than ${phrase(second)}? Answer yes or no.`, {
+      return ask(`Is ${compared(first, second)}? Answer yes or no.`, {
         cells: [first, second],
       });
     case 'trend': {
@@ -165,7 +171,7 @@ export function askChart(
       if (along !== 'column' || start === undefined || end === undefined) return undefined;
       if (!isClear(value(start), value(end))) return undefined;
       const span = `from ${start.column} to ${end.column}`;
-      const subject = table.of.replace('{}', fixed);
+      const subject = measureOf(table, fixed);
       return ask(`Does the ${subject} rise or fall ${span}? Answer rise or fall.`, {
         cells: [start, end],
       });

@@ -19,6 +19,30 @@ export interface Table {
   readonly rows: readonly { readonly name: string; readonly values: readonly number[] }[];
 }
 
+/** Countries that have an article. */
+const withArticle: ReadonlySet<string> = new Set([
+  'Bahamas',
+  'Dominican Republic',
+  'Netherlands',
+  'Philippines',
+  'United Kingdom',
+  'United States',
+]);
+
+/** The name of a row within a sentence. */
+export const inWords = (row: string): string => (withArticle.has(row) ? `the ${row}` : row);
+
+/** The measure of one row within a sentence. */
+export const measureOf = ({ of }: Table, row: string): string => of.replace('{}', inWords(row));
+
+/** A measure with its indefinite article. */
+export const oneOf = ({ measure }: Table): string =>
+  `${/^[aeiou]/.test(measure) ? 'an' : 'a'} ${measure}`;
+
+/** A number with the unit of a table. */
+export const amountOf = ({ unit }: Table, value: number | string): string =>
+  `${value} ${unit === 'millions' ? 'million' : unit}`;
+
 interface TablesFile {
   readonly heldOut: readonly string[];
   readonly tables: readonly Table[];

@@ -2,7 +2,7 @@
 import type { Random } from '@saccade/core';
 import type { Box } from '@saccade/gym';
 import { valueAt } from '../charts/plan-chart.ts';
-import type { Table } from '../charts/tables.ts';
+import { inWords, type Table } from '../charts/tables.ts';
 import { Page } from '../rendering/page.ts';
 import type { AskedDocument } from './document.ts';
 import { type DocumentStyle, textWidth } from './document-style.ts';
@@ -67,7 +67,7 @@ export function formPage(
     return { page, operation: 'owner', question, answer: country, evidence, words, sources };
   }
   const field = random.pick(fields.filter(({ label }) => label !== 'Country'));
-  const question = `What is written in the field “${field.label}” of the form of ${country}?`;
+  const question = `What is written in the field “${field.label}” of the form for ${inWords(country)}?`;
   const evidence = [found('Country'), found(field.label)];
   return { page, operation: 'field', question, answer: field.text, evidence, words, sources };
 }

@@ -155,7 +155,7 @@ function askCount(words: readonly Word[], random: Random): WordQuestion | undefi
   const [word, evidence] = random.pick(fitting);
   return {
     operation: 'count',
-    question: `How often does the word “${word}” occur in the text below the heading, in capital or small letters? Answer with a number.`,
+    question: `How many times does the word “${word}” occur in the text below the heading, ignoring capitalization? Answer with a number.`,
     answer: String(evidence.length),
     evidence,
   };

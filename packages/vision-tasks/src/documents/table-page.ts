@@ -1,7 +1,7 @@
 /** Pages of real tables in small print, with questions about a cell. */
 import type { Random } from '@saccade/core';
 import type { Box } from '@saccade/gym';
-import type { Table } from '../charts/tables.ts';
+import { amountOf, measureOf, oneOf, type Table } from '../charts/tables.ts';
 import { Page } from '../rendering/page.ts';
 import type { AskedDocument } from './document.ts';
 import { type DocumentStyle, textWidth } from './document-style.ts';
@@ -59,12 +59,12 @@ export function tablePage(
   if (owner === undefined) return undefined;
   const evidence = [owner.box, box];
   if (random.integer(2) === 0) {
-    const what = table.of.replace('{}', row);
+    const what = measureOf(table, row);
     const question = `According to the table, what is the ${what} in ${column}? Answer in ${table.unit}.`;
     return { page, operation: 'cell', question, answer: text, evidence, words, sources };
   }
   if (same.filter((cell) => cell.text === text).length > 1) return undefined;
-  const question = `Which ${table.row[0]} has a ${table.measure} of ${text} ${table.unit} in ${column}, according to the table?`;
+  const question = `Which ${table.row[0]} has ${oneOf(table)} of ${amountOf(table, text)} in ${column}, according to the table?`;
   return { page, operation: 'row', question, answer: capital(row), evidence, words, sources };
 }
 

@@ -9,7 +9,6 @@ import { classOf, type MapPlan } from './plan-map.ts';
  * | operation          | answer                                                              |
  * | ------------------ | ------------------------------------------------------------------- |
  * | `class`            | the class of the region                                             |
- * | `compare`          | the one of two regions that is in the higher class                  |
  * | `highest`          | the one of four regions that is in the highest class                |
  * | `count`            | how many of the regions are in the class `bound`                    |
  * | `count-above`      | how many of the regions are in the class `bound` or a higher one    |
@@ -28,7 +27,6 @@ export interface MapProgram {
 
 type MapOperation =
   | 'class'
-  | 'compare'
   | 'highest'
   | 'count'
   | 'count-above'
@@ -37,7 +35,7 @@ type MapOperation =
 
 /** The operations of each difficulty, 1 to 3. */
 const operationsOf: readonly (readonly MapOperation[])[] = [
-  ['class', 'compare', 'highest', 'count', 'count-above'],
+  ['class', 'highest', 'count', 'count-above'],
   ['class', 'highest', 'count', 'count-above', 'neighbors-higher', 'neighbor-highest'],
   ['class', 'highest', 'count', 'neighbors-higher', 'neighbor-highest'],
 ];
@@ -63,7 +61,9 @@ export function askMap(
   const operation = random.pick(operationsOf[level - 1] ?? (['class'] as const));
   const rank = (name: string): number => classOf(plan, name) ?? -1;
   const valued = map.regions.filter(({ name }) => rank(name) >= 0);
-  const named = random.shuffle(valued.filter(({ name }) => labels.has(name)));
+  // A county that is called like its state could be taken for the state.
+  const askable = valued.filter(({ name }) => labels.has(name) && name !== map.place);
+  const named = random.shuffle(askable);
   const [first] = named;
   if (first === undefined) return undefined;
   const ask = (question: string, program: Omit<MapProgram, 'operation'>): MapQuestion => {
@@ -76,15 +76,12 @@ export function askMap(
         `In which class of the legend is ${first.name}? Answer with the words of the legend.`,
         { regions: [first.name] },
       );
-    case 'compare':
     case 'highest': {
-      const regions = names(named.slice(0, operation === 'compare' ? 2 : 4));
+      const regions = names(named.slice(0, 4));
       const [best = 0, next = 0] = regions.map(rank).sort((a, b) => b - a);
       if (best === next) return undefined;
-      const [degree, others] = operation === 'compare' ? ['higher', ' or '] : ['highest', ', '];
-      return ask(`Which ${one} has the ${degree} ${table.measure}: ${regions.join(others)}?`, {
-        regions,
-      });
+      const listed = `${regions.slice(0, -1).join(', ')}, or ${regions.at(-1)}`;
+      return ask(`Which ${one} has the highest ${table.measure}: ${listed}?`, { regions });
     }
     case 'count':
     case 'count-above': {
@@ -153,7 +150,6 @@ function answerOf(
       return countOf((name) => rank(name) >= limit);
     case 'neighbors-higher':
       return countOf((name) => rank(name) > rank(of ?? ''));
-    case 'compare':
     case 'highest':
     case 'neighbor-highest':
       return [...regions].sort((a, b) => rank(b) - rank(a))[0] ?? '';

@@ -1,6 +1,6 @@
 /** Draws a planned map, and says where every region is and which are named. */
 import type { Box } from '@saccade/gym';
-import { Drawing, type TextStyle } from '../rendering/drawing.ts';
+import { Drawing, type Paint, type TextStyle } from '../rendering/drawing.ts';
 import { overlaps } from '../scenes/place.ts';
 import { boxOf, type Region } from './map-data.ts';
 import { type MapStyle, shade } from './map-style.ts';
@@ -19,6 +19,10 @@ interface DrawnMap {
 /** A name reaches over the border of its region by at most this share of the region's room. */
 const OVERHANG = 1.5;
 const MARGIN = 14;
+/** Least distance of two names beside each other; pixels. */
+const APART = 5;
+/** Width of borders and of the seam around them; pixels. */
+const [LINE, SEAM] = [0.8, 2.4];
 
 /** Draws a title above, the map, and a legend of classes on the right. */
 export function drawMap(plan: MapPlan, style: MapStyle): DrawnMap {
@@ -44,16 +48,12 @@ export function drawMap(plan: MapPlan, style: MapStyle): DrawnMap {
   const left = MARGIN + (wide - map.width * scale) / 2;
   const above = top + (tall - map.height * scale) / 2;
   const boxes = new Map<string, Box>();
+  const transform = `translate(${left.toFixed(2)} ${above.toFixed(2)}) scale(${scale.toFixed(4)})`;
+  const borders: Paint = { transform, fill: 'none', 'stroke-linejoin': 'round' };
   for (const region of map.regions) {
     const index = classOf(plan, region.name);
     const fill = index === undefined ? style.missing : shade(style.ramp, index, classes.length);
-    drawing.path(region.path, {
-      transform: `translate(${left.toFixed(2)} ${above.toFixed(2)}) scale(${scale.toFixed(4)})`,
-      fill,
-      stroke: style.border,
-      'stroke-width': 0.8 / scale,
-      'stroke-linejoin': 'round',
-    });
+    drawing.path(region.path, { transform, fill });
     const [x0, y0, x1, y1] = boxOf(region);
     boxes.set(region.name, [
       left + x0 * scale,
@@ -61,6 +61,15 @@ export function drawMap(plan: MapPlan, style: MapStyle): DrawnMap {
       left + x1 * scale,
       above + y1 * scale,
     ]);
+  }
+  // A dark line in a light seam is seen between two regions of any class.
+  for (const [stroke, thickness] of [
+    [style.seam, SEAM],
+    [style.border, LINE],
+  ] as const) {
+    for (const { path } of map.regions) {
+      drawing.path(path, { ...borders, stroke, 'stroke-width': thickness / scale });
+    }
   }
   const labels = new Map<string, Box>();
   for (const region of [...map.regions].sort((a, b) => b.room - a.room)) {
@@ -85,7 +94,8 @@ function nameRegion(
   const x = left + spot[0] * scale;
   const y = above + spot[1] * scale;
   const box: Box = [x - half, y - size / 2, x + half, y + size / 2];
-  const isFree = [...taken.values()].every((other) => !overlaps(box, other));
+  const around: Box = [box[0] - APART, box[1], box[2] + APART, box[3]];
+  const isFree = [...taken.values()].every((other) => !overlaps(around, other));
   if (!isFree) return undefined;
   // A light seam keeps a name readable where it reaches over a border or lies on a dark class.
   drawing.path(typeface.outline(name, x - half, y + 0.35 * size, size), {

@@ -15,6 +15,8 @@ export interface MapStyle {
   readonly small: number;
   readonly background: string;
   readonly border: string;
+  /** Color on both sides of a border. */
+  readonly seam: string;
   readonly missing: string;
   /** Red, green and blue of the lowest and the highest class. */
   readonly ramp: readonly [Color, Color];
@@ -69,7 +71,8 @@ export function mapStyle(split: Split, level: number, random: Random): MapStyle 
     size,
     small,
     background: isTrain ? '#ffffff' : '#f4f1ea',
-    border: isTrain ? '#555555' : '#6b5444',
+    border: isTrain ? '#333333' : '#3d2c20',
+    seam: isTrain ? '#ffffff' : '#f4f1ea',
     missing: isTrain ? '#c4c4c4' : '#b5b5b5',
     ramp: random.pick(ramps[split]),
   };

@@ -27,6 +27,9 @@ export function classOf({ table, breaks }: MapPlan, name: string): number | unde
   return value === undefined ? undefined : breaks.filter((each) => value >= each).length;
 }
 
+/** Classes hold equal shares of the regions up to this part of a share, so that a map's classes vary. */
+const UNEVEN = 0.3;
+
 /** Draws a plan; undefined where the values cannot be sorted into so many classes. */
 export function planMap(split: Split, level: number, random: Random): MapPlan | undefined {
   const [fewest, most] = regionCounts[level - 1] ?? regionCounts[0];
@@ -37,7 +40,11 @@ export function planMap(split: Split, level: number, random: Random): MapPlan | 
   const table = random.pick(map.tables);
   const values = Object.values(table.values).sort((a, b) => a - b);
   const wanted = classCounts[level - 1] ?? 4;
-  const breaks = breaksOf(values, wanted);
+  const shares = Array.from(
+    { length: wanted - 1 },
+    (_, index) => (index + 1 + UNEVEN * (2 * random.uniform() - 1)) / wanted,
+  );
+  const breaks = breaksOf(values, shares);
   if (breaks === undefined) return undefined;
   const first = breaks[0] ?? 0;
   const last = breaks.at(-1) ?? 0;
@@ -45,14 +52,17 @@ export function planMap(split: Split, level: number, random: Random): MapPlan | 
   return { map, table, breaks, classes: [`under ${first}`, ...middle, `${last} or more`] };
 }
 
-/** Round numbers between equal shares of sorted values; undefined where two would be one. */
-function breaksOf(values: readonly number[], classes: number): readonly number[] | undefined {
+/** Round numbers between shares of sorted values; undefined where two would be one. */
+function breaksOf(
+  values: readonly number[],
+  shares: readonly number[],
+): readonly number[] | undefined {
   const range = (values.at(-1) ?? 0) - (values[0] ?? 0);
   const power = 10 ** Math.floor(Math.log10(range / 5));
   for (const step of [5 * power, 2 * power, power, power / 2]) {
-    const breaks = Array.from({ length: classes - 1 }, (_, index) => {
-      const share = values[Math.round(((index + 1) / classes) * values.length)] ?? 0;
-      return Number((Math.round(share / step) * step).toFixed(6));
+    const breaks = shares.map((share) => {
+      const value = values[Math.round(share * values.length)] ?? 0;
+      return Number((Math.round(value / step) * step).toFixed(6));
     });
     const bounds = [Number.NEGATIVE_INFINITY, ...breaks, Number.POSITIVE_INFINITY];
     const isFilled = bounds.slice(1).every((end, index) => {

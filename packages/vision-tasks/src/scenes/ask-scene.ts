@@ -3,6 +3,7 @@ import type { Random } from '@saccade/core';
 import type { Box } from '@saccade/gym';
 import type { Typeface } from '../rendering/typefaces.ts';
 import { type Arrangement, arrange, GAP } from './arrange.ts';
+import { optionsOf } from './options.ts';
 import type { Pictogram } from './pictograms.ts';
 import { drawPlace } from './place.ts';
 import { itemBox, type SceneItem, type SceneSign, signBox } from './scene.ts';
@@ -31,6 +32,14 @@ type SceneOperation = (typeof sceneOperations)[number];
 
 const sides = ['left of', 'right of', 'above', 'below'] as const;
 type Side = (typeof sides)[number];
+
+/** Sides in the words of a question. */
+const words: Readonly<Record<Side, string>> = {
+  'left of': 'to the left of',
+  'right of': 'to the right of',
+  above: 'above',
+  below: 'below',
+};
 
 /** The content of a scene at a level of difficulty. */
 interface SceneLevel extends Arrangement {
@@ -111,7 +120,7 @@ export function askScene(
       const limits = ofKind.map((item) => CLEAR * Math.max(item.size, pivot.size));
       if (ahead.some((step, index) => Math.abs(step) < (limits[index] ?? 0))) return undefined;
       return make(
-        `How many ${counted.plural} are ${side} the only ${only.name}? Compare their centers.`,
+        `How many ${counted.plural} are ${words[side]} the only ${only.name}? Compare their centers.`,
         String(ahead.filter((step) => step > 0).length),
         { kind: counted.name, of: only.name, side },
         named([pivot, ...ofKind]),
@@ -127,9 +136,12 @@ export function askScene(
       const { item } = nearest;
       const rival = ranked.find((each) => each.item.pictogram !== item.pictogram);
       if (rival !== undefined && rival.far < NEAREST * nearest.far) return undefined;
+      const { name } = item.pictogram;
+      const possible = kinds.filter((kind) => kind !== only);
+      const listed = optionsOf(item.pictogram, [counted, ...rest], possible, random);
       return make(
-        `What kind of thing is drawn nearest to the only ${only.name}?`,
-        item.pictogram.name,
+        `Which kind of thing is drawn nearest to the only ${only.name}: ${listed}?`,
+        name,
         { of: only.name },
         named([pivot, item]),
       );

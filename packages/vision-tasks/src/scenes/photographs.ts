@@ -43,7 +43,7 @@ export async function drawBackground(
       width: partWidth,
       height: partHeight,
     })
-    .resize(width, height, { fit: 'fill' })
+    .resize(width, height, { fit: 'fill', kernel: 'linear' })
     .flop(isMirrored)
     .removeAlpha()
     .toColorspace('srgb')

@@ -57,11 +57,24 @@ export function signBox(text: string, x: number, y: number, height: number, face
 /** Font size of a sign as a share of its height. */
 const SIGN_TEXT = 0.82;
 
+/** Least saturation of things; paler yellow ones look like the sky of a brown photograph. */
+export const PALEST = 0.3;
+
 /** The scene as an image of a task. */
 export async function drawScene(scene: Scene, name: string): Promise<TaskImage> {
-  const { pixels, width, height } = scene.background;
+  const { background, items, signs, saturation } = scene;
+  const { pixels, width, height } = background;
+  const drawn = sharp(Buffer.from(itemsSvg(items, width, height)));
+  const paled = saturation === 1 ? drawn : drawn.recomb(saturate(saturation));
+  const { data, info } = await paled.raw().toBuffer({ resolveWithObject: true });
+  const overlays = [
+    { input: data, raw: { width, height, channels: info.channels }, left: 0, top: 0 },
+    ...signs.map((sign) => {
+      return { input: Buffer.from(signSvg(sign)), left: sign.box[0], top: sign.box[1] };
+    }),
+  ];
   const png = await sharp(pixels, { raw: { width, height, channels: 3 } })
-    .composite([{ input: Buffer.from(overlay(scene)), left: 0, top: 0 }])
+    .composite(overlays)
     .removeAlpha()
     // Photographs hardly shrink further at higher levels, which take four times as long.
     .png({ compressionLevel: 3 })
@@ -69,20 +82,27 @@ export async function drawScene(scene: Scene, name: string): Promise<TaskImage> 
   return { name, png, width, height };
 }
 
-function overlay({ background: { width, height }, items, signs, saturation }: Scene): string {
+/** Shares of red, green and blue in lightness, as in `feColorMatrix` of SVG; its filter takes twice as long. */
+const LIGHTNESS = [0.213, 0.715, 0.072] as const;
+
+/** The matrix that keeps a share of the saturation. */
+function saturate(share: number): [Row, Row, Row] {
+  const row = (channel: number) =>
+    LIGHTNESS.map((part, other) => part * (1 - share) + (other === channel ? share : 0)) as Row;
+  return [row(0), row(1), row(2)];
+}
+
+type Row = [number, number, number];
+
+function itemsSvg(items: readonly SceneItem[], width: number, height: number): string {
   const hues = [...new Set(items.map(({ hue }) => hue))].filter((hue) => hue !== 0);
-  const filters = [
-    `<filter id="gray"><feColorMatrix type="saturate" values="${saturation}"/></filter>`,
-    ...hues.map(
-      (hue) => `<filter id="hue${hue}"><feColorMatrix type="hueRotate" values="${hue}"/></filter>`,
-    ),
-  ];
-  const drawn = items.map(itemSvg).join('');
-  const whole = saturation === 1 ? drawn : `<g filter="url(#gray)">${drawn}</g>`;
+  const filters = hues.map(
+    (hue) => `<filter id="hue${hue}"><feColorMatrix type="hueRotate" values="${hue}"/></filter>`,
+  );
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
     `width="${width}" height="${height}"><defs>${filters.join('')}</defs>` +
-    `${whole}${signs.map(signSvg).join('')}</svg>`
+    `${items.map(itemSvg).join('')}</svg>`
   );
 }
 
@@ -100,12 +120,15 @@ function itemSvg({ pictogram, x, y, size, turn, isMirrored, hue }: SceneItem): s
   return `<g${filter}><g transform="${transform}">${body}</g></g>`;
 }
 
+/** A sign as an SVG of its own size. */
 function signSvg({ text, box: [left, top, right, bottom], typeface }: SceneSign): string {
-  const size = (bottom - top) * SIGN_TEXT;
-  const start = (left + right - typeface.widthOf(text, size)) / 2;
-  const outline = typeface.outline(text, start, bottom - 0.22 * (bottom - top), size);
+  const [width, height] = [right - left, bottom - top];
+  const size = height * SIGN_TEXT;
+  const start = (width - typeface.widthOf(text, size)) / 2;
+  const outline = typeface.outline(text, start, 0.78 * height, size);
   return (
-    `<rect x="${left + 0.5}" y="${top + 0.5}" width="${right - left - 1}" ` +
-    `height="${bottom - top - 1}" fill="#fffdf5" stroke="#333333"/><path d="${outline}" fill="#111111"/>`
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">` +
+    `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" ` +
+    `fill="#fffdf5" stroke="#333333"/><path d="${outline}" fill="#111111"/></svg>`
   );
 }

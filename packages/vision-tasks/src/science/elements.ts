@@ -5,7 +5,7 @@
  * | ---------------------------- | ------------------------------------------------------------- |
  * | `mass`, `electronegativity`  | that number of the element                                    |
  * | `most-electronegative`, `least-electronegative` | symbol of that element of the ones named   |
- * | `number-difference`          | difference of two atomic numbers                              |
+ * | `count-above`                | how many of the elements shown have a higher electronegativity than `numbers`[0] |
  * | `mass-sum`                   | sum of `numbers`[i] times the mass of the i-th element        |
  */
 import { readFileSync } from 'node:fs';
@@ -30,10 +30,12 @@ interface Element {
 const LAST_OF_TRAIN = 36;
 const columnCounts = { 1: 5, 2: 8, 3: 13 } as const;
 const operationsOf = {
-  1: ['mass', 'electronegativity', 'number-difference'],
+  1: ['mass', 'electronegativity', 'count-above'],
   2: ['mass', 'electronegativity', 'most-electronegative', 'least-electronegative', 'mass-sum'],
-  3: ['most-electronegative', 'least-electronegative', 'mass-sum', 'electronegativity'],
+  3: ['most-electronegative', 'least-electronegative', 'mass-sum', 'count-above'],
 } as const;
+/** Counts above this are a matter of patience, not of looking. */
+const MOST_COUNTED = 12;
 
 let file: readonly Element[] | undefined;
 
@@ -101,12 +103,14 @@ export const elements: MakeFigure = (split, difficulty, style, random) => {
       const question = `What ${words} does the table give for ${first.name}? Give two decimals.`;
       return make(question, first[operation].toFixed(2), [first]);
     }
-    case 'number-difference':
-      return make(
-        `By how much do the atomic numbers of ${first.name} and ${second.name} differ?`,
-        String(Math.abs(first.number - second.number)),
-        [first, second],
-      );
+    case 'count-above': {
+      const bound = Number(first.electronegativity.toFixed(1));
+      if (shown.some(({ electronegativity }) => electronegativity === bound)) return undefined;
+      const above = shown.filter(({ electronegativity }) => electronegativity > bound);
+      if (above.length === 0 || above.length > MOST_COUNTED) return undefined;
+      const question = `How many of the elements shown have an electronegativity above ${bound.toFixed(1)}?`;
+      return make(question, String(above.length), above, [bound]);
+    }
     case 'most-electronegative':
     case 'least-electronegative': {
       const some = random.shuffle(shown).slice(0, difficulty === 3 ? 6 : 4);
@@ -118,7 +122,8 @@ export const elements: MakeFigure = (split, difficulty, style, random) => {
         return undefined;
       }
       const degree = sign < 0 ? 'highest' : 'lowest';
-      const listed = some.map(({ name }) => name).join(', ');
+      const names = some.map(({ name }) => name);
+      const listed = `${names.slice(0, -1).join(', ')}, or ${names.at(-1)}`;
       const question = `Which of these has the ${degree} electronegativity: ${listed}? Answer with its symbol.`;
       return make(question, best.symbol, some);
     }
@@ -129,9 +134,13 @@ export const elements: MakeFigure = (split, difficulty, style, random) => {
         (sum, { mass }, index) => sum + Math.round(mass * 100) * (numbers[index] ?? 0),
         0,
       );
-      const listed = parts.map(({ name }, index) => `${numbers[index]} of ${name}`).join(', ');
+      const counted = parts.map(({ name }, index) =>
+        numbers[index] === 1 ? `1 atom of ${name}` : `${numbers[index]} atoms of ${name}`,
+      );
+      const comma = counted.length > 2 ? ',' : '';
+      const listed = `${counted.slice(0, -1).join(', ')}${comma} and ${counted.at(-1)}`;
       return make(
-        `What is the total atomic mass of these atoms: ${listed}? Give two decimals.`,
+        `What is the total atomic mass of ${listed}? Give two decimals.`,
         (hundredths / 100).toFixed(2),
         parts,
         numbers,

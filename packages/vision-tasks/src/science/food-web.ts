@@ -6,7 +6,7 @@
  * | `eaters-count` | how many of the living things shown eat `of`[0]                       |
  * | `foods-count`  | how many of them `of`[0] eats                                         |
  * | `common-eater` | the only one that eats both                                           |
- * | `chain`        | arrows of the shortest way from `of`[0] to `of`[1]                    |
+ * | `chain`        | arrows of the shortest path from `of`[0] to `of`[1]                    |
  * | `end-count`    | how many of them are eaten by none                                    |
  */
 import type { Random } from '@saccade/core';
@@ -23,6 +23,15 @@ const operationsOf = {
   3: ['common-eater', 'chain', 'end-count', 'eaters-count'],
 } as const;
 
+type Operation = 'eaters-count' | 'foods-count' | 'common-eater' | 'chain' | 'end-count';
+
+interface WebQuestion {
+  readonly question: string;
+  readonly answer: string;
+  /** Names of what decides the answer. */
+  readonly of: readonly string[];
+}
+
 interface Arrow {
   readonly from: string;
   readonly to: string;
@@ -34,8 +43,8 @@ type Segment = readonly [readonly [number, number], readonly [number, number]];
 /** A food web with a question. */
 export const foodWeb: MakeFigure = (split, difficulty, style, random) => {
   const habitat = random.pick(habitatsOf[split]);
-  const all = habitat.levels.flat();
-  const kept = new Set(random.shuffle(all).slice(0, shownCounts[difficulty]));
+  const living = random.shuffle(habitat.levels.flat());
+  const kept = new Set(living.slice(0, shownCounts[difficulty]));
   const boxes = placeNames(habitat, kept, style, random);
   // An arrow that would run through another name is left out of the web.
   const arrows = Object.entries(habitat.eats).flatMap(([eater, foods]) =>
@@ -47,46 +56,14 @@ export const foodWeb: MakeFigure = (split, difficulty, style, random) => {
   const isInside = [...boxes.values()].every(([left, , right]) => left > 0 && right < style.width);
   if (!isInside || names.length < shownCounts[difficulty] - 2) return undefined;
   const operation = random.pick(operationsOf[difficulty]);
-  const [first = '', second = ''] = random.shuffle(names);
-  const eatersOf = (name: string) => arrows.filter(({ from }) => from === name).map(({ to }) => to);
-  const foodsOf = (name: string) => arrows.filter(({ to }) => to === name).map(({ from }) => from);
-  const asked = ((): readonly [string, string, readonly string[]] | undefined => {
-    switch (operation) {
-      case 'eaters-count': {
-        const eaters = eatersOf(first);
-        const question = `How many of the living things shown eat ${first}?`;
-        return [question, String(eaters.length), [first, ...eaters]];
-      }
-      case 'foods-count': {
-        const foods = foodsOf(first);
-        const question = `How many different things does the web show that ${first} eats?`;
-        return [question, String(foods.length), [first, ...foods]];
-      }
-      case 'common-eater': {
-        const both = eatersOf(first).filter((name) => eatersOf(second).includes(name));
-        const [eater] = both;
-        if (eater === undefined || both.length > 1) return undefined;
-        const question = `Which living thing eats both ${first} and ${second}?`;
-        return [question, eater, [first, second, eater]];
-      }
-      case 'chain': {
-        const way = shortestWay(first, second, eatersOf);
-        if (way === undefined || way.length < 3) return undefined;
-        const question = `How many arrows has the shortest way along the arrows from ${first} to ${second}?`;
-        return [question, String(way.length - 1), [first, second, ...way.slice(1, -1)]];
-      }
-      case 'end-count': {
-        const ends = names.filter((name) => eatersOf(name).length === 0);
-        const question = 'How many of the living things shown are eaten by none of the others?';
-        return [question, String(ends.length), ends];
-      }
-    }
-  })();
-  if (asked === undefined) return undefined;
-  const [question, answer, of] = asked;
+  const all = questionsOf[operation](names, arrows);
+  // Every answer that the web allows is as likely, so that guessing does not pay.
+  if (all.length === 0) return undefined;
+  const wanted = random.pick(all.map(({ answer }) => answer).filter(isFirst));
+  const { question, answer, of } = random.pick(all.filter(({ answer: one }) => one === wanted));
   return {
     drawing: drawWeb(habitat, names, boxes, arrows, style),
-    question: `An arrow goes from what is eaten to what eats it. ${question}`,
+    question: `An arrow points from what is eaten to what eats it. ${question}`,
     answer,
     program: { operation, of, numbers: [] },
     evidence: of.flatMap((name) => {
@@ -98,25 +75,78 @@ export const foodWeb: MakeFigure = (split, difficulty, style, random) => {
   };
 };
 
-/** The names along a shortest way; undefined where there is none. */
-function shortestWay(
+const isFirst = (answer: string, index: number, answers: readonly string[]): boolean =>
+  answers.indexOf(answer) === index;
+
+const eatersOf = (name: string, arrows: readonly Arrow[]): readonly string[] =>
+  arrows.filter(({ from }) => from === name).map(({ to }) => to);
+const foodsOf = (name: string, arrows: readonly Arrow[]): readonly string[] =>
+  arrows.filter(({ to }) => to === name).map(({ from }) => from);
+
+/** All questions of an operation that a web answers. */
+const questionsOf: Readonly<
+  Record<Operation, (names: readonly string[], arrows: readonly Arrow[]) => readonly WebQuestion[]>
+> = {
+  'eaters-count': (names, arrows) =>
+    names.map((name) => {
+      const eaters = eatersOf(name, arrows);
+      const question = `How many of the living things shown eat the ${name}?`;
+      return { question, answer: String(eaters.length), of: [name, ...eaters] };
+    }),
+  'foods-count': (names, arrows) =>
+    names.map((name) => {
+      const foods = foodsOf(name, arrows);
+      const question = `How many of the living things shown does the ${name} eat?`;
+      return { question, answer: String(foods.length), of: [name, ...foods] };
+    }),
+  'common-eater': (names, arrows) =>
+    pairsOf(names).flatMap(([first, second]) => {
+      const both = eatersOf(first, arrows).filter((name) => foodsOf(name, arrows).includes(second));
+      const [answer] = both;
+      if (answer === undefined || both.length > 1) return [];
+      const question = `Which living thing eats both the ${first} and the ${second}?`;
+      return [{ question, answer, of: [first, second, answer] }];
+    }),
+  chain: (names, arrows) =>
+    pairsOf(names).flatMap(([first, second]) => {
+      const path = shortestPath(first, second, (name) => eatersOf(name, arrows));
+      if (path === undefined || path.length < 3) return [];
+      const question = `How many arrows does the shortest path along the arrows from the ${first} to the ${second} have?`;
+      return [
+        { question, answer: String(path.length - 1), of: [first, second, ...path.slice(1, -1)] },
+      ];
+    }),
+  'end-count': (names, arrows) => {
+    const ends = names.filter((name) => eatersOf(name, arrows).length === 0);
+    const question = 'How many of the living things shown are eaten by none of the others?';
+    return [{ question, answer: String(ends.length), of: ends }];
+  },
+};
+
+const pairsOf = (names: readonly string[]): readonly (readonly [string, string])[] =>
+  names.flatMap((first) =>
+    names.filter((name) => name !== first).map((second) => [first, second] as const),
+  );
+
+/** The names along a shortest path; undefined where there is none. */
+function shortestPath(
   from: string,
   to: string,
   next: (name: string) => readonly string[],
 ): readonly string[] | undefined {
   const seen = new Set([from]);
-  let ways: (readonly string[])[] = [[from]];
-  while (ways.length > 0) {
+  let paths: (readonly string[])[] = [[from]];
+  while (paths.length > 0) {
     const longer: (readonly string[])[] = [];
-    for (const way of ways) {
-      if (way.at(-1) === to) return way;
-      for (const name of next(way.at(-1) ?? '')) {
+    for (const path of paths) {
+      if (path.at(-1) === to) return path;
+      for (const name of next(path.at(-1) ?? '')) {
         if (seen.has(name)) continue;
         seen.add(name);
-        longer.push([...way, name]);
+        longer.push([...path, name]);
       }
     }
-    ways = longer;
+    paths = longer;
   }
   return undefined;
 }
@@ -144,13 +174,19 @@ function placeNames(
   return boxes;
 }
 
+/** Arrows keep this distance to names that they do not join; pixels. */
+const CLEAR = 6;
+
 /** The arrow between two names that are shown, unless it runs through a third. */
 function arrowBetween(from: string, to: string, boxes: ReadonlyMap<string, Box>): readonly Arrow[] {
   const [start, end] = [boxes.get(from), boxes.get(to)];
   if (start === undefined || end === undefined) return [];
   const line = between(start, end);
   const others = [...boxes.values()].filter((box) => box !== start && box !== end);
-  return others.some((box) => crosses(line, box)) ? [] : [{ from, to, line }];
+  const isFree = others.every(([left, top, right, bottom]) => {
+    return !crosses(line, [left - CLEAR, top - CLEAR, right + CLEAR, bottom + CLEAR]);
+  });
+  return isFree ? [{ from, to, line }] : [];
 }
 
 function drawWeb(

@@ -15,6 +15,8 @@ interface Scale {
   readonly kind: 'dial' | 'thermometer' | 'ruler';
   readonly measure: string;
   readonly unit: string;
+  /** The unit in a question. */
+  readonly units: string;
   readonly first: number;
   readonly last: number;
   readonly step: number;
@@ -26,7 +28,10 @@ const scale = (
   measure: string,
   unit: string,
   [first, last, step, ticks]: readonly [number, number, number, number],
-): Scale => ({ kind, measure, unit, first, last, step, ticks });
+): Scale => {
+  const units = unit === 'inch' ? 'inches' : unit;
+  return { kind, measure, unit, units, first, last, step, ticks };
+};
 
 /** By split and difficulty 1 to 3: more and finer ticks. No scale is in both splits. */
 const scales: Readonly<Record<Split, readonly (readonly Scale[])[]>> = {
@@ -90,7 +95,7 @@ export const instrument: MakeFigure = (split, difficulty, style, random) => {
   const answer = Number((valueAt(end) - (isOffset ? valueAt(start) : 0)).toFixed(4));
   return {
     drawing,
-    question: `What is the ${found.measure} in ${found.unit}? Read to the nearest tick.`,
+    question: `What is the ${found.measure} in ${found.units}? Read to the nearest tick.`,
     answer: String(answer),
     program: {
       operation: isOffset ? 'length' : 'read',

@@ -13,7 +13,7 @@ import { typeface, typefacesOf } from '../rendering/typefaces.ts';
 import { askScene, type SceneProgram } from '../scenes/ask-scene.ts';
 import { drawBackground } from '../scenes/photographs.ts';
 import { pictogramsOf } from '../scenes/pictograms.ts';
-import { drawScene, itemBox } from '../scenes/scene.ts';
+import { drawScene, itemBox, PALEST } from '../scenes/scene.ts';
 import { checkDifficulties, difficultySettings, drawDifficulty } from './difficulty.ts';
 
 const settings = z.strictObject({
@@ -80,7 +80,7 @@ const levels = [
     signs: 3,
     signHeight: 13,
     characters: 4,
-    saturation: 0.15,
+    saturation: PALEST,
   },
 ] as const;
 

@@ -85,7 +85,7 @@ function readPage({ operation, question, words }: AskedDocument): string | undef
       return found.join('|');
     }
     case 'field': {
-      const country = /form of (.+)\?/.exec(question)?.[1] ?? '';
+      const country = /form for (?:the )?(.+)\?/.exec(question)?.[1] ?? '';
       const own = printed.indexOf(country) - 3;
       return printed[printed.indexOf(quoted, own) + 1];
     }

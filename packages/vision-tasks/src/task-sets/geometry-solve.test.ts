@@ -37,6 +37,12 @@ describe('geometry-solve', () => {
     }
   });
 
+  it('refuses a range of theorems that is empty', () => {
+    expect(() => geometrySolve.with({ fewestTheorems: 3, mostTheorems: 2 })).toThrow(
+      /mostTheorems: expected at least taskSet.fewestTheorems \(3\), got 2/,
+    );
+  });
+
   it('shares no figure, letter, style or typeface between the splits', async () => {
     const seen = { train: new Set<string>(), heldOut: new Set<string>() };
     for (const split of ['train', 'heldOut'] as const) {

@@ -4,7 +4,7 @@
  * A figure is built from coordinates. Measures are hidden until a shortest proof of the goal applies
  * exactly k theorems, so k is the difficulty. Given numbers stand in the figure alone.
  */
-import { type Random, randomAt } from '@saccade/core';
+import { ConfigError, type Random, randomAt } from '@saccade/core';
 import { choice, count, type SettingsOf } from '@saccade/core/settings';
 import { type Box, defineTaskSet, type Split, type Task } from '@saccade/gym';
 import { z } from 'zod';
@@ -36,16 +36,17 @@ const geometrySolveSettings = z.strictObject({
     max: 3,
     default: 3,
     unit: 'theorems',
-    about: 'Most theorems that a shortest proof applies; raised to the fewest where it is lower.',
+    about: 'Most theorems that a shortest proof applies; every number in the range is as likely.',
   }),
   answers: choice(['mixed', 'number', 'choice'], {
     default: 'mixed',
-    about: 'Whether tasks ask for a number, for one of four choices, or half of each.',
+    about:
+      'Whether tasks ask for a number, for one of four choices, or for a choice one time in four.',
   }),
   side: count({
     min: 320,
     max: 1024,
-    default: 520,
+    default: 600,
     unit: 'pixels',
     about:
       'Longer side of the image at one theorem; half as much more with each further one, so that ' +
@@ -96,6 +97,8 @@ interface DrawnProblem {
 }
 
 const TASKS = 1_000_000;
+/** A guess is right in one of four choices, so that more of them would make guessing pay. */
+const CHOICE_EVERY = 4;
 
 /** Names of points of each split; O is the center of a circle in both. */
 const letters: Readonly<Record<Split, readonly string[]>> = {
@@ -108,24 +111,30 @@ export const geometrySolve = defineTaskSet({
   name: 'geometry-solve',
   description: 'Find a length or an angle in a figure by one, two or three theorems.',
   settings: geometrySolveSettings,
-  create: (settings) => ({
-    size: () => TASKS,
-    task: (split, index) => makeTask(settings, split, index),
-  }),
+  create(settings) {
+    const { fewestTheorems: fewest, mostTheorems: most } = settings;
+    if (fewest > most) {
+      throw new ConfigError(
+        'mostTheorems',
+        `taskSet.mostTheorems: expected at least taskSet.fewestTheorems (${fewest}), got ${most}.`,
+      );
+    }
+    return { size: () => TASKS, task: (split, index) => makeTask(settings, split, index) };
+  },
 });
 
 async function makeTask(settings: Settings, split: Split, index: number): Promise<Task> {
   const random = randomAt(settings.seed, 'geometry-solve', split, index);
   const { fewestTheorems, mostTheorems } = settings;
-  const levels = Math.max(1, mostTheorems - fewestTheorems + 1);
-  const theorems = fewestTheorems + random.integer(levels);
+  const theorems = fewestTheorems + random.integer(mostTheorems - fewestTheorems + 1);
   const style = figureStyle(split, random);
   const side = Math.round((settings.side * (1 + theorems)) / 2);
   const { problem, drawn, told } = drawProblem(split, theorems, style, side, random);
   const { figure, given, goal, answer } = problem;
   const { width, height } = drawn.drawing;
   const asksChoice =
-    settings.answers === 'choice' || (settings.answers === 'mixed' && random.integer(2) === 0);
+    settings.answers === 'choice' ||
+    (settings.answers === 'mixed' && random.integer(CHOICE_EVERY) === 0);
   const choices = asksChoice ? makeChoices(problem, random) : undefined;
   const asked = [...drawn.names].filter(([name]) => goal.includes(name)).map(([, box]) => box);
   const facts: GeometryFacts = {
@@ -202,9 +211,10 @@ function writeQuestion(
   return `${given}Find ${goal}.\n${listed}\nAnswer with a letter.`;
 }
 
+/** Clauses with a comma before “and”, which would otherwise join two names to one fact. */
 function join(parts: readonly string[]): string {
   if (parts.length < 2) return parts.join('');
-  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  return `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`;
 }
 
 /** Four texts in random order: the answer, and what slips would give. */

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { randomAt } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import { taskSetContract } from '@saccade/gym/contract';
 import { describe, expect, it } from 'vitest';
+import { askMap } from '../maps/ask-map.ts';
+import { planMap } from '../maps/plan-map.ts';
 import { isInside, pixelsOf, tasksOf } from './families.fixture.ts';
 import { type MapFacts, maps } from './maps.ts';
 
@@ -47,7 +50,6 @@ function recompute(facts: MapFacts): string {
   const bound = classes.indexOf(program.bound ?? '');
   const answers = {
     class: () => classes[classOf(program.regions[0] ?? '')] ?? '',
-    compare: () => best(program.regions),
     highest: () => best(program.regions),
     count: () => String(valued.filter((name) => classOf(name) === bound).length),
     'count-above': () => String(valued.filter((name) => classOf(name) >= bound).length),
@@ -71,6 +73,21 @@ describe('maps', () => {
     const held = seen(tasks.heldOut);
     expect([...seen(tasks.train)].filter((part) => held.has(part))).toEqual([]);
     for (const task of tasks.heldOut) expect(storedOf(factsOf(task)).map.split).toBe('heldOut');
+  });
+
+  it('asks about no region that is called like the place, as a county of Utah is', () => {
+    let asked = 0;
+    for (let seed = 0; seed < 400; seed++) {
+      const random = randomAt(seed, 'maps-test');
+      const plan = planMap(random.pick(['train', 'heldOut'] as const), 2, random);
+      const names = plan?.map.regions.map(({ name }) => name) ?? [];
+      if (plan === undefined || !names.includes(plan.map.place)) continue;
+      const labels = new Map(names.map((name) => [name, name]));
+      const question = askMap(plan, 2, labels, random)?.question ?? '';
+      expect(question).not.toMatch(new RegExp(`\\b${plan.map.place}\\b`));
+      if (question !== '') asked++;
+    }
+    expect(asked).toBeGreaterThan(20);
   });
 
   it('keeps every evidence box inside the image and the box around them', () => {

@@ -26,13 +26,15 @@ describe('science', () => {
     for (const task of ofKind('elements')) {
       const { operation, of, numbers } = factsOf(task).program;
       const some = of.map(elementOf);
-      const [first, second] = some;
+      const [first] = some;
       const ranked = [...some].sort((a, b) => a.electronegativity - b.electronegativity);
       const sum = some.reduce((total, { mass }, index) => total + mass * (numbers[index] ?? 0), 0);
       const answers: Record<string, string | undefined> = {
         mass: first?.mass.toFixed(2),
         electronegativity: first?.electronegativity.toFixed(2),
-        'number-difference': String(Math.abs((first?.number ?? 0) - (second?.number ?? 0))),
+        'count-above': String(
+          some.filter(({ electronegativity }) => electronegativity > (numbers[0] ?? 0)).length,
+        ),
         'most-electronegative': ranked.at(-1)?.symbol,
         'least-electronegative': ranked[0]?.symbol,
         'mass-sum': sum.toFixed(2),

@@ -57,7 +57,14 @@ describe('spot-the-difference', () => {
       const { changes, program } = factsOf(task);
       const [only] = changes;
       if (program.operation === 'count') expect(task.answer).toBe(String(changes.length));
-      else expect(changes).toHaveLength(1);
+      else if (program.operation === 'count-kind') {
+        const some = changes.filter(({ kind }) => kind === program.kind);
+        expect(task.answer).toBe(String(some.length));
+      } else expect(changes).toHaveLength(1);
+      if (program.operation === 'name') {
+        expect(task.answer).toBe(only?.name);
+        expect(task.question).toMatch(new RegExp(`\\b${only?.name}\\b.*\\?`));
+      }
       if (program.operation === 'kind') expect(task.answer).toBe(only?.kind);
       if (program.operation === 'cell') {
         const { width = 1, height = 1 } = task.images[0] ?? {};

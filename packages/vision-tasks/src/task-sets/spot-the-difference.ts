@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { boxAround } from '../rendering/drawing.ts';
 import { arrange } from '../scenes/arrange.ts';
 import { type Change, type ChangeKind, changeItems, changeKinds } from '../scenes/change.ts';
+import { optionsOf } from '../scenes/options.ts';
 import { drawBackground } from '../scenes/photographs.ts';
 import { pictogramsOf } from '../scenes/pictograms.ts';
 import { drawScene, type SceneItem } from '../scenes/scene.ts';
@@ -25,7 +26,7 @@ import {
 const settings = z.strictObject({
   ...difficultySettings(
     'photographs, pictograms and changes',
-    'larger images with more and smaller things, more changes, and a third image',
+    'larger images with more, smaller and paler things, more changes, and a third image',
   ),
   changes: textList({
     unit: 'kinds of changes',
@@ -38,18 +39,21 @@ type Settings = SettingsOf<typeof settings>;
 /**
  * How the answer follows from the changes:
  *
- * | operation | answer                                                                    |
- * | --------- | ------------------------------------------------------------------------- |
- * | `count`   | how many items are changed                                                |
- * | `kind`    | what happened to the only one that is changed                             |
- * | `cell`    | its cell: A to C from the top, then 1 to 3 from the left                  |
- * | `odd`     | the number of the only image of three that is not like the others        |
+ * | operation    | answer                                                                 |
+ * | ------------ | ---------------------------------------------------------------------- |
+ * | `count`      | how many items are changed                                             |
+ * | `count-kind` | how many items are changed in the way `kind`                           |
+ * | `kind`       | what happened to the only one that is changed                          |
+ * | `name`       | the kind of thing that it is                                           |
+ * | `cell`       | its cell: A to C from the top, then 1 to 3 from the left               |
+ * | `odd`        | the number of the only image of three that is not like the others      |
  */
 export interface DifferenceProgram {
   readonly operation: DifferenceOperation;
+  readonly kind?: ChangeKind;
 }
 
-type DifferenceOperation = 'count' | 'kind' | 'cell' | 'odd';
+type DifferenceOperation = 'count' | 'count-kind' | 'kind' | 'name' | 'cell' | 'odd';
 
 /** Facts of a task, in its metadata. */
 export interface DifferenceFacts {
@@ -79,15 +83,31 @@ const GRID = 3;
 
 /** Scenes by difficulty 1 to 3; lengths in pixels. */
 const levels = [
-  { width: 480, height: 360, sizes: [40, 56], items: 8, kinds: 6, mostChanges: 3 },
-  { width: 640, height: 480, sizes: [32, 46], items: 16, kinds: 10, mostChanges: 5 },
-  { width: 800, height: 608, sizes: [24, 36], items: 30, kinds: 14, mostChanges: 7 },
+  { width: 480, height: 360, sizes: [36, 52], items: 10, kinds: 6, mostChanges: 4, saturation: 1 },
+  {
+    width: 640,
+    height: 480,
+    sizes: [24, 36],
+    items: 22,
+    kinds: 10,
+    mostChanges: 6,
+    saturation: 0.8,
+  },
+  {
+    width: 960,
+    height: 720,
+    sizes: [18, 28],
+    items: 40,
+    kinds: 14,
+    mostChanges: 8,
+    saturation: 0.6,
+  },
 ] as const;
 
 const operationsOf: Readonly<Record<Difficulty, readonly DifferenceOperation[]>> = {
   1: ['count', 'kind', 'cell'],
-  2: ['count', 'kind', 'cell', 'odd'],
-  3: ['count', 'kind', 'cell', 'odd'],
+  2: ['count', 'count-kind', 'kind', 'name', 'odd'],
+  3: ['count', 'count-kind', 'name', 'odd'],
 };
 
 /** Changes between two or three images of a scene. */
@@ -121,16 +141,20 @@ async function makeTask(
 ): Promise<Task> {
   const random = randomAt(options.seed, 'spot-the-difference', split, index);
   const difficulty = drawDifficulty(options, random);
-  const { width, height } = levels[difficulty - 1] ?? levels[0];
+  const { width, height, saturation } = levels[difficulty - 1] ?? levels[0];
   // Drawn anew until places, changes and question go together; about every second does.
   let puzzle = drawPuzzle(split, difficulty, kinds, random);
   while (puzzle === undefined) puzzle = drawPuzzle(split, difficulty, kinds, random);
   const { changes, versions, changed } = puzzle;
   const background = await drawBackground(split, width, height, random);
+  const drawn = new Map<readonly SceneItem[], TaskImage>();
   const images: TaskImage[] = [];
   for (const [number, items] of versions.entries()) {
-    const scene = { background, items, signs: [], saturation: 1 };
-    images.push(await drawScene(scene, `image_clue_${number}`));
+    const name = `image_clue_${number}`;
+    const scene = { background, items, signs: [], saturation };
+    const image = drawn.get(items) ?? (await drawScene(scene, name));
+    drawn.set(items, image);
+    images.push({ ...image, name });
   }
   const original = changed === 0 ? 1 : 0;
   const at = (name: string, image: number, box: Box) => {
@@ -176,8 +200,8 @@ function drawPuzzle(
   const wanted = Array.from({ length: level.items }, () => random.pick(shown));
   const items = arrange(wanted, level, [], random);
   if (items === undefined) return undefined;
-  const count = operation === 'count' ? 1 + random.integer(level.mostChanges) : 1;
-  const picked = Array.from({ length: count }, () => random.pick(kinds));
+  const kind = random.pick(kinds);
+  const picked = pickKinds(operation, kind, kinds, level.mostChanges, random);
   const found = changeItems(items, picked, level, random);
   const [change] = found?.changes ?? [];
   if (found === undefined || change === undefined) return undefined;
@@ -189,15 +213,34 @@ function drawPuzzle(
         ...pair,
         question:
           'How many things are changed from the first image to the second? A thing that is moved, ' +
-          'removed, recolored or rotated counts once.',
-        answer: String(count),
+          'removed, recolored, or rotated counts once.',
+        answer: String(changes.length),
       };
+    case 'count-kind':
+      return {
+        ...pair,
+        program: { operation, kind },
+        question:
+          'From the first image to the second, some things are changed: each of them is moved, ' +
+          `removed, recolored, or rotated. How many are ${kind}?`,
+        answer: String(changes.filter((each) => each.kind === kind).length),
+      };
+    case 'name': {
+      const thing = shown.find(({ name }) => name === change.name);
+      if (thing === undefined) return undefined;
+      const listed = optionsOf(thing, shown, pictogramsOf(split), random);
+      return {
+        ...pair,
+        question: `One thing is changed from the first image to the second. Which kind of thing is it: ${listed}?`,
+        answer: change.name,
+      };
+    }
     case 'kind':
       return {
         ...pair,
         question:
           'One thing is changed from the first image to the second. Is it moved, removed, ' +
-          'recolored or rotated? Answer with one of these words.',
+          'recolored, or rotated? Answer with one of these words.',
         answer: change.kind,
       };
     case 'cell': {
@@ -225,6 +268,28 @@ function drawPuzzle(
       };
     }
   }
+}
+
+/** The kinds of the changes that a question needs; of a kind that is counted, each number is as likely. */
+function pickKinds(
+  operation: DifferenceOperation,
+  kind: ChangeKind,
+  kinds: readonly ChangeKind[],
+  most: number,
+  random: Random,
+): readonly ChangeKind[] {
+  if (operation === 'count') {
+    return Array.from({ length: 1 + random.integer(most) }, () => random.pick(kinds));
+  }
+  if (operation !== 'count-kind') return [kind];
+  const others = kinds.filter((other) => other !== kind);
+  if (others.length === 0) return Array.from({ length: 1 + random.integer(most) }, () => kind);
+  const counted = random.integer(most);
+  const rest = 1 + random.integer(most - counted);
+  return [
+    ...Array.from({ length: counted }, () => kind),
+    ...Array.from({ length: rest }, () => random.pick(others)),
+  ];
 }
 
 /** The cell that holds a change whole; undefined where more than one has a part of it. */
