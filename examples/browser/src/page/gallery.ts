@@ -1,4 +1,5 @@
 /** The newest trajectories, turn by turn, with the looks drawn on the image they were cut from. */
+import type { Task } from '@saccade/gym';
 import {
   codeOf,
   type ScoredTrajectory,
@@ -36,15 +37,52 @@ export class Gallery {
     for (const url of old.values()) URL.revokeObjectURL(url);
   }
 
-  clear(text: string): void {
+  /** A task before anybody has tried it: what the model sees first, the table, and the card itself. */
+  preview(task: Task, overviewSide: number): void {
     this.show([], 0);
-    this.#root.replaceChildren(element('p', { class: 'nothing' }, text));
+    const [source] = task.images;
+    if (source === undefined) return;
+    const { box } = factsOf(task);
+    const [left, top, right, bottom] = box;
+    const card = svgElement(
+      'svg',
+      {
+        viewBox: `${left} ${top} ${right - left} ${bottom - top}`,
+        role: 'img',
+        'aria-label': `The card with the symbol, as a crop shows it: ${task.answer}`,
+      },
+      svgElement('image', {
+        ...{ href: this.#url(source.png), width: source.width, height: source.height },
+        class: 'pixels',
+      }),
+    );
+    const about = 'Trajectories come with the first step of reinforcement learning.';
+    this.#root.replaceChildren(
+      element(
+        'article',
+        { class: 'group' },
+        element(
+          'header',
+          {},
+          element('h3', {}, `A task: ${task.question}`),
+          element('p', { class: 'quiet' }, `Right: “${task.answer}”. ${about}`),
+        ),
+        element(
+          'div',
+          { class: 'trajectories' },
+          drawOverview(source.png, overviewSide, overviewSide),
+          figure(this.#drawImage(source, [], box), 'The table, with the card in question'),
+          figure(card, 'What a crop of the card shows'),
+        ),
+      ),
+    );
   }
 
   #drawGroup({ task, trajectories }: ShownGroup, step: number): HTMLElement {
     const right = trajectories.filter(({ isCorrect }) => isCorrect).length;
     const [source] = task.images;
     const shown = choose(trajectories);
+    const { modelWidth = 0, modelHeight = 0 } = shown[0]?.segments[0]?.images[0] ?? {};
     const about =
       `Right: “${task.answer}”. ${right} of ${trajectories.length} trajectories answered it; ` +
       `${shown.length} of them are shown.`;
@@ -60,28 +98,9 @@ export class Gallery {
       element(
         'div',
         { class: 'trajectories' },
-        ...(source ? [this.#drawOverview(source.png, shown[0])] : []),
+        ...(source ? [drawOverview(source.png, modelWidth, modelHeight)] : []),
         ...shown.map((one) => this.#drawTrajectory(one, task.images[0], factsOf(task).box)),
       ),
-    );
-  }
-
-  /** The image that the model receives before it looks closer. */
-  #drawOverview(png: Uint8Array, trajectory: ScoredTrajectory | undefined): HTMLElement {
-    const { modelWidth = 0, modelHeight = 0 } = trajectory?.segments[0]?.images[0] ?? {};
-    const canvas = element('canvas', {
-      width: modelWidth,
-      height: modelHeight,
-      role: 'img',
-      'aria-label': 'The image as the model is given it first: no symbol can be seen',
-    });
-    void shrink(png, canvas);
-    const size = `${modelWidth} × ${modelHeight} px`;
-    return element(
-      'figure',
-      { class: 'overview' },
-      canvas,
-      element('figcaption', {}, `What the model sees first: ${size}, no symbol in sight`),
     );
   }
 
@@ -198,6 +217,20 @@ export class Gallery {
     }
     return url;
   }
+}
+
+function figure(content: Element, caption: string): HTMLElement {
+  return element('figure', { class: 'overview' }, content, element('figcaption', {}, caption));
+}
+
+/** The image that the model receives before it looks closer. */
+function drawOverview(png: Uint8Array, width: number, height: number): HTMLElement {
+  const canvas = element('canvas', {
+    ...{ width, height, role: 'img' },
+    'aria-label': 'The image as the model is given it first: no symbol can be seen',
+  });
+  void shrink(png, canvas);
+  return figure(canvas, `What the model sees first: ${width} × ${height} px, no symbol in sight`);
 }
 
 /** Right and wrong ones in turn, those with most turns first: what tells most. */

@@ -84,6 +84,11 @@ describe.skipIf(reason !== undefined)('the pages in Chromium', () => {
     await page.getByRole('spinbutton', { name: 'Cold-start updates' }).fill(String(UPDATES));
     await page.getByRole('spinbutton', { name: 'RL steps' }).fill(String(STEPS));
     expect(await curveLength(page, 'Loss of the cold start')).toBe(0);
+    // Before anything runs: the table, what the model sees of it first, and the card.
+    const preview = page.locator('#gallery figure');
+    expect(await preview.count()).toBe(3);
+    expect(await preview.first().textContent()).toContain('28 × 28 px');
+    await shoot(page, 'before');
     await page.getByRole('button', { name: 'Start' }).click();
 
     await waitForStage(page, /Evaluating|Stopped/);
@@ -100,6 +105,7 @@ describe.skipIf(reason !== undefined)('the pages in Chromium', () => {
       expect(await curveLength(page, title), title).toBeGreaterThan(0);
     }
     expect(await page.locator('.trajectory').count()).toBeGreaterThan(0);
+    expect(await page.getByText('A task:').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Start again' }).isEnabled()).toBe(true);
 
     await shoot(page, 'wide');

@@ -1,6 +1,8 @@
 /** The page: its controls, and everything a run shows while it goes. */
 import { algorithms } from '@saccade/algorithms';
+import { cardsTask } from '../task/cards.ts';
 import { algorithmNames } from '../training/algorithm-names.ts';
+import { overviewSide } from '../training/image-config.ts';
 import { type Preset, presets, withLength } from '../training/presets.ts';
 import { probeAdapter, showAdapter } from './adapter.ts';
 import { makeCurves } from './curves.ts';
@@ -55,6 +57,8 @@ let curves: ReturnType<typeof makeCurves> = [];
 /** When the gallery was drawn last, and of which step; −1 before anything was. */
 let shownAt = 0;
 let shownStep = -1;
+/** The size whose table is shown as long as there are no trajectories. */
+let previewed: string | undefined;
 
 function chosenPreset(): Preset {
   const chosen = presets.find(({ name }) => name === presetField.value) ?? presets[0];
@@ -116,6 +120,7 @@ function draw(): void {
 function drawStatus(): void {
   const { state, history } = session;
   const { progress } = history;
+  const left = session.secondsLeft;
   const stage = progress ? STAGES[progress.stage] : 'Opening the GPU';
   const names = { idle: 'Not started', finished: 'Finished', failed: 'Stopped', paused: 'Paused' };
   const name = state === 'running' ? stage : names[state];
@@ -126,6 +131,7 @@ function drawStatus(): void {
     progress && progress.done > 0 && `${progress.done} of ${progress.total}`,
     progress?.stage === 'cold start' && progress.done === 0 && 'compiling the kernels',
     formatDuration(session.seconds),
+    state === 'running' && left !== undefined && `${formatDuration(left)} left of this stage`,
   ];
   detailText.textContent = state === 'idle' ? '' : parts.filter(Boolean).join(' · ');
   progressBar.max = progress?.total ?? 1;
@@ -135,7 +141,9 @@ function drawStatus(): void {
 function drawGallery(): void {
   const { shown } = session.history;
   if (shown === undefined) {
-    if (shownStep !== 0) gallery.clear('They come with the first step of reinforcement learning.');
+    const { name, task } = chosenPreset();
+    if (previewed !== name) gallery.preview(cardsTask(task, 'heldOut', 0), overviewSide(task));
+    previewed = name;
     shownStep = 0;
     shownAt = 0;
     return;
@@ -145,6 +153,7 @@ function drawGallery(): void {
   if (session.state === 'running' && now - shownAt < GALLERY_PACE) return;
   shownAt = now;
   shownStep = shown.step;
+  previewed = undefined;
   gallery.show(shown.groups, shown.step);
 }
 
@@ -174,6 +183,7 @@ resetButton.addEventListener('click', () => {
 presetField.addEventListener('change', () => {
   fillLength();
   describeChoice();
+  drawGallery();
 });
 algorithmField.addEventListener('change', describeChoice);
 holdField.addEventListener('change', drawGallery);

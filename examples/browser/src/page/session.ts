@@ -39,6 +39,8 @@ export class Session {
   /** Milliseconds of earlier stretches, and when the present one began. */
   #ranBefore = 0;
   #runsSince: number | undefined;
+  /** Where the present stage stood when it was first heard of at work, and the clock then. */
+  #pace: { readonly stage: Stage; readonly done: number; readonly seconds: number } | undefined;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -48,6 +50,15 @@ export class Session {
   get seconds(): number {
     const now = this.#runsSince === undefined ? 0 : performance.now() - this.#runsSince;
     return (this.#ranBefore + now) / 1000;
+  }
+
+  /** Seconds until the present stage is over, at its pace so far; undefined as long as it has none. */
+  get secondsLeft(): number | undefined {
+    const { progress } = this.history;
+    if (progress === undefined || this.#pace?.stage !== progress.stage) return undefined;
+    const done = progress.done - this.#pace.done;
+    if (done <= 0) return undefined;
+    return ((this.seconds - this.#pace.seconds) / done) * (progress.total - progress.done);
   }
 
   start(request: Omit<StartRequest, 'kind'>): void {
@@ -81,6 +92,7 @@ export class Session {
     this.#end();
     this.history = emptyHistory();
     this.#ranBefore = 0;
+    this.#pace = undefined;
     this.#enter('idle');
   }
 
@@ -93,7 +105,7 @@ export class Session {
     if (reply.kind === 'step') {
       history[reply.stage === 'cold start' ? 'coldStart' : 'reinforcement'].push(reply);
     } else if (reply.kind === 'evaluation') history.evaluations.push(reply);
-    else if (reply.kind === 'progress') history.progress = reply;
+    else if (reply.kind === 'progress') this.#advance(reply);
     else if (reply.kind === 'trajectories') history.shown = reply;
     else if (reply.kind === 'started') history.started = reply;
     else {
@@ -103,6 +115,15 @@ export class Session {
       return;
     }
     this.#onChange();
+  }
+
+  #advance(progress: NonNullable<History['progress']>): void {
+    const { stage, done } = progress;
+    this.history.progress = progress;
+    // What comes before the first update, such as compiling, says nothing about the next ones.
+    if (done > 0 && this.#pace?.stage !== stage) {
+      this.#pace = { stage, done, seconds: this.seconds };
+    }
   }
 
   #end(): void {

@@ -3,6 +3,7 @@
  * symbol.
  */
 import type { Random } from '@saccade/core';
+import { invisibleInk } from './invisible-ink.ts';
 import type { Box, PixelImage } from './pixel-image.ts';
 import type { CardSymbol } from './symbols.ts';
 
@@ -18,12 +19,14 @@ const WASH = 120;
 /** Blue, so that cards stand out from the table; red and green in the middle: room for the ink. */
 const PAPER = [127, 127, 225] as const;
 /**
- * Ink is a fine hatching, pixel by pixel lighter and darker than the paper by this. Its mean is the
- * paper's: halving the image's size averages it away, a crop keeps it.
+ * Ink is a fine hatching, pixel by pixel lighter and darker than the paper by this, without what would
+ * remain of it in an image of half the size: see `invisibleInk`.
  */
-const INK = 100;
-/** Gray levels of texture: more than an overview keeps of the ink's edges. */
+const INK = 80;
+/** Gray levels of texture. */
 const TEXTURE = 14;
+/** Gray levels of a camera's noise on every pixel of a card: more than rounding keeps of the ink. */
+const NOISE = 6;
 
 /** An image of `cells` × `cells` cells without a card. */
 export function drawTable(cells: number, random: Random): PixelImage {
@@ -53,18 +56,26 @@ export function putCard(
   const scale = (CELL / 2 - MARGIN - 2) * (0.85 + 0.15 * random.uniform());
   const middleX = (left + right - 1) / 2 + random.integer(3) - 1;
   const middleY = (top + bottom - 1) / 2 + random.integer(3) - 1;
+  const hatching = new Float64Array(width * width);
   for (let y = top + MARGIN; y < bottom - MARGIN; y++) {
     for (let x = left + MARGIN; x < right - MARGIN; x++) {
       const [u, v] = [(x - middleX) / scale, (y - middleY) / scale];
       const isInk = Math.max(Math.abs(u), Math.abs(v)) <= 1 && symbol?.covers(u, v) === true;
-      const hatching = isInk ? ((x + y) % 2 === 0 ? INK : -INK) : 0;
-      const shade = light(x - left, y - top);
+      if (isInk) hatching[y * width + x] = (x + y) % 2 === 0 ? INK : -INK;
+      const noise = NOISE * (random.uniform() * 2 - 1);
+      const shade = light(x - left, y - top) + noise;
       const at = (y * width + x) * 3;
-      pixels[at] = PAPER[0] + shade + hatching;
-      pixels[at + 1] = PAPER[1] + shade + hatching;
+      pixels[at] = PAPER[0] + shade;
+      pixels[at + 1] = PAPER[1] + shade;
       pixels[at + 2] = PAPER[2] + shade;
     }
   }
+  if (symbol === undefined) return;
+  invisibleInk(hatching, width).forEach((ink, i) => {
+    const change = Math.round(ink);
+    pixels[i * 3] = (pixels[i * 3] ?? 0) + change;
+    pixels[i * 3 + 1] = (pixels[i * 3 + 1] ?? 0) + change;
+  });
 }
 
 /** Gray levels of a block texture by place. */

@@ -6,9 +6,10 @@ import type { Device } from '@saccade/ops';
 import {
   createLocalPolicy,
   type LocalPolicy,
-  type ModelConfig,
   nanoConfig,
+  type Qwen2_5_VLConfig,
   QwenProcessor,
+  qwen2_5_vl,
 } from '@saccade/policy';
 import { accuracy, exact, presetTerms, type Scoring } from '@saccade/rewards';
 import { type MakeEnv, ModelImages } from '@saccade/rollout';
@@ -53,8 +54,9 @@ export function makeParts(device: Device, settings: Settings): Parts {
   }
   const processor = new QwenProcessor(makeTokenizer(task), imageConfig(task));
   const config = modelConfig(preset.policy, processor, preset.maxContextTokens);
+  const model = qwen2_5_vl.model(config);
   return {
-    policy: createLocalPolicy({ device, config, processor, seed }),
+    policy: createLocalPolicy({ device, model, processor, seed }),
     images: new ModelImages(processor),
     makeEnv: () => createLookingEnv({ toolCalls }),
     scoring: {
@@ -82,7 +84,7 @@ function modelConfig(
   { vision, ...decoder }: PolicySize,
   { codec, tokens, images }: QwenProcessor,
   maxPositions: number,
-): ModelConfig {
+): Qwen2_5_VLConfig {
   const nano = nanoConfig(codec.vocabSize, tokens);
   const { patchSize, mergeSize, temporalPatchSize } = images;
   return {
