@@ -2,9 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Random, randomAt } from '@saccade/core';
+import { importOptional, type Random, randomAt } from '@saccade/core';
 import type { OpenTools, Tool, ToolContext, ToolImage } from '@saccade/tools';
-import sharp from 'sharp';
 import { remoteTools } from '../client/remote-tools.ts';
 import type { PlacementInput } from '../placement.ts';
 import { openToolService, type ToolService } from '../service.ts';
@@ -153,6 +152,11 @@ async function leftoversSince(before: Belongings): Promise<Belongings> {
 /** Noise on a slope: each is another file of about 150 KB. */
 async function makeImages(seed: number): Promise<readonly ToolImage[]> {
   const [width, height] = [320, 240];
+  const { default: sharp } = await importOptional(
+    'sharp@0.35',
+    'Drawing images',
+    () => import('sharp'),
+  );
   return await Promise.all(
     Array.from({ length: IMAGES }, async (_, index) => {
       const random = randomAt(seed, 'load image', index);

@@ -1,7 +1,6 @@
 /** Images as they come in requests: bytes that are checked before anything is decoded. */
-import { DataError } from '@saccade/core';
+import { DataError, importOptional } from '@saccade/core';
 import { checkPng, checkSize, type ToolImage } from '@saccade/tools';
-import sharp from 'sharp';
 import type { CallRequest } from '../wire.ts';
 
 const PNG_START = 0x89;
@@ -28,7 +27,8 @@ export function bytesOf(base64: string): Uint8Array {
  * An image file as a PNG: PNG as it is; JPEG, WebP, GIF and TIFF decoded once their header has shown
  * how large they are. The orientation that a camera noted is left alone, as in the sandbox.
  *
- * @throws DataError for what is no image, OversizedImage for one of too many pixels
+ * @throws DataError for what is no image, OversizedImage for one of too many pixels, MissingError
+ *   without the package sharp
  */
 export async function asPng(
   encoded: Uint8Array,
@@ -36,6 +36,11 @@ export async function asPng(
   maxPixels: number,
 ): Promise<Pick<ToolImage, 'png' | 'width' | 'height'>> {
   if (encoded[0] === PNG_START) return { png: encoded, ...checkPng(encoded, what, maxPixels) };
+  const { default: sharp } = await importOptional(
+    'sharp@0.35',
+    'Reading images that are not PNG files',
+    () => import('sharp'),
+  );
   try {
     const image = sharp(encoded, { limitInputPixels: maxPixels, failOn: 'error' });
     const { width, height } = await image.metadata();

@@ -10,6 +10,8 @@ describe('questions about formulas', () => {
     expect(answerTo('Solve x^2 - 4x + 4 = 0')).toBe('x = 2');
     expect(answerTo('Solve 2/3 x = 5')).toBe('x = 15/2');
     expect(answerTo('Solve x^2 + 1 = 0')).toBe('no real solution');
+    expect(answerTo('abs(x) = -3')).toBe('no real solution');
+    expect(answerTo('abs(x - 1) + 2x = 4')).toBe('x = 5/3');
   });
 
   it('takes letters that are asked for before a colon for no part of the equations', () => {

@@ -1,6 +1,7 @@
 import type { Outcome } from '@saccade/sandbox';
 import { describe, expect, it } from 'vitest';
 import { visionTools } from '../registry.ts';
+import { chartCases, trueValues } from './charts/cases.ts';
 import { laidFigures } from './figures/figure-cases.ts';
 import { questionOf } from './figures/questions.ts';
 import { builtTruth, marksTruth, spell, statementScores } from './figures/statements.ts';
@@ -56,6 +57,19 @@ describe('truths of the suites', () => {
     expect(statementScores(found, ['Parallelogram(ABCD)'], text, 'said')).toEqual({
       ...{ 'said recall': 1, 'said precision': 0.5, 'said exact': 0 },
     });
+  });
+
+  it('find every range that a caption says, at the end of a sentence too', async () => {
+    const charts = await chartCases();
+    const cases = await suites.chartvlm.cases(() => Promise.reject(new Error('Nothing is drawn.')));
+    for (const [index, chart] of charts.entries()) {
+      if (chart.kind === 'scatter' || chart.isNumeric) continue;
+      const caption = trueValues(chart)
+        .map((values) => `Values range from ${Math.min(...values)} to ${Math.max(...values)}.`)
+        .join(' ');
+      const scores = await cases[index]?.score(outcome(caption));
+      expect(scores, chart.id).toMatchObject({ ranges: 1 });
+    }
   });
 
   it('are statements and goals of figures', () => {

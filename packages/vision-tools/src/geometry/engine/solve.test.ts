@@ -40,6 +40,18 @@ it('are as many theorems as the tool says', () => {
   expect(tool?.description).toContain(`with ${Object.keys(theorems).length} theorems`);
 });
 
+it('are tried at random in an order that the seed alone decides', () => {
+  const [[figure] = []] = randomFigures();
+  if (figure === undefined) throw new Error('There are figures.');
+  const orderOf = (seed: number) =>
+    solve(figure.statements, [], {
+      ...{ strategy: 'random', seed, stepLimit: 12, timeLimitMs: Number.POSITIVE_INFINITY },
+    }).applied.join(' ');
+  const seeds = Array.from({ length: 12 }, (_, seed) => seed);
+  expect(seeds.map(orderOf)).toEqual(seeds.map(orderOf));
+  expect(new Set(seeds.map(orderOf)).size).toBeGreaterThan(6);
+});
+
 describe('the theorems, on random figures', () => {
   it('say only what is so in the coordinates', () => {
     let steps = 0;

@@ -1,4 +1,5 @@
 /** Applies theorems to a figure until the goal is reached, nothing new follows, or a limit is met. */
+import { randomAt } from '@saccade/core';
 import type { Expression, Goal, Statement } from '../cdl/statement.ts';
 import { Figure } from '../figure/figure.ts';
 import type { Real } from '../numbers/real.ts';
@@ -140,7 +141,7 @@ class Search {
 }
 
 function ordered({ strategy, seed }: SolveOptions, goals: readonly Goal[]): readonly Theorem[] {
-  if (strategy === 'random') return shuffled(theorems, seed);
+  if (strategy === 'random') return randomAt(seed, 'theorems').shuffle(theorems);
   const lowFirst = theorems.toSorted((a, b) => a.level - b.level);
   if (strategy === 'low-first') return lowFirst;
   const topics = topicsOf(goals);
@@ -167,18 +168,6 @@ function namesIn(expression: Expression): readonly string[] {
   if (expression.kind === 'operation') return expression.of.flatMap(namesIn);
   if (expression.kind === 'quantity') return [expression.name];
   return expression.kind === 'symbol' ? ['letter'] : [];
-}
-
-/** Fisher–Yates with a generator of its own, so that a seed gives one order everywhere. */
-function shuffled<Item>(items: readonly Item[], seed: number): readonly Item[] {
-  const mixed = [...items];
-  let state = (seed >>> 0) + 0x9e3779b9;
-  for (let last = mixed.length - 1; last > 0; last--) {
-    state = Math.imul(state ^ (state >>> 15), 0x85ebca6b) + 0x6d2b79f5;
-    const at = (state >>> 0) % (last + 1);
-    [mixed[last], mixed[at]] = [mixed[at] as Item, mixed[last] as Item];
-  }
-  return mixed;
 }
 
 /** Statements that make the points and segments of a goal part of the figure. */

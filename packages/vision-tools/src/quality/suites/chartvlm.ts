@@ -18,7 +18,7 @@ function detailScores(caption: string, chart: ChartCase): Scores {
   const named = names.filter((name) => plain(caption).includes(plain(name)));
   const legend = hasNames ? { legend: named.length / names.length } : {};
   if (chart.kind === 'scatter' || chart.isNumeric) return { kinds, ...legend };
-  const said = [...caption.matchAll(/range from (-?[\d.]+) to (-?[\d.]+)/g)];
+  const said = [...caption.matchAll(/range from (-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)/g)];
   const right = trueValues(chart).filter((values) =>
     said.some(
       (match) =>
