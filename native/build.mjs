@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * Builds the addon if its sources, the compiler or the build tool changed since the last time.
  *
@@ -17,6 +18,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -34,6 +36,8 @@ const workFolder = join(buildFolder, 'work');
 const stampPath = join(buildFolder, 'built-from.json');
 const logPath = join(buildFolder, 'build.log');
 const lockPath = join(buildFolder, 'lock');
+/** The package on npm has the kernels inside, a clone beside it. */
+const kernels = [join(here, 'kernels'), join(here, '..', 'kernels')].find(existsSync);
 
 /** Something the build needs is missing, or the build failed; the message says what to do. */
 export class BuildError extends Error {}
@@ -189,7 +193,6 @@ function readStamp() {
 }
 
 function hashSources() {
-  const kernels = join(here, '..', 'kernels');
   const files = [join(here, 'CMakeLists.txt'), join(here, 'package.json')];
   const folders = [
     ...['src', 'cuda'].map((name) => join(here, name)),
@@ -207,15 +210,30 @@ function hashSources() {
 }
 
 function describeTools(compiler) {
-  const require = createRequire(import.meta.url);
-  const { version } = require('cmake-js/package.json');
   return [
     `${process.platform}-${process.arch}`,
-    `cmake-js ${version}`,
+    `cmake-js ${readCmakeJs().version}`,
     compiler?.version ?? 'no compiler',
     // CMake writes absolute paths into its cache.
     here,
   ].join(', ');
+}
+
+/** The build tool; an installed package has it only where somebody asked for it. */
+function readCmakeJs() {
+  const require = createRequire(import.meta.url);
+  try {
+    require.resolve('node-addon-api/package.json');
+    const path = require.resolve('cmake-js/package.json');
+    return { folder: dirname(path), version: require(path).version };
+  } catch {
+    const { peerDependencies } = require('./package.json');
+    const wanted = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
+    throw new BuildError(
+      'Building the native addon needs two npm packages that are not installed. ' +
+        `Run \`npm install ${wanted.join(' ')}\`, then this again.`,
+    );
+  }
 }
 
 const NO_CUDA = 'no kernels for CUDA devices';
@@ -322,14 +340,13 @@ export function progressOf(text) {
 }
 
 /** Runs cmake-js and collects what it says. */
-function runCmake(options, onProgress) {
-  const require = createRequire(import.meta.url);
-  const command = join(dirname(require.resolve('cmake-js/package.json')), 'bin', 'cmake-js');
+export function runCmake(options, onProgress, out = workFolder) {
+  const command = join(readCmakeJs().folder, 'bin', 'cmake-js');
   const args = [
     command,
     'build',
     '--out',
-    workFolder,
+    out,
     '--parallel',
     String(availableParallelism()),
     ...options,
@@ -349,7 +366,7 @@ function runCmake(options, onProgress) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
     await buildAddon({
       onStart: (line) => console.error(line),

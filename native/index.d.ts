@@ -171,14 +171,28 @@ export type LoadResult =
       readonly detail: string;
     };
 
-/** Path of the addon that the build makes. */
+/** Path of the addon that a local build makes. */
 export declare function addonPath(): string;
 
-/** Path of a library of device kernels, built or not: beside the addon at `path`. */
+/** The platform of this machine as package names have it: `linux-x64-gnu`. */
+export declare function platformOf(): string | undefined;
+
+/**
+ * The npm package, with its version, that has the addon for this machine, or the library of device
+ * kernels: `@saccade/native-linux-x64-gnu@0.1.0`. `undefined` where none is published. It need not be
+ * installed.
+ */
+export declare function platformPackage(library?: DeviceLibrary): string | undefined;
+
+/**
+ * Path of a library of device kernels, there or not: beside the addon at `path` or in
+ * `SACCADE_ADDON`, or else in its own package, or else where a local build puts it.
+ */
 export declare function libraryPath(library: DeviceLibrary, path?: string): string;
 
 /**
  * Opens the addon at `path`; never throws. Default: the path in the environment variable
- * `SACCADE_ADDON`, for example of a build with a sanitizer, or else the addon that the build made.
+ * `SACCADE_ADDON`, for example of a build with a sanitizer, or else the addon of the platform's
+ * package, or else the one that a local build made.
  */
 export declare function loadAddon(path?: string): LoadResult;

@@ -16,6 +16,7 @@ import { checkDocuments } from './check-documents.mjs';
 import { checkEnvironment } from './check-environment.mjs';
 import { checkExports } from './check-exports.mjs';
 import { checkLayers } from './check-layers.mjs';
+import { checkManifests } from './manifests.mjs';
 import { checkMetricsPage } from './metrics-catalog.mjs';
 import { checkReferences } from './references.mjs';
 import { checkSettingsPage } from './settings-catalog.mjs';
@@ -35,6 +36,7 @@ function tool(name, ...args) {
 
 const checks = [
   ['layers', () => checkLayers(root)],
+  ['manifests', () => checkManifests(root)],
   ['import cycles', () => checkCycles(root)],
   ['tsconfig references', () => checkReferences(root)],
   ['environment variables', () => checkEnvironment(root)],

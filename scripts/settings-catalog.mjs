@@ -13,8 +13,12 @@ const TARGET = 'docs/settings.md';
 /** A cell of a table: bars would end it. */
 const cell = (text) => String(text).replaceAll('|', '\\|');
 
-function row({ path, default: preset, range, unit, about }) {
-  const shown = preset === undefined ? 'unset' : `\`${JSON.stringify(preset)}\``;
+function row({ path, default: preset, isRequired, range, unit, about }) {
+  const shown = isRequired
+    ? 'required'
+    : preset === undefined
+      ? 'unset'
+      : `\`${JSON.stringify(preset)}\``;
   return `| ${[`\`--set ${path}=…\``, shown, range, unit, about].map(cell).join(' | ')} |`;
 }
 

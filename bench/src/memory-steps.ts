@@ -6,10 +6,11 @@ import { type Backend, type MemoryUse, openDevice } from '@saccade/ops';
 import {
   createLocalPolicy,
   type LocalPolicy,
-  type ModelConfig,
   type ModelImage,
   nanoConfig,
+  type Qwen2_5_VLConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
@@ -72,8 +73,8 @@ export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRu
   const { backend, steps, onStep } = options;
   const device = openDevice(backend);
   const processor = new QwenProcessor(trainTokenizer([], VOCABULARY), qwenImageProcessor);
-  const config = tinyConfig(processor);
-  const policy = createLocalPolicy({ device, config, processor, seed: 1 });
+  const model = qwen2_5_vl.model(tinyConfig(processor));
+  const policy = createLocalPolicy({ device, model, processor, seed: 1 });
   const series = emptySeries(steps);
   const logprob = [Number.NaN, Number.NaN] as [number, number];
   const collectGarbage = garbageCollection();
@@ -114,7 +115,7 @@ export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRu
   };
 }
 
-function tinyConfig(processor: QwenProcessor): ModelConfig {
+function tinyConfig(processor: QwenProcessor): Qwen2_5_VLConfig {
   const nano = nanoConfig(VOCABULARY, processor.tokens);
   return {
     ...nano,

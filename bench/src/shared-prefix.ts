@@ -16,6 +16,7 @@ import {
   createLocalPolicy,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
@@ -66,7 +67,7 @@ export async function measureSharedPrefixStep(
   const images = new ModelImages(processor);
   const policy = createLocalPolicy({
     device: openDevice(nativeBackend({ threads: options.threads })),
-    config: nanoConfig(processor.codec.vocabSize, processor.tokens),
+    model: qwen2_5_vl.model(nanoConfig(processor.codec.vocabSize, processor.tokens)),
     processor,
     seed: 1,
   });

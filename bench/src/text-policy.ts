@@ -9,6 +9,7 @@ import {
   type PackedBatch,
   type PackedSegment,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   type SampleResult,
   trainTokenizer,
@@ -24,9 +25,9 @@ export type Groups = readonly (readonly SampleResult[])[];
 
 export function makePolicy(threads: number, launches?: 'queued' | 'blocking'): LocalPolicy {
   const processor = new QwenProcessor(trainTokenizer([], 263), qwenImageProcessor);
-  const config = { ...nanoConfig(VOCAB, processor.tokens), isTied: true };
+  const model = qwen2_5_vl.model({ ...nanoConfig(VOCAB, processor.tokens), isTied: true });
   const device = openDevice(nativeBackend({ threads, ...(launches && { launches }) }));
-  return createLocalPolicy({ device, config, processor, seed: 1 });
+  return createLocalPolicy({ device, model, processor, seed: 1 });
 }
 
 /** Text tokens only: ids of markup are left out. */

@@ -3,13 +3,11 @@
 // Layout: x, y [N,D] row-major. A thread owns a chunk of 32 rows; sums over D run in LANES partial
 // sums folded in a fixed order, so a row does not depend on its neighbors. dw: one partial row per
 // chunk, added in the order of the chunks; the chunk is a constant, so threads change no bit.
-#include "parts/kernel-entry.h"
+#include "parts/row-chunks.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
 namespace {
-
-constexpr int64_t CHUNK = 32;
 
 template <class Stored>
 float reciprocalRms(const Stored* x, int64_t D, float eps) {
@@ -28,9 +26,8 @@ int forward(const SaccadeLaunch* launch) {
   const Stored* w = stored<Stored>(*launch, 1);
   Stored* y = stored<Stored>(*launch, 2);
   const float eps = (float)launch->scalars[0];
-  parallelFor(*launch, divideUp(N, CHUNK), 0.3 * (double)(N * D), [&](int64_t chunk, int32_t) {
-    const int64_t end = smaller(N, (chunk + 1) * CHUNK);
-    for (int64_t n = chunk * CHUNK; n < end; n++) {
+  forRowChunks(*launch, N, 0.3 * (double)(N * D), [&](int64_t, int64_t first, int64_t end) {
+    for (int64_t n = first; n < end; n++) {
       const Vec scale = splat(reciprocalRms(x + n * D, D, eps));
       forLanes(D, [&](int64_t d, int64_t width) {
         const Vec normal = loadWidth(x + n * D + d, width) * scale;
@@ -52,17 +49,14 @@ int backward(const SaccadeLaunch* launch) {
   float* dw = floats(*launch, 5);
   const float eps = (float)launch->scalars[0];
   if (!dy) {
-    if (dx) memset(dx, 0, (size_t)(N * D) * sizeof(Stored));
-    if (dw) memset(dw, 0, (size_t)D * sizeof(float));
+    zero(dx, N * D);
+    zero(dw, D);
     return 0;
   }
-  const int64_t chunks = divideUp(N, CHUNK);
-  float* partial = dw ? scratchFloats(*launch, chunks * D) : nullptr;
-  parallelFor(*launch, chunks, 0.6 * (double)(N * D), [&](int64_t chunk, int32_t) {
-    float* sums = partial ? partial + chunk * D : nullptr;
-    if (sums) memset(sums, 0, (size_t)D * sizeof(float));
-    const int64_t end = smaller(N, (chunk + 1) * CHUNK);
-    for (int64_t n = chunk * CHUNK; n < end; n++) {
+  const ChunkSums ofW = chunkSums(*launch, dw, N, D);
+  forRowChunks(*launch, N, 0.6 * (double)(N * D), [&](int64_t chunk, int64_t first, int64_t end) {
+    ofW.begin(chunk);
+    for (int64_t n = first; n < end; n++) {
       const Stored* row = x + n * D;
       const Stored* grad = dy + n * D;
       const float rstd = reciprocalRms(row, D, eps);
@@ -80,19 +74,11 @@ int backward(const SaccadeLaunch* launch) {
           const Vec g = upstream * loadWidth(w + d, width);
           storeWidth(dx + n * D + d, scale * fma(-v, pull, g), width);
         }
-        if (sums) {
-          storeWidth(sums + d, fma(upstream, v * scale, loadWidth(sums + d, width)), width);
-        }
+        ofW.add(chunk, d, upstream, v * scale, width);
       });
     }
   });
-  if (dw) {
-    forLanes(D, [&](int64_t d, int64_t width) {
-      Vec total{};
-      for (int64_t c = 0; c < chunks; c++) total = total + loadWidth(partial + c * D + d, width);
-      storeWidth(dw + d, total, width);
-    });
-  }
+  ofW.finish();
   return 0;
 }
 

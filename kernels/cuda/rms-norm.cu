@@ -1,28 +1,13 @@
 // y = x · rstd · w, rstd = 1/√(mean x² + eps), and its gradients.
 //
-// Layout: x, y [N,D] row-major. A warp owns a row of up to 1024 elements, a block of 256 threads a
-// longer one; a lane owns every 32nd (256th) chunk of 16 bytes, and the lanes' sums are added as a
-// tree. The second reading of a row finds it in the L1 cache. dw: a thread owns a chunk of columns
-// of 32 rows; then the sums of the 32 are added (parts/sum-rows.cuh).
-#include "parts/chunk.cuh"
-#include "parts/row-sum.cuh"
-#include "parts/sum-rows.cuh"
+// Layout: x, y [N,D] row-major; rows are owned as in parts/norm-rows.cuh, and the lanes' sums are
+// added as a tree. The second reading of a row finds it in the L1 cache. dw: a thread owns a chunk of
+// columns of 32 rows; then the sums of the 32 are added (parts/sum-rows.cuh).
+#include "parts/norm-rows.cuh"
 
 namespace saccade {
 namespace {
 
-// Calls body(d, width, isWhole) for the chunks of a row that a lane owns.
-template <class T, int LANES, class Body>
-__device__ __forceinline__ void forChunks(int64_t D, bool isAligned, const Body& body) {
-  const int lane = (int)threadIdx.x % LANES;
-  for (int64_t d = (int64_t)lane * CHUNK<T>; d < D; d += LANES * CHUNK<T>) {
-    body(d, D - d, isAligned && D - d >= CHUNK<T>);
-  }
-}
-template <int LANES>
-__device__ __forceinline__ int64_t ownRow() {
-  return (int64_t)blockIdx.x * (ROW_THREADS / LANES) + threadIdx.x / LANES;
-}
 __device__ __forceinline__ float reciprocalRms(float squares, int64_t D, float eps) {
   return 1.0f / sqrtf(squares / (float)D + eps);
 }
@@ -86,34 +71,6 @@ __global__ void __launch_bounds__(ROW_THREADS)
   });
 }
 
-constexpr int64_t WEIGHT_ROWS = 32;
-
-// parts[chunk][d] = Σ dy·x·rstd over 32 rows.
-template <class T>
-__global__ void __launch_bounds__(128)
-    sumWeightGradient(const T* dy, const T* x, const float* rstds, int64_t N, int64_t D,
-                      bool isAligned, int64_t blocksAcross, float* parts) {
-  const int64_t chunk = (int64_t)blockIdx.x / blocksAcross;
-  const int64_t d = ((int64_t)blockIdx.x % blocksAcross * 128 + threadIdx.x) * CHUNK<T>;
-  if (d >= D) return;
-  const int64_t first = chunk * WEIGHT_ROWS;
-  const int64_t end = first + WEIGHT_ROWS < N ? first + WEIGHT_ROWS : N;
-  const bool isWhole = isAligned && D - d >= CHUNK<T>;
-  float sums[CHUNK<T>] = {};
-#pragma unroll 4
-  for (int64_t n = first; n < end; n++) {
-    float values[CHUNK<T>], gradients[CHUNK<T>];
-    loadChunk(values, x + n * D + d, D - d, isWhole);
-    loadChunk(gradients, dy + n * D + d, D - d, isWhole);
-#pragma unroll
-    for (int e = 0; e < CHUNK<T>; e++) sums[e] = fmaf(gradients[e], values[e] * rstds[n], sums[e]);
-  }
-#pragma unroll
-  for (int e = 0; e < CHUNK<T>; e++) {
-    if (d + e < D) parts[chunk * D + d + e] = sums[e];
-  }
-}
-
 template <class T>
 int forward(const SaccadeDeviceLaunch* launch) {
   const int64_t N = launch->dims[0], D = launch->dims[1];
@@ -122,12 +79,8 @@ int forward(const SaccadeDeviceLaunch* launch) {
   T* y = stored<T>(*launch, 2);
   const float eps = (float)launch->scalars[0];
   const bool isAligned = areAligned({x, w, y}) && isWholeChunks<T>(D);
-  if (D <= WARP_WIDTH) {
-    return launchKernel(*launch, normalizeRows<T, 32>, dim3((unsigned)divideUp(N, 8)),
-                        dim3(ROW_THREADS), 0, x, w, y, N, D, eps, isAligned);
-  }
-  return launchKernel(*launch, normalizeRows<T, ROW_THREADS>, dim3((unsigned)N), dim3(ROW_THREADS),
-                      ROW_SUM_SHARED, x, w, y, N, D, eps, isAligned);
+  return launchRows(*launch, normalizeRows<T, 32>, normalizeRows<T, ROW_THREADS>, N, D, x, w, y, N,
+                    D, eps, isAligned);
 }
 
 // Operands: dy, x, w, y, dx, dw.
@@ -145,22 +98,10 @@ int backward(const SaccadeDeviceLaunch* launch) {
   float* rstds = scratchArray<float>(*launch, N);
   if (!rstds) return outOfScratch(*launch);
   const int refused =
-      D <= WARP_WIDTH
-          ? launchKernel(*launch, differentiateRows<T, 32>, dim3((unsigned)divideUp(N, 8)),
-                         dim3(ROW_THREADS), 0, dy, x, w, dx, rstds, N, D, eps, isAligned)
-          : launchKernel(*launch, differentiateRows<T, ROW_THREADS>, dim3((unsigned)N),
-                         dim3(ROW_THREADS), ROW_SUM_SHARED, dy, x, w, dx, rstds, N, D, eps,
-                         isAligned);
+      launchRows(*launch, differentiateRows<T, 32>, differentiateRows<T, ROW_THREADS>, N, D, dy, x,
+                 w, dx, rstds, N, D, eps, isAligned);
   if (refused || !dw) return refused;
-  const int64_t chunks = divideUp(N, WEIGHT_ROWS);
-  const int64_t blocksAcross = divideUp(D, 128 * CHUNK<T>);
-  float* parts = scratchArray<float>(*launch, chunks * D);
-  if (!parts) return outOfScratch(*launch);
-  if (launchKernel(*launch, sumWeightGradient<T>, dim3((unsigned)(chunks * blocksAcross)),
-                   dim3(128), 0, dy, x, rstds, N, D, isAligned, blocksAcross, parts)) {
-    return 1;
-  }
-  return sumRows<float>(*launch, parts, chunks, D, dw);
+  return scaleGradient<T>(*launch, dy, x, nullptr, rstds, N, D, isAligned, dw);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 /**
- * y = x·Φ(x), the exact Gaussian error linear unit, and dx = dy·(Φ(x) + x·φ(x)).
+ * y = x·Φ(x), the Gaussian error linear unit, and dx = dy·(Φ(x) + x·φ(x)). With the scalar tanh, Φ is
+ * its approximation by a hyperbolic tangent and φ that one's slope.
  *
  * Flat arrays of N·D elements; a thread owns one element, or four where rows are whole vectors.
  */
@@ -36,11 +37,40 @@ fn cumulative(x: f32) -> f32 {
   return select(tail, 1.0 - tail, x > 0.0);
 }`;
 
+/**
+ * The tanh approximation's curve for Φ: σ(2u), u = √(2/π)·(x + 0.044715·x³), by an exponential that
+ * cannot overflow; and its slope σ(2u)·σ(−2u)·2u′. Beyond |x| = 10 the curve is 0 or 1.
+ */
+const tanhNormal = `
+const SLOPE = 1.59576912;
+const CUBIC = 0.044715;
+
+fn power(x: f32) -> f32 { return exp(-abs(x) * fma(x * x, CUBIC * SLOPE, SLOPE)); }
+
+fn tanh_cumulative(value: f32) -> f32 {
+  let x = clamp(value, -10.0, 10.0);
+  let e = power(x);
+  return select(e, 1.0, x >= 0.0) / (1.0 + e);
+}
+
+fn tanh_density(value: f32) -> f32 {
+  let x = clamp(value, -10.0, 10.0);
+  let e = power(x);
+  return e / ((1.0 + e) * (1.0 + e)) * fma(x * x, 3.0 * CUBIC * SLOPE, SLOPE);
+}`;
+
 const forward = elementwise({
   name: 'gelu',
   inputs: ['x'],
   outputs: { y: 'x * cumulative(x)' },
   functions: normal,
+});
+
+const tanhForward = elementwise({
+  name: 'gelu by tanh',
+  inputs: ['x'],
+  outputs: { y: 'x * tanh_cumulative(x)' },
+  functions: tanhNormal,
 });
 
 const backward = elementwise({
@@ -50,9 +80,16 @@ const backward = elementwise({
   functions: normal,
 });
 
+const tanhBackward = elementwise({
+  name: 'gelu by tanh backward',
+  inputs: ['dY', 'x'],
+  outputs: { dX: 'dY * fma(x, tanh_density(x), tanh_cumulative(x))' },
+  functions: tanhNormal,
+});
+
 export const gelu: WebGpuKernel = {
   op: 'gelu',
-  signature: "x[N,D]' -> y[N,D]'",
-  forward: (call) => forward(call, call.dims.D),
-  backward: (call) => backward(call, call.dims.D),
+  signature: "x[N,D]' -> y[N,D]' ; tanh",
+  forward: (call) => (call.scalars.tanh === 0 ? forward : tanhForward)(call, call.dims.D),
+  backward: (call) => (call.scalars.tanh === 0 ? backward : tanhBackward)(call, call.dims.D),
 };

@@ -5,7 +5,7 @@
 // SACCADE_DONE, fills `failure`.
 #pragma once
 
-#include "../../kernels/include/device-kernel.h"
+#include "device-kernel.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,6 +6,8 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#elif defined(_WIN32)
+#include <malloc.h>
 #endif
 
 namespace saccade {
@@ -20,10 +22,14 @@ constexpr int64_t LARGE_PAGE = int64_t{2} << 20;
 uint8_t* allocate(int64_t bytes) {
   const bool isLarge = bytes >= 2 * LARGE_PAGE;
   const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  const size_t alignment = static_cast<size_t>(isLarge ? LARGE_PAGE : ALIGNMENT);
   void* data = nullptr;
-  if (posix_memalign(&data, static_cast<size_t>(isLarge ? LARGE_PAGE : ALIGNMENT), size) != 0) {
-    throw std::bad_alloc();
-  }
+#if defined(_WIN32)
+  data = _aligned_malloc(size, alignment);
+#else
+  if (posix_memalign(&data, alignment, size) != 0) data = nullptr;
+#endif
+  if (data == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
   // Advice: where it is not taken, nothing but time is lost.
   if (isLarge) madvise(data, size, MADV_HUGEPAGE);
@@ -31,6 +37,12 @@ uint8_t* allocate(int64_t bytes) {
   return static_cast<uint8_t*>(data);
 }
 
-void deallocate(uint8_t* memory) { std::free(memory); }
+void deallocate(uint8_t* memory) {
+#if defined(_WIN32)
+  _aligned_free(memory);
+#else
+  std::free(memory);
+#endif
+}
 
 }  // namespace saccade

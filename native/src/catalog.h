@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../../kernels/include/kernel.h"
+#include "kernel.h"
 
 namespace saccade {
 

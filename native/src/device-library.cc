@@ -1,6 +1,8 @@
 #include "device-library.h"
 
+#if !defined(_WIN32)
 #include <dlfcn.h>
+#endif
 
 #include <map>
 #include <memory>
@@ -19,6 +21,9 @@ const DeviceLibrary& DeviceLibrary::open(const std::string& path) {
   std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<DeviceLibrary>& library = opened[path];
   if (library) return *library;
+#if defined(_WIN32)
+  throw std::runtime_error("Libraries of device kernels are for Linux alone.");
+#else
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) throw std::runtime_error(dlerror());
   const auto entry =
@@ -30,6 +35,7 @@ const DeviceLibrary& DeviceLibrary::open(const std::string& path) {
   }
   library.reset(new DeviceLibrary(*functions));
   return *library;
+#endif
 }
 
 }  // namespace saccade

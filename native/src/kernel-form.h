@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "../../kernels/include/kernel.h"
+#include "kernel.h"
 #include "signature.h"
 
 namespace saccade {

@@ -1,9 +1,17 @@
 /** The addon without any op in mind: loading, refusing wrong launches, threads. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Addon, loadAddon, type Runtime } from '../index.js';
+import {
+  type Addon,
+  addonPath,
+  libraryPath,
+  loadAddon,
+  platformOf,
+  platformPackage,
+  type Runtime,
+} from '../index.js';
 
 function open(): Addon {
   const loaded = loadAddon();
@@ -14,6 +22,20 @@ function open(): Addon {
 describe('loadAddon', () => {
   it('opens the addon and names the instruction sets, generic first', () => {
     expect(open().usableInstructionSets()[0]).toBe('generic');
+  });
+
+  it('names the platform, and the packages of its addon and its CUDA kernels', () => {
+    const platform = platformOf();
+    expect(platform).toMatch(new RegExp(`^${process.platform}-${process.arch}(-gnu|-musl)?$`));
+    if (platform === 'linux-x64-gnu') {
+      expect(platformPackage()).toMatch(/^@saccade\/native-linux-x64-gnu@\d+\.\d+\.\d+$/);
+      expect(platformPackage('cuda')).toMatch(/^@saccade\/native-linux-x64-cuda@/);
+    }
+    expect(platformPackage('cuda-emulated')).toBeUndefined();
+    expect(libraryPath('cuda', '/somewhere/saccade.node')).toBe('/somewhere/saccade-cuda.so');
+    expect(libraryPath('cuda-emulated')).toBe(
+      join(dirname(process.env.SACCADE_ADDON ?? addonPath()), 'saccade-cuda-emulated.so'),
+    );
   });
 
   it('says that an addon is not built', () => {
@@ -49,8 +71,9 @@ describe('Runtime', () => {
     kernel = unary(),
     storage: 0 | 1 = 0,
   ): void => {
-    runtime.arguments().set([...operands.flat(), ...dims]);
-    runtime.launch(kernel, false, storage, operands.length, dims.length, 0);
+    // One scalar: the exact GELU.
+    runtime.arguments().set([...operands.flat(), ...dims, 0]);
+    runtime.launch(kernel, false, storage, operands.length, dims.length, 1);
   };
 
   it('refuses instruction sets and thread counts it does not have', () => {
@@ -95,8 +118,8 @@ describe('Runtime', () => {
     const own = new addon.Runtime('generic', 2, isQueued);
     const [x, y] = [own.allocate(24), own.allocate(24)];
     own.write(x, 0, new Float32Array(6).fill(50));
-    own.arguments().set([x, 0, 24, y, 0, 24, 2, 3]);
-    own.launch(unary(), false, 0, 2, 2, 0);
+    own.arguments().set([x, 0, 24, y, 0, 24, 2, 3, 0]);
+    own.launch(unary(), false, 0, 2, 2, 1);
     const result = new Float32Array(await own.read(y, 0, 24));
     expect([...result]).toEqual([50, 50, 50, 50, 50, 50]);
     own.close();

@@ -84,7 +84,7 @@ function recipeOf(
       return {
         inputs: ['x'],
         output: 'y',
-        f: (x) => nn.gelu(x as JaxArray, { approximate: false }),
+        f: (x) => nn.gelu(x as JaxArray, { approximate: scalars.tanh !== 0 }),
       };
     case 'attention': {
       if (dims.S !== 1 || scalars.scale !== 0 || (scalars.window ?? 0) !== 0) {

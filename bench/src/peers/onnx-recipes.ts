@@ -75,6 +75,7 @@ function recipeOf(
     case 'add':
       return { nodes: [node('Add', ['a', 'b'], 'y')], outputs: { y: [N, D] } };
     case 'gelu':
+      if (scalars.tanh !== 0) return 'has no tanh approximation of GELU written here';
       return { nodes: [node('Gelu', ['x'], 'y')], outputs: { y: [N, D] } };
     case 'gatherRows':
       return { nodes: [node('Gather', ['x', 'index'], 'y')], outputs: { y: [size('R'), D] } };

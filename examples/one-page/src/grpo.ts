@@ -15,6 +15,7 @@ import {
   nanoConfig,
   type PackedBatch,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
@@ -63,8 +64,8 @@ const nano = nanoConfig(processor.codec.vocabSize, processor.tokens);
 const device = openDevice(nativeBackend());
 const small = { hidden: 64, layers: 2, intermediate: 128, mropeSection: [2, 3, 3] as const };
 const vision = { ...nano.vision, depth: 2, hidden: 64, intermediate: 128 };
-const config = { ...nano, ...small, vision };
-const policy = createLocalPolicy({ device, config, processor, seed });
+const model = qwen2_5_vl.model({ ...nano, ...small, vision });
+const policy = createLocalPolicy({ device, model, processor, seed });
 const optimizer = adamw.create({ weightDecay: 0, maxGradNorm: 1 });
 const learningRate = 2e-3;
 

@@ -125,5 +125,23 @@ SACCADE_INLINE Normal standardNormal(Vec x) {
           splat(0.398942280401432678f) * gauss};
 }
 
+// The curve that GELU's tanh approximation has for Φ, and its slope:
+//
+//   ½(1 + tanh u) = σ(2u), u = √(2/π)·(x + 0.044715·x³)      σ(2u)·(1 − σ(2u))·2u′
+//
+// Beyond |x| = 10 both are 0 or 1 in float32.
+SACCADE_INLINE Normal tanhNormal(Vec x) {
+  const Vec above = selectGreater(x, splat(10.0f), splat(10.0f), x);
+  const Vec bounded = selectGreater(splat(-10.0f), above, splat(-10.0f), above);
+  const Vec square = bounded * bounded;
+  constexpr float SLOPE = 1.59576912160573071f;  // 2√(2/π)
+  const Vec power = exponential(-(bounded * fma(square, splat(0.044715f * SLOPE), splat(SLOPE))));
+  const Vec cumulative = splat(1.0f) / (splat(1.0f) + power);
+  // 1 − σ without cancellation.
+  const Vec rest = power * cumulative;
+  const Vec density = cumulative * rest * fma(square, splat(3 * 0.044715f * SLOPE), splat(SLOPE));
+  return {cumulative, density};
+}
+
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -47,19 +47,12 @@ fn merge(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
     fma(scale_a, fma(shift_a, a.y, a.z), scale_b * fma(shift_b, b.y, b.z)));
 }`;
 
-/**
- * `merge_folds(position, thread)`: the (m, s, t) of a row over all its folds, the same in
- * every thread of a workgroup of 64 that has `parts` and the number `folds`.
- */
-export const MERGE_FOLDS = `
+/** `merge_threads(own, thread)`: a workgroup's 64 (m, s, t) as one, the same in every thread. */
+const MERGE_THREADS = `
 var<workgroup> merged: array<vec3<f32>, 64>;
 
-fn merge_folds(position: u32, thread: u32) -> vec3<f32> {
-  var whole = EMPTY;
-  for (var fold = thread; fold < p.folds; fold += 64u) {
-    whole = merge(whole, get_parts(position * p.folds + fold).xyz);
-  }
-  merged[thread] = whole;
+fn merge_threads(own: vec3<f32>, thread: u32) -> vec3<f32> {
+  merged[thread] = own;
   workgroupBarrier();
   for (var step = 32u; step > 0u; step >>= 1u) {
     if (thread < step) { merged[thread] = merge(merged[thread], merged[thread + step]); }
@@ -68,30 +61,72 @@ fn merge_folds(position: u32, thread: u32) -> vec3<f32> {
   return merged[0];
 }`;
 
+/**
+ * `merge_folds(position, thread)`: the (m, s, t) of a row over all its folds, the same in
+ * every thread of a workgroup of 64 that has `parts` and the number `folds`.
+ */
+export const MERGE_FOLDS = `
+${MERGE_THREADS}
+
+fn merge_folds(position: u32, thread: u32) -> vec3<f32> {
+  var whole = EMPTY;
+  for (var fold = thread; fold < p.folds; fold += 64u) {
+    whole = merge(whole, get_parts(position * p.folds + fold).xyz);
+  }
+  return merge_threads(whole, thread);
+}`;
+
+/** Entries that are folded in one go. */
+export const AT_ONCE = 32;
+
+/**
+ * Statements that merge up to 32 logits into `part`: groups of four, `groups` of them, read at `j`
+ * with a mask of those that count.
+ */
+export const foldRun = (part: string, logits: string, isEntry: string): string => `
+  var tops = vec4<f32>(${part}.x);
+  for (var j = 0u; j < groups; j++) {
+    tops = max(tops, select(vec4<f32>(LEAST), ${logits}, ${isEntry}));
+  }
+  let highest = max(max(tops.x, tops.y), max(tops.z, tops.w));
+  var sum = 0.0;
+  var weighted = 0.0;
+  for (var j = 0u; j < groups; j++) {
+    let isEntry = ${isEntry};
+    let shifted = select(vec4<f32>(), ${logits} - vec4<f32>(highest), isEntry);
+    let e = select(vec4<f32>(), exp(shifted), isEntry);
+    ${['x', 'y', 'z', 'w']
+      .map(
+        (lane) => `sum += e.${lane};
+    weighted = fma(e.${lane}, shifted.${lane}, weighted);`,
+      )
+      .join('\n    ')}
+  }
+  ${part} = merge(${part}, vec3<f32>(highest, sum, weighted));`;
+
 /** The outputs of the fold beside the sums. */
-const FOLD_MODES = { target: 0, draw: 1, greedy: 2 } as const;
+const FOLD_MODES = { target: 0, draw: 1, greedy: 2, keep: 3 } as const;
 
 /**
  * One tile of rows against one fold of a slice of the vocabulary.
  *
  * `list` is the row of each position, then as many targets, then how many positions count; when
  * sampling every row counts and `list` holds the keys. parts[row·folds + fold] = (m, s, t, the
- * target's or the drawn entry's logit); draws = the drawn entry's score as bits, and the entry.
+ * target's or the drawn entry's logit); draws = the drawn entry's score as bits, and the entry. To
+ * keep the logits, `logits` takes the place of `draws`: [rows, folds, FOLD].
  */
 const foldShader = variants(
-  ({ tile, isVector }: FoldForm) => `${tileKey(tile)} ${isVector}`,
+  ({ tile, isVector, keepsLogits }: FoldForm) => `${tileKey(tile)} ${isVector} ${keepsLogits}`,
   makeFoldShader,
 );
 
 interface FoldForm {
   readonly tile: SumTile;
   readonly isVector: boolean;
+  readonly keepsLogits: boolean;
 }
 
-/** Entries that `fold_entries` takes. */
-const AT_ONCE = 32;
-
-function makeFoldShader({ tile, isVector }: FoldForm): Shader {
+function makeFoldShader({ tile, isVector, keepsLogits }: FoldForm): Shader {
   const vec4 = isVector ? (' vec4' as const) : ('' as const);
   const threads = tileThreads(tile);
   const rowsEach = Math.ceil(tile.rows / threads);
@@ -135,7 +170,7 @@ function makeFoldShader({ tile, isVector }: FoldForm): Shader {
       weight: `read stored${vec4}`,
       list: 'read i32',
       parts: 'write f32 vec4',
-      draws: 'write i32',
+      ...(keepsLogits ? { logits: 'write f32 vec4' } : { draws: 'write i32' }),
     },
     numbers: {
       N: 'u32',
@@ -166,6 +201,7 @@ struct Row {
   key: vec4<u32>,
   score: f32,
   token: i32,
+  ${keepsLogits ? "// Where the row's logits go, in groups of four.\n  kept: u32," : ''}
 }
 
 fn consider(row: ptr<function, Row>, z: f32, score: f32, token: i32) {
@@ -181,29 +217,16 @@ fn fold_entries(row: ptr<function, Row>, place: u32, first: u32) {
   if (count == 0u) { return; }
   let groups = (count + 3u) / 4u;
   let lanes = vec4<u32>(0u, 1u, 2u, 3u);
-  var tops = vec4<f32>((*row).part.x);
-  for (var j = 0u; j < groups; j++) {
-    let isEntry = lanes + vec4<u32>(4u * j) < vec4<u32>(count);
-    tops = max(tops, select(vec4<f32>(LEAST), staging[place + j], isEntry));
-  }
-  let highest = max(max(tops.x, tops.y), max(tops.z, tops.w));
-  var sum = 0.0;
-  var weighted = 0.0;
-  for (var j = 0u; j < groups; j++) {
-    let isEntry = lanes + vec4<u32>(4u * j) < vec4<u32>(count);
-    let shifted = select(vec4<f32>(), staging[place + j] - vec4<f32>(highest), isEntry);
-    let e = select(vec4<f32>(), exp(shifted), isEntry);
-    ${['x', 'y', 'z', 'w']
-      .map(
-        (lane) => `sum += e.${lane};
-    weighted = fma(e.${lane}, shifted.${lane}, weighted);`,
-      )
-      .join('\n    ')}
-  }
-  (*row).part = merge((*row).part, vec3<f32>(highest, sum, weighted));
+  ${foldRun('(*row).part', 'staging[place + j]', 'lanes + vec4<u32>(4u * j) < vec4<u32>(count)')}
 
   let token = i32(p.firstEntry + first);
-  if (p.mode == ${FOLD_MODES.target}u) {
+  ${
+    keepsLogits
+      ? `for (var j = 0u; j < groups; j++) {
+    put_logits((*row).kept + u32(token) / 4u + j, staging[place + j]);
+  }
+}`
+      : `if (p.mode == ${FOLD_MODES.target}u) {
     let j = (*row).wanted - token;
     if (j >= 0 && j < i32(count)) {
       (*row).logit = staging[place + (u32(j) >> 2u)][u32(j) & 3u];
@@ -224,7 +247,8 @@ fn fold_entries(row: ptr<function, Row>, place: u32, first: u32) {
       consider(row, z, score, token + i32(4u * j + i));
     }
   }
-}
+}`
+  }
 
 // The row of hidden at a position; beyond all rows where there is none.
 fn row_at(position: u32, count: u32) -> u32 {
@@ -249,6 +273,7 @@ fn main(at: Place, group: vec3<u32>) {
         var row = Row();
         row.part = EMPTY;
         row.token = -1;
+        ${keepsLogits ? `row.kept = position * p.folds * ${FOLD / 4}u;` : ''}
         if (p.mode == ${FOLD_MODES.target}u) {
           row.wanted = get_list(p.N + position);
         } else {
@@ -274,9 +299,13 @@ fn main(at: Place, group: vec3<u32>) {
   ${forRows(`let row = rows[r];
         let out = (base + index) * p.folds + p.firstFold + group.y;
         put_parts(out, vec4<f32>(row.part, row.logit));
-        if (p.mode != ${FOLD_MODES.target}u) {
+        ${
+          keepsLogits
+            ? ''
+            : `if (p.mode != ${FOLD_MODES.target}u) {
           put_draws(2u * out, bitcast<i32>(row.score));
           put_draws(2u * out + 1u, row.token);
+        }`
         }`)}
 }`,
   });
@@ -290,10 +319,13 @@ export function isVectorized(call: KernelCall, arrays: readonly GpuArray[]): boo
   return call.dims.D % 4 === 0 && arrays.every(({ isAligned }) => isAligned);
 }
 
-/** Blocks of rows whose hidden states and folds each fit one binding. */
-export function rowBlocks(call: KernelCall): readonly { start: number; end: number }[] {
+/** Blocks of rows whose hidden states, folds and `bytesOfRow` each fit one binding. */
+export function rowBlocks(
+  call: KernelCall,
+  bytesOfRow = 0,
+): readonly { start: number; end: number }[] {
   const { N, D, V } = call.dims;
-  const rowBytes = Math.max(1, bytesOfStored(call) * D, 16 * foldsOf(V));
+  const rowBytes = Math.max(1, bytesOfStored(call) * D, 16 * foldsOf(V), bytesOfRow);
   return pieces(N, Math.min(ROWS_MOST, rowsPerBinding(call, rowBytes, SLICE_ROWS)));
 }
 
@@ -305,6 +337,7 @@ export interface FoldOptions {
   readonly list: GpuArray;
   readonly rows: number;
   readonly parts: GpuArray;
+  /** The draws; the logits to keep for the mode `keep`. */
   readonly draws: GpuArray;
   readonly inverse: number;
 }
@@ -317,14 +350,21 @@ export function foldPasses(
 ): readonly Pass[] {
   const { D, V } = call.dims;
   const tile = tileFor(rows, call);
-  const made = foldShader({ tile, isVector: isVectorized(call, [hidden, weight]) });
+  const keepsLogits = mode === 'keep';
+  const made = foldShader({ tile, isVector: isVectorized(call, [hidden, weight]), keepsLogits });
   const step = Math.min(
     rowsPerBinding(call, Math.max(1, D * bytesOfStored(call)), FOLD),
     FOLD * call.limits.workgroupsPerAxis,
   );
   return pieces(V, step).map(({ start, end }) => ({
     shader: made,
-    arrays: { hidden, weight: weight.slice(start * D, end * D), list, parts, draws },
+    arrays: {
+      hidden,
+      weight: weight.slice(start * D, end * D),
+      list,
+      parts,
+      ...(keepsLogits ? { logits: draws } : { draws }),
+    },
     numbers: {
       N: rows,
       D,

@@ -1,4 +1,10 @@
-export { attention, attentionDecode, mergeStates } from './ops/catalog.ts';
+export {
+  attention,
+  attentionDecode,
+  attentionDecodeWide,
+  cacheRows,
+  mergeStates,
+} from './ops/catalog.ts';
 export { attentionCatalog, attentionOps } from './registry.ts';
 export {
   joinPlans,

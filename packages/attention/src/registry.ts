@@ -3,7 +3,7 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { Op } from '@saccade/ops';
 import * as catalog from './ops/catalog.ts';
 
-/** Registry of `attention`, `attentionDecode` and `mergeStates`, by op id. */
+/** Registry of the attention ops and of what keeps their cache, by op id. */
 export const attentionOps: Registry<Op> = defineRegistry<Op>('op', catalog);
 
 /** The same ops as a list, for tables of all ops. */

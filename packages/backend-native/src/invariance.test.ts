@@ -48,11 +48,16 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 33, H: 6, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
     { dims: { N: 33, H: 10, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
   ],
+  attentionDecodeWide: [
+    { dims: { N: 33, H: 4, G: 2, D: 20, C: 400, R: 70, U2: 2, O: 34 } },
+    { dims: { N: 33, H: 10, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
+  ],
   axpby: [{ dims: { N: 100_003 }, scalars: { a: 0.1, b: 0.9 } }],
+  cacheRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
-  gelu: [{ dims: { N: 30, D: 385 } }],
+  gelu: [{ dims: { N: 30, D: 385 } }, { dims: { N: 30, D: 385 }, scalars: { tanh: 1 } }],
   gemm: [
     { dims: { M: 110, K: 800, N: 70 } },
     { dims: { M: 110, K: 512, N: 40 } },
@@ -62,6 +67,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
+  layerNorm: [{ dims: { N: 100, D: 129 } }],
   linearLogprob: [
     { dims: { N: 60, D: 8, V: 2100 } },
     { dims: { N: 30, D: 400, V: 300 } },
@@ -73,13 +79,19 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 60, D: 8, V: 2100, Q: 4 } },
     { dims: { N: 30, D: 400, V: 300, Q: 4 } },
   ],
+  linearSampleTruncated: [
+    { dims: { N: 60, D: 8, V: 2100, Q: 4 }, scalars: { topK: 40, topP: 0.9, minP: 0.01 } },
+    { dims: { N: 30, D: 400, V: 300, Q: 4 }, scalars: { topP: 0.95 } },
+  ],
   mergeStates: [{ dims: { T: 100, H: 4, D: 72 } }],
   quantizeBlocks: [{ dims: blocks(100_003) }],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
+  scaleColumns: [{ dims: { N: 100, D: 129 } }],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   sign: [{ dims: { N: 100_003 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],
+  weightedSum: [{ dims: { N: 100, K: 3, D: 129 } }],
 };
 const catalog: readonly Op[] = [...opsCatalog, ...attentionCatalog, ...logprobCatalog];
 const cases = catalog.flatMap((op) => {

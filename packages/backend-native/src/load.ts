@@ -1,6 +1,13 @@
 /** Opens the native addon, or explains why it cannot be opened here, with a remedy. */
+import { existsSync } from 'node:fs';
 import { MissingError } from '@saccade/core';
-import { type Addon, type InstructionSet, type LoadResult, loadAddon } from '@saccade/native';
+import {
+  type Addon,
+  type InstructionSet,
+  type LoadResult,
+  loadAddon,
+  platformPackage,
+} from '@saccade/native';
 
 /** The native addon can be loaded: what this processor and this build offer. */
 export interface NativeAvailable {
@@ -54,22 +61,37 @@ export function openAddon(path?: string): Addon {
 
 /** The reason why the addon could not be opened, and the remedy. */
 export function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true }>): string {
+  const here = `${process.platform}-${process.arch}`;
   switch (reason) {
     case 'not-built':
-      return (
-        `The native addon has not been built: ${path} does not exist. ` +
-        'Run `npm run build` at the root of the clone; it needs cmake and a C++17 compiler.'
-      );
+      return isInstalled(path)
+        ? `There is no native addon for ${here} here. ${remedyFor(path)}`
+        : `The native addon has not been built: ${path} does not exist. ${remedyFor(path)}`;
     case 'wrong-platform':
       return (
-        `The native addon at ${path} was built for another system ` +
-        `(this is ${process.platform}-${process.arch}): ${detail}. ` +
-        'Delete native/build and run `npm run build`, or install the package again here.'
+        `The native addon at ${path} was built for another system (this is ${here}): ${detail}. ` +
+        remedyFor(path)
       );
     case 'load-failed':
-      return (
-        `The native addon at ${path} cannot be loaded: ${detail}. ` +
-        'Delete native/build and run `npm run build`, or install the package again.'
-      );
+      return `The native addon at ${path} cannot be loaded: ${detail}. ${remedyFor(path)}`;
   }
+}
+
+/** Whether a file is one that npm installed; in a clone, commands differ. */
+export function isInstalled(path: string): boolean {
+  return path.split(/[\\/]/).includes('node_modules');
+}
+
+/** How to get an addon that loads: in a sentence. */
+function remedyFor(path: string): string {
+  if (!isInstalled(path)) {
+    const start = existsSync(path) ? 'Delete native/build and run' : 'Run';
+    return `${start} \`npm run build\` at the root of the clone; it needs cmake and a C++17 compiler.`;
+  }
+  const prebuilt = platformPackage();
+  const build =
+    'build it, which needs cmake and a C++17 compiler: `npm install cmake-js@8 node-addon-api@8`, then ' +
+    '`npx saccade-build-native`.';
+  if (prebuilt === undefined) return `No package has one, so ${build}`;
+  return `Run \`npm install ${prebuilt}\`, or ${build}`;
 }

@@ -1,7 +1,7 @@
 import { MissingError } from '@saccade/core';
 import { type BufferView, type Op, ops } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
-import { nativeBackend, probeNative } from './index.ts';
+import { nativeBackend, probeCuda, probeNative } from './index.ts';
 import { openAddon } from './load.ts';
 
 describe('probeNative', () => {
@@ -17,6 +17,17 @@ describe('probeNative', () => {
     expect(native).toMatchObject({ available: false, reason: 'not-built' });
     expect(native.available ? '' : native.message).toMatch(/does not exist.*npm run build/);
     expect(() => openAddon('/nowhere/saccade.node')).toThrow(MissingError);
+  });
+
+  it('names the packages to install where npm installed it', () => {
+    const native = probeNative('/home/me/node_modules/@saccade/native/build/Release/saccade.node');
+    const message = native.available ? '' : native.message;
+    expect(message).toMatch(/^There is no native addon for \S+ here\./);
+    expect(message).toContain('`npx saccade-build-native`');
+    expect(message).not.toContain('clone');
+    const path = '/home/me/node_modules/@saccade/native/build/Release/saccade-cuda.so';
+    const cuda = probeCuda({ path });
+    expect(cuda.available ? '' : cuda.message).not.toContain('clone');
   });
 });
 

@@ -1,9 +1,9 @@
 /** Finds the CUDA library and its devices, or explains why there are none, with a remedy. */
 import { existsSync } from 'node:fs';
 import { messageOf } from '@saccade/core';
-import { type DeviceInfo, libraryPath, loadAddon } from '@saccade/native';
+import { type DeviceInfo, libraryPath, loadAddon, platformPackage } from '@saccade/native';
 import { isDriverError } from './cuda-error.ts';
-import { explain } from './load.ts';
+import { explain, isInstalled } from './load.ts';
 
 /** A device that the driver reports, usable or not; `obstacle` says why it is not. */
 export interface CudaDevice extends DeviceInfo {
@@ -60,8 +60,7 @@ export function probeCuda(options: ProbeCudaOptions = {}): CudaAvailable | CudaU
       emulated
         ? `The CUDA kernels were not built for the CPU: ${path} does not exist. ` +
             'Run `node native/build.mjs --emulator` at the root of the clone.'
-        : `No kernels were built for CUDA: ${path} does not exist. Install the CUDA toolkit ` +
-            '(nvcc 12 or newer must be on the PATH) and run `npm run build` at the root of the clone.',
+        : missingKernels(path),
     );
   }
   try {
@@ -78,12 +77,27 @@ export function probeCuda(options: ProbeCudaOptions = {}): CudaAvailable | CudaU
       return refuse(
         'load-failed',
         `The library ${path} cannot be opened: ${messageOf(error)}. ` +
-          'Delete native/build and run `npm run build`.',
+          (isInstalled(path)
+            ? 'Install its package again.'
+            : 'Delete native/build and run `npm run build`.'),
       );
     }
     const isDriverMissing = error.driver === 'cudaErrorInsufficientDriver';
     return refuse(isDriverMissing ? 'no-driver' : 'no-device', error.message);
   }
+}
+
+function missingKernels(path: string): string {
+  if (!isInstalled(path)) {
+    return (
+      `No kernels were built for CUDA: ${path} does not exist. Install the CUDA toolkit ` +
+      '(nvcc 12 or newer must be on the PATH) and run `npm run build` at the root of the clone.'
+    );
+  }
+  const prebuilt = platformPackage('cuda');
+  return prebuilt === undefined
+    ? `There are no kernels for CUDA on ${process.platform}-${process.arch}. Use Linux on x64.`
+    : `The kernels for CUDA are a package of their own. Run \`npm install ${prebuilt}\`.`;
 }
 
 /** Path of the library, whether it was built or not. */

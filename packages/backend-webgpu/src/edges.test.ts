@@ -1,7 +1,7 @@
 /**
  * Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes.
  */
-import { mergeStates } from '@saccade/attention';
+import { cacheRows, mergeStates } from '@saccade/attention';
 import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
 import { compareWithOracle } from '@saccade/ops/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -11,7 +11,11 @@ import { openTestDevice } from './test-device.fixture.ts';
 
 const probe = await probeForTests();
 vi.setConfig({ testTimeout: 600_000 });
-const ops: readonly Op[] = [...opsCatalog.filter(({ id }) => id !== 'gemm'), mergeStates];
+const ops: readonly Op[] = [
+  ...opsCatalog.filter(({ id }) => id !== 'gemm'),
+  cacheRows,
+  mergeStates,
+];
 
 /** Dims of N values in blocks of 256: their codes, four per word, and scales. */
 const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
@@ -25,6 +29,7 @@ const EMPTY: Cases = {
     { dims: { N: 0 }, scalars: { a: 0.1, b: 0.9 } },
     { dims: { N: 0 }, scalars: { b: 0 }, without: ['x'] },
   ],
+  cacheRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
   dequantizeBlocks: [{ dims: blocks(0) }],
   embedding: [
     { dims: { V: 5, D: 8, E: 3, N: 0 } },
@@ -38,6 +43,7 @@ const EMPTY: Cases = {
   ],
   gelu: [{ dims: { N: 0, D: 4 } }],
   gradNorm: [{ dims: { N: 0, U: 1 } }],
+  layerNorm: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   mergeStates: [
     { dims: { T: 0, H: 2, D: 8 } },
     { dims: { T: 3, H: 0, D: 8 } },
@@ -50,9 +56,11 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 0, D: 8, E: 4 } },
     { dims: { T: 3, H: 2, D: 0, E: 0 } },
   ],
+  scaleColumns: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   scatterRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
   sign: [{ dims: { N: 0 } }],
   swiglu: [{ dims: { N: 0, D: 8 } }],
+  weightedSum: [{ dims: { N: 0, K: 3, D: 8 } }, { dims: { N: 0, K: 3, D: 7 } }],
 };
 
 /** Workgroups that an axis of the second device takes: 65,535 would need arrays of gigabytes. */
@@ -63,22 +71,27 @@ const FOLDED: Cases = {
   adamwStep: [{ dims: { N: 10_003, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
   add: [{ dims: { N: 71, D: 129 } }, { dims: { N: 150, D: 132 } }],
   axpby: [{ dims: { N: 10_003 }, scalars: { a: 0.1, b: 0.9 } }],
+  cacheRows: [{ dims: { C: 40, D: 9, N: 70 } }],
   dequantizeBlocks: [{ dims: blocks(40_003) }],
   embedding: [{ dims: { V: 20, D: 260, E: 10, N: 70 } }],
   gatherRows: [{ dims: { N: 20, D: 260, R: 70 } }],
   gelu: [{ dims: { N: 71, D: 129 } }],
   gradNorm: [{ dims: { N: 280_003, U: 1 } }],
+  layerNorm: [{ dims: { N: 70, D: 129 } }],
   mergeStates: [{ dims: { T: 201, H: 3, D: 5 } }],
   quantizeBlocks: [{ dims: blocks(40_003) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],
   rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
+  scaleColumns: [{ dims: { N: 70, D: 129 } }],
   scatterRows: [{ dims: { C: 40, D: 9, N: 70 } }],
   sign: [{ dims: { N: 10_003 } }],
   swiglu: [{ dims: { N: 71, D: 129 } }],
+  weightedSum: [{ dims: { N: 71, K: 2, D: 129 } }],
 };
 
 /** Lists of indices that are looked through in several passes, and repeat over their borders. */
 const LONG: Cases = {
+  cacheRows: [{ dims: { C: 3, D: 2, N: 4200 } }],
   embedding: [{ dims: { V: 2, D: 2, E: 2, N: 4200 } }],
   gatherRows: [{ dims: { N: 3, D: 2, R: 4200 } }],
   scatterRows: [{ dims: { C: 3, D: 2, N: 4200 } }],

@@ -160,7 +160,7 @@ export async function openDawn(flags: readonly string[]): Promise<GPU> {
   } catch (error) {
     throw new MissingError(
       `Node has no WebGPU of its own, and the npm package webgpu (Dawn) does not load: ` +
-        `${messageOf(error)}. Install it: npm install webgpu.`,
+        `${messageOf(error)}. Run \`npm install webgpu@0.6\`.`,
       { cause: error },
     );
   }

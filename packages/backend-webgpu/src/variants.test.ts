@@ -38,6 +38,11 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 3, H: 4, G: 1, D: 34, C: 600, R: 4, U2: 2, O: 4 } },
     { dims: { N: 40, H: 16, G: 1, D: 32, C: 40, R: 40, U2: 2, O: 41 } },
   ],
+  attentionDecodeWide: [
+    { dims: { N: 3, H: 4, G: 1, D: 34, C: 600, R: 4, U2: 2, O: 4 } },
+    { dims: { N: 40, H: 16, G: 1, D: 32, C: 40, R: 40, U2: 2, O: 41 } },
+  ],
+  cacheRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   dequantizeBlocks: [{ dims: blocks(70_003) }],
   embedding: [{ dims: { V: 150, D: 150, E: 10, N: 200 } }],
   gatherRows: [{ dims: { N: 150, D: 150, R: 150 } }],
@@ -48,15 +53,22 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 450, K: 40, N: 20 }, without: ['b'] },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
+  layerNorm: [{ dims: { N: 150, D: 129 } }],
   linearLogprob: [{ dims: { N: 150, D: 40, V: 700 } }],
   linearSample: [{ dims: { N: 150, D: 40, V: 700, Q: 4 } }],
+  // Only the weight is bound in slices: the logits of a block of rows are in one binding.
+  linearSampleTruncated: [
+    { dims: { N: 30, D: 40, V: 500, Q: 4 }, scalars: { topK: 40, topP: 0.9, minP: 0.01 } },
+  ],
   mergeStates: [{ dims: { T: 300, H: 2, D: 33 } }],
   quantizeBlocks: [{ dims: blocks(70_003) }],
   rmsNorm: [{ dims: { N: 150, D: 129 } }],
   rotary: [{ dims: { T: 150, H: 4, D: 34, E: 17 } }],
+  scaleColumns: [{ dims: { N: 150, D: 129 } }],
   scatterRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   sign: [{ dims: { N: 40_003 } }],
   swiglu: [{ dims: { N: 150, D: 129 } }],
+  weightedSum: [{ dims: { N: 150, K: 3, D: 129 } }],
 };
 
 describe.skipIf(!probe.available)('on 64 KiB bindings', () => {

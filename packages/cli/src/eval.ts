@@ -1,7 +1,7 @@
 /** `saccade eval`: a checkpoint of a run on its held-out tasks. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { DataError } from '@saccade/core';
+import { basename, dirname, join, resolve } from 'node:path';
+import { ConfigError, DataError } from '@saccade/core';
 import { evaluate } from '@saccade/eval';
 import { wilsonInterval } from '@saccade/report';
 import {
@@ -16,18 +16,35 @@ import {
   verifyCheckpoint,
   writeConfig,
 } from '@saccade/run-store';
-import { inputOfRun, openParts, type RunInput, readRunConfig, resolveRun } from '@saccade/train';
+import {
+  applySettings,
+  inputOfRun,
+  openParts,
+  type RunInput,
+  readRunConfig,
+  resolveRun,
+  type Setting,
+} from '@saccade/train';
 import type { Command } from 'commander';
-import { openPython, wholeNumber } from './shared.ts';
+import { jsonOption, printJson } from './json.ts';
+import { addSetting, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface EvalFlags {
   readonly count?: number;
   readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly minP?: number;
   readonly engine?: string;
   readonly engineModel?: string;
   readonly engineKeyVariable?: string;
   readonly publish?: boolean;
+  readonly seed?: number;
+  readonly set: readonly Setting[];
+  readonly out?: string;
+  readonly backend?: string;
+  readonly json?: boolean;
 }
 
 export function addEval(program: Command): void {
@@ -37,6 +54,18 @@ export function addEval(program: Command): void {
     .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
     .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
     .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
+    .option('--top-k <n>', 'only the n most likely tokens; 0: all (default: as in the run)', Number)
+    .option('--top-p <p>', 'only tokens that together have p (default: as in the run)', Number)
+    .option(
+      '--min-p <r>',
+      'only tokens at least r as likely as the first (default: as in the run)',
+      Number,
+    )
+    .option('--seed <n>', 'another seed of the samples (default: as in the run)', wholeNumber)
+    .option('--set <field=value>', 'change a field of the run; may be repeated', addSetting, [])
+    .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
+    .option('--out <directory>', 'metrics and trajectories (default: in the run’s evaluations/)')
+    .addOption(jsonOption())
     .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
     .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
     .option('--engine-key-variable <name>', 'environment variable with its API key')
@@ -49,31 +78,27 @@ Examples:
   saccade eval runs/pyvision-image-nano-seed1/checkpoints/step-000600 --temperature 0
   saccade eval runs/pyvision-image-nano-seed1 --engine http://127.0.0.1:8710
 
-Metrics and trajectories go to <run>/evaluations/.`,
+Metrics and trajectories go to <run>/evaluations/, or to --out.`,
     )
     .action((path: string, flags: EvalFlags) => run(resolve(path), flags));
 }
 
 async function run(path: string, flags: EvalFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
-  const isRun = existsSync(join(path, 'config.json'));
-  const runDirectory = isRun ? path : resolve(path, '..', '..');
+  const { isRun, runDirectory } = locate(path);
   const base = await readRunConfig(runDirectory, onEvent);
   const checkpoint = isRun
     ? findLatestCheckpoint(checkpointsOf(path), onEvent)
     : verifyCheckpoint(path);
   if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
-  const resolved = resolveRun({
-    ...inputOfRun(base),
-    engine: engineOf(flags),
-    evaluation: {
-      ...base.config.evaluation,
-      ...(flags.count !== undefined && { count: flags.count }),
-      ...(flags.temperature !== undefined && { temperature: flags.temperature }),
-    },
-  });
+  const resolved = resolveRun(
+    applySettings({ ...inputOfRun(base), engine: engineOf(flags) }, settingsOf(flags)),
+  );
   const { config } = resolved;
-  const directory = join(runDirectory, 'evaluations', `step-${checkpoint.step}`);
+  const directory =
+    flags.out === undefined
+      ? join(runDirectory, 'evaluations', `step-${checkpoint.step}`)
+      : resolve(flags.out);
   makeDirectories(nodeFileSystem, trajectoriesOf(directory));
   // A replay reads the options of this evaluation, not those of the run.
   writeConfig(directory, config);
@@ -87,6 +112,10 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
     const state = readState(checkpoint.directory);
     const result = await evaluate({ config, parts, directory, log, onEvent, state }, 'eval');
     const { low, high } = wilsonInterval(result.accuracy, result.count);
+    if (flags.json) {
+      printJson({ ...result, interval: [low, high], step: checkpoint.step, directory });
+      return;
+    }
     console.log(
       `Accuracy ${(100 * result.accuracy).toFixed(1)} % (95 % interval ${(100 * low).toFixed(1)} to ` +
         `${(100 * high).toFixed(1)}) over ${result.count} held-out tasks, ` +
@@ -96,6 +125,42 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
     log.close();
     await parts.dispose();
   }
+}
+
+/**
+ * The run that a path belongs to, and whether it is the run or one of its checkpoints.
+ *
+ * @throws DataError for a path that is neither
+ */
+function locate(path: string): { readonly isRun: boolean; readonly runDirectory: string } {
+  if (!existsSync(path)) {
+    throw new DataError(`There is no ${path}. Give a run or one of its checkpoints.`);
+  }
+  if (existsSync(join(path, 'config.json'))) return { isRun: true, runDirectory: path };
+  // <run>/checkpoints/step-000600
+  const isCheckpoint = basename(dirname(path)) === 'checkpoints';
+  return { isRun: !isCheckpoint, runDirectory: isCheckpoint ? resolve(path, '..', '..') : path };
+}
+
+/** The fields that flags set. @throws ConfigError for one that should be a number and is not */
+function settingsOf(flags: EvalFlags): readonly Setting[] {
+  const { count, temperature, topK, topP, minP, seed, backend } = flags;
+  const values = {
+    'evaluation.count': count,
+    'evaluation.temperature': temperature,
+    'evaluation.topK': topK,
+    'evaluation.topP': topP,
+    'evaluation.minP': minP,
+    seed,
+    backend,
+  };
+  const settings: Setting[] = [...flags.set];
+  for (const [path, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    if (Number.isNaN(value)) throw new ConfigError(path, `${path}: expected a number.`);
+    settings.push({ path, value });
+  }
+  return settings;
 }
 
 /** The engine that the flags name; without one the checkpoint is sampled here. */

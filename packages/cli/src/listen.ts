@@ -2,7 +2,7 @@
 import type { EventSink } from '@saccade/core';
 import { type ListenOptions, runService, type Service } from '@saccade/http/service';
 import type { Command } from 'commander';
-import { wholeNumber } from './shared.ts';
+import { portNumber, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 export interface ListenFlags {
@@ -26,7 +26,7 @@ export function addListenOptions(command: Command, defaults: ListenDefaults): Co
       'address to listen on; any but the loopback needs a token',
       '127.0.0.1',
     )
-    .option('--port <n>', 'port to listen on, 0 for a free one', wholeNumber, defaults.port)
+    .option('--port <n>', 'port to listen on, 0 for a free one', portNumber, defaults.port)
     .option(
       '--token-variable <name>',
       'environment variable that holds the bearer token',

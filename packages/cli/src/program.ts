@@ -1,7 +1,11 @@
 /** The commands of `saccade`, without running one. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
+import { addAlgorithms } from './algorithms.ts';
 import { addAudit } from './audit.ts';
 import { addCompare } from './compare.ts';
+import { addCompletion } from './completion.ts';
 import { addCurves } from './curves.ts';
 import { addDoctor } from './doctor.ts';
 import { addErrors } from './errors.ts';
@@ -20,6 +24,7 @@ import { addTrain } from './train.ts';
 export function openProgram(): Command {
   const program = new Command('saccade')
     .description('Reinforcement learning of vision-language agents that think with images.')
+    .version(version(), '-V, --version', 'print the version')
     .option('--verbose', 'show the stack of an error')
     .showHelpAfterError('(add --help for usage)')
     .exitOverride()
@@ -38,6 +43,7 @@ Begin with:
     addExperiment,
     addEval,
     addRecipes,
+    addAlgorithms,
     addRewards,
     addReport,
     addAudit,
@@ -49,5 +55,13 @@ Begin with:
     addDoctor,
   ];
   for (const add of commands) add(program);
+  // Last, since it completes the commands that are there.
+  addCompletion(program);
   return program;
+}
+
+/** The version of this package. */
+function version(): string {
+  const manifest = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

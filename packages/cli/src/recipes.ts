@@ -2,6 +2,7 @@
 
 import { recipes, resolveRun } from '@saccade/train';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
 import { findRecipe } from './shared.ts';
 
 export function addRecipes(program: Command): void {
@@ -9,7 +10,14 @@ export function addRecipes(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('List the recipes.')
-    .action(() => {
+    .addOption(jsonOption())
+    .action(({ json }: { readonly json?: boolean }) => {
+      if (json) {
+        const all = recipes.entries().map(([name, { description, paper }]) => {
+          return { name, description, paper };
+        });
+        return printJson(all);
+      }
       for (const [name, recipe] of recipes.entries()) {
         console.log(
           `${name}\n  ${recipe.description}${recipe.paper === undefined ? '' : `\n  ${recipe.paper}`}`,
@@ -21,22 +29,22 @@ export function addRecipes(program: Command): void {
     .command('show')
     .description('Show every field of a recipe: value, unit, range, meaning.')
     .argument('<name>', 'a recipe’s name or file')
-    .action((name: string) => show(name));
+    .addOption(jsonOption())
+    .action((name: string, flags: { readonly json?: boolean }) => show(name, flags));
 }
 
-async function show(name: string): Promise<void> {
+async function show(name: string, { json }: { readonly json?: boolean }): Promise<void> {
   const { input } = await findRecipe(name);
   const { config, fields } = resolveRun(input);
+  if (json) {
+    return printJson(fields.map((field) => ({ ...field, value: valueAt(config, field.path) })));
+  }
   if (recipes.has(name)) {
     const { description, paper } = recipes.get(name);
     console.log(`${name}: ${description}${paper === undefined ? '' : `\n${paper}`}\n`);
   }
   for (const field of fields) {
-    const value = field.path.split('.').reduce<unknown>((part, word) => {
-      // Elements of lists go by their names.
-      if (Array.isArray(part)) return part.find(({ name }) => name === word);
-      return (part as Record<string, unknown> | undefined)?.[word];
-    }, config);
+    const value = valueAt(config, field.path);
     const mark = JSON.stringify(value) === JSON.stringify(field.default) ? ' ' : '*';
     console.log(
       `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,
@@ -44,4 +52,12 @@ async function show(name: string): Promise<void> {
     console.log(`    ${field.about}`);
   }
   console.log('\n* differs from the default. Change a field with --set field=value.');
+}
+
+function valueAt(config: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((part, word) => {
+    // Elements of lists go by their names.
+    if (Array.isArray(part)) return part.find(({ name }) => name === word);
+    return (part as Record<string, unknown> | undefined)?.[word];
+  }, config);
 }

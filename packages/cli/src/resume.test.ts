@@ -78,6 +78,17 @@ describe('a run', () => {
     const norms = rowsOf(whole).map(({ stage, grad_norm }) => stage === 'rl' && Number(grad_norm));
     expect(Math.max(...norms.map(Number))).toBeGreaterThan(0);
     expect(existsSync(join(killed, 'report.html'))).toBe(true);
+
+    // A finished run goes on for more steps, and keeps what it has.
+    const before = rowsOf(whole);
+    const longer = await ended(start(['--resume', whole, '--steps', '4']));
+    expect(longer.code, longer.output).toBe(0);
+    expect(rowsOf(whole).slice(0, before.length)).toEqual(before);
+    const added = rowsOf(whole).slice(before.length);
+    expect(added.map(({ stage }) => stage)).toEqual(['rl', 'evaluation']);
+    const fewer = await ended(start(['--resume', whole, '--steps', '2']));
+    expect(fewer.code).toBe(2);
+    expect(fewer.output).toContain('can only be extended');
   }, 600_000);
 
   it('finishes its step and says how to continue when it is interrupted', async () => {

@@ -1,6 +1,7 @@
 /** `saccade rewards`: the reward presets, term by term, with where every number comes from. */
-import { type Constants, presetNamed, presets, rewards } from '@saccade/rewards';
+import { type Constants, presetNamed, presets, type RewardPreset, rewards } from '@saccade/rewards';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
 import { formatTable, printTable } from './table.ts';
 
 export function addRewards(program: Command): void {
@@ -10,7 +11,16 @@ export function addRewards(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('List the reward presets and all rewards.')
-    .action(() => {
+    .addOption(jsonOption())
+    .action(({ json }: { readonly json?: boolean }) => {
+      if (json) {
+        return printJson({
+          presets: presets.entries().map(([name, { description, paper }]) => {
+            return { name, description, paper };
+          }),
+          rewards: rewards.entries().map(([name, { scope, paper }]) => ({ name, scope, paper })),
+        });
+      }
       for (const [name, { description, paper }] of presets.entries()) {
         console.log(`${name}\n  ${description}\n  ${paper}`);
       }
@@ -25,7 +35,9 @@ export function addRewards(program: Command): void {
     .command('show')
     .description('Show a preset: terms, scopes, weights, constants, and where each comes from.')
     .argument('<name>', 'a preset, e.g. codevision; codevision/code for its public code alone')
-    .action((name: string) => {
+    .addOption(jsonOption())
+    .action((name: string, { json }: { readonly json?: boolean }) => {
+      if (json) return printJson(shownPresets(name).map(jsonOf));
       for (const line of describePreset(name)) console.log(line);
     });
 }
@@ -33,9 +45,7 @@ export function addRewards(program: Command): void {
 /** The lines that `saccade rewards show` prints: the preset, and its public code's if any. */
 function describePreset(name: string): readonly string[] {
   const preset = presetNamed(name);
-  const code = `${preset.name}/code`;
-  const isOne = name.includes('/') || !presets.has(code);
-  const shown = isOne ? [preset] : [preset, presets.get(code)];
+  const shown = shownPresets(name);
   const lines = [`${preset.name}: ${preset.description}`, preset.paper];
   for (const each of shown) {
     lines.push('', each.name);
@@ -57,4 +67,24 @@ function rowsOf(constants: Constants): readonly string[] {
     const shown = typeof value === 'number' ? Number(value.toPrecision(6)) : value;
     return `${name} = ${shown} (${from})`;
   });
+}
+
+/** The preset of a name, and that of its public code where it has one. */
+function shownPresets(name: string): readonly RewardPreset[] {
+  const preset = presetNamed(name);
+  const code = `${preset.name}/code`;
+  return name.includes('/') || !presets.has(code) ? [preset] : [preset, presets.get(code)];
+}
+
+function jsonOf({ name, description, paper, terms, notes }: RewardPreset): object {
+  return {
+    name,
+    description,
+    paper,
+    notes,
+    terms: terms.map(({ reward, weight }) => {
+      const { name: term, scope, constants, paper: source } = reward;
+      return { name: term, scope, weight, constants, paper: source };
+    }),
+  };
 }

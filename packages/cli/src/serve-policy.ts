@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
-import { loadLocalPolicy } from '@saccade/policy';
+import { readSettings } from '@saccade/core/settings';
+import { engineSettings, hasAdapter, hasWeights } from '@saccade/policy';
 import { openPolicyService } from '@saccade/policy/serve';
 import { checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
-import { backends, openBackend } from '@saccade/train';
+import { backends, openBackend, openPolicyIn } from '@saccade/train';
 import { type Command, Option } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { wholeNumber } from './shared.ts';
@@ -17,6 +18,9 @@ interface ServePolicyFlags extends ListenFlags {
   readonly threads?: number;
   readonly speaks: 'vllm' | 'sglang' | 'both';
   readonly model?: string;
+  readonly kvCache?: string;
+  readonly kvCacheTokens?: number;
+  readonly prefillChunkTokens?: number;
 }
 
 export function addServePolicy(serve: Command): void {
@@ -33,6 +37,17 @@ export function addServePolicy(serve: Command): void {
         .default('both'),
     )
     .option('--model <name>', 'its name in /v1/models (default: that of the directory)')
+    .option('--kv-cache <storage>', 'f32, bf16 or f16 for keys and values (default: f32)')
+    .option(
+      '--kv-cache-tokens <n>',
+      'most tokens in the cache; others wait (default: any)',
+      wholeNumber,
+    )
+    .option(
+      '--prefill-chunk-tokens <n>',
+      'most prompt tokens of a pass (default: 4096)',
+      wholeNumber,
+    )
     .addHelpText(
       'after',
       `
@@ -52,11 +67,20 @@ Examples:
 }
 
 async function run(path: string, flags: ServePolicyFlags): Promise<void> {
-  const directory = policyOf(path, terminalProgress({ stream: process.stderr }));
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const directory = policyOf(path, onEvent);
   const { backend, threads, speaks, model = basename(path) } = flags;
   const device = await openBackend(backend, threads);
   try {
-    const policy = await loadLocalPolicy({ device, directory });
+    const policy = await openPolicyIn(directory, device, onEvent);
+    const { kvCache, kvCacheTokens, prefillChunkTokens } = flags;
+    policy.configureEngine(
+      readSettings('policy', engineSettings, {
+        ...(kvCache !== undefined && { kvCache }),
+        ...(kvCacheTokens !== undefined && { kvCacheTokens }),
+        ...(prefillChunkTokens !== undefined && { prefillChunkTokens }),
+      }),
+    );
     if (existsSync(join(directory, 'optimizer.json'))) {
       await policy.load(directory, { optimizer: true });
     }
@@ -74,17 +98,14 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
 
 /** The policy that a path means. @throws DataError if there is none */
 function policyOf(path: string, onEvent: EventSink): string {
-  if (hasWeights(path)) return path;
+  if (isPolicy(path)) return path;
   const own = join(path, 'policy');
-  if (hasWeights(own)) return own;
+  if (isPolicy(own)) return own;
   const checkpoint = findLatestCheckpoint(checkpointsOf(path), onEvent);
   if (checkpoint !== undefined) return join(checkpoint.directory, 'policy');
   throw new DataError(
-    `${path} holds no policy: neither model.safetensors nor a checkpoint. Check the path.`,
+    `${path} holds no policy: neither weights nor an adapter nor a checkpoint. Check the path.`,
   );
 }
 
-function hasWeights(directory: string): boolean {
-  const files = ['model.safetensors', 'model.safetensors.index.json'];
-  return files.some((file) => existsSync(join(directory, file)));
-}
+const isPolicy = (directory: string): boolean => hasWeights(directory) || hasAdapter(directory);

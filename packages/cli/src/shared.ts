@@ -25,6 +25,13 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** A TCP port, 0 for any free one. */
+export function portNumber(text: string): number {
+  const value = wholeNumber(text);
+  if (value <= 65_535) return value;
+  throw new InvalidArgumentError(`Expected a port from 0 to 65535, got "${text}".`);
+}
+
 /** Exit status of a run that was asked to stop: not a failure, but not a finished run either. */
 export const INTERRUPTED = 130;
 

@@ -7,6 +7,7 @@ import { makeDirectories, nodeFileSystem } from '@saccade/run-store';
 import {
   applySettings,
   checkRun,
+  inputOfRun,
   readRunConfig,
   resolveRun,
   type Setting,
@@ -14,6 +15,7 @@ import {
   train,
 } from '@saccade/train';
 import type { Command } from 'commander';
+import { readConfigFile } from './config-file.ts';
 import { listenForInterruption } from './interruption.ts';
 import { addSetting, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
@@ -25,6 +27,7 @@ interface TrainFlags {
   readonly out?: string;
   readonly resume?: string;
   readonly backend?: string;
+  readonly config?: string;
 }
 
 export function addTrain(program: Command): void {
@@ -42,6 +45,7 @@ export function addTrain(program: Command): void {
     .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
     .option('--resume <directory>', 'continue with the run in this directory')
     .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
+    .option('--config <file>', 'settings from a JSON file, before those of --set')
     .addHelpText(
       'after',
       `
@@ -53,6 +57,7 @@ Examples:
   saccade train --set reward.accumulative-tool=0    without the bonus per tool call
   saccade train ./my-recipe.ts                      a recipe of your own; see saccade init
   saccade train --resume runs/pyvision-image-nano-seed1
+  saccade train --resume runs/pyvision-image-nano-seed1 --steps 80    extends a finished run
 
 Ctrl-C finishes the step, saves a checkpoint and says how to continue; a second Ctrl-C stops at once.
 At the end open report.html in the run directory.`,
@@ -64,16 +69,17 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
   const isResumed = flags.resume !== undefined;
   if (
     isResumed &&
-    (flags.set.length > 0 || [flags.seed, flags.steps, flags.backend].some((f) => f !== undefined))
+    (flags.set.length > 0 || [flags.seed, flags.backend, flags.config].some((f) => f !== undefined))
   ) {
     throw new ConfigError(
       '--resume',
-      'A resumed run keeps its configuration: leave out --set, --seed, --steps and --backend, or start a new run.',
+      'A resumed run keeps its configuration: leave out --set, --seed, --backend and --config, or ' +
+        'start a new run. --steps may be larger than before: it extends the run.',
     );
   }
   const onEvent = terminalProgress({ stream: process.stderr });
   const resolved = isResumed
-    ? await readRunConfig(resolve(flags.resume ?? ''), onEvent)
+    ? extend(await readRunConfig(resolve(flags.resume ?? ''), onEvent), flags.steps)
     : await configure(name, flags);
   const { config, source } = resolved;
   const directory = resolve(flags.resume ?? flags.out ?? freeDirectory(config.recipe, config.seed));
@@ -112,13 +118,32 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
 
 async function configure(name: string, flags: TrainFlags): Promise<StoredRunConfig> {
   const { input, source } = await findRecipe(name);
-  const settings: Setting[] = [...flags.set];
+  const settings: Setting[] = [...readConfigFile(flags.config), ...flags.set];
   if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
   if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
   if (flags.backend !== undefined) settings.push({ path: 'backend', value: flags.backend });
   const run = resolveRun(applySettings(input, settings));
   checkRun(run);
   return { ...run, ...(source && { source }) };
+}
+
+/**
+ * The configuration of a run that goes on for more steps. Its learning rate follows the longer run
+ * from where it stands.
+ *
+ * @throws ConfigError for fewer steps than the run was started with
+ */
+function extend(run: StoredRunConfig, steps: number | undefined): StoredRunConfig {
+  const before = run.config.rl.steps;
+  if (steps === undefined || steps === before) return run;
+  if (steps < before) {
+    throw new ConfigError(
+      '--steps',
+      `--steps: the run was started with ${before} steps and can only be extended, got ${steps}.`,
+    );
+  }
+  const input = applySettings(inputOfRun(run), [{ path: 'rl.steps', value: steps }]);
+  return { ...run, ...resolveRun(input) };
 }
 
 /** The first of runs/<recipe>-seed<n>, …-2, …-3 that holds no run yet. */

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { fromBf16Bits, fromF16Bits, toBf16Bits, toF16Bits } from './dtype.ts';
+import {
+  convert,
+  decode,
+  encode,
+  fromBf16Bits,
+  fromF16Bits,
+  type TypedArray,
+  toBf16Bits,
+  toF16Bits,
+} from './dtype.ts';
+import { DtypeError } from './errors.ts';
 import { defineRegistry } from './registry.ts';
 import { philox4x32, randomAt } from './rng.ts';
 
@@ -53,6 +63,27 @@ describe('16-bit floats', () => {
     expect(fromBf16Bits(toBf16Bits(1 + 3 * 2 ** -8))).toBe(1 + 2 ** -6);
     expect(fromF16Bits(toF16Bits(1 + 2 ** -11))).toBe(1);
     expect(fromF16Bits(toF16Bits(70000))).toBe(Infinity);
+  });
+
+  it('converts arrays as it converts elements', () => {
+    const firstDifference = (a: TypedArray, b: TypedArray) =>
+      a.length === b.length ? a.findIndex((x, i) => !Object.is(x, b[i])) : 0;
+    const patterns = Uint16Array.from({ length: 0x10000 }, (_, bits) => bits);
+    for (const dtype of ['bf16', 'f16'] as const) {
+      const values = convert(patterns, dtype, 'f32');
+      expect(firstDifference(values, Float32Array.from(decode(patterns, dtype)))).toBe(-1);
+      for (const to of ['bf16', 'f16', 'f64'] as const) {
+        if (to === dtype) continue;
+        expect(firstDifference(convert(patterns, dtype, to), encode(values, to)), to).toBe(-1);
+      }
+      expect(convert(patterns, dtype, dtype)).toBe(patterns);
+    }
+    const random = randomAt(1, 'floats');
+    const floats = Float32Array.from({ length: 4096 }, () => random.normal() * 1e-3);
+    expect(convert(floats, 'f32', 'bf16')).toEqual(encode(floats, 'bf16'));
+    expect(convert(floats.subarray(3), 'f32', 'bf16')).toEqual(encode(floats.subarray(3), 'bf16'));
+    expect(convert(Float64Array.of(0.1), 'f64', 'f32')).toEqual(Float32Array.of(0.1));
+    expect(() => convert(Int32Array.of(1), 'i32', 'f32')).toThrow(DtypeError);
   });
 });
 

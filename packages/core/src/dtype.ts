@@ -133,3 +133,44 @@ export function decode(stored: TypedArray, dtype: DType): Float64Array {
   }
   return out;
 }
+
+/** Values of all f16 patterns, made at the first use. */
+let halves: Float32Array | undefined;
+
+function toFloat32(stored: TypedArray, from: DType): Float32Array {
+  if (stored instanceof Float32Array) return stored;
+  if (!(stored instanceof Uint16Array)) return Float32Array.from(stored);
+  const out = new Float32Array(stored.length);
+  if (from === 'bf16') {
+    const bits = new Uint32Array(out.buffer);
+    for (let i = 0; i < bits.length; i++) bits[i] = (stored[i] as number) << 16;
+    return out;
+  }
+  halves ??= Float32Array.from({ length: 1 << 16 }, (_, bits) => fromF16Bits(bits));
+  for (let i = 0; i < out.length; i++) out[i] = halves[stored[i] as number] as number;
+  return out;
+}
+
+/**
+ * `stored`, host elements of the float type `from`, as elements of the float type `to`; itself
+ * where these are the same. f16 and bf16 round to nearest, ties to even, from float32.
+ *
+ * @throws DtypeError  if one of them is i32, whose values are not for rounding
+ */
+export function convert(stored: TypedArray, from: DType, to: DType): TypedArray {
+  if (from === to) return stored;
+  if (from === 'i32' || to === 'i32') {
+    throw new DtypeError(`${from} does not convert to ${to}. Convert between float types only.`);
+  }
+  if (to === 'f64') return Float64Array.from(toFloat32(stored, from));
+  const values = toFloat32(stored, from);
+  if (to !== 'bf16') return to === 'f32' ? values : encode(values, to);
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const out = new Uint16Array(bits.length);
+  for (let i = 0; i < bits.length; i++) {
+    const b = bits[i] as number;
+    const isNumber = (b & 0x7fffffff) <= 0x7f800000;
+    out[i] = isNumber ? (b + 0x7fff + ((b >>> 16) & 1)) >>> 16 : 0x7fc0;
+  }
+  return out;
+}

@@ -1,6 +1,7 @@
 export {
   allocate,
   bytesOf,
+  convert,
   type DType,
   decode,
   encode,
@@ -24,6 +25,7 @@ export {
 } from './errors.ts';
 export { type EventSink, joinSinks, type RunEvent } from './events.ts';
 export { nearestName } from './nearest-name.ts';
+export { importOptional, missingPackage } from './optional-package.ts';
 export { defineRegistry, type Registry } from './registry.ts';
 export {
   hashString,

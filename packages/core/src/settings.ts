@@ -119,8 +119,10 @@ export interface SettingField {
   readonly unit: string;
   /** The allowed values: `an integer in [2, 1024]`. */
   readonly range: string;
-  /** Undefined where the field may be left out. */
+  /** Undefined where the field may be left out, or must be given. */
   readonly default: unknown;
+  /** Whether it must be given. */
+  readonly isRequired: boolean;
   readonly about: string;
 }
 
@@ -137,6 +139,7 @@ export function listSettings(schema: SettingsSchema, prefix = ''): readonly Sett
         unit: meta.unit ?? '',
         range: describeRange(inner),
         default: preset,
+        isRequired: !(type as z.ZodType).safeParse(undefined).success,
         about: meta.description ?? '',
       },
     ];

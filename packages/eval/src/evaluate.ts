@@ -24,7 +24,7 @@ export interface Evaluation {
 /** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
 export async function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
   const { config, parts, onEvent } = run;
-  const { temperature } = config.evaluation;
+  const { temperature, topK, topP, minP } = config.evaluation;
   const count = Math.min(config.evaluation.count, parts.taskSet.size('heldOut'));
   onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
   const tasks = await heldOut(run, count);
@@ -35,6 +35,9 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
       seed: config.seed,
       stream: 'evaluation',
       temperature,
+      topK,
+      topP,
+      minP,
       maxTokensPerTurn: config.rollout.maxTurnTokens,
       maxContextTokens: config.rollout.maxContextTokens,
       images: parts.images,

@@ -1,5 +1,6 @@
 /** Settings of evaluations during and after training. */
 import { count, quantity, type SettingsOf } from '@saccade/core/settings';
+import { truncationSettings } from '@saccade/policy';
 import { z } from 'zod';
 
 /**
@@ -21,6 +22,7 @@ export const evaluationSettings = z.strictObject({
     unit: 'ratio',
     about: 'Sampling temperature of evaluations; 0 takes the most likely token.',
   }),
+  ...truncationSettings,
   everySteps: count({
     min: 0,
     max: 1_000_000,

@@ -30,6 +30,20 @@ function trajectory(prompt: readonly number[], observed: readonly number[]): Sco
   return { ...builder.finish('answered'), reward: 0, rewardTerms: {}, isCorrect: true };
 }
 
+describe('the mass that truncation kept', () => {
+  it('is a mean over tokens, and absent where nothing was truncated', () => {
+    const whole = trajectory([], []);
+    expect(rolloutMetrics([{ trajectories: [whole] }])).not.toHaveProperty('sampling/kept_mass');
+    const segments = whole.segments.map((segment, i) =>
+      segment.kind === 'model'
+        ? { ...segment, keptMass: Float32Array.of(i === 1 ? 0.5 : 1) }
+        : segment,
+    );
+    const metrics = rolloutMetrics([{ trajectories: [{ ...whole, segments }, whole] }]);
+    expect(metrics['sampling/kept_mass']).toBe(0.75);
+  });
+});
+
 describe('visual tokens', () => {
   it('are those of all images in the context, given or fetched', () => {
     expect(visualTokens(trajectory([16, 4], [4, 1]))).toBe(25);

@@ -67,8 +67,17 @@ export function rolloutMetrics(
     'tool_calls/zero_ratio': mean(all.map((trajectory) => (countLooks(trajectory) === 0 ? 1 : 0))),
     'visual_tokens/mean': mean(all.map(visualTokens)),
     'turns/mean': mean(all.map(({ turns }) => turns.length)),
+    ...keptMass(all),
     'broken/ratio': mean(all.map((trajectory) => (isBroken(trajectory) ? 1 : 0))),
   };
+}
+
+/** `sampling/kept_mass` over the tokens that were sampled with truncation; nothing without. */
+function keptMass(all: readonly Trajectory[]): Record<string, number> {
+  const masses = all.flatMap(({ segments }) => segments.flatMap((one) => one.keptMass ?? []));
+  const sum = masses.reduce((total, mass) => total + mass.reduce((part, one) => part + one, 0), 0);
+  const count = masses.reduce((total, { length }) => total + length, 0);
+  return count === 0 ? {} : { 'sampling/kept_mass': sum / count };
 }
 
 /** Share of right trajectories that are pushed down: correct, but below their group's mean. */

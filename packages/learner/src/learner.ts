@@ -49,8 +49,9 @@ export interface LearnerOptions {
   readonly temperature?: number;
   /**
    * The log-probs that importance ratios are against, where the algorithm takes no others: those that
-   * the sampler recorded, or the policy's own at the start of the step. Default `rollout`, which is
-   * the same bit for bit where the policy sampled the trajectories itself.
+   * the sampler recorded, before truncation, or the policy's own at the start of the step. Default
+   * `rollout`, which is the same bit for bit where the policy sampled the trajectories itself and
+   * truncated nothing.
    */
   readonly oldLogprobs?: 'rollout' | 'policy';
   /** The reference policy, for algorithms with a KL term; asked for once it is needed. */
@@ -181,10 +182,9 @@ async function prepare(options: LearnerOptions, step: PackedStep): Promise<Prepa
     needs('refLogprobs') && reference !== undefined
       ? await scoreStep(options, await reference(), step)
       : undefined;
-  const { rolloutLogprobs } = step.tokens;
   // An algorithm that takes the sampler's log-probs too corrects for the difference itself.
   const takesBoth = needs('rolloutLogprobs') || old === 'policy';
-  const oldLogprobs = (takesBoth ? own?.logprobs : undefined) ?? rolloutLogprobs;
+  const oldLogprobs = (takesBoth ? own?.logprobs : undefined) ?? step.untruncatedLogprobs;
   const prepared = prepareStep(algorithm, {
     ...step.tokens,
     // These need the same weights as the squared probabilities: else 1 − 2π + Σπ² may be below 0.

@@ -7,6 +7,7 @@ import type { Step, TokenBatch } from '@saccade/algorithms';
 import { DataError } from '@saccade/core';
 import { type MicroBatch, type ModelImages, packTrajectories } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
+import type { Segment } from '@saccade/trajectory';
 
 /** How a step is split into minibatches and micro-batches. */
 export interface PackStepOptions {
@@ -59,6 +60,11 @@ export interface PackedStep {
   readonly trained: readonly AdvantagedTrajectory[];
   readonly minibatches: readonly StepMinibatch[];
   readonly tokens: StepTokens;
+  /**
+   * [N] nats, of the policy when it sampled: the sampler's log-probs, but before truncation where
+   * the sampler tells the mass it kept.
+   */
+  readonly untruncatedLogprobs: StepTokens['rolloutLogprobs'];
 }
 
 /** Deals whole groups out to minibatches, packs each, and lays the step out in that order. */
@@ -92,7 +98,9 @@ export async function packStep(
     minibatches.push({ microBatches, sequences, tokens: [first[1], tokenEnd] });
   }
   const all = [...order, ...rest];
-  return { trained: all, minibatches, tokens: stepTokens(all) };
+  const tokens = stepTokens(all);
+  const untruncatedLogprobs = untruncated(all, tokens.rolloutLogprobs);
+  return { trained: all, minibatches, tokens, untruncatedLogprobs };
 }
 
 /** Deals whole groups out to `count` minibatches in turn. */
@@ -117,9 +125,7 @@ function splitByGroup(
  * `turnRewards` are 0 where nothing rewarded turns.
  */
 export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens {
-  const segments = trained.map(({ trajectory, isMasked }) =>
-    isMasked ? [] : trajectory.segments.filter(({ kind }) => kind === 'model'),
-  );
+  const segments = trained.map(modelSegments);
   const lengths = segments.map((own) => own.reduce((sum, { tokens }) => sum + tokens.length, 0));
   const sequenceOffsets = offsetsOf(lengths);
   const N = sequenceOffsets.at(-1) ?? 0;
@@ -155,6 +161,24 @@ export function stepTokens(trained: readonly AdvantagedTrajectory[]): StepTokens
     turnRewards: Float64Array.from(turnRewards),
     rolloutLogprobs,
   };
+}
+
+/** The segments that train; masked trajectories have none. */
+function modelSegments({ trajectory, isMasked }: AdvantagedTrajectory): readonly Segment[] {
+  return isMasked ? [] : trajectory.segments.filter(({ kind }) => kind === 'model');
+}
+
+/** rolloutLogprobs + ln keptMass; the same array where nothing was truncated. */
+function untruncated(
+  trained: readonly AdvantagedTrajectory[],
+  rolloutLogprobs: StepTokens['rolloutLogprobs'],
+): StepTokens['rolloutLogprobs'] {
+  const segments = trained.flatMap(modelSegments);
+  if (segments.every(({ keptMass }) => keptMass === undefined)) return rolloutLogprobs;
+  const masses = segments.flatMap(({ tokens, keptMass }) =>
+    keptMass === undefined ? Array<number>(tokens.length).fill(1) : Array.from(keptMass),
+  );
+  return rolloutLogprobs.map((logprob, n) => logprob + Math.log(masses[n] ?? 1));
 }
 
 /** Turns with their rewards: also that of an answer that never came. Masked trajectories have none. */

@@ -1,2 +1,2 @@
-export { linearLogprob, linearSample } from './ops/catalog.ts';
+export { linearLogprob, linearSample, linearSampleTruncated } from './ops/catalog.ts';
 export { logprobCatalog, logprobOps } from './registry.ts';

@@ -1,2 +1,4 @@
 /** Weights on disk; a separate entry point, because the rest also runs in browsers. */
-export { readSafetensors, readSafetensorsDirectory, writeSafetensors } from './safetensors.ts';
+export { loadParameters, type ParameterDType } from './load-parameters.ts';
+export { readSafetensors, readSafetensorsMetadata, writeSafetensors } from './safetensors.ts';
+export { type WriteOptions, writeParameterFile, writeParameters } from './write-parameters.ts';

@@ -1,4 +1,12 @@
 export {
+  type DeepstackTowerShape,
+  deepstackTower,
+  deepstackTowerSpecs,
+} from './deepstack-tower.ts';
+export { type FeedForward, geluFeedForward, swigluFeedForward } from './feed-forward.ts';
+export {
+  layerNormLayer,
+  layerNormSpecs,
   linearLayer,
   linearSpecs,
   normSpecs,
@@ -6,6 +14,14 @@ export {
   swigluMlp,
   swigluMlpSpecs,
 } from './layers.ts';
+export {
+  type LoraScale,
+  loraNames,
+  loraScale,
+  loraScaleTensor,
+  loraSpecs,
+} from './lora.ts';
+export { type LoraTargets, targetedLayers } from './lora-targets.ts';
 export {
   type Initializer,
   initialize,
@@ -15,8 +31,15 @@ export {
   parameter,
 } from './parameters.ts';
 export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+export type { RotaryScaling } from './rotary-frequencies.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export type { NamedArray } from './safetensors.ts';
+export {
+  type TileTowerNames,
+  type TileTowerShape,
+  tileTower,
+  tileTowerSpecs,
+} from './tile-tower.ts';
 export {
   type Attend,
   type BlockNames,
@@ -38,3 +61,4 @@ export {
   type WindowOptions,
   windowLayout,
 } from './vision-windows.ts';
+export { layoutOf, type StoredNames, type WeightLayout } from './weight-layout.ts';

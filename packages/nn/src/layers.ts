@@ -1,8 +1,12 @@
 /** Layers as functions over a parameter record: each finds its weight and bias by its name. */
-import { linear, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
+import { layerNorm, linear, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
+import { adapted } from './lora.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 
-/** x·wᵀ + b for `<name>.weight` [N, K] and, if it has one, `<name>.bias` [N]; x [M, K] → [M, N]. */
+/**
+ * x·wᵀ + b for `<name>.weight` [N, K] and, if it has one, `<name>.bias` [N]; x [M, K] → [M, N].
+ * Where the record has an adapter of the layer (`lora.ts`), its product is added.
+ */
 export function linearLayer(
   parameters: Parameters,
   name: string,
@@ -10,12 +14,24 @@ export function linearLayer(
   hasBias: boolean,
 ): Tensor {
   const bias = hasBias ? parameter(parameters, `${name}.bias`) : undefined;
-  return linear(x, parameter(parameters, `${name}.weight`), bias);
+  const y = linear(x, parameter(parameters, `${name}.weight`), bias);
+  return adapted(parameters, name, x, y);
 }
 
 /** RMSNorm of the rows of x [N, D] with `<name>.weight` [D]. */
 export function rmsNormLayer(parameters: Parameters, name: string, x: Tensor, eps: number): Tensor {
   return rmsNorm(x, parameter(parameters, `${name}.weight`), eps);
+}
+
+/** Layer normalization of the rows of x [N, D] with `<name>.weight` and `<name>.bias` [D]. */
+export function layerNormLayer(
+  parameters: Parameters,
+  name: string,
+  x: Tensor,
+  eps: number,
+): Tensor {
+  const bias = parameter(parameters, `${name}.bias`);
+  return layerNorm(x, parameter(parameters, `${name}.weight`), bias, eps);
 }
 
 /** down(silu(gate(x))·up(x)) with `<name>.gate_proj`, `.up_proj` and `.down_proj`. */
@@ -41,6 +57,7 @@ export function linearSpecs(
     name: `${name}.weight`,
     shape: [rows, columns],
     initializer: { kind: 'scaledNormal', gain: 1 },
+    isLinear: true,
   };
   if (!hasBias) return [weight];
   const bias: ParameterSpec = {
@@ -55,6 +72,12 @@ export function linearSpecs(
 export function normSpecs(name: string, width: number): readonly ParameterSpec[] {
   const initializer = { kind: 'constant', value: 1 } as const;
   return [{ name: `${name}.weight`, shape: [width], initializer }];
+}
+
+/** The parameters of a layer normalization, at one and zero. */
+export function layerNormSpecs(name: string, width: number): readonly ParameterSpec[] {
+  const initializer = { kind: 'constant', value: 0 } as const;
+  return [...normSpecs(name, width), { name: `${name}.bias`, shape: [width], initializer }];
 }
 
 /** Parameters of a SwiGLU MLP. */

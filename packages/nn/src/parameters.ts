@@ -11,6 +11,8 @@ export type Initializer =
   /** Normal with standard deviation gain/√fanIn; fanIn is the number of elements of one row. */
   | { readonly kind: 'scaledNormal'; readonly gain: number }
   | { readonly kind: 'normal'; readonly std: number }
+  /** Uniform from −bound to bound. */
+  | { readonly kind: 'uniform'; readonly bound: number }
   | { readonly kind: 'constant'; readonly value: number };
 
 /** Describes one parameter to create. A model's specs are its architecture; they hold no values. */
@@ -19,6 +21,8 @@ export interface ParameterSpec {
   readonly name: string;
   readonly shape: Shape;
   readonly initializer: Initializer;
+  /** True of the weight [N, K] of a linear layer, which a low-rank adapter can adapt. */
+  readonly isLinear?: boolean;
 }
 
 /** The parameter called `name`. @throws MissingError if there is none */
@@ -37,23 +41,29 @@ export function initialValues(spec: ParameterSpec, seed: number): Float32Array {
   const values = new Float32Array(sizeOf(spec.shape));
   const { initializer } = spec;
   if (initializer.kind === 'constant') return values.fill(initializer.value);
-  const fanIn = sizeOf(spec.shape.slice(1));
-  const std = initializer.kind === 'normal' ? initializer.std : initializer.gain / Math.sqrt(fanIn);
   // The address is part of every stored result: another spelling draws other weights.
   const random = randomAt(seed, 'initialise', spec.name);
+  if (initializer.kind === 'uniform') {
+    const { bound } = initializer;
+    for (let i = 0; i < values.length; i++) values[i] = bound * (2 * random.uniform() - 1);
+    return values;
+  }
+  const fanIn = sizeOf(spec.shape.slice(1));
+  const std = initializer.kind === 'normal' ? initializer.std : initializer.gain / Math.sqrt(fanIn);
   for (let i = 0; i < values.length; i++) values[i] = std * random.normal();
   return values;
 }
 
-/** Uploads fresh parameters to a device as f32, in the order of the specs. */
+/** Uploads fresh parameters to a device, in the order of the specs. */
 export function initialize(
   device: Device,
   specs: readonly ParameterSpec[],
   seed: number,
+  dtype: 'f32' | 'bf16' = 'f32',
 ): Record<string, Tensor> {
   const parameters: Record<string, Tensor> = {};
   for (const spec of specs) {
-    parameters[spec.name] = tensor(device, 'f32', spec.shape, initialValues(spec, seed));
+    parameters[spec.name] = tensor(device, dtype, spec.shape, initialValues(spec, seed));
   }
   return parameters;
 }

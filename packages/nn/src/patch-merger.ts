@@ -4,12 +4,18 @@ import { linearLayer, linearSpecs, normSpecs, rmsNormLayer } from './layers.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 
 /**
- * Patches [P, C·frames·side·side] as vectors [P, hidden]: the three-dimensional convolution whose
- * stride is its kernel, `<name>.weight` [hidden, C, frames, side, side], is a matrix product.
+ * Patches [P, C·frames·side·side] as vectors [P, hidden]: the convolution whose stride is its kernel,
+ * `<name>.weight` [hidden, C, (frames,) side, side], is a matrix product.
  */
-export function patchEmbedding(parameters: Parameters, name: string, patches: Tensor): Tensor {
+export function patchEmbedding(
+  parameters: Parameters,
+  name: string,
+  patches: Tensor,
+  hasBias: boolean,
+): Tensor {
   const weight = parameter(parameters, `${name}.weight`);
-  return linear(patches, weight.reshape([weight.shape[0] ?? 0, -1]));
+  const bias = hasBias ? parameter(parameters, `${name}.bias`) : undefined;
+  return linear(patches, weight.reshape([weight.shape[0] ?? 0, -1]), bias);
 }
 
 /**

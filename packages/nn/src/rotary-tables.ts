@@ -1,5 +1,6 @@
 /** Cosine and sine tables for the `rotary` op: plain, multimodal (M-RoPE) and 2-D for vision. */
 import { expectLength, ShapeError } from '@saccade/core';
+import { inverseFrequencies, type RotaryScaling } from './rotary-frequencies.ts';
 
 /**
  * The cosines and sines of a position embedding, one row per token: operands of the op `rotary`.
@@ -8,21 +9,6 @@ export interface RotaryTable {
   /** [T, E] with E = half the head dimension. */
   readonly cos: Float32Array;
   readonly sin: Float32Array;
-}
-
-/**
- * θ^(−2i/D) for i in [0, D/2), rounded to float32 where torch rounds: one unit in the last place of
- * a frequency is 0.002 rad at position 32767.
- */
-function inverseFrequencies(headDim: number, theta: number): Float32Array {
-  if (!Number.isInteger(headDim / 2) || headDim <= 0) {
-    throw new ShapeError(
-      `Rotary embedding rotates pairs: its dimension must be even, got ${headDim}.`,
-    );
-  }
-  return Float32Array.from({ length: headDim / 2 }, (_, i) => {
-    return 1 / Math.fround(theta ** Math.fround((2 * i) / headDim));
-  });
 }
 
 /**
@@ -57,8 +43,13 @@ function fill(
  *
  * @param positions  [T]
  */
-export function rotaryTable(positions: Int32Array, headDim: number, theta: number): RotaryTable {
-  const frequencies = inverseFrequencies(headDim, theta);
+export function rotaryTable(
+  positions: Int32Array,
+  headDim: number,
+  theta: number,
+  scaling?: RotaryScaling,
+): RotaryTable {
+  const frequencies = inverseFrequencies(headDim, theta, scaling);
   return fill(positions.length, headDim / 2, (t, i) => {
     return (positions[t] as number) * (frequencies[i] as number);
   });
@@ -66,16 +57,20 @@ export function rotaryTable(positions: Int32Array, headDim: number, theta: numbe
 
 /**
  * Multimodal rotary embedding: each frequency pair rotates by the temporal, height or width
- * position, as `sections` says. Qwen2-VL, arXiv:2409.12191, section 2.1.
+ * position, as `sections` says. The sections follow one another (Qwen2-VL, arXiv:2409.12191,
+ * section 2.1), or are interleaved: pair 3i+1 turns by height and pair 3i+2 by width as long as
+ * their sections last, every other pair by time (Qwen3-VL, arXiv:2511.21631).
  *
  * @param positions  [3, T]: temporal, height, width; equal for text
  * @param sections   frequency pairs that use each position; they sum to headDim/2
+ * @throws ShapeError if the sections do not fill the head, or positions are not three rows
  */
 export function mropeTable(
   positions: Int32Array,
   headDim: number,
   sections: readonly number[],
   theta: number,
+  { isInterleaved = false }: { readonly isInterleaved?: boolean } = {},
 ): RotaryTable {
   const width = headDim / 2;
   const total = sections.reduce((sum, section) => sum + section, 0);
@@ -91,7 +86,9 @@ export function mropeTable(
       `M-RoPE positions must be three rows of equal length, got ${positions.length} numbers.`,
     );
   }
-  const axisOf = sections.flatMap((section, axis) => new Array<number>(section).fill(axis));
+  const axisOf = isInterleaved
+    ? Array.from({ length: width }, (_, i) => (i < 3 * (sections[i % 3] as number) ? i % 3 : 0))
+    : sections.flatMap((section, axis) => new Array<number>(section).fill(axis));
   const frequencies = inverseFrequencies(headDim, theta);
   const angle = (t: number, i: number): number => {
     const position = positions[(axisOf[i] as number) * tokenCount + t] as number;

@@ -50,13 +50,21 @@ export function headerLength(path: string, firstEight: Uint8Array, fileBytes: nu
   return Number(length);
 }
 
+/** The header of a file. */
+export interface Header {
+  /** In the order of their bytes. */
+  readonly tensors: readonly TensorEntry[];
+  /** Texts that the writer added. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
 /**
  * Tensors in the order of their bytes, which they cover without holes or overlaps.
  *
  * @param dataBytes  bytes of the file after the header
  * @throws DataError naming the tensor and the defect
  */
-export function parseHeader(path: string, text: string, dataBytes: number): TensorEntry[] {
+export function parseHeader(path: string, text: string, dataBytes: number): Header {
   let header: unknown;
   try {
     header = JSON.parse(text);
@@ -80,9 +88,18 @@ export function parseHeader(path: string, text: string, dataBytes: number): Tens
     reached = end;
   }
   if (reached !== dataBytes) {
-    throw unsound(path, `its tensors take ${reached} bytes, but it holds ${dataBytes}`);
+    const what = reached > dataBytes ? 'it is truncated: ' : '';
+    throw unsound(path, `${what}its tensors take ${reached} bytes, but it holds ${dataBytes}`);
   }
-  return entries;
+  return { tensors: entries, metadata: textsOf(header.__metadata__) };
+}
+
+function textsOf(metadata: unknown): Header['metadata'] {
+  const entries = isRecord(metadata) ? Object.entries(metadata) : [];
+  const texts = entries.flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value]] : [],
+  );
+  return Object.fromEntries(texts);
 }
 
 function parseEntry(path: string, name: string, value: unknown): TensorEntry {
@@ -117,12 +134,13 @@ function isListOfCounts(value: unknown): value is readonly number[] {
 export function formatHeader(
   tensors: Iterable<{
     readonly name: string;
-    readonly dtype: 'f32' | 'i32';
+    readonly dtype: DType;
     readonly shape: Shape;
   }>,
+  metadata: Header['metadata'] = {},
 ): Uint8Array {
   // Entries, not keys: a tensor may be called __proto__.
-  const entries: [string, unknown][] = [['__metadata__', { format: 'pt' }]];
+  const entries: [string, unknown][] = [['__metadata__', { ...metadata, format: 'pt' }]];
   let start = 0;
   for (const { name, dtype, shape } of tensors) {
     const end = start + sizeOf(shape) * storedBytes(dtype);

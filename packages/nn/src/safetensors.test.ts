@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { DataError, ShapeError } from '@saccade/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGolden } from './golden.fixture.ts';
-import {
-  type NamedArray,
-  readSafetensors,
-  readSafetensorsDirectory,
-  writeSafetensors,
-} from './safetensors.ts';
+import { type NamedArray, readSafetensors, writeSafetensors } from './safetensors.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -127,56 +122,5 @@ describe('safetensors', () => {
     const path = join(directory, 'missing', 'a.safetensors');
     await expect(writeSafetensors(path, new Map())).rejects.toThrow();
     await expect(readFile(`${path}.partial`)).rejects.toThrow();
-  });
-});
-
-describe('readSafetensorsDirectory', () => {
-  const one = (value: number): NamedArray => ({
-    dtype: 'f32',
-    shape: [1],
-    data: Float32Array.of(value),
-  });
-  const index = (shards: unknown) => JSON.stringify({ metadata: {}, weight_map: shards });
-  const make = async (files: Record<string, string | Map<string, NamedArray>>) => {
-    const path = await mkdtemp(join(directory, 'model-'));
-    for (const [name, content] of Object.entries(files)) {
-      if (typeof content === 'string') await writeFile(join(path, name), content);
-      else await writeSafetensors(join(path, name), content);
-    }
-    return path;
-  };
-  const INDEX = 'model.safetensors.index.json';
-
-  it('joins the shards that an index names', async () => {
-    const path = await make({
-      'a.safetensors': new Map([['x', one(1)]]),
-      'b.safetensors': new Map([['y', one(2)]]),
-      [INDEX]: index({ x: 'a.safetensors', y: 'b.safetensors' }),
-    });
-    const arrays = await readSafetensorsDirectory(path);
-    expect([...arrays].map(([name, { data }]) => [name, data[0]])).toEqual([
-      ['x', 1],
-      ['y', 2],
-    ]);
-  });
-
-  it('reads the one file where there is no index', async () => {
-    const path = await make({ 'model.safetensors': new Map([['x', one(1)]]) });
-    expect([...(await readSafetensorsDirectory(path)).keys()]).toEqual(['x']);
-  });
-
-  it.each([
-    ['is no JSON', '{'],
-    ['has no weight_map', '{}'],
-    ['names a file outside', index({ x: '../a.safetensors' })],
-    ['names no file', index({ x: 3 })],
-    ['names a shard that is missing', index({ x: 'gone.safetensors' })],
-    ['names the directory', index({ x: '.' })],
-    ['names what no file can be called', index({ x: 'a\0' })],
-    ['names nothing', index({ x: '' })],
-    ['looks for a tensor that its shard lacks', index({ x: 'a.safetensors', y: 'a.safetensors' })],
-  ])('refuses an index that %s', async (_, text) => {
-    const path = await make({ 'a.safetensors': new Map([['x', one(1)]]), [INDEX]: text });
-    await expect(readSafetensorsDirectory(path)).rejects.toThrow(DataError);
   });
 });

@@ -1,23 +1,16 @@
-/** safetensors files: read with every offset checked, written durably. */
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+/** safetensors files as host arrays: read with every offset checked, written durably. */
 import {
+  convert,
   DataError,
-  decode,
   formatShape,
-  messageOf,
   type Shape,
   ShapeError,
   sizeOf,
+  viewBytes,
 } from '@saccade/core';
-import {
-  formatHeader,
-  headerLength,
-  parseHeader,
-  type StoredType,
-  storedBytes,
-  unsound,
-} from './safetensors-header.ts';
+import { SafetensorsFile } from './safetensors-file.ts';
+import { formatHeader, type StoredType, storedBytes } from './safetensors-header.ts';
+import { writeDurably } from './write-durably.ts';
 
 /** A named array on the host: all float types as float32, all integers as int32. */
 export interface NamedArray {
@@ -26,41 +19,19 @@ export interface NamedArray {
   readonly data: Float32Array | Int32Array;
 }
 
-const INDEX = 'model.safetensors.index.json';
-
 /**
  * All tensors of a file, in the order of their bytes.
  *
  * @throws DataError naming the defect, or the 64-bit integer that int32 cannot hold
  */
 export async function readSafetensors(path: string): Promise<Map<string, NamedArray>> {
+  const file = await SafetensorsFile.open(path);
   try {
-    return await readArrays(path);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-/** A defect unchanged; an error of the operating system as a DataError. */
-function unreadable(path: string, error: unknown): unknown {
-  if (error instanceof DataError || !(error instanceof Error)) return error;
-  if ((error as NodeJS.ErrnoException).code === undefined) return error;
-  return new DataError(`${path} cannot be read: ${messageOf(error)}. Check the path.`, {
-    cause: error,
-  });
-}
-
-async function readArrays(path: string): Promise<Map<string, NamedArray>> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const headerBytes = headerLength(path, await readRange(path, file, 0, Math.min(8, size)), size);
-    const dataStart = 8 + headerBytes;
-    const header = new TextDecoder().decode(await readRange(path, file, 8, headerBytes));
     const arrays = new Map<string, NamedArray>();
-    for (const entry of parseHeader(path, header, size - dataStart)) {
+    for (const entry of file.tensors.values()) {
       const { name, dtype, shape, start, end } = entry;
-      const bytes = await readRange(path, file, dataStart + start, end - start);
+      const bytes = new Uint8Array(end - start);
+      await file.read(entry, bytes);
       arrays.set(name, { shape, ...converted(path, name, bytes.buffer, dtype) });
     }
     return arrays;
@@ -69,66 +40,17 @@ async function readArrays(path: string): Promise<Map<string, NamedArray>> {
   }
 }
 
-/**
- * The tensors of a directory: of the shards its `model.safetensors.index.json` names, or of
- * `model.safetensors` where there is no index.
- *
- * @throws DataError if the index is broken or does not fit its shards
- */
-export async function readSafetensorsDirectory(
-  directory: string,
-): Promise<Map<string, NamedArray>> {
-  const shardOf = await readIndex(directory);
-  if (shardOf === undefined) return readSafetensors(join(directory, 'model.safetensors'));
-  const all = new Map<string, NamedArray>();
-  for (const shard of new Set(shardOf.values())) {
-    for (const [name, array] of await readSafetensors(join(directory, shard))) {
-      if (shardOf.get(name) === shard) all.set(name, array);
-    }
-  }
-  for (const [name, shard] of shardOf) {
-    if (all.has(name)) continue;
-    throw new DataError(
-      `${INDEX} in ${directory} places "${name}" in ${shard}, which does not have it. ` +
-        'Get the index and the shards from the same place.',
-    );
-  }
-  return all;
-}
-
-/** Shard of every tensor, or undefined where there is no index. */
-async function readIndex(directory: string): Promise<Map<string, string> | undefined> {
-  const path = join(directory, INDEX);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw unreadable(path, error);
-  }
-  const broken = (why: string, cause?: unknown) =>
-    new DataError(`${path} is not a valid index: ${why}. Write or download it again.`, { cause });
-  let index: { readonly weight_map?: unknown } | null;
-  try {
-    index = JSON.parse(text);
-  } catch (error) {
-    throw broken(messageOf(error), error);
-  }
-  const shards = index?.weight_map;
-  if (typeof shards !== 'object' || shards === null) throw broken('it has no weight_map');
-  const shardOf = new Map<string, string>();
-  for (const [name, shard] of Object.entries(shards)) {
-    if (typeof shard !== 'string' || basename(shard) !== shard || shard === '..') {
-      throw broken(`the shard of "${name}" is ${JSON.stringify(shard)}, no file beside it`);
-    }
-    shardOf.set(name, shard);
-  }
-  return shardOf;
+/** The texts that the writer of a file added to its header. @throws DataError if it is damaged */
+export async function readSafetensorsMetadata(
+  path: string,
+): Promise<Readonly<Record<string, string>>> {
+  const file = await SafetensorsFile.open(path);
+  await file.close();
+  return file.metadata;
 }
 
 /**
- * Writes a file durably: to `<path>.partial`, synced, then renamed into place. After an error or a
- * crash `path` is what it was before.
+ * Writes a file durably: after an error or a crash `path` is what it was before.
  *
  * @throws ShapeError if an array's data does not fill its shape
  */
@@ -142,48 +64,14 @@ export async function writeSafetensors(
       `"${name}" ${formatShape(shape)} must have ${sizeOf(shape)} elements, got ${data.length}.`,
     );
   }
-  const header = formatHeader([...arrays].map(([name, array]) => ({ name, ...array })));
-  const temporary = `${path}.partial`;
-  try {
-    const file = await open(temporary, 'w');
-    try {
-      await file.writeFile(header);
-      for (const { data } of arrays.values()) {
-        await file.writeFile(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncDirectory(dirname(path));
+  await writeDurably(path, bytesOfArrays(arrays));
 }
 
-/** Makes a rename survive a power cut, where the system can. */
-async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open directories, so the rename cannot be made more durable there.
-  if (process.platform === 'win32') return;
-  const directory = await open(path);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
+function* bytesOfArrays(arrays: ReadonlyMap<string, NamedArray>): Generator<Uint8Array> {
+  yield formatHeader([...arrays].map(([name, array]) => ({ name, ...array })));
+  for (const { data } of arrays.values()) {
+    yield new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
-}
-
-async function readRange(path: string, file: FileHandle, position: number, length: number) {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(bytes, done, length - done, position + done);
-    if (bytesRead === 0)
-      throw unsound(path, `it ended at byte ${position + done} while being read`);
-    done += bytesRead;
-  }
-  return bytes;
 }
 
 function converted(
@@ -196,10 +84,12 @@ function converted(
     case 'f32':
       return { dtype, data: new Float32Array(buffer) };
     case 'f64':
-      return { dtype: 'f32', data: Float32Array.from(new Float64Array(buffer)) };
     case 'f16':
     case 'bf16':
-      return { dtype: 'f32', data: Float32Array.from(decode(new Uint16Array(buffer), dtype)) };
+      return {
+        dtype: 'f32',
+        data: convert(viewBytes(dtype, buffer), dtype, 'f32') as Float32Array,
+      };
     case 'i32':
       return { dtype, data: new Int32Array(buffer) };
     case 'u8':

@@ -1,11 +1,10 @@
 /** The Qwen2.5-VL vision tower: patches → windowed and full attention blocks → merged features. */
-import { formatShape, ShapeError } from '@saccade/core';
-import type { Device } from '@saccade/ops';
-import { attention, gatherRows, type Tensor, tensor } from '@saccade/tensor';
+import { attention, gatherRows, recomputable, type Tensor, tensor } from '@saccade/tensor';
 import type { ParameterSpec, Parameters } from './parameters.ts';
 import { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
 import { visionRotaryTable } from './rotary-tables.ts';
 import { type BlockShape, blockSpecs, transformerBlock, visionNames } from './transformer-block.ts';
+import { expectPatches, indexTensor, separateSegments } from './vision-rows.ts';
 import { type PatchGrid, type WindowOptions, windowLayout } from './vision-windows.ts';
 
 /** Sizes of a Qwen2.5-VL vision tower; `vision_config` in a Hugging Face config. */
@@ -60,14 +59,9 @@ export function visionTower(
   const { hidden, depth, eps, mergeSize, fullAttentionBlocks } = shape;
   const layout = windowLayout(grids, shape);
   const patchCount = layout.rows.length;
-  if (patches.shape[0] !== patchCount) {
-    throw new ShapeError(
-      `The grids have ${patchCount} patches, but patches are ${formatShape(patches.shape)}. ` +
-        'Pass one row per patch.',
-    );
-  }
+  expectPatches(patches, patchCount);
   const patchesPerUnit = mergeSize ** 2;
-  let x = patchEmbedding(parameters, `${prefix}.patch_embed.proj`, patches);
+  let x = patchEmbedding(parameters, `${prefix}.patch_embed.proj`, patches, false);
   if (!layout.isIdentity) {
     const units = x.reshape([-1, patchesPerUnit * hidden]);
     x = gatherRows(units, indexTensor(device, layout.order)).reshape([-1, hidden]);
@@ -80,15 +74,17 @@ export function visionTower(
   const frames = separateSegments(device, layout.frameSizes);
   for (let i = 0; i < depth; i++) {
     const segments = fullAttentionBlocks.includes(i) ? frames : windows;
-    x = transformerBlock(
-      parameters,
-      `${prefix}.blocks.${i}`,
-      visionNames,
-      block,
-      x,
-      cos,
-      sin,
-      (q, k, v) => attention(q, k, v, segments, { isCausal: false }),
+    x = recomputable(x, (h) =>
+      transformerBlock(
+        parameters,
+        `${prefix}.blocks.${i}`,
+        visionNames,
+        block,
+        h,
+        cos,
+        sin,
+        (q, k, v) => attention(q, k, v, segments, { isCausal: false }),
+      ),
     );
   }
   const features = patchMerger(parameters, `${prefix}.merger`, x, { patchesPerUnit, eps });
@@ -122,19 +118,4 @@ export function visionTowerSpecs(
 
 function visionBlockShape({ hidden, heads, intermediate, eps }: VisionTowerShape): BlockShape {
   return { hidden, heads, kvHeads: heads, headDim: hidden / heads, intermediate, eps };
-}
-
-function indexTensor(device: Device, index: Int32Array): Tensor {
-  return tensor(device, 'i32', [index.length], index);
-}
-
-/** A segment plan of independent segments: [S, 3] start, end, no parent. */
-function separateSegments(device: Device, sizes: readonly number[]): Tensor {
-  const segments = new Int32Array(sizes.length * 3);
-  let start = 0;
-  for (const [s, size] of sizes.entries()) {
-    segments.set([start, start + size, -1], s * 3);
-    start += size;
-  }
-  return tensor(device, 'i32', [sizes.length, 3], segments);
 }

@@ -52,9 +52,11 @@ describe('a device refuses, before any work,', () => {
   });
 
   it('a missing and an unknown input', () => {
+    // @ts-expect-error: the compiler knows it too
     expect(() => device.forward(gemm, { x: x34 })).toThrow(
       'gemm: input w is missing. Pass a [N, K] array.',
     );
+    // @ts-expect-error: and that
     expect(() => device.forward(gemm, { x: x34, w: x34, bias: x34 })).toThrow(
       'gemm: there is no input "bias". Known: x, w, b.',
     );
@@ -78,14 +80,17 @@ describe('a device refuses, before any work,', () => {
 
   it('an unknown scalar', () => {
     const scalars: Scalars = { lr: 1 };
+    // @ts-expect-error: the inputs are missing as well
     expect(() => device.forward(adamwStep, {}, scalars)).toThrow(
       'adamwStep: there is no scalar "lr". Known: learningRate, beta1,',
     );
   });
 
   it('a backward that does not exist, or with arrays of another call', () => {
+    // @ts-expect-error: the inputs are missing as well
     expect(() => device.backward(scatterRows, {}, {}, {})).toThrow(ShapeError);
     const inputs = { gate: x34, up: x34 };
+    // @ts-expect-error: the output is missing
     expect(() => device.backward(swiglu, {}, inputs, {})).toThrow(
       'swiglu: output y is missing. Pass the outputs of the forward to its backward.',
     );
@@ -96,6 +101,7 @@ describe('a device refuses, before any work,', () => {
     expect(() => device.backward(swiglu, { y }, inputs, { y: x34 })).toThrow(
       'swiglu: the gradient of y must be [3, 4], got [4, 3].',
     );
+    // @ts-expect-error: the name is gate
     expect(() => device.backward(swiglu, {}, inputs, { y: x34 }, {}, ['gates'])).toThrow(
       'swiglu: cannot give a gradient for "gates". ' +
         'The differentiable inputs of this call are: gate, up.',
@@ -169,6 +175,17 @@ describe('a device', () => {
     expect(await device.read(device.upload('f64', [1], [0.1]))).toEqual(Float64Array.of(0.1));
     expect(await device.read(device.upload('i32', [1], [-7]))).toEqual(Int32Array.of(-7));
     expect(() => device.upload('i32', [1], [0.5])).toThrow(DtypeError);
+  });
+
+  it('takes and gives elements as they are stored', async () => {
+    const device = onReference();
+    const bf16 = device.alloc('bf16', [3]);
+    const patterns = Uint16Array.of(0x3f80, 0xc000, 0x7fc0);
+    device.writeStored(bf16, patterns);
+    expect(await device.readStored(bf16)).toEqual(patterns);
+    expect(await device.read(bf16)).toEqual(Float32Array.of(1, -2, Number.NaN));
+    expect(() => device.writeStored(bf16, Float32Array.of(1, 2, 3))).toThrow(DtypeError);
+    expect(() => device.writeStored(bf16, Uint16Array.of(1))).toThrow(ShapeError);
   });
 
   it('hands arrays of length 0 through', async () => {

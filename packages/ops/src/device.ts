@@ -5,8 +5,9 @@
 import {
   allocate,
   bytesOf,
+  convert,
   type DType,
-  decode,
+  DtypeError,
   type EventSink,
   encode,
   expectLength,
@@ -17,13 +18,22 @@ import {
   sizeOf,
   type TypedArray,
 } from '@saccade/core';
-import type { Backend } from './backend.ts';
+import type { Backend, BufferView } from './backend.ts';
 import { checkInputs, checkSaved, outputDtypes, wantedGradients } from './check-operands.ts';
 import type { DeviceArray, DeviceArrays } from './device-array.ts';
 import { shapeOf } from './infer-dims.ts';
 import { Launcher } from './launcher.ts';
 import { gradientDtype, type Op, resolveScalars, type Scalars } from './op.ts';
 import { formOf } from './op-form.ts';
+import type {
+  GradientName,
+  GradientsOf,
+  GradOutputsOf,
+  InputsOf,
+  OutputsOf,
+  SavedOf,
+  ScalarsOf,
+} from './operand-types.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** Options of `openDevice`: what happens when the backend has no kernel for a call. */
@@ -63,17 +73,31 @@ export interface Device {
    */
   write(array: DeviceArray, data: ArrayLike<number>): void;
   /**
+   * Replaces an array's contents with elements as its dtype stores them: 16-bit floats as their
+   * patterns. The caller may reuse `stored` on return.
+   *
+   * @throws ShapeError  if it has another number of elements
+   * @throws DtypeError  if its elements have another size
+   */
+  writeStored(array: DeviceArray, stored: TypedArray): void;
+  /**
    * Waits for the work queued before it and copies an array to the host: f64 as Float64Array, other
    * floats as Float32Array, i32 as Int32Array. Rejects with the first failure of that work.
    */
   read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array>;
+  /** Like `read`, as the array's dtype stores the elements: 16-bit floats as their patterns. */
+  readStored(array: DeviceArray): Promise<TypedArray>;
   /**
    * Runs an op's forward and returns its outputs by name. They are freshly allocated, except those
    * declared `inPlaceOf` an input, which are that input's array.
    *
    * @throws ShapeError, DtypeError, UnsupportedError before any work
    */
-  forward(op: Op, inputs: DeviceArrays, scalars?: Scalars): Record<string, DeviceArray>;
+  forward<O extends Op>(
+    op: O,
+    inputs: InputsOf<O, DeviceArray>,
+    scalars?: ScalarsOf<O>,
+  ): OutputsOf<O, DeviceArray>;
   /**
    * Runs an op's backward and returns fresh arrays with the gradients of the inputs in `wanted`, by
    * default of all differentiable inputs that are present. A missing output gradient counts as
@@ -81,14 +105,14 @@ export interface Device {
    *
    * @throws ShapeError, DtypeError, UnsupportedError before any work
    */
-  backward(
-    op: Op,
-    gradOutputs: DeviceArrays,
-    inputs: DeviceArrays,
-    outputs: DeviceArrays,
-    scalars?: Scalars,
-    wanted?: readonly string[],
-  ): Record<string, DeviceArray>;
+  backward<O extends Op, Wanted extends GradientName<O> = never>(
+    op: O,
+    gradOutputs: GradOutputsOf<O, DeviceArray>,
+    inputs: InputsOf<O, DeviceArray>,
+    outputs: SavedOf<O, DeviceArray>,
+    scalars?: ScalarsOf<O>,
+    wanted?: readonly Wanted[],
+  ): GradientsOf<O, Wanted, DeviceArray>;
   /** Waits for all queued work; rejects with the first failure. */
   synchronize(): Promise<void>;
   /** Bytes allocated on the device now; 0 after `dispose`. */
@@ -142,24 +166,72 @@ class BackendDevice implements Device {
 
   write(array: DeviceArray, data: ArrayLike<number>): void {
     this.#expectOpen();
-    const { view } = array;
-    expectLength(`Data for ${formatShape(array.shape)}`, data.length, view.length);
+    expectLength(`Data for ${formatShape(array.shape)}`, data.length, array.view.length);
+    const stored = storedAs(data, array.view.dtype);
+    this.#write(array.view, stored, stored === data);
+  }
+
+  writeStored(array: DeviceArray, stored: TypedArray): void {
+    this.#expectOpen();
+    const { shape, view } = array;
+    expectLength(`Data for ${formatShape(shape)}`, stored.length, view.length);
+    if (stored.BYTES_PER_ELEMENT !== bytesOf(view.dtype)) {
+      throw new DtypeError(
+        `An element of ${view.dtype} has ${bytesOf(view.dtype)} bytes, got elements of ` +
+          `${stored.BYTES_PER_ELEMENT}. Pass the array that core's allocate makes for the dtype.`,
+      );
+    }
+    this.#write(view, stored, true);
+  }
+
+  #write(view: BufferView, stored: TypedArray, isCallers: boolean): void {
     if (view.length === 0) return;
-    const stored = storedAs(data, view.dtype);
     // Deferred work must not see later changes that the caller makes to its array.
-    const bytes = this.#queue.isIdle || stored !== data ? stored : stored.slice();
+    const bytes = isCallers && !this.#queue.isIdle ? stored.slice() : stored;
     this.#queue.add(() => this.backend.write(view, bytes));
   }
 
-  async read(array: DeviceArray): Promise<Float32Array | Float64Array | Int32Array> {
-    this.#expectOpen();
-    if (!this.#queue.isClear) await this.#queue.drain();
-    const { view } = array;
-    if (view.length === 0) return decoded(allocate(view.dtype, 0), view.dtype);
-    return decoded((await this.backend.read(view)) as TypedArray, view.dtype);
+  read({ view }: DeviceArray): Promise<Float32Array | Float64Array | Int32Array> {
+    return this.#read(view, (stored) => decoded(stored, view.dtype));
   }
 
-  forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {
+  readStored({ view }: DeviceArray): Promise<TypedArray> {
+    return this.#read(view, (stored) => stored);
+  }
+
+  // One async function, so that waits settle in the order of the calls.
+  async #read<Read>(view: BufferView, give: (stored: TypedArray) => Read): Promise<Read> {
+    this.#expectOpen();
+    if (!this.#queue.isClear) await this.#queue.drain();
+    if (view.length === 0) return give(allocate(view.dtype, 0));
+    return give((await this.backend.read(view)) as TypedArray);
+  }
+
+  forward<O extends Op>(
+    op: O,
+    inputs: InputsOf<O, DeviceArray>,
+    given?: ScalarsOf<O>,
+  ): OutputsOf<O, DeviceArray> {
+    return this.#forward(op, inputs as DeviceArrays, given as Scalars) as OutputsOf<O, DeviceArray>;
+  }
+
+  backward<O extends Op, Wanted extends GradientName<O> = never>(
+    op: O,
+    gradOutputs: GradOutputsOf<O, DeviceArray>,
+    inputs: InputsOf<O, DeviceArray>,
+    outputs: SavedOf<O, DeviceArray>,
+    given?: ScalarsOf<O>,
+    wanted?: readonly Wanted[],
+  ): GradientsOf<O, Wanted, DeviceArray> {
+    const [grads, ins, outs] = [gradOutputs, inputs, outputs] as DeviceArrays[];
+    return this.#backward(op, grads, ins, outs, given as Scalars, wanted) as GradientsOf<
+      O,
+      Wanted,
+      DeviceArray
+    >;
+  }
+
+  #forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {
     this.#expectOpen();
     const scalars = resolveScalars(op, given);
     const dims = checkInputs(op, inputs);
@@ -179,7 +251,7 @@ class BackendDevice implements Device {
     return outputs;
   }
 
-  backward(
+  #backward(
     op: Op,
     gradOutputs: DeviceArrays,
     inputs: DeviceArrays,
@@ -240,9 +312,11 @@ function storedAs(data: ArrayLike<number>, dtype: DType): TypedArray {
   if (dtype === 'f32' && data instanceof Float32Array) return data;
   if (dtype === 'f64' && data instanceof Float64Array) return data;
   if (dtype === 'i32' && data instanceof Int32Array) return data;
-  return encode(data, dtype);
+  const isFloat = data instanceof Float32Array && dtype !== 'i32';
+  return isFloat ? convert(data, 'f32', dtype) : encode(data, dtype);
 }
 
 function decoded(stored: TypedArray, dtype: DType): Float32Array | Float64Array | Int32Array {
-  return stored instanceof Uint16Array ? Float32Array.from(decode(stored, dtype)) : stored;
+  if (!(stored instanceof Uint16Array)) return stored;
+  return convert(stored, dtype, 'f32') as Float32Array;
 }

@@ -8,11 +8,13 @@ export type {
 } from './backend.ts';
 export { type Device, type DeviceOptions, openDevice } from './device.ts';
 export type { DeviceArray, DeviceArrays } from './device-array.ts';
+export { type DryBackend, dryBackend } from './dry-backend.ts';
 export { inferDims, shapeOf } from './infer-dims.ts';
 export {
   type Cost,
   type CostCall,
   type Dims,
+  defineOp,
   differentiableInputs,
   differentiableOutputs,
   FLOATS,
@@ -29,6 +31,15 @@ export {
   WIDE_FLOATS,
 } from './op.ts';
 export { formOf, type OperandSlot } from './op-form.ts';
+export type {
+  GradientName,
+  GradientsOf,
+  GradOutputsOf,
+  InputsOf,
+  OutputsOf,
+  SavedOf,
+  ScalarsOf,
+} from './operand-types.ts';
 export {
   adamwStep,
   add,
@@ -39,12 +50,15 @@ export {
   gelu,
   gemm,
   gradNorm,
+  layerNorm,
   quantizeBlocks,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   sign,
   swiglu,
+  weightedSum,
 } from './ops/catalog.ts';
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';

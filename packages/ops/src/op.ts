@@ -92,16 +92,22 @@ export interface Cost {
 /**
  * Declaration of one op: operands, float64 oracles, tolerances, test cases and cost. Backends
  * implement it under its `id`; every test of a kernel is derived from it.
+ *
+ * Without type arguments it is any op, whose operands have unknown names.
  */
-export interface Op {
+export interface Op<
+  Inputs extends Readonly<Record<string, Operand>> = Readonly<Record<string, Operand>>,
+  Outputs extends Readonly<Record<string, OutputOperand>> = Readonly<Record<string, OutputOperand>>,
+  Scalar extends string = string,
+> {
   /** camelCase name, the same in `kernels/`, in messages and in bench results. */
   readonly id: string;
   /** Inputs in the order kernels receive them. */
-  readonly inputs: Readonly<Record<string, Operand>>;
+  readonly inputs: Inputs;
   /** Outputs in the order kernels receive them. */
-  readonly outputs: Readonly<Record<string, OutputOperand>>;
+  readonly outputs: Outputs;
   /** Scalars with their defaults, in the order kernels receive them. */
-  readonly scalars: Scalars;
+  readonly scalars: Readonly<Record<Scalar, number>>;
 
   /**
    * Checks dims beyond equal letters: a sentence with the fact and the remedy, or undefined if they
@@ -145,6 +151,18 @@ export interface Op {
   cost(dims: Dims, call: CostCall): Cost;
   /** Work of the backward that computes all gradients; every op with a backward has it. */
   backwardCost?(dims: Dims, call: CostCall): Cost;
+}
+
+/**
+ * An op whose calls are typed by its definition: `device.forward(op, …)` takes the inputs and scalars
+ * that it declares, and returns its outputs, by name.
+ */
+export function defineOp<
+  const Inputs extends Readonly<Record<string, Operand>>,
+  const Outputs extends Readonly<Record<string, OutputOperand>>,
+  Scalar extends string = never,
+>(op: Op<Inputs, Outputs, Scalar>): Op<Inputs, Outputs, Scalar> {
+  return op;
 }
 
 /** Storage types of activations and weights; f64 is for references only. */

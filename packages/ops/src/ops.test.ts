@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Dims, type Op, resolveScalars, type Scalars, type Values } from './op.ts';
-import { adamwStep, embedding, gelu, gemm, gradNorm, rmsNorm, rotary } from './ops/catalog.ts';
+import {
+  adamwStep,
+  embedding,
+  gelu,
+  gemm,
+  gradNorm,
+  layerNorm,
+  rmsNorm,
+  rotary,
+} from './ops/catalog.ts';
 
 /** Irregular numbers that the generating script writes in the same way: sin(a·i + b). */
 function ramp(length: number, a: number, b: number): Float64Array {
@@ -72,6 +81,27 @@ describe('the oracles agree with PyTorch', () => {
     expectClose(gradients.w, [0.180241548226, 0.19527166213, -0.491826461596, -0.504505347779]);
   });
 
+  it('layerNorm: torch.nn.functional.layer_norm', () => {
+    const inputs = { x: ramp(8, 1.7, 0.3), w: ramp(4, 0.9, 1), b: ramp(4, 0.3, 0.2) };
+    const { outputs, gradients } = run(layerNorm, { N: 2, D: 4 }, inputs, { y: ramp(8, 2.3, 0.1) });
+    expectClose(
+      outputs.y,
+      [
+        0.601185574062, 1.8004072798, 0.46425330833, 1.48395344367, 1.09568330647, 1.28351418993,
+        0.265341798565, 1.19129666967,
+      ],
+    );
+    expectClose(
+      gradients.x,
+      [
+        -0.170988877088, 0.118873082172, -0.0710163441149, 0.123132139031, 0.646635792329,
+        -0.771540771788, -0.0472304777126, 0.172135457172,
+      ],
+    );
+    expectClose(gradients.w, [0.180424437423, 0.243735994697, -0.556073174396, -0.46742271149]);
+    expectClose(gradients.b, [0.224287840154, -0.147365414418, -0.0279157561691, 0.18456461232]);
+  });
+
   it('gelu: torch.nn.functional.gelu', () => {
     const x = Float64Array.of(-6.5, -3, -1, -0.1, 0, 0.5, 2, 7);
     const { outputs, gradients } = run(
@@ -94,6 +124,26 @@ describe('the oracles agree with PyTorch', () => {
       [
         -1.69505181315e-9, -0.0119456472042, -0.0833154705877, 0.420476907975, 0.5, 0.867495124656,
         1.08523180108, 1.00000000006,
+      ],
+    );
+  });
+
+  it('gelu with tanh: torch.nn.functional.gelu, approximate="tanh"', () => {
+    const x = Float64Array.of(-6.5, -3, -1, -0.1, 0, 0.5, 2, 7);
+    const ones = { y: new Float64Array(8).fill(1) };
+    const { outputs, gradients } = run(gelu, { N: 1, D: 8 }, { x }, ones, { tanh: 1 });
+    expectClose(
+      outputs.y,
+      [
+        -6.27831120426e-13, -0.00363739208177, -0.158808009392, -0.0460172489546, 0, 0.345714009825,
+        1.95459769409, 7,
+      ],
+    );
+    expectClose(
+      gradients.x,
+      [
+        -6.58352874837e-12, -0.011584166631, -0.0829640838458, 0.420478210728, 0.5, 0.867369903535,
+        1.08609925662, 1,
       ],
     );
   });

@@ -7,6 +7,7 @@ import type { SettingsInput, SettingsSchema, Unit } from '@saccade/core/settings
 import type { Tensor } from '@saccade/tensor';
 import { blend } from './arrays.ts';
 import { globalNorm } from './global-norm.ts';
+import { rejoin, separate, withMasters } from './masters.ts';
 import type { OptimizerState } from './state.ts';
 import type { Tensors, Transformation, UpdateInfo } from './transformation.ts';
 
@@ -31,7 +32,7 @@ export interface Optimizer {
   /**
    * One step, in place on parameters and state.
    *
-   * @param parameters  by name, f32
+   * @param parameters  by name, f32; of those in 16 bits the state has f32 copies that are stepped
    * @param gradients   by parameter name; a parameter without one stays as it is, and so does its
    *                    state. Their values are undefined after the step
    * @throws StateError if there is no gradient, or no state for one; ShapeError if a size differs
@@ -77,7 +78,7 @@ export function optimizerOf(
   return {
     name,
     settings,
-    init,
+    init: (parameters) => withMasters(parameters, init),
     async step(parameters, given, state, info) {
       const gradients = gradientsFor(parameters, given);
       const measured = await globalNorm(gradients);
@@ -88,7 +89,9 @@ export function optimizerOf(
       try {
         // One inf or NaN would spread through the moments to every later step.
         if (!Number.isFinite(norm)) return { state, gradNorm: norm, isSkipped: true };
-        const after = await step({ parameters, gradients, state, info, sumSquares });
+        const { stepped, own } = await separate(parameters, state);
+        const call = { parameters: stepped, gradients, state: own, info, sumSquares };
+        const after = await rejoin(parameters, stepped, state, await step(call));
         return { state: after, gradNorm: norm, isSkipped: false };
       } finally {
         sumSquares.dispose();

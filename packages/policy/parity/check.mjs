@@ -1,9 +1,14 @@
-// Compares Saccade's Qwen2.5-VL with Hugging Face transformers, in both directions, on text and
-// images: weights written here are read there, and weights written there are read here.
+// Compares Saccade with Hugging Face transformers: the processors of published families, every
+// architecture, and Qwen2.5-VL from picture to log-probs in both directions. Weights written here are
+// read there, and weights written there are read here.
 //
-//   node packages/policy/parity/check.mjs --python path/to/python
+//   node packages/policy/parity/check.mjs --python path/to/python [--torchvision folder]
 //
-// The Python needs the packages of requirements.txt beside this file.
+// With `--architecture qwen3_vl` it compares that architecture alone, and needs no torchvision.
+//
+// The Python needs the packages of requirements.txt beside this file, and torchvision. That may lie
+// in a folder of its own (pip install --no-deps --target folder torchvision), where it was not
+// built for the torch of the environment.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,26 +22,44 @@ import {
   loadLocalPolicy,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   trainTokenizer,
 } from '@saccade/policy';
 import sharp from 'sharp';
+import { checkAdapters } from './adapters.mjs';
+import { checkArchitectures } from './architectures.mjs';
+import { checkProcessors } from './processors.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const GATE = 1e-4;
 // Resizing gives Pillow's very bytes; what is left is the rounding of the normalization.
 const PIXEL_GATE = 1e-6;
 
-const flag = process.argv.indexOf('--python');
-const python = flag > 0 ? process.argv[flag + 1] : 'python3';
+function flagValue(name, fallback) {
+  const at = process.argv.indexOf(`--${name}`);
+  return at > 0 ? process.argv[at + 1] : fallback;
+}
+const python = flagValue('python', 'python3');
+const torchvision = flagValue('torchvision', undefined);
+const architecture = flagValue('architecture', undefined);
+const needed =
+  architecture !== undefined
+    ? ['torch', 'transformers', 'safetensors']
+    : ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'peft', 'trl', 'torchvision'];
+const search = `import importlib.util as u; assert all(map(u.find_spec, ${JSON.stringify(needed)}))`;
+const processorEnvironment = {
+  ...process.env,
+  HF_HUB_OFFLINE: '1',
+  TRANSFORMERS_VERBOSITY: 'error',
+  ...(torchvision !== undefined && { PYTHONPATH: torchvision }),
+};
 try {
-  execFileSync(python, ['-c', 'import torch, transformers, safetensors, PIL, jinja2'], {
-    stdio: 'pipe',
-  });
+  execFileSync(python, ['-c', search], { stdio: 'pipe', env: processorEnvironment });
 } catch {
   console.error(
-    `${python} cannot import torch, transformers, safetensors, PIL and jinja2. Install them with\n` +
-      `  ${python} -m pip install -r ${join(here, 'requirements.txt')}`,
+    `${python} cannot import ${needed.join(', ')}. Install them with\n` +
+      `  ${python} -m pip install -r ${join(here, 'requirements.txt')} torchvision`,
   );
   process.exit(2);
 }
@@ -47,10 +70,10 @@ const processor = new QwenProcessor(
 );
 const nano = nanoConfig(320, processor.tokens);
 // A window smaller than the images, so that windowed attention is part of the comparison.
-const config = {
+const model = qwen2_5_vl.model({
   ...nano,
   vision: { ...nano.vision, windowSize: 56, fullAttentionBlocks: [1] },
-};
+});
 const device = openDevice(nativeBackend());
 
 async function makeImage(width, height, seed) {
@@ -87,7 +110,7 @@ async function inputs() {
 
 /** Log-probs of the whole vocabulary at every position. */
 async function allLogprobs(policy, { tokens, images }) {
-  const V = policy.config.vocabSize;
+  const V = policy.model.vocabSize;
   const count = tokens.length * V;
   const { logprobs } = await policy.score({
     segments: [{ tokens, images, parent: -1 }],
@@ -119,12 +142,31 @@ function report(what, error, gate) {
   console.log(`${isGood ? 'ok  ' : 'FAIL'}  ${what}: largest difference ${error.toExponential(2)}`);
 }
 
+function finish() {
+  device.dispose();
+  console.log(failures === 0 ? 'Parity holds.' : `${failures} comparison(s) failed.`);
+  process.exit(failures === 0 ? 0 : 1);
+}
+
+try {
+  await checkArchitectures({ device, python, env: process.env, only: architecture }, report);
+} catch (error) {
+  console.error(String(error.stderr ?? error.stack ?? error));
+  failures++;
+}
+if (architecture !== undefined) finish();
+try {
+  await checkProcessors({ python, env: processorEnvironment }, report);
+} catch (error) {
+  console.error(String(error.stderr ?? error));
+  failures++;
+}
 const items = await inputs();
 for (const direction of ['read', 'write']) {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-parity-'));
   try {
     mkdirSync(join(directory, 'model'));
-    let policy = createLocalPolicy({ device, config, processor, seed: 3 });
+    let policy = createLocalPolicy({ device, model, processor, seed: 3 });
     await policy.save(join(directory, 'model'));
     const list = items.map(({ tokens, pngs, message, images }, i) => ({
       tokens: [...tokens],
@@ -168,6 +210,10 @@ for (const direction of ['read', 'write']) {
     rmSync(directory, { recursive: true, force: true });
   }
 }
-device.dispose();
-console.log(failures === 0 ? 'Parity holds.' : `${failures} comparison(s) failed.`);
-process.exit(failures === 0 ? 0 : 1);
+try {
+  await checkAdapters(device, python, report);
+} catch (error) {
+  console.error(String(error.stderr ?? error.stack ?? error));
+  failures++;
+}
+finish();

@@ -1,19 +1,39 @@
 /** The batch that a trainer passes to a policy: packed segments, and the tokens to score. */
 
-/** An image prepared for the vision tower. */
+/** An image, or a video, prepared for the vision tower. */
 export interface ModelImage {
   /**
-   * [gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalized pixels, patches in merge order.
+   * [grids·gridHeight·gridWidth, 3·temporalPatch·patch·patch] normalized pixels: one grid after
+   * another, the patches of a grid in merge order (row by row where nothing is merged).
    */
   readonly patches: Float32Array;
-  /** Patches per column and per row. */
+  /** Patches per column and per row of a grid. */
   readonly gridHeight: number;
   readonly gridWidth: number;
-  /** Placeholder tokens: gridHeight·gridWidth / mergeSize². */
+  /** Placeholder tokens: grids·gridHeight·gridWidth / mergeSize². */
   readonly tokenCount: number;
-  /** Size after resizing, pixels. */
+  /** Size after resizing, pixels; of an image in tiles without the overview. */
   readonly width: number;
   readonly height: number;
+  /**
+   * Grids of patches: the tiles of an image, row by row, and the overview after them; or the
+   * moments of a video. Absent: one.
+   */
+  readonly grids?: number;
+  /** Tiles per column and per row of an image that was cut. Absent: it is whole. */
+  readonly tiles?: { readonly rows: number; readonly columns: number };
+  /** Times of a video. Absent: this is an image. */
+  readonly video?: VideoTimes;
+}
+
+/** The moments that a video's frames show. */
+export interface VideoTimes {
+  /** Time of each frame, seconds from the start. */
+  readonly timestamps: readonly number[];
+  /** Length of the whole video, seconds; unset where only the frames are known. */
+  readonly durationSeconds?: number;
+  /** Seconds from one grid of patches to the next (`second_per_grid_ts`), where positions use it. */
+  readonly secondsPerGrid?: number;
 }
 
 /** A node of the packed forest: its tokens continue those of its parent. */

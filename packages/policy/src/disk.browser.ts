@@ -9,8 +9,13 @@ async function refuse(directory: string, file = 'model.safetensors'): Promise<ne
 }
 
 export const readJson: typeof disk.readJson = refuse;
+export const readText: typeof disk.readText = refuse;
 export const writeText: typeof disk.writeText = refuse;
 export const hasFile: typeof disk.hasFile = () => false;
+export const findDirectory: typeof disk.findDirectory = () => undefined;
 export const readArrays: typeof disk.readArrays = refuse;
-export const readWeights: typeof disk.readWeights = (directory) => refuse(directory);
+export const readMetadata: typeof disk.readMetadata = refuse;
 export const writeArrays: typeof disk.writeArrays = refuse;
+export const writeParameterFile: typeof disk.writeParameterFile = refuse;
+export const loadWeights: typeof disk.loadWeights = (_, directory) => refuse(directory);
+export const writeWeights: typeof disk.writeWeights = (directory) => refuse(directory);

@@ -1,3 +1,9 @@
+export { architectures, readModel } from './architecture-registry.ts';
+export {
+  nanoConfig,
+  type Qwen2_5_VLConfig,
+  qwen2_5_vl,
+} from './architectures/qwen2_5_vl.ts';
 export type {
   LossAndGradients,
   LossFunction,
@@ -6,22 +12,26 @@ export type {
   PackedSegment,
   ScoreOptions,
   Scores,
+  VideoTimes,
 } from './batch.ts';
+export { type EngineSettings, engineSettings } from './engine/engine-settings.ts';
+export { LocalPolicy, type LocalPolicyParts } from './local-policy.ts';
+export type { LoraSettings } from './lora/adapter.ts';
+export { type Architecture, defineArchitecture } from './models/architecture.ts';
+export type {
+  DecoderInput,
+  LanguageModel,
+  LayerAttend,
+  StoredTensor,
+} from './models/language-model.ts';
+export { type ModelSize, nanoSize, type SpecialTokens } from './models/model-size.ts';
 export {
   createLocalPolicy,
-  LocalPolicy,
+  type LoadOptions,
   type LocalPolicyOptions,
-  type LocalPolicyParts,
   loadLocalPolicy,
-} from './local-policy.ts';
-export {
-  type ModelConfig,
-  type ModelSize,
-  nanoConfig,
-  nanoSize,
-  parseConfig,
-  type VisionConfig,
-} from './models/config.ts';
+  type TrainingOptions,
+} from './open-policy.ts';
 export type {
   ContentPart,
   EncodedContent,
@@ -33,6 +43,7 @@ export type {
   SampleResult,
   Sampler,
 } from './policy.ts';
+export { hasAdapter, hasWeights } from './policy-weights.ts';
 export {
   type ImageProcessorConfig,
   prepareImage,
@@ -42,3 +53,9 @@ export {
 export { loadProcessor } from './processor/load-processor.ts';
 export { QwenProcessor } from './processor/qwen-processor.ts';
 export { specialTokens, trainTokenizer } from './processor/train-tokenizer.ts';
+export {
+  fullTruncation,
+  isTruncated,
+  type Truncation,
+  truncationSettings,
+} from './truncation.ts';

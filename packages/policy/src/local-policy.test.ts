@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
 import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nanoConfig, qwen2_5_vl } from './architectures/qwen2_5_vl.ts';
 import {
   checkConversationReuse,
   checkSampledEqualsScored,
@@ -14,10 +15,16 @@ import {
   scoringBatch,
   squares,
 } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
-import { nanoConfig, nanoSize } from './models/config.ts';
-import { placeTokens } from './models/positions.ts';
-import { noiseImage, referenceDevice, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { nanoSize } from './models/model-size.ts';
+import { createLocalPolicy, loadLocalPolicy } from './open-policy.ts';
+import {
+  noiseImage,
+  referenceDevice,
+  tinyModel,
+  tinyPolicy,
+  tinyProcessor,
+} from './tiny-policy.fixture.ts';
 
 const devices: readonly (readonly [string, () => Device])[] = [
   ['reference', referenceDevice],
@@ -60,7 +67,7 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 
   it('sums the squared probabilities of the vocabulary', async () => {
-    await checkSumSquaredProbs(policy, imagePrompt('Which digit?', 6), policy.config.vocabSize);
+    await checkSumSquaredProbs(policy, imagePrompt('Which digit?', 6), policy.model.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {
@@ -154,13 +161,13 @@ describe.each(devices)('a local policy on the %s backend', (_, openTestDevice) =
   });
 });
 
-describe('placeTokens', () => {
+describe('place', () => {
   it('reads an image token outside of vision markers as a token like any other', () => {
     const { imageToken, visionStartToken, visionEndToken } = tinyProcessor.tokens;
     const image = noiseImage(56, 56, 1);
     const shown = [visionStartToken, ...Array(4).fill(imageToken), visionEndToken];
     const tokens = Int32Array.from([9, imageToken, ...shown, imageToken]);
-    const at = placeTokens(tokens, [image], 0, tinyProcessor.tokens, 2);
+    const at = tinyModel.place(tokens, [image], 0);
     expect([...at.ids]).toEqual([
       9,
       imageToken,
@@ -173,9 +180,7 @@ describe('placeTokens', () => {
       imageToken,
     ]);
     expect([...at.height]).toEqual([0, 1, 2, 3, 3, 4, 4, 5, 6]);
-    expect(() => placeTokens(tokens.subarray(0, 5), [image], 0, tinyProcessor.tokens, 2)).toThrow(
-      /no 4 placeholders/,
-    );
+    expect(() => tinyModel.place(tokens.subarray(0, 5), [image], 0)).toThrow(/no 4 placeholders/);
   });
 });
 
@@ -185,7 +190,8 @@ describe('a policy of another size', () => {
     const size = { ...nanoSize, layers: 1, hidden: 24, heads: 2, kvHeads: 1, intermediate: 20 };
     const vision = { visionLayers: 1, visionHidden: 16, visionHeads: 2, visionIntermediate: 12 };
     const config = nanoConfig(300, tinyProcessor.tokens, { ...size, ...vision });
-    const policy = createLocalPolicy({ device, config, processor: tinyProcessor, seed: 2 });
+    const model = qwen2_5_vl.model(config);
+    const policy = createLocalPolicy({ device, model, processor: tinyProcessor, seed: 2 });
     await checkSampledEqualsScored(policy, imagePrompt('Which digit?', 1));
     policy.dispose();
     device.dispose();

@@ -2,17 +2,15 @@
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
 import { ConfigError } from '@saccade/core';
-import { initialize } from '@saccade/nn';
+import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
-import { hasFile, readArrays, readJson, writeArrays, writeText } from '#disk';
+import { writeText } from '#disk';
 import type { LossFunction, PackedBatch, ScoreOptions, Scores } from './batch.ts';
+import type { EngineSettings } from './engine/engine-settings.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
-import { formatConfig, type ModelConfig, parseConfig } from './models/config.ts';
-import { parameterSpecs } from './models/qwen2-5-vl.ts';
-import { isValueHeadName, valueHeadSpecs } from './models/value-head.ts';
-import { fuse, loadWeights, placeArrays, toHost } from './models/weights.ts';
+import type { LanguageModel } from './models/language-model.ts';
 import type {
   OptimizerStep,
   OptimizerStepResult,
@@ -20,114 +18,64 @@ import type {
   SampleRequest,
   SampleResult,
 } from './policy.ts';
-import { chatTemplate } from './processor/chat-template.ts';
-import { loadProcessor } from './processor/load-processor.ts';
-import { formatPreprocessor } from './processor/preprocessor-config.ts';
-import type { QwenProcessor } from './processor/qwen-processor.ts';
+import { PolicyWeights, type WeightParts, type WriteWeightsOptions } from './policy-weights.ts';
+import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
+import { writeProcessorFiles } from './processor/processor-files.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 import { sumSquaredProbs } from './sum-squared-probs.ts';
 import { TrainingState } from './training-state.ts';
 
-const VALUE_HEAD_FILE = 'value_head.safetensors';
 /** The optimizer of steps that name none. */
 const DEFAULT_OPTIMIZER = adamw.create();
 
-/** The parts from which `createLocalPolicy` makes a policy. */
-export interface LocalPolicyOptions {
-  /** Where weights and caches live; the caller disposes of it after the policy. */
-  readonly device: Device;
-  readonly config: ModelConfig;
-  /** Its tokenizer must not be larger than `config.vocabSize`. */
-  readonly processor: QwenProcessor;
-  /** Seed of the random weights. */
-  readonly seed: number;
-  /** Whether the policy also predicts returns, for algorithms with a value loss. Default false. */
-  readonly valueHead?: boolean;
-  /** Names of the parameters that train; the others are constants. Default: all train. */
-  readonly trainable?: readonly string[];
-}
-
-/** The parts of a policy, with weights on the device. */
-export interface LocalPolicyParts {
-  readonly device: Device;
-  readonly config: ModelConfig;
-  readonly processor: QwenProcessor;
-  /** Weights by name; the policy takes ownership. */
-  readonly parameters: Record<string, Tensor>;
-  /** Names of the parameters that train; the others are constants. Default: all train. */
-  readonly trainable?: readonly string[];
-}
-
-/** Creates a policy with random weights. */
-export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
-  const { device, config, processor, seed, valueHead = false, trainable } = options;
-  const specs = [...parameterSpecs(config), ...(valueHead ? valueHeadSpecs(config) : [])];
-  const parameters = initialize(device, specs, seed);
-  return new LocalPolicy({
-    device,
-    config,
-    processor,
-    parameters,
-    ...(trainable && { trainable }),
-  });
-}
-
-/** Loads a policy from a directory in Hugging Face layout. @throws DataError if it is damaged */
-export async function loadLocalPolicy(options: {
-  readonly device: Device;
-  readonly directory: string;
-  /** Names of the parameters that train. Default: all. */
-  readonly trainable?: readonly string[];
-}): Promise<LocalPolicy> {
-  const { device, directory, trainable } = options;
-  const config = parseConfig(await readJson(directory, 'config.json'));
-  const processor = await loadProcessor(directory);
-  const parameters = await loadWeights(device, directory, parameterSpecs(config));
-  if (hasFile(directory, VALUE_HEAD_FILE)) {
-    Object.assign(parameters, await loadValueHead(device, directory, config));
-  }
-  return new LocalPolicy({
-    device,
-    config,
-    processor,
-    parameters,
-    ...(trainable && { trainable }),
-  });
+/** The parts of a policy, with weights on the device. It takes ownership of them. */
+export interface LocalPolicyParts extends WeightParts {
+  readonly processor: CheckpointProcessor;
+  /**
+   * Whether a backward runs each block of the model again instead of keeping its activations: less
+   * memory for a third more time, and the same bits. Default false.
+   */
+  readonly recompute?: boolean;
+  /**
+   * Whether samples are drawn from weights with the adapter added, which is faster and takes copies
+   * of the adapted weights; log-probs of samples then differ in last bits from those that training
+   * computes. Default false.
+   */
+  readonly samplesMerged?: boolean;
 }
 
 /**
- * A Qwen2.5-VL policy on local kernels. Sampling uses continuous batching over a KV cache and a
+ * A language model with its weights on local kernels. Sampling uses continuous batching over a KV cache and a
  * group's prompt is computed once; scoring gives its samples the same log-probs. Create it with
  * `createLocalPolicy` or `loadLocalPolicy`.
  */
 export class LocalPolicy implements Policy {
   readonly device: Device;
-  readonly config: ModelConfig;
-  readonly processor: QwenProcessor;
-  readonly #engine: GenerationEngine;
-  readonly #parameters: Record<string, Tensor>;
+  readonly model: LanguageModel;
+  readonly processor: CheckpointProcessor;
+  #engine: GenerationEngine;
+  readonly #weights: PolicyWeights;
   readonly #training = new TrainingState();
-  /** In the order of the parameters. */
-  readonly #trainable: readonly string[];
+  readonly #recompute: boolean;
+  readonly #samplesMerged: boolean;
+  /** The copies that samples are drawn from, with the adapter added. */
+  #merged: Readonly<Record<string, Tensor>> = {};
   #version = 0;
 
   /**
    * @throws ConfigError  if the tokenizer is too large, or a trainable name is not a parameter's
    */
-  constructor({ device, config, processor, parameters, trainable }: LocalPolicyParts) {
-    if (processor.codec.vocabSize > config.vocabSize) {
-      throw new ConfigError(
-        'vocabSize',
-        `The tokenizer has ${processor.codec.vocabSize} tokens, the model ${config.vocabSize}. ` +
-          'Use the tokenizer the model was made for, or a larger vocabSize.',
-      );
-    }
+  constructor(parts: LocalPolicyParts) {
+    const { device, model, processor, recompute = false, samplesMerged = false } = parts;
+    expectVocabulary(processor, model);
     this.device = device;
-    this.config = config;
+    this.model = model;
     this.processor = processor;
-    this.#parameters = parameters;
-    this.#trainable = trainableNames(parameters, trainable);
-    this.#engine = new GenerationEngine(device, config, processor, parameters);
+    this.#weights = new PolicyWeights(parts);
+    this.#recompute = recompute;
+    // A new adapter adds nothing yet: the first samples need no copies.
+    this.#samplesMerged = samplesMerged && this.#weights.hasAdapter;
+    this.#engine = new GenerationEngine(device, model, processor, this.#weights.forward);
   }
 
   get version(): number {
@@ -136,22 +84,51 @@ export class LocalPolicy implements Policy {
 
   /** Weights by name. Do not write to them. */
   get parameters(): Readonly<Record<string, Tensor>> {
-    return this.#parameters;
+    return this.#weights.all;
   }
 
   /** Names of the parameters that train. */
   get trainable(): readonly string[] {
-    return this.#trainable;
+    return this.#weights.trainable;
+  }
+
+  /** Whether the log-probs of samples are, bit for bit, those that scoring gives. */
+  get samplesAsItScores(): boolean {
+    return !this.#samplesMerged;
+  }
+
+  /** Whether it trains a low-rank adapter beside frozen weights. */
+  get hasAdapter(): boolean {
+    return this.#weights.hasAdapter;
   }
 
   /** Number of weights, over all parameters. */
   get parameterCount(): number {
-    return Object.values(this.#parameters).reduce((sum, { size }) => sum + size, 0);
+    return Object.values(this.parameters).reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Cache slots in use, for leak tests. */
   get usedCacheSlots(): number {
     return this.#engine.usedSlots;
+  }
+
+  /** Token rows computed for sampling so far, and images that went through the vision tower. */
+  get sampling(): { readonly computedRows: number; readonly computedImages: number } {
+    const { computedRows, computedImages } = this.#engine;
+    return { computedRows, computedImages };
+  }
+
+  /**
+   * Changes how it samples: memory, chunks of prompts. Caches are dropped.
+   *
+   * @throws StateError while requests run
+   */
+  configureEngine(settings: Partial<EngineSettings>): void {
+    this.#engine.expectIdle();
+    this.#engine.dispose();
+    const { device, model, processor } = this;
+    this.#engine = new GenerationEngine(device, model, processor, this.#weights.forward, settings);
+    this.#engine.reset(this.#sampled, this.#version);
   }
 
   async sample(request: SampleRequest): Promise<SampleResult> {
@@ -163,7 +140,30 @@ export class LocalPolicy implements Policy {
   }
 
   async score(batch: PackedBatch, temperature = 1, options: ScoreOptions = {}): Promise<Scores> {
-    const scored = scope(() => this.#score(batch, temperature, options));
+    return await this.#scoreWith(this.#weights.forward, batch, temperature, options);
+  }
+
+  /**
+   * The policy that a directory holds an adapter of, for scores: it shares the frozen weights.
+   *
+   * @throws DataError if the directory has no adapter, or one of another base
+   */
+  async openReference(directory: string): Promise<Pick<Policy, 'score' | 'dispose'>> {
+    const { parameters, dispose } = await this.#weights.withAdapterOf(directory);
+    return {
+      score: (batch, temperature = 1, options = {}) =>
+        this.#scoreWith(parameters, batch, temperature, options),
+      dispose,
+    };
+  }
+
+  async #scoreWith(
+    parameters: Parameters,
+    batch: PackedBatch,
+    temperature: number,
+    options: ScoreOptions,
+  ): Promise<Scores> {
+    const scored = scope(() => this.#score(parameters, batch, temperature, options));
     try {
       return await readScores(scored, batch);
     } finally {
@@ -176,11 +176,12 @@ export class LocalPolicy implements Policy {
     loss: LossFunction,
     temperature = 1,
   ): Promise<Scores & { readonly loss: number }> {
-    const names = [...this.#trainable].sort();
-    const tracked = names.map((name) => this.#parameters[name] as Tensor);
-    const tape = new Tape(tracked);
+    const { trained, forward } = this.#weights;
+    const names = Object.keys(trained).sort();
+    const tracked = names.map((name) => trained[name] as Tensor);
+    const tape = new Tape(tracked, { recompute: this.#recompute });
     try {
-      const scored = tape.run(() => this.#score(batch, temperature));
+      const scored = tape.run(() => this.#score(forward, batch, temperature));
       const scores = await readScores(scored, batch);
       const result = loss(scores);
       const count = [batch.targets.length];
@@ -223,13 +224,25 @@ export class LocalPolicy implements Policy {
 
   async #update(step: OptimizerStep, inFlight: InFlight): Promise<OptimizerStepResult> {
     const { optimizer = DEFAULT_OPTIMIZER, learningRate } = step;
-    const trained = Object.fromEntries(
-      this.#trainable.map((name) => [name, this.#parameters[name] as Tensor]),
-    );
+    const { trained } = this.#weights;
     const { gradNorm, isSkipped } = await this.#training.step(trained, optimizer, learningRate);
     this.#version++;
-    this.#engine.reset(this.#parameters, this.#version, inFlight);
+    await this.#resetEngine(inFlight);
     return { gradNorm, isSkipped };
+  }
+
+  /** The weights to sample with; unmerged until the first step. */
+  get #sampled(): Parameters {
+    if (Object.keys(this.#merged).length === 0) return this.#weights.forward;
+    return { ...this.#weights.base, ...this.#merged };
+  }
+
+  /** Lets the engine sample with the weights as they are now. */
+  async #resetEngine(inFlight?: InFlight): Promise<void> {
+    const before = this.#merged;
+    if (this.#samplesMerged) this.#merged = await this.#weights.merged();
+    this.#engine.reset(this.#sampled, this.#version, inFlight);
+    for (const copy of Object.values(before)) copy.dispose();
   }
 
   /** Drops the optimizer's state, as at the start of another training stage. */
@@ -237,83 +250,64 @@ export class LocalPolicy implements Policy {
     this.#training.reset();
   }
 
-  async save(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
+  async save(
+    directory: string,
+    options: { optimizer?: boolean } & WriteWeightsOptions = {},
+  ): Promise<void> {
     const write = (file: string, json: unknown) =>
       writeText(directory, file, `${JSON.stringify(json, null, 2)}\n`);
-    const { endOfTurn, tokenizerJson, images } = this.processor;
-    await write('config.json', formatConfig(this.config, endOfTurn));
+    const { endOfTurn, files } = this.processor;
+    await this.#weights.save(directory, endOfTurn, options);
     await write('generation_config.json', { eos_token_id: endOfTurn, do_sample: true });
-    await write('tokenizer.json', tokenizerJson);
-    await write('tokenizer_config.json', {
-      tokenizer_class: 'PreTrainedTokenizerFast',
-      eos_token: '<|im_end|>',
-      pad_token: '<|endoftext|>',
-      model_max_length: this.config.maxPositions,
-    });
-    await write('preprocessor_config.json', formatPreprocessor(images));
-    await writeText(directory, 'chat_template.jinja', chatTemplate);
-    const arrays = await toHost(this.#parameters);
-    // Other libraries do not know a value head in this architecture.
-    const valueHead = new Map([...arrays].filter(([name]) => isValueHeadName(name)));
-    for (const name of valueHead.keys()) arrays.delete(name);
-    await writeArrays(directory, 'model.safetensors', fuse(arrays));
-    if (valueHead.size > 0) await writeArrays(directory, VALUE_HEAD_FILE, valueHead);
+    const model_max_length = this.model.maxPositions;
+    const tokenizerConfig = { model_max_length, ...files.tokenizerConfig };
+    await writeProcessorFiles(directory, { ...files, tokenizerConfig });
     if (options.optimizer === true) await this.#training.save(directory, this.#version);
   }
 
-  /** Reads what `save` wrote. A value head restarts at 0 if the directory has none. */
+  /**
+   * Reads what `save` wrote: weights, or the adapter of a policy that has one.
+   *
+   * @throws DataError if the directory is damaged, or of another model or base
+   */
   async load(directory: string, options: { optimizer?: boolean } = {}): Promise<void> {
     this.#engine.expectIdle();
-    const loaded = await loadWeights(this.device, directory, parameterSpecs(this.config));
-    if (Object.keys(this.#parameters).some(isValueHeadName)) {
-      Object.assign(loaded, await loadValueHead(this.device, directory, this.config));
-    }
-    for (const [name, weight] of Object.entries(loaded)) {
-      this.#parameters[name]?.dispose();
-      this.#parameters[name] = weight;
-    }
+    await this.#weights.load(directory);
     this.#training.clearGradients();
     if (options.optimizer === true) this.#version = await this.#training.load(directory);
-    this.#engine.reset(this.#parameters, this.#version);
+    await this.#resetEngine();
   }
 
   dispose(): void {
     this.#engine.dispose();
     this.#training.dispose();
-    for (const weight of Object.values(this.#parameters)) weight.dispose();
+    for (const copy of Object.values(this.#merged)) copy.dispose();
+    this.#weights.dispose();
   }
 
-  #score(batch: PackedBatch, temperature: number, options?: ScoreOptions): ScoredTensors {
-    const { device, config } = this;
+  #score(
+    parameters: Parameters,
+    batch: PackedBatch,
+    temperature: number,
+    options?: ScoreOptions,
+  ): ScoredTensors {
+    const { device, model } = this;
     const plan = planOf(batch);
-    return scorePacked(device, this.#parameters, config, plan, batch, temperature, options);
+    return scorePacked(device, parameters, model, plan, batch, temperature, options);
   }
 }
 
-/** The names that train, in the order of the parameters. */
-function trainableNames(
-  parameters: Readonly<Record<string, Tensor>>,
-  trainable: readonly string[] = Object.keys(parameters),
-): readonly string[] {
-  const unknown = trainable.find((name) => !Object.hasOwn(parameters, name));
-  if (unknown !== undefined) {
-    throw new ConfigError(
-      'trainable',
-      `There is no parameter "${unknown}" to train. Known: ${Object.keys(parameters).join(', ')}.`,
-    );
-  }
-  return Object.keys(parameters).filter((name) => trainable.includes(name));
-}
-
-/** The value head of a directory, or one that predicts 0 if it has none. */
-async function loadValueHead(
-  device: Device,
-  directory: string,
-  config: ModelConfig,
-): Promise<Record<string, Tensor>> {
-  const specs = valueHeadSpecs(config);
-  if (!hasFile(directory, VALUE_HEAD_FILE)) return initialize(device, specs, 0);
-  return placeArrays(device, directory, specs, await readArrays(directory, VALUE_HEAD_FILE));
+/** @throws ConfigError  if the tokenizer has tokens that the model does not */
+export function expectVocabulary(
+  { codec }: CheckpointProcessor,
+  { vocabSize }: LanguageModel,
+): void {
+  if (codec.vocabSize <= vocabSize) return;
+  throw new ConfigError(
+    'vocabSize',
+    `The tokenizer has ${codec.vocabSize} tokens, the model ${vocabSize}. ` +
+      'Use the tokenizer the model was made for, or a larger vocabSize.',
+  );
 }
 
 /** Reads all at once, so that the device is awaited once. */

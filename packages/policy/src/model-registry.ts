@@ -3,7 +3,15 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { ModelUnit } from './model-unit.ts';
 import * as catalog from './model-units/catalog.ts';
 
-export { defineModel, type ModelContext, type ModelUnit } from './model-unit.ts';
+export { fetchModel } from './hub/fetch-model.ts';
+export type { Hub } from './hub/hub.ts';
+export { largestImage } from './memory/largest-image.ts';
+export {
+  type MemoryForecast,
+  type MemoryWorkload,
+  predictMemory,
+} from './memory/predict-memory.ts';
+export { defineModel, type ModelContext, type ModelPlan, type ModelUnit } from './model-unit.ts';
 
 /** Models that a run can name, for example `nano`. */
 export const models: Registry<ModelUnit> = defineRegistry<ModelUnit>('model', catalog);

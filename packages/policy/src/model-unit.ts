@@ -1,7 +1,12 @@
 /** Models as units: choices of a run by name. */
+import type { DType } from '@saccade/core';
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Device } from '@saccade/ops';
+import type { Hub } from './hub/hub.ts';
 import type { LocalPolicy } from './local-policy.ts';
+import type { LanguageModel } from './models/language-model.ts';
+import type { TrainingOptions } from './open-policy.ts';
+import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
 
 /** The context that a model gets from the run that opens it. */
 export interface ModelContext {
@@ -12,6 +17,17 @@ export interface ModelContext {
   readonly valueHead: boolean;
   /** Texts to train a tokenizer on, for models without one. */
   readonly corpus: readonly string[];
+  /** Where published models are downloaded from; absent: nowhere. */
+  readonly hub?: Hub;
+}
+
+/** A model before its weights are there. */
+export interface ModelPlan {
+  readonly model: LanguageModel;
+  readonly processor: CheckpointProcessor;
+  /** Element type of the weights. */
+  readonly dtype: DType;
+  readonly training: TrainingOptions;
 }
 
 /**
@@ -20,6 +36,11 @@ export interface ModelContext {
 export interface ModelUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;
+  /** The model without its weights, for a forecast of memory. */
+  plan?(
+    settings: SettingsOf<Schema>,
+    context: Pick<ModelContext, 'corpus' | 'hub'>,
+  ): Promise<ModelPlan>;
   /** Makes the policy; the caller disposes of it. */
   open(settings: SettingsOf<Schema>, context: ModelContext): Promise<LocalPolicy>;
 }

@@ -1,14 +1,15 @@
 import { nativeBackend, probeNative } from '@saccade/backend-native';
 import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { nanoConfig, qwen2_5_vl } from './architectures/qwen2_5_vl.ts';
 import {
   checkConversationReuse,
   checkSampledEqualsScored,
   checkSamplingIsBatchInvariant,
   checkScoresAreBatchInvariant,
 } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
-import { nanoConfig } from './models/config.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { createLocalPolicy } from './open-policy.ts';
 import { noiseImage, tinyProcessor } from './tiny-policy.fixture.ts';
 
 describe.skipIf(!probeNative().available)('a nano policy on the native kernels', () => {
@@ -16,8 +17,8 @@ describe.skipIf(!probeNative().available)('a nano policy on the native kernels',
   let policy: LocalPolicy;
   beforeAll(() => {
     device = openDevice(nativeBackend());
-    const config = nanoConfig(300, tinyProcessor.tokens);
-    policy = createLocalPolicy({ device, config, processor: tinyProcessor, seed: 1 });
+    const model = qwen2_5_vl.model(nanoConfig(300, tinyProcessor.tokens));
+    policy = createLocalPolicy({ device, model, processor: tinyProcessor, seed: 1 });
   });
   afterAll(() => {
     policy.dispose();

@@ -3,21 +3,15 @@
  * backpropagates gradients of their log-probs, steps its optimizer, saves and loads. Algorithms
  * know nothing else of a model.
  */
+
 import type { Optimizer } from '@saccade/optim';
 import type { LossFunction, ModelImage, PackedBatch, ScoreOptions, Scores } from './batch.ts';
+import type { ContentPart, EncodedContent } from './content.ts';
+import type { ChatMessage } from './processor/chat/message.ts';
+import type { Json } from './processor/json-fields.ts';
+import type { Truncation } from './truncation.ts';
 
-/** Text and images in order of appearance. */
-export type ContentPart =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'image'; readonly image: ModelImage };
-
-/** Content as tokens, with the images of its placeholders. */
-export interface EncodedContent {
-  /** [T] token ids; an image is `tokenCount` placeholders between its markers. */
-  readonly tokens: Int32Array;
-  /** The images in order of their placeholders. */
-  readonly images: readonly ModelImage[];
-}
+export type { ContentPart, EncodedContent } from './content.ts';
 
 /**
  * Encodes content as tokens and decodes tokens to text: tokenizer, chat markup and image resizing.
@@ -34,6 +28,14 @@ export interface Processor {
   encodeObservation(user: readonly ContentPart[], modelEnded: boolean): EncodedContent;
   /** Content alone, without a turn around it: documents and captions. */
   encodeContent(parts: readonly ContentPart[]): EncodedContent;
+  /**
+   * A whole conversation by the checkpoint's chat template, ready for the assistant's next turn;
+   * absent without a template.
+   */
+  encodeConversation?(
+    messages: readonly ChatMessage[],
+    options: { readonly tools?: readonly Json[]; readonly addGenerationPrompt: true },
+  ): EncodedContent;
   /** Model text as tokens, for demonstrations; ends with the end-of-turn token if `ends`. */
   encodeModelText(text: string, ends: boolean): Int32Array;
   /** Text of tokens; invalid UTF-8 becomes �. */
@@ -47,7 +49,7 @@ export interface Processor {
 }
 
 /** A request to continue one context. */
-export interface SampleRequest {
+export interface SampleRequest extends Truncation {
   /** [T] the whole context so far; cached parts of it are not computed again. */
   readonly tokens: Int32Array;
   /** All images of the context, in order of their placeholders. */
@@ -59,7 +61,8 @@ export interface SampleRequest {
   /** Continues past the end-of-turn token, for measurements of fixed length. */
   readonly ignoreEndOfTurn?: boolean;
   /**
-   * Divides the logits; 0 takes the most likely token. Log-probs are those of this distribution.
+   * Divides the logits; 0 takes the most likely token. Log-probs are those of this distribution,
+   * after topK, topP and minP.
    */
   readonly temperature: number;
   /**
@@ -71,6 +74,11 @@ export interface SampleRequest {
   readonly conversation: string;
   /** Requests with the same key share their first `length` tokens, which are computed once. */
   readonly sharedPrefix?: { readonly key: string; readonly length: number };
+  /**
+   * Called with each token as it is sampled, the last included; it must not throw. Engines over HTTP
+   * do not call it.
+   */
+  readonly onToken?: (token: number) => void;
   /** Ends the request; `sample` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -81,6 +89,11 @@ export interface SampleResult {
   readonly tokens: Int32Array;
   /** [T] nats, under the distribution that was sampled from. */
   readonly logprobs: Float32Array;
+  /**
+   * [T] the probability, before topK, topP and minP, of the tokens they left to sample from: logprobs
+   * + ln keptMass are the policy's own. Absent without them, and where an engine does not tell.
+   */
+  readonly keptMass?: Float32Array;
   readonly text: string;
   /**
    * `endOfTurn`: the model ended its turn; `stop`: a stop string; `length`: `maxTokens` reached.
@@ -143,9 +156,9 @@ export interface Policy {
   optimizerStep(step: OptimizerStep): Promise<OptimizerStepResult>;
   /**
    * Writes weights, tokenizer and configuration in Hugging Face layout, optionally the optimizer's
-   * state.
+   * state. Of a policy with an adapter that alone is written, or, `merged`, whole weights with it.
    */
-  save(directory: string, options?: { optimizer?: boolean }): Promise<void>;
+  save(directory: string, options?: { optimizer?: boolean; merged?: boolean }): Promise<void>;
   /** Reads a directory that `save` wrote. @throws DataError if it is damaged or does not fit */
   load(directory: string, options?: { optimizer?: boolean }): Promise<void>;
   dispose(): void;

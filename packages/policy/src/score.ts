@@ -5,9 +5,7 @@ import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { attention, gatherRows, linearLogprob, type Tensor, tensor } from '@saccade/tensor';
 import type { PackedBatch, ScoreOptions } from './batch.ts';
-import type { ModelConfig } from './models/config.ts';
-import { placeTokens } from './models/positions.ts';
-import { decode, finalNorm, lmHead } from './models/qwen2-5-vl.ts';
+import { type DecoderInput, featuresOf, type LanguageModel } from './models/language-model.ts';
 import { predictValues } from './models/value-head.ts';
 import { expectRange } from './ranges.ts';
 
@@ -24,23 +22,23 @@ export interface ScoredTensors {
 export function scorePacked(
   device: Device,
   parameters: Parameters,
-  config: ModelConfig,
+  model: LanguageModel,
   plan: SegmentPlan,
   batch: PackedBatch,
   temperature: number,
   { sumSquaredProbs = false }: ScoreOptions = {},
 ): ScoredTensors {
-  checkBatch(config, plan, batch);
-  const input = decoderInput(config, plan, batch);
+  checkBatch(model, plan, batch);
+  const input = decoderInput(device, parameters, model, plan, batch);
   const segments = tensor(device, 'i32', [plan.segmentCount, 3], plan.segments);
-  const x = decode(device, parameters, config, input, (_, q, k, v) =>
+  const x = model.decode(device, parameters, input, (_, q, k, v) =>
     attention(q, k, v, segments, { isCausal: true }),
   );
   const index = tensor(device, 'i32', [batch.rows.length], batch.rows);
-  const hidden = finalNorm(parameters, config, gatherRows(x, index));
+  const hidden = model.finalNorm(parameters, gatherRows(x, index));
   const targets = tensor(device, 'i32', [batch.targets.length], batch.targets);
   const values = predictValues(parameters, hidden);
-  const head = lmHead(parameters, config);
+  const head = model.head(parameters);
   return {
     ...linearLogprob(hidden, head, targets, temperature),
     ...(values !== undefined && { values }),
@@ -51,20 +49,21 @@ export function scorePacked(
 }
 
 /** Tokens, positions and images of all segments; a segment's positions go on from its parent's. */
-function decoderInput(config: ModelConfig, plan: SegmentPlan, { segments }: PackedBatch) {
+function decoderInput(
+  device: Device,
+  parameters: Parameters,
+  model: LanguageModel,
+  plan: SegmentPlan,
+  { segments }: PackedBatch,
+): DecoderInput {
   const { tokenCount } = plan;
   const ids = new Int32Array(tokenCount);
   const positions = new Int32Array(3 * tokenCount);
   const next = new Int32Array(segments.length);
   let start = 0;
   segments.forEach((segment, s) => {
-    const at = placeTokens(
-      segment.tokens,
-      segment.images,
-      segment.parent < 0 ? 0 : (next[segment.parent] as number),
-      config,
-      config.vision.mergeSize,
-    );
+    const first = segment.parent < 0 ? 0 : (next[segment.parent] as number);
+    const at = model.place(segment.tokens, segment.images, first);
     ids.set(at.ids, start);
     positions.set(at.temporal, start);
     positions.set(at.height, tokenCount + start);
@@ -72,17 +71,18 @@ function decoderInput(config: ModelConfig, plan: SegmentPlan, { segments }: Pack
     next[s] = at.next;
     start += segment.tokens.length;
   });
-  return { ids, positions, images: segments.flatMap(({ images }) => images) };
+  const images = segments.flatMap((segment) => segment.images);
+  return { ids, positions, features: featuresOf(model, device, parameters, images) };
 }
 
 /**
  * @throws ShapeError if rows and targets do not pair up
  * @throws DataError naming the first token, row or target that is out of range
  */
-function checkBatch(config: ModelConfig, { tokenCount }: SegmentPlan, batch: PackedBatch): void {
+function checkBatch(model: LanguageModel, { tokenCount }: SegmentPlan, batch: PackedBatch): void {
   const { rows, targets, segments } = batch;
   expectLength('targets', targets.length, rows.length);
-  for (const { tokens } of segments) expectRange('Token', tokens, 0, config.vocabSize);
+  for (const { tokens } of segments) expectRange('Token', tokens, 0, model.vocabSize);
   expectRange('Row', rows, 0, tokenCount);
-  expectRange('Target', targets, -1, config.vocabSize);
+  expectRange('Target', targets, -1, model.vocabSize);
 }

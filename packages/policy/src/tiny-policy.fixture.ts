@@ -1,9 +1,11 @@
 /** A tiny policy for this package's tests. */
 import { randomAt } from '@saccade/core';
 import { type Device, openDevice, referenceBackend } from '@saccade/ops';
+import { nanoConfig, type Qwen2_5_VLConfig, qwen2_5_vl } from './architectures/qwen2_5_vl.ts';
 import type { ModelImage } from './batch.ts';
-import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
-import { type ModelConfig, nanoConfig } from './models/config.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import type { LanguageModel } from './models/language-model.ts';
+import { createLocalPolicy } from './open-policy.ts';
 import { patchesOf, qwenImageProcessor } from './processor/image-processor.ts';
 import { QwenProcessor } from './processor/qwen-processor.ts';
 import { trainTokenizer } from './processor/train-tokenizer.ts';
@@ -13,7 +15,7 @@ export const tinyProcessor: QwenProcessor = new QwenProcessor(
   { ...qwenImageProcessor, minPixels: 28 * 28 },
 );
 
-export const tinyConfig: ModelConfig = {
+export const tinyConfig: Qwen2_5_VLConfig = {
   ...nanoConfig(300, tinyProcessor.tokens),
   hidden: 32,
   layers: 2,
@@ -32,12 +34,14 @@ export const tinyConfig: ModelConfig = {
   },
 };
 
+export const tinyModel: LanguageModel = qwen2_5_vl.model(tinyConfig);
+
 export function referenceDevice(): Device {
   return openDevice(referenceBackend());
 }
 
 export function tinyPolicy(device: Device, seed = 1): LocalPolicy {
-  return createLocalPolicy({ device, config: tinyConfig, processor: tinyProcessor, seed });
+  return createLocalPolicy({ device, model: tinyModel, processor: tinyProcessor, seed });
 }
 
 export function noiseImage(width: number, height: number, seed: number): ModelImage {

@@ -9,8 +9,9 @@ import { adamw, createOptimizer, optimizers } from '@saccade/optim';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PackedBatch } from './batch.ts';
 import { contractRequest, scoringBatch, squares } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy } from './local-policy.ts';
-import { tinyConfig, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { createLocalPolicy } from './open-policy.ts';
+import { tinyModel, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 let device: Device;
 let batch: PackedBatch;
@@ -144,7 +145,7 @@ it('changes nothing for a gradient that is not a number, and says so', async () 
 
 describe('a policy of which only some parameters train', () => {
   const create = (trainable: readonly string[]) =>
-    createLocalPolicy({ device, config: tinyConfig, processor: tinyProcessor, seed: 1, trainable });
+    createLocalPolicy({ device, model: tinyModel, processor: tinyProcessor, seed: 1, trainable });
 
   it('steps those alone, as if the others were constants, and keeps moments for them alone', async () => {
     const all = tinyPolicy(device);

@@ -9,8 +9,9 @@ import { sgd } from '@saccade/optim';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PackedBatch } from './batch.ts';
 import { contractRequest, scoringBatch, squares } from './contract.ts';
-import { createLocalPolicy, type LocalPolicy, loadLocalPolicy } from './local-policy.ts';
-import { noiseImage, tinyConfig, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
+import type { LocalPolicy } from './local-policy.ts';
+import { createLocalPolicy, loadLocalPolicy } from './open-policy.ts';
+import { noiseImage, tinyModel, tinyPolicy, tinyProcessor } from './tiny-policy.fixture.ts';
 
 let device: Device;
 let batch: PackedBatch;
@@ -32,7 +33,7 @@ afterAll(() => device.dispose());
 const withValues = (): LocalPolicy =>
   createLocalPolicy({
     device,
-    config: tinyConfig,
+    model: tinyModel,
     processor: tinyProcessor,
     seed: 1,
     valueHead: true,

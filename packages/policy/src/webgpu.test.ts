@@ -57,7 +57,7 @@ describe.skipIf(!webgpu.available)('a tiny policy on WebGPU', { timeout: 600_000
   });
 
   it('sums the squared probabilities of the vocabulary', async () => {
-    await checkSumSquaredProbs(onGpu, prompt(6), onGpu.config.vocabSize);
+    await checkSumSquaredProbs(onGpu, prompt(6), onGpu.model.vocabSize);
   });
 
   it('goes on from its cache as if it had read everything anew', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, DataError, type EventSink } from '@saccade/core';
 import { idInTaskSet, type Task, type TaskSet } from '@saccade/gym';
-import { type LocalPolicy, loadLocalPolicy, type Sampler } from '@saccade/policy';
+import type { LocalPolicy, Sampler } from '@saccade/policy';
 import {
   describeDifference,
   ModelImages,
@@ -21,6 +21,7 @@ import {
 } from '@saccade/run-store';
 import {
   openPlayground,
+  openPolicyIn,
   openRunDevice,
   protocolOf,
   type ResolvedRun,
@@ -160,7 +161,8 @@ export async function* replayRun(
       }
       const weights = await weightsOf(run, resolved, play, options);
       if (loaded === undefined) {
-        const policy = await loadLocalPolicy({ device, directory: policyIn(weights) });
+        const policy = await openPolicyIn(policyIn(weights), device);
+        policy.configureEngine(config.policy);
         loaded = { policy, images: new ModelImages(policy.processor) };
         version = weights.policyVersion;
       }
@@ -168,6 +170,7 @@ export async function* replayRun(
       const sampling: ReplayOptions = {
         seed: config.seed,
         temperature: temperatureOf(config, trajectory),
+        ...trajectory.truncation,
         maxTokensPerTurn: config.rollout.maxTurnTokens,
         maxContextTokens: config.rollout.maxContextTokens,
         images,

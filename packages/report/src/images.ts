@@ -1,7 +1,7 @@
 /** Images of the report: as data in the page, and boxes from one image drawn on another. */
 import { mapBox } from '@saccade/code-effects';
+import { importOptional } from '@saccade/core';
 import type { AffineMap, TrajectoryImage } from '@saccade/trajectory';
-import sharp from 'sharp';
 
 /** Left, top, right, bottom; pixels of the original. */
 export type ImageBox = readonly [number, number, number, number];
@@ -15,6 +15,11 @@ const REDUCED_SIDE = 1000;
 export async function dataUri(png: Uint8Array): Promise<string | undefined> {
   if (png.length === 0) return undefined;
   if (png.length <= LARGEST_PNG_BYTES) return uriOf('image/png', png);
+  const { default: sharp } = await importOptional(
+    'sharp@0.35',
+    'Reducing a large image',
+    () => import('sharp'),
+  );
   const reduced = await sharp(png)
     .resize(REDUCED_SIDE, REDUCED_SIDE, { fit: 'inside', withoutEnlargement: true })
     .webp({ quality: 85 })

@@ -1,5 +1,6 @@
 /** A run directory as a training run leaves it: real needle images, scripted trajectories. */
 import { join } from 'node:path';
+import { importOptional } from '@saccade/core';
 import { type Box, type NeedleFacts, needle, type Task } from '@saccade/gym';
 import {
   type MetricsRow,
@@ -16,7 +17,6 @@ import {
   TrajectoryBuilder,
   type TrajectoryImage,
 } from '@saccade/trajectory';
-import sharp from 'sharp';
 
 /**
  * The size of a synthetic run. It holds real images and scripted trajectories, so that pages over
@@ -185,6 +185,11 @@ const shown: ToolResult = { kind: 'ok', stdout: '', stderr: '', imageCount: 1, w
 async function crop(task: Task, box: Box, name: string): Promise<TrajectoryImage> {
   const [left, top, right, bottom] = box;
   const [width, height] = [right - left, bottom - top];
+  const { default: sharp } = await importOptional(
+    'sharp@0.35',
+    'Cropping an image',
+    () => import('sharp'),
+  );
   const png = await sharp(task.images[0]?.png)
     .extract({ left, top, width, height })
     .png()

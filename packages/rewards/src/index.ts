@@ -113,6 +113,12 @@ export {
   scoreGroup,
   scoreTrajectory,
 } from './score.ts';
+export {
+  type CompletionOptions,
+  type CompletionScore,
+  type Completions,
+  scoreCompletions,
+} from './score-completions.ts';
 export { type ScoringSettings, scoringSettings } from './scoring-settings.ts';
 export { type TaskFacts, taskFacts } from './task-facts.ts';
 export {

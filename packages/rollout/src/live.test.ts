@@ -18,6 +18,7 @@ import {
   type LocalPolicy,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   type SampleRequest,
   type SampleResult,
@@ -109,8 +110,8 @@ beforeAll(async () => {
     minPixels: 28 * 28,
     maxPixels: 56 * 56,
   });
-  const config = nanoConfig(processor.codec.vocabSize, processor.tokens);
-  policy = createLocalPolicy({ device, config, processor, seed: 7 });
+  const model = qwen2_5_vl.model(nanoConfig(processor.codec.vocabSize, processor.tokens));
+  policy = createLocalPolicy({ device, model, processor, seed: 7 });
 }, 300_000);
 afterAll(async () => {
   policy.dispose();

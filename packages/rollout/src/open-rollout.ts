@@ -3,7 +3,14 @@
  */
 import { randomAt, StateError } from '@saccade/core';
 import type { Env, EnvReset, EnvStep, Task } from '@saccade/gym';
-import type { ModelImage, SampleResult, Sampler } from '@saccade/policy';
+import {
+  fullTruncation,
+  isTruncated,
+  type ModelImage,
+  type SampleResult,
+  type Sampler,
+  type Truncation,
+} from '@saccade/policy';
 import {
   type Failure,
   type GivenTokens,
@@ -50,6 +57,7 @@ export class OpenRollout {
   readonly #abort: { signal?: AbortSignal };
   readonly #builder: TrajectoryBuilder;
   readonly #modelImages: ModelImage[] = [];
+  readonly #truncation: Required<Truncation> | undefined;
   #start: EnvReset | undefined;
   #promptLength = 0;
   #turn = 0;
@@ -76,11 +84,14 @@ export class OpenRollout {
       signal === undefined
         ? {}
         : { signal: signals.length > 1 ? AbortSignal.any(signals) : signal };
+    const isGreedy = this.#options.temperature === 0;
+    this.#truncation = isTruncated(options) && !isGreedy ? fullTruncation(options) : undefined;
     this.#builder = new TrajectoryBuilder({
       id: this.id,
       taskId: task.id,
       sampleIndex,
       isBaseline,
+      ...(this.#truncation && { truncation: this.#truncation }),
       maxTokens,
       ...(imageToken !== undefined && { imageToken }),
     });
@@ -142,9 +153,15 @@ export class OpenRollout {
     if (recorded === undefined || !isSameMessage(prompt, recorded)) throw new Differs();
     for (const [k, { segment, policyVersion }] of modelSegments(trajectory).entries()) {
       const turn = trajectory.turns[k];
-      const { tokens, logprobs, text } = segment;
+      const { tokens, logprobs, keptMass, text } = segment;
       if (turn === undefined || logprobs === undefined) throw new Differs();
-      this.#builder.model({ tokens, logprobs, text, policyVersion });
+      this.#builder.model({
+        tokens,
+        logprobs,
+        ...(keptMass && { keptMass }),
+        text,
+        policyVersion,
+      });
       this.#turn++;
       const step = await this.#step(text);
       if (!isSameTurn(step, turn) || step.stopReason !== undefined) throw new Differs();
@@ -208,6 +225,7 @@ export class OpenRollout {
       maxTokens: Math.min(maxTokensPerTurn, this.#builder.room),
       stop: this.#start?.stop ?? [],
       temperature,
+      ...this.#truncation,
       seed,
       conversation: this.id,
       ...(sharedPrefixKey !== undefined && {

@@ -1,5 +1,5 @@
 import type { ModelImage, PackedBatch, Processor } from '@saccade/policy';
-import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
+import { type Trajectory, TrajectoryBuilder, trajectoryFromMessages } from '@saccade/trajectory';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelImages } from './model-images.ts';
@@ -236,3 +236,12 @@ function isPreOrder(packed: PackedBatch): boolean {
     return isFound;
   });
 }
+
+it('refuses what was made from text: nobody sampled its tokens', async () => {
+  const trajectory = trajectoryFromMessages([
+    { role: 'user', content: 'Q' },
+    { role: 'assistant', content: 'A' },
+  ]);
+  const packing = packTrajectories([{ trajectory }], { images: images(), maxTokens: 100 });
+  await expect(packing).rejects.toThrow(/Trajectory task\/0 was made from text, not sampled/);
+});

@@ -2,7 +2,7 @@
  * Trajectories as a policy scores them: packed segments and the tokens to score. A group's prompt,
  * with its images, is one root that all its trajectories continue.
  */
-import { ConfigError } from '@saccade/core';
+import { ConfigError, DataError } from '@saccade/core';
 import type { ModelImage, PackedBatch, PackedSegment } from '@saccade/policy';
 import type { Segment, Trajectory, TrajectoryImage } from '@saccade/trajectory';
 import type { ModelImages } from './model-images.ts';
@@ -59,6 +59,8 @@ interface PromptGroup {
  *
  * Scored are the model's tokens and nothing else. The first of them is predicted by the last token
  * of the prompt, which a shared root holds once: that row then stands once per trajectory.
+ *
+ * @throws DataError if a trajectory was not sampled (`tokenSource`)
  */
 export async function packTrajectories(
   items: readonly PackItem[],
@@ -67,6 +69,13 @@ export async function packTrajectories(
   const { maxTokens, sharedPrefix = true } = options;
   if (!(maxTokens >= 1)) {
     throw new ConfigError('pack.maxTokens', `maxTokens must be at least 1, is ${maxTokens}.`);
+  }
+  for (const { trajectory } of items) {
+    if (trajectory.tokenSource === undefined) continue;
+    throw new DataError(
+      `Trajectory ${trajectory.id} was made from text, not sampled, so it cannot be trained on. ` +
+        'Roll it out, or demonstrate it.',
+    );
   }
   const skipped = items.flatMap((item, index) => (hasTokens(item) ? [] : [index]));
   const groups = groupByPrompt(items).flatMap((group) => split(group, maxTokens, sharedPrefix));

@@ -12,6 +12,7 @@ import {
   type LocalPolicy,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   type Sampler,
   trainTokenizer,
@@ -49,8 +50,8 @@ beforeAll(async () => {
   device = openDevice(nativeBackend({ threads: 1 }));
   const images = { ...qwenImageProcessor, minPixels: 28 * 28, maxPixels: 56 * 56 };
   const processor = new QwenProcessor(trainTokenizer(looks, 400), images);
-  const config = nanoConfig(processor.codec.vocabSize, processor.tokens);
-  policy = createLocalPolicy({ device, config, processor, seed: 7 });
+  const model = qwen2_5_vl.model(nanoConfig(processor.codec.vocabSize, processor.tokens));
+  policy = createLocalPolicy({ device, model, processor, seed: 7 });
 }, 300_000);
 afterAll(async () => {
   policy.dispose();

@@ -1,8 +1,9 @@
-/** How trajectories are sampled: budgets, seed, temperature, and what stops them. */
+/** How trajectories are sampled: budgets, seed, temperature, truncation, and what stops them. */
+import type { Truncation } from '@saccade/policy';
 import type { ModelImages } from './model-images.ts';
 
 /** How to sample; the same for all trajectories of a call. */
-export interface SamplingOptions {
+export interface SamplingOptions extends Truncation {
   readonly seed: number;
   /**
    * The purpose of the rollouts, e.g. `train/12`. It is part of their ids and of their random

@@ -1,6 +1,6 @@
 /** Runs an op on tensors and passes it to the recording tape; all fronts call it. */
 import { StateError } from '@saccade/core';
-import type { DeviceArray, Op, Scalars } from '@saccade/ops';
+import type { DeviceArray, InputsOf, Op, OutputsOf, Scalars, ScalarsOf } from '@saccade/ops';
 import { adopt } from './scope.ts';
 import { recordingTape } from './tape.ts';
 import type { Tensor } from './tensor.ts';
@@ -16,7 +16,15 @@ export type TensorArguments = Readonly<Record<string, Tensor | undefined>>;
  * @throws ShapeError, DtypeError, UnsupportedError from the device, before any work
  * @throws StateError if there is no input, or one was freed
  */
-export function apply(op: Op, inputs: TensorArguments, scalars?: Scalars): Record<string, Tensor> {
+export function apply<O extends Op>(
+  op: O,
+  inputs: InputsOf<O, Tensor>,
+  scalars?: ScalarsOf<O>,
+): OutputsOf<O, Tensor> {
+  return applyAny(op, inputs as TensorArguments, scalars as Scalars) as OutputsOf<O, Tensor>;
+}
+
+function applyAny(op: Op, inputs: TensorArguments, scalars?: Scalars): Record<string, Tensor> {
   let device: Tensor['device'] | undefined;
   const arrays: Record<string, DeviceArray | undefined> = {};
   for (const name in inputs) {

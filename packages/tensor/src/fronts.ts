@@ -1,65 +1,91 @@
 /** Typed functions over the ops: argument names and shapes, no formulas. */
-import { attentionDecode as attentionDecodeOp, attention as attentionOp } from '@saccade/attention';
-import { StateError } from '@saccade/core';
-import { linearLogprob as linearLogprobOp, linearSample as linearSampleOp } from '@saccade/logprob';
+import {
+  attentionDecode as attentionDecodeOp,
+  attentionDecodeWide as attentionDecodeWideOp,
+  attention as attentionOp,
+  cacheRows as cacheRowsOp,
+} from '@saccade/attention';
+import {
+  linearLogprob as linearLogprobOp,
+  linearSample as linearSampleOp,
+  linearSampleTruncated as linearSampleTruncatedOp,
+} from '@saccade/logprob';
 import {
   add as addOp,
   embedding as embeddingOp,
   gatherRows as gatherRowsOp,
   gelu as geluOp,
   gemm,
+  layerNorm as layerNormOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
+  scaleColumns as scaleColumnsOp,
   scatterRows as scatterRowsOp,
   swiglu as swigluOp,
+  weightedSum as weightedSumOp,
 } from '@saccade/ops';
-import { apply, type TensorArguments } from './apply.ts';
+import { apply } from './apply.ts';
 import type { Tensor } from './tensor.ts';
-
-function output(outputs: Record<string, Tensor>, name: string): Tensor {
-  const tensor = outputs[name];
-  if (tensor === undefined) throw new StateError(`An op gave no output "${name}".`);
-  return tensor;
-}
 
 /** y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. */
 export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
-  return output(apply(gemm, { x, w, b }), 'y');
+  return apply(gemm, { x, w, b }).y;
 }
 
 /** Root-mean-square normalization of each row of x [N, D] with weight w [D]. */
 export function rmsNorm(x: Tensor, w: Tensor, eps: number): Tensor {
-  return output(apply(rmsNormOp, { x, w }, { eps }), 'y');
+  return apply(rmsNormOp, { x, w }, { eps }).y;
+}
+
+/** Layer normalization of each row of x [N, D] with weight w [D] and bias b [D]. */
+export function layerNorm(x: Tensor, w: Tensor, b: Tensor | undefined, eps: number): Tensor {
+  return apply(layerNormOp, { x, w, b }, { eps }).y;
 }
 
 /** Rotates x [T, H, D] by angles whose cos and sin are [T, D/2]. */
 export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
-  return output(apply(rotaryOp, { x, cos, sin }), 'y');
+  return apply(rotaryOp, { x, cos, sin }).y;
 }
 
 /** silu(gate)·up, elementwise on [N, D]. */
 export function swiglu(gate: Tensor, up: Tensor): Tensor {
-  return output(apply(swigluOp, { gate, up }), 'y');
+  return apply(swigluOp, { gate, up }).y;
 }
 
-/** Exact GELU on [N, D]. */
-export function gelu(x: Tensor): Tensor {
-  return output(apply(geluOp, { x }), 'y');
+/**
+ * GELU on [N, D]: exact, or with `approximate: 'tanh'` by the hyperbolic tangent, the
+ * `gelu_pytorch_tanh` of model configurations.
+ */
+export function gelu(
+  x: Tensor,
+  { approximate = 'none' }: { readonly approximate?: 'none' | 'tanh' } = {},
+): Tensor {
+  return apply(geluOp, { x }, { tanh: approximate === 'tanh' ? 1 : 0 }).y;
 }
 
 /** a + b on [N, D]. */
 export function add(a: Tensor, b: Tensor): Tensor {
-  return output(apply(addOp, { a, b }), 'y');
+  return apply(addOp, { a, b }).y;
 }
 
 /** Rows of table [V, D], or for ids ≥ V of extra [E, D]; ids [N] → [N, D]. */
 export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
-  return output(apply(embeddingOp, { table, extra, ids }), 'y');
+  return apply(embeddingOp, { table, extra, ids }).y;
 }
 
 /** Rows index[r] of x [N, D] → [R, D]. */
 export function gatherRows(x: Tensor, index: Tensor): Tensor {
-  return output(apply(gatherRowsOp, { x, index }), 'y');
+  return apply(gatherRowsOp, { x, index }).y;
+}
+
+/** x∘w, column by column; x [N, D], w [D] → [N, D]. */
+export function scaleColumns(x: Tensor, w: Tensor): Tensor {
+  return apply(scaleColumnsOp, { x, w }).y;
+}
+
+/** Sums of rows over K, each with its weight; x [N, K, D], w [N, K] → [N, D]. */
+export function weightedSum(x: Tensor, w: Tensor): Tensor {
+  return apply(weightedSumOp, { x, w }).y;
 }
 
 /** Writes rows x [N, D] to rows index [N] of `into` [C, D], in place. */
@@ -75,8 +101,7 @@ export function attention(
   segments: Tensor,
   options: { readonly isCausal: boolean },
 ): Tensor {
-  const inputs: TensorArguments = { q, k, v, segments };
-  return output(apply(attentionOp, inputs, { causal: options.isCausal ? 1 : 0 }), 'out');
+  return apply(attentionOp, { q, k, v, segments }, { causal: options.isCausal ? 1 : 0 }).out;
 }
 
 /** Attention of rows q [N, H, D] over spans of a cache [C, G, D] → [N, H, D]. */
@@ -87,7 +112,23 @@ export function attentionDecode(
   spans: Tensor,
   spanOffsets: Tensor,
 ): Tensor {
-  return output(apply(attentionDecodeOp, { q, kCache, vCache, spans, spanOffsets }), 'out');
+  return apply(attentionDecodeOp, { q, kCache, vCache, spans, spanOffsets }).out;
+}
+
+/** Attention of float32 rows q [N, H, D] over spans of a cache [C, G, D] of any storage. */
+export function attentionDecodeWide(
+  q: Tensor,
+  kCache: Tensor,
+  vCache: Tensor,
+  spans: Tensor,
+  spanOffsets: Tensor,
+): Tensor {
+  return apply(attentionDecodeWideOp, { q, kCache, vCache, spans, spanOffsets }).out;
+}
+
+/** Writes float32 rows x [N, D] to rows index [N] of `into` [C, D], in place, in its storage. */
+export function cacheRows(into: Tensor, x: Tensor, index: Tensor): void {
+  apply(cacheRowsOp, { into, x, index });
 }
 
 /** Log-probs and entropies of targets [N] under hidden [N, D] and an LM head [V, D]. */
@@ -98,7 +139,7 @@ export function linearLogprob(
   temperature: number,
 ): { readonly logprobs: Tensor; readonly entropy: Tensor } {
   const outputs = apply(linearLogprobOp, { hidden, weight, targets }, { temperature });
-  return { logprobs: output(outputs, 'logprobs'), entropy: output(outputs, 'entropy') };
+  return { logprobs: outputs.logprobs, entropy: outputs.entropy };
 }
 
 /** One token per row of hidden [N, D], with its exact log-prob; keys [N, 4]. */
@@ -109,5 +150,30 @@ export function linearSample(
   temperature: number,
 ): { readonly tokens: Tensor; readonly logprobs: Tensor } {
   const outputs = apply(linearSampleOp, { hidden, weight, keys }, { temperature });
-  return { tokens: output(outputs, 'tokens'), logprobs: output(outputs, 'logprobs') };
+  return { tokens: outputs.tokens, logprobs: outputs.logprobs };
+}
+
+/**
+ * One token per row of the most likely ones, with its exact log-prob among them, and the probability
+ * of these before truncation; see `linearSampleTruncated` of `@saccade/logprob`.
+ */
+export function linearSampleTruncated(
+  hidden: Tensor,
+  weight: Tensor,
+  keys: Tensor,
+  filters: {
+    readonly temperature: number;
+    readonly topK: number;
+    readonly topP: number;
+    readonly minP: number;
+  },
+): { readonly tokens: Tensor; readonly logprobs: Tensor; readonly keptMass: Tensor } {
+  const { temperature, topK, topP, minP } = filters;
+  const scalars = { temperature, topK, topP, minP };
+  const outputs = apply(linearSampleTruncatedOp, { hidden, weight, keys }, scalars);
+  return {
+    tokens: outputs.tokens,
+    logprobs: outputs.logprobs,
+    keptMass: outputs.keptMass,
+  };
 }

@@ -42,6 +42,14 @@ export class GradientSum {
     return held && { view: held.array.view, shape: target.shape };
   }
 
+  /** Makes the sum so far that of another storage of the same size. */
+  move(from: Storage, to: Storage): void {
+    const held = this.#held.get(from);
+    if (held === undefined) return;
+    this.#held.delete(from);
+    this.#held.set(to, held);
+  }
+
   /** Frees the sum of a storage. */
   drop(storage: Storage): void {
     const held = this.#held.get(storage);

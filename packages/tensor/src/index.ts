@@ -3,17 +3,23 @@ export {
   add,
   attention,
   attentionDecode,
+  attentionDecodeWide,
+  cacheRows,
   embedding,
   gatherRows,
   gelu,
+  layerNorm,
   linear,
   linearLogprob,
   linearSample,
+  linearSampleTruncated,
   rmsNorm,
   rotary,
+  scaleColumns,
   scatterRows,
   swiglu,
+  weightedSum,
 } from './fronts.ts';
 export { adopt, asyncScope, Scope, scope, tensor, zeros } from './scope.ts';
-export { constant, recordingTape, Tape } from './tape.ts';
+export { constant, recomputable, recordingTape, Tape, type TapeOptions } from './tape.ts';
 export { type Storage, Tensor } from './tensor.ts';

@@ -48,6 +48,13 @@ export class Scope {
     return tensor;
   }
 
+  /** Hands all memory to the enclosing scope, or to the callers if there is none. */
+  keepAll(): void {
+    const enclosing = current === this ? this.#outer : current;
+    for (const storage of this.#owned) enclosing?.own(storage);
+    this.#owned.clear();
+  }
+
   /** Frees one storage early; a storage of another scope is left alone. */
   release(storage: Storage): void {
     if (!this.#owned.delete(storage) || storage.isFreed) return;
@@ -102,7 +109,7 @@ export async function asyncScope<T>(work: (inner: Scope) => Promise<T>): Promise
 }
 
 /** Tensors in a value made of tensors, arrays and plain records; other objects hold none. */
-function* tensorsIn(value: unknown): Generator<Tensor> {
+export function* tensorsIn(value: unknown): Generator<Tensor> {
   if (value instanceof Tensor) yield value;
   else if (Array.isArray(value)) for (const item of value) yield* tensorsIn(item);
   else if (isRecord(value)) for (const item of Object.values(value)) yield* tensorsIn(item);

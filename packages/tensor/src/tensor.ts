@@ -7,6 +7,7 @@ import {
   ShapeError,
   StateError,
   sizeOf,
+  type TypedArray,
 } from '@saccade/core';
 import type { Device, DeviceArray } from '@saccade/ops';
 
@@ -118,9 +119,19 @@ export class Tensor {
     return this.device.read(this.array);
   }
 
+  /** Like `read`, as the dtype stores the elements: 16-bit floats as their patterns. */
+  readStored(): Promise<TypedArray> {
+    return this.device.readStored(this.array);
+  }
+
   /** Overwrites the elements, in queue order. The tape does not see it. */
   write(data: ArrayLike<number>): void {
     this.device.write(this.array, data);
+  }
+
+  /** Like `write`, with elements as the dtype stores them: 16-bit floats as their patterns. */
+  writeStored(stored: TypedArray): void {
+    this.device.writeStored(this.array, stored);
   }
 
   /** Frees the memory, also for every view of it. Idempotent. */

@@ -29,6 +29,7 @@ const company: Readonly<Record<string, readonly string[]>> = {
   'coldStart=card-video': ['taskSet=card-video', 'protocol=pyvision-video'],
   // Some presets have terms that a judge scores.
   reward: ['judge=openai'],
+  'model=pretrained': ['model=pretrained', 'model.from=hf:owner/name'],
   judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
 };
 
@@ -183,6 +184,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'experiments/src/experiments': 'saccade experiment <name>',
   'logprob/src/ops': 'ops, which models call',
   'ops/src/ops': 'ops, which models call',
+  'policy/src/architectures': 'the model_type of a checkpoint’s config.json',
+  'policy/src/processor/families': 'the processor_class of a checkpoint’s files, or its model_type',
   'rewards/src/audit': 'audit: every run is audited by all of them, at its thresholds',
   'rewards/src/judges': 'kinds of judgments, which a judge of the slot gives',
   'rewards/src/rewards': 'terms of presets',

@@ -22,7 +22,7 @@ export function recordAttempt(
     backend: parts.device.backend.description,
     sandboxTier: parts.sandbox.tier,
     parameters: parts.policy.parameterCount,
-    vocabulary: parts.policy.config.vocabSize,
+    vocabulary: parts.policy.model.vocabSize,
   };
   return recordStored(directory, facts, fromStep);
 }

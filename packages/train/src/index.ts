@@ -1,5 +1,7 @@
+export { type ForecastOptions, findRemedy, forecastRun, type Remedy } from './forecast.ts';
 export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
 export { backends, openBackend } from './open-backend.ts';
+export { openPolicyIn } from './open-policy-in.ts';
 export {
   checkRun,
   openParts,

@@ -11,6 +11,7 @@ import {
   createLocalPolicy,
   nanoConfig,
   QwenProcessor,
+  qwen2_5_vl,
   qwenImageProcessor,
   type Sampler,
   trainTokenizer,
@@ -58,8 +59,8 @@ async function roll(actions: readonly (Action | string)[]): Promise<Trajectory> 
   const processor = new QwenProcessor(trainTokenizer(texts, 1024), {
     ...{ ...qwenImageProcessor, minPixels: 28 * 28, maxPixels: 56 * 56 },
   });
-  const config = nanoConfig(processor.codec.vocabSize, processor.tokens);
-  const policy = createLocalPolicy({ device, config, processor, seed: 7 });
+  const model = qwen2_5_vl.model(nanoConfig(processor.codec.vocabSize, processor.tokens));
+  const policy = createLocalPolicy({ device, model, processor, seed: 7 });
   const turns = actions.map((action) =>
     typeof action === 'string' ? action : protocol.write(action, 'Hm.'),
   );

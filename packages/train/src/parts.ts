@@ -13,7 +13,7 @@ import {
   takesBaseline,
 } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
-import { type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
+import { hasAdapter, isTruncated, type LocalPolicy, type Policy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
 import {
   type AuditSettings,
@@ -25,6 +25,8 @@ import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
 import type { InFlightLimits, Scheduler } from '@saccade/schedulers';
 import { type OpenTools, openTools } from '@saccade/tools';
+import { hubOf } from './hub.ts';
+import { openPolicyIn } from './open-policy-in.ts';
 import { chosenTools, protocolOf, protocolWith } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { algorithmGroup, rewardTermsOf, scoringOf } from './scoring.ts';
@@ -38,9 +40,12 @@ export interface Parts extends RunParts {
   readonly sandbox: Sandbox;
   readonly optimizer: StageOptimizer;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
-  openReference(directory: string): Promise<LocalPolicy>;
+  openReference(directory: string): Promise<Reference>;
   dispose(): Promise<void>;
 }
+
+/** A policy that is held fixed, for its scores. */
+type Reference = Pick<Policy, 'score' | 'dispose'>;
 
 /** The options for opening a run's units. */
 export interface OpenOptions {
@@ -128,7 +133,7 @@ const GIVEN = [
  *
  * @throws ConfigError for an algorithm that needs what the loop cannot give it
  */
-function algorithmOf({ config, units }: ResolvedRun): Algorithm {
+export function algorithmOf({ config, units }: ResolvedRun): Algorithm {
   const { profile: _, ...settings } = settingsOf(config.algorithm);
   const algorithm = required(units.algorithm).with(settings as Parameters<Algorithm['with']>[0]);
   const missing = algorithm.needs.filter((input) => !GIVEN.includes(input));
@@ -219,7 +224,10 @@ function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
   });
 }
 
-function optimizersOf({ config, units }: ResolvedRun): Pick<Parts, 'optimizer' | 'sftOptimizer'> {
+export function optimizersOf({
+  config,
+  units,
+}: ResolvedRun): Pick<Parts, 'optimizer' | 'sftOptimizer'> {
   const { rl, sft } = config;
   return {
     optimizer: {
@@ -255,9 +263,11 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       seed: config.seed,
       valueHead: algorithm.needs.includes('values'),
       corpus: units.coldStart?.corpus(protocol) ?? [],
+      hub: { ...hubOf(process.env), onEvent: options.onEvent },
     });
+    policy.configureEngine(config.policy);
     const { sampler, sync } = await openEngine(run, policy, options.directory);
-    let reference: Promise<LocalPolicy> | undefined;
+    let reference: Promise<Reference> | undefined;
     const { dispose, ...played } = playground;
     return {
       device,
@@ -298,9 +308,12 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
 async function loadReference(
   device: Device,
   directory: string,
-  { processor }: LocalPolicy,
-): Promise<LocalPolicy> {
-  const reference = await loadLocalPolicy({ device, directory });
+  policy: LocalPolicy,
+): Promise<Reference> {
+  // Of a policy with an adapter the reference is the same base, with the adapter of then.
+  if (policy.hasAdapter && hasAdapter(directory)) return await policy.openReference(directory);
+  const { processor } = policy;
+  const reference = await openPolicyIn(directory, device);
   const [own, other] = [processor, reference.processor].map(({ tokenizerJson }) =>
     JSON.stringify(tokenizerJson),
   );
@@ -338,6 +351,9 @@ async function openEngine(
       config.evaluation.temperature,
       ...(takesBaseline(algorithmOf(run)) ? [0] : []),
     ],
+    truncates: [config.rl, config.evaluation].some(
+      (how) => how.temperature !== 0 && isTruncated(how),
+    ),
     secret,
   });
 }

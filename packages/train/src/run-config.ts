@@ -10,8 +10,14 @@ import {
   unknownSetting,
 } from '@saccade/core/settings';
 import { type Sections, sections } from './sections/sections.ts';
-import { type FilledList, fillList, isListSlot, type ListSlot } from './slots/list-slot.ts';
-import { type Filled, fillSlot, type Selected, type Slot } from './slots/slot.ts';
+import {
+  type FilledList,
+  fieldsOfList,
+  fillList,
+  isListSlot,
+  type ListSlot,
+} from './slots/list-slot.ts';
+import { type Filled, fieldsOfSlot, fillSlot, type Selected, type Slot } from './slots/slot.ts';
 import { type SlotInputs, type SlotKey, slots } from './slots/slots.ts';
 
 /** The stored form of a run: JSON, every field present but the optional ones. */
@@ -91,13 +97,7 @@ function fill(input: RunInput): ResolvedRun {
     config: { ...own, ...Object.fromEntries(selections) } as unknown as RunConfig,
     units: Object.fromEntries([...filled].map(([key, { unit }]) => [key, unit])) as RunUnits,
     outside: [...filled].filter(([, { isOutside }]) => isOutside).map(([key]) => key),
-    fields: [
-      ...listSettings(sections),
-      ...slotFields(),
-      ...[...filled].flatMap(([key, { fields }]) =>
-        fields.map((field) => ({ ...field, path: `${key}.${field.path}` })),
-      ),
-    ],
+    fields: fieldsOf(input),
   };
 }
 
@@ -107,7 +107,7 @@ function slotFields(): readonly SettingField[] {
     const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
     const { registry, preset, about } = slot;
     const range = `${isListSlot(slot) ? 'some' : 'one'} of ${registry.names.join(', ')}`;
-    return { path: key, unit: 'name', range, default: preset, about };
+    return { path: key, unit: 'name', range, default: preset, isRequired: false, about };
   });
 }
 
@@ -133,9 +133,16 @@ export function inputOfRun({ config, units, outside }: ResolvedRun): RunInput {
   return { ...(config as RunInput), ...Object.fromEntries(own) };
 }
 
-/** The fields that can be set where an input chooses these units. */
+/** The fields that can be set where an input chooses these units; values are not looked at. */
 export function fieldsOf(input: RunInput): readonly SettingField[] {
-  return fill(input).fields;
+  const ofUnits = slotKeys.flatMap((key) => {
+    const slot = slots[key] as Slot<unknown> | ListSlot<unknown>;
+    const fields = isListSlot(slot)
+      ? fieldsOfList(slot, input[key])
+      : (fieldsOfSlot(slot, input[key])?.fields ?? []);
+    return fields.map((field) => ({ ...field, path: `${key}.${field.path}` }));
+  });
+  return [...listSettings(sections), ...slotFields(), ...ofUnits];
 }
 
 /** Constraints between fields of several owners. */

@@ -18,6 +18,11 @@ const configure = (...settings: readonly string[]) => resolveRun(apply(smoke, ..
 /** Only some protocols take tools. */
 const company = (key: string): RunInput => (key === 'tools' ? { protocol: 'vista' } : {});
 
+/** Units with a field that has no default. */
+const withRequired: Readonly<Record<string, object>> = {
+  'model=pretrained': { name: 'pretrained', from: 'hf:owner/name' },
+};
+
 describe('settings', () => {
   it('puts a value where it belongs and leaves the rest', () => {
     const { config } = configure(
@@ -164,6 +169,16 @@ describe('settings', () => {
     expect(judged('judge.model=')).toThrow(/judge\.model: expected text/);
   });
 
+  it('takes a unit and the field that it requires, in any order, and misses it otherwise', () => {
+    const settings = ['model.from=hf:owner/name', 'model=pretrained'];
+    for (const given of [settings, settings.toReversed()]) {
+      expect(configure(...given).config.model).toMatchObject({ from: 'hf:owner/name' });
+    }
+    expect(() => configure('model=pretrained')).toThrow(
+      /model\.from: expected text \(path or name\), got nothing/,
+    );
+  });
+
   it('validates every recipe, and describes every field of every unit', () => {
     for (const [, recipe] of recipes.entries()) {
       expect(() => checkRun(resolveRun(inputOf(recipe)))).not.toThrow();
@@ -171,7 +186,8 @@ describe('settings', () => {
     for (const key of Object.keys(slots) as readonly (keyof typeof slots)[]) {
       const slot = slots[key] as Slot<{ readonly name: string }>;
       for (const name of slot.registry.names) {
-        const own = { coldStart: null, sft: { updates: 0 }, ...company(key), [key]: name };
+        const chosen = withRequired[`${key}=${name}`] ?? name;
+        const own = { coldStart: null, sft: { updates: 0 }, ...company(key), [key]: chosen };
         const { fields } = resolveRun(own as RunInput);
         const schema = schemaOf(slot, slot.registry.get(name));
         expect(fields.length, `${key}=${name}`).toBeGreaterThan(Object.keys(schema.shape).length);

@@ -23,7 +23,8 @@ export function parseSetting(given: string): Setting {
     const shown = given.length > 60 ? `${given.slice(0, 57)}...` : given;
     throw new ConfigError(
       shown,
-      `--set ${shown}: expected path=value, got no "=". Write it like --set rl.steps=50.`,
+      `--set ${shown}: expected path=value, got no ${equals === 0 ? 'path' : '"="'}. ` +
+        'Write it like --set rl.steps=50.',
     );
   }
   const path = given.slice(0, equals).trim();

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
+import { hasAdapter, hasWeights } from '@saccade/policy';
 import { checkpointDirectory, checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
 import { readRunConfig } from './stored-run-config.ts';
 
@@ -13,7 +14,7 @@ import { readRunConfig } from './stored-run-config.ts';
  */
 export async function startingWeights(startFrom: string): Promise<string> {
   const directory = resolve(startFrom);
-  if (existsSync(join(directory, 'model.safetensors'))) return directory;
+  if (hasWeights(directory) || hasAdapter(directory)) return directory;
   const { sft, startFrom: origin } = (await readRunConfig(directory)).config;
   const updates = origin === undefined ? sft.updates : 0;
   const policy = join(checkpointDirectory(checkpointsOf(directory), updates), 'policy');
@@ -32,7 +33,7 @@ export async function startingWeights(startFrom: string): Promise<string> {
  */
 export function referenceWeights(reference: string, onEvent: EventSink): string {
   const directory = resolve(reference);
-  if (existsSync(join(directory, 'model.safetensors'))) return directory;
+  if (hasWeights(directory) || hasAdapter(directory)) return directory;
   const newest = findLatestCheckpoint(checkpointsOf(directory), onEvent);
   if (newest !== undefined) return join(newest.directory, 'policy');
   throw new DataError(

@@ -120,7 +120,10 @@ function learnerOf(
   referenceDirectory: () => string,
 ): Learner {
   const { policy, sampler, algorithm, images } = parts;
-  const isSampledElsewhere = sampler !== policy;
+  // By another engine, from merged weights, or with keys and values of fewer bits: not bit for bit as
+  // it scores.
+  const isSampledOtherwise =
+    sampler !== policy || !policy.samplesAsItScores || config.policy.kvCache !== 'f32';
   return createLearner({
     policy,
     algorithm,
@@ -132,7 +135,7 @@ function learnerOf(
     temperature: config.rl.temperature,
     // Where weights change while rollouts run, the ratio has to be to the policy that sampled each
     // token. Sampling and scoring agree bit for bit on one engine.
-    oldLogprobs: isSampledElsewhere && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
+    oldLogprobs: isSampledOtherwise && !units.scheduler?.isStreaming ? 'policy' : 'rollout',
     reference: () => parts.openReference(referenceDirectory()),
   });
 }
@@ -163,6 +166,9 @@ async function stages(run: Run): Promise<TrainResult> {
       run.state = { ...run.state, isWarm: true };
       await saveRun(run, { pinned: true });
     }
+    // A finished run that was given more steps is not finished.
+    const isFinished = run.state.isFinished && run.state.rlSteps >= run.config.rl.steps;
+    run.state = { ...run.state, isFinished };
     await reinforce(run);
     if (run.state.isFinished) return { isFinished: true };
     const final = await evaluate(run, 'final');

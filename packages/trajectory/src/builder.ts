@@ -9,6 +9,7 @@ import type {
   ToolResult,
   Trajectory,
   TrajectoryImage,
+  TrajectoryTruncation,
   Turn,
 } from './trajectory.ts';
 
@@ -26,6 +27,8 @@ export interface ModelTokens {
   readonly tokens: Int32Array;
   /** [T] nats, as recorded by the sampler; zeros for a demonstration, which nobody sampled. */
   readonly logprobs: Float32Array;
+  /** [T] the probability of the tokens to sample from, if truncation left some out. */
+  readonly keptMass?: Float32Array;
   readonly text: string;
   /** Optimizer steps of the policy that sampled them. */
   readonly policyVersion: number;
@@ -38,6 +41,10 @@ export interface TrajectoryIdentity {
   readonly sampleIndex: number;
   /** Whether it is its group's baseline. Default false. */
   readonly isBaseline?: boolean;
+  /** Where its tokens come from, if nobody sampled them. */
+  readonly tokenSource?: Trajectory['tokenSource'];
+  /** How its tokens are truncated. Default: not at all. */
+  readonly truncation?: TrajectoryTruncation;
   /** Tokens of the whole context, placeholders of images included. Default: no limit. */
   readonly maxTokens?: number;
   /** The token that stands in an image's place; with it, placeholders are checked one by one. */
@@ -57,7 +64,7 @@ export class TrajectoryBuilder {
   readonly id: string;
   readonly taskId: string;
   readonly sampleIndex: number;
-  readonly #mark: Pick<Trajectory, 'isBaseline'>;
+  readonly #mark: Pick<Trajectory, 'isBaseline' | 'tokenSource' | 'truncation'>;
   readonly #maxTokens: number;
   readonly #imageToken: { readonly imageToken?: number };
   readonly #segments: Segment[] = [];
@@ -70,11 +77,16 @@ export class TrajectoryBuilder {
   #isFinished = false;
 
   constructor(identity: TrajectoryIdentity) {
-    const { id, taskId, sampleIndex, isBaseline = false, maxTokens, imageToken } = identity;
+    const { id, taskId, sampleIndex, isBaseline = false, truncation } = identity;
+    const { maxTokens, imageToken, tokenSource } = identity;
     this.id = id;
     this.taskId = taskId;
     this.sampleIndex = sampleIndex;
-    this.#mark = isBaseline ? { isBaseline } : {};
+    this.#mark = {
+      ...(isBaseline && { isBaseline }),
+      ...(tokenSource && { tokenSource }),
+      ...(truncation && { truncation }),
+    };
     this.#maxTokens = maxTokens ?? Number.POSITIVE_INFINITY;
     this.#imageToken = imageToken === undefined ? {} : { imageToken };
   }
@@ -123,6 +135,7 @@ export class TrajectoryBuilder {
           `${sampled.tokens.length} tokens. Pass what the sampler gave.`,
       );
     }
+    const mass = sampled.keptMass?.slice();
     if (sampled.tokens.length > this.room) {
       throw new ShapeError(
         `The context has room for ${this.room} tokens, the model wrote ${sampled.tokens.length}. ` +
@@ -130,7 +143,15 @@ export class TrajectoryBuilder {
       );
     }
     const [tokens, logprobs] = [sampled.tokens.slice(), sampled.logprobs.slice()];
-    this.#append({ kind: 'model', tokens, logprobs, images: [], text: sampled.text });
+    const { text } = sampled;
+    this.#append({
+      kind: 'model',
+      tokens,
+      logprobs,
+      ...(mass && { keptMass: mass }),
+      images: [],
+      text,
+    });
     this.#versions.set(this.#segments.length - 1, sampled.policyVersion);
     this.#policyVersion = Math.min(this.#policyVersion, sampled.policyVersion);
   }

@@ -20,7 +20,8 @@ export interface CheckOptions {
  *
  * - the segments are one prompt, then model and observation in turn; the last is never an
  *   observation;
- * - model segments, and only they, have log-probs, one finite number per token;
+ * - model segments, and only they, have log-probs, one finite number per token; they may have kept
+ *   masses, one number in (0, 1] per token;
  * - a model segment's policy version, where it has one, is newer than the trajectory's;
  * - images lie in prompts and observations, have two sizes and a name of their own, come from
  *   earlier images, and their placeholders are there whole;
@@ -99,6 +100,14 @@ export function segmentViolations(
     violations.push(`${where} has ${tokens.length} tokens and ${logprobs.length} logprobs`);
   } else if (!logprobs.every(Number.isFinite)) {
     violations.push(`${where} has a logprob that is not finite`);
+  }
+  const { keptMass } = segment;
+  if (keptMass !== undefined && segment.kind !== 'model') {
+    violations.push(`${where} has keptMass, but nobody sampled it`);
+  } else if (keptMass !== undefined && keptMass.length !== tokens.length) {
+    violations.push(`${where} has ${tokens.length} tokens and ${keptMass.length} keptMass`);
+  } else if (keptMass?.every((mass) => mass > 0 && mass <= 1) === false) {
+    violations.push(`${where} has a keptMass outside (0, 1]`);
   }
   return [...violations, ...imageViolations(segment, where, imageNames, imageToken)];
 }

@@ -110,6 +110,28 @@ describe('trajectory files', () => {
     expect((await readAll())[0]?.trajectory).toEqual(baseline);
   });
 
+  it('keep how tokens were truncated, and the mass that was kept', async () => {
+    const made = new TrajectoryBuilder({
+      id: 't/9',
+      taskId: 't',
+      sampleIndex: 9,
+      truncation: { topK: 40, topP: 0.95, minP: 0 },
+    });
+    made.prompt({ tokens: Int32Array.of(1), images: [], text: '' });
+    const keptMass = Float32Array.of(0.97, 1 / 3);
+    const logprobs = Float32Array.of(-1, -2);
+    const said = { tokens: Int32Array.of(5, 6), logprobs, text: '', policyVersion: 0 };
+    const wrong = { ...said, keptMass: keptMass.subarray(1) };
+    expect(() => made.model(wrong)).toThrow(/2 tokens and 1 keptMass/);
+    const none = { ...said, keptMass: Float32Array.of(0.97, 0) };
+    expect(() => made.model(none)).toThrow(/keptMass outside \(0, 1\]/);
+    made.model({ ...said, keptMass });
+    const written = made.fail({ boundary: 'env', message: 'cut' });
+    expect(written.segments[1]?.keptMass).toEqual(keptMass);
+    await writeTrajectory(path, written);
+    expect((await readAll())[0]?.trajectory).toEqual(written);
+  });
+
   it('hold no pixels, and keep an image shared by many trajectories once', async () => {
     const writer = await openTrajectoryWriter(path);
     await Promise.all(

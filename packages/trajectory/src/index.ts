@@ -13,6 +13,7 @@ export {
   type TrajectoryIdentity,
 } from './builder.ts';
 export { type CheckOptions, checkTrajectory, trajectoryViolations } from './check.ts';
+export { type FromMessagesOptions, trajectoryFromMessages } from './from-messages.ts';
 export {
   formatTrajectoryLine,
   isScored,
@@ -22,6 +23,7 @@ export {
   type TrajectoryLine,
   withImages,
 } from './json.ts';
+export type { Message, MessagePart, MessageToolCall } from './messages.ts';
 export {
   type Action,
   boundaries,
@@ -42,6 +44,7 @@ export {
   type ToolResult,
   type Trajectory,
   type TrajectoryImage,
+  type TrajectoryTruncation,
   type Turn,
   toolResultKinds,
 } from './trajectory.ts';

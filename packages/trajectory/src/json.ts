@@ -20,7 +20,9 @@ import {
   type ToolResult,
   type Trajectory,
   type TrajectoryImage,
+  type TrajectoryTruncation,
   type Turn,
+  tokenSources,
   toolResultKinds,
 } from './trajectory.ts';
 
@@ -61,11 +63,12 @@ export function formatTrajectoryLine(
     text: segment.text,
     tokens: Array.from(segment.tokens),
     ...(segment.logprobs && { logprobs: Array.from(segment.logprobs, shortest) }),
+    ...(segment.keptMass && { keptMass: Array.from(segment.keptMass, shortest) }),
     images: segment.images.map((image) => ({ ...image, png: undefined, file: fileOf(image) })),
     policyVersion: segment.policyVersion,
   }));
   const { id, taskId, sampleIndex, stopReason, failure, policyVersion, answer, turns } = trajectory;
-  const { isBaseline = false } = trajectory;
+  const { isBaseline = false, tokenSource, truncation } = trajectory;
   const scores = isScored(trajectory)
     ? {
         reward: trajectory.reward,
@@ -80,6 +83,8 @@ export function formatTrajectoryLine(
     sampleIndex,
     ...(isBaseline && { isBaseline }),
     policyVersion,
+    tokenSource,
+    truncation,
     stopReason,
     answer,
     failure,
@@ -145,9 +150,19 @@ function parseTrajectory(record: JsonFields, files: Files): Trajectory | ScoredT
     turns: record.objects('turns').map(parseTurn),
     stopReason: record.oneOf('stopReason', stopReasons),
     policyVersion: record.integer('policyVersion'),
+    ...(record.has('tokenSource') && { tokenSource: record.oneOf('tokenSource', tokenSources) }),
+    ...(record.has('truncation') && { truncation: parseTruncation(record.object('truncation')) }),
     ...(record.has('answer') && { answer: record.text('answer') }),
     ...(record.has('failure') && { failure: parseFailure(record.object('failure')) }),
     ...(record.has('reward') && parseScores(record)),
+  };
+}
+
+function parseTruncation(record: JsonFields): TrajectoryTruncation {
+  return {
+    topK: record.integer('topK'),
+    topP: record.number('topP'),
+    minP: record.number('minP'),
   };
 }
 
@@ -176,6 +191,7 @@ function parseSegment(record: JsonFields, files: Files): Segment {
     kind: record.oneOf('kind', segmentKinds),
     tokens: Int32Array.from(record.integers('tokens')),
     ...(record.has('logprobs') && { logprobs: Float32Array.from(record.numbers('logprobs')) }),
+    ...(record.has('keptMass') && { keptMass: Float32Array.from(record.numbers('keptMass')) }),
     images: record.objects('images').map((image) => parseImage(image, files)),
     text: record.text('text'),
     ...(record.has('policyVersion') && { policyVersion: record.integer('policyVersion') }),

@@ -40,6 +40,11 @@ export interface Segment {
   readonly tokens: Int32Array;
   /** [T] nats, as recorded by the sampler; model segments only. */
   readonly logprobs?: Float32Array;
+  /**
+   * [T] the probability, before topK, topP and minP, of the tokens they left to sample from, where the
+   * sampler tells: logprobs + ln keptMass are the policy's own. Model segments only.
+   */
+  readonly keptMass?: Float32Array;
   /** Images whose placeholders lie in this segment, in order. */
   readonly images: readonly TrajectoryImage[];
   /** The tokens as text, for people. */
@@ -156,6 +161,9 @@ export interface Failure {
   readonly cause?: (typeof failureCauses)[number];
 }
 
+/** What stands for tokens that nobody sampled; see `trajectoryFromMessages`. */
+export const tokenSources = ['encoded', 'bytes'] as const;
+
 /**
  * The record of one rollout. `segments` joined in order are the whole context, token by token;
  * `turns` say what the model did in it. A rollout that broke has the `stopReason` `failed` and a
@@ -174,8 +182,22 @@ export interface Trajectory {
   readonly failure?: Failure;
   /** Optimizer steps of the policy that sampled it; of its oldest segment if they differ. */
   readonly policyVersion: number;
+  /**
+   * Absent where a policy sampled the tokens. `encoded` were written anew from text by a tokenizer,
+   * `bytes` are those of the text: rewards read such a trajectory, and nothing trains on it.
+   */
+  readonly tokenSource?: (typeof tokenSources)[number];
+  /** How its tokens were truncated, absent if they were sampled from the whole distribution. */
+  readonly truncation?: TrajectoryTruncation;
   /** The final answer as parsed, absent if none was given. */
   readonly answer?: string;
+}
+
+/** The filters that left unlikely tokens out of sampling; 0, 1 and 0 leave nothing out. */
+export interface TrajectoryTruncation {
+  readonly topK: number;
+  readonly topP: number;
+  readonly minP: number;
 }
 
 /** The G trajectories of one task. */

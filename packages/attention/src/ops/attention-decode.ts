@@ -2,9 +2,9 @@
 import type { Random } from '@saccade/core';
 import {
   type Dims,
+  defineOp,
   FLOATS,
   INDICES,
-  type Op,
   type OpCase,
   type Part,
   type Values,
@@ -26,7 +26,7 @@ import { softmax } from '../softmax.ts';
  * lse [H, N] nats; a row that sees nothing gives −∞, and out 0. scale 0 stands for 1/√D.
  * window: of its slots but the last, the row's own, a row sees the last `window`; 0 for all.
  */
-export const attentionDecode: Op = {
+export const attentionDecode = defineOp({
   id: 'attentionDecode',
   inputs: {
     q: { axes: ['N', 'H', 'D'], dtypes: FLOATS },
@@ -125,7 +125,7 @@ export const attentionDecode: Op = {
       bytes: (2 * N * H * D + 2 * slots * G * D) * size + 4 * H * N,
     };
   },
-};
+});
 
 /** N rows that share no keys. */
 function ownCacheCase(N: number, length: number, heads: Dims): OpCase {

@@ -2,9 +2,9 @@
 import type { Random } from '@saccade/core';
 import {
   type Dims,
+  defineOp,
   FLOATS,
   INDICES,
-  type Op,
   type OpCase,
   type Scalars,
   type Values,
@@ -81,7 +81,7 @@ const scaleOf = ({ D }: Dims, { scale }: Scalars): number =>
  * scale 0 stands for 1/√D. window: how many keys before its own a query sees, as the left side of
  * FlashAttention's window_size; 0 for all.
  */
-export const attention: Op = {
+export const attention = defineOp({
   id: 'attention',
   inputs: {
     q: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
@@ -210,7 +210,7 @@ export const attention: Op = {
     flops: 10 * H * D * pairsOf(indices.segments, scalars),
     bytes: (4 * T * H * D + 4 * T * G * D) * size + 4 * H * T,
   }),
-};
+});
 
 /** A prompt of P tokens and `group` responses of R tokens that continue it. */
 function sharedPrefixCase(P: number, R: number, group: number, heads: Dims): OpCase {

@@ -1,6 +1,6 @@
 /** Attention over the union of two sets of keys, from its results over each. */
 import type { Random } from '@saccade/core';
-import { type Dims, FLOATS, type Op, type Part, type Values, WIDE_FLOATS } from '@saccade/ops';
+import { type Dims, defineOp, FLOATS, type Part, type Values, WIDE_FLOATS } from '@saccade/ops';
 import { rowsOf } from '../path-part.ts';
 
 /** The weight of each side in the whole, and the log-sum-exp of the whole. */
@@ -23,7 +23,7 @@ function shares(a: number, b: number): { alpha: number; beta: number; lse: numbe
  * a, b [T, H, D] and aLse, bLse [H, T] nats, as `attention` gives them over disjoint keys; −∞ for
  * a side that saw nothing. Where both saw nothing, out is 0 and lse −∞.
  */
-export const mergeStates: Op = {
+export const mergeStates = defineOp({
   id: 'mergeStates',
   inputs: {
     a: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
@@ -100,7 +100,7 @@ export const mergeStates: Op = {
     flops: 5 * T * H * D,
     bytes: 5 * T * H * (D * size + 4),
   }),
-};
+});
 
 /** Random log-sum-exps; sometimes one of the two is −∞. */
 function drawSides({ T, H }: Dims, random: Random): Values {

@@ -5,10 +5,9 @@
  * a shape cut from strokes of digits. In the overview that fits the model's context one sees where
  * cards lie, but not what they show: the answer needs a look at the original.
  */
-import { ConfigError, type Random, randomAt } from '@saccade/core';
+import { ConfigError, importOptional, type Random, randomAt } from '@saccade/core';
 import { count, flag, type SettingsOf } from '@saccade/core/settings';
 import { encode } from 'fast-png';
-import sharp from 'sharp';
 import { z } from 'zod';
 import { defineTaskSet } from '../define-task-set.ts';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
@@ -224,11 +223,20 @@ export function taskId(taskSet: string, split: Split, index: number): string {
  */
 const SMALL_PIXELS = 64 * 64;
 
-/** PNG bytes; fast rather than small. */
+/**
+ * PNG bytes; fast rather than small.
+ *
+ * @throws MissingError if the package sharp is not installed
+ */
 export async function encodeImage({ pixels, width, height }: PixelImage): Promise<Uint8Array> {
   if (width * height <= SMALL_PIXELS) {
     return encode({ data: pixels, width, height, channels: 3 }, { zlib: { level: 1 } });
   }
+  const { default: sharp } = await importOptional(
+    'sharp@0.35',
+    'Encoding a large image',
+    () => import('sharp'),
+  );
   return sharp(pixels, { raw: { width, height, channels: 3 } })
     .png({ compressionLevel: 2 })
     .toBuffer();

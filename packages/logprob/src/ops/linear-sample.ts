@@ -1,14 +1,7 @@
 /** Sampling from a linear LM head, with the exact log-probability of the drawn token. */
-import { philox4x32, type Random, unitOpen, type Words2, type Words4 } from '@saccade/core';
-import {
-  type Dims,
-  FLOATS,
-  INDICES,
-  type Op,
-  selectRows,
-  type Values,
-  WIDE_FLOATS,
-} from '@saccade/ops';
+import type { Random } from '@saccade/core';
+import { type Dims, FLOATS, INDICES, type Op, selectRows, WIDE_FLOATS } from '@saccade/ops';
+import { gumbel } from '../gumbel.ts';
 import { logSoftmaxRow } from '../log-softmax-row.ts';
 
 /**
@@ -94,11 +87,3 @@ export const linearSample: Op = {
     bytes: (N * D + V * D + N) * size + 20 * N,
   }),
 };
-
-/** The standard Gumbel number at vocabulary index j of row n. */
-function gumbel(keys: Values[string], n: number, j: number): number {
-  const word = (i: number): number => keys[4 * n + i] >>> 0;
-  const counter: Words4 = [Math.floor(j / 4), word(2), word(3), 0];
-  const key: Words2 = [word(0), word(1)];
-  return -Math.log(-Math.log(unitOpen(philox4x32(counter, key)[j % 4] as number)));
-}

@@ -7,6 +7,7 @@ import {
   quantity,
   type SettingsOf,
 } from '@saccade/core/settings';
+import { truncationSettings } from '@saccade/policy';
 import { z } from 'zod';
 
 /**
@@ -43,6 +44,7 @@ export const rlSettings = z.strictObject({
     unit: 'ratio',
     about: 'Sampling temperature of training; log-probs are those of this distribution.',
   }),
+  ...truncationSettings,
   learningRate: quantity({
     min: 0,
     max: 1,

@@ -123,7 +123,7 @@ describe('the checks notice', () => {
       };
     });
     expect(Object.values(faults)[0]).toMatch(
-      /gelu \(N \d+, D \d+; f32, seed \d+\) failed: out of reg/,
+      /gelu \(N \d+, D \d+; tanh [01]; f32, seed \d+\) failed: out of reg/,
     );
   });
 });

@@ -1,5 +1,5 @@
 /** One step of AdamW with clipping by the global norm. */
-import { type Op, WIDE_FLOATS } from '../op.ts';
+import { defineOp, type Part, WIDE_FLOATS } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -16,7 +16,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * param, m, v, grad [N]; sumSquares [U], U = 1: the square of the global gradient norm.
  */
-export const adamwStep: Op = {
+export const adamwStep = defineOp({
   id: 'adamwStep',
   inputs: {
     param: { axes: ['N'], dtypes: WIDE_FLOATS },
@@ -81,7 +81,7 @@ export const adamwStep: Op = {
       maxNorm: random.pick([0, 0.5, 100]),
     },
   }),
-  part: (inputs, dims, _, random) => selectRows(adamwStep, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(adamwStep, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 1 << 20, U: 1 } }],
   cost: ({ N }, { bytesPerElement: size }) => ({ flops: 14 * N, bytes: 7 * N * size }),
-};
+});

@@ -1,5 +1,5 @@
 /** The sum of two arrays, as in a residual connection. */
-import { FLOATS, type Op } from '../op.ts';
+import { defineOp, FLOATS, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * a, b [N, D]. No paper: it is the definition.
  */
-export const add: Op = {
+export const add = defineOp({
   id: 'add',
   inputs: {
     a: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -29,8 +29,8 @@ export const add: Op = {
   gradTolerance: { f32: 1e-5, bf16: 1e-2, f16: 2e-3 },
   cases: [{ dims: { N: 1, D: 1 } }, { dims: { N: 3, D: 7 } }, { dims: { N: 65, D: 129 } }],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
-  part: (inputs, dims, _, random) => selectRows(add, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(add, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 2048 } }],
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: N * D, bytes: 3 * N * D * size }),
   backwardCost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 3 * N * D * size }),
-};
+});

@@ -1,5 +1,5 @@
 /** The sum of two scaled arrays, in place: the step from which optimizers are composed. */
-import { type Op, type Values, WIDE_FLOATS } from '../op.ts';
+import { defineOp, type Part, type Values, WIDE_FLOATS } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -7,7 +7,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * x [N], optional; y [N]. The name and the rule for b = 0 are those of the BLAS.
  */
-export const axpby: Op = {
+export const axpby = defineOp({
   id: 'axpby',
   inputs: {
     x: { axes: ['N'], dtypes: WIDE_FLOATS, optional: true },
@@ -42,7 +42,7 @@ export const axpby: Op = {
     scalars: { a: random.normal(), b: random.pick([0, 1, random.normal()]) },
     ...(random.integer(4) === 0 ? { without: ['x'] } : {}),
   }),
-  part: (inputs, dims, _, random) => selectRows(axpby, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(axpby, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 1 << 20 }, scalars: { a: 0.1, b: 0.9 } }],
   cost: ({ N }, { bytesPerElement: size }) => ({ flops: 3 * N, bytes: 3 * N * size }),
-};
+});

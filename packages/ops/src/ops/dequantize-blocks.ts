@@ -1,5 +1,5 @@
 /** The values of block-wise 8-bit codes: the inverse of `quantizeBlocks` up to its rounding. */
-import { type Op, WIDE_FLOATS } from '../op.ts';
+import { defineOp, WIDE_FLOATS } from '../op.ts';
 import { BLOCK, blockDims, checkBlocks, sampleBlocks } from './quantized-blocks.ts';
 
 /**
@@ -9,7 +9,7 @@ import { BLOCK, blockDims, checkBlocks, sampleBlocks } from './quantized-blocks.
  *
  * codes [W]; scales [K]; table [T]; x [N], whose earlier values are not read.
  */
-export const dequantizeBlocks: Op = {
+export const dequantizeBlocks = defineOp({
   id: 'dequantizeBlocks',
   inputs: {
     codes: { axes: ['W'], dtypes: ['i32'] },
@@ -36,4 +36,4 @@ export const dequantizeBlocks: Op = {
   fuzz: (random) => ({ dims: blockDims(1 + random.integer(5000)) }),
   benchCases: [{ dims: blockDims(1 << 20) }],
   cost: ({ N, K }, { bytesPerElement: size }) => ({ flops: N, bytes: N * (size + 1) + K * size }),
-};
+});

@@ -1,5 +1,5 @@
 /** Token embeddings, with rows from elsewhere (visual features) spliced in. */
-import { FLOATS, INDICES, type Op, type Values } from '../op.ts';
+import { defineOp, FLOATS, INDICES, type Part, type Values } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * table [V, D]; extra [E, D], optional; ids [N] in [0, V + E). No paper: it is the definition.
  */
-export const embedding: Op = {
+export const embedding = defineOp({
   id: 'embedding',
   inputs: {
     table: { axes: ['V', 'D'], dtypes: FLOATS, grad: true, gradDtype: 'f32' },
@@ -58,7 +58,7 @@ export const embedding: Op = {
       ...(E === 0 ? { without: ['extra'] } : {}),
     };
   },
-  part: (inputs, dims, _, random) => selectRows(embedding, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(embedding, 'N', inputs, dims, random),
   benchCases: [{ dims: { V: 4096, D: 1024, E: 256, N: 2048 } }],
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 2 * N * D * size + 4 * N }),
   // ∂y is read, and both gradients are written in full: most rows are zeros.
@@ -66,4 +66,4 @@ export const embedding: Op = {
     flops: N * D,
     bytes: (N * D + V * D + E * D) * size + 4 * N,
   }),
-};
+});

@@ -1,5 +1,5 @@
 /** Rows picked by index, repeats allowed. */
-import { FLOATS, INDICES, type Op } from '../op.ts';
+import { defineOp, FLOATS, INDICES, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * x [N, D]; index [R] in [0, N). No paper: it is the definition.
  */
-export const gatherRows: Op = {
+export const gatherRows = defineOp({
   id: 'gatherRows',
   inputs: {
     x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -48,11 +48,11 @@ export const gatherRows: Op = {
   fuzz: (random) => ({
     dims: { N: 1 + random.integer(70), D: 1 + random.integer(140), R: 1 + random.integer(140) },
   }),
-  part: (inputs, dims, _, random) => selectRows(gatherRows, 'R', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(gatherRows, 'R', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 1024, R: 1024 } }],
   cost: ({ R, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 2 * R * D * size + 4 * R }),
   backwardCost: ({ N, R, D }, { bytesPerElement: size }) => ({
     flops: R * D,
     bytes: (R * D + N * D) * size + 4 * R,
   }),
-};
+});

@@ -1,5 +1,5 @@
-/** The Gaussian error linear unit, exact. */
-import { FLOATS, type Op } from '../op.ts';
+/** The Gaussian error linear unit, exact or by its tanh approximation. */
+import { defineOp, FLOATS, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -25,30 +25,40 @@ const normalCdf = (x: number): number => 0.5 * (1 + erf(x / Math.SQRT2));
 /** φ(x) = Φ′(x). */
 const normalDensity = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
 
+/** The curve that approximates Φ: ½(1 + tanh u) = σ(2u), u = √(2/π)·(x + 0.044715·x³). */
+const CUBIC = 0.044715;
+const tanhCdf = (x: number): number =>
+  1 / (1 + Math.exp(-2 * Math.sqrt(2 / Math.PI) * (x + CUBIC * x ** 3)));
+
+/** Its slope σ(2u)·(1 − σ(2u))·2u′. */
+const tanhDensity = (x: number): number =>
+  tanhCdf(x) * tanhCdf(-x) * 2 * Math.sqrt(2 / Math.PI) * (1 + 3 * CUBIC * x * x);
+
 /**
  * y = x·Φ(x) = ½x·(1 + erf(x/√2))
  *
  *   ∂x = ∂y·(Φ(x) + x·φ(x))
  *
- * Hendrycks and Gimpel 2016, arXiv:1606.08415, eq. 1; not the tanh approximation. x [N, D].
+ * Hendrycks and Gimpel 2016, arXiv:1606.08415, eq. 1. With tanh ≠ 0 the approximation that follows there
+ * (PyTorch's `approximate='tanh'`): Φ(x) becomes ½(1 + tanh(√(2/π)·(x + 0.044715·x³))). x [N, D].
  */
-export const gelu: Op = {
+export const gelu = defineOp({
   id: 'gelu',
   inputs: { x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
   outputs: { y: { axes: ['N', 'D'], dtypes: FLOATS, grad: true } },
-  scalars: {},
+  scalars: { tanh: 0 },
 
-  forward({ x }, { N, D }) {
+  forward({ x }, { N, D }, { tanh }) {
+    const cdf = tanh === 0 ? normalCdf : tanhCdf;
     const y = new Float64Array(N * D);
-    for (let i = 0; i < N * D; i++) y[i] = x[i] * normalCdf(x[i]);
+    for (let i = 0; i < N * D; i++) y[i] = x[i] * cdf(x[i]);
     return { y };
   },
 
-  backward({ y: dy }, { x }, { N, D }) {
+  backward({ y: dy }, { x }, { N, D }, { tanh }) {
+    const [cdf, density] = tanh === 0 ? [normalCdf, normalDensity] : [tanhCdf, tanhDensity];
     const dx = new Float64Array(N * D);
-    for (let i = 0; i < N * D; i++) {
-      dx[i] = dy[i] * (normalCdf(x[i]) + x[i] * normalDensity(x[i]));
-    }
+    for (let i = 0; i < N * D; i++) dx[i] = dy[i] * (cdf(x[i]) + x[i] * density(x[i]));
     return { x: dx };
   },
 
@@ -63,16 +73,24 @@ export const gelu: Op = {
   cases: [
     { dims: { N: 1, D: 1 } },
     { dims: { N: 3, D: 7 } },
+    { dims: { N: 3, D: 7 }, scalars: { tanh: 1 } },
     { dims: { N: 5, D: 64 } },
+    { dims: { N: 65, D: 129 }, scalars: { tanh: 1 } },
     { dims: { N: 65, D: 129 } },
   ],
-  fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
-  part: (inputs, dims, _, random) => selectRows(gelu, 'N', inputs, dims, random),
-  benchCases: [{ dims: { N: 2048, D: 4096 } }],
+  fuzz: (random) => ({
+    dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) },
+    scalars: { tanh: random.integer(2) },
+  }),
+  part: (inputs, dims, _, random): Part => selectRows(gelu, 'N', inputs, dims, random),
+  benchCases: [
+    { dims: { N: 2048, D: 4096 } },
+    { dims: { N: 2048, D: 4096 }, scalars: { tanh: 1 } },
+  ],
   // An erf counts as 18 operations, an exponential as 10: about what their polynomials take.
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 20 * N * D, bytes: 2 * N * D * size }),
   backwardCost: ({ N, D }, { bytesPerElement: size }) => ({
     flops: 35 * N * D,
     bytes: 3 * N * D * size,
   }),
-};
+});

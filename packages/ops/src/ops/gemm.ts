@@ -1,5 +1,5 @@
 /** Matrix product with a transposed weight, as in a linear layer. */
-import { FLOATS, type Op, type Values } from '../op.ts';
+import { defineOp, FLOATS, type Part, type Values } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * x [M, K]; w [N, K], a row per output, as PyTorch's `nn.Linear` stores it; b [N], optional.
  */
-export const gemm: Op = {
+export const gemm = defineOp({
   id: 'gemm',
   inputs: {
     x: { axes: ['M', 'K'], dtypes: FLOATS, grad: true },
@@ -69,7 +69,7 @@ export const gemm: Op = {
     },
     ...(random.integer(2) === 0 ? { without: ['b'] } : {}),
   }),
-  part: (inputs, dims, _, random) => selectRows(gemm, 'M', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(gemm, 'M', inputs, dims, random),
   benchCases: [
     { dims: { M: 256, K: 256, N: 256 }, without: ['b'] },
     { dims: { M: 2048, K: 128, N: 384 }, without: ['b'] },
@@ -85,4 +85,4 @@ export const gemm: Op = {
     flops: 4 * M * N * K,
     bytes: (2 * M * K + 2 * N * K + M * N) * size,
   }),
-};
+});

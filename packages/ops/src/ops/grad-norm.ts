@@ -1,5 +1,5 @@
 /** The running sum of squares from which the global gradient norm is taken. */
-import { type Op, WIDE_FLOATS } from '../op.ts';
+import { defineOp, WIDE_FLOATS } from '../op.ts';
 
 /**
  * total = sum + Σₙ gradₙ²
@@ -8,7 +8,7 @@ import { type Op, WIDE_FLOATS } from '../op.ts';
  *
  * grad [N]; sum [U], U = 1. Kernels add in double and in a fixed order. No paper: a definition.
  */
-export const gradNorm: Op = {
+export const gradNorm = defineOp({
   id: 'gradNorm',
   inputs: {
     grad: { axes: ['N'], dtypes: WIDE_FLOATS },
@@ -36,4 +36,4 @@ export const gradNorm: Op = {
   fuzz: (random) => ({ dims: { N: 1 + random.integer(20_000), U: 1 } }),
   benchCases: [{ dims: { N: 1 << 20, U: 1 } }],
   cost: ({ N }, { bytesPerElement: size }) => ({ flops: 2 * N, bytes: N * size }),
-};
+});

@@ -1,5 +1,5 @@
 /** Block-wise 8-bit quantization: it stores an optimizer's moments in a quarter of the memory. */
-import { type Op, WIDE_FLOATS } from '../op.ts';
+import { defineOp, WIDE_FLOATS } from '../op.ts';
 import { BLOCK, blockDims, CODES, checkBlocks, sampleBlocks } from './quantized-blocks.ts';
 
 /**
@@ -13,7 +13,7 @@ import { BLOCK, blockDims, CODES, checkBlocks, sampleBlocks } from './quantized-
  * int32, the first in its lowest byte, unused bytes 0; scales [K], K = ⌈N/256⌉. The values that
  * codes and scales had are not read.
  */
-export const quantizeBlocks: Op = {
+export const quantizeBlocks = defineOp({
   id: 'quantizeBlocks',
   inputs: {
     x: { axes: ['N'], dtypes: WIDE_FLOATS },
@@ -57,4 +57,4 @@ export const quantizeBlocks: Op = {
     flops: 9 * N,
     bytes: N * (size + 1) + K * size,
   }),
-};
+});

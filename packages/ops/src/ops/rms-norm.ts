@@ -1,5 +1,5 @@
 /** Root-mean-square normalization of rows. */
-import { FLOATS, type Op, type Values } from '../op.ts';
+import { defineOp, FLOATS, type Part, type Values } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /** r = 1 / √(mean(x²) + eps) of row i. */
@@ -16,7 +16,7 @@ function reciprocalRms(x: Values[string], i: number, D: number, eps: number): nu
  *
  * Zhang and Sennrich 2019, arXiv:1910.07467, eq. 4. x [N, D]; w [D].
  */
-export const rmsNorm: Op = {
+export const rmsNorm = defineOp({
   id: 'rmsNorm',
   inputs: {
     x: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -62,7 +62,7 @@ export const rmsNorm: Op = {
     { dims: { N: 5, D: 1025 }, scalars: { eps: 1e-5 } },
   ],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 3 + random.integer(300) } }),
-  part: (inputs, dims, _, random) => selectRows(rmsNorm, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(rmsNorm, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 128 } }, { dims: { N: 2048, D: 2048 } }],
   cost: ({ N, D }, { bytesPerElement: size }) => ({
     flops: 4 * N * D,
@@ -72,4 +72,4 @@ export const rmsNorm: Op = {
     flops: 11 * N * D,
     bytes: (3 * N * D + 2 * D) * size,
   }),
-};
+});

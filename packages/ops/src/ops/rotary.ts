@@ -4,8 +4,9 @@ import {
   type Cost,
   type CostCall,
   type Dims,
+  defineOp,
   FLOATS,
-  type Op,
+  type Part,
   type Values,
   WIDE_FLOATS,
 } from '../op.ts';
@@ -50,7 +51,7 @@ function rotationCost({ T, H, D, E }: Dims, { bytesPerElement: size }: CostCall)
  * x [T, H, D]; cos, sin [T, E], E = D/2, constants, never bf16: the error of an angle rotates a
  * whole head.
  */
-export const rotary: Op = {
+export const rotary = defineOp({
   id: 'rotary',
   inputs: {
     x: { axes: ['T', 'H', 'D'], dtypes: FLOATS, grad: true },
@@ -84,8 +85,8 @@ export const rotary: Op = {
     const E = 1 + random.integer(40);
     return { dims: { T: 1 + random.integer(70), H: 1 + random.integer(8), D: 2 * E, E } };
   },
-  part: (inputs, dims, _, random) => selectRows(rotary, 'T', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(rotary, 'T', inputs, dims, random),
   benchCases: [{ dims: { T: 2048, H: 16, D: 128, E: 64 } }],
   cost: rotationCost,
   backwardCost: rotationCost,
-};
+});

@@ -1,12 +1,12 @@
 /** Writes rows to given places of an array, as an append to a KV cache does. */
-import { FLOATS, INDICES, type Op } from '../op.ts';
+import { defineOp, FLOATS, INDICES } from '../op.ts';
 
 /**
  * into[indexₙ] = xₙ, in place; the last one wins where an index repeats
  *
  * into [C, D]; x [N, D]; index [N] in [0, C). No paper: it is the definition.
  */
-export const scatterRows: Op = {
+export const scatterRows = defineOp({
   id: 'scatterRows',
   inputs: {
     into: { axes: ['C', 'D'], dtypes: FLOATS },
@@ -39,4 +39,4 @@ export const scatterRows: Op = {
   }),
   benchCases: [{ dims: { C: 8192, D: 256, N: 128 } }],
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 0, bytes: 2 * N * D * size + 4 * N }),
-};
+});

@@ -1,5 +1,5 @@
 /** The sign of every element, in place: the direction of Lion's step. */
-import { type Op, WIDE_FLOATS } from '../op.ts';
+import { defineOp, type Part, WIDE_FLOATS } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -7,7 +7,7 @@ import { selectRows } from '../select-rows.ts';
  *
  * x [N]. No paper: it is the definition.
  */
-export const sign: Op = {
+export const sign = defineOp({
   id: 'sign',
   inputs: { x: { axes: ['N'], dtypes: WIDE_FLOATS } },
   outputs: { x: { axes: ['N'], dtypes: WIDE_FLOATS, inPlaceOf: 'x' } },
@@ -25,7 +25,7 @@ export const sign: Op = {
   tolerance: { f32: 0 },
   cases: [{ dims: { N: 1 } }, { dims: { N: 7 } }, { dims: { N: 65 } }, { dims: { N: 10_001 } }],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(10_000) } }),
-  part: (inputs, dims, _, random) => selectRows(sign, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(sign, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 1 << 20 } }],
   cost: ({ N }, { bytesPerElement: size }) => ({ flops: N, bytes: 2 * N * size }),
-};
+});

@@ -1,5 +1,5 @@
 /** The gated activation of a SwiGLU feed-forward layer. */
-import { FLOATS, type Op } from '../op.ts';
+import { defineOp, FLOATS, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
@@ -11,7 +11,7 @@ const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
  *
  * Shazeer 2020, arXiv:2002.05202, eq. 6 without the projections. gate, up [N, D].
  */
-export const swiglu: Op = {
+export const swiglu = defineOp({
   id: 'swiglu',
   inputs: {
     gate: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -53,7 +53,7 @@ export const swiglu: Op = {
     { dims: { N: 65, D: 129 } },
   ],
   fuzz: (random) => ({ dims: { N: 1 + random.integer(70), D: 1 + random.integer(300) } }),
-  part: (inputs, dims, _, random) => selectRows(swiglu, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(swiglu, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 2048, D: 384 } }, { dims: { N: 2048, D: 4096 } }],
   // An exponential counts as 10 operations: about what its polynomial takes.
   cost: ({ N, D }, { bytesPerElement: size }) => ({ flops: 14 * N * D, bytes: 3 * N * D * size }),
@@ -61,4 +61,4 @@ export const swiglu: Op = {
     flops: 20 * N * D,
     bytes: 5 * N * D * size,
   }),
-};
+});

@@ -3,14 +3,16 @@ import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import {
   attentionDecode,
+  attentionDecodeWide,
+  cacheRows,
   gatherRows,
   scatterRows,
   scope,
   type Tensor,
   tensor,
 } from '@saccade/tensor';
-import type { ModelConfig } from '../models/config.ts';
-import { decode, decoderShape, finalNorm } from '../models/qwen2-5-vl.ts';
+import type { LanguageModel } from '../models/language-model.ts';
+import type { ImageFeatures } from './image-features.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { PassPlan } from './pass-plan.ts';
 
@@ -22,14 +24,14 @@ import type { PassPlan } from './pass-plan.ts';
 export function cachedPass(
   device: Device,
   parameters: Parameters,
-  config: ModelConfig,
-  cache: KvCache,
+  model: LanguageModel,
+  { cache, images }: { readonly cache: KvCache; readonly images: ImageFeatures },
   plan: PassPlan,
 ): Tensor {
-  return scope(() => {
+  const features = images.of(parameters, plan.images);
+  const hidden = scope(() => {
     const rows = plan.ids.length;
-    const { kvHeads, headDim } = decoderShape(config);
-    const width = kvHeads * headDim;
+    const width = model.kvHeads * model.headDim;
     const integers = (shape: readonly number[], data: readonly number[]) =>
       tensor(device, 'i32', shape, Int32Array.from(data));
     const slots = integers([rows], plan.slots);
@@ -38,15 +40,20 @@ export function cachedPass(
     const input = {
       ids: Int32Array.from(plan.ids),
       positions: Int32Array.from([...plan.temporal, ...plan.height, ...plan.width]),
-      images: plan.images,
+      features,
     };
-    const x = decode(device, parameters, config, input, (layer, q, k, v) => {
+    const x = model.decode(device, parameters, input, (layer, q, k, v) => {
       const cached = cache.layer(layer);
-      scatterRows(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
-      scatterRows(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
-      return attentionDecode(q, cached.k, cached.v, spans, spanOffsets);
+      // One storage throughout gives the bits of training.
+      const [write, attend] =
+        cache.dtype === 'f32' ? [scatterRows, attentionDecode] : [cacheRows, attentionDecodeWide];
+      write(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
+      write(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
+      return attend(q, cached.k, cached.v, spans, spanOffsets);
     });
     const last = gatherRows(x, integers([plan.lastRows.length], plan.lastRows));
-    return finalNorm(parameters, config, last);
+    return model.finalNorm(parameters, last);
   });
+  for (const level of features) level.dispose();
+  return hidden;
 }

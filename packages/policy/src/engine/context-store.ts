@@ -1,11 +1,12 @@
 /** Cached contexts by name: conversations, and the prefixes that groups of them share. */
 import { DataError } from '@saccade/core';
-import type { ModelConfig } from '../models/config.ts';
-import { countImages } from '../models/positions.ts';
+import type { ModelImage } from '../batch.ts';
+import type { LanguageModel } from '../models/language-model.ts';
 import type { SampleRequest } from '../policy.ts';
-import { CachedContext } from './conversation.ts';
-import type { KvCache } from './kv-cache.ts';
-import type { PassPlan } from './pass-plan.ts';
+import { CachedContext, pageContent } from './conversation.ts';
+import { type KvCache, PAGE } from './kv-cache.ts';
+import { NO_PAGE } from './page-index.ts';
+import { Prefill } from './prefill.ts';
 
 /**
  * A released context accepts no new users and keeps its slots until its last user is gone. So a
@@ -13,34 +14,49 @@ import type { PassPlan } from './pass-plan.ts';
  */
 export class ContextStore {
   readonly #cache: KvCache;
-  readonly #config: ModelConfig;
+  readonly #model: LanguageModel;
   readonly #conversations = new Map<string, CachedContext>();
   readonly #prefixes = new Map<string, CachedContext>();
 
-  constructor(cache: KvCache, config: ModelConfig) {
+  constructor(cache: KvCache, model: LanguageModel) {
     this.#cache = cache;
-    this.#config = config;
+    this.#model = model;
   }
 
   /**
-   * The context of a request with all its tokens in the plan: its conversation if what is cached
-   * begins the request, else a new one on its shared prefix. The caller becomes its user.
+   * The context of a request, with what is to be computed of it: its conversation if what is cached
+   * begins the request, else a new one on its shared prefix, or on pages with the same content. The
+   * caller becomes its user.
    *
    * @throws DataError if images and placeholders do not match, or if the request does not begin
    *         with the prefix that it shares
    */
-  open(request: SampleRequest, plan: PassPlan): CachedContext {
-    const context = this.#conversationOf(request, plan);
+  open(request: SampleRequest): CachedContext {
+    const context = this.#conversationOf(request);
     context.users++;
     try {
-      const tokens = request.tokens.slice(context.length);
-      plan.add(context, tokens, request.images.slice(context.images.length));
+      const { length } = context;
+      this.#plan(
+        context,
+        request.tokens.slice(length),
+        request.images.slice(context.images.length),
+      );
     } catch (error) {
       this.close(context);
       this.discard(context);
       throw error;
     }
     return context;
+  }
+
+  /** Frees contexts that nobody reads, the one unused for longest first, until there are `pages`. */
+  makeRoom(pages: number): boolean {
+    while (this.#cache.freePages < pages) {
+      const idle = [...this.#conversations, ...this.#prefixes].find(([, { users }]) => users === 0);
+      if (idle === undefined) return false;
+      this.release(idle[0]);
+    }
+    return true;
   }
 
   /** One user less. */
@@ -78,29 +94,36 @@ export class ContextStore {
     if (context.prefix !== undefined) this.close(context.prefix);
   }
 
-  #conversationOf(request: SampleRequest, plan: PassPlan): CachedContext {
+  #conversationOf(request: SampleRequest): CachedContext {
     const { conversation, tokens, images } = request;
     const cached = this.#conversations.get(conversation);
+    // A request that was given up left some of its tokens to come.
+    if (cached !== undefined) cached.prefill = undefined;
     // The last token is always recomputed, because the first sample depends on it.
     if (cached !== undefined && cached.length < tokens.length && cached.begins(tokens, images)) {
+      // Behind the others: it is the latest one used.
+      this.#conversations.delete(conversation);
+      this.#conversations.set(conversation, cached);
       return cached;
     }
     this.release(conversation);
-    const context = new CachedContext(this.#prefixOf(request, plan));
+    const context = new CachedContext(this.#prefixOf(request));
     this.#conversations.set(conversation, context);
     return context;
   }
 
-  /** The shared prefix of a request; one that is not cached yet joins the plan. */
-  #prefixOf(request: SampleRequest, plan: PassPlan): CachedContext | undefined {
+  /** The shared prefix of a request; one that is not cached yet is to come. */
+  #prefixOf(request: SampleRequest): CachedContext | undefined {
     if (request.sharedPrefix === undefined) return undefined;
     const { key, length } = request.sharedPrefix;
     const shared = Math.min(length, request.tokens.length - 1);
     if (shared === 0) return undefined;
     const existing = this.#prefixes.get(key);
     if (existing !== undefined) {
-      if (existing.begins(request.tokens, request.images) && existing.length === shared) {
-        return existing;
+      // It is one token shorter where a request was no longer than it: the last one is recomputed.
+      const isAsLong = existing.length === length || existing.length === length - 1;
+      if (isAsLong && existing.begins(request.tokens, request.images)) {
+        return existing.length < request.tokens.length ? existing : undefined;
       }
       throw new DataError(
         `A request begins differently from the prefix "${key}" that it shares. ` +
@@ -108,10 +131,42 @@ export class ContextStore {
       );
     }
     const tokens = request.tokens.slice(0, shared);
-    const imageCount = countImages(tokens, request.images, this.#config);
+    const imageCount = this.#model.countImages(tokens, request.images);
     const context = new CachedContext();
-    plan.add(context, tokens, request.images.slice(0, imageCount));
+    this.#plan(context, tokens, request.images.slice(0, imageCount));
     this.#prefixes.set(key, context);
     return context;
+  }
+
+  /** Sets what is to come of a context. One that has nothing yet begins with known pages. */
+  #plan(context: CachedContext, tokens: Int32Array, images: readonly ModelImage[]): void {
+    const whole = new Prefill(tokens, images, context.nextPosition, this.#model);
+    if (context.prefix !== undefined || context.tokens.length > 0) {
+      context.prefill = whole;
+      return;
+    }
+    const { imageStarts } = whole;
+    const pages: number[] = [];
+    while ((pages.length + 1) * PAGE < tokens.length) {
+      const first = pages.length * PAGE;
+      const content = pageContent(tokens.subarray(first, first + PAGE), first, images, imageStarts);
+      const page = this.#cache.index.find(pages.at(-1) ?? NO_PAGE, content);
+      if (page === undefined) break;
+      pages.push(page);
+    }
+    while (pages.length > 0 && whole.isInImage(pages.length * PAGE)) pages.pop();
+    const shared = pages.length * PAGE;
+    if (shared === 0) {
+      context.prefill = whole;
+      return;
+    }
+    this.#cache.share(context.slots, pages);
+    const count = imageStarts.filter((start) => start < shared).length;
+    for (const token of tokens.subarray(0, shared)) context.tokens.push(token);
+    context.images.push(...images.slice(0, count));
+    context.imageStarts.push(...imageStarts.slice(0, count));
+    context.nextPosition = whole.positionOf(shared);
+    whole.skip(shared);
+    context.prefill = whole;
   }
 }

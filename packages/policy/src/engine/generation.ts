@@ -1,23 +1,25 @@
 /** Continuous batching: every pass takes one token of each running request, and new ones whole. */
-import { ConfigError, DataError, StateError } from '@saccade/core';
+import { StateError } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
-import { gatherRows, linearSample, scope, type Tensor, tensor } from '@saccade/tensor';
-import type { ModelConfig } from '../models/config.ts';
-import { lmHead } from '../models/qwen2-5-vl.ts';
+import type { Tensor } from '@saccade/tensor';
+import type { LanguageModel } from '../models/language-model.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
-import type { QwenProcessor } from '../processor/qwen-processor.ts';
-import { expectRange } from '../ranges.ts';
+import type { CheckpointProcessor } from '../processor/checkpoint-processor.ts';
+import { isTruncated } from '../truncation.ts';
 import { cachedPass } from './cached-pass.ts';
+import { checkRequest } from './check-request.ts';
 import { ContextStore } from './context-store.ts';
 import type { CachedContext } from './conversation.ts';
-import { KvCache } from './kv-cache.ts';
+import { type EngineSettings, engineSettings } from './engine-settings.ts';
+import { ImageFeatures } from './image-features.ts';
+import { KvCache, PAGE } from './kv-cache.ts';
 import { nextTurn } from './next-turn.ts';
 import { PassPlan } from './pass-plan.ts';
+import { tokenPart } from './prefill.ts';
+import { bySampling, type Draw, type RowSampling, rowSampling, sampleRows } from './sample-rows.ts';
 import { StopMatcher } from './stop-matcher.ts';
 
-/** New token rows admitted to one pass beyond the running requests: bounds a pass's memory. */
-const ADMITTED_ROWS = 4096;
 /**
  * Requests that arrive while others run wait until they are as many, but no longer than this many
  * passes. The turns of a tool loop are short and come back one by one: started one by one they make
@@ -31,9 +33,10 @@ export type InFlight = 'refuse' | 'recompute' | 'keep';
 interface Job {
   readonly request: SampleRequest;
   readonly stops: StopMatcher;
+  readonly sampling: RowSampling;
   readonly tokens: number[];
-  readonly logprobs: number[];
-  /** Version of the weights that sampled its first token; undefined before it ran. */
+  readonly draws: Draw[];
+  /** Version of the weights that sampled its first token; undefined before. */
   version: number | undefined;
   readonly resolve: (result: SampleResult) => void;
   readonly reject: (error: unknown) => void;
@@ -44,12 +47,20 @@ interface RunningJob extends Job {
   readonly context: CachedContext;
 }
 
+/** A job whose next token a pass samples, from the last row of an entry of its plan. */
+interface SampledJob {
+  readonly job: RunningJob;
+  readonly entry: number;
+}
+
 export class GenerationEngine {
   readonly #device: Device;
-  readonly #config: ModelConfig;
-  readonly #processor: QwenProcessor;
+  readonly #model: LanguageModel;
+  readonly #processor: CheckpointProcessor;
   readonly #cache: KvCache;
   readonly #contexts: ContextStore;
+  readonly #images: ImageFeatures;
+  readonly #settings: EngineSettings;
   /** Conversations with a request that is not answered yet. */
   readonly #busy = new Set<string>();
   #parameters: Parameters;
@@ -63,24 +74,40 @@ export class GenerationEngine {
   #held: Promise<void> | undefined;
   #isDisposed = false;
   #version = 0;
+  #computedRows = 0;
 
   constructor(
     device: Device,
-    config: ModelConfig,
-    processor: QwenProcessor,
+    model: LanguageModel,
+    processor: CheckpointProcessor,
     parameters: Parameters,
+    settings: Partial<EngineSettings> = {},
   ) {
     this.#device = device;
-    this.#config = config;
+    this.#model = model;
     this.#processor = processor;
     this.#parameters = parameters;
-    const headDim = config.hidden / config.heads;
-    this.#cache = new KvCache(device, config.layers, config.kvHeads, headDim);
-    this.#contexts = new ContextStore(this.#cache, config);
+    this.#settings = engineSettings.parse(settings);
+    const { layers, kvHeads, headDim } = model;
+    const { kvCache: dtype, kvCacheTokens, imageCacheMebibytes } = this.#settings;
+    const pages = kvCacheTokens === 0 ? Infinity : Math.max(1, Math.floor(kvCacheTokens / PAGE));
+    this.#cache = new KvCache(device, { dtype, layers, kvHeads, headDim, pages });
+    this.#images = new ImageFeatures(device, model, imageCacheMebibytes * 2 ** 20);
+    this.#contexts = new ContextStore(this.#cache, model);
   }
 
   get isIdle(): boolean {
     return this.#waiting.length === 0 && this.#running.length === 0;
+  }
+
+  /** Token rows that passes have computed, for tests of what is computed once. */
+  get computedRows(): number {
+    return this.#computedRows;
+  }
+
+  /** Images that the vision tower has computed for passes. */
+  get computedImages(): number {
+    return this.#images.computed;
   }
 
   /** Slots of the cache in use, for leak tests. */
@@ -89,13 +116,21 @@ export class GenerationEngine {
   }
 
   sample(request: SampleRequest): Promise<SampleResult> {
-    this.#check(request);
+    if (this.#isDisposed) throw new StateError('The policy was disposed of. Make or load another.');
     const { conversation } = request;
+    if (this.#busy.has(conversation)) {
+      throw new StateError(
+        `The conversation "${conversation}" still waits for an answer. Await it, or name another.`,
+      );
+    }
+    checkRequest(request, this.#model, this.#settings);
     this.#busy.add(conversation);
     const answer = new Promise<SampleResult>((resolve, reject) => {
       const stops = new StopMatcher(request.stop, this.#processor.codec);
       const version = undefined;
-      this.#waiting.push({ request, stops, tokens: [], logprobs: [], version, resolve, reject });
+      const sampling = rowSampling(request);
+      const job = { request, stops, sampling, tokens: [], draws: [], version, resolve, reject };
+      this.#waiting.push(job);
       if (!this.#isLooping) {
         this.#isLooping = true;
         void nextTurn().then(() => this.#loop());
@@ -143,6 +178,9 @@ export class GenerationEngine {
     if (inFlight === 'refuse') this.expectIdle();
     this.#parameters = parameters;
     this.#version = version;
+    this.#images.clear();
+    // What is kept is of the earlier weights: those who have it go on, nobody else finds it.
+    this.#cache.index.clear();
     if (inFlight === 'keep') return;
     for (const { context } of this.#running) this.#contexts.close(context);
     this.#waiting = [...this.#running, ...this.#waiting];
@@ -157,6 +195,7 @@ export class GenerationEngine {
     this.#waiting = [];
     this.#running = [];
     this.#contexts.clear();
+    this.#images.clear();
     this.#cache.dispose();
   }
 
@@ -172,29 +211,26 @@ export class GenerationEngine {
   }
 
   async #pass(): Promise<void> {
-    const plan = new PassPlan(this.#cache, this.#config);
+    const plan = new PassPlan(this.#cache);
     try {
       this.#dropAborted();
-      for (const { context, tokens } of this.#running) {
-        plan.add(context, Int32Array.of(tokens.at(-1) as number), []);
-      }
-      // Entries of running jobs come first and in order; admitted jobs say which is theirs.
-      const entries = this.#running.map((_, index) => index);
-      this.#admit(plan, entries);
-      const jobs = this.#running;
-      if (jobs.length === 0) return;
-      const hidden = cachedPass(this.#device, this.#parameters, this.#config, this.#cache, plan);
+      const sampled = this.#plan(plan);
+      if (plan.ids.length === 0) return;
+      this.#computedRows += plan.ids.length;
+      const hidden = cachedPass(
+        this.#device,
+        this.#parameters,
+        this.#model,
+        { cache: this.#cache, images: this.#images },
+        plan,
+      );
       try {
-        const temperatures = new Set(jobs.map((job) => job.request.temperature));
-        await Promise.all(
-          Array.from(temperatures, (temperature) =>
-            this.#sampleRows(hidden, entries, jobs, temperature),
-          ),
-        );
+        await Promise.all(bySampling(sampled).map((own) => this.#sampleRows(hidden, own)));
       } finally {
         hidden.dispose();
       }
-      this.#running = this.#running.filter((job) => !this.#finish(job));
+      const ended = new Set(sampled.filter(({ job }) => this.#finish(job)).map(({ job }) => job));
+      this.#running = this.#running.filter((job) => !ended.has(job));
     } catch (error) {
       // It is unknown what the pass has written, so everything it touched is recomputed.
       for (const context of plan.contexts) this.#contexts.discard(context);
@@ -202,20 +238,75 @@ export class GenerationEngine {
       this.#running = [];
       for (const { context, reject } of failed) {
         this.#contexts.close(context);
+        this.#contexts.discard(context);
         reject(error);
       }
     }
   }
 
-  /** Moves waiting jobs to running while there is room; `entries` gets the plan entry of each. */
-  #admit(plan: PassPlan, entries: number[]): void {
+  /**
+   * Plans a token of each running request, and a chunk of prompts and observations: first of those
+   * that run, then of those that wait. Gives the jobs whose next token the pass samples.
+   */
+  #plan(plan: PassPlan): readonly SampledJob[] {
+    const sampled: SampledJob[] = [];
+    let budget = this.#settings.prefillChunkTokens;
+    const advance = (job: RunningJob): void => {
+      const before = plan.ids.length;
+      if (plan.prefill(job.context, budget)) sampled.push({ job, entry: plan.contexts.length - 1 });
+      budget -= plan.ids.length - before;
+    };
+    for (let i = 0; i < this.#running.length; i++) {
+      const job = this.#running[i] as RunningJob;
+      const { context, tokens } = job;
+      const isDecoding = context.prefill === undefined;
+      if (!this.#makeRoomFor(job, isDecoding ? context.slots.pagesFor(1) : context.missingPages)) {
+        break;
+      }
+      if (!isDecoding) {
+        if (budget > 0) advance(job);
+        continue;
+      }
+      plan.add(context, tokenPart(tokens.at(-1) as number, context.nextPosition));
+      sampled.push({ job, entry: plan.contexts.length - 1 });
+    }
+    const isHeld = this.#isHeld();
+    while (budget > 0 && !isHeld) {
+      const job = this.#admit();
+      if (job === undefined) break;
+      advance(job);
+    }
+    return sampled;
+  }
+
+  /**
+   * Finds pages for a running job: those of contexts that nobody reads, then those of the jobs that
+   * came last, which wait again and are recomputed. False if the job itself had to give way.
+   */
+  #makeRoomFor(job: RunningJob, pages: number): boolean {
+    while (!this.#contexts.makeRoom(pages)) {
+      const last = this.#running.pop() as RunningJob;
+      this.#contexts.close(last.context);
+      this.#contexts.discard(last.context);
+      this.#waiting.unshift(last);
+      if (last === job) return false;
+    }
+    return true;
+  }
+
+  /** Whether those that wait are to wait for more of them. */
+  #isHeld(): boolean {
     const isHeld = this.#waiting.length > 0 && this.#waiting.length < this.#running.length;
-    if (isHeld && this.#heldPasses++ < HELD_PASSES) return;
+    if (isHeld && this.#heldPasses++ < HELD_PASSES) return true;
     this.#heldPasses = 0;
-    const limit = plan.ids.length + ADMITTED_ROWS;
-    while (plan.ids.length < limit) {
+    return false;
+  }
+
+  /** Moves the next waiting job to running, if there is room for all of its context. */
+  #admit(): RunningJob | undefined {
+    for (;;) {
       const job = this.#waiting.shift();
-      if (job === undefined) return;
+      if (job === undefined) return undefined;
       try {
         const { request } = job;
         // A request that new weights interrupted continues after its sampled tokens.
@@ -223,51 +314,46 @@ export class GenerationEngine {
           job.tokens.length === 0
             ? request.tokens
             : Int32Array.from([...request.tokens, ...job.tokens]);
-        const context = this.#contexts.open({ ...request, tokens }, plan);
-        this.#running.push({ ...job, version: job.version ?? this.#version, context });
-        entries.push(plan.contexts.length - 1);
+        const context = this.#contexts.open({ ...request, tokens });
+        const running = { ...job, context };
+        // A page more for each that decodes, so that it need not give way at once.
+        const spare = this.#running.length;
+        if (this.#contexts.makeRoom(context.missingPages + spare) || spare === 0) {
+          this.#running.push(running);
+          return running;
+        }
+        this.#contexts.close(context);
+        this.#contexts.discard(context);
+        this.#waiting.unshift(job);
+        return undefined;
       } catch (error) {
         job.reject(error);
       }
     }
   }
 
-  async #sampleRows(
-    hidden: Tensor,
-    entries: readonly number[],
-    jobs: readonly RunningJob[],
-    temperature: number,
-  ): Promise<void> {
-    const chosen = jobs.flatMap((job, i) => (job.request.temperature === temperature ? [i] : []));
-    const keys = new Int32Array(chosen.length * 4);
-    chosen.forEach((i, row) => {
-      const { request, tokens } = jobs[i] as Job;
-      const position = request.tokens.length + tokens.length;
-      keys.set([request.seed[0], request.seed[1], position, 0], row * 4);
+  /** Samples the next token of jobs that are sampled in the same way. */
+  async #sampleRows(hidden: Tensor, alike: readonly SampledJob[]): Promise<void> {
+    const keys = alike.flatMap(({ job: { request, tokens } }) => {
+      return [...request.seed, request.tokens.length + tokens.length, 0];
     });
-    const index = Int32Array.from(chosen, (i) => entries[i] as number);
-    const sampled = scope(() =>
-      linearSample(
-        gatherRows(hidden, tensor(this.#device, 'i32', [index.length], index)),
-        lmHead(this.#parameters, this.#config),
-        tensor(this.#device, 'i32', [index.length, 4], keys),
-        temperature,
-      ),
-    );
-    const [tokens, logprobs] = await Promise.all([sampled.tokens.read(), sampled.logprobs.read()]);
-    sampled.tokens.dispose();
-    sampled.logprobs.dispose();
-    chosen.forEach((i, row) => {
-      const job = jobs[i] as Job;
-      job.tokens.push(tokens[row] as number);
-      job.logprobs.push(logprobs[row] as number);
-    });
+    const rows = Int32Array.from(alike, ({ entry }) => entry);
+    const head = this.#model.head(this.#parameters);
+    const { sampling } = (alike[0] as SampledJob).job;
+    const draws = await sampleRows(hidden, head, rows, Int32Array.from(keys), sampling);
+    for (const [i, { job }] of alike.entries()) {
+      const draw = draws[i] as Draw;
+      job.version ??= this.#version;
+      job.tokens.push(draw.token);
+      job.draws.push(draw);
+    }
   }
 
   /** Resolves a job whose last token ended it. */
   #finish(job: RunningJob): boolean {
     const { request, tokens } = job;
     const last = tokens.at(-1) as number;
+    request.onToken?.(last);
     const isEnd = last === this.#processor.endOfTurn && request.ignoreEndOfTurn !== true;
     const isStop = !isEnd && job.stops.push(last);
     if (!isEnd && !isStop && tokens.length < request.maxTokens) return false;
@@ -275,7 +361,10 @@ export class GenerationEngine {
     this.#contexts.close(job.context);
     job.resolve({
       tokens: ids,
-      logprobs: Float32Array.from(job.logprobs),
+      logprobs: Float32Array.from(job.draws, ({ logprob }) => logprob),
+      ...(isTruncated(job.sampling) && {
+        keptMass: Float32Array.from(job.draws, ({ keptMass = 1 }) => keptMass),
+      }),
       text: this.#processor.decode(isEnd ? ids.subarray(0, -1) : ids),
       finish: isEnd ? 'endOfTurn' : isStop ? 'stop' : 'length',
       policyVersion: job.version ?? this.#version,
@@ -295,40 +384,5 @@ export class GenerationEngine {
       job.reject(job.request.signal?.reason);
     }
     for (const job of waiting) if (!isLive(job)) job.reject(job.request.signal?.reason);
-  }
-
-  /** @throws ConfigError, DataError or StateError if the request cannot be served */
-  #check({ tokens, maxTokens, temperature, conversation, sharedPrefix }: SampleRequest): void {
-    const { maxPositions, vocabSize } = this.#config;
-    if (this.#isDisposed) throw new StateError('The policy was disposed of. Make or load another.');
-    if (this.#busy.has(conversation)) {
-      throw new StateError(
-        `The conversation "${conversation}" still waits for an answer. Await it, or name another.`,
-      );
-    }
-    if (!Number.isInteger(maxTokens) || maxTokens < 1) {
-      throw new ConfigError(
-        'maxTokens',
-        `maxTokens must be a whole number of at least 1, got ${maxTokens}.`,
-      );
-    }
-    if (!(temperature >= 0 && temperature < Infinity)) {
-      throw new ConfigError('temperature', `temperature must be at least 0, got ${temperature}.`);
-    }
-    const length = sharedPrefix?.length ?? 0;
-    if (!Number.isInteger(length) || length < 0 || length > tokens.length) {
-      throw new ConfigError(
-        'sharedPrefix.length',
-        `sharedPrefix.length must be 0 to ${tokens.length}, the context's tokens; got ${length}.`,
-      );
-    }
-    if (tokens.length === 0) throw new DataError('A context to continue needs at least one token.');
-    if (tokens.length + maxTokens > maxPositions) {
-      throw new DataError(
-        `A context of ${tokens.length} tokens and ${maxTokens} more exceed the model's ` +
-          `${maxPositions} positions. Shorten the context or lower maxTokens.`,
-      );
-    }
-    expectRange('Token', tokens, 0, vocabSize);
   }
 }

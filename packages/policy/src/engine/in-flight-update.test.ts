@@ -53,6 +53,26 @@ describe('an optimizer step while requests run', () => {
     expect(usedCacheSlots).toBe(0);
   });
 
+  it('lets fresh requests share the prefix of one that was recomputed', async () => {
+    const policy = tinyPolicy(device);
+    const prompt = tinyProcessor.encodePrompt([{ kind: 'text', text: 'Which digit is hidden?' }]);
+    const request = (name: string, maxTokens: number) =>
+      contractRequest(prompt, name, 3, { maxTokens, sharedPrefix: 'p' });
+    const sampled = await policy.sample(request('running', 5));
+    await policy.forwardBackward(scoringBatch(prompt, [sampled], true), squares);
+    for (const key of ['running', 'p']) policy.release(key);
+    const running = policy.sample(request('running', 30));
+    while (policy.usedCacheSlots === 0) await new Promise((r) => setImmediate(r));
+    const inFlight = 'recompute';
+    await policy.optimizerStep({ learningRate: 0, inFlight });
+    // Its prefix is as long as the prompt now, which a fresh request has to recompute the end of.
+    const fresh = await Promise.all([1, 2].map((i) => policy.sample(request(`fresh-${i}`, 5))));
+    expect((await running).tokens.subarray(0, 5)).toEqual(fresh[0]?.tokens);
+    for (const key of ['running', 'fresh-1', 'fresh-2', 'p']) policy.release(key);
+    expect(policy.usedCacheSlots).toBe(0);
+    policy.dispose();
+  });
+
   it('samples from new weights over the keys and values of the old, where it keeps them', async () => {
     const { result, old, after, usedCacheSlots } = await interrupted('keep');
     const split = agreement(result.logprobs, old);

@@ -1,10 +1,11 @@
-/** Paged key/value cache: per layer two arrays of slots, handed out in pages. */
+/** Paged key/value cache: per layer two arrays of slots, handed out in pages that may be shared. */
 import { StateError } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { gatherRows, scatterRows, scope, type Tensor, tensor, zeros } from '@saccade/tensor';
+import { PageIndex } from './page-index.ts';
 
 /** Slots per page: a conversation wastes at most one page less one slot. */
-const PAGE = 64;
+export const PAGE = 64;
 
 export interface LayerCache {
   /** [C, G, D] slots. */
@@ -33,22 +34,37 @@ export class SlotList {
       else out.push(start, end);
     }
   }
+
+  /** Pages that `count` more tokens need. */
+  pagesFor(count: number): number {
+    return Math.ceil((this.length + count) / PAGE) - this.pages.length;
+  }
+}
+
+/** The sizes and the storage of a cache. */
+export interface KvCacheShape {
+  readonly dtype: 'f32' | 'bf16' | 'f16';
+  readonly layers: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  /** Most pages at once. */
+  readonly pages: number;
 }
 
 export class KvCache {
+  /** The full pages whose contents are known. */
+  readonly index: PageIndex = new PageIndex();
   readonly #device: Device;
-  readonly #layers: number;
-  readonly #kvHeads: number;
-  readonly #headDim: number;
+  readonly #shape: KvCacheShape;
   #layerCaches: LayerCache[] = [];
   #free: number[] = [];
+  /** Lists that have each page, beyond the first. */
+  readonly #shares = new Map<number, number>();
   #pageCount = 0;
 
-  constructor(device: Device, layers: number, kvHeads: number, headDim: number) {
+  constructor(device: Device, shape: KvCacheShape) {
     this.#device = device;
-    this.#layers = layers;
-    this.#kvHeads = kvHeads;
-    this.#headDim = headDim;
+    this.#shape = shape;
   }
 
   /** Slots in use. */
@@ -56,21 +72,45 @@ export class KvCache {
     return (this.#pageCount - this.#free.length) * PAGE;
   }
 
+  /** Pages that can still be handed out. */
+  get freePages(): number {
+    return this.#shape.pages - this.#pageCount + this.#free.length;
+  }
+
+  get dtype(): KvCacheShape['dtype'] {
+    return this.#shape.dtype;
+  }
+
   layer(index: number): LayerCache {
     return this.#layerCaches[index] as LayerCache;
   }
 
-  /** Makes room for `count` more tokens at the end of a list. */
+  /** Makes room for `count` more tokens at the end of a list. @throws StateError if there is none */
   extend(list: SlotList, count: number): void {
-    const needed = Math.ceil((list.length + count) / PAGE) - list.pages.length;
+    const needed = list.pagesFor(count);
+    if (needed > this.freePages) throw new StateError('The key/value cache is full.');
     if (needed > this.#free.length) this.#grow(needed - this.#free.length);
     for (let i = 0; i < needed; i++) list.pages.push(this.#free.pop() as number);
     list.length += count;
   }
 
-  /** Takes a list's pages back. */
+  /** Begins an empty list with full pages of others. */
+  share(list: SlotList, pages: readonly number[]): void {
+    for (const page of pages) this.#shares.set(page, (this.#shares.get(page) ?? 0) + 1);
+    list.pages.push(...pages);
+    list.length += pages.length * PAGE;
+  }
+
+  /** Takes a list's pages back; those that others have stay with them. */
   release(list: SlotList): void {
-    this.#free.push(...list.pages);
+    for (const page of list.pages) {
+      const shares = this.#shares.get(page) ?? 0;
+      if (shares === 0) {
+        this.index.forget(page);
+        this.#free.push(page);
+      } else if (shares === 1) this.#shares.delete(page);
+      else this.#shares.set(page, shares - 1);
+    }
     list.pages.length = 0;
     list.length = 0;
   }
@@ -82,18 +122,21 @@ export class KvCache {
     }
     this.#layerCaches = [];
     this.#free = [];
+    this.#shares.clear();
+    this.index.clear();
     this.#pageCount = 0;
   }
 
-  /** At least doubles the cache; what is in it moves along. */
+  /** At least doubles the cache, as far as its limit lets it; what is in it moves along. */
   #grow(morePages: number): void {
-    const pages = Math.max(this.#pageCount * 2, this.#pageCount + morePages, 64);
-    const shape = [pages * PAGE, this.#kvHeads, this.#headDim];
-    const width = this.#kvHeads * this.#headDim;
+    const { dtype, layers, kvHeads, headDim, pages: most } = this.#shape;
+    const pages = Math.min(most, Math.max(this.#pageCount * 2, this.#pageCount + morePages, 64));
+    const shape = [pages * PAGE, kvHeads, headDim];
+    const width = kvHeads * headDim;
     const old = this.#layerCaches;
     const moved = this.#pageCount * PAGE;
     const move = (from: Tensor | undefined): Tensor => {
-      const to = zeros(this.#device, 'f32', shape);
+      const to = zeros(this.#device, dtype, shape);
       if (from !== undefined) {
         scope(() => {
           const rows = Int32Array.from({ length: moved }, (_, i) => i);
@@ -105,7 +148,7 @@ export class KvCache {
       }
       return to;
     };
-    this.#layerCaches = Array.from({ length: this.#layers }, (_, layer) => ({
+    this.#layerCaches = Array.from({ length: layers }, (_, layer) => ({
       k: move(old[layer]?.k),
       v: move(old[layer]?.v),
     }));

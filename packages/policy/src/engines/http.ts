@@ -54,14 +54,14 @@ export const http = defineEngine({
       about: 'Retries of requests that the server did not accept.',
     }),
   }),
-  async open(settings, { policy, directory, temperatures, secret }) {
+  async open(settings, { policy, directory, temperatures, truncates, secret }) {
     const { baseUrl, model, keyVariable, timeoutSeconds, retries } = settings;
     const sampler = await openRemotePolicy({
       baseUrl,
       processor: policy.processor,
       timeoutSeconds,
       retries,
-      needs: { temperedLogprobs: !temperatures.every(isPlain) },
+      needs: { temperedLogprobs: !temperatures.every(isPlain), truncatedLogprobs: truncates },
       ...(model !== undefined && { model }),
       ...(keyVariable !== undefined && { apiKey: secret('engine.keyVariable', keyVariable) }),
     });

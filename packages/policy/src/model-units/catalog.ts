@@ -1,1 +1,2 @@
 export { nano } from './nano.ts';
+export { pretrained } from './pretrained.ts';

@@ -1,73 +1,84 @@
 /** A Qwen2.5-VL of about a million parameters with random weights and a tokenizer of its own. */
-import { count } from '@saccade/core/settings';
+import { count, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
-import { createLocalPolicy } from '../local-policy.ts';
-import { defineModel } from '../model-unit.ts';
-import { nanoConfig, nanoSize } from '../models/config.ts';
+import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
+import { defineModel, type ModelPlan } from '../model-unit.ts';
+import { nanoSize } from '../models/model-size.ts';
+import { createLocalPolicy } from '../open-policy.ts';
 import { qwenImageProcessor } from '../processor/image-processor.ts';
 import { QwenProcessor } from '../processor/qwen-processor.ts';
 import { trainTokenizer } from '../processor/train-tokenizer.ts';
+import { trainingFields, trainingOptions } from './training-fields.ts';
 
 const width = (preset: number, about: string) =>
   count({ min: 4, max: 65_536, default: preset, unit: 'numbers', about });
 const number = (preset: number, unit: string, about: string) =>
   count({ min: 1, max: 1024, default: preset, unit, about });
 
+const fields = z.strictObject({
+  vocabulary: count({
+    min: 300,
+    max: 100_000,
+    default: 512,
+    unit: 'tokens',
+    about: 'Most tokens of its tokenizer; fewer where the corpus offers no more merges.',
+  }),
+  layers: number(nanoSize.layers, 'layers', 'Layers of the decoder.'),
+  hidden: width(nanoSize.hidden, 'Width of the decoder.'),
+  heads: number(nanoSize.heads, 'heads', 'Attention heads of the decoder; they divide its width.'),
+  kvHeads: number(nanoSize.kvHeads, 'heads', 'Heads of keys and values; they divide the heads.'),
+  intermediate: width(nanoSize.intermediate, 'Width of the decoder’s feed-forward layers.'),
+  visionLayers: number(nanoSize.visionLayers, 'layers', 'Layers of the vision tower.'),
+  visionHidden: width(nanoSize.visionHidden, 'Width of the vision tower.'),
+  visionHeads: number(nanoSize.visionHeads, 'heads', 'Its heads; they divide its width.'),
+  visionIntermediate: width(nanoSize.visionIntermediate, 'Width of its feed-forward layers.'),
+  contextTokens: count({
+    min: 16,
+    max: 10_000_000,
+    default: nanoSize.contextTokens,
+    unit: 'tokens',
+    about: 'Longest context; at least rollout.maxContextTokens.',
+  }),
+  minPixels: count({
+    min: 28 * 28,
+    max: 1 << 24,
+    default: 28 * 28,
+    unit: 'pixels',
+    about: 'Smaller images are enlarged to this area.',
+  }),
+  // A 448-pixel side becomes 112: the overview of a table; a look at 28 pixels stays one token.
+  maxPixels: count({
+    min: 28 * 28,
+    max: 1 << 24,
+    default: 112 * 112,
+    unit: 'pixels',
+    about: 'Larger images are shrunk to this area.',
+  }),
+  ...trainingFields,
+});
+
 export const nano = defineModel({
   name: 'nano',
   description: 'A Qwen2.5-VL of about a million parameters with random weights, for CPUs.',
-  settings: z.strictObject({
-    vocabulary: count({
-      min: 300,
-      max: 100_000,
-      default: 512,
-      unit: 'tokens',
-      about: 'Most tokens of its tokenizer; fewer where the corpus offers no more merges.',
-    }),
-    layers: number(nanoSize.layers, 'layers', 'Layers of the decoder.'),
-    hidden: width(nanoSize.hidden, 'Width of the decoder.'),
-    heads: number(
-      nanoSize.heads,
-      'heads',
-      'Attention heads of the decoder; they divide its width.',
-    ),
-    kvHeads: number(nanoSize.kvHeads, 'heads', 'Heads of keys and values; they divide the heads.'),
-    intermediate: width(nanoSize.intermediate, 'Width of the decoder’s feed-forward layers.'),
-    visionLayers: number(nanoSize.visionLayers, 'layers', 'Layers of the vision tower.'),
-    visionHidden: width(nanoSize.visionHidden, 'Width of the vision tower.'),
-    visionHeads: number(nanoSize.visionHeads, 'heads', 'Its heads; they divide its width.'),
-    visionIntermediate: width(nanoSize.visionIntermediate, 'Width of its feed-forward layers.'),
-    contextTokens: count({
-      min: 16,
-      max: 10_000_000,
-      default: nanoSize.contextTokens,
-      unit: 'tokens',
-      about: 'Longest context; at least rollout.maxContextTokens.',
-    }),
-    minPixels: count({
-      min: 28 * 28,
-      max: 1 << 24,
-      default: 28 * 28,
-      unit: 'pixels',
-      about: 'Smaller images are enlarged to this area.',
-    }),
-    // A 448-pixel side becomes 112: the overview of a table; a look at 28 pixels stays one token.
-    maxPixels: count({
-      min: 28 * 28,
-      max: 1 << 24,
-      default: 112 * 112,
-      unit: 'pixels',
-      about: 'Larger images are shrunk to this area.',
-    }),
-  }),
+  settings: fields,
+  async plan(settings, { corpus }) {
+    return planOf(settings, corpus);
+  },
   async open(settings, { device, seed, valueHead, corpus }) {
-    const { vocabulary, minPixels, maxPixels, ...size } = settings;
-    const processor = new QwenProcessor(trainTokenizer(corpus, vocabulary), {
-      ...qwenImageProcessor,
-      minPixels,
-      maxPixels,
-    });
-    const config = nanoConfig(processor.codec.vocabSize, processor.tokens, size);
-    return createLocalPolicy({ device, config, processor, seed, valueHead });
+    const { model, processor, training } = planOf(settings, corpus);
+    return createLocalPolicy({ device, model, processor, seed, valueHead, ...training });
   },
 });
+
+function planOf(settings: SettingsOf<typeof fields>, corpus: readonly string[]): ModelPlan {
+  const { vocabulary, minPixels, maxPixels, ...size } = settings;
+  const processor = new QwenProcessor(trainTokenizer(corpus, vocabulary), {
+    ...qwenImageProcessor,
+    minPixels,
+    maxPixels,
+  });
+  const model = qwen2_5_vl.model(
+    qwen2_5_vl.nano(processor.codec.vocabSize, processor.tokens, size),
+  );
+  return { model, processor, dtype: 'f32', training: trainingOptions(settings, model) };
+}

@@ -1,7 +1,6 @@
 /** The value head: a linear layer beside the LM head that predicts the return from a hidden state. */
 import { linearLayer, type ParameterSpec, type Parameters } from '@saccade/nn';
 import type { Tensor } from '@saccade/tensor';
-import type { ModelConfig } from './config.ts';
 
 const NAME = 'value_head';
 
@@ -10,10 +9,10 @@ export function isValueHeadName(name: string): boolean {
 }
 
 /** A policy that begins to learn values predicts 0 everywhere. */
-export function valueHeadSpecs(config: ModelConfig): readonly ParameterSpec[] {
+export function valueHeadSpecs(hidden: number): readonly ParameterSpec[] {
   const initializer = { kind: 'constant', value: 0 } as const;
   return [
-    { name: `${NAME}.weight`, shape: [1, config.hidden], initializer },
+    { name: `${NAME}.weight`, shape: [1, hidden], initializer },
     { name: `${NAME}.bias`, shape: [1], initializer },
   ];
 }

@@ -4,6 +4,7 @@ import { decode, hasPngSignature } from 'fast-png';
 import sharp from 'sharp';
 import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
+/** The pixels of an image, without alpha. */
 export interface DecodedImage {
   /** [height, width, 3] */
   readonly pixels: Uint8Array;

@@ -2,25 +2,12 @@ import { createHash } from 'node:crypto';
 import { DataError } from '@saccade/core';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { resizeBicubic } from './bicubic.ts';
+import { drawing } from './drawing.fixture.ts';
 import { patchesOf, prepareImage, qwenImageProcessor, smartResize } from './image-processor.ts';
+import { DEFAULT_RESAMPLING } from './images/pixel-values.ts';
+import { resize } from './resample/resize.ts';
 
-/** An image that the script behind the golden values makes by the same formula. */
-function drawing(width: number, height: number): Uint8Array {
-  const pixels = new Uint8Array(width * height * 3);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const tile = (Math.floor(x / 9) + Math.floor(y / 7)) % 2;
-      for (let c = 0; c < 3; c++) {
-        const value = x * 7 + y * 13 + c * 101 + ((x * y) % 31) * 5 + tile * 120;
-        pixels[(y * width + x) * 3 + c] = value % 256;
-      }
-    }
-  }
-  return pixels;
-}
-
-describe('resizeBicubic', () => {
+describe('resize', () => {
   // Pillow 12.3: Image.resize(…, BICUBIC) of the drawing, SHA-256 of the bytes.
   it.each([
     {
@@ -55,9 +42,9 @@ describe('resizeBicubic', () => {
     },
   ])('gives the bytes Pillow gives: $size', ({ size, sha256, first }) => {
     const [width, height, newWidth, newHeight] = size as [number, number, number, number];
-    const resized = resizeBicubic(drawing(width, height), width, height, newWidth, newHeight);
-    expect([...resized.subarray(0, 12)]).toEqual(first);
-    expect(createHash('sha256').update(resized).digest('hex')).toBe(sha256);
+    const { pixels } = resize(drawing(width, height), newWidth, newHeight, DEFAULT_RESAMPLING);
+    expect([...pixels.subarray(0, 12)]).toEqual(first);
+    expect(createHash('sha256').update(pixels).digest('hex')).toBe(sha256);
   });
 });
 
@@ -112,7 +99,7 @@ describe('patches of an image', () => {
     },
   ])('are the pixel values transformers gives: $size', ({ size, grid, ...golden }) => {
     const [width, height] = size as [number, number];
-    const image = patchesOf(drawing(width, height), width, height, {
+    const image = patchesOf(drawing(width, height).pixels, width, height, {
       ...qwenImageProcessor,
       minPixels: 784,
       maxPixels: 50_176,
@@ -135,14 +122,14 @@ describe('prepareImage', () => {
     sharp(Buffer.from(Uint8Array.from(pixels)), { raw: { width: 56, height: 28, channels } });
 
   it('reads a PNG to the very pixels that were written', async () => {
-    const pixels = drawing(56, 28);
+    const { pixels } = drawing(56, 28);
     const prepared = await prepareImage(await raw(pixels, 3).png().toBuffer(), small);
     expect(prepared).toEqual(patchesOf(pixels, 56, 28, small));
     expect(prepared).toMatchObject({ width: 56, height: 28, tokenCount: 2 });
   });
 
   it('reads a large PNG to the very pixels that were written', async () => {
-    const pixels = drawing(280, 140);
+    const { pixels } = drawing(280, 140);
     const png = await sharp(pixels, { raw: { width: 280, height: 140, channels: 3 } })
       .png()
       .toBuffer();
@@ -150,7 +137,7 @@ describe('prepareImage', () => {
   });
 
   it('takes 16 bits a channel, a palette and an interlaced image to the same pixels', async () => {
-    const pixels = drawing(56, 28).map((value) => value & 0xc0);
+    const pixels = drawing(56, 28).pixels.map((value) => value & 0xc0);
     const expected = patchesOf(pixels, 56, 28, small);
     const image = () => raw(pixels, 3);
     const deep = await image().toColorspace('rgb16').png().toBuffer();
@@ -165,7 +152,7 @@ describe('prepareImage', () => {
   });
 
   it('says that a PNG whose bytes were changed or cut off is not an image', async () => {
-    const png = await raw(drawing(56, 28), 3).png().toBuffer();
+    const png = await raw(drawing(56, 28).pixels, 3).png().toBuffer();
     const changed = Uint8Array.from(png);
     changed[60] = (changed[60] as number) ^ 0xff;
     for (const bytes of [changed, png.subarray(0, png.length / 2)]) {

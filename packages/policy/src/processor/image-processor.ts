@@ -3,16 +3,13 @@
 import { DataError } from '@saccade/core';
 import { decodeImage } from '#decode-image';
 import type { ModelImage } from '../batch.ts';
-import { resizeBicubic } from './bicubic.ts';
+import { type PatchLayout, patchLength, writePatches } from './images/patches.ts';
+import { DEFAULT_RESAMPLING, type PixelConfig, pixelValues } from './images/pixel-values.ts';
+import { resize } from './resample/resize.ts';
+import { roundHalfEven } from './round-half-even.ts';
 
 /** How images are resized, normalized and divided into patches: `preprocessor_config.json`. */
-export interface ImageProcessorConfig {
-  /** Side of a patch, pixels. */
-  readonly patchSize: number;
-  /** Patches per side of a unit, which becomes one token. */
-  readonly mergeSize: number;
-  /** Frames per patch; an image is repeated for each. */
-  readonly temporalPatchSize: number;
+export interface ImageProcessorConfig extends PatchLayout, PixelConfig {
   /** Smallest and largest area after resizing, pixels. */
   readonly minPixels: number;
   readonly maxPixels: number;
@@ -21,11 +18,6 @@ export interface ImageProcessorConfig {
    * decoded. Default 2²⁶, which is 192 MiB when decoded.
    */
   readonly maxSourcePixels?: number;
-  /**
-   * Mean and standard deviation by which channel values in [0, 1] are normalized: red, green, blue.
-   */
-  readonly mean: readonly [number, number, number];
-  readonly std: readonly [number, number, number];
 }
 
 /**
@@ -43,13 +35,6 @@ export const qwenImageProcessor: ImageProcessorConfig = {
 };
 
 const MAX_ASPECT = 200;
-
-/** Python's rounding: halves go to the even number. */
-function roundHalfEven(x: number): number {
-  const floor = Math.floor(x);
-  if (x - floor !== 0.5) return Math.round(x);
-  return floor % 2 === 0 ? floor : floor + 1;
-}
 
 /**
  * The size at which the model gets an image: the sides are multiples of `factor`, the area is
@@ -104,39 +89,17 @@ export function patchesOf(
   height: number,
   config: ImageProcessorConfig,
 ): ModelImage {
-  const { patchSize, mergeSize, temporalPatchSize } = config;
+  const { patchSize, mergeSize, temporalPatchSize, resampling = DEFAULT_RESAMPLING } = config;
   const factor = patchSize * mergeSize;
   const size = smartResize(height, width, factor, config.minPixels, config.maxPixels);
-  const resized = resizeBicubic(pixels, width, height, size.width, size.height);
+  const resized = resize({ pixels, width, height }, size.width, size.height, resampling);
   const gridHeight = size.height / patchSize;
   const gridWidth = size.width / patchSize;
-  const area = patchSize * patchSize;
-  const patches = new Float32Array(gridHeight * gridWidth * 3 * temporalPatchSize * area);
-  const tables = normalization(config);
-  let to = 0;
-  for (let unitRow = 0; unitRow < gridHeight; unitRow += mergeSize) {
-    for (let unitColumn = 0; unitColumn < gridWidth; unitColumn += mergeSize) {
-      for (let patch = 0; patch < mergeSize * mergeSize; patch++) {
-        const top = (unitRow + Math.floor(patch / mergeSize)) * patchSize;
-        const left = (unitColumn + (patch % mergeSize)) * patchSize;
-        for (let channel = 0; channel < 3; channel++) {
-          const table = tables[channel] as Float32Array;
-          const start = to;
-          for (let y = 0; y < patchSize; y++) {
-            let from = ((top + y) * size.width + left) * 3 + channel;
-            for (let x = 0; x < patchSize; x++, from += 3) {
-              patches[to++] = table[resized[from] as number] as number;
-            }
-          }
-          // An image is the same in every frame of its temporal patch.
-          for (let t = 1; t < temporalPatchSize; t++) {
-            patches.copyWithin(to, start, start + area);
-            to += area;
-          }
-        }
-      }
-    }
-  }
+  const patches = new Float32Array(gridHeight * gridWidth * patchLength(config));
+  const place = { left: 0, top: 0, gridWidth, gridHeight };
+  // An image is the same in every frame of its temporal patch.
+  const frames = Array.from({ length: temporalPatchSize }, () => resized);
+  writePatches(patches, 0, frames, place, config, pixelValues(config));
   return {
     patches,
     gridHeight,
@@ -145,19 +108,4 @@ export function patchesOf(
     width: size.width,
     height: size.height,
   };
-}
-
-const normalizations = new WeakMap<ImageProcessorConfig, readonly Float32Array[]>();
-
-/** [3][256]: the normalized value of each byte, by channel. */
-function normalization(config: ImageProcessorConfig): readonly Float32Array[] {
-  let tables = normalizations.get(config);
-  if (tables === undefined) {
-    const { mean, std } = config;
-    tables = mean.map((center, channel) =>
-      Float32Array.from({ length: 256 }, (_, byte) => (byte / 255 - center) / (std[channel] ?? 1)),
-    );
-    normalizations.set(config, tables);
-  }
-  return tables;
 }

@@ -1,9 +1,11 @@
 import { DataError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { chatTemplate } from './chat-template.ts';
+import { formatQwenImages, parseQwenImages } from './families/qwen-files.ts';
 import { patchesOf, qwenImageProcessor } from './image-processor.ts';
+import { DEFAULT_RESAMPLING } from './images/pixel-values.ts';
+import { JsonFields } from './json-fields.ts';
 import { learnMerges } from './learn-merges.ts';
-import { formatPreprocessor, parsePreprocessor } from './preprocessor-config.ts';
 import { QwenProcessor } from './qwen-processor.ts';
 import { TextCodec } from './text-codec.ts';
 import { specialTokens, trainTokenizer } from './train-tokenizer.ts';
@@ -47,10 +49,12 @@ describe('a damaged tokenizer.json', () => {
 });
 
 describe('a damaged preprocessor_config.json', () => {
-  const whole = formatPreprocessor(qwenImageProcessor);
+  const whole = formatQwenImages(qwenImageProcessor);
+  const parse = (json: Record<string, unknown>) =>
+    parseQwenImages(new JsonFields(json, 'preprocessor_config.json'));
 
   it('is read back as it was written', () => {
-    expect(parsePreprocessor(whole)).toEqual(qwenImageProcessor);
+    expect(parse(whole)).toEqual({ ...qwenImageProcessor, resampling: DEFAULT_RESAMPLING });
   });
 
   it.each([
@@ -59,13 +63,23 @@ describe('a damaged preprocessor_config.json', () => {
     ['merge_size', 1.5],
     ['temporal_patch_size', -2],
     ['min_pixels', 2 ** 40],
-    ['max_pixels', 1],
     ['image_mean', [0, 0]],
     ['image_mean', 'abc'],
     ['image_std', [0, 1, 1]],
     ['size', 5],
-  ])('is refused where %s is %j', (field, value) => {
-    expect(() => parsePreprocessor({ ...whole, [field]: value })).toThrow(DataError);
+    ['resample', 0],
+    ['do_resize', false],
+    ['do_normalize', 'yes'],
+    ['rescale_factor', 1],
+  ])('is refused where %s is %j, by file and field', (field, value) => {
+    const read = () => parse({ ...whole, [field]: value });
+    expect(read).toThrow(DataError);
+    expect(read).toThrow(`preprocessor_config.json: ${field} must be`);
+  });
+
+  it('is refused where the largest area is below the smallest', () => {
+    const read = () => parse({ ...whole, max_pixels: 1 });
+    expect(read).toThrow('preprocessor_config.json: size must be with a shortest_edge (3136)');
   });
 });
 

@@ -1,15 +1,10 @@
-/** Text to tokens and back, from `tokenizer.json`; text can never become a markup token. */
+/** Text to tokens and back, from `tokenizer.json`; text can never become a control token. */
 
 import { Tokenizer } from '@huggingface/tokenizers';
 import { DataError, messageOf } from '@saccade/core';
 import { tokenBytes } from './byte-alphabet.ts';
-
-type Json = Record<string, unknown>;
-
-interface AddedToken {
-  readonly id: number;
-  readonly content: string;
-}
+import type { Json } from './json-fields.ts';
+import type { AddedToken } from './markup-scanner.ts';
 
 /** Above the vocabulary of any published model: an array is as long as the highest id. */
 const MAX_ID = 2 ** 22;
@@ -62,27 +57,62 @@ function openTokenizer(json: Json): Tokenizer {
   }
 }
 
+/** The model without some tokens: a word that is in the vocabulary may be taken whole. */
+function withoutWords(
+  model: { readonly vocab?: Readonly<Record<string, number>> },
+  tokens: readonly AddedToken[],
+): Json {
+  const { vocab = {} } = model;
+  if (!tokens.some(({ content }) => content in vocab)) return model as Json;
+  const contents = new Set(tokens.map(({ content }) => content));
+  const rest = Object.entries(vocab).filter(([token]) => !contents.has(token));
+  return { ...model, vocab: Object.fromEntries(rest) };
+}
+
+/** Whether a pre-tokenizer, or one in its sequence, turns bytes into characters. */
+function isByteLevel(preTokenizer: unknown): boolean {
+  return JSON.stringify(preTokenizer ?? null).includes('"ByteLevel"');
+}
+
 export class TextCodec {
   /** Highest id + 1. */
   readonly vocabSize: number;
+  /** Tokens besides the vocabulary: control tokens, and words that are one token. */
+  readonly added: readonly AddedToken[];
   readonly #tokenizer: Tokenizer;
-  readonly #markup: ReadonlyMap<string, number>;
+  readonly #byName: ReadonlyMap<string, AddedToken>;
   readonly #bytes: readonly Uint8Array[];
 
-  /** @throws DataError if the file is no byte-level BPE */
-  constructor(tokenizerJson: Json) {
+  /**
+   * @param control  added tokens that no text may become, besides those that are special
+   * @throws DataError if the file is no byte-level BPE
+   */
+  constructor(tokenizerJson: Json, control: readonly string[] = []) {
     const model = tokenizerJson.model as
       | { type?: string; vocab?: Record<string, number>; merges?: unknown }
       | undefined;
     if (model?.type !== 'BPE' || model.vocab === undefined) {
       throw new DataError('tokenizer.json holds no BPE model. Use a Qwen tokenizer.');
     }
+    if (!isByteLevel(tokenizerJson.pre_tokenizer)) {
+      throw new DataError(
+        'tokenizer.json: pre_tokenizer must be ByteLevel, or have it in its sequence. Use a ' +
+          'tokenizer of bytes, such as those of Qwen, InternVL3 and SmolVLM.',
+      );
+    }
     const added = (tokenizerJson.added_tokens ?? []) as readonly AddedToken[];
     checkVocabulary(model.vocab, added);
     checkMerges(model.merges);
-    // Without its added tokens the tokenizer reads "<|im_end|>" in a text as plain characters.
-    this.#tokenizer = openTokenizer({ ...tokenizerJson, added_tokens: [] });
-    this.#markup = new Map(added.map(({ id, content }) => [content, id]));
+    this.added = added;
+    const isControl = ({ content, special }: AddedToken): boolean =>
+      special === true || control.includes(content);
+    // Without its control tokens the tokenizer reads "<|im_end|>" in a text as plain characters.
+    this.#tokenizer = openTokenizer({
+      ...tokenizerJson,
+      added_tokens: added.filter((token) => !isControl(token)),
+      model: withoutWords(model, added.filter(isControl)),
+    });
+    this.#byName = new Map(added.map((token) => [token.content, token]));
     const bytes: Uint8Array[] = [];
     for (const [token, id] of Object.entries(model.vocab)) bytes[id] = tokenBytes(token);
     for (const { id, content } of added) bytes[id] = new TextEncoder().encode(content);
@@ -90,17 +120,21 @@ export class TextCodec {
     this.#bytes = Array.from(bytes, (b) => b ?? new Uint8Array());
   }
 
-  /** Tokens of plain text. */
+  /** Tokens of plain text: words such as `<tool_call>` are one token, control tokens are not. */
   encode(text: string): number[] {
     return text === '' ? [] : this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
   }
 
-  /** The id of a markup token such as `<|im_end|>`. @throws DataError if the tokenizer lacks it */
+  /** The id of an added token such as `<|im_end|>`. @throws DataError if the tokenizer lacks it */
   markup(token: string): number {
-    const id = this.#markup.get(token);
-    if (id === undefined)
-      throw new DataError(`The tokenizer has no "${token}". Use a Qwen tokenizer.`);
-    return id;
+    const found = this.find(token);
+    if (found !== undefined) return found.id;
+    throw new DataError(`The tokenizer has no "${token}". Use the tokenizer of the checkpoint.`);
+  }
+
+  /** An added token by name, or undefined. */
+  find(token: string): AddedToken | undefined {
+    return this.#byName.get(token);
   }
 
   /** Bytes one token stands for; a markup token stands for its name. */

@@ -1,5 +1,6 @@
 /** Requests to an engine, and the protocols of two families of engines. */
 import type { ModelImage } from '../batch.ts';
+import { fullTruncation, type Truncation } from '../truncation.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineHttp } from './engine-http.ts';
 
@@ -10,7 +11,7 @@ export interface SentImage {
 }
 
 /** One request with all its options. */
-export interface EngineRequest {
+export interface EngineRequest extends Truncation {
   /** The whole context, with one placeholder per visual feature. */
   readonly tokens: Int32Array;
   readonly images: readonly SentImage[];
@@ -49,8 +50,21 @@ export interface Dialect {
   readonly reloadPath: string;
   /** The user's remedy for each missing capability. */
   readonly remedies: Readonly<
-    Record<'tokenIds' | 'temperedLogprobs' | 'seeds' | 'images' | 'reloading', string>
+    Record<
+      'tokenIds' | 'temperedLogprobs' | 'truncatedLogprobs' | 'seeds' | 'images' | 'reloading',
+      string
+    >
   >;
+}
+
+/** The filters of a request under the names that both families have; −1 keeps tokens of all ranks. */
+export function filtersOf(request: EngineRequest): {
+  readonly top_k: number;
+  readonly top_p: number;
+  readonly min_p: number;
+} {
+  const { topK, topP, minP } = fullTruncation(request);
+  return { top_k: topK === 0 ? -1 : topK, top_p: topP, min_p: minP };
 }
 
 /**

@@ -13,6 +13,8 @@ export interface EngineContext {
    * Sampling temperatures of the run, since some engines cannot report log-probs at all of them.
    */
   readonly temperatures: readonly number[];
+  /** Whether rollouts or evaluations of the run use topK, topP or minP. */
+  readonly truncates: boolean;
   /** Reads a secret from an environment variable. @throws ConfigError if it is not set */
   secret(field: string, variable: string): string;
 }

@@ -105,6 +105,7 @@ export async function probeEngine(
     ? [
         ...basics,
         await probe.temperedLogprobs(),
+        await probe.truncatedLogprobs(),
         await probe.stopStrings(),
         await probe.seeds(),
         ...(options.images ? [await probe.images()] : []),
@@ -203,6 +204,22 @@ class Probe {
       name,
       'They are those before the temperature, and fit only temperature 1.',
       this.#dialect.remedies.temperedLogprobs,
+    );
+  }
+
+  /**
+   * Of the two most likely tokens, nearly equally likely at this temperature, each has a log-prob of
+   * −ln 2. Before truncation it is −ln V for a vocabulary of V.
+   */
+  async truncatedLogprobs(): Promise<Capability> {
+    const name = 'truncated log-probs';
+    const { logprobs } = await this.#ask({ temperature: 1000, topK: 2 });
+    const least = Math.min(...logprobs);
+    if (least > -1.1) return yes(name, 'among the tokens that topK, topP and minP keep');
+    return no(
+      name,
+      'They are those before topK, topP and minP.',
+      this.#dialect.remedies.truncatedLogprobs,
     );
   }
 

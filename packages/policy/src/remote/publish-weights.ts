@@ -49,7 +49,8 @@ export function weightPublisher(engine: RemotePolicy, options: PublishOptions): 
       const { version } = policy;
       const name = `version-${String(version).padStart(8, '0')}`;
       const target = `${directory.replace(/\/+$/, '')}/${name}`;
-      await policy.save(target);
+      // The engine loads whole weights.
+      await policy.save(target, { merged: true });
       const seen = `${engineDirectory.replace(/\/+$/, '')}/${name}`;
       await (engine.dialect.name === 'vllm'
         ? reloadVllm(engine, seen, version)

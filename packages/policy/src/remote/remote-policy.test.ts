@@ -122,6 +122,7 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
       'token ids: yes',
       'log-probs: yes',
       'tempered log-probs: yes',
+      'truncated log-probs: yes',
       'stop strings: yes',
       'seeds: yes',
       'images: yes',
@@ -138,6 +139,10 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
       const result = await remote.sample(request);
       expect(result).toEqual({ ...(await sampleLocally(request)), policyVersion: 0 });
       expect(result.tokens.length).toBeGreaterThan(0);
+    }
+    for (const filters of [{ topK: 5 }, { topP: 0.8, temperature: 0.7 }, { minP: 0.1 }]) {
+      const { keptMass: _, ...own } = await sampleLocally(requestOf(filters));
+      expect(await remote.sample(requestOf(filters))).toEqual({ ...own, policyVersion: 0 });
     }
     const on = requestOf({ ignoreEndOfTurn: true, maxTokens: 40 });
     expect((await remote.sample(on)).tokens).toHaveLength(40);
@@ -274,7 +279,7 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
     }
   });
 
-  it('tells log-probs before the temperature from those after, and samples at 1 alone there', async () => {
+  it('tells log-probs before temperature and truncation from those after, and refuses both there', async () => {
     const raw = await served({
       policy: {
         ...counted,
@@ -293,6 +298,10 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
       expect((await client.sample(requestOf())).tokens.length).toBeGreaterThan(0);
       await expect(client.sample(requestOf({ temperature: 0.5 }))).rejects.toThrow(
         /gives log-probs before the temperature.*temperature 0\.5/,
+      );
+      expect(capabilities.find(({ name }) => name === 'truncated log-probs')?.state).toBe('no');
+      await expect(client.sample(requestOf({ topP: 0.9 }))).rejects.toThrow(
+        /gives log-probs before topK, topP and minP.*topK 0, topP 0\.9, minP 0/,
       );
       const strict = {
         baseUrl: raw.url,

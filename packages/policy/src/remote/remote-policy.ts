@@ -13,6 +13,7 @@ import type {
   SampleResult,
   Sampler,
 } from '../policy.ts';
+import { checkTruncation, fullTruncation, isTruncated } from '../truncation.ts';
 import { type Dialect, dataUrlOf, type EngineAnswer } from './dialect.ts';
 import { EngineError } from './engine-error.ts';
 import { EngineHttp, type EngineHttpOptions } from './engine-http.ts';
@@ -28,7 +29,7 @@ export interface RemotePolicyOptions extends EngineHttpOptions {
   readonly model?: string;
   /** Version of the weights that it serves now, in optimizer steps. Default 0. */
   readonly policyVersion?: number;
-  /** Required capabilities. Default: all but tempered log-probs. */
+  /** Required capabilities. Default: all but tempered and truncated log-probs. */
   readonly needs?: EngineNeeds;
 }
 
@@ -43,6 +44,11 @@ export interface EngineNeeds {
    * without the capability, requests at such temperatures are refused.
    */
   readonly temperedLogprobs?: boolean;
+  /**
+   * Log-probs among the tokens that topK, topP and minP keep. Default false: without the capability,
+   * requests with them are refused.
+   */
+  readonly truncatedLogprobs?: boolean;
 }
 
 /**
@@ -65,6 +71,7 @@ export async function openRemotePolicy(options: RemotePolicyOptions): Promise<Re
     'stop strings': true,
     images,
     'tempered log-probs': needs.temperedLogprobs ?? false,
+    'truncated log-probs': needs.truncatedLogprobs ?? false,
   };
   const missing = report.capabilities.find(({ name, state }) => required[name] && state === 'no');
   if (missing !== undefined) {
@@ -114,6 +121,7 @@ export class RemotePolicy implements Sampler {
   readonly dialect: Dialect;
   readonly #remembering: RememberingProcessor;
   readonly #hasTemperedLogprobs: boolean;
+  readonly #hasTruncatedLogprobs: boolean;
   #version: number;
 
   constructor(
@@ -129,9 +137,10 @@ export class RemotePolicy implements Sampler {
     this.#remembering = new RememberingProcessor(processor);
     this.processor = this.#remembering;
     this.#version = version;
-    this.#hasTemperedLogprobs = report.capabilities.some(
-      ({ name, state }) => name === 'tempered log-probs' && state === 'yes',
-    );
+    const has = (capability: string): boolean =>
+      report.capabilities.some(({ name, state }) => name === capability && state === 'yes');
+    this.#hasTemperedLogprobs = has('tempered log-probs');
+    this.#hasTruncatedLogprobs = has('truncated log-probs');
   }
 
   get version(): number {
@@ -157,6 +166,16 @@ export class RemotePolicy implements Sampler {
           `${this.dialect.remedies.temperedLogprobs} Or sample at temperature 1.`,
       );
     }
+    checkTruncation(request);
+    const { topK, topP, minP } = fullTruncation(temperature === 0 ? {} : request);
+    if (isTruncated({ topK, topP, minP }) && !this.#hasTruncatedLogprobs) {
+      throw new EngineError(
+        'incapable',
+        `${this.report.server} at ${this.http.url} gives log-probs before topK, topP and minP, and ` +
+          `the request has topK ${topK}, topP ${topP}, minP ${minP}: they would not be those of its ` +
+          `distribution. ${this.dialect.remedies.truncatedLogprobs}`,
+      );
+    }
     const version = this.#version;
     const { imageToken, endOfTurn } = this.processor;
     const ignoreEndOfTurn = request.ignoreEndOfTurn ?? false;
@@ -170,6 +189,9 @@ export class RemotePolicy implements Sampler {
         maxTokens,
         stop,
         temperature,
+        topK,
+        topP,
+        minP,
         seed: request.seed,
         session: request.conversation,
         endOfTurn,

@@ -10,7 +10,7 @@
  * them.
  */
 import { AnswerFields } from './answer-fields.ts';
-import { collapsePlaceholders, type Dialect, oldestVersion } from './dialect.ts';
+import { collapsePlaceholders, type Dialect, filtersOf, oldestVersion } from './dialect.ts';
 import { jsonWith, seedText } from './seed-text.ts';
 
 const GENERATE = '/generate';
@@ -21,6 +21,7 @@ export const sglangDialect: Dialect = {
   remedies: {
     tokenIds: 'Use SGLang 0.4 or newer.',
     temperedLogprobs: 'Start SGLang without SGLANG_RETURN_ORIGINAL_LOGPROB.',
+    truncatedLogprobs: 'Sample with topK 0, topP 1 and minP 0, or use vLLM.',
     seeds: 'Start SGLang with --enable-deterministic-inference.',
     images: 'It takes a multimodal model, and a version with return_prompt_token_ids.',
     reloading: 'Use SGLang 0.4 or newer.',
@@ -30,9 +31,7 @@ export const sglangDialect: Dialect = {
     const sampling = {
       max_new_tokens: maxTokens,
       temperature,
-      top_p: 1,
-      top_k: -1,
-      min_p: 0,
+      ...filtersOf(request),
       presence_penalty: 0,
       frequency_penalty: 0,
       repetition_penalty: 1,

@@ -8,7 +8,7 @@
  * takes `token_ids` with one placeholder per image and the images as `content_parts`, expands the
  * placeholders, and with `return_token_ids` says what it made of them. Options missing from a
  * request come from the model's generation_config.json, so all that affect the distribution are
- * sent.
+ * sent. It applies min_p before top_k and top_p, the others after it.
  */
 import { AnswerFields } from './answer-fields.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type Dialect,
   type EngineAnswer,
   type EngineRequest,
+  filtersOf,
   oldestVersion,
 } from './dialect.ts';
 import type { EngineHttp } from './engine-http.ts';
@@ -30,6 +31,7 @@ export const vllmDialect: Dialect = {
   remedies: {
     tokenIds: 'Use vLLM 0.10.2 or newer.',
     temperedLogprobs: 'Start vLLM with --logprobs-mode processed_logprobs.',
+    truncatedLogprobs: 'Start vLLM with --logprobs-mode processed_logprobs.',
     seeds: 'Start vLLM with VLLM_BATCH_INVARIANT=1.',
     images: `It takes POST ${GENERATE} with content_parts, of vLLM 0.30 or newer.`,
     reloading: 'Start vLLM with VLLM_SERVER_DEV_MODE=1.',
@@ -46,9 +48,7 @@ function samplingOf(request: EngineRequest): object {
   return {
     max_tokens: maxTokens,
     temperature,
-    top_p: 1,
-    top_k: -1,
-    min_p: 0,
+    ...filtersOf(request),
     presence_penalty: 0,
     frequency_penalty: 0,
     repetition_penalty: 1,

@@ -12,7 +12,8 @@ import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
 import { openPolicyService } from './policy-service.ts';
 
 const paths = [
-  ...['/v1/completions', '/inference/v1/generate', '/generate', '/pause_generation'],
+  ...['/v1/completions', '/v1/chat/completions', '/inference/v1/generate', '/generate'],
+  '/pause_generation',
   ...['/abort_requests', '/collective_rpc', '/update_weight_version', '/flush_cache'],
 ];
 const maxBytes = 4 * 2 ** 20;

@@ -10,6 +10,7 @@ import {
   type Service,
 } from '@saccade/http/service';
 import type { Hono } from 'hono';
+import { addChatRoute } from './chat-route.ts';
 import { PromptReader } from './prompt.ts';
 import { asRefusal, policyWording } from './refusal.ts';
 import { ServedEngine, type ServedPolicy } from './served-engine.ts';
@@ -63,6 +64,7 @@ export function policyService(options: PolicyServiceOptions): Hono {
     );
     return context.json({ openapi: '3.1.0', info: { title: 'Saccade', version }, paths });
   });
+  addChatRoute(app, { engine, prompts, model });
   if (speaks !== 'sglang') addVllmRoutes(app, { engine, prompts, model, version });
   if (speaks !== 'vllm') addSglangRoutes(app, { engine, prompts, model });
   return app;

@@ -54,13 +54,7 @@ export class PromptReader {
           `${dataUrls.length} images. Send one for each.`,
       );
     }
-    const encoded = dataUrls.map(bytesOf);
-    const pixels = encoded.reduce((sum, bytes) => sum + this.#pixelsOf(bytes), 0);
-    const most = LARGEST_IMAGES * this.#maxPixels;
-    if (pixels > most) {
-      throw refused(`The images have ${pixels} pixels together, at most ${most} are accepted.`);
-    }
-    const images = await Promise.all(encoded.map((bytes) => this.#prepare(bytes)));
+    const images = await this.images(dataUrls);
     let next = 0;
     const tokens = ids.flatMap((id) =>
       id === imageToken
@@ -68,6 +62,20 @@ export class PromptReader {
         : [id],
     );
     return { tokens: Int32Array.from(tokens), images };
+  }
+
+  /** Prepares images. @throws Refusal if one cannot be read, or they are too large */
+  async images(dataUrls: readonly string[]): Promise<readonly ModelImage[]> {
+    if (dataUrls.length > 0 && this.#processor.imageToken === undefined) {
+      throw refused('This model takes no images.');
+    }
+    const encoded = dataUrls.map(bytesOf);
+    const pixels = encoded.reduce((sum, bytes) => sum + this.#pixelsOf(bytes), 0);
+    const most = LARGEST_IMAGES * this.#maxPixels;
+    if (pixels > most) {
+      throw refused(`The images have ${pixels} pixels together, at most ${most} are accepted.`);
+    }
+    return await Promise.all(encoded.map((bytes) => this.#prepare(bytes)));
   }
 
   /** Pixels by the header. @throws Refusal if it is not an image, or too large */

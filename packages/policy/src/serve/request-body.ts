@@ -1,12 +1,20 @@
 /** Bodies of requests: their schemas, and 64-bit seeds. */
 import { z } from 'zod';
 import { seedWords } from '../remote/seed-text.ts';
+import type { Truncation } from '../truncation.ts';
 import { refused } from './refusal.ts';
 
 type Maybe<T> = T | null | undefined;
 
+/** The filters, as both families name them; a top_k of −1, 0 or SGLang's 2³⁰ keeps all. */
+interface Filters {
+  readonly top_k?: Maybe<number>;
+  readonly top_p?: Maybe<number>;
+  readonly min_p?: Maybe<number>;
+}
+
 /** How to sample, as vLLM has it in both of its routes. */
-export interface VllmSampling {
+export interface VllmSampling extends Filters {
   readonly max_tokens?: Maybe<number>;
   readonly temperature?: Maybe<number>;
   readonly stop?: Maybe<string | string[]>;
@@ -38,14 +46,16 @@ export interface SglangBody {
   readonly text?: Maybe<string>;
   readonly input_ids?: Maybe<number[]>;
   readonly image_data?: Maybe<string | string[]>;
-  readonly sampling_params?: Maybe<{
-    readonly max_new_tokens?: Maybe<number>;
-    readonly temperature?: Maybe<number>;
-    readonly stop?: Maybe<string | string[]>;
-    readonly stop_token_ids?: Maybe<number[]>;
-    readonly no_stop_trim?: Maybe<boolean>;
-    readonly ignore_eos?: Maybe<boolean>;
-  }>;
+  readonly sampling_params?: Maybe<
+    Filters & {
+      readonly max_new_tokens?: Maybe<number>;
+      readonly temperature?: Maybe<number>;
+      readonly stop?: Maybe<string | string[]>;
+      readonly stop_token_ids?: Maybe<number[]>;
+      readonly no_stop_trim?: Maybe<boolean>;
+      readonly ignore_eos?: Maybe<boolean>;
+    }
+  >;
   readonly return_logprob?: Maybe<boolean>;
   readonly return_prompt_token_ids?: Maybe<boolean>;
   readonly session_id?: Maybe<string>;
@@ -64,28 +74,28 @@ export function seedOf(text: string, key: 'seed' | 'sampling_seed'): readonly [n
 }
 
 const ids = z.array(z.int().min(0)).min(1);
-const optional = <T extends z.ZodType>(schema: T) => schema.nullish();
+export const optional = <T extends z.ZodType>(schema: T) => schema.nullish();
 /** A field that would change the distribution, allowed only at the values that do not. */
 const neutral = (...values: readonly number[]) => {
   const message = `only ${values.join(' or ')} is served: tokens are sampled from all of the model`;
   return optional(z.number().refine((value) => values.includes(value), { message }));
 };
 
-const whole = {
-  top_p: neutral(1),
-  min_p: neutral(0),
+export const shared = {
+  top_k: optional(z.int().min(-1)),
+  top_p: optional(z.number().gt(0).max(1)),
+  min_p: optional(z.number().min(0).max(1)),
   presence_penalty: neutral(0),
   frequency_penalty: neutral(0),
   repetition_penalty: neutral(1),
   n: neutral(1),
 };
-const temperature = optional(z.number().min(0));
-const stop = optional(z.union([z.string(), z.array(z.string())]));
+export const temperature = optional(z.number().min(0));
+export const stop = optional(z.union([z.string(), z.array(z.string())]));
 const notStreamed = optional(z.literal(false, { message: 'answers are not streamed; send false' }));
 
 const vllmSampling = {
-  ...whole,
-  top_k: neutral(-1, 0),
+  ...shared,
   max_tokens: optional(z.int().min(1)),
   temperature,
   stop,
@@ -130,8 +140,7 @@ export const sglangBody: z.ZodType<SglangBody> = z
     image_data: optional(z.union([z.string(), z.array(z.string())])),
     sampling_params: optional(
       z.object({
-        ...whole,
-        top_k: neutral(-1, 2 ** 30),
+        ...shared,
         max_new_tokens: optional(z.int().min(1)),
         temperature,
         stop,
@@ -149,6 +158,13 @@ export const sglangBody: z.ZodType<SglangBody> = z
   .refine(({ text, input_ids }) => (text == null) !== (input_ids == null), {
     message: 'give either text or input_ids',
   });
+
+/** The filters of a body as the engine takes them. */
+export function truncationOf({ top_k, top_p, min_p }: Filters): Required<Truncation> {
+  const ranks = top_k ?? 0;
+  const topK = ranks < 0 || ranks >= 2 ** 30 ? 0 : ranks;
+  return { topK, topP: top_p ?? 1, minP: min_p ?? 0 };
+}
 
 /** Stop strings as a list. */
 export function stopsOf(stop: string | readonly string[] | null | undefined): readonly string[] {

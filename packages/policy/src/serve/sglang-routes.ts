@@ -5,7 +5,7 @@ import { callOf, readJson } from '@saccade/http/service';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { PromptReader } from './prompt.ts';
-import { checkEnds, seedOf, sglangBody, stopsOf } from './request-body.ts';
+import { checkEnds, seedOf, sglangBody, stopsOf, truncationOf } from './request-body.ts';
 import type { ServedEngine } from './served-engine.ts';
 import { identityOf, orAborted, trimmed } from './vllm-routes.ts';
 
@@ -41,6 +41,7 @@ export function addSglangRoutes(app: Hono, { engine, prompts, model }: Routed): 
         images,
         maxTokens: params.max_new_tokens ?? 128,
         temperature: params.temperature ?? 1,
+        ...truncationOf(params),
         stop,
         ignoreEndOfTurn: params.ignore_eos ?? false,
         seed: seedOf(text, 'sampling_seed'),

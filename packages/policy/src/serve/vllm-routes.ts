@@ -10,6 +10,7 @@ import {
   generateBody,
   seedOf,
   stopsOf,
+  truncationOf,
   type VllmSampling,
 } from './request-body.ts';
 import { Aborted, type ServedEngine, type ServedResult } from './served-engine.ts';
@@ -195,6 +196,7 @@ function samplingOf(body: VllmSampling, endOfTurn: number) {
   return {
     maxTokens: max_tokens ?? 16,
     temperature: temperature ?? 1,
+    ...truncationOf(body),
     stop: stopsOf(stop),
     ignoreEndOfTurn: ignore_eos ?? false,
   };
@@ -223,7 +225,7 @@ function spansOf({ tokens, weightVersion }: ServedResult) {
   return [{ version: weightVersion, start: 0, end: tokens.length }];
 }
 
-function usageOf(prompt: number, completion: number) {
+export function usageOf(prompt: number, completion: number) {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

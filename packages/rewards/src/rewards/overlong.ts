@@ -1,4 +1,5 @@
 /** The soft penalty for long responses. */
+import { DataError } from '@saccade/core';
 import { count, flag, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import { defineReward } from '../define-reward.ts';
@@ -65,5 +66,13 @@ export const overlong = defineReward({
   settings,
   origins: { maxTokens: 'paper', bufferTokens: 'paper', isCapped: 'paper' },
   range: ({ isCapped }) => [isCapped ? -1 : Number.NEGATIVE_INFINITY, 0],
-  score: (trajectory, _, values) => softOverlong(modelTokenCount(trajectory), values),
+  score(trajectory, _, values) {
+    if (trajectory.tokenSource === 'bytes') {
+      throw new DataError(
+        `Trajectory ${trajectory.id} was made from text without a tokenizer, so its tokens cannot ` +
+          'be counted. Pass `encode`.',
+      );
+    }
+    return softOverlong(modelTokenCount(trajectory), values);
+  },
 });

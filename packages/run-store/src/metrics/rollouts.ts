@@ -32,6 +32,11 @@ export const rollouts: readonly Metric[] = [
     ['turns/mean', 'turns', 'Mean number of turns per trajectory.'],
     ['broken/ratio', 'share', 'Trajectories that end without an answer or with a broken action.'],
     [
+      'sampling/kept_mass',
+      'probability',
+      'Mean probability of the tokens that topK, topP and minP kept; absent without them.',
+    ],
+    [
       'positive_negative_advantage_ratio',
       'share',
       'Right trajectories among those trained on whose advantage is negative.',

@@ -3,6 +3,7 @@ import { count, optionalText, type SettingsOf, text } from '@saccade/core/settin
 import { evaluationSettings } from '@saccade/eval';
 import { coefficientSettings } from '@saccade/learner';
 import { checkpointSettings, rlSettings, sftSettings } from '@saccade/loop';
+import { engineSettings } from '@saccade/policy';
 import { auditSettings, scoringSettings } from '@saccade/rewards';
 import { packingSettings, rolloutSettings } from '@saccade/rollout';
 import { z } from 'zod';
@@ -28,6 +29,7 @@ export const sections = z.strictObject({
   rl: rlSettings.prefault({}),
   rollout: rolloutSettings.prefault({}),
   packing: packingSettings.prefault({}),
+  policy: engineSettings.prefault({}),
   evaluation: evaluationSettings.prefault({}),
   coefficients: coefficientSettings.prefault({}),
   scoring: scoringSettings.prefault({}),

@@ -1,7 +1,15 @@
 /** A slot that holds a list of units, each by its name, with settings, or itself. */
 import { ConfigError } from '@saccade/core';
 import { describeValue, type SettingField } from '@saccade/core/settings';
-import { type Filled, fillSlot, isPlain, readSlot, type Selected, type Slot } from './slot.ts';
+import {
+  type Filled,
+  fieldsOfSlot,
+  fillSlot,
+  isPlain,
+  readSlot,
+  type Selected,
+  type Slot,
+} from './slot.ts';
 
 /** A slot of several units; an absent list differs from an empty one. */
 export interface ListSlot<Some> extends Slot<Some> {
@@ -12,8 +20,6 @@ export interface ListSlot<Some> extends Slot<Some> {
 export interface FilledList<Some> {
   readonly unit: readonly Some[];
   readonly selected: readonly Selected[];
-  /** Fields of each unit below its name, e.g. `csv.path`. */
-  readonly fields: readonly SettingField[];
   /** Whether a recipe brought any of the units. */
   readonly isOutside: boolean;
 }
@@ -55,11 +61,16 @@ export function fillList<Some>(slot: ListSlot<Some>, input: unknown): FilledList
   return {
     unit: filled.map(({ unit }) => unit),
     selected: filled.map(({ selected }) => selected),
-    fields: filled.flatMap(({ selected: { name }, fields }) =>
-      fields.map((field) => ({ ...field, path: `${name}.${field.path}` })),
-    ),
     isOutside: filled.some(({ isOutside }) => isOutside),
   };
+}
+
+/** Fields of each unit of a list below its name, e.g. `csv.path`. */
+export function fieldsOfList<Some>(slot: ListSlot<Some>, input: unknown): readonly SettingField[] {
+  return (readList(slot.key, input) ?? []).flatMap((element) => {
+    const { name, fields } = fieldsOfSlot(slot, element) ?? { name: '', fields: [] };
+    return fields.map((field) => ({ ...field, path: `${name}.${field.path}` }));
+  });
 }
 
 function fillElement<Some>(slot: ListSlot<Some>, element: unknown): Filled<Some> {

@@ -70,8 +70,16 @@ export interface Slot<Some> {
 export interface Filled<Some> {
   readonly unit: Some;
   readonly selected: Selected;
-  readonly fields: readonly SettingField[];
   readonly isOutside: boolean;
+}
+
+/** The unit that an input chooses, before its settings are checked. */
+interface Chosen<Some> {
+  /** As the catalog has it. */
+  readonly found: Some;
+  /** As the other settings have it. */
+  readonly unit: Some;
+  readonly given: Readonly<Record<string, unknown>>;
 }
 
 /** The name of a unit that a registry holds, or its own. */
@@ -119,27 +127,39 @@ export function readSlot<Some>(
   );
 }
 
+function chooseUnit<Some>(slot: Slot<Some>, input: unknown): Chosen<Some> | undefined {
+  const read = readSlot(slot, input);
+  if (read === undefined) return undefined;
+  const { name, given } = read;
+  const found = typeof name === 'string' ? atSlot(slot, () => findUnit(slot, name)) : name;
+  const unit = atSlot(slot, () => slot.narrow?.(found, given)) ?? found;
+  return { found, unit, given };
+}
+
+/** The unit of an input by its name, and its fields; an empty slot has none. */
+export function fieldsOfSlot<Some>(
+  slot: Slot<Some>,
+  input: unknown,
+): { readonly name: string; readonly fields: readonly SettingField[] } | undefined {
+  const chosen = chooseUnit(slot, input);
+  if (chosen === undefined) return undefined;
+  const { found, unit } = chosen;
+  return { name: nameOf(slot.registry, found), fields: listSettings(schemaOf(slot, unit)) };
+}
+
 /**
  * Fills a slot: finds the unit, checks its settings and fills in their defaults.
  *
  * @throws ConfigError naming the field, what came, what was expected and the nearest known one
  */
 export function fillSlot<Some>(slot: Slot<Some>, input: unknown): Filled<Some> | undefined {
-  const read = readSlot(slot, input);
-  if (read === undefined) return undefined;
-  const { name: chosen, given } = read;
-  const found = typeof chosen === 'string' ? atSlot(slot, () => findUnit(slot, chosen)) : chosen;
-  const unit = atSlot(slot, () => slot.narrow?.(found, given)) ?? found;
-  const schema = schemaOf(slot, unit);
-  const settings = readSettings(slot.key, schema, given) as Record<string, unknown>;
+  const chosen = chooseUnit(slot, input);
+  if (chosen === undefined) return undefined;
+  const { found, unit, given } = chosen;
+  const settings = readSettings(slot.key, schemaOf(slot, unit), given) as Record<string, unknown>;
   const name = nameOf(slot.registry, found);
   const isOutside = !slot.registry.has(name) || slot.registry.get(name) !== found;
-  return {
-    unit,
-    selected: { name, ...settings },
-    fields: listSettings(schema),
-    isOutside,
-  };
+  return { unit, selected: { name, ...settings }, isOutside };
 }
 
 function findUnit<Some>(slot: Slot<Some>, name: string): Some {

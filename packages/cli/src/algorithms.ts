@@ -1,0 +1,57 @@
+/** `saccade algorithms`: what a run can learn by, and every setting of one. */
+import { type Algorithm, algorithms } from '@saccade/algorithms';
+import { listSettings } from '@saccade/core/settings';
+import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+
+export function addAlgorithms(program: Command): void {
+  const command = program
+    .command('algorithms')
+    .description('List the algorithms, or show one’s settings.');
+  command
+    .command('list', { isDefault: true })
+    .description('List the algorithms.')
+    .addOption(jsonOption())
+    .action(({ json }: { readonly json?: boolean }) => {
+      const all = algorithms.entries().map(([, { name, description, paper }]) => {
+        return { name, description, paper };
+      });
+      if (json) return printJson(all);
+      for (const { name, description, paper } of all) {
+        console.log(`${name}\n  ${description}\n  ${paper}`);
+      }
+      console.log('\nShow the settings of one with: saccade algorithms show <name>');
+    });
+  command
+    .command('show')
+    .description('Show an algorithm: settings, defaults, and the profiles of other trainers.')
+    .argument('<name>', 'an algorithm, e.g. dapo')
+    .addOption(jsonOption())
+    .action((name: string, { json }: { readonly json?: boolean }) => {
+      const found = algorithms.get(name);
+      if (json) return printJson(jsonOf(found));
+      for (const line of describe(found)) console.log(line);
+    });
+}
+
+function jsonOf({ name, description, paper, schema, reads, profiles, signal }: Algorithm) {
+  return { name, description, paper, signal, reads, profiles, settings: listSettings(schema) };
+}
+
+/** The lines that `saccade algorithms show` prints: those settings that change this algorithm. */
+function describe({ name, description, paper, schema, reads, profiles }: Algorithm) {
+  const lines = [`${name}: ${description}`, paper, ''];
+  for (const field of listSettings(schema)) {
+    if (!reads.includes(field.path)) continue;
+    const value = JSON.stringify(field.default) ?? 'unset';
+    lines.push(
+      `  ${field.path} = ${value}  (${field.unit}; ${field.range})`,
+      `      ${field.about}`,
+    );
+  }
+  if (profiles.length > 0) {
+    lines.push('', `Profiles, for the constants of others: ${profiles.join(', ')}.`);
+  }
+  lines.push('', `Train by it: saccade train --set algorithm=${name} --set algorithm.<setting>=…`);
+  return lines;
+}

@@ -1,0 +1,78 @@
+/** Which tensors the files of a checkpoint have, and which parameters those tensors hold. */
+import { bytesOf } from '@saccade/core';
+import { type Parameters, parameter } from './parameters.ts';
+
+/** The file of weights that are not sharded. */
+export const WEIGHTS = 'model.safetensors';
+
+/** How a model's parameters are named and joined in files. */
+export interface StoredNames {
+  /**
+   * The tensor that holds a parameter, and which part of its rows where several parameters of one
+   * shape are fused in it.
+   */
+  storedAs(parameter: string): {
+    readonly name: string;
+    readonly part?: { readonly index: number; readonly of: number };
+  };
+  /** Other names that the stored tensor has in some checkpoints. */
+  alternatives(name: string): readonly string[];
+}
+
+/** A tensor of a file, and the parameters whose rows follow one another in it. */
+export interface LaidOutTensor {
+  readonly name: string;
+  readonly parameters: readonly string[];
+}
+
+/** The files of a checkpoint, with their tensors in order. */
+export interface WeightLayout {
+  readonly files: readonly {
+    readonly name: string;
+    readonly tensors: readonly LaidOutTensor[];
+  }[];
+}
+
+/**
+ * The layout of a new checkpoint: tensors in the order of the parameters, in one file, or in shards
+ * named like those of transformers.
+ *
+ * @param options.maxShardBytes  size of a shard; a larger tensor has one of its own. Default: one
+ *   file
+ * @param options.file           name of the one file. Default `model.safetensors`
+ */
+export function layoutOf(
+  parameters: Parameters,
+  names: StoredNames,
+  options: { readonly maxShardBytes?: number; readonly file?: string } = {},
+): WeightLayout {
+  const { maxShardBytes = Number.POSITIVE_INFINITY, file = WEIGHTS } = options;
+  const partsOf = new Map<string, string[]>();
+  for (const parameter of Object.keys(parameters)) {
+    const { name, part } = names.storedAs(parameter);
+    const parts = partsOf.get(name) ?? [];
+    parts[part?.index ?? 0] = parameter;
+    partsOf.set(name, parts);
+  }
+  const shards: LaidOutTensor[][] = [[]];
+  let shardBytes = 0;
+  for (const [name, parts] of partsOf) {
+    const sizeBytes = parts.reduce((sum, part) => {
+      const { size, dtype } = parameter(parameters, part);
+      return sum + size * bytesOf(dtype);
+    }, 0);
+    if (shardBytes > 0 && shardBytes + sizeBytes > maxShardBytes) {
+      shards.push([]);
+      shardBytes = 0;
+    }
+    shards.at(-1)?.push({ name, parameters: parts });
+    shardBytes += sizeBytes;
+  }
+  const number = (n: number) => String(n).padStart(5, '0');
+  const files = shards.map((tensors, i) => ({
+    name:
+      shards.length === 1 ? file : `model-${number(i + 1)}-of-${number(shards.length)}.safetensors`,
+    tensors,
+  }));
+  return { files };
+}

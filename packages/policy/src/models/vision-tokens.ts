@@ -1,0 +1,22 @@
+/** Ids of vision markup in `config.json`, as the Qwen-VL families name them. */
+import { type Json, readNumber } from './config-fields.ts';
+import type { SpecialTokens } from './model-size.ts';
+
+/** @throws ConfigError naming the field that is missing */
+export function parseVisionTokens(json: Json): SpecialTokens {
+  return {
+    imageToken: readNumber(json, 'image_token_id'),
+    visionStartToken: readNumber(json, 'vision_start_token_id'),
+    visionEndToken: readNumber(json, 'vision_end_token_id'),
+    videoToken: readNumber(json, 'video_token_id', -1),
+  };
+}
+
+export function formatVisionTokens(tokens: SpecialTokens): Json {
+  return {
+    image_token_id: tokens.imageToken,
+    video_token_id: tokens.videoToken,
+    vision_start_token_id: tokens.visionStartToken,
+    vision_end_token_id: tokens.visionEndToken,
+  };
+}

@@ -1,0 +1,59 @@
+/** A checkpoint's chat template: Jinja, as transformers renders it. */
+import { Template } from '@huggingface/jinja';
+import { DataError, messageOf } from '@saccade/core';
+import type { Json } from '../json-fields.ts';
+
+/** A message as templates see it: `role`, `content`, and what else a template knows. */
+export type TemplateMessage = Json;
+
+/** What a template is rendered with, besides the messages. */
+export interface RenderOptions {
+  /** JSON schemas of tools that the model may call. */
+  readonly tools?: readonly Json[];
+  /** Whether the header that opens the assistant's turn follows. Default false. */
+  readonly addGenerationPrompt?: boolean;
+}
+
+/** A chat template, compiled once; it renders a conversation to text. */
+export class ChatTemplate {
+  /** The template's text: `chat_template.jinja`. */
+  readonly source: string;
+  readonly #template: Template;
+  readonly #variables: Json;
+
+  /**
+   * @param variables  further variables of the template: the names of special tokens (`bos_token`)
+   * @throws DataError if the template cannot be parsed
+   */
+  constructor(source: string, variables: Json = {}) {
+    this.source = source;
+    this.#variables = variables;
+    try {
+      this.#template = new Template(source);
+    } catch (cause) {
+      throw new DataError(`The chat template cannot be parsed: ${messageOf(cause)}. Correct it.`, {
+        cause,
+      });
+    }
+  }
+
+  /** The text of a conversation. @throws DataError if the template refuses it */
+  render(messages: readonly TemplateMessage[], options: RenderOptions = {}): string {
+    try {
+      return this.#template.render({
+        ...this.#variables,
+        messages,
+        tools: options.tools ?? null,
+        documents: null,
+        add_generation_prompt: options.addGenerationPrompt ?? false,
+      });
+    } catch (cause) {
+      const roles = messages.map(({ role }) => String(role)).join(', ');
+      throw new DataError(
+        `The chat template refuses a conversation of ${roles}: ${messageOf(cause)}. ` +
+          'Use the roles and contents it knows.',
+        { cause },
+      );
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** Images of Idefics3 and SmolVLM in text and pixels. */
+import type { ModelImage } from '../../batch.ts';
+import { type Idefics3Images, idefics3Image } from '../images/idefics3-images.ts';
+import { isObject } from '../json-fields.ts';
+import type { ProcessorFiles } from '../processor-files.ts';
+import type { Arithmetic } from '../resample/windows.ts';
+import type { Markup, Visuals } from '../visuals.ts';
+import { half } from './channel-defaults.ts';
+import { parsePixels } from './image-steps.ts';
+import { visionPatchSize } from './vision-config.ts';
+
+const IMAGE = '<image>';
+const AROUND = '<fake_token_around_image>';
+const OVERVIEW = '<global-img>';
+
+/** Of the classes `Idefics3ImageProcessor` and `SmolVLMImageProcessor`. */
+export const tileDefaults = { longestSide: 4 * 364, tileSide: 364 };
+
+/** @throws DataError naming the field that does not fit */
+export function parseIdefics3Images(files: ProcessorFiles, arithmetic: Arithmetic): Idefics3Images {
+  const { images } = files;
+  const side = (field: string, fallback: number): number =>
+    images.object(field).count('longest_edge', 1, 1 << 16, fallback);
+  return {
+    ...parsePixels(images, arithmetic, half, 'lanczos'),
+    patchSize: visionPatchSize(files.config),
+    tokensPerTile: files.processor.count('image_seq_len', 1, 65536, 169),
+    longestSide: side('size', tileDefaults.longestSide),
+    tileSide: side('max_image_size', tileDefaults.tileSide),
+    isSplit: images.flag('do_image_splitting', true),
+  };
+}
+
+/** A whole image, or one frame of a video. */
+export function wholeImage(count: number): Markup[] {
+  return [`${AROUND}${OVERVIEW}`, { token: IMAGE, count }, AROUND];
+}
+
+/** The tiles row by row with their places, then the whole image. */
+function expandImage(image: ModelImage, tokensPerTile: number): Markup[] {
+  if (image.tiles === undefined) return wholeImage(tokensPerTile);
+  const { rows, columns } = image.tiles;
+  const row = (r: number): Markup[] => [
+    ...Array.from({ length: columns }, (_, c): Markup[] => [
+      `${AROUND}<row_${r + 1}_col_${c + 1}>`,
+      { token: IMAGE, count: tokensPerTile },
+    ]).flat(),
+    '\n',
+  ];
+  const tiles = Array.from({ length: rows }, (_, r) => row(r)).flat();
+  return [...tiles, '\n', ...wholeImage(tokensPerTile)];
+}
+
+/** The places of tiles that the tokenizer has a token for. */
+function tilePlaces(files: ProcessorFiles): string[] {
+  const { added_tokens: added } = files.tokenizer;
+  const names = (Array.isArray(added) ? added : []).map((token) =>
+    isObject(token) ? String(token.content) : '',
+  );
+  return names.filter((name) => /^<row_\d+_col_\d+>$/.test(name));
+}
+
+/** The visuals of a family that has images alone. */
+export function idefics3Visuals(files: ProcessorFiles, images: Idefics3Images): Visuals {
+  return {
+    image: { token: IMAGE, rendered: IMAGE, markup: IMAGE },
+    markup: [AROUND, OVERVIEW, '<end_of_utterance>', '<|im_start|>', ...tilePlaces(files)],
+    prepareImage: (image) => idefics3Image(image, images),
+    expand: (image) => expandImage(image, images.tokensPerTile),
+  };
+}
