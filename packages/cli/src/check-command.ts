@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { applySettings, checkRun, type parseSetting, resolveRun } from '@saccade/train';
 import { type Command, CommanderError } from 'commander';
 import { openProgram } from './program.ts';
-import { findRecipe } from './shared.ts';
+import { findRecipe } from './recipe-arguments.ts';
 
 /**
  * Parses a command, without running it; one that trains also has its recipe and settings resolved.

@@ -7,7 +7,8 @@ import { comparisonTable, drawComparison, MOST_RUNS } from '@saccade/report';
 import { applySettings, type Setting } from '@saccade/train';
 import type { Command } from 'commander';
 import { listenForInterruption } from './interruption.ts';
-import { addSetting, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface CompareFlags {

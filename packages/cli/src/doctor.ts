@@ -9,7 +9,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { EngineFlags } from './examine-engine.ts';
 import type { ForecastFlags } from './forecast-memory.ts';
 import { jsonOption, printJson } from './json.ts';
-import { addSetting, openPython, pythonDirectory } from './shared.ts';
+import { more, openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
   readonly what: string;
@@ -26,7 +26,7 @@ export function addDoctor(program: Command): void {
     .option('--engine-key-variable <name>', 'environment variable with its API key')
     .addOption(jsonOption())
     .option('--policy <recipe>', 'the memory that a recipe’s policy takes, before it is loaded')
-    .option('--set <field=value>', 'for --policy: change a field of the recipe', addSetting, [])
+    .option('--set <field=value>', 'for --policy: change a field of the recipe', more)
     .option('--image-size <width>x<height>', 'for --policy: size of images', imageSize, {
       width: 1024,
       height: 1024,

@@ -27,7 +27,8 @@ import {
 } from '@saccade/train';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
-import { addSetting, openPython, wholeNumber } from './shared.ts';
+import { addSetting } from './recipe-arguments.ts';
+import { openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface EvalFlags {

@@ -6,17 +6,19 @@ import {
   applySettings,
   findRemedy,
   forecastRun,
+  parseSetting,
   type ResolvedRun,
   resolveRun,
   type Setting,
 } from '@saccade/train';
 import { printJson } from './json.ts';
-import { findRecipe } from './shared.ts';
+import { findRecipe } from './recipe-arguments.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 /** The flags of the forecast. */
 export interface ForecastFlags {
-  readonly set: readonly Setting[];
+  /** Changes of the recipe, `path=value` each. */
+  readonly set?: readonly string[];
   /** `1024x768`. */
   readonly imageSize: { readonly width: number; readonly height: number };
   /** GiB; default: what the run's device has. */
@@ -43,7 +45,7 @@ const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} Gi
 /** Prints the forecast of a recipe; exit status 1 if it does not fit. */
 export async function forecastMemory(recipe: string, flags: ForecastFlags): Promise<void> {
   const { input } = await findRecipe(recipe);
-  const run = resolveRun(applySettings(input, flags.set));
+  const run = resolveRun(applySettings(input, (flags.set ?? []).map(parseSetting)));
   const { imageSize: image } = flags;
   const options = { image, onEvent: terminalProgress({ stream: process.stderr }) };
   const forecast = await forecastRun(run, options);

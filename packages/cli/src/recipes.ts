@@ -3,7 +3,7 @@
 import { recipes, resolveRun } from '@saccade/train';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
-import { findRecipe } from './shared.ts';
+import { findRecipe } from './recipe-arguments.ts';
 
 export function addRecipes(program: Command): void {
   const command = program.command('recipes').description('List the recipes, or show one’s fields.');

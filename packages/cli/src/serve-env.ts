@@ -11,7 +11,8 @@ import {
 } from '@saccade/train';
 import { type Command, Option } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
-import { addSetting, findRecipe, openPython, wholeNumber } from './shared.ts';
+import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface ServeEnvFlags extends ListenFlags {

@@ -7,7 +7,8 @@ import type { OpenTools } from '@saccade/tools';
 import { applySettings, openRunTools, resolveRun, type Setting } from '@saccade/train';
 import type { Command } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
-import { addSetting, openPython, wholeNumber } from './shared.ts';
+import { addSetting } from './recipe-arguments.ts';
+import { openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface ServeMcpFlags extends ListenFlags {

@@ -4,16 +4,6 @@ import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EventSink } from '@saccade/core';
 import { ensurePython } from '@saccade/sandbox';
-import {
-  inputOf,
-  isRecipeFile,
-  loadRecipe,
-  parseSetting,
-  type RecipeSource,
-  type RunInput,
-  recipes,
-  type Setting,
-} from '@saccade/train';
 import { InvalidArgumentError } from 'commander';
 
 /** A non-negative whole number. */
@@ -38,11 +28,6 @@ export const INTERRUPTED = 130;
 /** A repeated option's values so far, with one more. */
 export function collect<T>(value: T, before: readonly T[]): readonly T[] {
   return [...before, value];
-}
-
-/** The same for `--set path=value`. */
-export function addSetting(text: string, before: readonly Setting[]): readonly Setting[] {
-  return collect(parseSetting(text), before);
 }
 
 /** The same for texts, of an option that is not there by default. */
@@ -75,13 +60,4 @@ export const pythonDirectory: string = pythonDirectoryOf(import.meta.url, proces
 /** The interpreter of the sandbox; made on first use. @throws MissingError with the remedy */
 export async function openPython(onEvent: EventSink): Promise<string> {
   return (await ensurePython(pythonDirectory, { onEvent })).python;
-}
-
-/** A recipe by its name or its file. @throws ConfigError if there is none */
-export async function findRecipe(
-  name: string,
-): Promise<{ readonly input: RunInput; readonly source?: RecipeSource }> {
-  if (!isRecipeFile(name)) return { input: inputOf(recipes.get(name)) };
-  const { recipe, source } = await loadRecipe(name);
-  return { input: inputOf(recipe), source };
 }

@@ -17,7 +17,8 @@ import {
 import type { Command } from 'commander';
 import { readConfigFile } from './config-file.ts';
 import { listenForInterruption } from './interruption.ts';
-import { addSetting, findRecipe, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface TrainFlags {
