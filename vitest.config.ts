@@ -50,6 +50,7 @@ const SHARED = [
   'rollout',
   'run-store',
   'schedulers',
+  'statistics',
   'tensor',
   'tools',
   'trackers',
