@@ -17,26 +17,23 @@ import {
   type RunErrors,
   readRunErrors,
 } from '@saccade/report';
-import { judgings } from '@saccade/rewards/judging';
-import { auditOptionsOf, readRunConfig, secret } from '@saccade/train';
+import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { describeExamples, exampleJson, examplesOf } from './error-examples.ts';
+import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
 import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 
-interface ErrorsFlags {
+interface ErrorsFlags extends JudgeFlags {
   readonly from?: ErrorSource;
   readonly windows: number;
   readonly examples?: ErrorColumn;
   readonly count: number;
-  readonly judge?: string;
-  readonly judgeModel?: string;
-  readonly judgeKeyVariable?: string;
   readonly json?: boolean;
 }
 
 export function addErrors(program: Command): void {
-  program
+  const command = program
     .command('errors')
     .description('Count the errors of tool use, E1 to E6, by stage of training.')
     .argument('<runs...>', 'run directories')
@@ -52,10 +49,8 @@ export function addErrors(program: Command): void {
         errorColumns,
       ),
     )
-    .option('--count <n>', 'examples of each run', wholeNumber, 3)
-    .option('--judge <url>', 'ask the model behind this chat API where no rule can tell')
-    .option('--judge-model <name>', 'the model as the server calls it')
-    .option('--judge-key-variable <name>', 'environment variable with its API key')
+    .option('--count <n>', 'examples of each run', wholeNumber, 3);
+  addJudgeFlags(command, 'ask the model behind this chat API where no rule can tell')
     .option('--json', 'print JSON instead of tables')
     .addHelpText('after', help())
     .action((runs: readonly string[], flags: ErrorsFlags) =>
@@ -143,26 +138,11 @@ async function ownOptions(
 
 /** The judge that the flags name. @throws ConfigError where they do not go together */
 function judgeOf(directory: string, flags: ErrorsFlags) {
-  const { judge: baseUrl, judgeModel: model, judgeKeyVariable: keyVariable, from } = flags;
-  if (baseUrl === undefined) {
-    const alone = model !== undefined ? 'judge-model' : keyVariable && 'judge-key-variable';
-    if (alone === undefined) return undefined;
-    throw new ConfigError(alone, `--${alone} needs --judge with the server's address. Give both.`);
-  }
-  if (from === 'metrics') {
-    const message =
-      '--judge looks at trajectories, and --from metrics counts none. Leave one of the two out.';
-    throw new ConfigError('from', message);
-  }
-  const unit = judgings.get('openai');
-  const settings = unit.settings.parse({
-    baseUrl,
-    judgesErrors: true,
-    ...(model !== undefined && { model }),
-    ...(keyVariable !== undefined && { keyVariable }),
-  });
-  const judges = unit.open(settings, { directory: join(directory, 'errors'), secret });
-  return judges.errors;
+  const judges = openJudges(flags, join(directory, 'errors'));
+  if (judges === undefined || flags.from !== 'metrics') return judges?.errors;
+  const message =
+    '--judge looks at trajectories, and --from metrics counts none. Leave one of the two out.';
+  throw new ConfigError('from', message);
 }
 
 /** The lines that `saccade errors` prints of a run. */

@@ -6,6 +6,7 @@ import {
   drawExperimentCurves,
   drawExperimentPage,
   experiments,
+  outcomeTable,
   type PartResult,
   planExperiment,
   runExperiment,
@@ -96,6 +97,7 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
     }
     for (const { part, runs } of results) {
       console.log(`${part.title}\n\n${comparisonTable(runs)}\n`);
+      if (part.outcomes !== undefined) console.log(`${outcomeTable({ part, runs })}\n`);
     }
     console.log(`Curves: ${page}`);
   } finally {

@@ -11,6 +11,7 @@ import { addDoctor } from './doctor.ts';
 import { addErrors } from './errors.ts';
 import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
+import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
@@ -48,6 +49,7 @@ Begin with:
     addReport,
     addAudit,
     addErrors,
+    addFaithfulness,
     addRescore,
     addReplay,
     addCurves,

@@ -25,6 +25,13 @@ export {
   type RunErrors,
   readRunErrors,
 } from './run-errors.ts';
+export {
+  type FaithfulnessOptions,
+  type JudgedTrajectory,
+  type RunFaithfulness,
+  readFaithfulness,
+  type SetFaithfulness,
+} from './run-faithfulness.ts';
 export { readStoredRun } from './stored-run.ts';
 export { styleSheet } from './style.ts';
 export { writeAudit } from './write-audit.ts';

@@ -20,6 +20,7 @@ import {
   detectorsWith,
   type GroupJudges,
   judgedInputs,
+  missingInputs,
 } from '@saccade/rewards';
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
@@ -159,11 +160,19 @@ function judgesOf(run: ResolvedRun, directory: string): GroupJudges | undefined 
   const { config, units } = run;
   const judges = units.judge?.open(settingsOf(config.judge as Selected), { directory, secret });
   const needed = [...judgedInputs(rewardTermsOf(run))];
-  if (judges !== undefined || needed.length === 0) return judges;
+  if (judges === undefined && needed.length > 0) {
+    throw new ConfigError(
+      'reward',
+      `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
+        'judge.baseUrl and judge.model, or choose another reward.',
+    );
+  }
+  const missing = judges === undefined ? [] : missingInputs(judges, needed);
+  if (missing.length === 0) return judges;
   throw new ConfigError(
-    'reward',
-    `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
-      'judge.baseUrl and judge.model, or choose another reward.',
+    'judge',
+    `judge: ${config.reward.name} needs ${missing.join(', ')}, which judge=${config.judge?.name} does ` +
+      'not give. Choose judge=openai, or another reward.',
   );
 }
 

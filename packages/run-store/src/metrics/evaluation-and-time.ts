@@ -15,6 +15,13 @@ export const evaluationAndTime: readonly Metric[] = [
     ['eval/faithfulness/faithful', 'share', 'Held-out tasks whose tools show evidence.'],
     ['eval/faithfulness/unfaithful', 'share', 'Held-out tasks whose tools show other things.'],
     ['eval/faithfulness/no_tool', 'share', 'Held-out tasks without a tool.'],
+    [
+      'eval/faithfulness/calls/<count>/ratio',
+      'share',
+      'Held-out tasks by tool calls: 0, 1, 2, 3+.',
+    ],
+    ['eval/faithfulness/calls/<count>/accuracy', 'share', 'Right ones with that many tool calls.'],
+    ['eval/faithfulness/judge_kappa', 'kappa', 'Agreement of the judge with the boxes.'],
   ]),
   ...metricsOf({ source: 'packages/eval/src/evaluate.ts', stages: evaluation }, [
     ['label', 'name', 'Name of the evaluation: sft, step-<n>, final.'],

@@ -60,6 +60,9 @@ export const rollouts: readonly Metric[] = [
     ['faithfulness/faithful', 'share', 'Trajectories whose tools show what is asked about.'],
     ['faithfulness/unfaithful', 'share', 'Trajectories whose tools show other things only.'],
     ['faithfulness/no_tool', 'share', 'Trajectories without a tool, of those that are graded.'],
+    ['faithfulness/calls/<count>/ratio', 'share', 'Trajectories with 0, 1, 2, or 3+ tool calls.'],
+    ['faithfulness/calls/<count>/accuracy', 'share', 'Right ones with that many tool calls.'],
+    ['faithfulness/judge_kappa', 'kappa', 'Agreement of the judge of executions with the boxes.'],
   ]),
   ...metricsOf({ source: 'packages/eval/src/error-metrics.ts', stages: rl }, [
     ['errors/<kind>', 'share', 'Wrong trajectories with an error of one kind, E1 to E6 (VISTA).'],
