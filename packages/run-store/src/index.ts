@@ -52,6 +52,7 @@ export {
   taskListDigest,
   writeTaskList,
 } from './evaluation/task-list.ts';
+export { weightsIdentity } from './evaluation/weights-identity.ts';
 export {
   type FileStatus,
   type FileSystem,
