@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { DataError, type EventSink } from '@saccade/core';
-import type { Sampler } from '@saccade/policy';
-import type { ModelImages } from '@saccade/rollout';
+import type { DrawOptions } from '@saccade/eval';
 import {
   type Checkpoint,
   checkpointsOf,
