@@ -34,7 +34,7 @@ export interface SuiteFlags {
   readonly topK?: number;
   readonly topP?: number;
   readonly minP?: number;
-  readonly mode?: string;
+  readonly mode?: ResolvedSuite['prompting'];
   readonly protocol?: string;
   readonly against?: string;
   readonly dryRun?: boolean;
@@ -47,17 +47,6 @@ export interface SuitePlan {
   readonly suites: readonly ResolvedSuite[];
   readonly base: ResolvedRun;
 }
-
-/** Protocols of base models, as VISTA's Table 3 has them. */
-const modes: Readonly<Record<string, NonNullable<RunInput['protocol']>>> = {
-  direct: { name: 'vista', mode: 'direct', toolTurns: 0, evaluationToolTurns: 0 },
-  reasoning: { name: 'vista', mode: 'reasoning', toolTurns: 0, evaluationToolTurns: 0 },
-  tools: { name: 'vista', mode: 'tools' },
-  both: { name: 'vista', mode: 'both' },
-};
-
-/** The names of `modes`, for `--help`. */
-export const modeNames: readonly string[] = Object.keys(modes);
 
 /** Settings of a list that name one of these suites, and the others. */
 export function splitSettings(
@@ -87,22 +76,16 @@ export async function planSuites(
     found.map(({ name }) => name),
   );
   const base = resolveBase(others);
-  const protocol = protocolOf(flags);
+  const { protocol, mode: prompting } = flags;
   const common = commonOf(flags);
   const suites = found.map((suite) =>
-    resolveSuite(base, suite, { common, own, ...(protocol && { protocol }) }),
+    resolveSuite(base, suite, {
+      ...{ common, own },
+      ...(protocol !== undefined && { protocol: protocol as RunInput['protocol'] }),
+      ...(prompting !== undefined && { prompting }),
+    }),
   );
   return { suites, base };
-}
-
-function protocolOf({ mode, protocol }: SuiteFlags): RunInput['protocol'] | undefined {
-  if (mode === undefined) return protocol as RunInput['protocol'] | undefined;
-  if (protocol !== undefined) {
-    throw new ConfigError('mode', '--mode chooses a protocol, and --protocol too. Give one.');
-  }
-  const found = modes[mode];
-  if (found !== undefined) return found;
-  throw new ConfigError('mode', `--mode: expected one of ${modeNames.join(', ')}, got "${mode}".`);
 }
 
 function commonOf(flags: SuiteFlags): readonly Setting[] {

@@ -14,18 +14,20 @@ import {
 } from '@saccade/run-store';
 import {
   applySettings,
+  chatRun,
   inputOfRun,
+  openChatModel,
   openParts,
   type ResolvedRun,
   type RunInput,
   readRunConfig,
   resolveRun,
   type Setting,
+  secret,
 } from '@saccade/train';
 import { type Command, Option } from 'commander';
 import {
   defaultDirectory,
-  modeNames,
   planSuites,
   pricesOf,
   runSuites,
@@ -40,6 +42,8 @@ import { formatTable } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface EvalFlags extends SuiteFlags {
+  readonly baseUrl?: string;
+  readonly keyVariable?: string;
   readonly engine?: string;
   readonly engineModel?: string;
   readonly engineKeyVariable?: string;
@@ -54,7 +58,7 @@ export function addEval(program: Command): void {
   program
     .command('eval')
     .description('Evaluate a run or one of its checkpoints: on held-out tasks, or on suites.')
-    .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
+    .argument('<model>', 'a run (its newest checkpoint), a checkpoint, or chat:<model>')
     .option('--suite <names>', 'suites with commas between them, or a file of them', more)
     .option('--k <n>', 'samples of each task of a suite (default: as the suite)', wholeNumber)
     .option('--count <n>', 'tasks (default: as in the run, or the suite)', wholeNumber)
@@ -72,7 +76,12 @@ export function addEval(program: Command): void {
     .option('--out <directory>', 'metrics and trajectories (default: in the run’s evaluations/)')
     .addOption(jsonOption())
     .addOption(
-      new Option('--mode <mode>', 'what a base model may do before it answers').choices(modeNames),
+      new Option('--mode <mode>', 'what the model may do before it answers').choices([
+        'direct',
+        'reasoning',
+        'tools',
+        'both',
+      ]),
     )
     .option('--protocol <name>', 'how the model talks to its tools, in place of its own')
     .option('--against <directory>', 'compare with another evaluation, task by task')
@@ -94,6 +103,7 @@ Examples:
   saccade eval runs/mine --suite orientation:documents --count 50
   saccade eval runs/mine --suite ./my-suites.ts --set my-suite.taskSet.hardest=2
   saccade eval runs/mine --suite needle --out evaluations/mine --against evaluations/before
+  saccade eval chat:small-vlm --base-url http://127.0.0.1:8000/v1 --suite charts --mode direct
 
 Metrics and trajectories go to <run>/evaluations/, or to --out. With --suite the directory holds every
 sample: the same command continues after an interruption, draws nothing twice, and adds suites or raises
@@ -101,7 +111,67 @@ sample: the same command continues after an interruption, draws nothing twice, a
 
 ${suiteHelp()}`,
     )
-    .action((path: string, flags: EvalFlags) => run(resolve(path), flags));
+    .option('--base-url <url>', 'address of the chat server, up to /v1, for chat:<model>')
+    .option('--key-variable <name>', 'environment variable with its API key')
+    .action((model: string, flags: EvalFlags) =>
+      model.startsWith(CHAT)
+        ? runChat(model.slice(CHAT.length), flags)
+        : run(resolve(model), flags),
+    );
+}
+
+const CHAT = 'chat:';
+
+/** A model behind a chat API on suites. @throws ConfigError without suites or an address */
+async function runChat(name: string, flags: EvalFlags): Promise<void> {
+  const { baseUrl, keyVariable, suite, out = join('evaluations', fileName(name)) } = flags;
+  if (suite === undefined || name === '') {
+    throw new ConfigError(
+      'suite',
+      `${CHAT}${name} has no held-out tasks of its own. Say which suites: ` +
+        `saccade eval ${CHAT}${name || '<model>'} --suite charts --base-url http://127.0.0.1:8000/v1.`,
+    );
+  }
+  if (baseUrl === undefined) {
+    throw new ConfigError(
+      'base-url',
+      `--base-url: expected the address of the server of ${CHAT}${name}, got none. ` +
+        'Give --base-url http://127.0.0.1:8000/v1.',
+    );
+  }
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const plan = await planSuites(flags, settingsOf(withoutSuites(flags)), chatRun);
+  const apiKey = keyVariable && secret('key-variable', keyVariable);
+  const directory = resolve(out);
+  const interruption = abortOnInterruption(onEvent);
+  const { price } = flags;
+  const model = await openChatModel(plan.base, {
+    ...{ baseUrl, model: name },
+    ...(apiKey && { apiKey }),
+    ...(price && { promptPrice: price.perMillionRead, completionPrice: price.perMillionWritten }),
+  });
+  try {
+    await runSuites(model, plan, flags, { directory, onEvent, signal: interruption.signal });
+    const { requests, promptTokens, completionTokens, cost, retries } = model.sampler.usage();
+    if (!flags.json && requests > 0) {
+      console.log(
+        `${requests} requests (${retries} retried), ${promptTokens} tokens read, ` +
+          `${completionTokens} written${price ? `, cost ${cost.toFixed(2)}` : ''}.`,
+      );
+    }
+  } finally {
+    interruption.dispose();
+    await model.dispose();
+  }
+}
+
+/** A model's name as the name of a directory. */
+const fileName = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-');
+
+/** The flags without those that suites take: tasks and sampling are theirs. */
+function withoutSuites(flags: EvalFlags): Omit<EvalFlags, 'suite'> {
+  const { count: _, temperature: __, topK: ___, topP: ____, minP: _____, ...others } = flags;
+  return others;
 }
 
 async function run(path: string, flags: EvalFlags): Promise<void> {
@@ -113,9 +183,7 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
     resolveRun(applySettings({ ...inputOfRun(stored), engine: engineOf(flags) }, settings));
   const python = (): Promise<string> => openPython(onEvent);
   if (flags.suite !== undefined) {
-    // Tasks and sampling are those of the suites.
-    const { count: _, temperature: __, topK: ___, topP: ____, minP: _____, ...others } = flags;
-    const plan = await planSuites(flags, settingsOf(others), resolveWith);
+    const plan = await planSuites(flags, settingsOf(withoutSuites(flags)), resolveWith);
     const out = flags.out ?? defaultDirectory(runDirectory, checkpoint.step);
     const directory = resolve(out);
     const interruption = abortOnInterruption(onEvent);

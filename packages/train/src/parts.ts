@@ -85,11 +85,14 @@ export async function openSandboxOf(
 /**
  * Opens the sandbox, the task set and the environments of a run.
  *
- * @param options `sandbox`: one that is open already, and stays open
+ * @param options `sandbox`: one that is open already, and stays open; `adapt`: changes the protocol
  */
 export async function openPlayground(
   run: ResolvedRun,
-  options: Pick<OpenOptions, 'python' | 'onEvent'> & { readonly sandbox?: Sandbox },
+  options: Pick<OpenOptions, 'python' | 'onEvent'> & {
+    readonly sandbox?: Sandbox;
+    readonly adapt?: (protocol: Protocol) => Protocol;
+  },
 ): Promise<Playground> {
   const { config, units } = run;
   const { python, onEvent } = options;
@@ -101,7 +104,8 @@ export async function openPlayground(
   let tools: OpenTools | undefined;
   try {
     tools = chosen && (await openTools(chosen, { python, onEvent, secret }));
-    const protocol = protocolWith(run, tools?.tools);
+    const { adapt = (given: Protocol) => given } = options;
+    const protocol = adapt(protocolWith(run, tools?.tools));
     const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
     const taskSet = (await tasks.open?.({ sandbox })) ?? tasks;
     const { slowShare: share, slowSeconds: seconds } = config.rollout;

@@ -22,15 +22,6 @@ import type { Task } from '../task.ts';
 import { callClose, callOpen, callTexts, isJsonObject, readJsonObject } from './calls.ts';
 import { joinTexts, lastBetween, tagEscaper, textPart } from './markup.ts';
 
-/**
- * What the model may do before it answers, as in the paper's Table 3: reason, call tools, both or
- * neither.
- */
-export const vistaModes = ['both', 'tools', 'reasoning', 'direct'] as const;
-
-/** One of `vistaModes`. */
-export type VistaMode = (typeof vistaModes)[number];
-
 /** Options of `vistaWith`. */
 export interface VistaOptions {
   /** Tools that the model may call. */
@@ -41,12 +32,7 @@ export interface VistaOptions {
   readonly outputFormat: string;
   /** Whether the prompt teaches the protocol or only asks. Default `full`. */
   readonly prompt?: 'full' | 'short';
-  /** What the model may do before it answers. Default `both`. */
-  readonly mode?: VistaMode;
 }
-
-const reasons = (mode: VistaMode): boolean => mode === 'both' || mode === 'reasoning';
-const callsTools = (mode: VistaMode): boolean => mode === 'both' || mode === 'tools';
 
 const tags = ['think', 'answer', 'tool_call'];
 const escapeTags = tagEscaper(tags);
@@ -59,7 +45,6 @@ const escaped = (text: string): string => escapeTags(text).replaceAll('```', "''
  * argument `task`, as in the paper; three tool turns are allowed.
  */
 export function vistaWith(name: string, options: VistaOptions): Protocol {
-  const { mode = 'both' } = options;
   const tools = options.tools.map(takingTask);
   return {
     name,
@@ -72,8 +57,8 @@ export function vistaWith(name: string, options: VistaOptions): Protocol {
     tools,
     prompt: (task) =>
       options.prompt === 'short' ? shortPrompt(task) : fullPrompt(task, tools, options),
-    parse: callsTools(mode) ? parse : parseAnswer,
-    write: (action, thought = '') => write(action, reasons(mode) ? thought : undefined),
+    parse,
+    write,
     hand: handWith(tools),
     observe,
     // The framework continues: it answers a call that cannot be parsed, but not a turn without a call.
@@ -115,10 +100,8 @@ function shortPrompt(task: Task): { readonly user: readonly MessagePart[] } {
 function fullPrompt(
   task: Task,
   tools: readonly Tool[],
-  options: VistaOptions,
-): { readonly system?: string; readonly user: readonly MessagePart[] } {
-  const { taskType, outputFormat, mode = 'both' } = options;
-  if (mode !== 'both') return baselinePrompt(task, tools, options, mode);
+  { taskType, outputFormat }: VistaOptions,
+): { system: string; user: readonly MessagePart[] } {
   const list = tools
     .map(({ name, description, parameters }) => {
       return `- ${name}: ${description} Arguments: ${JSON.stringify(parameters.properties)}`;
@@ -150,49 +133,6 @@ Output format: ${outputFormat}`;
   return { system, user: [...promptImages(task), textPart(text)] };
 }
 
-/** The prompt of a base model that may not do both: the same question without the other rules. */
-function baselinePrompt(
-  task: Task,
-  tools: readonly Tool[],
-  { taskType, outputFormat }: VistaOptions,
-  mode: VistaMode,
-): { readonly system?: string; readonly user: readonly MessagePart[] } {
-  const list = tools
-    .map(({ name, description, parameters }) => {
-      return `- ${name}: ${description} Arguments: ${JSON.stringify(parameters.properties)}`;
-    })
-    .join('\n');
-  const system = `You are an AI agent with tools:
-${list}
-Call one at a time, as JSON in tags: <tool_call>{"tool": "<tool_name>", "task": "<task_name>", "arguments": {}}</tool_call>
-Put the final answer inside <answer> and </answer>.`;
-  const how =
-    mode === 'reasoning'
-      ? 'Think step by step between <think> and </think>, then put your answer between <answer> and </answer>.'
-      : mode === 'tools'
-        ? 'Call the tools that you need, without reasoning in words; then put your answer between <answer> and </answer>.'
-        : 'Answer at once: put your answer between <answer> and </answer>, and write nothing else.';
-  const text = `
-Please answer the following ${taskType} question.
-Question: ${task.question}
-
-${how}
-Output format: ${outputFormat}`;
-  const user = [...promptImages(task), textPart(text)];
-  return mode === 'tools' ? { system, user } : { user };
-}
-
-/** Without tools a turn is an answer: between tags, or all that is not a thought. */
-function parseAnswer(text: string): Action {
-  const answer = lastBetween(text, '<answer>', '</answer>');
-  if (answer !== undefined) return { kind: 'answer', answer: answer.trim() };
-  const end = text.lastIndexOf('</think>');
-  const said = (end < 0 ? text : text.slice(end + '</think>'.length)).trim();
-  const isThought = end < 0 && text.includes('<think>');
-  if (said === '' || isThought) return { kind: 'invalid', reason: 'noCallNorAnswer' };
-  return { kind: 'answer', answer: said };
-}
-
 /** The first call comes first, as generation halts there; then the last answer. */
 function parse(text: string): Action {
   const [json] = callTexts(text);
@@ -211,9 +151,8 @@ function readCall(json: string): Action | undefined {
   return { kind: 'toolCall', name: tool, arguments: all };
 }
 
-/** @param thought undefined for a model that does not reason */
-function write(action: Action, thought: string | undefined): string {
-  const before = thought === undefined ? '' : `<think>${thought}</think>\n`;
+function write(action: Action, thought = ''): string {
+  const before = `<think>${thought}</think>\n`;
   if (action.kind === 'toolCall') {
     const { task, ...given } = action.arguments;
     const call = { tool: action.name, ...(task !== undefined && { task }), arguments: given };
@@ -285,12 +224,6 @@ export const vista = defineProtocol({
     prompt: choice(['full', 'short'], {
       default: 'full',
       about: 'Whether the prompt teaches the protocol, or only asks, for very small policies.',
-    }),
-    mode: choice(vistaModes, {
-      default: 'both',
-      about:
-        'What the model may do before it answers: reason, call tools, both, or answer directly; ' +
-        'without tools set toolTurns=0 too.',
     }),
     taskType: text({
       default: 'visual reasoning',

@@ -1,6 +1,7 @@
 /** Opens suites for a model: task sets, environments and scoring, with the sandboxes they share. */
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { OpenSuite } from '@saccade/eval';
+import { withPrompting } from '@saccade/rollout/chat-player';
 import type { Sandbox } from '@saccade/sandbox';
 import { openPlayground, openSandboxOf, scoringPartsOf } from '../parts.ts';
 import { protocolOf } from '../protocol-of.ts';
@@ -55,12 +56,16 @@ export async function openSuites(
 }
 
 async function openSuite(
-  { suite, settings, run }: ResolvedSuite,
+  { suite, settings, run, prompting }: ResolvedSuite,
   sandbox: Sandbox,
   context: SuiteContext,
 ): Promise<OpenSuite> {
   const { config } = run;
-  const playground = await openPlayground(run, { ...context, sandbox });
+  const playground = await openPlayground(run, {
+    ...context,
+    sandbox,
+    adapt: (protocol) => withPrompting(protocol, prompting),
+  });
   try {
     const { taskSet, makeEvaluationEnv, protocol } = playground;
     const { scoring, judges } = scoringPartsOf(run, context.directory);
@@ -96,6 +101,7 @@ async function openSuite(
         split: suite.split,
         taskSet: config.taskSet,
         protocol: config.protocol,
+        prompting,
         ...(tools && { tools }),
         verifier,
         ...(judge && { judge: withoutAddress(judge) }),

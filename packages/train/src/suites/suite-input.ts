@@ -2,6 +2,7 @@
 import { ConfigError } from '@saccade/core';
 import { listSettings, readSettings, unknownSetting } from '@saccade/core/settings';
 import type { Suite, SuiteSettings } from '@saccade/eval';
+import type { Prompting } from '@saccade/rollout/chat-player';
 import {
   fieldsOf,
   inputOfRun,
@@ -16,6 +17,8 @@ export interface ResolvedSuite {
   readonly suite: Suite;
   readonly settings: SuiteSettings;
   readonly run: ResolvedRun;
+  /** How the model is prompted; default: as the protocol does. */
+  readonly prompting: Prompting;
 }
 
 /** Settings for suites: those of all, those of one, and a protocol that goes before theirs. */
@@ -26,6 +29,8 @@ export interface SuiteChoices {
   readonly own?: readonly Setting[];
   /** In place of the suite's protocol and the model's. */
   readonly protocol?: RunInput['protocol'];
+  /** Whether the model may reason, call tools, both or neither. Default: as the protocol says. */
+  readonly prompting?: Prompting;
 }
 
 /** Slots of a run that a suite may fill, and sections whose fields it may set. */
@@ -39,8 +44,10 @@ const OWN_WORDS = ['taskSet', 'protocol', 'tools', 'verifier', 'judge', 'sandbox
 export function resolveSuite(
   base: ResolvedRun,
   suite: Suite,
-  { common = [], own = [], protocol = suite.protocol as RunInput['protocol'] }: SuiteChoices = {},
+  choices: SuiteChoices = {},
 ): ResolvedSuite {
+  const { common = [], own = [], prompting = 'protocol' } = choices;
+  const protocol = choices.protocol ?? (suite.protocol as RunInput['protocol']);
   const prefix = `${suite.name}.`;
   const mine = own
     .filter(({ path }) => path.startsWith(prefix))
@@ -72,7 +79,7 @@ export function resolveSuite(
     judge: suite.judge ?? null,
   } as RunInput;
   try {
-    return { suite, settings, run: resolveRun(applySettings(input, units)) };
+    return { suite, settings, prompting, run: resolveRun(applySettings(input, units)) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(`${prefix}${error.field}`, `suite ${suite.name}: ${error.message}`);
