@@ -1,9 +1,9 @@
 /** The facts of a sample that metrics are made of, without its tokens and images. */
-import { familyOf, type OperationFamily } from '@saccade/code-effects';
 import { boxedContent, makeContext, type RewardContext, type Verifier } from '@saccade/rewards';
 import type { EvaluatedTask } from '@saccade/run-store';
 import { isToolUse, type ScoredTrajectory, type StopReason } from '@saccade/trajectory';
 import { type ErrorKind, isUndecided, tagErrors } from '../error-taxonomy.ts';
+import { countOperations } from '../tool-mixture.ts';
 import { countLooks, visualTokens } from '../trajectory-metrics.ts';
 
 /** What a sample is measured by. */
@@ -25,7 +25,7 @@ export interface SampleFacts {
   readonly contextTokens: number;
   readonly visualTokens: number;
   readonly stopReason: StopReason;
-  /** Operations on images by family, as the code states them; calls of tools by the tool's name. */
+  /** Operations by category; see `countOperations`. */
   readonly operations: Readonly<Record<string, number>>;
   /** VISTA's kinds of a wrong sample, and `undecided`; empty for a right one. */
   readonly errors: readonly (ErrorKind | 'undecided')[];
@@ -73,7 +73,7 @@ export function sampleFacts(
     contextTokens: segments.reduce((sum, { tokens }) => sum + tokens.length, 0),
     visualTokens: visualTokens(trajectory),
     stopReason,
-    operations: operationsOf(trajectory, context),
+    operations: countOperations(trajectory, context),
     errors: [...kinds].sort(),
   };
 }
@@ -84,38 +84,4 @@ export function voteOf(answer: string): string {
   const plain = text.replaceAll(',', '').replace(/\.$/, '');
   const value = Number(plain);
   return plain !== '' && Number.isFinite(value) ? String(value) : text;
-}
-
-/** Names of families for people, as PyVision's taxonomy has them (arXiv:2507.07998, §4). */
-const names: Readonly<Record<OperationFamily, string>> = {
-  crop: 'crop',
-  orientation: 'rotate and flip',
-  scale: 'resize and pad',
-  enhance: 'enhance',
-  analysis: 'segment, detect, read',
-  draw: 'draw and mark',
-  composite: 'composite',
-  statistics: 'numbers and statistics',
-  io: 'show and save',
-  other: 'other',
-};
-
-/** Operations by family; a turn whose code does nothing to an image is `no operation`. */
-function operationsOf(
-  { turns }: ScoredTrajectory,
-  { toolUses }: RewardContext,
-): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  const add = (name: string): void => {
-    counts[name] = (counts[name] ?? 0) + 1;
-  };
-  const analyzed = new Map(toolUses.map((use) => [use.turn, use]));
-  for (const [index, { action }] of turns.entries()) {
-    if (!isToolUse(action)) continue;
-    const shown = (analyzed.get(index)?.operations ?? []).filter(({ family }) => family !== 'io');
-    for (const { kind } of shown) add(names[familyOf(kind)]);
-    if (shown.length > 0) continue;
-    add(action.kind === 'toolCall' ? `tool ${action.name.slice(0, 40)}` : 'no operation');
-  }
-  return counts;
 }

@@ -6,7 +6,8 @@ import type { Sandbox } from '@saccade/sandbox';
 import { openPlayground, openSandboxOf, scoringPartsOf } from '../parts.ts';
 import { protocolOf } from '../protocol-of.ts';
 import type { ResolvedRun } from '../run-config.ts';
-import type { ResolvedSuite } from './suite-input.ts';
+import { findSuites } from './find-suites.ts';
+import { type ResolvedSuite, resolveSuite } from './suite-input.ts';
 
 /** What suites are opened with. */
 export interface SuiteContext {
@@ -15,6 +16,8 @@ export interface SuiteContext {
   readonly onEvent: EventSink;
   /** Where judges keep their grades. */
   readonly directory: string;
+  /** A sandbox that is open already, of this run; suites that can share it do, and leave it open. */
+  readonly shared?: { readonly run: ResolvedRun; readonly sandbox: Sandbox };
 }
 
 /** Suites that are open, and what only their owner closes. */
@@ -32,6 +35,7 @@ export async function openSuites(
   resolved: readonly ResolvedSuite[],
   context: SuiteContext,
 ): Promise<OpenSuites> {
+  const { shared } = context;
   const sandboxes = new Map<string, Promise<Sandbox>>();
   const opened: OpenSuite[] = [];
   const dispose = async (): Promise<void> => {
@@ -39,7 +43,8 @@ export async function openSuites(
     for (const sandbox of sandboxes.values()) await (await sandbox).dispose();
   };
   const sandboxOf = (run: ResolvedRun): Promise<Sandbox> => {
-    const key = JSON.stringify([run.config.sandbox, protocolOf(run).executionSeconds]);
+    const key = keyOf(run);
+    if (shared !== undefined && keyOf(shared.run) === key) return Promise.resolve(shared.sandbox);
     const sandbox = sandboxes.get(key) ?? openSandboxOf(run, context);
     sandboxes.set(key, sandbox);
     return sandbox;
@@ -53,6 +58,25 @@ export async function openSuites(
     await dispose().catch(() => {});
     throw error;
   }
+}
+
+/** Runs with one key can share a sandbox. */
+const keyOf = (run: ResolvedRun): string =>
+  JSON.stringify([run.config.sandbox, protocolOf(run).executionSeconds]);
+
+/**
+ * The suites that a run's own evaluations play, resolved: `evaluation.suites`.
+ *
+ * @throws ConfigError for a name that is not known
+ */
+export async function suitesOfRun(run: ResolvedRun): Promise<readonly ResolvedSuite[]> {
+  const { suites, suiteTasks, suiteSamples } = run.config.evaluation;
+  if (suites.length === 0) return [];
+  const common = [
+    { path: 'tasks', value: suiteTasks },
+    { path: 'k', value: suiteSamples },
+  ];
+  return (await findSuites(suites)).map((suite) => resolveSuite(run, suite, { common }));
 }
 
 async function openSuite(
