@@ -29,8 +29,13 @@ export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts'
 export { rollout } from './rollout.ts';
 export type { RolloutOptions, SamplingOptions } from './rollout-options.ts';
 export {
-  type GroupOptions,
   type MakeEnv,
+  type RetriedOptions,
+  type RetriedRollout,
+  rolloutWithRetries,
+} from './rollout-with-retries.ts';
+export {
+  type GroupOptions,
   type RunOptions,
   type RunResult,
   rolloutGroup,
