@@ -29,6 +29,7 @@ const LONG = [
 const SHARED = [
   'algorithms',
   'attention',
+  'chat',
   'code-effects',
   'core',
   'data',

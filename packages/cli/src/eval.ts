@@ -1,42 +1,49 @@
-/** `saccade eval`: a checkpoint of a run on its held-out tasks. */
-import { existsSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { ConfigError, DataError } from '@saccade/core';
-import { evaluate } from '@saccade/eval';
+/** `saccade eval`: a checkpoint of a run on its held-out tasks, or a model on suites. */
+import { join, resolve } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import { evaluate, suiteGroups, suites } from '@saccade/eval';
 import { wilsonInterval } from '@saccade/report';
 import {
-  checkpointsOf,
   describeDamage,
-  findLatestCheckpoint,
   makeDirectories,
   nodeFileSystem,
   openMetricsLog,
   readState,
   trajectoriesOf,
-  verifyCheckpoint,
   writeConfig,
 } from '@saccade/run-store';
 import {
   applySettings,
+  chatRun,
   inputOfRun,
+  openChatModel,
   openParts,
+  type ResolvedRun,
   type RunInput,
   readRunConfig,
   resolveRun,
   type Setting,
+  secret,
 } from '@saccade/train';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import {
+  defaultDirectory,
+  planSuites,
+  pricesOf,
+  runSuites,
+  type SuiteFlags,
+} from './eval-suites.ts';
+import { locateCheckpoint, openCheckpoint } from './evaluated-model.ts';
+import { abortOnInterruption } from './interruption.ts';
 import { jsonOption, printJson } from './json.ts';
 import { addSetting } from './recipe-arguments.ts';
-import { openPython, wholeNumber } from './shared.ts';
+import { more, openPython, wholeNumber } from './shared.ts';
+import { formatTable } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface EvalFlags {
-  readonly count?: number;
-  readonly temperature?: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly minP?: number;
+interface EvalFlags extends SuiteFlags {
+  readonly baseUrl?: string;
+  readonly keyVariable?: string;
   readonly engine?: string;
   readonly engineModel?: string;
   readonly engineKeyVariable?: string;
@@ -45,15 +52,16 @@ interface EvalFlags {
   readonly set: readonly Setting[];
   readonly out?: string;
   readonly backend?: string;
-  readonly json?: boolean;
 }
 
 export function addEval(program: Command): void {
   program
     .command('eval')
-    .description('Evaluate a run, or one of its checkpoints, on held-out tasks.')
-    .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
-    .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
+    .description('Evaluate a run or one of its checkpoints: on held-out tasks, or on suites.')
+    .argument('<model>', 'a run (its newest checkpoint), a checkpoint, or chat:<model>')
+    .option('--suite <names>', 'suites with commas between them, or a file of them', more)
+    .option('--k <n>', 'samples of each task of a suite (default: as the suite)', wholeNumber)
+    .option('--count <n>', 'tasks (default: as in the run, or the suite)', wholeNumber)
     .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
     .option('--top-k <n>', 'only the n most likely tokens; 0: all (default: as in the run)', Number)
     .option('--top-p <p>', 'only tokens that together have p (default: as in the run)', Number)
@@ -67,6 +75,18 @@ export function addEval(program: Command): void {
     .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
     .option('--out <directory>', 'metrics and trajectories (default: in the run’s evaluations/)')
     .addOption(jsonOption())
+    .addOption(
+      new Option('--mode <mode>', 'what the model may do before it answers').choices([
+        'direct',
+        'reasoning',
+        'tools',
+        'both',
+      ]),
+    )
+    .option('--protocol <name>', 'how the model talks to its tools, in place of its own')
+    .option('--against <directory>', 'compare with another evaluation, task by task')
+    .option('--dry-run', 'say what would be drawn and what it may cost, and draw nothing')
+    .option('--price <read,written>', 'price of a million tokens, for the estimate', pricesOf)
     .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
     .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
     .option('--engine-key-variable <name>', 'environment variable with its API key')
@@ -79,22 +99,104 @@ Examples:
   saccade eval runs/pyvision-image-nano-seed1/checkpoints/step-000600 --temperature 0
   saccade eval runs/pyvision-image-nano-seed1 --engine http://127.0.0.1:8710
 
-Metrics and trajectories go to <run>/evaluations/, or to --out.`,
+  saccade eval runs/mine --suite needle,charts --k 8 --out evaluations/mine
+  saccade eval runs/mine --suite orientation:documents --count 50
+  saccade eval runs/mine --suite ./my-suites.ts --set my-suite.taskSet.hardest=2
+  saccade eval runs/mine --suite needle --out evaluations/mine --against evaluations/before
+  saccade eval chat:small-vlm --base-url http://127.0.0.1:8000/v1 --suite charts --mode direct
+
+Metrics and trajectories go to <run>/evaluations/, or to --out. With --suite the directory holds every
+sample: the same command continues after an interruption, draws nothing twice, and adds suites or raises
+--k. A suite's own settings are --set <suite>.<field>=value.
+
+${suiteHelp()}`,
     )
-    .action((path: string, flags: EvalFlags) => run(resolve(path), flags));
+    .option('--base-url <url>', 'address of the chat server, up to /v1, for chat:<model>')
+    .option('--key-variable <name>', 'environment variable with its API key')
+    .action((model: string, flags: EvalFlags) =>
+      model.startsWith(CHAT)
+        ? runChat(model.slice(CHAT.length), flags)
+        : run(resolve(model), flags),
+    );
+}
+
+const CHAT = 'chat:';
+
+/** A model behind a chat API on suites. @throws ConfigError without suites or an address */
+async function runChat(name: string, flags: EvalFlags): Promise<void> {
+  const { baseUrl, keyVariable, suite, out = join('evaluations', fileName(name)) } = flags;
+  if (suite === undefined || name === '') {
+    throw new ConfigError(
+      'suite',
+      `${CHAT}${name} has no held-out tasks of its own. Say which suites: ` +
+        `saccade eval ${CHAT}${name || '<model>'} --suite charts --base-url http://127.0.0.1:8000/v1.`,
+    );
+  }
+  if (baseUrl === undefined) {
+    throw new ConfigError(
+      'base-url',
+      `--base-url: expected the address of the server of ${CHAT}${name}, got none. ` +
+        'Give --base-url http://127.0.0.1:8000/v1.',
+    );
+  }
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const plan = await planSuites(flags, settingsOf(withoutSuites(flags)), chatRun);
+  const apiKey = keyVariable && secret('key-variable', keyVariable);
+  const directory = resolve(out);
+  const interruption = abortOnInterruption(onEvent);
+  const { price } = flags;
+  const model = await openChatModel(plan.base, {
+    ...{ baseUrl, model: name },
+    ...(apiKey && { apiKey }),
+    ...(price && { promptPrice: price.perMillionRead, completionPrice: price.perMillionWritten }),
+  });
+  try {
+    await runSuites(model, plan, flags, { directory, onEvent, signal: interruption.signal });
+    const { requests, promptTokens, completionTokens, cost, retries } = model.sampler.usage();
+    if (!flags.json && requests > 0) {
+      console.log(
+        `${requests} requests (${retries} retried), ${promptTokens} tokens read, ` +
+          `${completionTokens} written${price ? `, cost ${cost.toFixed(2)}` : ''}.`,
+      );
+    }
+  } finally {
+    interruption.dispose();
+    await model.dispose();
+  }
+}
+
+/** A model's name as the name of a directory. */
+const fileName = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-');
+
+/** The flags without those that suites take: tasks and sampling are theirs. */
+function withoutSuites(flags: EvalFlags): Omit<EvalFlags, 'suite'> {
+  const { count: _, temperature: __, topK: ___, topP: ____, minP: _____, ...others } = flags;
+  return others;
 }
 
 async function run(path: string, flags: EvalFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
-  const { isRun, runDirectory } = locate(path);
-  const base = await readRunConfig(runDirectory, onEvent);
-  const checkpoint = isRun
-    ? findLatestCheckpoint(checkpointsOf(path), onEvent)
-    : verifyCheckpoint(path);
-  if (checkpoint === undefined) throw new DataError(`${path} has no valid checkpoint to evaluate.`);
-  const resolved = resolveRun(
-    applySettings({ ...inputOfRun(base), engine: engineOf(flags) }, settingsOf(flags)),
-  );
+  const located = locateCheckpoint(path, onEvent);
+  const { runDirectory, checkpoint } = located;
+  const stored = await readRunConfig(runDirectory, onEvent);
+  const resolveWith = (settings: readonly Setting[]): ResolvedRun =>
+    resolveRun(applySettings({ ...inputOfRun(stored), engine: engineOf(flags) }, settings));
+  const python = (): Promise<string> => openPython(onEvent);
+  if (flags.suite !== undefined) {
+    const plan = await planSuites(flags, settingsOf(withoutSuites(flags)), resolveWith);
+    const out = flags.out ?? defaultDirectory(runDirectory, checkpoint.step);
+    const directory = resolve(out);
+    const interruption = abortOnInterruption(onEvent);
+    const model = await openCheckpoint(located, plan.base, { python, onEvent, directory });
+    try {
+      await runSuites(model, plan, flags, { directory, onEvent, signal: interruption.signal });
+    } finally {
+      interruption.dispose();
+      await model.dispose();
+    }
+    return;
+  }
+  const resolved = resolveWith(settingsOf(flags));
   const { config } = resolved;
   const directory =
     flags.out === undefined
@@ -103,7 +205,6 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   makeDirectories(nodeFileSystem, trajectoriesOf(directory));
   // A replay reads the options of this evaluation, not those of the run.
   writeConfig(directory, config);
-  const python = (): Promise<string> => openPython(onEvent);
   const parts = await openParts(resolved, { python, onEvent, directory });
   const log = openMetricsLog(join(directory, 'metrics.jsonl'));
   for (const one of log.damage) onEvent({ kind: 'warning', message: describeDamage(one) });
@@ -128,23 +229,21 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   }
 }
 
-/**
- * The run that a path belongs to, and whether it is the run or one of its checkpoints.
- *
- * @throws DataError for a path that is neither
- */
-function locate(path: string): { readonly isRun: boolean; readonly runDirectory: string } {
-  if (!existsSync(path)) {
-    throw new DataError(`There is no ${path}. Give a run or one of its checkpoints.`);
-  }
-  if (existsSync(join(path, 'config.json'))) return { isRun: true, runDirectory: path };
-  // <run>/checkpoints/step-000600
-  const isCheckpoint = basename(dirname(path)) === 'checkpoints';
-  return { isRun: !isCheckpoint, runDirectory: isCheckpoint ? resolve(path, '..', '..') : path };
+function suiteHelp(): string {
+  const rows = suites
+    .entries()
+    .map(([name, { description, form }]) => [
+      `  ${name}`,
+      form.length === 0 ? description : `${description} Form of ${form.join(', ')}.`,
+    ]);
+  const groups = Object.entries(suiteGroups).map(
+    ([group, names]) => `  ${group}: ${names.join(', ')}`,
+  );
+  return ['Suites:', ...formatTable(rows), '', 'Groups of suites:', ...groups].join('\n');
 }
 
 /** The fields that flags set. @throws ConfigError for one that should be a number and is not */
-function settingsOf(flags: EvalFlags): readonly Setting[] {
+function settingsOf(flags: Omit<EvalFlags, 'suite'>): readonly Setting[] {
   const { count, temperature, topK, topP, minP, seed, backend } = flags;
   const values = {
     'evaluation.count': count,

@@ -6,7 +6,6 @@ import {
   answerJudge,
   askWith,
   openAiChat,
-  steadyChat,
   verifiers,
 } from '@saccade/rewards';
 import { fileCache } from '@saccade/rewards/file-cache';
@@ -87,9 +86,10 @@ function openJudge(flags: ServeFlags): Ask<AnswerInput> | undefined {
   const chat = openAiChat({
     baseUrl: judgeUrl,
     model: judgeModel,
+    maxConcurrent: flags.judgeConcurrency,
     ...(apiKey !== undefined && { apiKey }),
   });
-  return askWith(answerJudge, steadyChat(chat, { maxConcurrent: flags.judgeConcurrency }), {
+  return askWith(answerJudge, chat, {
     ...(judgeCache !== undefined && { cache: fileCache(judgeCache) }),
   });
 }

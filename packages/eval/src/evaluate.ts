@@ -10,6 +10,7 @@ import { errorMetrics } from './error-metrics.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
+import { suiteMetrics } from './suite/suite-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
@@ -80,6 +81,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
         ...toolUse,
       }).map(([name, value]) => [`eval/${name}`, value]),
     ),
+    ...(await suiteMetrics(run)),
     'eval/step_of_rl': run.state.rlSteps,
     'time/evaluation': seconds,
   });

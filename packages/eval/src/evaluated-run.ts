@@ -6,6 +6,7 @@ import type { GroupJudges, Scoring } from '@saccade/rewards';
 import type { MakeEnv, ModelImages, RolloutSettings } from '@saccade/rollout';
 import type { MetricsLog, RunState } from '@saccade/run-store';
 import type { EvaluationSettings } from './evaluation-settings.ts';
+import type { OpenSuite } from './suite/open-suite.ts';
 
 /** The parts with which trajectories are scored. */
 export interface ScoringParts {
@@ -27,6 +28,8 @@ export interface EvaluatedParts extends ScoringParts {
   readonly images: ModelImages;
   /** Environments with the budgets of evaluations. */
   readonly makeEvaluationEnv: MakeEnv;
+  /** Suites that every evaluation also plays. Default: none. */
+  readonly suites?: readonly OpenSuite[];
 }
 
 /** A run as `evaluate` sees it: its settings, its parts, and the directory and log it writes to. */

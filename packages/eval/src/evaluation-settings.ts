@@ -1,5 +1,5 @@
 /** Settings of evaluations during and after training. */
-import { count, quantity, type SettingsOf } from '@saccade/core/settings';
+import { count, quantity, type SettingsOf, textList } from '@saccade/core/settings';
 import { truncationSettings } from '@saccade/policy';
 import { z } from 'zod';
 
@@ -23,6 +23,24 @@ export const evaluationSettings = z.strictObject({
     about: 'Sampling temperature of evaluations; 0 takes the most likely token.',
   }),
   ...truncationSettings,
+  suites: textList({
+    unit: 'names of suites',
+    about: 'Suites that every evaluation also plays, logged as eval/<suite>/…; see saccade eval.',
+  }),
+  suiteTasks: count({
+    min: 1,
+    max: 1_000_000,
+    default: 50,
+    unit: 'tasks',
+    about: 'Tasks of each suite, the first ones of its split.',
+  }),
+  suiteSamples: count({
+    min: 1,
+    max: 10_000,
+    default: 1,
+    unit: 'samples',
+    about: 'Samples of each task of a suite: k of avg@k, pass@k and maj@k.',
+  }),
   everySteps: count({
     min: 0,
     max: 1_000_000,

@@ -4,6 +4,7 @@ import pRetry from 'p-retry';
 import { HttpError, type HttpFault, type RefusalBody } from './http-error.ts';
 import { JsonError, type JsonLimits, parseJson } from './json.ts';
 import { OversizedBody, readAnswer } from './read-answer.ts';
+import { pause, retryAfterMs } from './retry-after.ts';
 
 /** Server, credentials and limits of an `HttpClient`. */
 export interface HttpClientOptions {
@@ -53,6 +54,24 @@ export interface HttpAnswer {
   /** The body, decompressed and decoded as UTF-8. */
   readonly text: string;
 }
+
+/** One request whose answer is read as it arrives. */
+export interface HttpStreamRequest extends HttpRequest {
+  /** Longest silence before and between pieces, in seconds. Default: any. */
+  readonly idleSeconds?: number;
+}
+
+/** How the pieces of an answer are taken. */
+interface PieceOptions {
+  readonly idle: { readonly signal: AbortSignal; readonly seconds: number };
+  readonly onPiece: (piece: string) => void;
+}
+
+/** The reason of a stream that was silent for too long. */
+const SILENT = Symbol('silent');
+
+/** Timers hold 31 bits of milliseconds; longer limits count as none. */
+const LONGEST_TIMER_SECONDS = 2_000_000;
 
 /** Most characters of an answer that an error quotes. */
 const QUOTED_CHARACTERS = 300;
@@ -193,15 +212,66 @@ export class HttpClient {
     }
   }
 
-  async #try(request: HttpRequest): Promise<HttpAnswer> {
+  /**
+   * Sends a request once and gives the text of a 2xx answer piece by piece, as it arrives. Leaving
+   * the loop early ends the connection.
+   *
+   * @throws HttpError for any other outcome; the signal's reason if it is aborted
+   */
+  async *stream(request: HttpStreamRequest): AsyncGenerator<string> {
+    const idle = new AbortController();
+    const pieces: string[] = [];
+    let isOpen = true;
+    let wake = (): void => {};
+    const idleSeconds = request.idleSeconds ?? Number.POSITIVE_INFINITY;
+    const isTimed = idleSeconds < LONGEST_TIMER_SECONDS;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const restart = (): void => {
+      clearTimeout(timer);
+      if (isTimed && isOpen) timer = setTimeout(() => idle.abort(SILENT), 1000 * idleSeconds);
+    };
+    restart();
+    const answered = this.#try(request, {
+      idle: { signal: idle.signal, seconds: idleSeconds },
+      onPiece(piece) {
+        restart();
+        pieces.push(piece);
+        wake();
+      },
+    });
+    const ended = answered.then(
+      () => undefined,
+      () => undefined,
+    );
+    void ended.then(() => {
+      isOpen = false;
+      clearTimeout(timer);
+      wake();
+    });
+    try {
+      for (;;) {
+        const piece = pieces.shift();
+        if (piece !== undefined) yield piece;
+        else if (isOpen) await new Promise<void>((resolve) => (wake = resolve));
+        else break;
+      }
+      const answer = await answered;
+      if (answer.status < 200 || answer.status >= 300) throw this.#refusalOf(request.path, answer);
+    } finally {
+      idle.abort();
+      clearTimeout(timer);
+    }
+  }
+
+  async #try(request: HttpRequest, pieces?: PieceOptions): Promise<HttpAnswer> {
     const { method, path, body, signal, idempotencyKey } = request;
     const { fetch: send, headers, maxAnswerBytes } = this.#options;
     const seconds = request.timeoutSeconds ?? this.#options.timeoutSeconds;
     signal?.throwIfAborted();
     const url = `${this.url}${path}`;
-    // Timers hold 31 bits of milliseconds; longer limits count as none.
-    const limit = seconds < 2_000_000 ? AbortSignal.timeout(1000 * seconds) : undefined;
-    const signals = [signal, limit].filter((one) => one !== undefined);
+    const limit = seconds < LONGEST_TIMER_SECONDS ? AbortSignal.timeout(1000 * seconds) : undefined;
+    const idle = pieces?.idle;
+    const signals = [signal, limit, idle?.signal].filter((one) => one !== undefined);
     let hasAnswer = false;
     try {
       const response = await send(url, {
@@ -211,9 +281,18 @@ export class HttpClient {
         ...(body !== undefined && { body }),
       });
       hasAnswer = true;
-      const text = await readAnswer(response, maxAnswerBytes);
+      const text = await readAnswer(
+        response,
+        maxAnswerBytes,
+        response.ok ? pieces?.onPiece : undefined,
+      );
       return { status: response.status, headers: response.headers, text };
     } catch (cause) {
+      if (idle?.signal.aborted && idle.signal.reason === SILENT) {
+        const reason = `nothing for ${idle.seconds} s`;
+        const message = `${url} said ${reason}. Raise idleSeconds, or ask for less at a time.`;
+        throw new HttpError('timeout', message, { mayHaveRun: true, reason, cause });
+      }
       signal?.throwIfAborted();
       if (limit?.aborted) {
         const reason = `no answer within ${seconds} s`;
@@ -294,33 +373,8 @@ function refusalIn(text: string, limits: JsonLimits): RefusalBody | undefined {
   }
 }
 
-/** Milliseconds to wait before a retry, if the server asks for a retry. */
-function retryAfterMs({ status, headers }: HttpAnswer): number | undefined {
-  if (status !== 429 && status !== 503) return undefined;
-  const header = headers.get('retry-after');
-  if (header === null) return undefined;
-  const seconds = Number(header);
-  const wait = Number.isFinite(seconds) ? 1000 * seconds : Date.parse(header) - Date.now();
-  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
-}
-
 function withoutSlashes(url: string): string {
   let end = url.length;
   while (end > 0 && url[end - 1] === '/') end--;
   return url.slice(0, end);
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (ms <= 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
 }

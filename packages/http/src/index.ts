@@ -3,6 +3,7 @@ export {
   HttpClient,
   type HttpClientOptions,
   type HttpRequest,
+  type HttpStreamRequest,
 } from './http-client.ts';
 export {
   HttpError,

@@ -7,9 +7,14 @@ export class OversizedBody extends Error {}
  * The text of a response. Reading stops and the connection is dropped at `maxBytes`, so that
  * neither a forged length nor an endless or compressed stream grows memory.
  *
+ * @param onPiece  takes the text as it arrives; the result is then empty
  * @throws OversizedBody beyond the bound; errors of the stream
  */
-export async function readAnswer(response: Response, maxBytes: number): Promise<string> {
+export async function readAnswer(
+  response: Response,
+  maxBytes: number,
+  onPiece?: (piece: string) => void,
+): Promise<string> {
   const { body } = response;
   if (body === null) return '';
   const reader = body.getReader();
@@ -24,7 +29,9 @@ export async function readAnswer(response: Response, maxBytes: number): Promise<
       await reader.cancel().catch(() => {});
       throw new OversizedBody(`it has more than ${maxBytes} bytes`);
     }
-    parts.push(decoder.decode(value, { stream: true }));
+    const piece = decoder.decode(value, { stream: true });
+    if (onPiece === undefined) parts.push(piece);
+    else if (piece !== '') onPiece(piece);
   }
   parts.push(decoder.decode());
   return parts.join('');

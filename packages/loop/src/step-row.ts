@@ -8,6 +8,7 @@ import {
   positiveNegativeRatio,
   rolloutMetrics,
   taskMetrics,
+  toolMixture,
 } from '@saccade/eval';
 import type { Task } from '@saccade/gym';
 import { auditedGroup, type ScoredGroupResult } from '@saccade/rewards';
@@ -75,6 +76,7 @@ export async function stepRow(
     ...rolledOut,
     ...taskMetrics(results, tasks, config.evaluation),
     ...faithfulnessOf(results, config.evaluation, onWarning),
+    ...toolMixture(results, onWarning),
     ...errors,
     ...audited,
     ...Object.fromEntries(drops),

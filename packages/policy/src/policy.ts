@@ -46,6 +46,11 @@ export interface Processor {
    * The placeholder token of an image, once per visual feature; absent for a model without vision.
    */
   readonly imageToken?: number;
+  /**
+   * Set where its tokens hold text and are no model's, as behind a chat API: trajectories are marked
+   * with it, and nothing trains on them. Default: they are a model's.
+   */
+  readonly tokenSource?: 'bytes';
 }
 
 /** A request to continue one context. */

@@ -4,12 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAiChat, scriptedChat, textOf } from '@saccade/chat';
 import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askWith, memoryCache } from './ask-judge.ts';
-import { openAiChat } from './chat/openai-chat.ts';
-import { scriptedChat, textOf } from './chat/scripted-chat.ts';
-import { steadyChat } from './chat/steady-chat.ts';
 import { fileCache } from './file-cache.ts';
 import { gradeCrops, judgedVerifier } from './judged.ts';
 import { answerJudge } from './judges/answer-judge.ts';
@@ -65,7 +63,7 @@ function marked(request: Request, grade: number): string {
   return `They agree.\n${/GRADE \w+/.exec(system)?.[0]} ${grade}`;
 }
 
-const fast = { firstPauseMs: 1, timeoutMs: 5000 };
+const fast = { firstPauseSeconds: 0.001, timeoutSeconds: 5 };
 const input = { question: 'Which color?', answer: 'crimson', expected: 'red' };
 
 describe('a judge behind an OpenAI-compatible server', () => {
@@ -97,27 +95,27 @@ describe('a judge behind an OpenAI-compatible server', () => {
       else if (call === 1) response.writeHead(429, { 'retry-after': '0' }).end('busy');
       else say(response, marked(request, 0));
     });
-    const model = steadyChat(openAiChat({ baseUrl, model: 'judge' }), fast);
+    const model = openAiChat({ baseUrl, model: 'judge', ...fast });
     expect(await askWith(answerJudge, model)(input)).toBe(0);
     expect(requests).toHaveLength(3);
 
     const locked = await serve((_, response) => response.writeHead(401).end('no such key'));
-    const refused = steadyChat(openAiChat({ baseUrl: locked.baseUrl, model: 'judge' }), fast);
+    const refused = openAiChat({ baseUrl: locked.baseUrl, model: 'judge', ...fast });
     await expect(askWith(answerJudge, refused)(input)).rejects.toThrow(/answered 401: no such key/);
     expect(locked.requests).toHaveLength(1);
   });
 
   it('fails with a RewardError where it is silent, gone, or says no grade', async () => {
     const silent = await serve(() => undefined);
-    const options = { ...fast, timeoutMs: 60, retries: 1 };
-    const slow = steadyChat(openAiChat({ baseUrl: silent.baseUrl, model: 'judge' }), options);
+    const options = { ...fast, timeoutSeconds: 0.06, retries: 1 };
+    const slow = openAiChat({ baseUrl: silent.baseUrl, model: 'judge', ...options });
     const late = askWith(answerJudge, slow)(input);
     await expect(late).rejects.toThrow(RewardError);
-    await expect(late).rejects.toThrow(/did not reply within 60 ms/);
+    await expect(late).rejects.toThrow(/no answer within 0.06 s/);
     expect(silent.requests).toHaveLength(2);
 
-    const gone = openAiChat({ baseUrl: 'http://127.0.0.1:9/v1', model: 'judge' });
-    const nobody = askWith(answerJudge, steadyChat(gone, { ...fast, retries: 0 }))(input);
+    const gone = { baseUrl: 'http://127.0.0.1:9/v1', model: 'judge', ...fast, retries: 0 };
+    const nobody = askWith(answerJudge, openAiChat(gone))(input);
     await expect(nobody).rejects.toThrow(RewardError);
     await expect(nobody).rejects.toThrow(/cannot be reached/);
 
@@ -140,10 +138,7 @@ describe('a judge behind an OpenAI-compatible server', () => {
         say(response, marked(request, 1));
       }, 10);
     });
-    const model = steadyChat(openAiChat({ baseUrl, model: 'judge' }), {
-      ...fast,
-      maxConcurrent: 3,
-    });
+    const model = openAiChat({ baseUrl, model: 'judge', ...fast, maxConcurrent: 3 });
     const ask = askWith(answerJudge, model);
     const answers = Array.from({ length: 20 }, (_, index) => ({ ...input, answer: `${index}` }));
     expect(await Promise.all(answers.map(ask))).toEqual(answers.map(() => 1));

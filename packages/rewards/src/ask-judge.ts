@@ -1,6 +1,6 @@
 /** Asks a judge's model, remembers the grade, and turns every failure into a RewardError. */
+import type { ChatModel } from '@saccade/chat';
 import { messageOf } from '@saccade/core';
-import type { ChatModel } from './chat/chat-model.ts';
 import { type Judge, type JudgeLimits, judgeLimits } from './judge.ts';
 import { gradeIn } from './judges/fence.ts';
 import { RewardError } from './score.ts';

@@ -1,3 +1,15 @@
+export {
+  ChatError,
+  type ChatMessage,
+  type ChatModel,
+  type ChatOptions,
+  type ChatPart,
+  openAiChat,
+  type Script,
+  type ScriptedChat,
+  scriptedChat,
+  textOf,
+} from '@saccade/chat';
 export { type Ask, type AskOptions, askWith, type GradeCache, memoryCache } from './ask-judge.ts';
 export {
   type Audited,
@@ -14,11 +26,6 @@ export { type AuditReport, auditedGroup, auditRewards } from './audit-rewards.ts
 export { type AuditSettings, auditSettings, detectorsWith } from './audit-settings.ts';
 export { type BoxThresholds, gradeByBox, type StepOverlap, stepOverlaps } from './box-evidence.ts';
 export { changeTerms, type TermChange } from './change-terms.ts';
-export { ChatError } from './chat/chat-error.ts';
-export type { ChatMessage, ChatModel, ChatOptions, ChatPart } from './chat/chat-model.ts';
-export { type OpenAiChatOptions, openAiChat } from './chat/openai-chat.ts';
-export { type Script, type ScriptedChat, scriptedChat, textOf } from './chat/scripted-chat.ts';
-export { type SteadyOptions, steadyChat } from './chat/steady-chat.ts';
 export type { Judged, ScoringTask } from './context.ts';
 export {
   type ContextOptions,

@@ -1,7 +1,8 @@
 /** The questions that judges get about a group, and what becomes of it when they fail. */
+
+import { scriptedChat, textOf } from '@saccade/chat';
 import { describe, expect, it } from 'vitest';
 import { askWith } from './ask-judge.ts';
-import { scriptedChat, textOf } from './chat/scripted-chat.ts';
 import { type GroupJudges, judgedInputs, judgeGroup } from './judge-group.ts';
 import { answerJudge } from './judges/answer-judge.ts';
 import { consistencyJudge } from './judges/consistency-judge.ts';

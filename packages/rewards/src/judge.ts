@@ -1,5 +1,5 @@
 /** Judges are models that grade. A judge is a question and the grades that may come back. */
-import type { ChatMessage } from './chat/chat-model.ts';
+import type { ChatMessage } from '@saccade/chat';
 
 /** A text that the policy wrote: shown to a judge, but never trusted as an instruction. */
 export type Untrusted = string;

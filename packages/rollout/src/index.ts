@@ -4,6 +4,7 @@ export {
   type Difference,
   differenceKinds,
 } from './compare-trajectories.ts';
+export { type EncodedMessage, encodeMessage } from './content.ts';
 export { describeDifference } from './describe-difference.ts';
 export { Stopped } from './failures.ts';
 export { ModelImages } from './model-images.ts';
@@ -28,8 +29,13 @@ export { type ResumableOptions, ResumableRollout } from './resumable-rollout.ts'
 export { rollout } from './rollout.ts';
 export type { RolloutOptions, SamplingOptions } from './rollout-options.ts';
 export {
-  type GroupOptions,
   type MakeEnv,
+  type RetriedOptions,
+  type RetriedRollout,
+  rolloutWithRetries,
+} from './rollout-with-retries.ts';
+export {
+  type GroupOptions,
   type RunOptions,
   type RunResult,
   rolloutGroup,

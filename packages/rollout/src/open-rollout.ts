@@ -66,7 +66,7 @@ export class OpenRollout {
   /** The environment is the caller's to dispose. */
   constructor(policy: Sampler, env: Env, task: Task, options: RolloutOptions) {
     const { stream, sampleIndex = 0, isBaseline = false, maxContextTokens: maxTokens } = options;
-    const { imageToken } = policy.processor;
+    const { imageToken, tokenSource } = policy.processor;
     this.id = rolloutId(task, options);
     this.#policy = policy;
     this.#env = env;
@@ -94,6 +94,7 @@ export class OpenRollout {
       ...(this.#truncation && { truncation: this.#truncation }),
       maxTokens,
       ...(imageToken !== undefined && { imageToken }),
+      ...(tokenSource && { tokenSource }),
     });
   }
 

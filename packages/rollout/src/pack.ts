@@ -74,7 +74,7 @@ export async function packTrajectories(
     if (trajectory.tokenSource === undefined) continue;
     throw new DataError(
       `Trajectory ${trajectory.id} was made from text, not sampled, so it cannot be trained on. ` +
-        'Roll it out, or demonstrate it.',
+        'Roll it out, or demonstrate it; for supervised training give its texts to the cold start `given`.',
     );
   }
   const skipped = items.flatMap((item, index) => (hasTokens(item) ? [] : [index]));

@@ -10,7 +10,7 @@ import { failureOf } from './failures.ts';
 import { OpenRollout, rolloutId } from './open-rollout.ts';
 import type { PartialRollout } from './partial.ts';
 import type { RolloutOptions } from './rollout-options.ts';
-import type { MakeEnv } from './runner.ts';
+import type { MakeEnv } from './rollout-with-retries.ts';
 import { type RetryBudgets, Tries } from './tries.ts';
 
 /** Options of a `ResumableRollout`. */

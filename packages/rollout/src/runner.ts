@@ -1,17 +1,13 @@
 /** Many trajectories at a time: bounded concurrency, retries, cancellation, groups in order. */
-import { ConfigError, type EventSink, messageOf } from '@saccade/core';
-import type { Env, Task } from '@saccade/gym';
+import { ConfigError, type EventSink } from '@saccade/core';
+import type { Task } from '@saccade/gym';
 import type { Sampler } from '@saccade/policy';
-import { type Failure, type Group, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
-import { failureOf, Stopped } from './failures.ts';
+import type { Failure, Group, Trajectory } from '@saccade/trajectory';
 import { ModelImages } from './model-images.ts';
-import { rolloutId } from './open-rollout.ts';
-import { checkBudgets, rollout } from './rollout.ts';
+import { checkBudgets } from './rollout.ts';
 import type { SamplingOptions } from './rollout-options.ts';
-import { checkRetries, type RetryBudgets, Tries } from './tries.ts';
-
-/** Makes a fresh environment for one trajectory. */
-export type MakeEnv = () => Env | Promise<Env>;
+import { type MakeEnv, rolloutWithRetries } from './rollout-with-retries.ts';
+import { checkRetries, type RetryBudgets } from './tries.ts';
 
 /** Options of `rolloutGroup`: how a group is sampled, retried and stopped. */
 export interface GroupOptions extends SamplingOptions {
@@ -198,82 +194,30 @@ class GroupRun {
     events?.({ kind: 'progress', stage: 'rollout', done: this.#done, total: this.total });
   }
 
-  async #runWithRetries(job: Job): Promise<Trajectory> {
-    const tries = new Tries(this.#options.retries);
-    const stop = stopFor(job, this.#options);
-    try {
-      for (;;) {
-        const trajectory = await this.#tryOnce(job, stop?.signal);
-        const { failure } = trajectory;
-        if (failure === undefined || !tries.take(failure)) return trajectory;
-        this.#retries++;
-      }
-    } finally {
-      stop?.release();
-    }
-  }
-
-  async #tryOnce(job: Job, stop: AbortSignal | undefined): Promise<Trajectory> {
-    const { signal } = this.#options;
-    const { stream, sampleIndex, isBaseline, task } = job;
-    signal?.throwIfAborted();
-    let env: Env;
-    try {
-      env = await this.#makeEnv();
-    } catch (error) {
-      signal?.throwIfAborted();
-      const id = rolloutId(task, { stream, sampleIndex });
-      const builder = new TrajectoryBuilder({ id, taskId: task.id, sampleIndex, isBaseline });
-      return builder.fail(failureOf(error, 'env'));
-    }
-    try {
-      return await rollout(this.#policy, env, task, {
-        ...this.#options,
-        stream,
-        sampleIndex,
-        isBaseline,
-        images: this.#images,
-        ...(stop !== undefined && { stop }),
-        ...(this.#isShared() && { sharedPrefixKey: job.sharedPrefixKey }),
-      });
-    } finally {
-      await env.dispose().catch((error: unknown) => {
-        const message = `An environment could not be disposed: ${messageOf(error)}`;
-        this.#options.events?.({ kind: 'warning', message });
-      });
-    }
+  async #runWithRetries({
+    task,
+    stream,
+    sampleIndex,
+    isBaseline,
+    sharedPrefixKey,
+  }: Job): Promise<Trajectory> {
+    const cancel = this.#options.stopOf?.(task.id, sampleIndex);
+    const { trajectory, retries } = await rolloutWithRetries(this.#policy, this.#makeEnv, task, {
+      ...this.#options,
+      stream,
+      sampleIndex,
+      isBaseline,
+      images: this.#images,
+      ...(cancel !== undefined && { cancel }),
+      ...(this.#isShared() && { sharedPrefixKey }),
+    });
+    this.#retries += retries;
+    return trajectory;
   }
 
   #isShared(): boolean {
     return (this.#options.sharedPrefix ?? true) && rolloutsPerTask(this.#options) > 1;
   }
-}
-
-/**
- * The signal that stops one trajectory, by its deadline or a cancellation; undefined without
- * either.
- */
-function stopFor(
-  { task, sampleIndex }: Job,
-  { deadlineSeconds, stopOf }: RunOptions,
-): { readonly signal: AbortSignal; release(): void } | undefined {
-  const cancelled = stopOf?.(task.id, sampleIndex);
-  if (deadlineSeconds === undefined && cancelled === undefined) return undefined;
-  const controller = new AbortController();
-  const cancel = (): void => controller.abort(new Stopped('cancelled', 'It was cancelled.'));
-  if (cancelled?.aborted) cancel();
-  cancelled?.addEventListener('abort', cancel, { once: true });
-  const message = `Its deadline of ${deadlineSeconds} s passed.`;
-  const expire = (): void => controller.abort(new Stopped('deadline', message));
-  const timer =
-    deadlineSeconds === undefined ? undefined : setTimeout(expire, 1000 * deadlineSeconds);
-  return {
-    signal: controller.signal,
-    release() {
-      clearTimeout(timer);
-      cancelled?.removeEventListener('abort', cancel);
-    },
-  };
 }
 
 function jobsOf(tasks: readonly Task[], options: RunOptions): readonly Job[] {

@@ -18,6 +18,42 @@ export {
 export { listFiles, makeDirectories, removeTree, writeDurably } from './durable-files.ts';
 export { type Attempt, type Environment, readEnvironment, recordAttempt } from './environment.ts';
 export {
+  EVALUATION_SCHEMA,
+  type EvaluatedModel,
+  type EvaluationDocument,
+  isEvaluation,
+  readEvaluationDocument,
+  type StoredSuite,
+  type SuiteSampling,
+  writeEvaluationDocument,
+} from './evaluation/evaluation-document.ts';
+export { readEvaluation, type StoredEvaluation } from './evaluation/read-evaluation.ts';
+export {
+  type Bucket,
+  type EvaluationResults,
+  type Measured,
+  readResults,
+  type SuiteFinding,
+  type SuiteResults,
+  writeResults,
+} from './evaluation/results-document.ts';
+export {
+  type SampleKind,
+  type ScoredSample,
+  type StoredSample,
+  sampleKey,
+} from './evaluation/sample-files.ts';
+export { openSampleLog, type SampleLog, type SampleLogOptions } from './evaluation/sample-log.ts';
+export {
+  type EvaluatedTask,
+  readTaskList,
+  samplesOf,
+  taskDigest,
+  taskListDigest,
+  writeTaskList,
+} from './evaluation/task-list.ts';
+export { weightsIdentity } from './evaluation/weights-identity.ts';
+export {
   type FileStatus,
   type FileSystem,
   type FileSystemOption,

@@ -24,16 +24,22 @@ interface Holder extends ProcessIdentity {
 const NAME = 'lock';
 const TRIES = 1000;
 
+/** Options of `lockRun`. */
+export interface LockOptions extends FileSystemOption {
+  /** What this process does, for the error of another. Default `training`. */
+  readonly activity?: 'training' | 'evaluating';
+}
+
 /**
  * Takes a run directory for this process. The lock of a process that is gone is taken over.
  *
  * @returns gives the directory free again; idempotent
- * @throws StateError if another process trains in it
+ * @throws StateError if another process works in it
  * @throws StoreError if the lock cannot be read or written
  */
 export function lockRun(
   directory: string,
-  { fileSystem = nodeFileSystem }: FileSystemOption = {},
+  { fileSystem = nodeFileSystem, activity = 'training' }: LockOptions = {},
 ): () => void {
   const path = join(directory, NAME);
   makeDirectories(fileSystem, directory);
@@ -42,7 +48,7 @@ export function lockRun(
   try {
     writeLock(fileSystem, mine, own);
     for (let tries = 0; tries < TRIES; tries++) {
-      if (!take(fileSystem, directory, mine, own)) continue;
+      if (!take(fileSystem, directory, mine, own, activity)) continue;
       sweep(fileSystem, directory);
       return () => {
         if (readLock(fileSystem, path)?.id === own.id) removeQuietly(fileSystem, path);
@@ -57,13 +63,19 @@ export function lockRun(
 }
 
 /** One attempt; false if something changed meanwhile. */
-function take(fileSystem: FileSystem, directory: string, mine: string, own: Holder): boolean {
+function take(
+  fileSystem: FileSystem,
+  directory: string,
+  mine: string,
+  own: Holder,
+  activity: string,
+): boolean {
   const path = join(directory, NAME);
   const chain: { readonly path: string; readonly holder: Holder }[] = [];
   for (let at = path; ; ) {
     const holder = readLock(fileSystem, at);
     if (holder === undefined) break;
-    refuseIfHeld(directory, path, holder);
+    refuseIfHeld(directory, path, holder, activity);
     chain.push({ path: at, holder });
     at = `${path}.after-${holder.id}`;
   }
@@ -81,12 +93,12 @@ function take(fileSystem: FileSystem, directory: string, mine: string, own: Hold
   return true;
 }
 
-function refuseIfHeld(directory: string, path: string, holder: Holder): void {
+function refuseIfHeld(directory: string, path: string, holder: Holder, activity: string): void {
   if (!mayBeAlive(holder)) return;
   const where =
     holder.host === '' || holder.host === thisProcess().host ? '' : ` on ${holder.host}`;
   throw new StateError(
-    `Process ${holder.pid}${where} is training in ${directory}. ` +
+    `Process ${holder.pid}${where} is ${activity} in ${directory}. ` +
       `Wait for it, choose another --out, or remove ${path} if that process is another program.`,
   );
 }

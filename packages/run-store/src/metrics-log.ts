@@ -2,9 +2,10 @@
 
 import { dirname } from 'node:path';
 import type { EventSink } from '@saccade/core';
-import { flush as flushPath, makeDirectories, writeAll } from './durable-files.ts';
+import { flush as flushPath, makeDirectories } from './durable-files.ts';
 import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
-import { FIRST_LINK, readRows, sealRow } from './rows.ts';
+import { RowLog } from './row-log.ts';
+import { FIRST_LINK, readRows } from './rows.ts';
 import { type Damage, storeError } from './store-error.ts';
 
 /**
@@ -94,43 +95,12 @@ export function openMetricsLog(
     fileSystem.close(file);
     throw storeError(path, error);
   }
-  /** Set while the file may end in a part of a row. */
-  let isTorn = false;
-  const mend = (): void => {
-    fileSystem.truncate(file, size);
-    isTorn = false;
-  };
+  const rows = new RowLog(fileSystem, path, file, { sizeBytes: size, link });
   return {
     damage,
-    append(row) {
-      const sealed = sealRow(JSON.stringify(row), link);
-      const bytes = Buffer.from(`${sealed.line}\n`);
-      try {
-        if (isTorn) mend();
-        isTorn = true;
-        writeAll(fileSystem, file, bytes);
-        isTorn = false;
-      } catch (error) {
-        try {
-          mend();
-        } catch {
-          // Tried again before the next row.
-        }
-        throw storeError(path, error);
-      }
-      size += bytes.length;
-      link = sealed.own;
-    },
-    flush() {
-      try {
-        if (isTorn) mend();
-        fileSystem.sync(file);
-      } catch (error) {
-        throw storeError(path, error);
-      }
-      return { sizeBytes: size, link };
-    },
-    close: () => fileSystem.close(file),
+    append: (row) => rows.append(JSON.stringify(row)),
+    flush: () => rows.flush(),
+    close: () => rows.close(),
   };
 }
 

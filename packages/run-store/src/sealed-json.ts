@@ -7,7 +7,13 @@ import { damageOf, oneLine, type Read } from './store-error.ts';
 /** Version of the run directory that this package writes; it reads all before it too. */
 export const FORMAT_VERSION = 2;
 
-export type DocumentKind = 'config' | 'environment' | 'manifest' | 'checkpoint';
+export type DocumentKind =
+  | 'config'
+  | 'environment'
+  | 'manifest'
+  | 'checkpoint'
+  | 'evaluation'
+  | 'results';
 
 /** A document as it was found. */
 export interface SealedDocument {

@@ -1,6 +1,5 @@
 /** Files of trajectories: one sealed row each, with their images beside them, named by content. */
-import { createHash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '@saccade/core';
 import {
   formatTrajectoryLine,
@@ -10,26 +9,16 @@ import {
   type Tags,
   type Trajectory,
   type TrajectoryLine,
-  withImages,
 } from '@saccade/trajectory';
-import { flush, makeDirectories, writeAndFlush, writeDurably } from './durable-files.ts';
-import { type FileSystem, type FileSystemOption, nodeFileSystem } from './file-system.ts';
+import { makeDirectories, writeAndFlush, writeDurably } from './durable-files.ts';
+import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
+import { ImageNames, loadImages, writeImages } from './image-files.ts';
 import { type ManifestEntry, readManifest, updateManifest } from './manifest.ts';
 import { FIRST_LINK, readRows, sealRow } from './rows.ts';
 import { sha256 } from './sealed-json.ts';
-import {
-  type Damage,
-  damageOf,
-  oneLine,
-  type Read,
-  StoreError,
-  storeError,
-} from './store-error.ts';
+import { type Damage, damageOf, oneLine, type Read, storeError } from './store-error.ts';
 
 const FOLDER = 'trajectories';
-const IMAGES = 'images';
-/** Hexadecimal digits of an image's SHA-256 in its name. */
-const DIGITS = 24;
 
 /** A trajectory to be written, with facts about its task for readers. */
 export interface WrittenTrajectory {
@@ -101,60 +90,15 @@ function formatSet(trajectories: readonly WrittenTrajectory[]): {
   readonly text: string;
   readonly images: ReadonlyMap<string, Uint8Array>;
 } {
-  const images = new Map<string, Uint8Array>();
-  const names = new Map<Uint8Array, string>();
-  const nameOf = (png: Uint8Array): string => {
-    const known = names.get(png);
-    if (known !== undefined) return known;
-    const name = `${IMAGES}/${digestOf(png)}.png`;
-    names.set(png, name);
-    images.set(name, png);
-    return name;
-  };
+  const images = new ImageNames();
   let previous = FIRST_LINK;
   const lines = trajectories.map(({ trajectory, tags }) => {
-    const json = formatTrajectoryLine(trajectory, ({ png }) => nameOf(png), tags);
+    const json = formatTrajectoryLine(trajectory, ({ png }) => images.nameOf(png), tags);
     const { line, own } = sealRow(json, previous);
     previous = own;
     return `${line}\n`;
   });
-  return { text: lines.join(''), images };
-}
-
-function digestOf(png: Uint8Array): string {
-  return createHash('sha256').update(png).digest('hex').slice(0, DIGITS);
-}
-
-/** Images that are there whole stay; a damaged one is written again. */
-function writeImages(
-  fileSystem: FileSystem,
-  folder: string,
-  images: ReadonlyMap<string, Uint8Array>,
-): void {
-  const target = join(folder, IMAGES);
-  makeDirectories(fileSystem, target);
-  let isChanged = false;
-  for (const [name, png] of images) {
-    const path = join(folder, name);
-    try {
-      if (isWhole(fileSystem, path, png)) continue;
-      writeAndFlush(fileSystem, `${path}.tmp`, png);
-      fileSystem.rename(`${path}.tmp`, path);
-      isChanged = true;
-    } catch (error) {
-      throw storeError(path, error);
-    }
-  }
-  try {
-    if (isChanged) flush(fileSystem, target);
-  } catch (error) {
-    throw storeError(target, error);
-  }
-}
-
-function isWhole(fileSystem: FileSystem, path: string, png: Uint8Array): boolean {
-  if (fileSystem.status(path)?.sizeBytes !== png.length) return false;
-  return Buffer.compare(fileSystem.readFile(path), png) === 0;
+  return { text: lines.join(''), images: images.files };
 }
 
 /**
@@ -236,7 +180,7 @@ export function readLooseSet(
   const kept = value.rows.flatMap(({ json, line }): readonly KeptTrajectory[] => {
     try {
       const parsed = parseTrajectoryLine(json, `row ${line}`);
-      return [{ ...parsed, line, load: () => load(fileSystem, path, parsed) }];
+      return [{ ...parsed, line, load: () => loadImages(fileSystem, path, parsed) }];
     } catch (error) {
       const problem = oneLine(messageOf(error)).replace(/\.? Remove the line.*$/, '');
       found.push({ path, problem, remedy: 'The row was left out; restore the file from a copy.' });
@@ -244,43 +188,4 @@ export function readLooseSet(
     }
   });
   return { value: kept, damage: found };
-}
-
-async function load(
-  fileSystem: FileSystem,
-  path: string,
-  line: TrajectoryLine,
-): Promise<Read<StoredTrajectory['trajectory']>> {
-  const damage = new Map<string, Damage>();
-  const { trajectory } = await withImages(line, async (file) => {
-    try {
-      return readImage(fileSystem, path, file);
-    } catch (error) {
-      damage.set(file, damageOf(join(dirname(path), file), error));
-      return new Uint8Array(0);
-    }
-  });
-  return { value: trajectory, damage: [...damage.values()] };
-}
-
-/** @throws StoreError if an image is missing, lies elsewhere, or is not what its name says */
-function readImage(fileSystem: FileSystem, path: string, file: string): Uint8Array {
-  const full = join(dirname(path), file);
-  const remedy = `Copy ${IMAGES}/ with ${basename(path)}, or restore it from a copy.`;
-  if (file.split('/').includes('..') || file.startsWith('/') || file.includes('\0')) {
-    const problem = `its row names an image outside of the directory: ${file}`;
-    throw new StoreError({ path, problem, remedy });
-  }
-  let bytes: Buffer;
-  try {
-    bytes = fileSystem.readFile(full);
-  } catch (error) {
-    throw new StoreError({ path: full, problem: damageOf(full, error).problem, remedy });
-  }
-  const digest = /([0-9a-f]{24})\.png$/.exec(file)?.[1];
-  if (digest !== undefined && digest !== digestOf(bytes)) {
-    const problem = 'its content does not match its name, so it was changed after it was written';
-    throw new StoreError({ path: full, problem, remedy });
-  }
-  return new Uint8Array(bytes);
 }

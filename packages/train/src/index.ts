@@ -28,4 +28,8 @@ export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';
 export { readRunConfig, type StoredRunConfig } from './stored-run-config.ts';
+export { chatRun, type OpenChatModel, openChatModel } from './suites/chat-model.ts';
+export { findSuites } from './suites/find-suites.ts';
+export { type OpenSuites, openSuites, type SuiteContext } from './suites/open-suites.ts';
+export { type ResolvedSuite, resolveSuite, type SuiteChoices } from './suites/suite-input.ts';
 export { type TrainOptions, type TrainResult, train } from './trainer.ts';

@@ -58,7 +58,16 @@ export async function loadRecipe(path: string): Promise<LoadedRecipe> {
   );
 }
 
-async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+/**
+ * The exports of a TypeScript or JavaScript file.
+ *
+ * @throws ConfigError naming the file, if it is missing or fails to load
+ */
+export async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = resolve(path);
+  if (!existsSync(file)) {
+    throw new ConfigError('recipe', `There is no file ${file}. Check the path.`);
+  }
   try {
     // Its own packages come from where the file is; ours are the modules that run already.
     const jiti = createJiti(file, { interopDefault: false, tryNative: !/\.[cm]?ts$/.test(file) });

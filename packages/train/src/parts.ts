@@ -68,24 +68,45 @@ export async function openRunDevice({ config, units }: ResolvedRun): Promise<Dev
   return openDevice(await required(units.backend).open(settingsOf(config.backend)));
 }
 
-/** Opens the sandbox, the task set and the environments of a run. */
-export async function openPlayground(
+/** Opens the sandbox of a run; whoever opens it disposes of it. */
+export async function openSandboxOf(
   run: ResolvedRun,
   { python, onEvent }: Pick<OpenOptions, 'python' | 'onEvent'>,
-): Promise<Playground> {
+): Promise<Sandbox> {
   const { config, units } = run;
-  const sandbox = await required(units.sandbox).open(settingsOf(config.sandbox), {
+  return await required(units.sandbox).open(settingsOf(config.sandbox), {
     python,
     onEvent,
     wallSeconds: protocolOf(run).executionSeconds ?? 10,
     // An evaluation beside rollouts that wait with their sessions open needs as many again.
     sessions: 2 * config.rollout.concurrency,
   });
+}
+
+/**
+ * Opens the sandbox, the task set and the environments of a run.
+ *
+ * @param options `sandbox`: one that is open already, and stays open; `adapt`: changes the protocol
+ */
+export async function openPlayground(
+  run: ResolvedRun,
+  options: Pick<OpenOptions, 'python' | 'onEvent'> & {
+    readonly sandbox?: Sandbox;
+    readonly adapt?: (protocol: Protocol) => Protocol;
+  },
+): Promise<Playground> {
+  const { config, units } = run;
+  const { python, onEvent } = options;
+  const sandbox = options.sandbox ?? (await openSandboxOf(run, options));
+  const closeSandbox = async (): Promise<void> => {
+    if (options.sandbox === undefined) await sandbox.dispose();
+  };
   const chosen = chosenTools(run);
   let tools: OpenTools | undefined;
   try {
     tools = chosen && (await openTools(chosen, { python, onEvent, secret }));
-    const protocol = protocolWith(run, tools?.tools);
+    const { adapt = (given: Protocol) => given } = options;
+    const protocol = adapt(protocolWith(run, tools?.tools));
     const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
     const taskSet = (await tasks.open?.({ sandbox })) ?? tasks;
     const { slowShare: share, slowSeconds: seconds } = config.rollout;
@@ -104,12 +125,12 @@ export async function openPlayground(
       async dispose() {
         await taskSet.dispose?.();
         await tools?.dispose();
-        await sandbox.dispose();
+        await closeSandbox();
       },
     };
   } catch (error) {
     await tools?.dispose();
-    await sandbox.dispose();
+    await closeSandbox();
     throw error;
   }
 }

@@ -29,6 +29,7 @@ import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { referenceWeights, startingWeights } from './start-from.ts';
+import { type OpenSuites, openSuites, suitesOfRun } from './suites/open-suites.ts';
 
 /** Options of `train`: what to run, where to write it, and how to hear of it. */
 export interface TrainOptions {
@@ -66,8 +67,14 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   let parts: Parts | undefined;
   let log: Run['log'] | undefined;
   let trackers: Trackers | undefined;
+  let suites: OpenSuites | undefined;
   try {
+    // Before anything is opened: a name that is not known costs nothing.
+    const wanted = await suitesOfRun(resolved);
     parts = await openParts(resolved, options);
+    const { sandbox } = parts;
+    suites = await openSuites(wanted, { ...options, shared: { run: resolved, sandbox } });
+    parts = { ...parts, suites: suites.suites };
     const { state, resumedFrom } = await startingPoint(options, parts);
     const inspection = options.resume
       ? await inspectRun(directory, { skips: ['checkpoints', 'metrics'] })
@@ -97,6 +104,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   } finally {
     log?.close();
     await trackers?.close();
+    await suites?.dispose();
     await parts?.dispose();
     unlock();
   }

@@ -9,7 +9,7 @@ import type { PromptReader } from './prompt.ts';
 import { asRefusal } from './refusal.ts';
 import { seedOf, stopsOf, truncationOf } from './request-body.ts';
 import type { ServedEngine, ServedRequest } from './served-engine.ts';
-import { identityOf, orAborted, trimmed, usageOf } from './vllm-routes.ts';
+import { firstStop, identityOf, orAborted, trimmed, usageOf } from './vllm-routes.ts';
 
 /** Most tokens of a reply that asks for no number. */
 const REPLY_TOKENS = 512;
@@ -42,13 +42,16 @@ export function addChatRoute(app: Hono, { engine, prompts, model }: ChatRouteOpt
       );
       const reply = readReply(trimmed(result.text, request.stop), takesCalls, id);
       const usage = usageOf(tokens.length, result.tokens.length);
-      return { result, reply, usage, finish_reason: finishOf(result, reply) };
+      // As vLLM does: which stop string it was, or null.
+      const stop_reason =
+        (result.finish === 'stop' && firstStop(result.text, request.stop)) || null;
+      return { result, reply, usage, finish_reason: finishOf(result, reply), stop_reason };
     };
     if (body.stream !== true) {
-      const { result, reply, usage, finish_reason } = await ask();
+      const { result, reply, usage, finish_reason, stop_reason } = await ask();
       const ids = Array.from(result.tokens);
       const choice = {
-        ...{ index: 0, finish_reason, message: messageOf(reply) },
+        ...{ index: 0, finish_reason, stop_reason, message: messageOf(reply) },
         logprobs: body.logprobs === true ? { content: logprobsOf(ids, result.logprobs) } : null,
         ...(body.return_token_ids === true && { token_ids: ids }),
       };
@@ -70,7 +73,7 @@ export function addChatRoute(app: Hono, { engine, prompts, model }: ChatRouteOpt
       const ends = takesCalls ? [...request.stop, callMark] : request.stop;
       const growing = new GrowingText((some) => decodeReply(engine, some), ends);
       await chunk({ role: 'assistant', content: '' });
-      const { reply, usage, finish_reason } = await ask((token) => {
+      const { reply, usage, finish_reason, stop_reason } = await ask((token) => {
         const content = growing.push(token);
         if (content !== '') void chunk({ content });
       });
@@ -79,7 +82,7 @@ export function addChatRoute(app: Hono, { engine, prompts, model }: ChatRouteOpt
       if (reply.calls.length > 0) {
         await chunk({ tool_calls: reply.calls.map((call, index) => ({ index, ...call })) });
       }
-      await chunk({}, { finish_reason });
+      await chunk({}, { finish_reason, stop_reason });
       if (body.stream_options?.include_usage === true) await chunk({}, { usage }, false);
       await stream.writeSSE({ data: '[DONE]' });
     };

@@ -217,7 +217,8 @@ function reasonOf(result: ServedResult & { readonly isAborted: boolean }): strin
   return result.finish === 'length' ? 'length' : 'stop';
 }
 
-function firstStop(text: string, stops: readonly string[]): string | undefined {
+/** The stop string that a text ends with, or contains. */
+export function firstStop(text: string, stops: readonly string[]): string | undefined {
   return stops.find((stop) => text.includes(stop));
 }
 

@@ -2,7 +2,7 @@
  * Puts text that nobody vouches for (a model's answer, what a sandbox printed) before a judge
  * without letting it speak as anybody else.
  */
-import type { ChatPart } from '../chat/chat-model.ts';
+import type { ChatPart } from '@saccade/chat';
 import { judgeLimits } from '../judge.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** Judges: what they are shown, what they may say, and what text that attacks them can do. */
+
+import { textOf } from '@saccade/chat';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textOf } from '../chat/scripted-chat.ts';
 import { answerJudge } from './answer-judge.ts';
 import { cropJudge } from './crop-judge.ts';
 import { escaped, fenced, gradeIn } from './fence.ts';

@@ -1,11 +1,10 @@
 /** A model behind an OpenAI-compatible server that grades answers and tool use. */
 import { join } from 'node:path';
+import { openAiChat } from '@saccade/chat';
 import { ConfigError } from '@saccade/core';
 import { count, flag, optionalText, quantity, text } from '@saccade/core/settings';
 import { z } from 'zod';
 import { askWith } from '../ask-judge.ts';
-import { openAiChat } from '../chat/openai-chat.ts';
-import { steadyChat } from '../chat/steady-chat.ts';
 import { fileCache } from '../file-cache.ts';
 import { type Judge, judgeLimits } from '../judge.ts';
 import { answerJudge } from '../judges/answer-judge.ts';
@@ -133,12 +132,11 @@ export const openai = defineJudging({
       );
     }
     const apiKey = keyVariable && secret('judge.keyVariable', keyVariable);
-    const chat = steadyChat(openAiChat({ baseUrl, model, ...(apiKey && { apiKey }) }), {
-      maxConcurrent,
-      retries,
-      timeoutMs: 1000 * timeoutSeconds,
-      firstPauseMs: 1000 * settings.firstPauseSeconds,
-      longestPauseMs: 1000 * settings.longestPauseSeconds,
+    const { firstPauseSeconds, longestPauseSeconds } = settings;
+    const chat = openAiChat({
+      ...{ baseUrl, model, maxConcurrent, retries, timeoutSeconds },
+      ...{ firstPauseSeconds, longestPauseSeconds },
+      ...(apiKey && { apiKey }),
     });
     const cache = fileCache(join(directory, 'grades.jsonl'));
     const ask = <Input>(asked: Judge<Input>) =>

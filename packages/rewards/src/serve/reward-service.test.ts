@@ -1,9 +1,9 @@
 /** The reward service over a real socket, in the words of each trainer. */
 import type { AddressInfo } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
+import { scriptedChat, textOf } from '@saccade/chat';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askWith } from '../ask-judge.ts';
-import { scriptedChat, textOf } from '../chat/scripted-chat.ts';
 import { answerJudge } from '../judges/answer-judge.ts';
 import { rewardService } from './reward-service.ts';
 import { openScoreAnswer } from './score-answer.ts';

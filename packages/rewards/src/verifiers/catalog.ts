@@ -1,4 +1,5 @@
 export { anls } from './anls.ts';
+export { answerForm } from './answer-form.ts';
 export { boxIou } from './box-iou.ts';
 export { counting } from './counting.ts';
 export { exact } from './exact.ts';

@@ -44,6 +44,16 @@ export const evaluationAndTime: readonly Metric[] = [
       'Mean tool calls in held-out tasks of one difficulty.',
     ],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/suite/suite-metrics.ts', stages: evaluation }, [
+    ['eval/<suite>/accuracy', 'share', 'Mean score of the samples of a suite, over tasks: avg@k.'],
+    ['eval/<suite>/pass_at_k', 'share', 'Tasks of a suite that one of k samples solves: pass@k.'],
+    ['eval/<suite>/maj_at_k', 'share', 'Score of the answer that most of k samples give: maj@k.'],
+    ['eval/<suite>/tool_calls', 'calls', 'Mean tool calls of a sample of a suite.'],
+    ['eval/<suite>/turns', 'turns', 'Mean number of turns of a sample of a suite.'],
+    ['eval/<suite>/tokens', 'tokens', 'Mean tokens that the model wrote in a sample of a suite.'],
+    ['eval/<suite>/visual_tokens', 'tokens', 'Mean image tokens in the context of a sample.'],
+    ['eval/<suite>/missing', 'samples', 'Samples of a suite that failed and have no score.'],
+  ]),
   ...metricsOf(
     { source: 'packages/run-store/src/metrics-log.ts', stages: ['sft', 'rl', 'evaluation'] },
     [

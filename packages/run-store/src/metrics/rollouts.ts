@@ -54,6 +54,9 @@ export const rollouts: readonly Metric[] = [
     ['accuracy/<difficulty>', 'share', 'Right answers to the tasks of one difficulty.'],
     ['tool_calls/<difficulty>/mean', 'calls', 'Mean tool calls in the tasks of one difficulty.'],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/tool-mixture.ts', stages: rl }, [
+    ['tools/<category>', 'share', 'Operations on images of one family, of all operations.'],
+  ]),
   ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: rl }, [
     ['faithfulness/rate', 'share', 'Trajectories that are right and show what is asked about.'],
     ['faithfulness/rate_of_correct', 'share', 'Right trajectories that show what is asked about.'],

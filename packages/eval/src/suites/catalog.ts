@@ -1,0 +1,11 @@
+export { cardVideo } from './card-video.ts';
+export { charts } from './charts.ts';
+export { darkNeedle } from './dark-needle.ts';
+export { documents } from './documents.ts';
+export { geometry } from './geometry.ts';
+export { maps } from './maps.ts';
+export { needle } from './needle.ts';
+export { scenes } from './scenes.ts';
+export { science } from './science.ts';
+export { spotTheDifference } from './spot-the-difference.ts';
+export { turnedNeedle } from './turned-needle.ts';
