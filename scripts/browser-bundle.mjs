@@ -15,6 +15,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** In the order of layers.json. */
 export const BROWSER_PACKAGES = [
   'core',
+  'statistics',
   'ops',
   'attention',
   'logprob',
