@@ -45,13 +45,21 @@ const papers: Readonly<Record<Split, readonly Color[]>> = {
 };
 const inks: Readonly<Record<Split, Color>> = { train: [25, 25, 25], heldOut: [52, 32, 18] };
 
-/** Draws a style of a split. */
-export async function documentStyle(
+/** Draws a style of a split at a difficulty from 1 to 4. */
+export function documentStyle(
   split: Split,
   level: number,
   random: Random,
 ): Promise<DocumentStyle> {
-  const [width, height, size] = sizes[level - 1] ?? sizes[0];
+  return styleOfSize(split, sizes[level - 1] ?? sizes[0], random);
+}
+
+/** Draws a style of a split for pages of a width, a height and a font size in pixels. */
+export async function styleOfSize(
+  split: Split,
+  [width, height, size]: readonly [number, number, number],
+  random: Random,
+): Promise<DocumentStyle> {
   const name = random.pick(typefacesOf[split]);
   const paper = random.pick(papers[split]);
   return {

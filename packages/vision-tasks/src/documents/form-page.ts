@@ -7,12 +7,13 @@ import { Page } from '../rendering/page.ts';
 import type { AskedDocument } from './document.ts';
 import { type DocumentStyle, textWidth } from './document-style.ts';
 
-/** Columns and rows of forms on a page, by difficulty 1 to 4. */
+/** Columns and rows of forms on a page, by density 1 to 5. */
 const gridOfLevel = [
   [1, 2],
   [1, 4],
   [2, 5],
   [2, 8],
+  [2, 9],
 ] as const;
 
 /** The tables whose values a form has, by their ids. */

@@ -26,10 +26,15 @@ const bare = (word: string): string => word.replaceAll(mark, '');
 /** Words that can be an answer: one way to write them, and long enough not to be guessed. */
 const isPlain = (word: string): boolean => /^[A-Za-z]{5,}$/.test(bare(word));
 
+/** Columns, and speeches that follow each other, by density 1 to 5. */
+const columnsOfLevel = [1, 1, 2, 2, 3] as const;
+const speechesOfLevel = [1, 1, 1, 1, 3] as const;
+
 /**
- * A page of a speech, which starts at a sentence of it. Undefined where no word fits the question.
+ * A page of speeches, the first of which starts at a sentence of it. Undefined where no word fits the
+ * question.
  *
- * @param level  1 to 4; from 3 on there are two columns
+ * @param level  density, 1 to 5
  */
 export function speechPage(
   speeches: readonly Speech[],
@@ -37,13 +42,18 @@ export function speechPage(
   level: number,
   random: Random,
 ): AskedDocument | undefined {
-  const speech = random.pick(speeches);
   const page = new Page(style.width, style.height);
-  const top = drawHead(page, speech, style);
+  const speech = random.pick(speeches);
+  const more = (speechesOfLevel[level - 1] ?? 1) - 1;
+  const others = more === 0 ? [] : random.shuffle(speeches).filter((one) => one !== speech);
+  const chosen = [speech, ...others.slice(0, more)];
+  const top = drawHead(page, chosen, style);
   const sentences = speech.text.split(/(?<=[a-z]{2}[.!?]) (?=[A-Z])/);
   const start = random.integer(Math.max(1, Math.floor(sentences.length / (level + 1))));
-  const texts = sentences.slice(start).join(' ').split(' ');
-  const words = setColumns(page, texts, top, level > 2 ? 2 : 1, style);
+  const texts = [...sentences.slice(start), ...chosen.slice(1).map(({ text }) => text)]
+    .join(' ')
+    .split(' ');
+  const words = setColumns(page, texts, top, columnsOfLevel[level - 1] ?? 1, style);
   const lines: Word[][] = [];
   for (const word of words) {
     lines[word.line] ??= [];
@@ -56,9 +66,10 @@ export function speechPage(
 }
 
 /** Draws the heading; gives where the text may begin. */
-function drawHead(page: Page, { year, president }: Speech, style: DocumentStyle): number {
+function drawHead(page: Page, speeches: readonly Speech[], style: DocumentStyle): number {
   const { margin, title, regular, leading } = style;
-  const head = `State of the Union, ${year}`;
+  const head = `State of the Union, ${speeches.map(({ year }) => year).join(', ')}`;
+  const president = speeches.map((speech) => speech.president).join(', ');
   page.text(head, margin, margin + title.size, title);
   const under = margin + title.size + leading;
   page.text(president, margin, under, regular);

@@ -6,9 +6,9 @@ import { Page } from '../rendering/page.ts';
 import type { AskedDocument } from './document.ts';
 import { type DocumentStyle, textWidth } from './document-style.ts';
 
-/** Tables of a page, and rows of each, by difficulty 1 to 4. */
-const tablesOfLevel = [1, 1, 2, 3] as const;
-const rowsOfLevel = [8, 14, 16, 18] as const;
+/** Tables of a page, and rows of each, by density 1 to 5. */
+const tablesOfLevel = [1, 1, 2, 3, 3] as const;
+const rowsOfLevel = [8, 14, 16, 18, 30] as const;
 
 /** A cell as it is printed. */
 interface Cell {

@@ -10,10 +10,14 @@ import * as opentype from 'opentype.js';
 
 /** The npm package of each typeface. */
 const packageOf = {
+  caveat: '@fontsource/caveat',
+  'indie-flower': '@fontsource/indie-flower',
   lora: '@fontsource/lora',
   merriweather: '@fontsource/merriweather',
   'open-sans': '@fontsource/open-sans',
+  'patrick-hand': '@fontsource/patrick-hand',
   roboto: '@fontsource/roboto',
+  'shadows-into-light': '@fontsource/shadows-into-light',
 } as const;
 
 /** A typeface of this package. */
@@ -23,6 +27,12 @@ export type TypefaceName = keyof typeof packageOf;
 export const typefacesOf: Readonly<Record<Split, readonly TypefaceName[]>> = {
   train: ['roboto', 'open-sans'],
   heldOut: ['lora', 'merriweather'],
+};
+
+/** Typefaces that look written by hand, in regular weight alone; none is in both splits. */
+export const handsOf: Readonly<Record<Split, readonly TypefaceName[]>> = {
+  train: ['caveat', 'patrick-hand'],
+  heldOut: ['indie-flower', 'shadows-into-light'],
 };
 
 /** A typeface in one weight. */

@@ -1,7 +1,14 @@
 export { chartsQa } from './charts-qa.ts';
 export { countAndFind } from './count-and-find.ts';
+export { counting } from './counting.ts';
 export { documents } from './documents.ts';
+export { documents8mp } from './documents-8mp.ts';
 export { geometrySolve } from './geometry-solve.ts';
+export { handwriting } from './handwriting.ts';
 export { maps } from './maps.ts';
+export { mvtool } from './mvtool.ts';
+export { roomsVideo } from './rooms-video.ts';
 export { science } from './science.ts';
+export { search4k } from './search-4k.ts';
+export { search8k } from './search-8k.ts';
 export { spotTheDifference } from './spot-the-difference.ts';

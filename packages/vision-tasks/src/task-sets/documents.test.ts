@@ -11,7 +11,8 @@ import { formPage } from '../documents/form-page.ts';
 import { speechPage } from '../documents/speech-page.ts';
 import { speechesOf } from '../documents/speeches.ts';
 import { tablePage } from '../documents/table-page.ts';
-import { type DocumentFacts, documents } from './documents.ts';
+import type { DocumentFacts } from '../documents/document-task.ts';
+import { documents } from './documents.ts';
 
 const splits: readonly Split[] = ['train', 'heldOut'];
 const levels = [1, 2, 3, 4];

@@ -1,0 +1,2 @@
+export { orientation } from './orientation.ts';
+export { orientationDiagnostic } from './orientation-diagnostic.ts';
