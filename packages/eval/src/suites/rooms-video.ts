@@ -9,5 +9,5 @@ export const roomsVideo = defineSuite({
   verifier: { name: 'answer-form', numbers: 'mra' },
   protocol: 'pyvision-video',
   defaults: { tasks: 50 },
-  slices: { kind: ({ kind }) => kind },
+  slices: { answerType: ({ answerType }) => answerType },
 });
