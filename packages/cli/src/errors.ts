@@ -21,6 +21,11 @@ import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { describeExamples, exampleJson, examplesOf } from './error-examples.ts';
 import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
+import {
+  areEvaluations,
+  describeEvaluationErrors,
+  errorsOfEvaluations,
+} from './evaluation-errors.ts';
 import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 
@@ -36,7 +41,7 @@ export function addErrors(program: Command): void {
   const command = program
     .command('errors')
     .description('Count the errors of tool use, E1 to E6, by stage of training.')
-    .argument('<runs...>', 'run directories')
+    .argument('<runs...>', 'run directories, or evaluations of suites')
     .addOption(
       new Option('--from <source>', 'what is counted (default: metrics that have errors)').choices([
         'metrics',
@@ -77,6 +82,7 @@ ${formatTable([...rows, ['  undecided', 'Wrong after tools were used, and no rul
 Examples:
   saccade errors runs/vista-nano-seed1
   saccade errors runs/tools runs/no-tools --windows 2
+  saccade errors evaluations/sft evaluations/rl
   saccade errors runs/mine --examples E2 --count 3
   saccade errors runs/mine --judge http://127.0.0.1:8000/v1 --judge-model judge
   saccade errors runs/mine --json | jq '.runs[0].stages[] | {name, E4: .shares.E4}'
@@ -88,6 +94,12 @@ others; its grades are kept in <run>/errors/grades.jsonl. In training, judge.jud
 }
 
 async function errors(directories: readonly string[], flags: ErrorsFlags): Promise<void> {
+  if (areEvaluations(directories)) {
+    const found = errorsOfEvaluations(directories);
+    if (flags.json) console.log(JSON.stringify(found, null, 2));
+    else for (const line of describeEvaluationErrors(found)) console.log(line);
+    return;
+  }
   const found: RunErrors[] = [];
   for (const directory of directories) found.push(await errorsOf(directory, flags));
   if (flags.json) {

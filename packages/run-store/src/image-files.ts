@@ -31,34 +31,38 @@ function digestOf(png: Uint8Array): string {
 }
 
 /**
- * Writes images below a folder. Those that are there whole stay; a damaged one is written again.
+ * Writes images below a folder. Those that are there whole stay; a damaged one is written again. All of
+ * them are on the disk when this returns, also those that a process before this one has written.
  *
+ * @param known names that are known to be on the disk: they are left alone, and the others are added
  * @throws StoreError naming the image that cannot be written
  */
 export function writeImages(
   fileSystem: FileSystem,
   folder: string,
   images: ReadonlyMap<string, Uint8Array>,
+  known: Set<string> = new Set(),
 ): void {
   const target = join(folder, IMAGES);
+  const fresh = [...images].filter(([name]) => !known.has(name));
   makeDirectories(fileSystem, target);
-  let isChanged = false;
-  for (const [name, png] of images) {
+  for (const [name, png] of fresh) {
     const path = join(folder, name);
     try {
       if (isWhole(fileSystem, path, png)) continue;
       writeAndFlush(fileSystem, `${path}.tmp`, png);
       fileSystem.rename(`${path}.tmp`, path);
-      isChanged = true;
     } catch (error) {
       throw storeError(path, error);
     }
   }
   try {
-    if (isChanged) flush(fileSystem, target);
+    // A process that was killed may have put one in place without flushing the directory.
+    if (fresh.length > 0) flush(fileSystem, target);
   } catch (error) {
     throw storeError(target, error);
   }
+  for (const [name] of fresh) known.add(name);
 }
 
 function isWhole(fileSystem: FileSystem, path: string, png: Uint8Array): boolean {

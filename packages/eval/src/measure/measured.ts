@@ -52,7 +52,8 @@ export function taskScores(samples: readonly SampleFacts[]): ReadonlyMap<number,
  * - `pass@n` chance that one of n samples is right, unbiased; over tasks that have n samples.
  * - `maj@n` expected score of the answer that most of n samples give; for k alone.
  * - `turns/mean`, `tool_calls/mean`, `tokens/mean`, `context_tokens/mean`, `visual_tokens/mean` over
- *   samples; `tool_calls/zero_ratio`; `execution/success_rate` over calls; `answered/ratio`.
+ *   samples; `tool_calls/zero_ratio`; `execution/success_rate` over calls; `answered/ratio`, and
+ *   `correct/ratio`: samples whose score is high enough to be right.
  * - `errors/E1` … as shares of the wrong samples.
  *
  * Intervals are of tasks that are drawn with replacement, each with all its samples.
@@ -96,6 +97,7 @@ export function measure(
   metrics['tokens/mean'] = mean(all.map(({ tokens }) => tokens));
   metrics['context_tokens/mean'] = mean(all.map(({ contextTokens }) => contextTokens));
   metrics['visual_tokens/mean'] = mean(all.map((one) => one.visualTokens));
+  metrics['correct/ratio'] = mean(all.map(({ isCorrect }) => (isCorrect ? 1 : 0)));
   metrics['answered/ratio'] = mean(all.map((one) => (one.stopReason === 'answered' ? 1 : 0)));
   const calls = all.reduce((sum, one) => sum + one.calls, 0);
   if (calls > 0) {

@@ -69,9 +69,8 @@ export async function drawSamples(
 ): Promise<Drawn> {
   const run = new Drawing(suite, tasks, listed, sink, options);
   const workers = Array.from({ length: Math.min(options.concurrency, run.left) }, () => run.work());
-  const ended = await Promise.allSettled(workers);
+  await Promise.allSettled(workers);
   run.release();
-  for (const worker of ended) if (worker.status === 'rejected') throw worker.reason;
   return run.result();
 }
 
@@ -94,7 +93,8 @@ class Drawing {
   #done: number;
   #missing = 0;
   #inARow = 0;
-  #isStopped = false;
+  /** What stopped all workers, the first of it. */
+  #stopped: { readonly reason: unknown } | undefined;
 
   constructor(
     suite: OpenSuite,
@@ -124,7 +124,9 @@ class Drawing {
     return this.#jobs.length;
   }
 
+  /** @throws what stopped it first */
   result(): Drawn {
+    if (this.#stopped !== undefined) throw this.#stopped.reason;
     return {
       drawn: this.#jobs.length - this.#missing,
       missing: this.#missing,
@@ -134,7 +136,7 @@ class Drawing {
 
   async work(): Promise<void> {
     try {
-      while (!this.#isStopped) {
+      while (this.#stopped === undefined) {
         const job = this.#jobs[this.#next++];
         if (job === undefined) return;
         try {
@@ -145,9 +147,8 @@ class Drawing {
         this.#done++;
         this.#tell();
       }
-    } catch (error) {
-      this.#isStopped = true;
-      throw error;
+    } catch (reason) {
+      this.#stopped ??= { reason };
     }
   }
 

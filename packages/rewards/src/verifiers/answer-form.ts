@@ -1,9 +1,10 @@
 /** Answers of several forms in one benchmark: numbers, options and texts, each by its own rule. */
-import { choice, quantity } from '@saccade/core/settings';
+import { choice, quantity, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import { defineVerifier } from '../define-verifier.ts';
 import { anls } from './anls.ts';
 import { exact } from './exact.ts';
+import { expectedAnswers } from './expected-answers.ts';
 import { mra } from './mra.ts';
 import { multipleChoice } from './multiple-choice.ts';
 import { plainNumberIn } from './numeric.ts';
@@ -37,12 +38,21 @@ export const answerForm = defineVerifier({
   description: 'Options, numbers and texts, each by its own rule, by the form of what is expected.',
   paper: 'arXiv:2412.14171, §3.3; arXiv:2310.02255, §2.4',
   settings,
-  verify(answer, expected, { numbers, texts, relativeTolerance }) {
-    if (/^\(?[A-H]\)?\.?$/.test(expected.trim())) return multipleChoice.verify(answer, expected);
-    if (plainNumberIn(expected) !== undefined) {
-      if (numbers === 'mra') return mra.verify(answer, expected);
-      return sameQuantity.with({ relativeTolerance }).verify(answer, expected);
-    }
-    return (texts === 'anls' ? anls : exact).verify(answer, expected);
+  verify(answer, expected, settings) {
+    // A benchmark may list several right answers.
+    return Math.max(...expectedAnswers(expected).map((one) => verifyOne(answer, one, settings)));
   },
 });
+
+function verifyOne(
+  answer: string,
+  expected: string,
+  { numbers, texts, relativeTolerance }: SettingsOf<typeof settings>,
+): number {
+  if (/^\(?[A-H]\)?\.?$/.test(expected.trim())) return multipleChoice.verify(answer, expected);
+  if (plainNumberIn(expected) !== undefined) {
+    if (numbers === 'mra') return mra.verify(answer, expected);
+    return sameQuantity.with({ relativeTolerance }).verify(answer, expected);
+  }
+  return (texts === 'anls' ? anls : exact).verify(answer, expected);
+}

@@ -181,12 +181,15 @@ describe('an evaluation directory', () => {
       const { fileSystem } = runInto({ at, fault: 'power' });
       const random = randomAt(1, 'power loss', at);
       const what = `gone at call ${at}, ${fileSystem.trace[at]}`;
-      await expectWhole(fileSystem.afterCrash(), `${what}, killed`);
       await expectWhole(fileSystem.afterPowerLoss('all'), `${what}, all lost`);
       for (let i = 0; i < (isCampaign ? 6 : 1); i++) {
         const coin = (): boolean => random.uniform() < 0.5;
         await expectWhole(fileSystem.afterPowerLoss(coin), `${what}, some lost`);
       }
+      const killed = fileSystem.afterCrash();
+      await expectWhole(killed, `${what}, killed`);
+      // What the resumed process says that it has written survives, whoever wrote it.
+      await expectWhole(killed.afterPowerLoss('all'), `${what}, killed, then the power went`);
     }
   }, 120_000);
 

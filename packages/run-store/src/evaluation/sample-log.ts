@@ -59,6 +59,7 @@ export function openSampleLog(
   let index = Math.max(0, files.value.length - 1 + files.damage.length);
   let log: RowLog | undefined;
   let unflushed = 0;
+  const written = new Set<string>();
   const open = (): RowLog => {
     log ??= openFile(fileSystem, sampleFile(folder, kind, index));
     if (log.sizeBytes < mostBytes) return log;
@@ -77,7 +78,7 @@ export function openSampleLog(
     append({ trajectory, tags }) {
       const images = new ImageNames();
       const json = formatTrajectoryLine(trajectory, ({ png }) => images.nameOf(png), tags);
-      if (images.files.size > 0) writeImages(fileSystem, folder, images.files);
+      if (images.files.size > 0) writeImages(fileSystem, folder, images.files, written);
       open().append(json);
       unflushed++;
       if (unflushed >= ROWS_PER_FLUSH) flushLog();

@@ -1,0 +1,10 @@
+import { definePublicSuite } from '../suite/public-suite.ts';
+
+export const docvqa = definePublicSuite({
+  name: 'docvqa',
+  description: 'DocVQA: questions about scanned documents; ANLS.',
+  from: 'hf:datasets/lmms-lab-encoder/DocVQA',
+  mapping: 'docvqa',
+  verifier: 'anls',
+  defaults: { temperature: 0.5, topK: 20 },
+});
