@@ -33,6 +33,8 @@ export interface ScriptedTeacherOptions {
   readonly brokenCode: number;
   /** Probability that it answers although steps are left. */
   readonly answersEarly: number;
+  /** Whether it says what it thinks; very small policies learn to act alone. Default true. */
+  readonly thinks?: boolean;
   readonly port?: number;
 }
 
@@ -117,7 +119,7 @@ function around([left, top, right, bottom]: Box, size: number, margin = 0): Box 
 }
 
 function turn(request: SentRequest, task: Task, options: ScriptedTeacherOptions): string {
-  const { protocol, seed } = options;
+  const { protocol, seed, thinks = true } = options;
   const said = request.messages.filter(({ role }) => role === 'assistant').length;
   const last = request.messages.at(-1);
   const told = last === undefined ? '' : sentText({ model: '', messages: [last] });
@@ -125,7 +127,7 @@ function turn(request: SentRequest, task: Task, options: ScriptedTeacherOptions)
   const answer = (): string => {
     const isWrong = random.uniform() < options.wrongAnswer;
     const value = isWrong ? String((Number(task.answer) + 1) % 10) : task.answer;
-    return protocol.write({ kind: 'answer', answer: value }, 'I have seen enough.');
+    return protocol.write({ kind: 'answer', answer: value }, thinks ? 'I have seen enough.' : '');
   };
   const plan = stepsOf(task);
   const note = /\[Note to the writer: ([\s\S]*)\]/.exec(told)?.[1];
@@ -145,7 +147,8 @@ function turn(request: SentRequest, task: Task, options: ScriptedTeacherOptions)
   const taken = wrong ? mistakenStep(step, size, random.integer(1_000_000)) : step;
   const action = stepAction(protocol, taken, { images: names, videos: [], before });
   const isBroken = random.uniform() < options.brokenCode;
-  const text = protocol.write(action, 'I look at the place that the question is about.');
+  const looks = 'I look at the place that the question is about.';
+  const text = protocol.write(action, thinks ? looks : '');
   return isBroken ? text.replace(/\.(crop|rotate|transpose)\(/, '.$1_to(') : text;
 }
 
