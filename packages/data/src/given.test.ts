@@ -8,8 +8,8 @@ import { ModelImages, packTrajectories } from '@saccade/rollout';
 import { checkTrajectory, type Message } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { turnedCorpus } from './corpus.ts';
+import { type FormatChoice, writeDialogs } from './dialog-formats.ts';
 import type { DialogSample } from './formats/format.ts';
-import { type FormatChoice, writeDialogs } from './formats/registry.ts';
 import { coldStarts } from './registry.ts';
 
 const protocol = protocols.get('pyvision-image-short');

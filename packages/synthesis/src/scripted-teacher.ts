@@ -18,6 +18,7 @@ import {
   type Task,
   type TurnTool,
   turnBox,
+  turnTools,
 } from '@saccade/gym';
 
 /** How well the teacher plays. */
@@ -99,16 +100,19 @@ function thought(text: string): string {
   );
 }
 
-/** The steps that solve a task: a turn where it lies on its side, a look at its box. */
-function stepsOf({ metadata, images: [image] }: Task): readonly Step[] {
-  const tools = Array.isArray(metadata.requiredTools)
-    ? (metadata.requiredTools as string[])
-    : ['crop'];
-  const box = metadata.box as Box | undefined;
+/** A step, or a call of a tool that no step stands for, such as one that reads codes. */
+type Planned = Step | { readonly kind: 'call'; readonly name: string };
+
+/** The steps that solve a task: a turn where it lies on its side, a look at its box, a named tool. */
+function stepsOf({ metadata, images: [image] }: Task): readonly Planned[] {
+  const { requiredTools, box } = metadata;
+  const tools = Array.isArray(requiredTools) ? (requiredTools as string[]) : ['crop'];
   const size = image?.width ?? 1;
-  return tools.flatMap((tool): readonly Step[] => {
-    if (tool !== 'crop') return [{ kind: 'turn', tool: tool as TurnTool }];
-    return box === undefined ? [] : [{ kind: 'look', box: around(box, size) }];
+  return tools.flatMap((tool): readonly Planned[] => {
+    const turned = turnTools.find((one) => one === tool);
+    if (turned !== undefined) return [{ kind: 'turn', tool: turned }];
+    if (tool !== 'crop') return [{ kind: 'call', name: tool }];
+    return Array.isArray(box) ? [{ kind: 'look', box: around(box as unknown as Box, size) }] : [];
   });
 }
 
@@ -145,7 +149,10 @@ function turn(request: SentRequest, task: Task, options: ScriptedTeacherOptions)
   const size = task.images[0]?.width ?? 1;
   const wrong = random.uniform() < options.wrongStep;
   const taken = wrong ? mistakenStep(step, size, random.integer(1_000_000)) : step;
-  const action = stepAction(protocol, taken, { images: names, videos: [], before });
+  const action =
+    taken.kind === 'call'
+      ? ({ kind: 'toolCall', name: taken.name, arguments: {} } as const)
+      : stepAction(protocol, taken, { images: names, videos: [], before });
   const isBroken = random.uniform() < options.brokenCode;
   const looks = 'I look at the place that the question is about.';
   const text = protocol.write(action, thinks ? looks : '');
@@ -153,14 +160,22 @@ function turn(request: SentRequest, task: Task, options: ScriptedTeacherOptions)
 }
 
 /** The step that is due: by the number of turns, or by the note of a guided example. */
-function nextStep(task: Task, plan: readonly Step[], said: number, note: string | undefined) {
-  const turns = plan.filter(({ kind }) => kind === 'turn');
-  if (note === undefined) return { step: plan[said] as Step, before: plan.slice(0, said) };
+function nextStep(
+  task: Task,
+  plan: readonly Planned[],
+  said: number,
+  note: string | undefined,
+): { readonly step: Planned; readonly before: readonly Step[] } {
+  const isStep = (one: Planned): one is Step => one.kind !== 'call';
+  const turns = plan.filter(isStep).filter(({ kind }) => kind === 'turn');
+  if (note === undefined) {
+    return { step: plan[said] as Planned, before: plan.slice(0, said).filter(isStep) };
+  }
   const tool = /; (\w+) puts it right/.exec(note)?.[1];
-  if (tool !== undefined) return { step: { kind: 'turn', tool } as Step, before: [] };
+  if (tool !== undefined) return { step: { kind: 'turn', tool: tool as TurnTool }, before: [] };
   if (!note.includes('What is asked about lies at')) {
     // An error is to be put right: the note has no goal, so the plan's first open step is.
-    return { step: plan[Math.min(said - 1, plan.length - 1)] as Step, before: turns.slice(0, 0) };
+    return { step: plan[Math.min(said - 1, plan.length - 1)] as Planned, before: [] };
   }
   const window = /window (\d+) of (\d+)/.exec(note);
   const [at, of] = [Number(window?.[1] ?? 1), Number(window?.[2] ?? 1)];
@@ -171,7 +186,7 @@ function nextStep(task: Task, plan: readonly Step[], said: number, note: string 
   return { step, before: turns };
 }
 
-function mistakenStep(step: Step, size: number, salt: number): Step {
+function mistakenStep(step: Planned, size: number, salt: number): Planned {
   if (step.kind === 'turn') {
     return { kind: 'turn', tool: step.tool === 'rotate_180' ? 'rotate_90' : 'rotate_180' };
   }

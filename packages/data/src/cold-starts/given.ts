@@ -16,7 +16,7 @@ import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-st
 import { examplesField, perUpdateField } from '../cold-start-settings.ts';
 import { turnedCorpus } from '../corpus.ts';
 import type { DialogSample } from '../formats/format.ts';
-import type { WordedDialog, WordedTurn } from '../formats/words.ts';
+import type { WordedDialog, WordedTurn } from '../words.ts';
 
 const settings = z.strictObject({
   path: text({
@@ -74,8 +74,8 @@ async function gather(chosen: Settings, context: ColdStartContext): Promise<read
   const { protocol, onEvent } = context;
   const source = from === undefined ? undefined : protocols.get(from);
   // Only now: they read files, which a browser has none of.
-  const { readDialogs } = await import('../formats/registry.ts');
-  const { inWordsOf } = await import('../formats/words.ts');
+  const { readDialogs } = await import('../dialog-formats.ts');
+  const { inWordsOf } = await import('../words.ts');
   const examples: Trajectory[] = [];
   const refused: string[] = [];
   let rows = 0;
