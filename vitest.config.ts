@@ -51,6 +51,7 @@ const SHARED = [
   'rollout',
   'run-store',
   'schedulers',
+  'synthesis',
   'tensor',
   'tools',
   'trackers',

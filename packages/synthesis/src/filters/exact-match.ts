@@ -15,7 +15,7 @@ export const exactMatch = defineFilter({
   drops({ trajectory: { answer }, task }, { ignoresCase }) {
     if (answer === undefined) return 'no answer';
     const plain = (text: string): string => {
-      const said = (/\\boxed\{([\s\S]*)\}/.exec(text)?.[1] ?? text).trim();
+      const said = (/^\s*\\boxed\{([\s\S]*)\}\s*$/.exec(text)?.[1] ?? text).trim();
       return ignoresCase ? said.toLowerCase() : said;
     };
     return plain(answer) === plain(task.answer) ? undefined : 'not the reference text';
