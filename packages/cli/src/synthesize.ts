@@ -4,7 +4,7 @@ import { type ChatUsage, openAiChat } from '@saccade/chat';
 import { diskReplyCache } from '@saccade/chat/reply-cache';
 import type { ScriptedServer } from '@saccade/chat/scripted-server';
 import { ConfigError, type EventSink } from '@saccade/core';
-import { listSettings } from '@saccade/core/settings';
+import { listSettings, readSettings } from '@saccade/core/settings';
 import { createToolEnv, type Task } from '@saccade/gym';
 import { type ChatPlayer, openChatPlayer } from '@saccade/rollout/chat-player';
 import { openScriptedTeacher, type Player, pipelines, synthesize } from '@saccade/synthesis';
@@ -118,6 +118,9 @@ The same command again goes on where it was stopped.`;
 
 async function run(name: string, flags: SynthesizeFlags): Promise<void> {
   const pipeline = pipelines.get(name);
+  checkFlags(flags);
+  const settings = settingsOf(flags);
+  readSettings('with', pipeline.settings, settings);
   const onEvent = terminalProgress({ stream: process.stderr });
   const out = resolve(flags.out);
   const { input } = await findRecipe(flags.recipe);
@@ -152,7 +155,6 @@ async function run(name: string, flags: SynthesizeFlags): Promise<void> {
     const contextTokens =
       flags.contextTokens ?? (isChat ? CHAT_TOKENS.context : config.rollout.maxContextTokens);
     const judge = judgeOf(flags, server, out);
-    const settings = settingsOf(flags);
     sayBudget(flags, tasks, { settings, turns: protocol.budgets.toolTurns });
     const made = await synthesize(
       pipeline,
@@ -183,6 +185,36 @@ async function run(name: string, flags: SynthesizeFlags): Promise<void> {
     console.log(`${what}\nStatistics: ${made.page}`);
   } finally {
     for (const close of closing.reverse()) await close();
+  }
+}
+
+/** Everything that can be known to be wrong before anything is opened. @throws ConfigError */
+function checkFlags(flags: SynthesizeFlags): void {
+  const { teacher, teacherUrl, teacherModel, judgeUrl, judgeModel } = flags;
+  if ((teacher === undefined) === (teacherUrl === undefined)) {
+    throw new ConfigError(
+      'teacher',
+      'teacher: give either --teacher-url with --teacher-model, or --teacher with a run or `scripted`.',
+    );
+  }
+  if (teacherUrl !== undefined && teacherModel === undefined) {
+    throw new ConfigError('teacherModel', '--teacher-model: expected the name of the model.');
+  }
+  if (judgeUrl !== undefined && (judgeModel ?? teacherModel) === undefined) {
+    throw new ConfigError('judgeModel', '--judge-model: expected the name of the model.');
+  }
+  const numbers = {
+    temperature: flags.temperature,
+    'max-cost': flags.maxCost,
+    'prompt-price': flags.promptPrice,
+    'completion-price': flags.completionPrice,
+    'requests-per-minute': flags.requestsPerMinute,
+    'tokens-per-minute': flags.tokensPerMinute,
+  };
+  for (const [flag, value] of Object.entries(numbers)) {
+    // NaN is neither.
+    if (value === undefined || value >= 0) continue;
+    throw new ConfigError(flag, `--${flag}: expected a number from 0.`);
   }
 }
 
@@ -225,12 +257,6 @@ interface OpenTeacher {
 async function openTeacher(flags: SynthesizeFlags, parts: TeacherParts): Promise<OpenTeacher> {
   const { teacher, teacherUrl, teacherModel, teacherKeyVariable: variable } = flags;
   const { tasks, protocol, envOf, seed, closing } = parts;
-  if ((teacher === undefined) === (teacherUrl === undefined)) {
-    throw new ConfigError(
-      'teacher',
-      'teacher: give either --teacher-url with --teacher-model, or --teacher with a run.',
-    );
-  }
   if (teacher !== undefined && teacher !== 'scripted') {
     const player = await openPolicyPlayer(teacher, { ...flags, ...parts });
     closing.push(() => player.dispose());
@@ -240,8 +266,6 @@ async function openTeacher(flags: SynthesizeFlags, parts: TeacherParts): Promise
   if (teacher === 'scripted') {
     server = await openScriptedTeacher({ tasks, protocol, seed, ...SCRIPTED });
     closing.push(() => (server as ScriptedServer).close());
-  } else if (teacherModel === undefined) {
-    throw new ConfigError('teacherModel', '--teacher-model: expected the name of the model.');
   }
   const apiKey = variable === undefined ? undefined : secret('teacherKeyVariable', variable);
   const sampler: ChatPlayer = await openChatPlayer({
@@ -275,8 +299,7 @@ function judgeOf(flags: SynthesizeFlags, server: ScriptedServer | undefined, out
     return openAiChat({ baseUrl: server.baseUrl, model: 'scripted' });
   }
   if (judgeUrl === undefined) return undefined;
-  const model = judgeModel ?? teacherModel;
-  if (model === undefined) throw new ConfigError('judgeModel', '--judge-model: expected a name.');
+  const model = judgeModel ?? (teacherModel as string);
   const apiKey = variable === undefined ? undefined : secret('judgeKeyVariable', variable);
   return openAiChat({
     ...{ baseUrl: judgeUrl, model, maxConcurrent: flags.concurrency },
