@@ -19,6 +19,7 @@ import { addReport } from './report.ts';
 import { addRescore } from './rescore.ts';
 import { addRewards } from './rewards.ts';
 import { addServe } from './serve.ts';
+import { addSynthesize } from './synthesize.ts';
 import { addTrain } from './train.ts';
 
 /** The command line with all its commands; parsing it runs one. */
@@ -54,6 +55,7 @@ Begin with:
     addReplay,
     addCurves,
     addServe,
+    addSynthesize,
     addDoctor,
   ];
   for (const add of commands) add(program);

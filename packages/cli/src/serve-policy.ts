@@ -97,7 +97,7 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
 }
 
 /** The policy that a path means. @throws DataError if there is none */
-function policyOf(path: string, onEvent: EventSink): string {
+export function policyOf(path: string, onEvent: EventSink): string {
   if (isPolicy(path)) return path;
   const own = join(path, 'policy');
   if (isPolicy(own)) return own;

@@ -8,8 +8,8 @@ import { ModelImages, packTrajectories } from '@saccade/rollout';
 import { checkTrajectory, type Message } from '@saccade/trajectory';
 import { describe, expect, it } from 'vitest';
 import { turnedCorpus } from './corpus.ts';
+import { type FormatChoice, writeDialogs } from './dialog-formats.ts';
 import type { DialogSample } from './formats/format.ts';
-import { type FormatChoice, writeDialogs } from './formats/registry.ts';
 import { coldStarts } from './registry.ts';
 
 const protocol = protocols.get('pyvision-image-short');
@@ -99,6 +99,18 @@ describe('the cold start from a file', () => {
     const { examples } = await gather(path, { from: 'codedance' });
     expect(examples[0]?.turns.map(({ action }) => action.kind)).toEqual(['code', 'answer']);
     expect(examples[0]?.segments[1]?.text).toContain('</code>');
+  });
+
+  it('does not train on a turn that was got wrong on purpose, but shows it', async () => {
+    const marked = sample('a', protocol);
+    const path = await write('a.jsonl', 'saccade', [
+      { ...marked, tags: { ...marked.tags, injectedTurn: 0 } },
+    ]);
+    const [example] = (await gather(path, {})).examples;
+    expect(example?.segments.map(({ kind }) => kind)).toEqual(['prompt', 'model']);
+    expect(example?.segments[0]?.text).toContain('x.show()');
+    expect(example?.segments[0]?.images).toHaveLength(2);
+    expect(example?.answer).toContain('7');
   });
 
   it('counts and names what cannot be expressed, and stops where that is too much', async () => {

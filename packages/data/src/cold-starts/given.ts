@@ -10,13 +10,13 @@ import {
 } from '@saccade/core/settings';
 import { protocols } from '@saccade/gym';
 import { encodeMessage } from '@saccade/rollout';
-import { type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
+import { type GivenTokens, type Trajectory, TrajectoryBuilder } from '@saccade/trajectory';
 import { z } from 'zod';
 import { type ColdStartContext, defineColdStart, type Mixture } from '../cold-start.ts';
 import { examplesField, perUpdateField } from '../cold-start-settings.ts';
 import { turnedCorpus } from '../corpus.ts';
 import type { DialogSample } from '../formats/format.ts';
-import type { WordedDialog } from '../formats/words.ts';
+import type { WordedDialog, WordedTurn } from '../words.ts';
 
 const settings = z.strictObject({
   path: text({
@@ -74,8 +74,8 @@ async function gather(chosen: Settings, context: ColdStartContext): Promise<read
   const { protocol, onEvent } = context;
   const source = from === undefined ? undefined : protocols.get(from);
   // Only now: they read files, which a browser has none of.
-  const { readDialogs } = await import('../formats/registry.ts');
-  const { inWordsOf } = await import('../formats/words.ts');
+  const { readDialogs } = await import('../dialog-formats.ts');
+  const { inWordsOf } = await import('../words.ts');
   const examples: Trajectory[] = [];
   const refused: string[] = [];
   let rows = 0;
@@ -117,33 +117,58 @@ async function gather(chosen: Settings, context: ColdStartContext): Promise<read
   return [{ kind: 'given', examples, perUpdate: batchSize }];
 }
 
-/** The tokens of a conversation, as the policy would have been given and have written them. */
+/**
+ * The tokens of a conversation, as the policy would have been given and have written them. Turns up to
+ * one that was got wrong on purpose (`injectedTurn`) stand in the prompt: nothing teaches the mistake.
+ */
 async function encodeDialog(
-  { id }: DialogSample,
+  { id, tags = {} }: DialogSample,
   { system, prompt, turns }: WordedDialog,
   { processor, images, protocol }: ColdStartContext,
 ): Promise<Trajectory> {
+  const { imageToken } = processor;
   const builder = new TrajectoryBuilder({
     ...{ id: `given/${id}`, taskId: id, sampleIndex: 0 },
-    ...(processor.imageToken !== undefined && { imageToken: processor.imageToken }),
+    ...(imageToken !== undefined && { imageToken }),
   });
-  const given = await encodeMessage(prompt, images, processor, (content) =>
-    processor.encodePrompt(content, system),
-  );
-  builder.prompt(given);
-  for (const { text: said, action, result, observation } of turns) {
+  const written = ({ text: said }: WordedTurn) => {
     const ends = !protocol.stop.some((stop) => said.endsWith(stop));
-    const tokens = processor.encodeModelText(said, ends);
-    const logprobs = new Float32Array(tokens.length);
-    builder.model({ tokens, logprobs, text: said, policyVersion: 0 });
-    builder.turn(action, result);
-    if (observation === undefined) continue;
-    const message = await encodeMessage(observation, images, processor, (content) =>
+    return { ends, tokens: processor.encodeModelText(said, ends) };
+  };
+  const observed = (parts: NonNullable<WordedTurn['observation']>, ends: boolean) =>
+    encodeMessage(parts, images, processor, (content) =>
       processor.encodeObservation(content, ends),
     );
-    builder.observation(message);
+  const opened: GivenTokens[] = [
+    await encodeMessage(prompt, images, processor, (content) =>
+      processor.encodePrompt(content, system),
+    ),
+  ];
+  const { injectedTurn } = tags;
+  const start = typeof injectedTurn === 'number' ? injectedTurn + 1 : 0;
+  for (const turn of turns.slice(0, start)) {
+    const { tokens, ends } = written(turn);
+    opened.push({ tokens, images: [], text: turn.text });
+    if (turn.observation !== undefined) opened.push(await observed(turn.observation, ends));
+  }
+  builder.prompt(joined(opened));
+  for (const turn of turns.slice(start)) {
+    const { tokens, ends } = written(turn);
+    const logprobs = new Float32Array(tokens.length);
+    builder.model({ tokens, logprobs, text: turn.text, policyVersion: 0 });
+    builder.turn(turn.action, turn.result);
+    if (turn.observation !== undefined) builder.observation(await observed(turn.observation, ends));
   }
   const last = turns.at(-1)?.action.kind;
   if (last === 'answer') return builder.finish('answered');
   return builder.finish(last === 'invalid' ? 'invalidAction' : 'turnLimit');
+}
+
+/** Several stretches of a context as one. */
+function joined(parts: readonly GivenTokens[]): GivenTokens {
+  return {
+    tokens: Int32Array.from(parts.flatMap(({ tokens }) => [...tokens])),
+    images: parts.flatMap(({ images }) => images),
+    text: parts.map(({ text: said }) => said).join(''),
+  };
 }

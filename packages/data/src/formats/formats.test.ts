@@ -6,9 +6,9 @@ import { encodeImage, protocols } from '@saccade/gym';
 import type { Message } from '@saccade/trajectory';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dialogFormats, type FormatChoice, readDialogs, writeDialogs } from '../dialog-formats.ts';
+import { inWordsOf } from '../words.ts';
 import type { DialogRow, DialogSample } from './format.ts';
-import { dialogFormats, type FormatChoice, readDialogs, writeDialogs } from './registry.ts';
-import { inWordsOf } from './words.ts';
 
 const pngs = await Promise.all(
   [3, 5, 9].map((side) => {

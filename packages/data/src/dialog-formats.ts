@@ -1,8 +1,8 @@
 /** The formats by name, and the one that a file is of. */
 import { ConfigError, defineRegistry } from '@saccade/core';
 import { readSettings, type SettingsInput } from '@saccade/core/settings';
-import * as catalog from './catalog.ts';
-import type { DialogFormat, DialogRow, DialogSample, WrittenRows } from './format.ts';
+import * as catalog from './formats/catalog.ts';
+import type { DialogFormat, DialogRow, DialogSample, WrittenRows } from './formats/format.ts';
 
 /** Formats of conversations by name. */
 export const dialogFormats = defineRegistry<DialogFormat>('format', { ...catalog });

@@ -2,9 +2,9 @@
 import { DataError } from '@saccade/core';
 import type { MessagePart as GymPart, Protocol } from '@saccade/gym';
 import type { Action, Message, MessagePart, ToolResult } from '@saccade/trajectory';
-import { type DialogSample, RowRefused } from './format.ts';
-import { partsOf } from './image-marks.ts';
-import { callAction } from './trajectory-messages.ts';
+import { type DialogSample, RowRefused } from './formats/format.ts';
+import { partsOf } from './formats/image-marks.ts';
+import { callAction } from './formats/trajectory-messages.ts';
 
 /** One model turn and what answered it, ready to be encoded. */
 export interface WordedTurn {
