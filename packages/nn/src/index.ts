@@ -3,6 +3,7 @@ export {
   deepstackTower,
   deepstackTowerSpecs,
 } from './deepstack-tower.ts';
+export { type ExpertShape, expertsFeedForward } from './experts.ts';
 export { type FeedForward, geluFeedForward, swigluFeedForward } from './feed-forward.ts';
 export {
   layerNormLayer,

@@ -42,7 +42,9 @@ function randomize(policy, seed) {
     const random = randomAt(seed, 'parity', name);
     const [rows, ...rest] = weight.shape;
     const isVector = rest.length === 0;
-    const spread = isVector ? 0.1 : 0.8 / Math.sqrt(weight.size / rows);
+    // Of experts every matrix has rows of its own.
+    const fanIn = name.includes('.experts.') ? rest.at(-1) : weight.size / rows;
+    const spread = isVector ? 0.1 : 0.8 / Math.sqrt(fanIn);
     const center = isVector && !name.endsWith('bias') ? 1 : 0;
     weight.write(
       Float32Array.from({ length: weight.size }, () => center + spread * random.normal()),
