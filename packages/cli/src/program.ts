@@ -12,6 +12,7 @@ import { addErrors } from './errors.ts';
 import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { addInit } from './init.ts';
+import { addParity } from './parity.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
@@ -53,6 +54,7 @@ Begin with:
     addCurves,
     addServe,
     addDoctor,
+    addParity,
   ];
   for (const add of commands) add(program);
   // Last, since it completes the commands that are there.

@@ -23,6 +23,7 @@ export {
   loraSpecs,
 } from './lora.ts';
 export { type LoraTargets, targetedLayers } from './lora-targets.ts';
+export { type BlockObserver, observingBlocks } from './observe-blocks.ts';
 export {
   type Initializer,
   initialize,

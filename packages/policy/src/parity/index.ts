@@ -1,0 +1,3 @@
+/** Compares a checkpoint in Saccade with the same in Hugging Face transformers, on this machine. */
+export { type ComparedPart, isEqual } from './compare-parts.ts';
+export { checkParity, drawTestImage, type ParityOptions, type ParityReport } from './check-parity.ts';
