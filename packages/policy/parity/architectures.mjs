@@ -37,7 +37,7 @@ const ids = {
 };
 
 /** Our weights: random values everywhere, so that no part of a formula can hide. */
-function randomize(policy, seed) {
+export function randomize(policy, seed) {
   for (const [name, weight] of Object.entries(policy.parameters)) {
     const random = randomAt(seed, 'parity', name);
     const [rows, ...rest] = weight.shape;

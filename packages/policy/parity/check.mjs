@@ -29,6 +29,7 @@ import {
 import sharp from 'sharp';
 import { checkAdapters } from './adapters.mjs';
 import { checkArchitectures } from './architectures.mjs';
+import { checkCommand } from './command.mjs';
 import { checkProcessors } from './processors.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -156,7 +157,9 @@ try {
 }
 if (architecture !== undefined) finish();
 try {
-  await checkProcessors({ python, env: processorEnvironment }, report);
+  const then = (root) =>
+    checkCommand({ device, python, env: processorEnvironment, root }, report);
+  await checkProcessors({ python, env: processorEnvironment, then }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error));
   failures++;

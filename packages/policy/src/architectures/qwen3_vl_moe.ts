@@ -2,7 +2,14 @@
 import { ConfigError } from '@saccade/core';
 import { type ExpertShape, expertsFeedForward } from '@saccade/nn';
 import { defineArchitecture } from '../models/architecture.ts';
-import { type Json, readNumber, readNumbers, readObject } from '../models/config-fields.ts';
+import {
+  expectDivides,
+  type Json,
+  MOST_LAYERS,
+  readCount,
+  readIndices,
+  readObject,
+} from '../models/config-fields.ts';
 import { decoderModel } from '../models/decoder-model.ts';
 import type { LanguageModel, StoredTensor } from '../models/language-model.ts';
 import type { ModelSize, SpecialTokens } from '../models/model-size.ts';
@@ -47,39 +54,35 @@ function nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Qwen3V
 }
 
 function parse(json: Json): Qwen3VLMoeConfig {
-  const given = readObject(json.text_config);
+  const given = readObject(json, 'text_config');
   const text: Json = { ...DEFAULTS, ...given };
   // transformers calls the number by both names.
-  const experts = readCount({ ...text, ...nonNull(given, 'num_local_experts') }, 'num_experts', 0);
-  const perToken = readCount(text, 'num_experts_per_tok', 1);
+  const named = (given.num_local_experts ?? undefined) === undefined ? 'num_experts' : 'num_local_experts';
+  const experts = readCount(text, named, { least: 0 });
+  const perToken = readCount(text, 'num_experts_per_tok');
   if (experts > 0 && perToken > experts) {
     throw new ConfigError(
       'num_experts_per_tok',
-      `num_experts_per_tok must be at most num_experts, ${experts}; got ${perToken}.`,
+      `num_experts_per_tok must be at most ${named}, ${experts}; got ${perToken}.`,
     );
   }
   // Unlike the dense model, it derives the size of a head where it is not given.
-  const headDim = text.head_dim ?? Number(text.hidden_size) / Number(text.num_attention_heads);
+  const headDim = text.head_dim ?? headSize(text);
+  const dense = parseQwen3Vl({ ...json, text_config: { ...given, head_dim: headDim } });
+  const denseLayers = { mlp_only_layers: text.mlp_only_layers ?? [] };
   return {
-    ...parseQwen3Vl({ ...json, text_config: { ...given, head_dim: headDim } }),
-    experts: { experts, perToken, intermediate: readCount(text, 'moe_intermediate_size', 1) },
-    sparseStep: readCount(text, 'decoder_sparse_step', 1),
-    denseLayers: readNumbers({ mlp_only_layers: text.mlp_only_layers ?? [] }, 'mlp_only_layers'),
+    ...dense,
+    experts: { experts, perToken, intermediate: readCount(text, 'moe_intermediate_size') },
+    sparseStep: readCount(text, 'decoder_sparse_step'),
+    denseLayers: readIndices(denseLayers, 'mlp_only_layers', MOST_LAYERS),
   };
 }
 
-function nonNull(source: Json, other: string): Json {
-  return typeof source[other] === 'number' ? { num_experts: source[other] } : {};
-}
-
-/** @throws ConfigError naming the field unless it is a whole number of at least `least` */
-function readCount(source: Json, key: string, least: number): number {
-  const value = readNumber(source, key);
-  if (Number.isInteger(value) && value >= least) return value;
-  throw new ConfigError(
-    key,
-    `${key} must be a whole number of at least ${least}, got ${JSON.stringify(value)}.`,
-  );
+function headSize(text: Json): number {
+  const heads = readCount(text, 'num_attention_heads');
+  const hidden = readCount(text, 'hidden_size');
+  expectDivides('num_attention_heads', heads, hidden, 2);
+  return hidden / heads;
 }
 
 function format(config: Qwen3VLMoeConfig, endOfTurn: number): Json {
