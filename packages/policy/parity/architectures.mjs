@@ -19,6 +19,7 @@ import {
 } from '@saccade/policy';
 import { attention, gatherRows, linear, linearLogprob, Tape, tensor } from '@saccade/tensor';
 import { contextsOf } from './contexts.mjs';
+import { randomShapes } from './random-shapes.mjs';
 import { shapes, unusual } from './shapes.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -168,9 +169,19 @@ function written(directory, { images, ...rest }) {
 }
 
 /** The models that are compared; the last shape of an architecture comes back from transformers. */
-function modelsOf(only) {
-  return Object.keys(shapes)
-    .filter((architecture) => only === undefined || only === architecture)
+function modelsOf(only, drawn) {
+  const names = Object.keys(shapes).filter((one) => only === undefined || only === one);
+  if (drawn !== undefined) {
+    const { count, seed } = drawn;
+    return names.flatMap((architecture) =>
+      randomShapes(architecture, count, seed).map((shape, i) => ({
+        name: `${architecture} random ${seed}.${i}`,
+        shape,
+        writes: i % 3 === 2,
+      })),
+    );
+  }
+  return names
     .flatMap((architecture) => [
       ...shapes[architecture].map((shape, i) => ({ name: `${architecture} ${i}`, shape })),
       { name: `${architecture} written there`, shape: shapes[architecture].at(-1), writes: true },
@@ -245,13 +256,14 @@ function tableRows(results) {
  * Compares every architecture, or one.
  *
  * @param only     name of the one
+ * @param drawn    `{ count, seed }` of random shapes in the place of the written ones
  * @param report   takes what was compared, the largest difference, and the gate
  */
-export async function checkArchitectures({ device, python, env, only }, report) {
+export async function checkArchitectures({ device, python, env, only, drawn }, report) {
   const root = mkdtempSync(join(tmpdir(), 'saccade-architectures-'));
   const results = [];
   try {
-    const entries = modelsOf(only).map((one, seed) => save(root, one, device, seed));
+    const entries = modelsOf(only, drawn).map((one, seed) => save(root, one, device, seed));
     for (const { policy, directory } of entries) await policy.save(directory);
     const listed = entries.map(({ directory, writes, contexts }) => ({
       directory,

@@ -4,7 +4,8 @@
 //
 //   node packages/policy/parity/check.mjs --python path/to/python [--torchvision folder]
 //
-// With `--architecture qwen3_vl` it compares that architecture alone, and needs no torchvision.
+// With `--architecture qwen3_vl` it compares that architecture alone, and needs no torchvision; with
+// `--random 10 --seed 3` models and images drawn at random, ten of each architecture.
 //
 // The Python needs the packages of requirements.txt beside this file, and torchvision. That may lie
 // in a folder of its own (pip install --no-deps --target folder torchvision), where it was not
@@ -44,8 +45,11 @@ function flagValue(name, fallback) {
 const python = flagValue('python', 'python3');
 const torchvision = flagValue('torchvision', undefined);
 const architecture = flagValue('architecture', undefined);
+const count = Number(flagValue('random', 0));
+const drawn = count > 0 ? { count, seed: Number(flagValue('seed', 1)) } : undefined;
+const isModelsAlone = architecture !== undefined || drawn !== undefined;
 const needed =
-  architecture !== undefined
+  isModelsAlone
     ? ['torch', 'transformers', 'safetensors']
     : ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'peft', 'trl', 'torchvision'];
 const search = `import importlib.util as u; assert all(map(u.find_spec, ${JSON.stringify(needed)}))`;
@@ -150,12 +154,12 @@ function finish() {
 }
 
 try {
-  await checkArchitectures({ device, python, env: process.env, only: architecture }, report);
+  await checkArchitectures({ device, python, env: process.env, only: architecture, drawn }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error.stack ?? error));
   failures++;
 }
-if (architecture !== undefined) finish();
+if (isModelsAlone) finish();
 try {
   const then = (root) =>
     checkCommand({ device, python, env: processorEnvironment, root }, report);

@@ -131,6 +131,9 @@ const tiled = (side, first, second, frames) => ({
   video: { grid: [frames, side, side] },
 });
 
+/** What thin models are made by. */
+export const makers = { idefics3, internvl, qwen25Vl, qwen3Vl, qwen3VlMoe, text, textOnly, tiled };
+
 /** A tile of one unit, so that contexts of many images are short. */
 const smallTiles = (config) => ({ config, ...tiled(2, 1, 2, 2) });
 

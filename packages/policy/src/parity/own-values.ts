@@ -40,8 +40,8 @@ export async function ownValues(
   blockNames: Map<string, string>,
 ): Promise<ValuesByPart> {
   const values: ValuesByPart = new Map();
-  await asyncScope(async (run) => {
-    const made = run(() => forward(policy, context, blockNames));
+  await asyncScope(async (inner) => {
+    const made = inner.run(() => forward(policy, context, blockNames));
     values.set('positions', Float32Array.from(made.positions));
     for (const [key, hidden] of made.blocks) values.set(key, await floats(hidden));
     for (const [level, one] of made.features.entries()) {
