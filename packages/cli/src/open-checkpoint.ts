@@ -14,7 +14,11 @@ import { hubOf, openBackend } from '@saccade/train';
  */
 export async function openCheckpoint(
   from: string,
-  options: { readonly backend: string; readonly dtype: 'f32' | 'bf16'; readonly onEvent: EventSink },
+  options: {
+    readonly backend: string;
+    readonly dtype: 'f32' | 'bf16';
+    readonly onEvent: EventSink;
+  },
 ): Promise<{ readonly policy: LocalPolicy; readonly directory: string }> {
   const { backend, dtype, onEvent } = options;
   const source = parseModelSource(from, 'policy');

@@ -37,7 +37,11 @@ export function addParity(program: Command): void {
     .option('--reference <directory>', 'another checkpoint for transformers (default: the same)')
     .option('--python <path>', 'a Python with torch and transformers', 'python3')
     .option('--image <file>', 'an image of the conversation; repeat for several', more)
-    .option('--prompt <text>', 'the text of the conversation', 'Which digit is hidden in the image?')
+    .option(
+      '--prompt <text>',
+      'the text of the conversation',
+      'Which digit is hidden in the image?',
+    )
     .addOption(
       new Option('--dtype <type>', 'element type of weights and activations')
         .choices(['f32', 'bf16'])

@@ -29,14 +29,14 @@ const names: StoredNames = {
   alternatives: () => [],
 };
 /** Element (e, n, k) of a stack is 100e + 10n + k: small enough for bf16 to hold. */
-const valueOf = (e: number, n: number, k: number): number => 100 * e + 10 * n + k;
+const elementOf = (e: number, n: number, k: number): number => 100 * e + 10 * n + k;
 
 function stack(experts: number, rows: number, columns: number, isTurned: boolean): number[] {
   const values: number[] = [];
   for (let e = 0; e < experts; e++) {
     for (let a = 0; a < (isTurned ? columns : rows); a++) {
       for (let b = 0; b < (isTurned ? rows : columns); b++) {
-        values.push(isTurned ? valueOf(e, b, a) : valueOf(e, a, b));
+        values.push(isTurned ? elementOf(e, b, a) : elementOf(e, a, b));
       }
     }
   }

@@ -181,14 +181,13 @@ function modelsOf(only, drawn) {
       })),
     );
   }
-  return names
-    .flatMap((architecture) => [
-      ...shapes[architecture].map((shape, i) => ({ name: `${architecture} ${i}`, shape })),
-      { name: `${architecture} written there`, shape: shapes[architecture].at(-1), writes: true },
-      ...(unusual[architecture] === undefined
-        ? []
-        : [{ name: `${architecture} unusual`, shape: unusual[architecture], isUnusual: true }]),
-    ]);
+  return names.flatMap((architecture) => [
+    ...shapes[architecture].map((shape, i) => ({ name: `${architecture} ${i}`, shape })),
+    { name: `${architecture} written there`, shape: shapes[architecture].at(-1), writes: true },
+    ...(unusual[architecture] === undefined
+      ? []
+      : [{ name: `${architecture} unusual`, shape: unusual[architecture], isUnusual: true }]),
+  ]);
 }
 
 function save(root, { name, shape, writes = false, isUnusual = false }, device, seed) {

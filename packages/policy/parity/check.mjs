@@ -48,10 +48,9 @@ const architecture = flagValue('architecture', undefined);
 const count = Number(flagValue('random', 0));
 const drawn = count > 0 ? { count, seed: Number(flagValue('seed', 1)) } : undefined;
 const isModelsAlone = architecture !== undefined || drawn !== undefined;
-const needed =
-  isModelsAlone
-    ? ['torch', 'transformers', 'safetensors']
-    : ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'peft', 'trl', 'torchvision'];
+const needed = isModelsAlone
+  ? ['torch', 'transformers', 'safetensors']
+  : ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'peft', 'trl', 'torchvision'];
 const search = `import importlib.util as u; assert all(map(u.find_spec, ${JSON.stringify(needed)}))`;
 const processorEnvironment = {
   ...process.env,
@@ -161,8 +160,7 @@ try {
 }
 if (isModelsAlone) finish();
 try {
-  const then = (root) =>
-    checkCommand({ device, python, env: processorEnvironment, root }, report);
+  const then = (root) => checkCommand({ device, python, env: processorEnvironment, root }, report);
   await checkProcessors({ python, env: processorEnvironment, then }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error));

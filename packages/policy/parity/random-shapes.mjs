@@ -52,7 +52,9 @@ const shapeMakers = {
   qwen3: (draw) => {
     const { heads, kvHeads, headDim, layers } = draw.decoder([32, 64, 128]);
     const more = { num_hidden_layers: layers, head_dim: headDim };
-    return { config: textOnly('qwen3', text(16 * draw.between(2, 12), heads, kvHeads, more), draw.flip()) };
+    return {
+      config: textOnly('qwen3', text(16 * draw.between(2, 12), heads, kvHeads, more), draw.flip()),
+    };
   },
   qwen2_5_vl: (draw) => {
     const { heads, kvHeads, headDim, layers } = draw.decoder([32, 64, 128]);

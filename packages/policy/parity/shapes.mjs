@@ -71,7 +71,13 @@ const qwen3Vl = (type, size, section, isTied, vision) => ({
 });
 
 const qwen3VlMoe = (size, experts, section, isTied, vision) =>
-  qwen3Vl('qwen3_vl_moe', { moe_intermediate_size: 48, ...size, ...experts }, section, isTied, vision);
+  qwen3Vl(
+    'qwen3_vl_moe',
+    { moe_intermediate_size: 48, ...size, ...experts },
+    section,
+    isTied,
+    vision,
+  );
 
 const internvl = (textConfig, isTied, vision) => ({
   model_type: 'internvl',

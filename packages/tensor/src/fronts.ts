@@ -5,12 +5,12 @@ import {
   attention as attentionOp,
   cacheRows as cacheRowsOp,
 } from '@saccade/attention';
+import { formatShape, ShapeError } from '@saccade/core';
 import {
   linearLogprob as linearLogprobOp,
   linearSample as linearSampleOp,
   linearSampleTruncated as linearSampleTruncatedOp,
 } from '@saccade/logprob';
-import { formatShape, ShapeError } from '@saccade/core';
 import {
   add as addOp,
   embedding as embeddingOp,

@@ -1,5 +1,5 @@
 /** Matrix products in which every row has a matrix of its own choice: the layers of experts. */
-import { defineOp, FLOATS, INDICES } from '../op.ts';
+import { defineOp, FLOATS, INDICES, type Part } from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /**
@@ -77,7 +77,7 @@ export const expertLinear = defineOp({
       N: 1 + random.integer(70),
     },
   }),
-  part: (inputs, dims, _, random) => selectRows(expertLinear, 'R', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(expertLinear, 'R', inputs, dims, random),
   benchCases: [
     { dims: { R: 4096, K: 512, E: 32, N: 256 } },
     { dims: { R: 64, K: 1024, E: 32, N: 512 } },

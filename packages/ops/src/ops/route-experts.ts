@@ -1,6 +1,14 @@
 /** The router of a mixture of experts: which experts a token goes to, and with what weights. */
 import type { Random } from '@saccade/core';
-import { type Dims, defineOp, FLOATS, INDICES, type Values, WIDE_FLOATS } from '../op.ts';
+import {
+  type Dims,
+  defineOp,
+  FLOATS,
+  INDICES,
+  type Part,
+  type Values,
+  WIDE_FLOATS,
+} from '../op.ts';
 import { selectRows } from '../select-rows.ts';
 
 /** The K experts of row t with the largest logits, largest first; of equal ones the lower index. */
@@ -116,7 +124,7 @@ export const routeExperts = defineOp({
       scalars: { normalize: random.integer(2) },
     };
   },
-  part: (inputs, dims, _, random) => selectRows(routeExperts, 'T', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(routeExperts, 'T', inputs, dims, random),
   benchCases: [{ dims: { T: 2048, E: 128, K: 8 } }],
   cost: ({ T, E, K }, { bytesPerElement: size }) => ({
     flops: T * (E * K + 12 * E),

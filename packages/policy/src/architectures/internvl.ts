@@ -25,6 +25,7 @@ import {
   readObject,
   readPositive,
   readSquare,
+  readTileSide,
 } from '../models/config-fields.ts';
 import { decoderModel } from '../models/decoder-model.ts';
 import type { LanguageModel } from '../models/language-model.ts';
@@ -100,7 +101,10 @@ function parseTokens(json: Json): SpecialTokens {
   return {
     imageToken,
     videoToken: imageToken,
-    visionStartToken: readCount(json, 'vision_start_token_id', { least: 0, fallback: imageToken - 2 }),
+    visionStartToken: readCount(json, 'vision_start_token_id', {
+      least: 0,
+      fallback: imageToken - 2,
+    }),
     visionEndToken: readCount(json, 'vision_end_token_id', { least: 0, fallback: imageToken - 1 }),
   };
 }
@@ -108,7 +112,11 @@ function parseTokens(json: Json): SpecialTokens {
 function parse(json: Json): InternVLConfig {
   const vision = readObject(json, 'vision_config');
   const nested = readObject(json, 'text_config');
-  const isTied = readFlag(json, 'tie_word_embeddings', readFlag(nested, 'tie_word_embeddings', true));
+  const isTied = readFlag(
+    json,
+    'tie_word_embeddings',
+    readFlag(nested, 'tie_word_embeddings', true),
+  );
   expectValue(json, 'vision_feature_layer', -1);
   expectValue(json, 'vision_feature_select_strategy', 'default');
   expectValue(vision, 'use_absolute_position_embeddings', true);
@@ -121,10 +129,11 @@ function parse(json: Json): InternVLConfig {
   expectDivides('num_attention_heads', heads, hidden, 1);
   const shrink = readPositive(json, 'downsample_ratio', 0.5);
   if (shrink > 1) expectValue(json, 'downsample_ratio', 0.5);
+  const mergeSize = Math.round(1 / shrink);
   return {
     ...parseNestedText(nested, 'qwen2', { isTied }),
     ...parseTokens(json),
-    mergeSize: Math.round(1 / shrink),
+    mergeSize,
     vision: {
       depth: readCount(vision, 'num_hidden_layers', { most: MOST_LAYERS, fallback: 24 }),
       hidden,
@@ -132,7 +141,7 @@ function parse(json: Json): InternVLConfig {
       intermediate: readCount(vision, 'intermediate_size', { fallback: 4096 }),
       eps: readPositive(vision, 'layer_norm_eps', 1e-6),
       patchSize,
-      side: Math.floor(readSquare(vision, 'image_size', 448) / patchSize),
+      side: readTileSide(vision, { patchSize, mergeSize, imageSize: 448 }),
       norm: vision.norm_type === 'rms_norm' ? 'rms' : 'layer',
       hasQkvBias: readFlag(vision, 'attention_bias', false),
       hasQkNorm: readFlag(vision, 'use_qk_norm', false),

@@ -107,12 +107,13 @@ export function nanoConfig(
 
 /** Parses a `config.json`, with the text fields under `text_config` or at the top level. */
 function parse(json: Json): Qwen2_5_VLConfig {
-  const nested = (json.text_config ?? undefined) === undefined ? json : readObject(json, 'text_config');
+  const nested =
+    (json.text_config ?? undefined) === undefined ? json : readObject(json, 'text_config');
   // Older configurations have the rotary fields at the top alone.
   const text: Json = { ...DEFAULTS, rope_scaling: json.rope_scaling, ...nested };
   const vision = readObject(json, 'vision_config');
   // Versions differ in which of the two they write; transformers ties where either says so.
-  const isTied = 
+  const isTied =
     readFlag(json, 'tie_word_embeddings', false) || readFlag(text, 'tie_word_embeddings', false);
   const parsed = parseText(text, 'qwen2', { isTied });
   const { headDim = parsed.hidden / parsed.heads } = parsed;

@@ -95,8 +95,7 @@ describe('a nano policy with experts, on the native kernels', () => {
   });
 
   const model = qwen3_vl_moe.model(nano);
-  const make = (seed = 1) =>
-    createLocalPolicy({ device, model, processor: tinyProcessor, seed });
+  const make = (seed = 1) => createLocalPolicy({ device, model, processor: tinyProcessor, seed });
   const image = (seed: number) => {
     const random = randomAt(seed, 'noise');
     const [width, height] = [160, 96];

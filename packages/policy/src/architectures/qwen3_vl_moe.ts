@@ -57,7 +57,8 @@ function parse(json: Json): Qwen3VLMoeConfig {
   const given = readObject(json, 'text_config');
   const text: Json = { ...DEFAULTS, ...given };
   // transformers calls the number by both names.
-  const named = (given.num_local_experts ?? undefined) === undefined ? 'num_experts' : 'num_local_experts';
+  const named =
+    (given.num_local_experts ?? undefined) === undefined ? 'num_experts' : 'num_local_experts';
   const experts = readCount(text, named, { least: 0 });
   const perToken = readCount(text, 'num_experts_per_tok');
   if (experts > 0 && perToken > experts) {

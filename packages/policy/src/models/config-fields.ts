@@ -31,7 +31,11 @@ export function readPositive(source: Json, key: string, fallback?: number): numb
 export function readCount(
   source: Json,
   key: string,
-  options: { readonly least?: number; readonly most?: number; readonly fallback?: number } = {},
+  options: {
+    readonly least?: number;
+    readonly most?: number;
+    readonly fallback?: number | undefined;
+  } = {},
 ): number {
   const { least = 1, most = MOST, fallback } = options;
   const value = source[key] ?? fallback;
@@ -58,7 +62,8 @@ export function readObject(source: Json, key: string): Json {
 /** Different indices below `bound`, in the order given. @throws ConfigError naming the field */
 export function readIndices(source: Json, key: string, bound: number): readonly number[] {
   const value = source[key];
-  const isIndex = (one: unknown) => Number.isInteger(one) && Number(one) >= 0 && Number(one) < bound;
+  const isIndex = (one: unknown) =>
+    Number.isInteger(one) && Number(one) >= 0 && Number(one) < bound;
   if (Array.isArray(value) && value.every(isIndex) && new Set(value).size === value.length) {
     return value as number[];
   }
@@ -86,6 +91,22 @@ export function readSquare(source: Json, key: string, fallback: number): number 
   const [side, other = side] = Array.isArray(value) ? value : [value];
   if (Number.isInteger(side) && side === other && side > 0 && side <= MOST) return side;
   throw wrong(key, 'the side of a square', value);
+}
+
+/** Patches per side of square tiles that are whole units. @throws ConfigError otherwise */
+export function readTileSide(
+  vision: Json,
+  {
+    patchSize,
+    mergeSize,
+    imageSize,
+  }: { readonly patchSize: number; readonly mergeSize: number; readonly imageSize: number },
+): number {
+  const pixels = readSquare(vision, 'image_size', imageSize);
+  const side = Math.floor(pixels / patchSize);
+  if (side > 0 && side % mergeSize === 0) return side;
+  const what = `the side of tiles that ${mergeSize} × ${mergeSize} patches of ${patchSize} pixels fill`;
+  throw wrong('image_size', what, pixels);
 }
 
 /** @throws ConfigError unless the heads under `key` divide a width into parts of a multiple */

@@ -19,6 +19,7 @@ import {
   readObject,
   readPositive,
   readSquare,
+  readTileSide,
 } from './config-fields.ts';
 import { decoderModel } from './decoder-model.ts';
 import type { LanguageModel } from './language-model.ts';
@@ -94,7 +95,10 @@ function parseTokens(json: Json): SpecialTokens {
   return {
     imageToken,
     videoToken: imageToken,
-    visionStartToken: readCount(json, 'vision_start_token_id', { least: 0, fallback: imageToken - 1 }),
+    visionStartToken: readCount(json, 'vision_start_token_id', {
+      least: 0,
+      fallback: imageToken - 1,
+    }),
     visionEndToken: readCount(json, 'vision_end_token_id', { least: 0, fallback: imageToken - 1 }),
   };
 }
@@ -104,6 +108,7 @@ function parse(json: Json): Idefics3Config {
   const vision = readObject(json, 'vision_config');
   const nested = readObject(json, 'text_config');
   const isTied = readFlag(json, 'tie_word_embeddings', false);
+  const mergeSize = readCount(json, 'scale_factor', { fallback: 2 });
   const patchSize = readSquare(vision, 'patch_size', 32);
   expectOneOf(vision, 'hidden_act', ['gelu_pytorch_tanh']);
   const hidden = readCount(vision, 'hidden_size', { fallback: 1152 });
@@ -112,7 +117,7 @@ function parse(json: Json): Idefics3Config {
   return {
     ...parseNestedText(nested, 'llama', { isTied }),
     ...parseTokens(json),
-    mergeSize: readCount(json, 'scale_factor', { fallback: 2 }),
+    mergeSize,
     vision: {
       depth: readCount(vision, 'num_hidden_layers', { most: MOST_LAYERS, fallback: 12 }),
       hidden,
@@ -120,7 +125,7 @@ function parse(json: Json): Idefics3Config {
       intermediate: readCount(vision, 'intermediate_size', { fallback: 3072 }),
       eps: readPositive(vision, 'layer_norm_eps', 1e-6),
       patchSize,
-      side: Math.floor(readSquare(vision, 'image_size', 224) / patchSize),
+      side: readTileSide(vision, { patchSize, mergeSize, imageSize: 224 }),
     },
   };
 }

@@ -85,7 +85,11 @@ export function nanoQwen3Vl(
 export function parseQwen3Vl(json: Json): Qwen3VLConfig {
   const text: Json = { ...DEFAULTS, ...readObject(json, 'text_config') };
   const vision = readObject(json, 'vision_config');
-  const isTied = readFlag(json, 'tie_word_embeddings', readFlag(text, 'tie_word_embeddings', false));
+  const isTied = readFlag(
+    json,
+    'tie_word_embeddings',
+    readFlag(text, 'tie_word_embeddings', false),
+  );
   const parsed = parseText(text, 'qwen3', { isTied });
   const { headDim = parsed.hidden / parsed.heads } = parsed;
   expectOneOf(vision, 'hidden_act', ['gelu_pytorch_tanh']);

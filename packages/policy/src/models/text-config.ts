@@ -13,8 +13,8 @@ import {
   type Json,
   MOST_LAYERS,
   readCount,
-  readPositive,
   readObject,
+  readPositive,
 } from './config-fields.ts';
 import { expectHeads, type ModelSize } from './model-size.ts';
 import type { TextShape } from './text-decoder.ts';
@@ -215,7 +215,8 @@ export function formatText(config: TextConfig, endOfTurn: number, rope: Json = {
 
 /** The rotary fields, in the place of newer or older configurations. */
 export function ropeFields(text: Json): Json {
-  const key = (text.rope_parameters ?? undefined) === undefined ? 'rope_scaling' : 'rope_parameters';
+  const key =
+    (text.rope_parameters ?? undefined) === undefined ? 'rope_scaling' : 'rope_parameters';
   return readObject(text, key);
 }
 

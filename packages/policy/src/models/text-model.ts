@@ -27,7 +27,8 @@ export function textArchitecture<const Name extends TextFamily>(unit: {
   return defineArchitecture({
     name,
     description,
-    parse: (json) => parseText(json, name, { isTied: readFlag(json, 'tie_word_embeddings', false) }),
+    parse: (json) =>
+      parseText(json, name, { isTied: readFlag(json, 'tie_word_embeddings', false) }),
     nano: (vocabSize, _tokens, size) => nanoText(vocabSize, size, name),
     model(config): LanguageModel {
       const shape = textShape(config, name);

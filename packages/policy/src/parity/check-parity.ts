@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NamedArray } from '@saccade/nn/files';
+import type { NamedArray } from '@saccade/nn';
 import { encode } from 'fast-png';
 import type { EncodedContent } from '../content.ts';
 import type { LocalPolicy } from '../local-policy.ts';

@@ -1,5 +1,5 @@
 /** Compares two computations of one context part by part, in the order in which they follow. */
-import type { NamedArray } from '@saccade/nn/files';
+import type { NamedArray } from '@saccade/nn';
 import type { LanguageModel } from '../models/language-model.ts';
 import type { ValuesByPart } from './own-values.ts';
 
@@ -71,7 +71,11 @@ export function compareParts(
     const limit = key === 'positions' ? 0 : gate;
     if (other === undefined) return absent(what, limit);
     const difference = relativeDistance(own, other);
-    return { what, gate: limit, difference: key === 'positions' && difference > 0 ? Infinity : difference };
+    return {
+      what,
+      gate: limit,
+      difference: key === 'positions' && difference > 0 ? Infinity : difference,
+    };
   });
   return [...forward, ...compareGradients(ours, theirs, model, gate)];
 }
@@ -91,15 +95,17 @@ function compareGradients(
       .find((data) => data !== undefined);
     const size = (found?.length ?? 0) / (part?.of ?? 1);
     const start = (part?.index ?? 0) * size;
-    return [{ name, own: ours.get(key) as Float32Array, other: found?.subarray(start, start + size) }];
+    return [
+      { name, own: ours.get(key) as Float32Array, other: found?.subarray(start, start + size) },
+    ];
   });
   const norms = pairs.map(({ other }) => norm(other ?? []));
   const mean = norms.reduce((sum, one) => sum + one, 0) / Math.max(1, norms.length);
   return pairs.map(({ name, own, other }, i): ComparedPart => {
     const what = `gradient of ${name}`;
     if (other === undefined) return absent(what, gate);
-    const own_ = norms[i] ?? 0;
-    const scale = own_ < ZERO * mean ? mean : own_;
+    const ownNorm = norms[i] ?? 0;
+    const scale = ownNorm < ZERO * mean ? mean : ownNorm;
     return { what, gate, difference: relativeDistance(own, other, scale) };
   });
 }

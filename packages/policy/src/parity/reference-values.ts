@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { DataError, MissingError } from '@saccade/core';
-import { type NamedArray, readSafetensors } from '@saccade/nn/files';
+import type { NamedArray } from '@saccade/nn';
+import { readSafetensors } from '@saccade/nn/files';
 import type { EncodedContent } from '../content.ts';
 
 /** What transformers is given. */
