@@ -10,9 +10,13 @@ features, log-probs and gradients. The model gets Saccade's tokens and patches, 
 compared on its own.
 """
 import json
+import os
 import re
 import sys
 from pathlib import Path
+
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+os.environ.setdefault("TQDM_DISABLE", "1")
 
 import numpy as np
 import torch

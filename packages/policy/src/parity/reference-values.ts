@@ -95,7 +95,6 @@ function runPython(
   return new Promise((resolve, reject) => {
     const child = spawn(python, [PROGRAM, directory], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TRANSFORMERS_VERBOSITY: 'error', TQDM_DISABLE: '1' },
     });
     let errors = '';
     child.stderr.on('data', (chunk) => {
