@@ -49,6 +49,9 @@ def in_double(model):
                 return module.weight * (x * scale)
 
             module.forward = forward
+        if type(module).__name__.endswith("Experts"):
+            # What it uses otherwise has no double precision.
+            module.config._experts_implementation = "eager"
         if type(module).__name__.endswith("TopKRouter"):
             def route(x, module=module):
                 logits = x.reshape(-1, module.hidden_dim) @ module.weight.T
