@@ -201,7 +201,7 @@ describe('a checkpoint', () => {
     expect(device.allocatedBytes()).toBe(before);
   });
 
-  const rounds = process.env.SACCADE_SWEEP === undefined ? 150 : 5000;
+  const rounds = process.env.SACCADE_SWEEP === undefined ? 150 : 2000;
   it(`with random bytes changed or cut off is opened, or refused in words (${rounds} rounds)`, async () => {
     const random = randomAt(1, 'damaged checkpoints');
     const before = device.allocatedBytes();
@@ -232,5 +232,5 @@ describe('a checkpoint', () => {
       await writeFile(join(folder, name), whole);
     }
     expect(refused).toBeGreaterThan(rounds / 3);
-  });
+  }, 900_000);
 });
