@@ -8,6 +8,7 @@ import { axpby } from './axpby.ts';
 import { cacheRows } from './cache-rows.ts';
 import { dequantizeBlocks } from './dequantize-blocks.ts';
 import { embedding } from './embedding.ts';
+import { expertLinear } from './expert-linear.ts';
 import { gatherRows } from './gather-rows.ts';
 import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
@@ -21,6 +22,7 @@ import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
+import { routeExperts } from './route-experts.ts';
 import { scaleColumns } from './scale-columns.ts';
 import { scatterRows } from './scatter-rows.ts';
 import { sign } from './sign.ts';
@@ -38,6 +40,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   cacheRows,
   dequantizeBlocks,
   embedding,
+  expertLinear,
   gatherRows,
   gelu,
   gemm,
@@ -50,6 +53,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   quantizeBlocks,
   rmsNorm,
   rotary,
+  routeExperts,
   scaleColumns,
   scatterRows,
   sign,

@@ -56,6 +56,10 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   cacheRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
+  expertLinear: [
+    { dims: { R: 150, K: 70, E: 7, N: 90 } },
+    { dims: { R: 9, K: 801, E: 5, N: 20 } },
+  ],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 30, D: 385 } }, { dims: { N: 30, D: 385 }, scalars: { tanh: 1 } }],
   gemm: [
@@ -88,6 +92,10 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 100, D: 129 } }],
+  routeExperts: [
+    { dims: { T: 100, E: 140, K: 8 } },
+    { dims: { T: 100, E: 140, K: 8 }, scalars: { normalize: 0 } },
+  ],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   sign: [{ dims: { N: 100_003 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],

@@ -45,6 +45,7 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   cacheRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   dequantizeBlocks: [{ dims: blocks(70_003) }],
   embedding: [{ dims: { V: 150, D: 150, E: 10, N: 200 } }],
+  expertLinear: [{ dims: { R: 300, K: 66, E: 9, N: 70 } }],
   gatherRows: [{ dims: { N: 150, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 150, D: 129 } }],
   gemm: [
@@ -65,6 +66,7 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   rmsNorm: [{ dims: { N: 150, D: 129 } }],
   rotary: [{ dims: { T: 150, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 150, D: 129 } }],
+  routeExperts: [{ dims: { T: 300, E: 70, K: 5 } }],
   scatterRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   sign: [{ dims: { N: 40_003 } }],
   swiglu: [{ dims: { N: 150, D: 129 } }],

@@ -13,6 +13,7 @@ import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
+import { addParity } from './parity.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
@@ -57,6 +58,7 @@ Begin with:
     addServe,
     addSynthesize,
     addDoctor,
+    addParity,
   ];
   for (const add of commands) add(program);
   // Last, since it completes the commands that are there.

@@ -3,6 +3,7 @@ export {
   deepstackTower,
   deepstackTowerSpecs,
 } from './deepstack-tower.ts';
+export { type ExpertShape, expertsFeedForward } from './experts.ts';
 export { type FeedForward, geluFeedForward, swigluFeedForward } from './feed-forward.ts';
 export {
   layerNormLayer,
@@ -22,6 +23,7 @@ export {
   loraSpecs,
 } from './lora.ts';
 export { type LoraTargets, targetedLayers } from './lora-targets.ts';
+export { type BlockObserver, observingBlocks } from './observe-blocks.ts';
 export {
   type Initializer,
   initialize,

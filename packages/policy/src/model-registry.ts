@@ -5,6 +5,7 @@ import * as catalog from './model-units/catalog.ts';
 
 export { fetchModel } from './hub/fetch-model.ts';
 export type { Hub } from './hub/hub.ts';
+export { parseModelSource } from './hub/model-source.ts';
 export { largestImage } from './memory/largest-image.ts';
 export {
   type MemoryForecast,

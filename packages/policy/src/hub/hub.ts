@@ -50,6 +50,8 @@ export function isTransient(error: unknown): boolean {
 function isUnreachable(error: unknown): boolean {
   if (typeof error === 'string') return error === 'terminated';
   if (!(error instanceof Error)) return false;
+  // Whatever the reason: a certificate, a port that fetch refuses, a proxy.
+  if (error instanceof TypeError && error.message === 'fetch failed') return true;
   const { code, cause } = error as NodeJS.ErrnoException & { cause?: unknown };
   if (code !== undefined && UNREACHABLE.has(code)) return true;
   if (cause !== undefined) return isUnreachable(cause);
