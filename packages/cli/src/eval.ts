@@ -1,7 +1,7 @@
 /** `saccade eval`: a checkpoint of a run on its held-out tasks. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ConfigError, DataError } from '@saccade/core';
+import { DataError } from '@saccade/core';
 import { evaluate } from '@saccade/eval';
 import { wilsonInterval } from '@saccade/report';
 import {
@@ -26,9 +26,10 @@ import {
   type Setting,
 } from '@saccade/train';
 import type { Command } from 'commander';
+import { configOption, readConfigFile } from './config-file.ts';
 import { jsonOption, printJson } from './json.ts';
 import { addSetting } from './recipe-arguments.ts';
-import { openPython, wholeNumber } from './shared.ts';
+import { finiteNumber, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface EvalFlags {
@@ -43,6 +44,7 @@ interface EvalFlags {
   readonly publish?: boolean;
   readonly seed?: number;
   readonly set: readonly Setting[];
+  readonly config?: string;
   readonly out?: string;
   readonly backend?: string;
   readonly json?: boolean;
@@ -54,16 +56,25 @@ export function addEval(program: Command): void {
     .description('Evaluate a run, or one of its checkpoints, on held-out tasks.')
     .argument('<path>', 'a run directory (its newest checkpoint) or a checkpoint directory')
     .option('--count <n>', 'held-out tasks (default: as in the run)', wholeNumber)
-    .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
-    .option('--top-k <n>', 'only the n most likely tokens; 0: all (default: as in the run)', Number)
-    .option('--top-p <p>', 'only tokens that together have p (default: as in the run)', Number)
+    .option('--temperature <t>', 'sampling temperature (default: as in the run)', finiteNumber)
+    .option(
+      '--top-k <n>',
+      'only the n most likely tokens; 0: all (default: as in the run)',
+      wholeNumber,
+    )
+    .option(
+      '--top-p <p>',
+      'only tokens that together have p (default: as in the run)',
+      finiteNumber,
+    )
     .option(
       '--min-p <r>',
       'only tokens at least r as likely as the first (default: as in the run)',
-      Number,
+      finiteNumber,
     )
     .option('--seed <n>', 'another seed of the samples (default: as in the run)', wholeNumber)
     .option('--set <field=value>', 'change a field of the run; may be repeated', addSetting, [])
+    .addOption(configOption())
     .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
     .option('--out <directory>', 'metrics and trajectories (default: in the run’s evaluations/)')
     .addOption(jsonOption())
@@ -143,7 +154,7 @@ function locate(path: string): { readonly isRun: boolean; readonly runDirectory:
   return { isRun: !isCheckpoint, runDirectory: isCheckpoint ? resolve(path, '..', '..') : path };
 }
 
-/** The fields that flags set. @throws ConfigError for one that should be a number and is not */
+/** The fields that flags set; those of --set come last but for those with a flag of their own. */
 function settingsOf(flags: EvalFlags): readonly Setting[] {
   const { count, temperature, topK, topP, minP, seed, backend } = flags;
   const values = {
@@ -155,10 +166,9 @@ function settingsOf(flags: EvalFlags): readonly Setting[] {
     seed,
     backend,
   };
-  const settings: Setting[] = [...flags.set];
+  const settings: Setting[] = [...readConfigFile(flags.config), ...flags.set];
   for (const [path, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    if (Number.isNaN(value)) throw new ConfigError(path, `${path}: expected a number.`);
     settings.push({ path, value });
   }
   return settings;

@@ -1,16 +1,23 @@
 /** Tables of the terminal. */
+import { columnsOf, fold } from './say.ts';
 
-/** Columns as wide as their widest cell; the last is not padded. */
-export function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
+/** Columns as wide as their widest cell; the last is not padded, and folded where it is too long. */
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  columns: number = columnsOf(process.stdout),
+): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return rows.flatMap((row) => {
+    const cells = row.slice(0, widths.length - 1);
+    const start = cells.map((cell, column) => `${cell.padEnd(widths[column] ?? 0)}  `).join('');
+    const last = row[widths.length - 1] ?? '';
+    const isFitting = before + last.length <= columns;
+    const [first = '', ...rest] = isFitting ? [last] : fold(last, columns - before);
+    return [(start + first).trimEnd(), ...rest.map((part) => ' '.repeat(before) + part)];
+  });
 }
 
 export function printTable(rows: readonly (readonly string[])[]): void {
