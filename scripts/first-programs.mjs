@@ -52,7 +52,7 @@ const optionsOf = (module, program) => ({
   compilerOptions: {
     ...{ target: 'es2022', lib: ['es2023', 'dom'], strict: true, noUncheckedIndexedAccess: true },
     ...{ exactOptionalPropertyTypes: true, module, moduleResolution: RESOLUTIONS[module] },
-    ...{ types: program === 'page' ? [] : ['node'], outDir: 'dist' },
+    ...{ types: program === 'page' ? [] : ['node'], rootDir: 'src', outDir: 'dist' },
   },
   files: [`src/${program}.ts`],
 });

@@ -14,6 +14,9 @@ export const ZOD_PACKAGE = '@saccade/zod';
 /** Everything of another package stays an import. */
 const isForeign = (id) => !/^[./]/.test(id);
 
+/** Comments that name the files of a bundle, by paths of this machine. */
+const REGIONS = /^\/\/(#region|#endregion)?( \S+\.(d\.ts|js))?\n/gm;
+
 /** Whitespace goes; names, and the marks of calls without effects, stay for other bundlers. */
 const COMPACT = { mangle: false, compress: false, codegen: { removeWhitespace: true } };
 
@@ -28,20 +31,27 @@ export function withOwnZod(code) {
     .replaceAll('import("zod")', `import("${ZOD_PACKAGE}")`);
 }
 
+/** How long plugins take is nobody's business. */
+const QUIET = { checks: { pluginTimings: false } };
+
 /** Bundles entries, by their names, of modules (`.js`) or declarations (`.d.ts`); their code. */
 async function bundle(input, { plugins = [], ...options }) {
   const isTyped = Object.values(input).every((path) => path.endsWith('.d.ts'));
   const typed = isTyped ? dts({ dtsInput: true, tsconfig: false, resolver: 'oxc' }) : [];
-  const built = await rolldown({ input, external: isForeign, plugins: [plugins, typed] });
+  const built = await rolldown({ input, external: isForeign, plugins: [plugins, typed], ...QUIET });
   const chunkFileNames = isTyped ? 'shared-[hash].d.ts' : 'shared-[hash].js';
   const { output } = await built.generate({ format: 'esm', chunkFileNames, ...options });
   await built.close();
-  // The runtime of modules is left over where declarations alone are bundled.
-  const files = output.filter(({ fileName }) => !isTyped || fileName.endsWith('.d.ts'));
-  // Regions are named by paths of this machine.
+  // Where declarations alone are bundled, the runtime of modules is left over, and nothing imports it.
+  const files = output.filter(
+    ({ fileName, isEntry }) =>
+      isEntry ||
+      output.some(({ code }) => code.includes(fileName.replace(/(\.d)?\.[jt]s$/, '.js'))),
+  );
   return files.map(({ fileName, code }) => [
     fileName,
-    code.replace(/^\/\/ (\.\.?\/|\/).*\n/gm, ''),
+    // A comment that silences the line after it has to stay on a line of its own.
+    code.replace(REGIONS, '').replace(/(\/\*\* @ts-ignore[^*]*\*\/) ?/g, '\n$1\n'),
   ]);
 }
 

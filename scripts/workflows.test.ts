@@ -23,8 +23,9 @@ it('has workflows for tests, binaries, versions and releases', () => {
 
 it('finds nothing wrong with them', async () => {
   const lint = await createLinter();
-  // It does find what is wrong: an action without a version, and a list that is none.
-  const broken = 'on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps: [uses: checkout]';
+  // It does find what is wrong: an expression that names nothing.
+  const steps = `[run: "$\{{ github.x }}"]`;
+  const broken = `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps: ${steps}`;
   expect(lint(broken, 'broken.yml').length).toBeGreaterThan(0);
   const findings = files.flatMap((file) =>
     lint(readFileSync(join(folder, file), 'utf8'), file).filter(({ kind, message }) => {

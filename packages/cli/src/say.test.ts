@@ -40,6 +40,15 @@ describe('a table', () => {
     ]);
   });
 
+  it('becomes a list where there is no room for columns', () => {
+    const wide = [['tool-spam', 'three calls or more, half of them for nothing', 'leastCalls=3']];
+    expect(formatTable(wide, 40)).toEqual([
+      'tool-spam',
+      '    three calls or more, half of them',
+      '    for nothing · leastCalls=3',
+    ]);
+  });
+
   it('stays as it is in a pipe', () => {
     expect(formatTable(rows)).toEqual([
       'name  about',
