@@ -26,6 +26,8 @@ import {
   describeEvaluationErrors,
   errorsOfEvaluations,
 } from './evaluation-errors.ts';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 
@@ -56,7 +58,7 @@ export function addErrors(program: Command): void {
     )
     .option('--count <n>', 'examples of each run', wholeNumber, 3);
   addJudgeFlags(command, 'ask the model behind this chat API where no rule can tell')
-    .option('--json', 'print JSON instead of tables')
+    .addOption(jsonOption())
     .addHelpText('after', help())
     .action((runs: readonly string[], flags: ErrorsFlags) =>
       errors(
@@ -103,14 +105,14 @@ async function errors(directories: readonly string[], flags: ErrorsFlags): Promi
   const found: RunErrors[] = [];
   for (const directory of directories) found.push(await errorsOf(directory, flags));
   if (flags.json) {
-    console.log(JSON.stringify({ runs: found.map((run) => jsonOf(run, flags)) }, null, 2));
+    printJson({ runs: found.map((run) => jsonOf(run, flags)) });
     return;
   }
   const lines = found.flatMap((run, index) => [
     ...(index > 0 ? [''] : []),
     ...describeErrors(run, flags),
   ]);
-  for (const line of lines) console.log(line);
+  for (const line of lines) say(line);
 }
 
 async function errorsOf(directory: string, flags: ErrorsFlags): Promise<RunErrors> {

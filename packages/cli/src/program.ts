@@ -19,6 +19,7 @@ import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
 import { addRescore } from './rescore.ts';
 import { addRewards } from './rewards.ts';
+import { columnsOf, foldLines } from './say.ts';
 import { addServe } from './serve.ts';
 import { addSynthesize } from './synthesize.ts';
 import { addTrain } from './train.ts';
@@ -31,6 +32,10 @@ export function openProgram(): Command {
     .option('--verbose', 'show the stack of an error')
     .showHelpAfterError('(add --help for usage)')
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(foldLines(text, columnsOf(process.stdout))),
+      writeErr: (text) => process.stderr.write(foldLines(text, columnsOf(process.stderr))),
+    })
     .addHelpText(
       'after',
       `

@@ -56,7 +56,7 @@ Endpoints:
            (reload_weights), /update_weight_version, /reset_prefix_cache, /abort_requests
   SGLang   POST /generate, /update_weights_from_disk, /pause_generation, /continue_generation,
            /abort_request, /flush_cache; GET /get_model_info
-  both     GET /v1/models, /health, /openapi.json
+  both     POST /v1/chat/completions: images, tools, streaming; GET /v1/models, /health, /openapi.json
 
 Examples:
   saccade serve policy runs/mine

@@ -1,7 +1,12 @@
 export { type AuditRunOptions, auditRun, type RunAudit } from './audit-run.ts';
 export { drawChartGrid, MOST_RUNS } from './chart-grid.ts';
 export { type Chart, drawChart } from './charts.ts';
-export { type ComparedRun, comparisonTable } from './comparison.ts';
+export {
+  type ComparedRun,
+  type ComparisonNumbers,
+  comparisonNumbers,
+  comparisonTable,
+} from './comparison.ts';
 export { drawComparison } from './comparison-charts.ts';
 export { boundaryOf, numberIn, rowsOf } from './curves.ts';
 export {

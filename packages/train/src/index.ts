@@ -28,6 +28,7 @@ export { auditOptionsOf } from './scoring.ts';
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';
+export { checkStart } from './start-from.ts';
 export { readRunConfig, type StoredRunConfig } from './stored-run-config.ts';
 export { chatRun, type OpenChatModel, openChatModel } from './suites/chat-model.ts';
 export { findSuites } from './suites/find-suites.ts';
