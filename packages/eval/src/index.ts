@@ -21,5 +21,6 @@ export { type EvaluationSettings, evaluationSettings } from './evaluation-settin
 export { faithfulnessOf } from './faithfulness-metrics.ts';
 export { type JudgedTask, resultText } from './judged-errors.ts';
 export { scoreRollouts } from './score-rollouts.ts';
+export { sourceMetrics } from './source-metrics.ts';
 export { taskMetrics } from './task-metrics.ts';
 export { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';

@@ -7,6 +7,7 @@ import {
   mean,
   positiveNegativeRatio,
   rolloutMetrics,
+  sourceMetrics,
   taskMetrics,
 } from '@saccade/eval';
 import type { Task } from '@saccade/gym';
@@ -74,6 +75,7 @@ export async function stepRow(
     // Where rollouts stream, a step may end before any of them does.
     ...rolledOut,
     ...taskMetrics(results, tasks, config.evaluation),
+    ...sourceMetrics(results, tasks),
     ...faithfulnessOf(results, config.evaluation, onWarning),
     ...errors,
     ...audited,

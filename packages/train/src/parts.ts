@@ -86,7 +86,7 @@ export async function openPlayground(
     tools = chosen && (await openTools(chosen, { python, onEvent, secret }));
     const protocol = protocolWith(run, tools?.tools);
     const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
-    const taskSet = (await tasks.open?.({ sandbox })) ?? tasks;
+    const taskSet = (await tasks.open?.({ sandbox, hub: { ...hubOf(process.env), onEvent }, onEvent })) ?? tasks;
     const { slowShare: share, slowSeconds: seconds } = config.rollout;
     const envMaker = (budgets: Protocol['budgets']): MakeEnv => {
       return () => {

@@ -1,7 +1,7 @@
 /** A Hugging Face hub as a run reaches it, and the errors of its answers. */
 import { ConfigError, DataError, type EventSink, MissingError, messageOf } from '@saccade/core';
 
-/** How models are downloaded, and where they are kept. */
+/** How repositories are downloaded, and where they are kept. */
 export interface Hub {
   /** The cache that all of Hugging Face's libraries share: `$HF_HOME/hub`. */
   readonly cacheDirectory: string;
@@ -9,19 +9,29 @@ export interface Hub {
   readonly endpoint: string;
   /** Whether only what the cache has is used. */
   readonly isOffline: boolean;
-  /** For private and gated models. */
+  /** For private and gated repositories. */
   readonly token?: string;
   /** Pause before a broken download goes on; it doubles with every attempt. Default 1000. */
   readonly retryMilliseconds?: number;
   readonly onEvent?: EventSink;
 }
 
-/** A model of a hub at a revision. */
-export interface HubModel {
+/** A repository of a hub at a revision. */
+export interface HubRepo {
   readonly name: string;
   /** A branch, a tag, or a commit. */
   readonly revision: string;
+  /** Default: a model. */
+  readonly type?: 'model' | 'dataset';
 }
+
+/** The word for a repository's kind, in messages. */
+export const nounOf = ({ type = 'model' }: Pick<HubRepo, 'type'>): string =>
+  type === 'dataset' ? 'data set' : type;
+
+/** The setting that names a repository, in messages. */
+const fieldOf = ({ type = 'model' }: Pick<HubRepo, 'type'>): string =>
+  type === 'dataset' ? 'taskSet.from' : 'model.from';
 
 /** Codes of errors that mean the network, not the hub. */
 const UNREACHABLE = new Set([
@@ -61,8 +71,8 @@ function statusOf(error: unknown): number | undefined {
   return typeof error.statusCode === 'number' ? error.statusCode : undefined;
 }
 
-const REMEDY_OFFLINE =
-  'Connect, or download the model elsewhere and give its directory, or a copy of the cache with ' +
+const remedyOffline = (noun: string): string =>
+  `Connect, or download the ${noun} elsewhere and give its directory, or a copy of the cache with ` +
   'HF_HUB_OFFLINE=1. HF_ENDPOINT names another hub.';
 
 /**
@@ -73,18 +83,20 @@ const REMEDY_OFFLINE =
 export function hubError(
   error: unknown,
   { endpoint, token }: Hub,
-  { name, revision }: HubModel,
+  repo: HubRepo,
   errorCode: string | undefined,
 ): unknown {
+  const { name, revision } = repo;
+  const noun = nounOf(repo);
   if (isUnreachable(error)) {
     return new MissingError(
-      `The hub at ${endpoint} cannot be reached for ${name} (${causeOf(error)}). ${REMEDY_OFFLINE}`,
+      `The hub at ${endpoint} cannot be reached for ${name} (${causeOf(error)}). ${remedyOffline(noun)}`,
       { cause: error },
     );
   }
   const status = statusOf(error);
   if (status === undefined) return error;
-  const field = 'model.from';
+  const field = fieldOf(repo);
   if (errorCode === 'RevisionNotFound') {
     return new ConfigError(
       field,
@@ -103,9 +115,9 @@ export function hubError(
   if (status === 401 || status === 404) {
     const remedy =
       token === undefined
-        ? 'Check the name; for a private model set HF_TOKEN.'
+        ? `Check the name; for a private ${noun} set HF_TOKEN.`
         : 'Check the name, and that HF_TOKEN may read it.';
-    return new ConfigError(field, `${field}: there is no model ${name} at ${endpoint}. ${remedy}`);
+    return new ConfigError(field, `${field}: there is no ${noun} ${name} at ${endpoint}. ${remedy}`);
   }
   return new DataError(
     `The hub at ${endpoint} refused ${name} with status ${status}: ${messageOf(error)} Try again later.`,

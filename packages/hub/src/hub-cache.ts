@@ -1,19 +1,20 @@
 /**
- * A model in the cache of Hugging Face's libraries: `blobs` by hash, `snapshots` of commits that
+ * A repository in the cache of Hugging Face's libraries: `blobs` by hash, `snapshots` of commits that
  * link to them, and `refs` from branches and tags to commits.
  */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import type { HubRepo } from './hub.ts';
 
 const COMMIT = /^[0-9a-f]{40}$/;
 
 export class HubCache {
   readonly #folder: string;
 
-  /** @param cacheDirectory  of all models: `$HF_HOME/hub` */
-  constructor(cacheDirectory: string, name: string) {
-    this.#folder = join(cacheDirectory, ['models', ...name.split('/')].join('--'));
+  /** @param cacheDirectory  of all repositories: `$HF_HOME/hub` */
+  constructor(cacheDirectory: string, { name, type = 'model' }: Pick<HubRepo, 'name' | 'type'>) {
+    this.#folder = join(cacheDirectory, [`${type}s`, ...name.split('/')].join('--'));
   }
 
   /** The directory of a commit's files. */

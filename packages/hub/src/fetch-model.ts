@@ -1,12 +1,12 @@
 /** The files of a model of a hub: from the cache, or downloaded into it. */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { ReadableStream } from 'node:stream/web';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DataError, MissingError, messageOf } from '@saccade/core';
-import { diskFull, downloadBlob, formatSize, type HubFile } from './download-blob.ts';
-import { type Hub, type HubModel, hubError } from './hub.ts';
+import type { HubFile } from './download-blob.ts';
+import type { Hub, HubRepo } from './hub.ts';
 import { HubCache } from './hub-cache.ts';
+import { openRemote } from './remote.ts';
 
 const WEIGHTS = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
@@ -31,10 +31,10 @@ export interface FetchOptions {
  */
 export async function fetchModel(
   hub: Hub,
-  model: HubModel,
+  model: HubRepo,
   options: FetchOptions = {},
 ): Promise<string> {
-  const cache = new HubCache(hub.cacheDirectory, model.name);
+  const cache = new HubCache(hub.cacheDirectory, model);
   if (hub.isOffline) return await cachedModel(hub, cache, model, options);
   try {
     return await downloadModel(hub, cache, model, options);
@@ -53,7 +53,7 @@ export async function fetchModel(
 async function cachedModel(
   hub: Hub,
   cache: HubCache,
-  { name, revision }: HubModel,
+  { name, revision }: HubRepo,
   options: FetchOptions,
 ): Promise<string> {
   const commit = await cache.commitOf(revision);
@@ -82,70 +82,24 @@ async function missingFile(
 async function downloadModel(
   hub: Hub,
   cache: HubCache,
-  model: HubModel,
+  model: HubRepo,
   { check, weights: areWeightsWanted = true }: FetchOptions,
 ): Promise<string> {
-  // Imported only here: a run of a local model needs none of it.
-  const api = await import('@huggingface/hub');
-  let errorCode: string | undefined;
-  const parameters = {
-    hubUrl: hub.endpoint.replace(/\/+$/, ''),
-    ...(hub.token !== undefined && { accessToken: hub.token }),
-    fetch: (async (input, init) => {
-      const response = await fetch(input, init);
-      errorCode = response.headers.get('X-Error-Code') ?? undefined;
-      return response;
-    }) as typeof fetch,
-  };
-  const asking = async <Answer>(call: () => Promise<Answer>): Promise<Answer> => {
-    try {
-      return await call();
-    } catch (error) {
-      throw hubError(error, hub, model, errorCode);
-    }
-  };
-  const { name, revision } = model;
-  const commit = await asking(async () => {
-    const fields = { name, revision, additionalFields: ['sha'] as ['sha'] };
-    return (await api.modelInfo({ ...parameters, ...fields })).sha;
-  });
-  const files = await asking(async () => {
-    const listed: HubFile[] = [];
-    for await (const entry of api.listFiles({ ...parameters, repo: name, revision: commit })) {
-      if (entry.type === 'file' && !entry.path.includes('/')) listed.push(hubFile(entry));
-    }
-    return new Map(listed.map((file) => [file.path, file]));
-  });
-  const download = async (wanted: readonly HubFile[]): Promise<void> => {
-    await expectRoom(cache, wanted);
-    for (const file of wanted) {
-      const report = progressOf(hub, file);
-      const open = async (start: number) => {
-        const at = { repo: name, revision: commit, path: file.path };
-        const blob = await api.downloadFile({ ...parameters, ...at });
-        if (blob === null) throw new DataError(`${name} no longer has ${file.path}. Try again.`);
-        const rest = start === 0 ? blob : blob.slice(start, file.sizeBytes);
-        return rest.stream() as ReadableStream;
-      };
-      await asking(() =>
-        downloadBlob(cache.blob(file.hash), file, open, report, hub.retryMilliseconds),
-      );
-      await cache.link(commit, file.path, file.hash);
-    }
-  };
+  const remote = await openRemote(hub, cache, model);
+  const files = await remote.list({ isRecursive: false });
   expectModel(model, files);
-  await download([...files.values()].filter(({ path }) => DESCRIPTION.test(path)));
-  const directory = cache.snapshot(commit);
+  await remote.download([...files.values()].filter(({ path }) => DESCRIPTION.test(path)));
+  const directory = cache.snapshot(remote.commit);
   await check?.(directory);
   if (!areWeightsWanted) return directory;
   const weights = files.has(WEIGHTS) ? [WEIGHTS] : await shardsIn(directory);
-  await download(weights.map((path) => listedFile(model, files, path)));
-  await cache.setCommit(revision, commit);
+  await remote.download(weights.map((path) => listedFile(model, files, path)));
+  await cache.setCommit(model.revision, remote.commit);
   return directory;
 }
 
 /** @throws DataError for a repository of something else */
-function expectModel({ name }: HubModel, files: ReadonlyMap<string, HubFile>): void {
+function expectModel({ name }: HubRepo, files: ReadonlyMap<string, HubFile>): void {
   if (!files.has('config.json')) {
     throw new DataError(
       `${name} has no config.json, so it is no model of transformers. Give one that has.`,
@@ -161,7 +115,7 @@ function expectModel({ name }: HubModel, files: ReadonlyMap<string, HubFile>): v
 }
 
 function listedFile(
-  { name }: HubModel,
+  { name }: HubRepo,
   files: ReadonlyMap<string, HubFile>,
   path: string,
 ): HubFile {
@@ -184,42 +138,4 @@ async function shardsIn(directory: string): Promise<readonly string[]> {
   } catch (error) {
     throw new DataError(`${path} is not a valid index: ${messageOf(error)}.`, { cause: error });
   }
-}
-
-function hubFile(entry: {
-  readonly path: string;
-  readonly size: number;
-  readonly oid?: string;
-  readonly lfs?: { readonly oid: string; readonly size: number };
-}): HubFile {
-  const { path, size, oid = '', lfs } = entry;
-  if (lfs === undefined) return { path, sizeBytes: size, hash: oid, hashKind: 'git' };
-  return { path, sizeBytes: lfs.size, hash: lfs.oid, hashKind: 'sha256' };
-}
-
-/** @throws DataError if the disk has no room for what is not there yet */
-async function expectRoom(cache: HubCache, files: readonly HubFile[]): Promise<void> {
-  const absent = files.filter(({ hash }) => !existsSync(cache.blob(hash)));
-  const [first] = absent;
-  if (first === undefined) return;
-  const folder = dirname(cache.blob(first.hash));
-  await mkdir(folder, { recursive: true });
-  const { bavail, bsize } = await statfs(folder);
-  const sizeBytes = absent.reduce((sum, file) => sum + file.sizeBytes, 0);
-  if (sizeBytes <= bavail * bsize) return;
-  const path = absent.length === 1 ? first.path : `${absent.length} files`;
-  throw diskFull(cache.blob(first.hash), { path, sizeBytes });
-}
-
-/** Reports how much of a file is there. */
-function progressOf({ onEvent }: Hub, { path, sizeBytes }: HubFile): (doneBytes: number) => void {
-  const megabytes = (bytes: number) => Math.ceil(bytes / 1e6);
-  return (doneBytes) =>
-    onEvent?.({
-      kind: 'progress',
-      stage: 'download',
-      done: megabytes(doneBytes),
-      total: megabytes(sizeBytes),
-      note: `MB of ${path} (${formatSize(sizeBytes)})`,
-    });
 }

@@ -6,9 +6,9 @@ import { ConfigError, DataError, MissingError, type RunEvent } from '@saccade/co
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { downloadBlob } from './download-blob.ts';
 import { fetchModel } from './fetch-model.ts';
-import { type FakeHub, openFakeHub, type ServedModel, sha256 } from './hub.fixture.ts';
+import { type FakeHub, openFakeHub, type ServedRepo, sha256 } from './fake-hub.ts';
 import type { Hub } from './hub.ts';
-import { parseModelSource } from './model-source.ts';
+import { parseModelSource, parseSource } from './source.ts';
 
 const NAME = 'owner/tiny-vl';
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -32,7 +32,7 @@ const files = new Map<string, Uint8Array>([
 ]);
 
 let cacheDirectory: string;
-let served: ServedModel;
+let served: ServedRepo;
 let fake: FakeHub;
 let events: RunEvent[];
 beforeEach(async () => {
