@@ -1,4 +1,5 @@
 export { type ForecastOptions, findRemedy, forecastRun, type Remedy } from './forecast.ts';
+export { hubOf } from './hub.ts';
 export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
 export { backends, openBackend } from './open-backend.ts';
 export { openPolicyIn } from './open-policy-in.ts';
@@ -7,6 +8,7 @@ export {
   openParts,
   openPlayground,
   openRunDevice,
+  openTaskSet,
   type Parts,
   scoringPartsOf,
   secret,
