@@ -7,6 +7,7 @@ import { addAudit } from './audit.ts';
 import { addCompare } from './compare.ts';
 import { addCompletion } from './completion.ts';
 import { addCurves } from './curves.ts';
+import { addData } from './data.ts';
 import { addDoctor } from './doctor.ts';
 import { addErrors } from './errors.ts';
 import { addEval } from './eval.ts';
@@ -53,6 +54,7 @@ Begin with:
     addRecipes,
     addAlgorithms,
     addRewards,
+    addData,
     addReport,
     addAudit,
     addErrors,

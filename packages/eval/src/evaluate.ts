@@ -11,6 +11,7 @@ import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { suiteMetrics } from './suite/suite-metrics.ts';
+import { sourceMetrics } from './source-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
@@ -86,6 +87,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     ...Object.fromEntries(
       Object.entries({
         ...taskMetrics(results, tasks, config.evaluation),
+        ...sourceMetrics(results, tasks),
         ...toolUse,
       }).map(([name, value]) => [`eval/${name}`, value]),
     ),

@@ -8,6 +8,7 @@ export {
   openParts,
   openPlayground,
   openRunDevice,
+  openTaskSet,
   type Parts,
   scoringPartsOf,
   secret,

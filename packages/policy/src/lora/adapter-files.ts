@@ -1,11 +1,11 @@
 /** Adapters on disk, in the layout of peft. */
 import { DataError, formatShape, sameShape } from '@saccade/core';
+import { isHubName } from '@saccade/hub/source';
 import { loraNames } from '@saccade/nn';
 import type { ParameterDType } from '@saccade/nn/files';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 import { readArrays, readJson, readMetadata, writeParameterFile, writeText } from '#disk';
-import { isHubName } from '../hub/model-source.ts';
 import type { LanguageModel } from '../models/language-model.ts';
 import { type AdaptedLayer, Adapter, adapterSpecs, storedLayers } from './adapter.ts';
 import {

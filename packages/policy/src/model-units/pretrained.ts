@@ -3,12 +3,16 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { choice, flag, optionalText } from '@saccade/core/settings';
+import {
+  type FetchOptions,
+  fetchModel,
+  type Hub,
+  isHubName,
+  parseModelSource,
+} from '@saccade/hub';
 import { z } from 'zod';
 import { readJson } from '#disk';
 import { readModel } from '../architecture-registry.ts';
-import { type FetchOptions, fetchModel } from '../hub/fetch-model.ts';
-import type { Hub } from '../hub/hub.ts';
-import { isHubName, parseModelSource } from '../hub/model-source.ts';
 import type { LoraSettings } from '../lora/adapter.ts';
 import { readPeftConfig } from '../lora/adapter-files.ts';
 import { defineModel } from '../model-unit.ts';

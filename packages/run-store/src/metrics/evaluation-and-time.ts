@@ -9,6 +9,16 @@ export const evaluationAndTime: readonly Metric[] = [
     ['eval/errors/undecided', 'share', 'Wrong held-out answers whose error nobody can tell.'],
     ['eval/errors/judged', 'share', 'Wrong held-out answers whose error a judge told.'],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/source-metrics.ts', stages: evaluation }, [
+    ['eval/source/<source>/accuracy', 'share', 'Right answers to held-out tasks of one data set.'],
+    ['eval/source/<source>/reward', 'reward', 'Mean reward in held-out tasks of one data set.'],
+    [
+      'eval/source/<source>/tool_calls/mean',
+      'calls',
+      'Mean tool calls in held-out tasks of one data set.',
+    ],
+    ['eval/source/<source>/share', 'share', 'Held-out trajectories of one data set.'],
+  ]),
   ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: evaluation }, [
     ['eval/faithfulness/rate', 'share', 'Held-out tasks answered right, with evidence shown.'],
     ['eval/faithfulness/rate_of_correct', 'share', 'Right answers with evidence shown.'],

@@ -57,6 +57,12 @@ export const rollouts: readonly Metric[] = [
   ...metricsOf({ source: 'packages/eval/src/tool-mixture.ts', stages: rl }, [
     ['tools/<category>', 'share', 'Operations on images of one family, of all operations.'],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/source-metrics.ts', stages: rl }, [
+    ['source/<source>/accuracy', 'share', 'Right answers to the tasks of one data set.'],
+    ['source/<source>/reward', 'reward', 'Mean reward in the tasks of one data set.'],
+    ['source/<source>/tool_calls/mean', 'calls', 'Mean tool calls in the tasks of one data set.'],
+    ['source/<source>/share', 'share', 'Trajectories of the tasks of one data set.'],
+  ]),
   ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: rl }, [
     ['faithfulness/rate', 'share', 'Trajectories that are right and show what is asked about.'],
     ['faithfulness/rate_of_correct', 'share', 'Right trajectories that show what is asked about.'],
