@@ -11,6 +11,7 @@ import { embedding } from './embedding.ts';
 import { gatherRows } from './gather-rows.ts';
 import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
+import { gemmQuantized } from './gemm-quantized.ts';
 import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
 import { layerNorm } from './layer-norm.ts';
@@ -19,6 +20,7 @@ import { linearSample } from './linear-sample.ts';
 import { linearSampleTruncated } from './linear-sample-truncated.ts';
 import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
+import { quantizeWeight } from './quantize-weight.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
 import { scaleColumns } from './scale-columns.ts';
@@ -41,6 +43,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   gatherRows,
   gelu,
   gemm,
+  gemmQuantized,
   gradNorm,
   layerNorm,
   linearLogprob,
@@ -48,6 +51,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   linearSampleTruncated,
   mergeStates,
   quantizeBlocks,
+  quantizeWeight,
   rmsNorm,
   rotary,
   scaleColumns,
