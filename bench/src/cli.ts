@@ -1,6 +1,7 @@
 /** The command line of the benchmarks: one program, a subcommand for each kind. */
 import { ConfigError, messageOf, nearestName, SaccadeError } from '@saccade/core';
 import { Command } from 'commander';
+import { addDecode } from './commands/decode.ts';
 import { addMemory } from './commands/memory.ts';
 import { addOps } from './commands/ops.ts';
 import { addSandbox } from './commands/sandbox.ts';
@@ -33,6 +34,7 @@ bench/README.md says what the numbers mean.`,
   addSandbox(program, args);
   addSteps(program, args);
   addMemory(program, args);
+  addDecode(program, args);
   try {
     expectCommand(program, args);
     await program.parseAsync(args, { from: 'user' });

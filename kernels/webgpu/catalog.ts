@@ -12,6 +12,7 @@ import { expertLinear } from './expert-linear.ts';
 import { gatherRows } from './gather-rows.ts';
 import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
+import { gemmQuantized } from './gemm-quantized.ts';
 import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
 import { layerNorm } from './layer-norm.ts';
@@ -20,6 +21,7 @@ import { linearSample } from './linear-sample.ts';
 import { linearSampleTruncated } from './linear-sample-truncated.ts';
 import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
+import { quantizeWeight } from './quantize-weight.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
 import { routeExperts } from './route-experts.ts';
@@ -44,6 +46,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   gatherRows,
   gelu,
   gemm,
+  gemmQuantized,
   gradNorm,
   layerNorm,
   linearLogprob,
@@ -51,6 +54,7 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   linearSampleTruncated,
   mergeStates,
   quantizeBlocks,
+  quantizeWeight,
   rmsNorm,
   rotary,
   routeExperts,

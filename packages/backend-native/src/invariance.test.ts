@@ -11,6 +11,7 @@ import {
   openDevice,
   opsCatalog,
   shapeOf,
+  weightDims,
 } from '@saccade/ops';
 import {
   checkBatchInvariance,
@@ -70,6 +71,11 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 2500, K: 20, N: 30 } },
     { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
   ],
+  gemmQuantized: [
+    { dims: { M: 130, ...weightDims(70, 800, { bits: 8, group: 800 }) } },
+    { dims: { M: 20, ...weightDims(330, 402, { bits: 4, group: 128 }) }, without: ['b'] },
+    { dims: { M: 3, ...weightDims(40, 1101, { bits: 4, group: 64 }) } },
+  ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
   layerNorm: [{ dims: { N: 100, D: 129 } }],
   linearLogprob: [
@@ -89,6 +95,10 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   ],
   mergeStates: [{ dims: { T: 100, H: 4, D: 72 } }],
   quantizeBlocks: [{ dims: blocks(100_003) }],
+  quantizeWeight: [
+    { dims: weightDims(330, 402, { bits: 4, group: 128 }) },
+    { dims: weightDims(130, 801, { bits: 8, group: 801 }) },
+  ],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 100, D: 129 } }],

@@ -2,7 +2,14 @@
  * Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes.
  */
 import { cacheRows, mergeStates } from '@saccade/attention';
-import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
+import {
+  type Device,
+  type Op,
+  type OpCase,
+  openDevice,
+  opsCatalog,
+  weightDims,
+} from '@saccade/ops';
 import { compareWithOracle } from '@saccade/ops/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { webgpuBackend } from './index.ts';
@@ -12,7 +19,7 @@ import { openTestDevice } from './test-device.fixture.ts';
 const probe = await probeForTests();
 vi.setConfig({ testTimeout: 600_000 });
 const ops: readonly Op[] = [
-  ...opsCatalog.filter(({ id }) => id !== 'gemm'),
+  ...opsCatalog.filter(({ id }) => id !== 'gemm' && id !== 'gemmQuantized'),
   cacheRows,
   mergeStates,
 ];
@@ -55,6 +62,10 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 2, D: 0 } },
   ],
   quantizeBlocks: [{ dims: blocks(0) }],
+  quantizeWeight: [
+    { dims: weightDims(0, 8, { bits: 8, group: 8 }) },
+    { dims: weightDims(3, 0, { bits: 8, group: 64 }) },
+  ],
   rmsNorm: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   rotary: [
     { dims: { T: 0, H: 2, D: 8, E: 4 } },
@@ -87,6 +98,7 @@ const FOLDED: Cases = {
   layerNorm: [{ dims: { N: 70, D: 129 } }],
   mergeStates: [{ dims: { T: 201, H: 3, D: 5 } }],
   quantizeBlocks: [{ dims: blocks(40_003) }],
+  quantizeWeight: [{ dims: weightDims(70, 301, { bits: 8, group: 301 }) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],
   rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 70, D: 129 } }],

@@ -36,6 +36,7 @@ const PARTS: readonly (readonly [keyof MemoryForecast, string])[] = [
   ['weights', 'the model'],
   ['adapter', 'low-rank adapters'],
   ['reference', 'a copy of the model for the log-probs of the reference'],
+  ['sampleWeights', 'quantized weights that samples are drawn with'],
   ['gradients', 'of what trains'],
   ['moments', 'the optimizer’s state'],
   ['cache', 'keys and values of the contexts that are sampled'],

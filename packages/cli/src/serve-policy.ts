@@ -20,6 +20,7 @@ interface ServePolicyFlags extends ListenFlags {
   readonly model?: string;
   readonly kvCache?: string;
   readonly kvCacheTokens?: number;
+  readonly sampleWeights?: string;
   readonly prefillChunkTokens?: number;
 }
 
@@ -37,7 +38,11 @@ export function addServePolicy(serve: Command): void {
         .default('both'),
     )
     .option('--model <name>', 'its name in /v1/models (default: that of the directory)')
-    .option('--kv-cache <storage>', 'f32, bf16 or f16 for keys and values (default: f32)')
+    .option(
+      '--kv-cache <storage>',
+      'f32, bf16 or f16 for keys and values (default: as activations)',
+    )
+    .option('--sample-weights <bits>', 'int8 or int4: decode from quantized weights')
     .option(
       '--kv-cache-tokens <n>',
       'most tokens in the cache; others wait (default: any)',
@@ -73,10 +78,11 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
   const device = await openBackend(backend, threads);
   try {
     const policy = await openPolicyIn(directory, device, onEvent);
-    const { kvCache, kvCacheTokens, prefillChunkTokens } = flags;
+    const { kvCache, kvCacheTokens, prefillChunkTokens, sampleWeights } = flags;
     policy.configureEngine(
       readSettings('policy', engineSettings, {
         ...(kvCache !== undefined && { kvCache }),
+        ...(sampleWeights !== undefined && { sampleWeights }),
         ...(kvCacheTokens !== undefined && { kvCacheTokens }),
         ...(prefillChunkTokens !== undefined && { prefillChunkTokens }),
       }),

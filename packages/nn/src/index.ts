@@ -33,6 +33,12 @@ export {
   parameter,
 } from './parameters.ts';
 export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+export {
+  allocateQuantized,
+  type QuantizedWeight,
+  quantizedNames,
+  requantize,
+} from './quantized.ts';
 export type { RotaryScaling } from './rotary-frequencies.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export type { NamedArray } from './safetensors.ts';

@@ -50,9 +50,11 @@ export {
   gatherRows,
   gelu,
   gemm,
+  gemmQuantized,
   gradNorm,
   layerNorm,
   quantizeBlocks,
+  quantizeWeight,
   rmsNorm,
   rotary,
   routeExperts,
@@ -62,6 +64,12 @@ export {
   swiglu,
   weightedSum,
 } from './ops/catalog.ts';
+export {
+  dequantizeWeight,
+  type WeightForm,
+  weightDims,
+  weightFormOf,
+} from './ops/quantized-weight.ts';
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';
 export { selectRows } from './select-rows.ts';

@@ -18,7 +18,9 @@ import {
   gatherRows as gatherRowsOp,
   gelu as geluOp,
   gemm,
+  gemmQuantized,
   layerNorm as layerNormOp,
+  quantizeWeight as quantizeWeightOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
   routeExperts as routeExpertsOp,
@@ -35,6 +37,19 @@ import type { Tensor } from './tensor.ts';
 /** y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. */
 export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
   return apply(gemm, { x, w, b }).y;
+}
+
+/**
+ * y = x·wᵀ + b with a weight that `quantizeWeight` wrote; x [M, K], b [N] → [M, N]. Without gradients:
+ * it is for sampling.
+ */
+export function linearQuantized(x: Tensor, codes: Tensor, scales: Tensor, b?: Tensor): Tensor {
+  return apply(gemmQuantized, { x, codes, scales, b }).y;
+}
+
+/** Writes codes [P, W, 16] and scales [S, N] of a weight [N, K]. */
+export function quantizeWeight(w: Tensor, codes: Tensor, scales: Tensor): void {
+  apply(quantizeWeightOp, { w, codes, scales });
 }
 
 /** Root-mean-square normalization of each row of x [N, D] with weight w [D]. */

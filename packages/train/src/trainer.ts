@@ -145,10 +145,9 @@ function learnerOf(
   referenceDirectory: () => string,
 ): Learner {
   const { policy, sampler, algorithm, images } = parts;
-  // By another engine, from merged weights, or with keys and values of fewer bits: not bit for bit as
-  // it scores.
-  const isSampledOtherwise =
-    sampler !== policy || !policy.samplesAsItScores || config.policy.kvCache !== 'f32';
+  // By another engine, from merged or quantized weights, or with keys and values of fewer bits: not
+  // bit for bit as it scores.
+  const isSampledOtherwise = sampler !== policy || !policy.samplesAsItScores;
   return createLearner({
     policy,
     algorithm,

@@ -265,7 +265,7 @@ function model(config: InternVLConfig): LanguageModel {
     alternatives,
     ...placeMarkedImages(config),
     encodeImages(device, parameters, images) {
-      const input = visionInput(device, images, CHANNELS * vision.patchSize ** 2);
+      const input = visionInput(device, parameters, images, CHANNELS * vision.patchSize ** 2);
       const units = tileTower(parameters, 'vision_tower', names, tower, input);
       const normed = layerNormLayer(parameters, `${projector}.layer_norm`, units, PROJECTOR_EPS);
       const inner = gelu(linearLayer(parameters, `${projector}.linear_1`, normed, true));

@@ -223,7 +223,7 @@ function model(config: Qwen2_5_VLConfig): LanguageModel {
     place: (tokens, images, start) => placeTokens(tokens, images, start, markup),
     countImages: (tokens, images) => countImages(tokens, images, markup),
     encodeImages: (device, parameters, images) => [
-      visionTower(parameters, 'visual', tower, visionInput(device, images, patchDim)),
+      visionTower(parameters, 'visual', tower, visionInput(device, parameters, images, patchDim)),
     ],
     configJson: (endOfTurn) => format(config, endOfTurn),
   };

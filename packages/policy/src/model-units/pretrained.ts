@@ -34,7 +34,7 @@ export const pretrained = defineModel({
     }),
     dtype: choice(['checkpoint', 'f32', 'bf16'], {
       default: 'checkpoint',
-      about: 'Element type of the weights; activations, adapters and moments are f32.',
+      about: 'Element type of weights, activations and adapters; sums and moments are f32.',
     }),
     adapter: optionalText({
       unit: 'directory',

@@ -184,7 +184,7 @@ function model(config: Idefics3Config, name: string, className: string): Languag
     alternatives: () => [],
     ...placeNamedTiles(config),
     encodeImages(device, parameters, images) {
-      const input = visionInput(device, images, CHANNELS * vision.patchSize ** 2);
+      const input = visionInput(device, parameters, images, CHANNELS * vision.patchSize ** 2);
       const units = tileTower(parameters, 'vision_model', TOWER, tower, input);
       return [linearLayer(parameters, PROJECTION, units, false)];
     },

@@ -195,6 +195,11 @@ export function qwen3VisionModel(
     place: (tokens, images, start) => placeTokens(tokens, images, start, markup),
     countImages: (tokens, images) => countImages(tokens, images, markup),
     encodeImages: (device, parameters, images) =>
-      deepstackTower(parameters, 'visual', tower, visionInput(device, images, patchDim)),
+      deepstackTower(
+        parameters,
+        'visual',
+        tower,
+        visionInput(device, parameters, images, patchDim),
+      ),
   };
 }
