@@ -125,7 +125,7 @@ export async function openPlayground(
     readonly adapt?: (protocol: Protocol) => Protocol;
   },
 ): Promise<Playground> {
-  const { config, units } = run;
+  const { config } = run;
   const { python, onEvent } = options;
   const sandbox = options.sandbox ?? (await openSandboxOf(run, options));
   const closeSandbox = async (): Promise<void> => {
