@@ -20,13 +20,13 @@ import {
 import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { describeExamples, exampleJson, examplesOf } from './error-examples.ts';
-import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
 import {
   areEvaluations,
   describeEvaluationErrors,
   errorsOfEvaluations,
 } from './evaluation-errors.ts';
 import { jsonOption, printJson } from './json.ts';
+import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
 import { say } from './say.ts';
 import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';

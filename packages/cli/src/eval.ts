@@ -26,6 +26,7 @@ import {
   secret,
 } from '@saccade/train';
 import { type Command, Option } from 'commander';
+import { configOption, readConfigFile } from './config-file.ts';
 import {
   defaultDirectory,
   planSuites,
@@ -33,7 +34,6 @@ import {
   runSuites,
   type SuiteFlags,
 } from './eval-suites.ts';
-import { configOption, readConfigFile } from './config-file.ts';
 import { locateCheckpoint, openCheckpoint } from './evaluated-model.ts';
 import { abortOnInterruption } from './interruption.ts';
 import { jsonOption, printJson } from './json.ts';

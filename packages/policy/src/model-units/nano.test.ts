@@ -26,7 +26,9 @@ const corpus = ['Which digit is hidden? <code>image_clue_0.crop((28, 28, 56, 56)
 /** The two sizes of images in the recipes of nano: an overview, and a look at a card. */
 async function images(policy: LocalPolicy): Promise<readonly [ModelImage, ModelImage]> {
   const png = (side: number) =>
-    sharp({ create: { width: side, height: side, channels: 3, background: { r: side, g: 9, b: 99 } } })
+    sharp({
+      create: { width: side, height: side, channels: 3, background: { r: side, g: 9, b: 99 } },
+    })
       .png()
       .toBuffer();
   const prepare = async (side: number) => policy.processor.prepareImage(await png(side));
