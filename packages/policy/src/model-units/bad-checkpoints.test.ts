@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { nativeBackend } from '@saccade/backend-native';
 import { ConfigError, DataError, MissingError, randomAt, SaccadeError } from '@saccade/core';
 import { readSettings } from '@saccade/core/settings';
-import { type FakeHub, openFakeHub, type ServedModel, sha256 } from '@saccade/hub/fake-hub';
+import { type FakeHub, openFakeHub, type ServedRepo, sha256 } from '@saccade/hub/fake-hub';
 import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLocalPolicy } from '../open-policy.ts';
@@ -85,7 +85,7 @@ afterAll(async () => {
 });
 
 /** The checkpoint on a hub, as it goes wrong there. */
-async function served(wrong: Partial<ServedModel>, cacheDirectory?: string): Promise<Opening> {
+async function served(wrong: Partial<ServedRepo>, cacheDirectory?: string): Promise<Opening> {
   const files = new Map(
     readdirSync(published).map((name) => [name, readFileSync(join(published, name))]),
   );
