@@ -97,6 +97,7 @@ TARGET("amx-tile,amx-bf16") double computeTiles() {
     uint16_t columnBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
     uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
   } config;
+  hide(&config);
   _tile_loadconfig(&config);
   _tile_zero(4);
   _tile_zero(5);
