@@ -27,6 +27,7 @@ const COMPACT = { mangle: false, compress: false, codegen: { removeWhitespace: t
 export function withOwnZod(code) {
   return code
     .replace(/import (type )?\{ z \} from (['"])zod\2/g, `import $1* as z from $2${ZOD_PACKAGE}$2`)
+    .replace(/export \{ z \} from (['"])zod\1/g, `export * as z from $1${ZOD_PACKAGE}$1`)
     .replaceAll('import("zod/v4/core")', `import("${ZOD_PACKAGE}").core`)
     .replaceAll('import("zod")', `import("${ZOD_PACKAGE}")`);
 }
@@ -123,7 +124,7 @@ export async function stageZod(root, native, target) {
     join(target, 'README.md'),
     `# ${ZOD_PACKAGE}\n\n[zod](https://www.npmjs.com/package/zod) ${zod.version} by Colin McDonnell, ` +
       'as ES modules with English messages: a tenth of the files of the whole. Saccade’s packages ' +
-      'use it for their settings; schemas of zod itself work beside it. Nothing needs to name it.\n',
+      'use it for their settings; `z` of @saccade/core/settings is the same. Nothing needs to name it.\n',
   );
   // The license of its author, whose work it is.
   writeFileSync(join(target, 'LICENSE'), readFileSync(join(source, 'LICENSE')));

@@ -137,6 +137,7 @@ describe('the part of zod', () => {
     expect(withOwnZod('import type { z } from "zod";')).toBe(
       'import type * as z from "@saccade/zod";',
     );
+    expect(withOwnZod("export { z } from 'zod';")).toBe("export * as z from '@saccade/zod';");
     const declared = 'a: import("zod").ZodObject<{}, import("zod/v4/core").$strict>;';
     expect(withOwnZod(declared)).toBe(
       'a: import("@saccade/zod").ZodObject<{}, import("@saccade/zod").core.$strict>;',

@@ -8,6 +8,8 @@ let said: string[] = [];
 let open: Interruption | undefined;
 
 function listen(): Interruption {
+  // A timer that ends the process must not outlive its test.
+  vi.useFakeTimers();
   time = 0;
   said = [];
   open = listenForInterruption({
@@ -24,6 +26,7 @@ function progress(stage: string, done: number, total: number): void {
 
 afterEach(() => {
   open?.dispose();
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
@@ -37,6 +40,26 @@ describe('the first signal', () => {
     expect(said).toEqual([
       'SIGINT: stopping; nothing that was learned is lost. Once more stops at once.',
     ]);
+  });
+
+  it('ends the process where tidying up takes longer than a person waits', () => {
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+    listen();
+    progress('demonstrations', 128, 400);
+    process.emit('SIGINT', 'SIGINT');
+    expect(exit).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(900);
+    expect(exit).toHaveBeenCalledWith(130);
+    expect(said[1]).toBe('Stopped. The last checkpoint stands.');
+  });
+
+  it('waits for a step, however long it takes', () => {
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+    listen();
+    progress('learning', 1, 40);
+    process.emit('SIGINT', 'SIGINT');
+    vi.advanceTimersByTime(60_000);
+    expect(exit).not.toHaveBeenCalled();
   });
 
   it('says how long a step still takes, by the one before', () => {

@@ -21,6 +21,9 @@ export interface InterruptionOptions {
   readonly now?: () => number;
 }
 
+/** Milliseconds that tidying up may take where nothing has to be saved. */
+const PATIENCE = 700;
+
 /** Exit status of a process stopped by a second signal, as shells have it for SIGINT. */
 const STOPPED = 130;
 
@@ -37,6 +40,11 @@ export function listenForInterruption(options: InterruptionOptions): Interruptio
     }
     warn(`${signal}: ${work.describe()} Once more stops at once.`);
     aborting.abort();
+    if (work.hasSafePoints()) return;
+    setTimeout(() => {
+      warn(`Stopped. ${leaves()}`);
+      process.exit(STOPPED);
+    }, PATIENCE);
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
@@ -105,6 +113,11 @@ class WorkUnderWay {
     }
     this.#last = event;
     this.#lastAt = now;
+  }
+
+  /** Whether what is under way is waited for: examples and downloads are not. */
+  hasSafePoints(): boolean {
+    return /^(cold start|learning|evaluation)\b/.test(this.#last?.stage ?? '');
   }
 
   describe(): string {

@@ -102,7 +102,7 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
   const leaves = (): string =>
     hasCheckpoint()
       ? `The last checkpoint stands. Continue with: npx saccade train --resume ${directory}`
-      : 'There is no checkpoint yet. Start again with the same command and another --out.';
+      : `Nothing was learned yet. Start with: npx saccade train --resume ${directory}`;
   const interruption = listenForInterruption({ onEvent: shown, leaves });
   const { onEvent, isRequested, signal } = interruption;
   try {

@@ -9,6 +9,9 @@ import { z } from 'zod';
 import { ConfigError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 
+/** zod, for schemas beside the fields below: `z.strictObject({ cards: count({ … }) })`. */
+export { z } from 'zod';
+
 /** The schema of a unit's settings: an object of fields made with the functions below. */
 export type SettingsSchema = z.ZodObject;
 

@@ -1,8 +1,7 @@
 /** The cold start: scripted demonstrations that teach a small model to call the tool and to answer. */
-import { count } from '@saccade/core/settings';
+import { count, z } from '@saccade/core/settings';
 import { defineColdStart, demonstrate } from '@saccade/data';
 import type { MessagePart } from '@saccade/gym';
-import { z } from 'zod';
 import { question } from './tasks.ts';
 import { boostContrast } from './tool.ts';
 

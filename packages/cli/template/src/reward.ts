@@ -1,8 +1,7 @@
 /** The reward of a trajectory: for the right answer, and a little for finding it with one call. */
-import { count } from '@saccade/core/settings';
+import { count, z } from '@saccade/core/settings';
 import { accuracy, definePreset, defineReward, term } from '@saccade/rewards';
 import { countToolCalls } from '@saccade/trajectory';
-import { z } from 'zod';
 
 /** 1 for a right answer after at least one and at most `mostCalls` tool calls, else 0. */
 export const fewCalls = defineReward({

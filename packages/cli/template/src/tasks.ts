@@ -1,9 +1,8 @@
 /** Tasks: a dim image with one brighter half. Which half is it? */
 import { randomAt } from '@saccade/core';
-import { count, type SettingsOf } from '@saccade/core/settings';
+import { count, type SettingsOf, z } from '@saccade/core/settings';
 import { defineTaskSet, type Split, type Task } from '@saccade/gym';
 import { encode } from 'fast-png';
-import { z } from 'zod';
 
 export const question = 'Which half is brighter, left or right?';
 

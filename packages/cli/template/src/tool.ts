@@ -1,6 +1,6 @@
 /** A tool that the model may call: more contrast. */
+import { z } from '@saccade/core/settings';
 import { defineTool, runOnImage } from '@saccade/tools';
-import { z } from 'zod';
 
 export const boostContrast = defineTool({
   name: 'boost_contrast',
