@@ -31,6 +31,9 @@ const company: Readonly<Record<string, readonly string[]>> = {
   reward: ['judge=openai'],
   'model=pretrained': ['model=pretrained', 'model.from=hf:owner/name'],
   judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
+  // Their files are opened by a run alone.
+  'taskSet=dataset': ['taskSet=dataset', 'taskSet.from=data/mine'],
+  'taskSet=mixture': ['taskSet=mixture', 'taskSet.sources=data/mine'],
 };
 
 /** Other settings that some fields of no unit need. */
@@ -54,6 +57,9 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'tools.mcp.url': ['http://127.0.0.1:3/mcp'],
   'taskSet.kinds': ['pie', 'speech', 'circuit'],
   'taskSet.changes': ['moved'],
+  'taskSet.format': ['parquet'],
+  'taskSet.mapping': ['chartqa'],
+  'taskSet.sources': ['data/a;weight=2,data/b;weight=1'],
   'tools.served.names': ['image_flip_tool,read_code'],
 };
 

@@ -6,8 +6,9 @@ import { describeValue } from '@saccade/core/settings';
 import { parse } from 'yaml';
 import { compileMapping, type Mapping } from '../mapping/compile-mapping.ts';
 import { type MappingDeclaration, mappingSchema } from '../mapping/mapping-schema.ts';
-import { mappings } from '../reader-registry.ts';
+import { mappings, readers } from '../reader-registry.ts';
 import type { Column } from '../table.ts';
+import type { SourceSettings } from './source-settings.ts';
 
 const FIELD = 'taskSet.mapping';
 /** The mappings of data sets that Saccade wrote, one for each layout. */
@@ -21,10 +22,10 @@ export interface NamedMapping {
   readonly mapping: Mapping;
 }
 
-/** @throws ConfigError for a name that no mapping has; files are not opened */
-export function checkMappingName(name: string): void {
-  if (name === 'auto' || isFile(name)) return;
-  mappings.get(name);
+/** @throws ConfigError for a name that no mapping or reader has; files are not opened */
+export function checkNames({ mapping, format }: Pick<SourceSettings, 'mapping' | 'format'>): void {
+  if (mapping !== 'auto' && !isFile(mapping)) mappings.get(mapping);
+  if (format !== 'auto') readers.get(format);
 }
 
 /**

@@ -4,7 +4,7 @@ import { count } from '@saccade/core/settings';
 import { defineTaskSet, type TaskSet } from '@saccade/gym';
 import { z } from 'zod';
 import { DataSource } from '../sources/data-source.ts';
-import { checkMappingName } from '../sources/find-mapping.ts';
+import { checkNames } from '../sources/find-mapping.ts';
 import { sourceFields } from '../sources/source-settings.ts';
 import { MixedTasks } from './mixed-tasks.ts';
 
@@ -39,7 +39,7 @@ export const dataset = defineTaskSet({
   description: DESCRIPTION,
   settings: z.strictObject({ ...sourceFields, ...streamFields }),
   create(settings) {
-    checkMappingName(settings.mapping);
+    checkNames(settings);
     const { seed, epochs, ...own } = settings;
     return {
       ...closed(NAME),

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { leaveDuplicatesOut } from '../mixture/duplicates.ts';
 import { temperatureWeights } from '../mixture/interleave.ts';
 import { DataSource, type SourceContext } from '../sources/data-source.ts';
-import { checkMappingName } from '../sources/find-mapping.ts';
+import { checkNames } from '../sources/find-mapping.ts';
 import { sourceFields } from '../sources/source-settings.ts';
 import { closed, named, passesOf, streamFields } from './dataset.ts';
 import { type MixedSource, MixedTasks } from './mixed-tasks.ts';
@@ -71,7 +71,7 @@ export const mixture = defineTaskSet({
   settings,
   create(given) {
     const members = given.sources.map(memberOf);
-    for (const { mapping } of members) checkMappingName(mapping);
+    for (const member of members) checkNames(member);
     checkWeights(members);
     return {
       ...closed(NAME),
