@@ -78,8 +78,8 @@ async function open() {
   const mapping = join(folder, 'text.yaml');
   const unit = mixture.with({
     sources: [
-      { from: join(folder, 'lines'), name: 'lines', mapping, heldOutShare: 0 },
-      { from: join(folder, 'parquet'), name: 'parquet', mapping, heldOutShare: 0 },
+      { from: join(folder, 'lines'), source: 'lines', mapping, heldOutShare: 0 },
+      { from: join(folder, 'parquet'), source: 'parquet', mapping, heldOutShare: 0 },
     ],
     epochs: 1,
     seed: 1,

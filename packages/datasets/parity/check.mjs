@@ -71,7 +71,7 @@ async function rowOf({ id, question, answer, images: [image] }) {
 }
 
 async function readOurs(from, changed = {}) {
-  const unit = dataset.with({ from, name: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1, ...changed });
+  const unit = dataset.with({ from, source: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1, ...changed });
   const taskSet = await unit.open({});
   const rows = [];
   for (let i = 0; i < taskSet.size('train'); i++) rows.push(await rowOf(await taskSet.task('train', i)));
@@ -85,7 +85,7 @@ const same = (a, b) => a.length > 0 && JSON.stringify(withoutIds(a)) === JSON.st
 /** Reads half, opens again, and reads the rest. */
 async function resumes(from) {
   const whole = await readOurs(from);
-  const unit = dataset.with({ from, name: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1 });
+  const unit = dataset.with({ from, source: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1 });
   const taskSet = await unit.open({});
   const rest = [];
   const middle = Math.floor(whole.length / 2);
@@ -109,7 +109,7 @@ async function corrupt(format, from, reference) {
   bytes.fill(0x55, at + 8, at + 28);
   writeFileSync(path, bytes);
   let count = 0;
-  const unit = dataset.with({ from, name: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1, maxCorruptShare: 0.1 });
+  const unit = dataset.with({ from, source: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1, maxCorruptShare: 0.1 });
   const taskSet = await unit.open({ onEvent: (event) => (count += event.kind === 'warning' ? 1 : 0) });
   for (let i = 0; i < taskSet.size('train'); i++) await taskSet.task('train', i);
   await taskSet.dispose();

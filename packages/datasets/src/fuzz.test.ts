@@ -65,7 +65,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 
 /** Reads every row; gives how many were tasks and how many corrupt. */
 async function readAll(folder: string): Promise<{ readonly tasks: number; readonly corrupt: number }> {
-  const settings = sourceSettings.parse({ from: folder, name: 's', maxCorruptShare: 1, maxRowBytes: 2 ** 24 });
+  const settings = sourceSettings.parse({ from: folder, source: 's', maxCorruptShare: 1, maxRowBytes: 2 ** 24 });
   const source = await DataSource.open(settings);
   let [tasks, corrupt] = [0, 0];
   try {

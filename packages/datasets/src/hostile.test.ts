@@ -14,7 +14,7 @@ import { sourceSettings } from './sources/source-settings.ts';
 
 const events: RunEvent[] = [];
 const open = (from: string, changed: object = {}) =>
-  DataSource.open(sourceSettings.parse({ from, name: 'set', heldOutShare: 0, ...changed }), {
+  DataSource.open(sourceSettings.parse({ from, source: 'set', heldOutShare: 0, ...changed }), {
     onEvent: (event) => events.push(event),
   });
 

@@ -196,7 +196,7 @@ describe('mixture', () => {
   it('draws sources by weights, caps and epochs, and goes on at any index', async () => {
     const [a, b] = [await folderOf(range(10)), await folderOf(range(30))];
     const settings = {
-      sources: [`${a};name=a;weight=1;heldOutShare=0`, { from: b, name: 'b', weight: 3, cap: 12, heldOutShare: 0 }],
+      sources: [`${a};source=a;weight=1;heldOutShare=0`, { from: b, source: 'b', weight: 3, cap: 12, heldOutShare: 0 }],
       seed: 4,
       epochs: 2,
     };
@@ -214,7 +214,7 @@ describe('mixture', () => {
 
   it('draws sources by a temperature', async () => {
     const [a, b] = [await folderOf(range(4)), await folderOf(range(64))];
-    const sources = [`${a};name=a;heldOutShare=0`, `${b};name=b;heldOutShare=0`];
+    const sources = [`${a};source=a;heldOutShare=0`, `${b};source=b;heldOutShare=0`];
     const counts = async (temperature: number) => {
       const taskSet = await open({ sources, temperature });
       const found = await sourcesIn(taskSet, 85);
@@ -234,7 +234,7 @@ describe('mixture', () => {
     await addRows(b, [60], 'test', 'x');
     const warnings: string[] = [];
     const taskSet = await open(
-      { sources: [`${a};name=a`, `${b};name=b`], duplicates: 'exact', epochs: 1 },
+      { sources: [`${a};source=a`, `${b};source=b`], duplicates: 'exact', epochs: 1 },
       (event) => event.kind === 'warning' && warnings.push(event.message),
     );
     expect(taskSet.size('train')).toBe(4);

@@ -9,7 +9,7 @@ export const sourceFields = {
     unit: 'path or name',
     description: 'A file, a folder, or hf:datasets/owner/name or the same with @revision.',
   }),
-  name: optionalText({
+  source: optionalText({
     unit: 'name',
     about: 'Name of the source in ids and metrics; unset: that of its mapping.',
   }),

@@ -153,8 +153,8 @@ async function openSources(
     const twice = names.findIndex((name, i) => names.indexOf(name) < i);
     if (twice < 0) return sources;
     throw new ConfigError(
-      `taskSet.sources[${twice}].name`,
-      `taskSet.sources[${twice}].name: two sources are called ${names[twice]}. Give one another name.`,
+      `taskSet.sources[${twice}].source`,
+      `taskSet.sources[${twice}].source: two sources are called ${names[twice]}. Give one another name.`,
     );
   } catch (error) {
     for (const source of sources) await source.dispose();
