@@ -40,7 +40,11 @@ export function addDataExport(data: Command): void {
         .default('parquet'),
     )
     .option('--count <n>', 'training tasks, at most (default: all)', wholeNumber)
-    .option('--held-out <n>', 'held-out tasks, at most (default: as many as training tasks)', wholeNumber)
+    .option(
+      '--held-out <n>',
+      'held-out tasks, at most (default: as many as training tasks)',
+      wholeNumber,
+    )
     .option('--title <text>', 'title of the card (default: the name of the task set)')
     .option('--license <id>', 'license of the card, e.g. cc-by-4.0 (default: of the sources)')
     .addOption(jsonOption())

@@ -1,7 +1,12 @@
 /** The source that a command of `saccade data` names, with its settings. */
 import { ConfigError, type EventSink } from '@saccade/core';
 import { listSettings, readSettings, unknownSetting } from '@saccade/core/settings';
-import { mappings, type SourceContext, type SourceSettings, sourceSettings } from '@saccade/datasets';
+import {
+  mappings,
+  type SourceContext,
+  type SourceSettings,
+  sourceSettings,
+} from '@saccade/datasets';
 import { hubOf } from '@saccade/train';
 import { more } from './shared.ts';
 import { formatTable } from './table.ts';
@@ -20,7 +25,10 @@ export function sourceOf(from: string, set: readonly string[] = []): SourceSetti
     const path = text.slice(0, Math.max(0, equals)).replace(/^taskSet\./, '');
     const field = fields.find((one) => one.path === path);
     if (equals < 0) {
-      throw new ConfigError(text, `--set ${text}: expected field=value, e.g. --set mapping=chartqa.`);
+      throw new ConfigError(
+        text,
+        `--set ${text}: expected field=value, e.g. --set mapping=chartqa.`,
+      );
     }
     if (field === undefined) throw unknownSetting(path, path, fields);
     const value = text.slice(equals + 1);

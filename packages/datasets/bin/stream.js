@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { spawn } from 'node:child_process';
 /**
  * Streams a mixture of many rows: rows per second, memory, and whether a killed process goes on at its row.
  *
@@ -10,8 +11,15 @@
  * run that nobody killed.
  */
 import { createHash } from 'node:crypto';
-import { spawn } from 'node:child_process';
-import { appendFileSync, createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -32,7 +40,8 @@ const rows = Number(values.rows);
 const half = Math.floor(rows / 2);
 const folder = join(values.folder, String(rows));
 
-const question = (i) => `What is the sum of ${i} and ${(i * 7919) % 1000}? Round to the nearest ten.`;
+const question = (i) =>
+  `What is the sum of ${i} and ${(i * 7919) % 1000}? Round to the nearest ten.`;
 const answer = (i) => String(Math.round((i + ((i * 7919) % 1000)) / 10) * 10);
 
 async function writeLines(path) {
@@ -49,8 +58,18 @@ async function writeLines(path) {
 }
 
 async function writeParquet(path) {
-  const text = (name) => ({ name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' });
-  const schema = [{ name: 'root', num_children: 3 }, text('question'), text('answer'), text('metadata')];
+  const text = (name) => ({
+    name,
+    type: 'BYTE_ARRAY',
+    converted_type: 'UTF8',
+    repetition_type: 'OPTIONAL',
+  });
+  const schema = [
+    { name: 'root', num_children: 3 },
+    text('question'),
+    text('answer'),
+    text('metadata'),
+  ];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema });
   for (let i = half; i < rows; i += 1000) {
     const numbers = Array.from({ length: Math.min(1000, rows - i) }, (_, k) => i + k);
@@ -68,7 +87,10 @@ async function prepare() {
   if (existsSync(join(folder, 'done'))) return;
   rmSync(folder, { recursive: true, force: true });
   for (const name of ['lines', 'parquet']) mkdirSync(join(folder, name), { recursive: true });
-  writeFileSync(join(folder, 'text.yaml'), 'question: question\nanswer: answer\nmetadataFrom: metadata\n');
+  writeFileSync(
+    join(folder, 'text.yaml'),
+    'question: question\nanswer: answer\nmetadataFrom: metadata\n',
+  );
   await writeLines(join(folder, 'lines', 'rows.jsonl'));
   await writeParquet(join(folder, 'parquet', 'rows.parquet'));
   writeFileSync(join(folder, 'done'), '');
@@ -112,11 +134,14 @@ async function read(taskSet, start, each) {
 async function measure() {
   const started = performance.now();
   const taskSet = await open();
-  console.log(`opened ${taskSet.size('train')} rows in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  console.log(
+    `opened ${taskSet.size('train')} rows in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  );
   const { memory, perSecond, seconds } = await read(taskSet, 0);
   console.log(`${perSecond.toFixed(0)} rows per second, ${seconds.toFixed(1)} s`);
   console.log('row, resident MB, in use MB');
-  for (const { row, rss, used } of memory) console.log(`${row}, ${megabytes(rss)}, ${megabytes(used)}`);
+  for (const { row, rss, used } of memory)
+    console.log(`${row}, ${megabytes(rss)}, ${megabytes(used)}`);
   await taskSet.dispose();
 }
 
@@ -132,10 +157,15 @@ async function readLogged(path) {
 }
 
 const child = (log) =>
-  spawn(process.execPath, [import.meta.filename, '--rows', values.rows, '--folder', values.folder, '--log', log], {
-    stdio: 'inherit',
-  });
-const ended = (started) => new Promise((resolve) => started.on('exit', (code, signal) => resolve(signal ?? code)));
+  spawn(
+    process.execPath,
+    [import.meta.filename, '--rows', values.rows, '--folder', values.folder, '--log', log],
+    {
+      stdio: 'inherit',
+    },
+  );
+const ended = (started) =>
+  new Promise((resolve) => started.on('exit', (code, signal) => resolve(signal ?? code)));
 
 async function killAndResume() {
   const [whole, killed] = ['whole', 'killed'].map((name) => join(folder, `${name}.log`));
@@ -152,7 +182,9 @@ async function killAndResume() {
   const status = await ended(child(killed));
   const isSame = readFileSync(whole).equals(readFileSync(killed));
   console.log(`killed by ${signal} after ${lines} of ${rows} rows, resumed with status ${status}`);
-  console.log(isSame ? 'the ids of all rows are those of the whole run, in order' : 'THE IDS DIFFER');
+  console.log(
+    isSame ? 'the ids of all rows are those of the whole run, in order' : 'THE IDS DIFFER',
+  );
   if (!isSame) process.exitCode = 1;
 }
 

@@ -71,16 +71,25 @@ async function rowOf({ id, question, answer, images: [image] }) {
 }
 
 async function readOurs(from, changed = {}) {
-  const unit = dataset.with({ from, source: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1, ...changed });
+  const unit = dataset.with({
+    from,
+    source: 'given',
+    shuffleBytes: 0,
+    heldOutShare: 0,
+    epochs: 1,
+    ...changed,
+  });
   const taskSet = await unit.open({});
   const rows = [];
-  for (let i = 0; i < taskSet.size('train'); i++) rows.push(await rowOf(await taskSet.task('train', i)));
+  for (let i = 0; i < taskSet.size('train'); i++)
+    rows.push(await rowOf(await taskSet.task('train', i)));
   await taskSet.dispose();
   return rows;
 }
 
 const withoutIds = (rows) => rows.map((row) => row.slice(1));
-const same = (a, b) => a.length > 0 && JSON.stringify(withoutIds(a)) === JSON.stringify(withoutIds(b));
+const same = (a, b) =>
+  a.length > 0 && JSON.stringify(withoutIds(a)) === JSON.stringify(withoutIds(b));
 
 /** Reads half, opens again, and reads the rest. */
 async function resumes(from) {
@@ -89,7 +98,8 @@ async function resumes(from) {
   const taskSet = await unit.open({});
   const rest = [];
   const middle = Math.floor(whole.length / 2);
-  for (let i = middle; i < whole.length; i++) rest.push(await rowOf(await taskSet.task('train', i)));
+  for (let i = middle; i < whole.length; i++)
+    rest.push(await rowOf(await taskSet.task('train', i)));
   await taskSet.dispose();
   return same(rest, whole.slice(middle));
 }
@@ -109,8 +119,17 @@ async function corrupt(format, from, reference) {
   bytes.fill(0x55, at + 8, at + 28);
   writeFileSync(path, bytes);
   let count = 0;
-  const unit = dataset.with({ from, source: 'given', shuffleBytes: 0, heldOutShare: 0, epochs: 1, maxCorruptShare: 0.1 });
-  const taskSet = await unit.open({ onEvent: (event) => (count += event.kind === 'warning' ? 1 : 0) });
+  const unit = dataset.with({
+    from,
+    source: 'given',
+    shuffleBytes: 0,
+    heldOutShare: 0,
+    epochs: 1,
+    maxCorruptShare: 0.1,
+  });
+  const taskSet = await unit.open({
+    onEvent: (event) => (count += event.kind === 'warning' ? 1 : 0),
+  });
   for (let i = 0; i < taskSet.size('train'); i++) await taskSet.task('train', i);
   await taskSet.dispose();
   let theirs;
@@ -123,7 +142,8 @@ async function corrupt(format, from, reference) {
 }
 
 const versions = JSON.parse(python('versions'));
-for (const [name, version] of Object.entries(versions)) console.log(`${name} ${version ?? 'is not installed'}`);
+for (const [name, version] of Object.entries(versions))
+  console.log(`${name} ${version ?? 'is not installed'}`);
 const references = {
   csv: { datasets: (from) => rowsOf(python('datasets', 'csv', from)) },
   'image-folder': { datasets: (from) => rowsOf(python('datasets', 'image-folder', from)) },
@@ -143,11 +163,18 @@ const note = (isFine) => {
   if (!isFine) failures++;
   return isFine ? 'same' : 'DIFFERENT';
 };
-console.log('\n| format | reference | write: read there | read: written here | resume | one damaged image |');
+console.log(
+  '\n| format | reference | write: read there | read: written here | resume | one damaged image |',
+);
 console.log('| --- | --- | --- | --- | --- | --- |');
 for (const format of writers.names) {
   const from = join(folder, format);
-  await exportTasks(given, { directory: from, writer: writers.get(format), counts: {}, title: 'given' });
+  await exportTasks(given, {
+    directory: from,
+    writer: writers.get(format),
+    counts: {},
+    title: 'given',
+  });
   const truth = [];
   for (let i = 0; i < ROWS; i++) truth.push(await rowOf(await given.task('train', i)));
   const ours = note(same(await readOurs(from), truth));
@@ -159,11 +186,16 @@ for (const format of writers.names) {
       written = note(same(read(from), truth));
     } catch (error) {
       failures++;
-      written = `FAILED: ${String(error.stderr ?? error).trim().split('\n').at(-1)}`;
+      written = `FAILED: ${String(error.stderr ?? error)
+        .trim()
+        .split('\n')
+        .at(-1)}`;
     }
     const last = i === known.length - 1;
     const damaged = last ? await corrupt(format, from, () => read(from)) : '';
-    console.log(`| ${format} | ${name} ${versions[name]} | ${written} | ${ours} | ${resumed} | ${damaged} |`);
+    console.log(
+      `| ${format} | ${name} ${versions[name]} | ${written} | ${ours} | ${resumed} | ${damaged} |`,
+    );
   }
 }
 
@@ -177,13 +209,16 @@ for (let i = 0; i < 32; i++) {
 }
 const codecs = ['none', 'snappy', 'gzip', 'zstd', 'brotli', 'lz4'];
 const theirs = rowsOf(python('write', join(folder, 'written'), images, codecs.join(',')));
-console.log('\n| Parquet written by pyarrow with | rows, texts, order | pixels: PNG | JPEG | WebP | GIF |');
+console.log(
+  '\n| Parquet written by pyarrow with | rows, texts, order | pixels: PNG | JPEG | WebP | GIF |',
+);
 console.log('| --- | --- | --- | --- | --- | --- |');
 for (const codec of codecs) {
   const rows = await readOurs(join(folder, 'written', codec), { mapping: 'saccade' });
   const texts = (all) => JSON.stringify(all.map((row) => row.slice(1, 5)));
   const cells = formats.map((_, k) => {
-    const of = (all) => JSON.stringify(all.filter((_row, i) => i % formats.length === k).map((row) => row[5]));
+    const of = (all) =>
+      JSON.stringify(all.filter((_row, i) => i % formats.length === k).map((row) => row[5]));
     return note(of(rows) === of(theirs));
   });
   console.log(`| ${codec} | ${note(texts(rows) === texts(theirs))} | ${cells.join(' | ')} |`);

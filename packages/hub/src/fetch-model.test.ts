@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { ConfigError, DataError, MissingError, type RunEvent } from '@saccade/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { downloadBlob } from './download-blob.ts';
-import { fetchModel } from './fetch-model.ts';
 import { type FakeHub, openFakeHub, type ServedRepo, sha256 } from './fake-hub.ts';
+import { fetchModel } from './fetch-model.ts';
 import type { Hub } from './hub.ts';
-import { parseModelSource, parseSource } from './source.ts';
+import { parseModelSource } from './source.ts';
 
 const NAME = 'owner/tiny-vl';
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';

@@ -114,11 +114,7 @@ function expectModel({ name }: HubRepo, files: ReadonlyMap<string, HubFile>): vo
   );
 }
 
-function listedFile(
-  { name }: HubRepo,
-  files: ReadonlyMap<string, HubFile>,
-  path: string,
-): HubFile {
+function listedFile({ name }: HubRepo, files: ReadonlyMap<string, HubFile>, path: string): HubFile {
   const file = files.get(path);
   if (file !== undefined) return file;
   throw new DataError(

@@ -117,7 +117,10 @@ export function hubError(
       token === undefined
         ? `Check the name; for a private ${noun} set HF_TOKEN.`
         : 'Check the name, and that HF_TOKEN may read it.';
-    return new ConfigError(field, `${field}: there is no ${noun} ${name} at ${endpoint}. ${remedy}`);
+    return new ConfigError(
+      field,
+      `${field}: there is no ${noun} ${name} at ${endpoint}. ${remedy}`,
+    );
   }
   return new DataError(
     `The hub at ${endpoint} refused ${name} with status ${status}: ${messageOf(error)} Try again later.`,

@@ -38,7 +38,9 @@ describe('an order of rows', () => {
           expect(new Set(rows).size).toBe(rowCount);
           const window = blockRows * windowBlocks;
           for (let start = 0; start < rowCount; start += window) {
-            const blocks = rows.slice(start, start + window).map((row) => Math.floor(row / blockRows));
+            const blocks = rows
+              .slice(start, start + window)
+              .map((row) => Math.floor(row / blockRows));
             expect(new Set(blocks).size).toBeLessThanOrEqual(windowBlocks + 1);
           }
         },
@@ -79,7 +81,10 @@ describe('a set of rows', () => {
 
 describe('an interleaving', () => {
   const shares = fc.array(
-    fc.record({ weight: fc.double({ min: 0.001, max: 100, noNaN: true }), length: fc.integer({ min: 1, max: 900 }) }),
+    fc.record({
+      weight: fc.double({ min: 0.001, max: 100, noNaN: true }),
+      length: fc.integer({ min: 1, max: 900 }),
+    }),
     { minLength: 1, maxLength: 6 },
   );
 
@@ -154,7 +159,9 @@ describe('hashes of images', () => {
   });
 
   it('of pixels are the same for every lossless encoding', async () => {
-    const webp = await sharp(await image(3)).webp({ lossless: true }).toBuffer();
+    const webp = await sharp(await image(3))
+      .webp({ lossless: true })
+      .toBuffer();
     expect(await pixelHash(webp)).toBe(await pixelHash(await image(3)));
     expect(await pixelHash(await image(4))).not.toBe(await pixelHash(await image(3)));
   });
@@ -162,13 +169,22 @@ describe('hashes of images', () => {
 
 describe('mixture', () => {
   /** A folder of rows with images by number, in JSON Lines. */
-  async function folderOf(numbers: readonly number[], split = 'train', answer = 'a'): Promise<string> {
+  async function folderOf(
+    numbers: readonly number[],
+    split = 'train',
+    answer = 'a',
+  ): Promise<string> {
     const folder = await temporaryFolder();
     await addRows(folder, numbers, split, answer);
     return folder;
   }
 
-  async function addRows(folder: string, numbers: readonly number[], split: string, answer: string) {
+  async function addRows(
+    folder: string,
+    numbers: readonly number[],
+    split: string,
+    answer: string,
+  ) {
     const lines: string[] = [];
     for (const number of numbers) {
       const name = `${split}-${number}.png`;
@@ -179,7 +195,10 @@ describe('mixture', () => {
     await writeFile(join(folder, `${split}.jsonl`), lines.join(''));
   }
 
-  async function open(settings: Parameters<typeof mixture.with>[0], onEvent?: (event: RunEvent) => void) {
+  async function open(
+    settings: Parameters<typeof mixture.with>[0],
+    onEvent?: (event: RunEvent) => void,
+  ) {
     const unit = mixture.with(settings);
     return (await unit.open?.({ ...(onEvent && { onEvent }) } as never)) as TaskSet;
   }
@@ -196,7 +215,10 @@ describe('mixture', () => {
   it('draws sources by weights, caps and epochs, and goes on at any index', async () => {
     const [a, b] = [await folderOf(range(10)), await folderOf(range(30))];
     const settings = {
-      sources: [`${a};source=a;weight=1;heldOutShare=0`, { from: b, source: 'b', weight: 3, cap: 12, heldOutShare: 0 }],
+      sources: [
+        `${a};source=a;weight=1;heldOutShare=0`,
+        { from: b, source: 'b', weight: 3, cap: 12, heldOutShare: 0 },
+      ],
       seed: 4,
       epochs: 2,
     };
@@ -249,7 +271,9 @@ describe('mixture', () => {
     const a = await folderOf([1]);
     expect(() => mixture.with({ sources: [`${a};weight=1`, a] })).toThrow(/sources\[1\]\.weight/);
     expect(() => mixture.with({ sources: [`${a};wieght=1`] })).toThrow(/sources\[0\]\.wieght/);
-    expect(() => mixture.with({ sources: [`${a};cap=x`] })).toThrow(/sources\[0\]\.cap: expected an integer/);
+    expect(() => mixture.with({ sources: [`${a};cap=x`] })).toThrow(
+      /sources\[0\]\.cap: expected an integer/,
+    );
     expect(() => mixture.with({ sources: [] })).toThrow(ConfigError);
     await expect(open({ sources: [`${a};heldOutShare=0`, `${a};heldOutShare=0`] })).rejects.toThrow(
       /two sources are called saccade/,

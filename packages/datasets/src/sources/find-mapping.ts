@@ -62,7 +62,10 @@ function mappingOf(from: string, columns: readonly Column[]): string {
 
 async function readDeclaration(path: string): Promise<MappingDeclaration> {
   if (!existsSync(path)) {
-    throw new ConfigError(FIELD, `${FIELD}: there is no file ${path}. Give a mapping's name or file.`);
+    throw new ConfigError(
+      FIELD,
+      `${FIELD}: there is no file ${path}. Give a mapping's name or file.`,
+    );
   }
   let value: unknown;
   try {
@@ -75,7 +78,8 @@ async function readDeclaration(path: string): Promise<MappingDeclaration> {
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') || 'the mapping';
   let got: unknown = value;
-  for (const key of issue?.path ?? []) got = (got as Record<PropertyKey, unknown> | undefined)?.[key];
+  for (const key of issue?.path ?? [])
+    got = (got as Record<PropertyKey, unknown> | undefined)?.[key];
   throw new ConfigError(
     FIELD,
     `${FIELD}: ${path}: ${where}: ${issue?.message ?? 'is not valid'}, got ${describeValue(got)}. ` +

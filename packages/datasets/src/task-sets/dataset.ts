@@ -44,7 +44,10 @@ export const dataset = defineTaskSet({
     return {
       ...closed(NAME),
       async open({ hub, onEvent }) {
-        const source = await DataSource.open(own, { ...(hub && { hub }), ...(onEvent && { onEvent }) });
+        const source = await DataSource.open(own, {
+          ...(hub && { hub }),
+          ...(onEvent && { onEvent }),
+        });
         const tasks = new MixedTasks([{ source, weight: 1, epochs: passesOf(epochs) }], seed);
         return named(NAME, DESCRIPTION, tasks);
       },
@@ -55,7 +58,9 @@ export const dataset = defineTaskSet({
 /** A task set whose files are not open yet. */
 export function closed(name: string): Pick<TaskSet, 'size' | 'task'> {
   const refuse = (): never => {
-    throw new MissingError(`The files of the task set ${name} are not open. Call its open() first.`);
+    throw new MissingError(
+      `The files of the task set ${name} are not open. Call its open() first.`,
+    );
   };
   return { size: refuse, task: async () => refuse() };
 }

@@ -1,6 +1,13 @@
 /** `mixture`: tasks of several data sets, by weights or by a temperature. */
 import { ConfigError } from '@saccade/core';
-import { choice, count, listSettings, optionalQuantity, quantity, readSettings } from '@saccade/core/settings';
+import {
+  choice,
+  count,
+  listSettings,
+  optionalQuantity,
+  quantity,
+  readSettings,
+} from '@saccade/core/settings';
 import { defineTaskSet } from '@saccade/gym';
 import { z } from 'zod';
 import { leaveDuplicatesOut } from '../mixture/duplicates.ts';
@@ -62,7 +69,8 @@ const settings = z.strictObject({
 });
 
 const NAME = 'mixture';
-const DESCRIPTION = 'Several data sets by weights or a temperature, without duplicates, row by row.';
+const DESCRIPTION =
+  'Several data sets by weights or a temperature, without duplicates, row by row.';
 
 /** Sources interleaved as evenly as their shares allow; `metadata.source` is the source of a task. */
 export const mixture = defineTaskSet({
@@ -120,7 +128,8 @@ function readText(at: string, text: string): Readonly<Record<string, unknown>> {
     const key = equals < 0 ? 'from' : part.slice(0, equals).trim();
     const value = part.slice(equals + 1).trim();
     const range = fields.get(key)?.range ?? '';
-    if (key in values) throw new ConfigError(at, `${at}: ${key} stands twice in ${JSON.stringify(text)}.`);
+    if (key in values)
+      throw new ConfigError(at, `${at}: ${key} stands twice in ${JSON.stringify(text)}.`);
     if (range.startsWith('a list')) values[key] = value.split('+');
     else if (/^an? (integer|number)/.test(range) && value !== '') {
       values[key] = Number.isNaN(Number(value)) ? value : Number(value);

@@ -3,13 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { choice, flag, optionalText } from '@saccade/core/settings';
-import {
-  type FetchOptions,
-  fetchModel,
-  type Hub,
-  isHubName,
-  parseModelSource,
-} from '@saccade/hub';
+import { type FetchOptions, fetchModel, type Hub, isHubName, parseModelSource } from '@saccade/hub';
 import { z } from 'zod';
 import { readJson } from '#disk';
 import { readModel } from '../architecture-registry.ts';

@@ -7,5 +7,9 @@ import { visionTaskSets } from '@saccade/vision-tasks';
 /** Those of `@saccade/gym`, of `@saccade/datasets` and of `@saccade/vision-tasks`. */
 export const taskSets: Registry<TaskSetUnit> = defineRegistry<TaskSetUnit>(
   'task set',
-  Object.fromEntries([...gymTaskSets.entries(), ...datasetTaskSets.entries(), ...visionTaskSets.entries()]),
+  Object.fromEntries([
+    ...gymTaskSets.entries(),
+    ...datasetTaskSets.entries(),
+    ...visionTaskSets.entries(),
+  ]),
 );
