@@ -9,8 +9,8 @@ import { image, temporaryFolder } from './samples.fixture.ts';
 import { DataSource } from './sources/data-source.ts';
 import { sourceSettings } from './sources/source-settings.ts';
 
-/** Mutations of each format; `npm run sweep` has ten times as many. */
-const MUTATIONS = process.env.SACCADE_SWEEP === '1' ? 600 : 40;
+/** Mutations of each format; `npm run sweep` has forty times as many. */
+const MUTATIONS = process.env.SACCADE_SWEEP === '1' ? 600 : 15;
 const ROWS = 12;
 
 const small: TaskSet = {
@@ -42,7 +42,11 @@ function mutate(bytes: Uint8Array, number: number): Uint8Array {
       return copy.subarray(0, at());
     case 2: {
       const from = at();
-      copy.fill(random.pick([0, 0x7f, 0xff]), from, Math.min(copy.length, from + 1 + random.integer(64)));
+      copy.fill(
+        random.pick([0, 0x7f, 0xff]),
+        from,
+        Math.min(copy.length, from + 1 + random.integer(64)),
+      );
       return copy;
     }
     case 3: {
@@ -51,7 +55,8 @@ function mutate(bytes: Uint8Array, number: number): Uint8Array {
     }
     default:
       // Lengths and counts stand at the ends of most formats.
-      for (let i = 0; i < 4; i++) copy[copy.length - 1 - random.integer(Math.min(600, copy.length))] = random.integer(256);
+      for (let i = 0; i < 4; i++)
+        copy[copy.length - 1 - random.integer(Math.min(600, copy.length))] = random.integer(256);
       return copy;
   }
 }
@@ -64,8 +69,15 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 }
 
 /** Reads every row; gives how many were tasks and how many corrupt. */
-async function readAll(folder: string): Promise<{ readonly tasks: number; readonly corrupt: number }> {
-  const settings = sourceSettings.parse({ from: folder, name: 's', maxCorruptShare: 1, maxRowBytes: 2 ** 24 });
+async function readAll(
+  folder: string,
+): Promise<{ readonly tasks: number; readonly corrupt: number }> {
+  const settings = sourceSettings.parse({
+    from: folder,
+    source: 's',
+    maxCorruptShare: 1,
+    maxRowBytes: 2 ** 24,
+  });
   const source = await DataSource.open(settings);
   let [tasks, corrupt] = [0, 0];
   try {
@@ -85,7 +97,12 @@ async function readAll(folder: string): Promise<{ readonly tasks: number; readon
 describe.each(writers.names)('damaged %s', (format) => {
   it('gives tasks, counted corrupt rows, or one typed error; never a crash or a hang', async () => {
     const folder = join(await temporaryFolder(), 'out');
-    await exportTasks(small, { directory: folder, writer: writers.get(format), counts: {}, title: 't' });
+    await exportTasks(small, {
+      directory: folder,
+      writer: writers.get(format),
+      counts: {},
+      title: 't',
+    });
     const files = await filesIn(folder);
     expect(await readAll(folder)).toEqual({ tasks: 2 * ROWS, corrupt: 0 });
     const outcomes = { whole: 0, corrupt: 0, refused: 0 };

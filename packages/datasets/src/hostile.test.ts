@@ -14,7 +14,7 @@ import { sourceSettings } from './sources/source-settings.ts';
 
 const events: RunEvent[] = [];
 const open = (from: string, changed: object = {}) =>
-  DataSource.open(sourceSettings.parse({ from, name: 'set', heldOutShare: 0, ...changed }), {
+  DataSource.open(sourceSettings.parse({ from, source: 'set', heldOutShare: 0, ...changed }), {
     onEvent: (event) => events.push(event),
   });
 
@@ -113,7 +113,10 @@ describe('one clear error', () => {
 
   it('for a mapping of one’s own that is none', async () => {
     const path = await fileOf('rows.jsonl', '{"question":"a","answer":"b"}\n');
-    const wrong = await fileOf('wrong.yaml', 'question: question\nanswer: { value: answer, as: x }\n');
+    const wrong = await fileOf(
+      'wrong.yaml',
+      'question: question\nanswer: { value: answer, as: x }\n',
+    );
     await expect(open(path, { mapping: wrong })).rejects.toThrow(/wrong.yaml: answer/);
     const cut = await fileOf('cut.yaml', 'question: [');
     await expect(open(path, { mapping: cut })).rejects.toThrow(/is no YAML or JSON/);
@@ -135,7 +138,10 @@ describe('rows that are corrupt', () => {
     expect(bad.id).toBe('set-train-000070');
     expect([...source.corrupt.problems.keys()]).toEqual(['rows.jsonl#70']);
     expect(events).toMatchObject([
-      { kind: 'warning', message: expect.stringMatching(/rows.jsonl#70 is left out: is no valid JSON/) },
+      {
+        kind: 'warning',
+        message: expect.stringMatching(/rows.jsonl#70 is left out: is no valid JSON/),
+      },
     ]);
     await source.dispose();
     const strict = await open(path, { mapping, maxCorruptShare: 0 });
@@ -180,7 +186,10 @@ describe('rows that are corrupt', () => {
       rows.map((images) => `${JSON.stringify({ question: 'q', answer: 'a', images })}\n`).join(''),
     );
     await writeFile(join(path, '..', 'a.png'), await image(1));
-    const mapping = await fileOf('m.json', '{"question":"question","answer":"answer","images":"images"}');
+    const mapping = await fileOf(
+      'm.json',
+      '{"question":"question","answer":"answer","images":"images"}',
+    );
     const source = await open(path, { mapping, maxCorruptShare: 1 });
     expect((await source.task('train', 0)).images.length).toBe(1);
     expect([...source.corrupt.problems.values()].join('\n')).toMatch(
@@ -192,29 +201,43 @@ describe('rows that are corrupt', () => {
 
 describe('toPng', () => {
   it('reads each format, and the first frame of a GIF', async () => {
-    const still = await sharp(await image(3)).raw().toBuffer();
+    const still = await sharp(await image(3))
+      .raw()
+      .toBuffer();
     for (const format of ['png', 'webp', 'gif', 'jpeg'] as const) {
       const { png, width, height } = await toPng(await image(3, format), { maxPixels: 1e6 });
       expect([width, height]).toEqual([24, 16]);
-      const { data, info } = await sharp(png).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+      const { data, info } = await sharp(png)
+        .removeAlpha()
+        .raw()
+        .toBuffer({ resolveWithObject: true });
       expect(info.format).toBe('raw');
       if (format === 'png') expect(data.equals(still)).toBe(true);
     }
   });
 
   it('turns as the EXIF orientation says', async () => {
-    const turned = await sharp(await image(3)).jpeg({ quality: 100 }).withMetadata({ orientation: 6 }).toBuffer();
+    const turned = await sharp(await image(3))
+      .jpeg({ quality: 100 })
+      .withMetadata({ orientation: 6 })
+      .toBuffer();
     expect(await toPng(turned, { maxPixels: 1e6 })).toMatchObject({ width: 16, height: 24 });
     const upright = await sharp(turned).rotate(90).raw().toBuffer();
     expect(upright.length).toBe(3 * 16 * 24);
   });
 
   it('refuses HEIC and other formats in words, and what is no image', async () => {
-    const heic = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypheic'), Buffer.alloc(16)]);
+    const heic = Buffer.concat([
+      Buffer.from([0, 0, 0, 24]),
+      Buffer.from('ftypheic'),
+      Buffer.alloc(16),
+    ]);
     await expect(toPng(heic, { maxPixels: 1e6 })).rejects.toThrow(/is HEIC.*heif-convert/);
     await expect(toPng(Buffer.from('<svg></svg>'), { maxPixels: 1e6 })).rejects.toThrow(/is SVG/);
     await expect(toPng(Buffer.from('BM1234'), { maxPixels: 1e6 })).rejects.toThrow(/is BMP/);
-    await expect(toPng(Buffer.from('hello'), { maxPixels: 1e6 })).rejects.toThrow(/of no known format/);
+    await expect(toPng(Buffer.from('hello'), { maxPixels: 1e6 })).rejects.toThrow(
+      /of no known format/,
+    );
     await expect(toPng(Buffer.alloc(0), { maxPixels: 1e6 })).rejects.toThrow(/is empty/);
   });
 

@@ -1,12 +1,21 @@
 export { type Card, parseCard, readCard } from './card/read-card.ts';
-export { exportTasks, type ExportOptions, type ExportResult } from './export/export-tasks.ts';
+export { type ExportOptions, type ExportResult, exportTasks } from './export/export-tasks.ts';
 export type { DataFile } from './files/data-files.ts';
 export { formatOf, type ImageFormat } from './images/image-format.ts';
 export { type DHash, dHash, hammingDistance, pixelHash } from './images/image-hash.ts';
 export { type PngImage, toPng } from './images/to-png.ts';
-export { compileMapping, type MapContext, type MappedRow, type Mapping } from './mapping/compile-mapping.ts';
+export {
+  compileMapping,
+  type MapContext,
+  type MappedRow,
+  type Mapping,
+} from './mapping/compile-mapping.ts';
 export { defineMapping, type MappingUnit } from './mapping/define-mapping.ts';
-export { type MappingDeclaration, type MappingInput, mappingSchema } from './mapping/mapping-schema.ts';
+export {
+  type MappingDeclaration,
+  type MappingInput,
+  mappingSchema,
+} from './mapping/mapping-schema.ts';
 export { type DuplicateOptions, type LeftOut, leaveDuplicatesOut } from './mixture/duplicates.ts';
 export { Interleave, type Place, type Share, temperatureWeights } from './mixture/interleave.ts';
 export { Permutation, RowOrder, type RowOrderOptions } from './mixture/permutation.ts';

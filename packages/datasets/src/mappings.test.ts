@@ -61,7 +61,9 @@ async function encodeClip(frame: {
 }): Promise<Uint8Array> {
   const { default: sharp } = await import('sharp');
   const { pixels, width, height } = frame;
-  const jpeg = await sharp(pixels, { raw: { width, height, channels: 3 } }).jpeg().toBuffer();
+  const jpeg = await sharp(pixels, { raw: { width, height, channels: 3 } })
+    .jpeg()
+    .toBuffer();
   return encodeAvi([jpeg, jpeg], { width, height, framesPerSecond: 5 });
 }
 
@@ -80,7 +82,9 @@ describe('mappings', () => {
     expect(task.answer).toBe(set.answer);
     expect(task.images.length).toBe(set.images);
     if (set.images === 0) {
-      expect(task.videos).toMatchObject([{ width: 64, height: 48, framesPerSecond: 5, frameCount: 2 }]);
+      expect(task.videos).toMatchObject([
+        { width: 64, height: 48, framesPerSecond: 5, frameCount: 2 },
+      ]);
     }
     expect(task.metadata).toMatchObject({ source: name, ...set.metadata });
   });

@@ -3,7 +3,13 @@ import { IMAGE, type Published, turns } from './published-row.fixture.ts';
 
 export const morePublished: Readonly<Record<string, Published>> = {
   'clevr-math': {
-    row: { template: 'subtraction', id: 'x', question: 'How many are left?', image: IMAGE, label: 5 },
+    row: {
+      template: 'subtraction',
+      id: 'x',
+      question: 'How many are left?',
+      image: IMAGE,
+      label: 5,
+    },
     question: 'How many are left?',
     answer: '5',
     images: 1,
@@ -145,7 +151,12 @@ export const morePublished: Readonly<Record<string, Published>> = {
     metadata: { origin: 'vstar', ability: 'vqa' },
   },
   'mini-o3': {
-    row: { images: ['images/0.png'], problem: '<image>\nWhat is written?', solution: 'Taxi', doc_id: 'v_0' },
+    row: {
+      images: ['images/0.png'],
+      problem: '<image>\nWhat is written?',
+      solution: 'Taxi',
+      doc_id: 'v_0',
+    },
     wrap: (row) => [row],
     files: ['images/0.png'],
     question: 'What is written?',

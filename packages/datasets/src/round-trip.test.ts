@@ -42,7 +42,7 @@ async function exported(format: string): Promise<string> {
 }
 
 const opened = async (from: string, changed: object = {}): Promise<TaskSet> => {
-  const unit = dataset.with({ from, shuffleBytes: 0, name: 'given', ...changed });
+  const unit = dataset.with({ from, shuffleBytes: 0, source: 'given', ...changed });
   return (await unit.open?.({} as never)) ?? unit;
 };
 

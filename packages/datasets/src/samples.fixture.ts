@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import sharp from 'sharp';
+import { afterAll } from 'vitest';
 
 /** A folder that is removed when the file's tests are over. */
 export async function temporaryFolder(): Promise<string> {
@@ -30,5 +30,7 @@ export async function image(
       pixels[at + 2] = isInside ? 0 : (number * 7) % 200;
     }
   }
-  return await sharp(pixels, { raw: { width, height, channels: 3 } }).toFormat(format).toBuffer();
+  return await sharp(pixels, { raw: { width, height, channels: 3 } })
+    .toFormat(format)
+    .toBuffer();
 }

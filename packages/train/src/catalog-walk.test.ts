@@ -31,6 +31,9 @@ const company: Readonly<Record<string, readonly string[]>> = {
   reward: ['judge=openai'],
   'model=pretrained': ['model=pretrained', 'model.from=hf:owner/name'],
   judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
+  // Their files are opened by a run alone.
+  'taskSet=dataset': ['taskSet=dataset', 'taskSet.from=data/mine'],
+  'taskSet=mixture': ['taskSet=mixture', 'taskSet.sources=data/mine'],
 };
 
 /** Other settings that some fields of no unit need. */
@@ -59,6 +62,9 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'taskSet.operations': ['color', 'amount', 'next-word', 'room-size'],
   'taskSet.poses': ['rotate_90'],
   'taskSet.changes': ['moved'],
+  'taskSet.format': ['parquet'],
+  'taskSet.mapping': ['chartqa'],
+  'taskSet.sources': ['data/a;weight=2,data/b;weight=1'],
   'tools.served.names': ['image_flip_tool,read_code'],
 };
 

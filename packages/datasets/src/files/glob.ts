@@ -6,14 +6,17 @@ export function matchesAny(patterns: readonly string[], name: string): boolean {
 }
 
 function expressionOf(pattern: string): RegExp {
-  const source = pattern.replace(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[\\^$.|+()[\]]/g, (part, words) => {
-    if (part === '**/') return '(?:[^/]+/)*';
-    if (part === '**') return '.*';
-    if (part === '*') return '[^/]*';
-    if (part === '?') return '[^/]';
-    if (words === undefined) return `\\${part}`;
-    const escaped = (words as string).split(',').map((word) => word.replace(/\W/g, '\\$&'));
-    return `(?:${escaped.join('|')})`;
-  });
+  const source = pattern.replace(
+    /\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[\\^$.|+()[\]]/g,
+    (part, words) => {
+      if (part === '**/') return '(?:[^/]+/)*';
+      if (part === '**') return '.*';
+      if (part === '*') return '[^/]*';
+      if (part === '?') return '[^/]';
+      if (words === undefined) return `\\${part}`;
+      const escaped = (words as string).split(',').map((word) => word.replace(/\W/g, '\\$&'));
+      return `(?:${escaped.join('|')})`;
+    },
+  );
   return new RegExp(`^${source}$`);
 }

@@ -22,6 +22,7 @@ export function parseObject(text: string): Fields {
  */
 export function parseMember(text: string): Fields {
   const [[key, value] = []] = Object.entries(parseObject(`{${text}}`));
-  if (key !== undefined && typeOf(value) === 'struct') return { __key__: key, ...(value as Fields) };
+  if (key !== undefined && typeOf(value) === 'struct')
+    return { __key__: key, ...(value as Fields) };
   throw new DataError(`expected an object with a key, got ${typeOf(value)}`);
 }

@@ -82,11 +82,14 @@ export class RecordFile {
         continue;
       }
       let next = i + 1;
-      while (next < bounds.length && (bounds[next] as Bounds).end - first.start <= SPAN_BYTES) next++;
+      while (next < bounds.length && (bounds[next] as Bounds).end - first.start <= SPAN_BYTES)
+        next++;
       const last = bounds[next - 1] as Bounds;
       const bytes = await this.#file.read(first.start, last.end);
       for (const one of bounds.slice(i, next)) {
-        texts.push({ text: bytes.toString('utf8', one.start - first.start, one.end - first.start) });
+        texts.push({
+          text: bytes.toString('utf8', one.start - first.start, one.end - first.start),
+        });
       }
       i = next;
     }

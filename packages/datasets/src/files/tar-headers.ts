@@ -44,7 +44,8 @@ export async function* tarMembers(
     yield found;
     at = found.next;
   }
-  if (at < file.size) yield { problem: 'the archive ends within a header', place: at, next: file.size };
+  if (at < file.size)
+    yield { problem: 'the archive ends within a header', place: at, next: file.size };
 }
 
 /** Blocks of a file, read ahead. */
@@ -113,7 +114,11 @@ const kindOf = (type: string): TarMember['kind'] =>
   type === '0' || type === '\0' || type === '7' ? 'file' : type === '5' ? 'folder' : 'other';
 
 /** Archives that are joined have zeros between them; at the end there is nothing more. */
-async function afterZeros(blocks: Blocks, place: number, at: number): Promise<undefined | TarDamage> {
+async function afterZeros(
+  blocks: Blocks,
+  place: number,
+  at: number,
+): Promise<undefined | TarDamage> {
   const second = at + BLOCK;
   if (second + BLOCK > blocks.file.size) return undefined;
   const next = await blocks.at(second);
@@ -145,7 +150,10 @@ function headerSize(header: Buffer): number | undefined {
 }
 
 function octal(header: Buffer, at: number, length: number): number {
-  const text = header.toString('latin1', at, at + length).replace(/[\0 ]+$/, '').trim();
+  const text = header
+    .toString('latin1', at, at + length)
+    .replace(/[\0 ]+$/, '')
+    .trim();
   return text === '' ? 0 : /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
 }
 

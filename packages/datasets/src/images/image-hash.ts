@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 
+/** Gray levels within which two pixels are equal: where paper is white, compression leaves as much. */
+const NOISE = 2;
 /** Columns and rows of differences: 64 bits. */
 const [COLUMNS, ROWS] = [8, 8];
 
@@ -23,7 +25,7 @@ export async function dHash(encoded: Uint8Array): Promise<DHash> {
   for (let y = 0; y < ROWS; y++) {
     for (let x = 0; x < COLUMNS; x++) {
       const at = y * (COLUMNS + 1) + x;
-      if ((pixels[at] as number) <= (pixels[at + 1] as number)) continue;
+      if ((pixels[at] as number) <= (pixels[at + 1] as number) + NOISE) continue;
       const bit = y * COLUMNS + x;
       words[bit >>> 5] = ((words[bit >>> 5] as number) | (1 << (bit & 31))) >>> 0;
     }

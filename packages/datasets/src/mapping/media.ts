@@ -85,7 +85,9 @@ async function bytesOf(
     if (inner instanceof Uint8Array) return inner;
     if (typeof inner === 'string') return await fromText(inner, folder, context);
   }
-  throw new DataError(`${path}: expected an image (bytes, base64, or a file), got ${typeOf(value)}`);
+  throw new DataError(
+    `${path}: expected an image (bytes, base64, or a file), got ${typeOf(value)}`,
+  );
 }
 
 /** Text longer than any name of a file. */

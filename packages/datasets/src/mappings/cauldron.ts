@@ -3,7 +3,8 @@ import { defineMapping } from '../mapping/define-mapping.ts';
 
 export const cauldron = defineMapping({
   name: 'cauldron',
-  description: 'The Cauldron: many sets of visual questions in one layout, one question of a row at a time.',
+  description:
+    'The Cauldron: many sets of visual questions in one layout, one question of a row at a time.',
   sources: ['HuggingFaceM4/the_cauldron', 'HuggingFaceM4/FineVision'],
   schemaFrom: 'cards of HuggingFaceM4/the_cauldron and FineVision',
   isVerified: true,

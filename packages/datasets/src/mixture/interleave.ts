@@ -147,7 +147,9 @@ function phasesOf(shares: readonly Share[]): readonly Phase[] {
   const phases: Phase[] = [];
   let start = 0;
   for (;;) {
-    const weights = shares.map(({ weight, length }, i) => (length > (given[i] as number) ? weight : 0));
+    const weights = shares.map(({ weight, length }, i) =>
+      length > (given[i] as number) ? weight : 0,
+    );
     if (weights.every((weight) => weight === 0)) break;
     const pattern = new Pattern(weights);
     const ends = shares.map(({ length }, i) => pattern.endOf(i, length - (given[i] as number)));

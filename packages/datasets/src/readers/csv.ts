@@ -17,7 +17,11 @@ export const csv = defineReader({
   rank: 6,
   namesFiles: true,
   async open(_, { files, root, maxRowBytes }) {
-    const tables = files.map(({ path, name }) => () => openFile(path, name, maxRowBytes));
+    const tables = files.map(
+      ({ path, name }) =>
+        () =>
+          openFile(path, name, maxRowBytes),
+    );
     return joinTables(root, await openAll(tables));
   },
 });

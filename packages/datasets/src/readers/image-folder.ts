@@ -20,7 +20,8 @@ const BLOCK = 64;
 
 const isMetadata = (name: string): boolean => METADATA.test(basename(name));
 /** What a folder of images may have besides: a card, and what hubs and tools leave. */
-const isAside = (name: string): boolean => /(^|\/)(README\.md|LICENSE[^/]*|[^/]*\.txt)$/i.test(name);
+const isAside = (name: string): boolean =>
+  /(^|\/)(README\.md|LICENSE[^/]*|[^/]*\.txt)$/i.test(name);
 
 export const imageFolder = defineReader({
   name: 'image-folder',

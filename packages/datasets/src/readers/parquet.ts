@@ -28,7 +28,11 @@ export const parquet = defineReader({
   rank: 1,
   namesFiles: false,
   async open(_, { files, root, maxRowBytes }) {
-    const tables = files.map(({ path, name }) => () => openFile(path, name, maxRowBytes));
+    const tables = files.map(
+      ({ path, name }) =>
+        () =>
+          openFile(path, name, maxRowBytes),
+    );
     return joinTables(root, await openAll(tables));
   },
 });

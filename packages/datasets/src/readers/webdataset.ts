@@ -20,7 +20,11 @@ export const webdataset = defineReader({
   rank: 2,
   namesFiles: false,
   async open(_, { files, root, maxRowBytes }) {
-    const tables = files.map(({ path, name }) => () => openFile(path, name, maxRowBytes));
+    const tables = files.map(
+      ({ path, name }) =>
+        () =>
+          openFile(path, name, maxRowBytes),
+    );
     return joinTables(root, await openAll(tables));
   },
 });

@@ -73,7 +73,7 @@ export class DataSource {
       const first = await table.read(0, Math.min(CHECKED, table.rowCount));
       mapping.mapping.check(mapping.name, table.columns, first);
       const splits = await splitsOf(settings, tables, mapping);
-      const name = settings.name ?? mapping.name;
+      const name = settings.source ?? mapping.name;
       return new DataSource(name, settings, tables, mapping, splits, context.onEvent);
     } catch (error) {
       await tables.dispose();

@@ -6,8 +6,9 @@ import { describeValue } from '@saccade/core/settings';
 import { parse } from 'yaml';
 import { compileMapping, type Mapping } from '../mapping/compile-mapping.ts';
 import { type MappingDeclaration, mappingSchema } from '../mapping/mapping-schema.ts';
-import { mappings } from '../reader-registry.ts';
+import { mappings, readers } from '../reader-registry.ts';
 import type { Column } from '../table.ts';
+import type { SourceSettings } from './source-settings.ts';
 
 const FIELD = 'taskSet.mapping';
 /** The mappings of data sets that Saccade wrote, one for each layout. */
@@ -21,10 +22,10 @@ export interface NamedMapping {
   readonly mapping: Mapping;
 }
 
-/** @throws ConfigError for a name that no mapping has; files are not opened */
-export function checkMappingName(name: string): void {
-  if (name === 'auto' || isFile(name)) return;
-  mappings.get(name);
+/** @throws ConfigError for a name that no mapping or reader has; files are not opened */
+export function checkNames({ mapping, format }: Pick<SourceSettings, 'mapping' | 'format'>): void {
+  if (mapping !== 'auto' && !isFile(mapping)) mappings.get(mapping);
+  if (format !== 'auto') readers.get(format);
 }
 
 /**
@@ -61,7 +62,10 @@ function mappingOf(from: string, columns: readonly Column[]): string {
 
 async function readDeclaration(path: string): Promise<MappingDeclaration> {
   if (!existsSync(path)) {
-    throw new ConfigError(FIELD, `${FIELD}: there is no file ${path}. Give a mapping's name or file.`);
+    throw new ConfigError(
+      FIELD,
+      `${FIELD}: there is no file ${path}. Give a mapping's name or file.`,
+    );
   }
   let value: unknown;
   try {
@@ -74,7 +78,8 @@ async function readDeclaration(path: string): Promise<MappingDeclaration> {
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') || 'the mapping';
   let got: unknown = value;
-  for (const key of issue?.path ?? []) got = (got as Record<PropertyKey, unknown> | undefined)?.[key];
+  for (const key of issue?.path ?? [])
+    got = (got as Record<PropertyKey, unknown> | undefined)?.[key];
   throw new ConfigError(
     FIELD,
     `${FIELD}: ${path}: ${where}: ${issue?.message ?? 'is not valid'}, got ${describeValue(got)}. ` +

@@ -1,9 +1,10 @@
 /** From a path or a hub to the tables of a data set's splits. */
+
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
 import { readSettings } from '@saccade/core/settings';
 import { fetchDataset, type Hub, parseSource } from '@saccade/hub';
-import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
 import { type Card, readCard } from '../card/read-card.ts';
 import {
   checkShards,
@@ -134,7 +135,8 @@ function claim(
     if (claimed.size === 0) continue;
     return { reader, claimed: files.filter(({ name }) => claimed.has(name)) };
   }
-  const wanted = format === 'auto' ? `a reader takes (${readers.names.join(', ')})` : `${format} takes`;
+  const wanted =
+    format === 'auto' ? `a reader takes (${readers.names.join(', ')})` : `${format} takes`;
   throw new DataError(`${from} has no file that ${wanted}. It has ${someNames(files)}.`);
 }
 

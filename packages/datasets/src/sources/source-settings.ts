@@ -1,15 +1,23 @@
 /** Settings of one source of tasks: where it is, how it is read and mapped, and what is held out. */
-import { count, optionalText, quantity, type SettingsOf, text, textList } from '@saccade/core/settings';
+import {
+  count,
+  optionalText,
+  quantity,
+  type SettingsOf,
+  text,
+  textList,
+} from '@saccade/core/settings';
 import { z } from 'zod';
 
 const MEGAPIXEL = 2 ** 20;
 
+/** The fields of a source, which task sets add theirs to. */
 export const sourceFields = {
   from: z.string().min(1).meta({
     unit: 'path or name',
     description: 'A file, a folder, or hf:datasets/owner/name or the same with @revision.',
   }),
-  name: optionalText({
+  source: optionalText({
     unit: 'name',
     about: 'Name of the source in ids and metrics; unset: that of its mapping.',
   }),
@@ -79,6 +87,8 @@ export const sourceFields = {
   }),
 };
 
+/** Settings of one source, e.g. of `DataSource.open`. */
 export const sourceSettings = z.strictObject(sourceFields);
 
+/** One source with its defaults filled in. */
 export type SourceSettings = SettingsOf<typeof sourceSettings>;

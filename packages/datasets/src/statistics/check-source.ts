@@ -26,7 +26,10 @@ export async function checkSource(
 ): Promise<CheckedSource> {
   const { onEvent, ...rest } = context;
   const quiet: EventSink = (event) => event.kind === 'progress' && onEvent?.(event);
-  const source = await DataSource.open({ ...settings, maxCorruptShare: 1 }, { ...rest, onEvent: quiet });
+  const source = await DataSource.open(
+    { ...settings, maxCorruptShare: 1 },
+    { ...rest, onEvent: quiet },
+  );
   try {
     let rows = 0;
     for (const split of ['train', 'heldOut'] as const satisfies readonly Split[]) {

@@ -67,7 +67,10 @@ export interface DataStatistics {
 const [THUMBNAIL, SHOWN_ANSWERS, SHOWN_PROBLEMS] = [320, 12, 20];
 
 /** Measures a source. Its corrupt rows are counted, and too many of them are an error as in training. */
-export async function measure(source: DataSource, options: MeasureOptions): Promise<DataStatistics> {
+export async function measure(
+  source: DataSource,
+  options: MeasureOptions,
+): Promise<DataStatistics> {
   const { settings, tables, mapping, name } = source;
   const splits: SplitStatistics[] = [];
   for (const split of ['train', 'heldOut'] as const) {

@@ -97,7 +97,9 @@ ${spreads.map(spreadRow).join('')}</table></div>
 
 function spreadRow([name, spread, digits]: readonly [string, Spread, number]): string {
   const { least, median, p95, largest } = spread;
-  const cells = [least, median, p95, largest].map((value) => `<td class="n">${value.toFixed(digits)}</td>`);
+  const cells = [least, median, p95, largest].map(
+    (value) => `<td class="n">${value.toFixed(digits)}</td>`,
+  );
   return `<tr><th>${text(name)}</th>${cells.join('')}</tr>`;
 }
 

@@ -4,7 +4,7 @@ import { count } from '@saccade/core/settings';
 import { defineTaskSet, type TaskSet } from '@saccade/gym';
 import { z } from 'zod';
 import { DataSource } from '../sources/data-source.ts';
-import { checkMappingName } from '../sources/find-mapping.ts';
+import { checkNames } from '../sources/find-mapping.ts';
 import { sourceFields } from '../sources/source-settings.ts';
 import { MixedTasks } from './mixed-tasks.ts';
 
@@ -39,12 +39,15 @@ export const dataset = defineTaskSet({
   description: DESCRIPTION,
   settings: z.strictObject({ ...sourceFields, ...streamFields }),
   create(settings) {
-    checkMappingName(settings.mapping);
+    checkNames(settings);
     const { seed, epochs, ...own } = settings;
     return {
       ...closed(NAME),
       async open({ hub, onEvent }) {
-        const source = await DataSource.open(own, { ...(hub && { hub }), ...(onEvent && { onEvent }) });
+        const source = await DataSource.open(own, {
+          ...(hub && { hub }),
+          ...(onEvent && { onEvent }),
+        });
         const tasks = new MixedTasks([{ source, weight: 1, epochs: passesOf(epochs) }], seed);
         return named(NAME, DESCRIPTION, tasks);
       },
@@ -55,7 +58,9 @@ export const dataset = defineTaskSet({
 /** A task set whose files are not open yet. */
 export function closed(name: string): Pick<TaskSet, 'size' | 'task'> {
   const refuse = (): never => {
-    throw new MissingError(`The files of the task set ${name} are not open. Call its open() first.`);
+    throw new MissingError(
+      `The files of the task set ${name} are not open. Call its open() first.`,
+    );
   };
   return { size: refuse, task: async () => refuse() };
 }

@@ -1,12 +1,19 @@
 /** `mixture`: tasks of several data sets, by weights or by a temperature. */
 import { ConfigError } from '@saccade/core';
-import { choice, count, listSettings, optionalQuantity, quantity, readSettings } from '@saccade/core/settings';
+import {
+  choice,
+  count,
+  listSettings,
+  optionalQuantity,
+  quantity,
+  readSettings,
+} from '@saccade/core/settings';
 import { defineTaskSet } from '@saccade/gym';
 import { z } from 'zod';
 import { leaveDuplicatesOut } from '../mixture/duplicates.ts';
 import { temperatureWeights } from '../mixture/interleave.ts';
 import { DataSource, type SourceContext } from '../sources/data-source.ts';
-import { checkMappingName } from '../sources/find-mapping.ts';
+import { checkNames } from '../sources/find-mapping.ts';
 import { sourceFields } from '../sources/source-settings.ts';
 import { closed, named, passesOf, streamFields } from './dataset.ts';
 import { type MixedSource, MixedTasks } from './mixed-tasks.ts';
@@ -62,7 +69,8 @@ const settings = z.strictObject({
 });
 
 const NAME = 'mixture';
-const DESCRIPTION = 'Several data sets by weights or a temperature, without duplicates, row by row.';
+const DESCRIPTION =
+  'Several data sets by weights or a temperature, without duplicates, row by row.';
 
 /** Sources interleaved as evenly as their shares allow; `metadata.source` is the source of a task. */
 export const mixture = defineTaskSet({
@@ -71,7 +79,7 @@ export const mixture = defineTaskSet({
   settings,
   create(given) {
     const members = given.sources.map(memberOf);
-    for (const { mapping } of members) checkMappingName(mapping);
+    for (const member of members) checkNames(member);
     checkWeights(members);
     return {
       ...closed(NAME),
@@ -120,7 +128,8 @@ function readText(at: string, text: string): Readonly<Record<string, unknown>> {
     const key = equals < 0 ? 'from' : part.slice(0, equals).trim();
     const value = part.slice(equals + 1).trim();
     const range = fields.get(key)?.range ?? '';
-    if (key in values) throw new ConfigError(at, `${at}: ${key} stands twice in ${JSON.stringify(text)}.`);
+    if (key in values)
+      throw new ConfigError(at, `${at}: ${key} stands twice in ${JSON.stringify(text)}.`);
     if (range.startsWith('a list')) values[key] = value.split('+');
     else if (/^an? (integer|number)/.test(range) && value !== '') {
       values[key] = Number.isNaN(Number(value)) ? value : Number(value);
@@ -153,8 +162,8 @@ async function openSources(
     const twice = names.findIndex((name, i) => names.indexOf(name) < i);
     if (twice < 0) return sources;
     throw new ConfigError(
-      `taskSet.sources[${twice}].name`,
-      `taskSet.sources[${twice}].name: two sources are called ${names[twice]}. Give one another name.`,
+      `taskSet.sources[${twice}].source`,
+      `taskSet.sources[${twice}].source: two sources are called ${names[twice]}. Give one another name.`,
     );
   } catch (error) {
     for (const source of sources) await source.dispose();

@@ -78,7 +78,8 @@ export const parquet = defineWriter({
     };
     for await (const task of tasks) {
       const bytes = task.images.reduce((sum, { png }) => sum + png.length, 0);
-      if (shardBytes + groupBytes > 0 && shardBytes + groupBytes + bytes > maxShardBytes) await close();
+      if (shardBytes + groupBytes > 0 && shardBytes + groupBytes + bytes > maxShardBytes)
+        await close();
       group.push(task);
       groupBytes += bytes;
       rowCount++;
