@@ -32,7 +32,12 @@ function candidate(
   return { task, trajectory: builder.finish('answered'), isCorrect };
 }
 
-const verdict = async (name: string, one: Candidate, settings: object = {}, reply = '1') =>
+const verdict = async (
+  name: string,
+  one: Candidate,
+  settings: Record<string, unknown> = {},
+  reply = '1',
+) =>
   filters
     .get(name)
     .with(settings)
