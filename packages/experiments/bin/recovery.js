@@ -2,11 +2,12 @@
  * Measures whether examples of errors that are put right teach a policy to recover from errors.
  *
  *   node packages/experiments/bin/recovery.js RUN --out DIRECTORY
- *     [--tasks N] [--examples N] [--updates N] [--batch N] [--rate R] [--seed N]
+ *     [--tasks N] [--examples N] [--warm N] [--updates N] [--batch N] [--threads N] [--rate R] [--seed N] [--set FIELD=VALUE …]
  *
  * RUN is a run with its cold start done, such as `saccade train codevision-nano --set rl.steps=0`. A teacher
  * that reads the truth makes two sets of examples by the pipeline `codevision`: errors that are put right, and
- * as many of the other types. The policy of RUN learns from each for as many updates, on top of its cold start.
+ * as many of the other types. The policy of RUN learns from the others for `--warm` updates, if any are asked for,
+ * and from there from each set for as many updates.
  * On held-out tasks the first tool call of every trajectory is then got wrong (`stumbling`), and counted is how
  * often the next call runs, and how often the answer is right in the end.
  */
@@ -28,6 +29,7 @@ import {
   openBackend,
   openPlayground,
   openPolicyIn,
+  parseSetting,
   readRunConfig,
   resolveRun,
   scoringPartsOf,
@@ -39,10 +41,13 @@ const { values, positionals } = parseArgs({
     out: { type: 'string' },
     tasks: { type: 'string', default: '100' },
     examples: { type: 'string', default: '150' },
+    warm: { type: 'string', default: '0' },
     updates: { type: 'string', default: '60' },
+    threads: { type: 'string' },
     batch: { type: 'string', default: '12' },
     rate: { type: 'string', default: '2e-4' },
     seed: { type: 'string', default: '1' },
+    set: { type: 'string', multiple: true, default: [] },
   },
 });
 const [start] = positionals;
@@ -60,13 +65,12 @@ const [taskCount, exampleCount, updates, batch, seed] = [
 const warn = (event) => event.kind === 'warning' && console.error(event.message);
 
 const config = await readRunConfig(resolve(start), warn);
-// Without thoughts: so small a policy learns to act alone.
-const run = resolveRun(applySettings(inputOfRun(config), []));
+const run = resolveRun(applySettings(inputOfRun(config), values.set.map(parseSetting)));
 const python = async () => (await ensurePython(resolve('.cache/sandbox-venv'))).python;
 const playground = await openPlayground(run, { python, onEvent: warn });
 const { taskSet, protocol, sandbox } = playground;
 const { verifier } = scoringPartsOf(run, out).scoring;
-const device = await openBackend('native');
+const device = await openBackend('native', values.threads && Number(values.threads));
 const weights = join(findLatestCheckpoint(checkpointsOf(resolve(start)), warn).directory, 'policy');
 
 /** Examples of one kind, made by the pipeline. */
@@ -75,6 +79,7 @@ async function makeExamples(name, shares, first) {
   const tasks = await Promise.all(
     Array.from({ length: wanted }, (_, i) => taskSet.task('train', first + i)),
   );
+  // Without thoughts: so small a policy learns to act alone.
   const errs = { wrongAnswer: 0, wrongStep: 0.05, brokenCode: 0, answersEarly: 0, thinks: false };
   const server = await openScriptedTeacher({ tasks, protocol, seed, ...errs });
   const sampler = await openChatPlayer({ baseUrl: server.baseUrl, model: 'scripted' });
@@ -95,10 +100,8 @@ async function makeExamples(name, shares, first) {
   return made.trajectories;
 }
 
-/** The policy of the run after so many updates on some examples. */
-async function trained(path) {
-  const policy = await openPolicyIn(weights, device, warn);
-  if (path === undefined) return policy;
+/** Lets a policy learn from a file for so many updates. */
+async function teach(policy, path, count) {
   const given = coldStarts.get('given');
   const images = new ModelImages(policy.processor);
   const settings = given.settings.parse({ path, examples: exampleCount, batchSize: batch });
@@ -109,10 +112,13 @@ async function trained(path) {
   const schedule = (update) => Number(values.rate) * Math.min(1, (update + 1) / 5);
   const packing = { sharedPrefix: true, microBatchTokens: 8192 };
   const learner = createSupervisedLearner({ policy, images, schedule, seed, ...packing });
-  let last;
-  for (let update = 0; update < updates; update++) last = await learner.learn(mixtures, update);
-  console.error(`${mixtures[0].examples.length} examples, ${updates} updates, loss ${last?.loss}`);
-  return policy;
+  for (let update = 0; update < count; update++) {
+    const { loss } = await learner.learn(mixtures, update);
+    if (update % 10 === 9 || update === count - 1) {
+      console.error(`${mixtures[0].examples.length} examples, update ${update + 1}, loss ${loss}`);
+    }
+  }
+  policy.resetOptimizer();
 }
 
 /** Recovery and accuracy on held-out tasks, with and without a stumble. */
@@ -151,7 +157,7 @@ async function measure(policy) {
 mkdirSync(out, { recursive: true });
 const none = { single: 0, multi: 0, multiCrop: 0, errorHandling: 0, noTool: 0 };
 const sets = {
-  'cold start': undefined,
+  before: undefined,
   'and other types': await makeExamples(
     'others',
     { ...none, single: 0.4, multi: 0.4, noTool: 0.2 },
@@ -159,9 +165,16 @@ const sets = {
   ),
   'and errors put right': await makeExamples('errors', { ...none, errorHandling: 1 }, 600_000),
 };
+const base = await openPolicyIn(weights, device, warn);
+const others = sets['and other types'];
+if (Number(values.warm) > 0) await teach(base, others, Number(values.warm));
+const start0 = join(out, 'base');
+await base.save(start0);
+base.dispose();
 const result = {};
 for (const [name, path] of Object.entries(sets)) {
-  const policy = await trained(path);
+  const policy = await openPolicyIn(start0, device, warn);
+  if (path !== undefined) await teach(policy, path, updates);
   result[name] = await measure(policy);
   policy.dispose();
   console.log(name, JSON.stringify(result[name]));

@@ -4,7 +4,7 @@ import type { DialogSample } from '@saccade/data/formats';
 import type { Task } from '@saccade/gym';
 import { type Html, html, rawHtml, styleSheet } from '@saccade/report';
 import type { Message } from '@saccade/trajectory';
-import type { Histogram, Statistics } from './statistics.ts';
+import { type Histogram, type Statistics, textOf } from './statistics.ts';
 
 /** Images of the page fit into a square of this side, pixels. */
 const SIDE = 220;
@@ -107,19 +107,12 @@ ${first && (await imagesIn(first))}${turns}</article>`;
 }
 
 async function turnOf(message: Message): Promise<Html> {
-  const { role, content, result } = message;
-  const parts = typeof content === 'string' ? [content] : [];
-  const text = parts[0] ?? textIn(message);
+  const { role, result } = message;
+  const text = textOf(message);
   const isError = result?.kind !== undefined && result.kind !== 'ok';
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
   return html`<div class="${isError ? 'error-turn' : 'turn'}"><p class="who">${role === 'assistant' ? 'model' : isError ? `environment: ${result?.kind}` : 'environment'}</p>
 <pre>${shown}</pre>${await imagesIn(message)}</div>`;
-}
-
-function textIn({ content }: Message): string {
-  return typeof content === 'string'
-    ? content
-    : (content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 async function imagesIn({ content }: Message): Promise<readonly Html[]> {

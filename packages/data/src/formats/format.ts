@@ -3,7 +3,7 @@ import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Message } from '@saccade/trajectory';
 
 /** JSON of a tool as OpenAI's API describes it. */
-export type ToolSchema = Readonly<Record<string, unknown>>;
+type ToolSchema = Readonly<Record<string, unknown>>;
 
 /** One conversation, in OpenAI's words; its images are PNG bytes in the parts of its messages. */
 export interface DialogSample {

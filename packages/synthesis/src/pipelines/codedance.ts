@@ -3,7 +3,7 @@
  * questions; easy ones are answered at once without code, others by one operation or step by step, and a
  * stronger model validates what the teacher played. The composition takes given shares of each stratum.
  */
-import { flag, optionalCount, quantity, type SettingsOf } from '@saccade/core/settings';
+import { count, flag, optionalCount, quantity, type SettingsOf } from '@saccade/core/settings';
 import type { Protocol, Task } from '@saccade/gym';
 import { withPrompting } from '@saccade/rollout/chat-player';
 import { z } from 'zod';
@@ -16,7 +16,8 @@ import { wrongAnswer } from '../filters/wrong-answer.ts';
 import { measurePassRates, type PassRate } from '../pass-rate.ts';
 import { definePipeline, type StepCount } from '../pipeline.ts';
 import { type Candidate, playTasks } from '../play-tasks.ts';
-import { stratumInstructions } from '../prompts.ts';
+import { informativenessGrades, informativenessPrompt, stratumInstructions } from '../prompts.ts';
+import { labels, type Screening, screenTasks } from './screen-tasks.ts';
 import { samplesField, weakSamplesField } from './settings.ts';
 import { firstOfTask, sampleOf, stepCount, stepsOf } from './shared.ts';
 
@@ -46,6 +47,14 @@ const settings = z.strictObject({
     ...{ min: 1, max: 100_000_000, unit: 'examples' },
     about: 'Examples of the composition (34,000 in the paper); unset: as many as the shares allow.',
   }),
+  screens: flag({
+    default: true,
+    about: 'Whether a judge first drops poor images and bad questions; needs a judge.',
+  }),
+  leastInformative: count({
+    ...{ min: 0, max: 3, default: 2, unit: 'grade' },
+    about: 'Lowest grade of an image that is kept, from 0 (D) to 3 (A).',
+  }),
   validates: flag({
     default: true,
     about: 'Whether a judge validates every trajectory; needs a judge.',
@@ -61,13 +70,19 @@ export const codedance = definePipeline({
   needs: ['weak'],
   settings,
   async run(chosen, context) {
-    const { weak = context.teacher, tasks, onEvent } = context;
+    const { weak = context.teacher, onEvent, judge: model } = context;
+    const steps: StepCount[] = [];
+    let { tasks } = context;
+    for (const screening of chosen.screens && model ? screenings(chosen) : []) {
+      const screened = await screenTasks(tasks, screening, context);
+      steps.push(screened.count);
+      tasks = screened.kept;
+    }
     const rates = await measurePassRates(
       tasks,
       { player: weak, samples: chosen.weakSamples },
       context,
     );
-    const steps: StepCount[] = [];
     const unknown = rates.filter(({ rate }) => rate === undefined).length;
     const reasons = unknown === 0 ? {} : { 'every sample failed': unknown };
     steps.push(stepCount('pass rate', tasks.length, reasons));
@@ -78,8 +93,8 @@ export const codedance = definePipeline({
       steps.push(...made.steps);
       kept.set(stratum, made.kept);
     }
-    if (chosen.validates && context.judge === undefined) {
-      const message = 'No judge is given: trajectories are not validated. Give --judge-url.';
+    if ((chosen.validates || chosen.screens) && model === undefined) {
+      const message = 'No judge is given: nothing is screened or validated. Give --judge-url.';
       onEvent({ kind: 'warning', message });
     }
     const composed = compose(kept, chosen);
@@ -96,6 +111,20 @@ export const codedance = definePipeline({
     };
   },
 });
+
+/** Tables 5 and 7 of the paper: images that hold enough, and questions that go with them. */
+function screenings({ leastInformative }: Settings): readonly Screening[] {
+  return [
+    {
+      step: 'informativeness',
+      grades: informativenessGrades,
+      ask: informativenessPrompt,
+      keeps: (grade) => grade >= leastInformative,
+      reason: `image below grade ${leastInformative}`,
+    },
+    labels,
+  ];
+}
 
 function stratumOf(
   rate: PassRate | undefined,

@@ -4,19 +4,21 @@
  * all right or all wrong teach nothing and are dropped too (CodeVision, arXiv:2512.03746, §3.3.1).
  */
 import { flag, quantity } from '@saccade/core/settings';
-import type { Task } from '@saccade/gym';
 import { z } from 'zod';
-import type { SynthesisContext } from '../context.ts';
-import { needJudge } from '../filter.ts';
-import { gradeOf } from '../grade.ts';
 import { measurePassRates } from '../pass-rate.ts';
 import { definePipeline, type StepCount } from '../pipeline.ts';
-import { outsideKnowledgePrompt, questionPrompt } from '../prompts.ts';
+import { outsideKnowledgePrompt } from '../prompts.ts';
+import { labels, type Screening, screenTasks } from './screen-tasks.ts';
 import { weakSamplesField } from './settings.ts';
 import { stepCount } from './shared.ts';
 
-/** Longest reply of the judge, tokens. */
-const REPLY_TOKENS = 512;
+const knowledge: Screening = {
+  step: 'outside knowledge',
+  grades: [0, 1],
+  ask: outsideKnowledgePrompt,
+  keeps: (grade) => grade === 0,
+  reason: 'needs outside knowledge',
+};
 
 export const codev = definePipeline({
   name: 'codev',
@@ -43,10 +45,11 @@ export const codev = definePipeline({
     const steps: StepCount[] = [];
     let { tasks } = context;
     if (judges && context.judge !== undefined) {
-      const knowledge = await sort('outside knowledge', tasks, outsideKnowledgePrompt, 0, context);
-      const labels = await sort('labels', knowledge.kept, questionPrompt, 1, context);
-      steps.push(knowledge.count, labels.count);
-      tasks = labels.kept;
+      for (const screening of [knowledge, labels]) {
+        const screened = await screenTasks(tasks, screening, context);
+        steps.push(screened.count);
+        tasks = screened.kept;
+      }
     } else if (judges) {
       const message = 'No judge is given: outside knowledge and wrong labels stay in the set.';
       onEvent({ kind: 'warning', message });
@@ -72,34 +75,4 @@ function reasonOf(
   if (dropsUniform && rate.rate === 1) return 'all right';
   if (dropsUniform && rate.rate === 0) return 'all wrong';
   return rate.rate > mostRate ? `pass rate above ${mostRate}` : undefined;
-}
-
-/** The tasks that a judge gives the wanted grade. */
-async function sort(
-  step: string,
-  tasks: readonly Task[],
-  ask: typeof questionPrompt,
-  wanted: number,
-  { judge, signal, onEvent }: SynthesisContext,
-): Promise<{ readonly kept: readonly Task[]; readonly count: StepCount }> {
-  const model = needJudge(step, judge);
-  let done = 0;
-  const grades = await Promise.all(
-    tasks.map(async (task) => {
-      const options = { grades: [0, 1], maxTokens: REPLY_TOKENS, ...(signal && { signal }) };
-      const grade = await gradeOf(model, ask(task), options);
-      onEvent({ kind: 'progress', stage: step, done: ++done, total: tasks.length });
-      return grade;
-    }),
-  );
-  const none = grades.filter((grade) => grade === undefined).length;
-  const other = grades.filter((grade) => grade !== undefined && grade !== wanted).length;
-  const reasons = {
-    ...(other > 0 && {
-      [wanted === 1 ? 'label or question is bad' : 'needs outside knowledge']: other,
-    }),
-    ...(none > 0 && { 'the judge gave no grade': none }),
-  };
-  const kept = tasks.filter((_, index) => grades[index] === wanted);
-  return { kept, count: stepCount(step, tasks.length, reasons) };
 }
