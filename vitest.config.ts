@@ -52,6 +52,7 @@ const SHARED = [
   'run-store',
   'schedulers',
   'statistics',
+  'synthesis',
   'tensor',
   'tools',
   'trackers',

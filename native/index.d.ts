@@ -5,7 +5,13 @@
  * product emulated by other instructions. It is slow and never chosen by default; with it, the bf16
  * code is tested on processors without that instruction.
  */
-export type InstructionSet = 'generic' | 'avx2' | 'avx512' | 'avx512bf16' | 'avx512pairs';
+export type InstructionSet =
+  | 'generic'
+  | 'avx2'
+  | 'avx512'
+  | 'avx512bf16'
+  | 'avx512amx'
+  | 'avx512pairs';
 
 /** Storage type of a launch's activations and weights. Sums are float32 in all of them. */
 export type Storage = 'f32' | 'bf16' | 'f16';

@@ -22,6 +22,7 @@ const PACKAGES = [
     'data',
     'eval',
     'gym',
+    'hub',
     'learner',
     'loop',
     'math-verify',

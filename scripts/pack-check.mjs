@@ -144,7 +144,7 @@ function printTable(rows) {
     );
 }
 
-const staged = stagePackages(root);
+const staged = await stagePackages(root);
 const tarballs = packTarballs(root, staged);
 const problems = compareWithPnpm(staged, tarballs);
 const modules = installAll(tarballs);

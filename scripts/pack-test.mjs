@@ -1,6 +1,7 @@
 /**
  * The packages as their users have them: packs every package, installs the tarballs in an empty
  * folder outside the clone, and does there what the README of `saccade init` says.
+ * `scripts/first-programs.mjs` tries packages alone, `scripts/clean-root.mjs` without a compiler.
  *
  *   npm run pack-test              # leaves nothing behind
  *   npm run pack-test -- --keep    # keeps the folder
@@ -8,7 +9,7 @@
  * Other dependencies come from the npm registry. The addon is that of `node native/prebuild.mjs`, in
  * the package of this machine's platform; without it, the one that this clone built is used.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -23,8 +24,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addonPath, platformOf } from '../native/index.js';
-import { installedBytes } from './installed-size.mjs';
-import { packTarballs, stagePackages } from './pack.mjs';
+import { packSpecs, readJson, runCommand, useTarballs } from './packed-project.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const work = mkdtempSync(join(tmpdir(), 'saccade-pack-'));
@@ -39,59 +39,13 @@ const environment = {
 };
 
 /** Runs a command; the test ends where its exit status is not the expected one. */
-function run(folder, command, args, { status: expected = 0, env = environment } = {}) {
+function run(folder, command, args, options = {}) {
   console.error(`pack-test: ${command} ${args.join(' ')}`.slice(0, 160));
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (error) throw error;
-  const output = `${stdout}${stderr}`;
-  if (status !== expected) throw new Error(`exit status ${status}, not ${expected}:\n${output}`);
-  return output;
+  return runCommand(folder, command, args, { env: environment, ...options });
 }
 
 function expectText(output, pattern) {
   if (!pattern.test(output)) throw new Error(`expected ${pattern}, got:\n${output}`);
-}
-
-/** On an idle machine it takes three. */
-const MOST_SECONDS = 15;
-const ATTEND = `import { attention, planVarlen } from '@saccade/attention';
-import { nativeBackend } from '@saccade/backend-native';
-import { openDevice } from '@saccade/ops';
-
-const device = openDevice(nativeBackend());
-const segments = device.upload('i32', [1, 3], planVarlen([2]).segments);
-const q = device.upload('f32', [2, 1, 1], [1, 1]);
-const v = device.upload('f32', [2, 1, 1], [1, 3]);
-const { out } = device.forward(attention, { q, k: q, v, segments });
-console.log(String(await device.read(out)));
-device.dispose();
-`;
-
-const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
-
-/** Every package as npm gets it, by name. */
-function packAll() {
-  const staged = stagePackages(root);
-  return Object.fromEntries(
-    [...packTarballs(root, staged)].map(([name, tarball]) => [name, `file:${tarball}`]),
-  );
-}
-
-/** Takes Saccade's packages from the tarballs, direct dependencies and those of dependencies. */
-function useTarballs(folder, specs) {
-  const path = join(folder, 'package.json');
-  const manifest = readJson(path);
-  const own = Object.keys(manifest.dependencies).map((name) => [
-    name,
-    specs[name] ?? manifest.dependencies[name],
-  ]);
-  const changed = { ...manifest, dependencies: Object.fromEntries(own), overrides: specs };
-  writeFileSync(path, JSON.stringify(changed, null, 2));
 }
 
 const saccade = (args, options) =>
@@ -114,25 +68,6 @@ async function killAt(text, args) {
     child.on('close', resolve);
   });
   if (!output.includes(text)) throw new Error(`the run ended without "${text}":\n${output}`);
-}
-
-/** An attention call in an empty project, without a compiler and in seconds. */
-function useKernels(specs) {
-  const folder = join(work, 'kernels');
-  mkdirSync(folder);
-  const names = ['@saccade/attention', '@saccade/backend-native'];
-  const dependencies = Object.fromEntries(names.map((name) => [name, specs[name]]));
-  const manifest = { private: true, type: 'module', dependencies };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  useTarballs(folder, specs);
-  const start = performance.now();
-  run(folder, 'npm', ['install', '--no-audit', '--no-fund']);
-  const seconds = (performance.now() - start) / 1000;
-  const megabytes = (installedBytes(folder) / 1e6).toFixed(1);
-  console.error(`pack-test: attention and its kernels: ${seconds.toFixed(1)} s, ${megabytes} MB`);
-  if (seconds > MOST_SECONDS) throw new Error(`installing took more than ${MOST_SECONDS} s`);
-  writeFileSync(join(folder, 'attend.js'), ATTEND);
-  expectText(run(folder, process.execPath, ['attend.js']), /^1,2$/m);
 }
 
 function install(specs) {
@@ -184,8 +119,7 @@ async function useProject() {
 
 let isOk = false;
 try {
-  const specs = packAll();
-  useKernels(specs);
+  const specs = await packSpecs(root);
   install(specs);
   await useProject();
   isOk = true;

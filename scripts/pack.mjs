@@ -8,6 +8,7 @@
  * The folders hold plain manifests: versions instead of `workspace:^` and `catalog:`, no conditions
  * for the clone's sources, no development dependencies. Any client packs and publishes them. Of
  * `dist`, they have what the present sources compile to, and no source maps, whose sources they lack.
+ * In the place of zod stands the part of it that settings need (pack-bundle.mjs).
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -24,12 +25,15 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listPublished } from './manifests.mjs';
 import { listPlatforms, stagePlatform } from './native-platforms.mjs';
+import { bundleDist, stageZod, withOwnZod, ZOD_PACKAGE } from './pack-bundle.mjs';
 
 /** Something that packing needs is missing; the message says what to do. */
 export class PackError extends Error {}
 
 const SOURCE_CONDITION = '@saccade/source';
 const NEVER_PACKED = /\/(__pycache__|node_modules)(\/|$)|\.pyc$|\.tsbuildinfo$|\.map$/;
+/** What people install for itself, in hundreds of modules that no one imports alone. */
+const BUNDLED = new Set(['@saccade/core', '@saccade/algorithms']);
 const SOURCE_MAP = /\n?\/\/# sourceMappingURL=.*\n?$/;
 
 /** The versions of the catalog in pnpm-workspace.yaml, by package. */
@@ -44,6 +48,7 @@ export function readCatalog(root) {
 function plainVersions(dependencies, versions, catalog) {
   const entries = Object.entries(dependencies ?? {}).map(([name, wanted]) => {
     const version = wanted === 'catalog:' ? catalog.get(name) : versions.get(name);
+    if (name === 'zod') return [ZOD_PACKAGE, `^${versions.get('@saccade/core')}`];
     if (wanted === 'catalog:') return [name, version];
     if (wanted.startsWith('workspace:')) return [name, `${wanted.slice(10)}${version}`];
     return [name, wanted];
@@ -88,7 +93,8 @@ function copyCompiled(folder, target) {
     if (!/\.(d\.ts|js)$/.test(name) || /\.fixture\./.test(name)) continue;
     if (!existsSync(sourceOf(path, folder))) continue;
     mkdirSync(dirname(join(target, 'dist', name)), { recursive: true });
-    writeFileSync(join(target, 'dist', name), readFileSync(path, 'utf8').replace(SOURCE_MAP, '\n'));
+    const code = withOwnZod(readFileSync(path, 'utf8').replace(SOURCE_MAP, '\n'));
+    writeFileSync(join(target, 'dist', name), code);
     count++;
   }
   if (count === 0) throw new PackError(`${dist} is empty. Run npx tsc -b, then this again.`);
@@ -101,7 +107,7 @@ function copyKernels(root, target) {
   }
 }
 
-function stage(root, { folder, manifest }, target, context) {
+async function stage(root, { folder, manifest }, target, context) {
   const from = join(root, folder);
   mkdirSync(target, { recursive: true });
   const published = plainManifest(manifest, context.versions, context.catalog);
@@ -122,6 +128,7 @@ function stage(root, { folder, manifest }, target, context) {
       cpSync(join(from, name), join(target, name), { recursive: true, filter });
     }
   }
+  if (BUNDLED.has(manifest.name)) await bundleDist(target, published);
 }
 
 /** What a release must not lack, one sentence each. */
@@ -143,10 +150,10 @@ function findObstacles(root, platforms) {
 /**
  * Writes the folders of all packages.
  *
- * @returns {{ name: string, version: string, folder: string }[]}  in the order of publication
+ * @returns {Promise<{ name: string, version: string, folder: string }[]>}  in the order of publication
  * @throws PackError
  */
-export function stagePackages(root, { isRelease = false } = {}) {
+export async function stagePackages(root, { isRelease = false } = {}) {
   const packages = listPublished(root);
   const versions = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version]));
   const platforms = listPlatforms(root).filter(({ isBuilt }) => isBuilt);
@@ -166,9 +173,12 @@ export function stagePackages(root, { isRelease = false } = {}) {
     stagePlatform(root, platform, native, folder);
     return { name: platform.name, version: native.version, folder };
   });
+  const zod = join(out, basename(ZOD_PACKAGE));
+  await stageZod(root, native, zod);
+  staged.push({ name: ZOD_PACKAGE, version: native.version, folder: zod });
   for (const own of packages.sort((a, b) => layers.indexOf(a.name) - layers.indexOf(b.name))) {
     const folder = join(out, own.name);
-    stage(root, own, folder, context);
+    await stage(root, own, folder, context);
     staged.push({ name: own.manifest.name, version: own.manifest.version, folder });
   }
   return staged;
@@ -200,7 +210,7 @@ export function packTarballs(root, staged) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = dirname(dirname(fileURLToPath(import.meta.url)));
   try {
-    const staged = stagePackages(root, { isRelease: process.argv.includes('--release') });
+    const staged = await stagePackages(root, { isRelease: process.argv.includes('--release') });
     if (process.argv.includes('--tarballs')) packTarballs(root, staged);
     console.log(`pack: ${staged.length} packages in build/packages`);
   } catch (error) {

@@ -7,6 +7,7 @@ import { glibcVersions } from '../native/prebuild.mjs';
 import { installedBytes } from './installed-size.mjs';
 import { addressOf, checkManifests } from './manifests.mjs';
 import { plainManifest, readCatalog } from './pack.mjs';
+import { withOwnZod } from './pack-bundle.mjs';
 import { parseChangeset, withSection } from './version.mjs';
 
 let root: string;
@@ -125,8 +126,22 @@ describe('pack', () => {
         './package.json': './package.json',
       },
       imports: { '#disk': { default: './dist/disk.js' } },
-      dependencies: { '@saccade/core': '^0.3.0', zod: '^4.6.0', exact: '1.0.0' },
+      dependencies: { '@saccade/core': '^0.3.0', '@saccade/zod': '^0.3.0', exact: '1.0.0' },
     });
+  });
+});
+
+describe('the part of zod', () => {
+  it('is imported in the place of zod, by modules and declarations', () => {
+    expect(withOwnZod("import { z } from 'zod';")).toBe("import * as z from '@saccade/zod';");
+    expect(withOwnZod('import type { z } from "zod";')).toBe(
+      'import type * as z from "@saccade/zod";',
+    );
+    const declared = 'a: import("zod").ZodObject<{}, import("zod/v4/core").$strict>;';
+    expect(withOwnZod(declared)).toBe(
+      'a: import("@saccade/zod").ZodObject<{}, import("@saccade/zod").core.$strict>;',
+    );
+    expect(withOwnZod("import { a } from 'zodiac';")).toBe("import { a } from 'zodiac';");
   });
 });
 

@@ -34,7 +34,7 @@ function publish({ name, version, folder }) {
 }
 
 try {
-  for (const own of stagePackages(root, { isRelease: !isDryRun })) {
+  for (const own of await stagePackages(root, { isRelease: !isDryRun })) {
     if (!isDryRun && isPublished(own)) console.log(`npm has ${own.name}@${own.version}`);
     else publish(own);
   }

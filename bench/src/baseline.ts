@@ -9,30 +9,49 @@ export interface Comparison {
   /** Earlier time / time now: above 1 is faster now. */
   readonly ratio: number;
   readonly verdict: 'faster' | 'slower' | 'tie';
+  /** Whether one of the runs took too short samples to be repeated with the same verdict. */
+  readonly isUnsure?: true;
 }
+
+/** Seconds of a measurement below which its median moves from run to run by more than its spread. */
+const LEAST_SECONDS = 1;
 
 /** The key of a result; only results with equal keys are compared. */
 export function keyOf({ op, case: shape, pass, dtype }: OpResult): string {
   return `${op} ${shape} ${pass} ${dtype}`;
 }
 
-/** The results that both runs have, in the order of this one. */
+/** What `--json` wrote of a run. */
+export interface EarlierRun {
+  readonly results: readonly OpResult[];
+  /** About how long each measurement took; absent in files of earlier versions. */
+  readonly measurementSeconds?: number;
+}
+
+/**
+ * The results that both runs have, in the order of this one.
+ *
+ * @param seconds  about how long each measurement of this run took
+ */
 export function compareRuns(
   now: readonly OpResult[],
-  before: readonly OpResult[],
+  before: EarlierRun,
+  seconds: number,
 ): readonly Comparison[] {
-  const earlier = new Map(before.map((result) => [keyOf(result), result.seconds]));
+  const earlier = new Map(before.results.map((result) => [keyOf(result), result.seconds]));
+  const shortest = Math.min(seconds, before.measurementSeconds ?? seconds);
   return now.flatMap((result) => {
     const then = earlier.get(keyOf(result));
     if (then === undefined) return [];
     const ratio = then.median / result.seconds.median;
     const verdict = isTie(then, result.seconds) ? 'tie' : ratio > 1 ? 'faster' : 'slower';
-    return [{ key: keyOf(result), ratio, verdict }];
+    const isUnsure = shortest < LEAST_SECONDS && verdict !== 'tie';
+    return [{ key: keyOf(result), ratio, verdict, ...(isUnsure && { isUnsure }) }];
   });
 }
 
-/** The results in a file that `--json` wrote. @throws DataError if it is not one */
-export function readResults(path: string): readonly OpResult[] {
+/** What a file holds that `--json` wrote. @throws DataError if it is not one */
+export function readResults(path: string): EarlierRun {
   const refuse = (why: string): DataError =>
     new DataError(`${path} is no result of a benchmark: ${why}. Pass a file that --json wrote.`);
   let parsed: unknown;
@@ -41,12 +60,15 @@ export function readResults(path: string): readonly OpResult[] {
   } catch (error) {
     throw refuse(messageOf(error));
   }
-  const results = (parsed as { results?: unknown } | null)?.results;
+  const { results, measurementSeconds } = (parsed ?? {}) as Readonly<Record<string, unknown>>;
   if (!Array.isArray(results)) throw refuse('it has no list "results"');
   for (const result of results as Partial<OpResult>[]) {
     if (typeof result.op !== 'string' || typeof result.seconds?.median !== 'number') {
       throw refuse('a result lacks "op" or "seconds"');
     }
   }
-  return results as OpResult[];
+  return {
+    results: results as OpResult[],
+    ...(typeof measurementSeconds === 'number' && { measurementSeconds }),
+  };
 }

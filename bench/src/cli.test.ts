@@ -85,6 +85,8 @@ describe('the command line', () => {
 
   it('says what it knows when it is asked for something else', () => {
     const wrong = [
+      [['tabel'], /There is no command "tabel"\. Did you mean table\?/],
+      [['table', '--filter', 'nothing'], /No row matches "nothing"\. The rows are: /],
       [['--filter', 'nothing'], /No case matches.*The ops are: adamwStep/],
       [['--dtype', 'f8'], /Pass some of f32/],
       [['--backend', 'gpu'], /Pass native, webgpu or reference/],

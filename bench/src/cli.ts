@@ -1,6 +1,7 @@
 /** The command line of the benchmarks: one program, a subcommand for each kind. */
-import { messageOf, SaccadeError } from '@saccade/core';
+import { ConfigError, messageOf, nearestName, SaccadeError } from '@saccade/core';
 import { Command } from 'commander';
+import { addDecode } from './commands/decode.ts';
 import { addMemory } from './commands/memory.ts';
 import { addOps } from './commands/ops.ts';
 import { addSandbox } from './commands/sandbox.ts';
@@ -33,7 +34,9 @@ bench/README.md says what the numbers mean.`,
   addSandbox(program, args);
   addSteps(program, args);
   addMemory(program, args);
+  addDecode(program, args);
   try {
+    expectCommand(program, args);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     // An error that users can fix is printed as a sentence; any other is a bug and shows its stack.
@@ -41,4 +44,17 @@ bench/README.md says what the numbers mean.`,
     console.error(messageOf(error));
     process.exitCode = 1;
   }
+}
+
+/**
+ * The first word has to name a command: commander would take it for an argument of the default one.
+ *
+ * @throws ConfigError with the nearest one
+ */
+function expectCommand(program: Command, [word]: readonly string[]): void {
+  const known = [...program.commands.map((command) => command.name()), 'help'];
+  if (word === undefined || word.startsWith('-') || known.includes(word)) return;
+  const near = nearestName(word, known);
+  const remedy = near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
+  throw new ConfigError('command', `There is no command "${word}". ${remedy}`);
 }

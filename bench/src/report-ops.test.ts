@@ -24,7 +24,7 @@ describe('compareRuns', () => {
   it('calls less than the spread a tie, and the rest faster or slower', () => {
     const now = [result('a', 1), result('b', 1), result('c', 1), result('d', 1)];
     const before = [result('a', 2), result('b', 1.05), result('c', 0.5)];
-    expect(compareRuns(now, before)).toEqual([
+    expect(compareRuns(now, { results: before }, 8)).toEqual([
       { key: 'a N8 forward f32', ratio: 2, verdict: 'faster' },
       { key: 'b N8 forward f32', ratio: 1.05, verdict: 'tie' },
       { key: 'c N8 forward f32', ratio: 0.5, verdict: 'slower' },
@@ -33,8 +33,19 @@ describe('compareRuns', () => {
 
   it('compares nothing across passes and storage types', () => {
     const now = [result('a', 1)];
-    expect(compareRuns(now, [result('a', 2, { pass: 'backward' })])).toEqual([]);
-    expect(compareRuns(now, [result('a', 2, { dtype: 'bf16' })])).toEqual([]);
+    for (const other of [{ pass: 'backward' }, { dtype: 'bf16' }] as const) {
+      expect(compareRuns(now, { results: [result('a', 2, other)] }, 8)).toEqual([]);
+    }
+  });
+
+  it('marks what short samples say, of this run or the one before', () => {
+    const now = [result('a', 1), result('b', 1)];
+    const results = [result('a', 2), result('b', 1)];
+    const marks = (before: object, seconds: number) =>
+      compareRuns(now, { results, ...before }, seconds).map(({ isUnsure }) => isUnsure === true);
+    expect(marks({}, 8)).toEqual([false, false]);
+    expect(marks({}, 0.05)).toEqual([true, false]);
+    expect(marks({ measurementSeconds: 0.05 }, 8)).toEqual([true, false]);
   });
 });
 
@@ -53,7 +64,7 @@ describe('readResults', () => {
 
   it('reads what a run wrote', () => {
     const results = [result('a', 1)];
-    expect(readResults(written(JSON.stringify({ results })))).toEqual(results);
+    expect(readResults(written(JSON.stringify({ results })))).toEqual({ results });
   });
 
   it('refuses what is none, and says what to pass', () => {
@@ -92,6 +103,15 @@ describe('drawResults', () => {
     expect(text).toContain('  web: both in a browser');
     expect(text).toContain('no a forward: other has no such op');
     expect(text.split('\n').find((line) => line.startsWith('b '))).toMatch(/new$/);
+    const slower = {
+      key: 'b N8 forward f32',
+      ratio: 0.5,
+      verdict: 'slower',
+      isUnsure: true,
+    } as const;
+    const compared = drawResults([result('b', 1)], [slower]);
+    expect(compared).toMatch(/2\.00× slower \?$/m);
+    expect(compared).toContain('? less than');
   });
 });
 

@@ -46,7 +46,10 @@ export function drawResults(
     ...peers.map((peer) => ratioOf(result.peers, peer)),
     ...(earlier.size > 0 ? [describeComparison(earlier.get(keyOf(result)))] : []),
   ]);
-  return [drawTable(columns, rows), ...notesOf(results)].join('\n');
+  const unsure = comparisons.some(({ isUnsure }) => isUnsure)
+    ? ['? less than a second of samples in one of the runs: measured again, it may be a tie']
+    : [];
+  return [drawTable(columns, rows), ...notesOf(results), ...unsure].join('\n');
 }
 
 const namesOf = (peers: readonly PeerResult[] = []): readonly string[] =>
@@ -59,7 +62,10 @@ function ratioOf(peers: readonly PeerResult[] = [], name: string): string {
 
 function describeComparison(comparison: Comparison | undefined): string {
   if (comparison === undefined) return 'new';
-  return `${threeDigits(comparison.ratio)}× ${comparison.verdict}`;
+  const { ratio, verdict, isUnsure } = comparison;
+  // "0.5× slower" would be faster.
+  const factor = verdict === 'slower' ? 1 / ratio : ratio;
+  return `${threeDigits(factor)}× ${verdict}${isUnsure ? ' ?' : ''}`;
 }
 
 /** Explains the marks in the table, and lists which peers lack what. */

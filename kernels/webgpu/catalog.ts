@@ -8,9 +8,11 @@ import { axpby } from './axpby.ts';
 import { cacheRows } from './cache-rows.ts';
 import { dequantizeBlocks } from './dequantize-blocks.ts';
 import { embedding } from './embedding.ts';
+import { expertLinear } from './expert-linear.ts';
 import { gatherRows } from './gather-rows.ts';
 import { gelu } from './gelu.ts';
 import { gemm } from './gemm.ts';
+import { gemmQuantized } from './gemm-quantized.ts';
 import { gradNorm } from './grad-norm.ts';
 import type { WebGpuKernel } from './kernel.ts';
 import { layerNorm } from './layer-norm.ts';
@@ -19,8 +21,10 @@ import { linearSample } from './linear-sample.ts';
 import { linearSampleTruncated } from './linear-sample-truncated.ts';
 import { mergeStates } from './merge-states.ts';
 import { quantizeBlocks } from './quantize-blocks.ts';
+import { quantizeWeight } from './quantize-weight.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { rotary } from './rotary.ts';
+import { routeExperts } from './route-experts.ts';
 import { scaleColumns } from './scale-columns.ts';
 import { scatterRows } from './scatter-rows.ts';
 import { sign } from './sign.ts';
@@ -38,9 +42,11 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   cacheRows,
   dequantizeBlocks,
   embedding,
+  expertLinear,
   gatherRows,
   gelu,
   gemm,
+  gemmQuantized,
   gradNorm,
   layerNorm,
   linearLogprob,
@@ -48,8 +54,10 @@ export const webGpuKernels: readonly WebGpuKernel[] = [
   linearSampleTruncated,
   mergeStates,
   quantizeBlocks,
+  quantizeWeight,
   rmsNorm,
   rotary,
+  routeExperts,
   scaleColumns,
   scatterRows,
   sign,

@@ -16,6 +16,11 @@
 #include SACCADE_CATALOG
 #undef KERNEL
 #endif
+#if defined(SACCADE_HAS_avx512amx)
+#define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx512amx;
+#include SACCADE_CATALOG
+#undef KERNEL
+#endif
 #if defined(SACCADE_HAS_avx512pairs)
 #define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx512pairs;
 #include SACCADE_CATALOG
@@ -50,6 +55,15 @@ std::vector<const SaccadeKernel*> kernelsOf(const std::string& instructionSet) {
   if (instructionSet == "avx512") {
     return {
 #define KERNEL(id) &saccade_##id##_avx512,
+#include SACCADE_CATALOG
+#undef KERNEL
+    };
+  }
+#endif
+#if defined(SACCADE_HAS_avx512amx)
+  if (instructionSet == "avx512amx") {
+    return {
+#define KERNEL(id) &saccade_##id##_avx512amx,
 #include SACCADE_CATALOG
 #undef KERNEL
     };

@@ -1,5 +1,11 @@
 #include "instruction-sets.h"
 
+#if defined(SACCADE_HAS_avx512amx)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace saccade {
 
 #if defined(SACCADE_HAS_avx512)
@@ -9,6 +15,26 @@ bool hasAvx512() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+
+}  // namespace
+#endif
+
+#if defined(SACCADE_HAS_avx512amx)
+namespace {
+
+// Whether the processor has AMX for bf16 and the system lets this process keep its tiles, which it
+// must be asked for once; threads that exist take part.
+bool hasAmx() {
+  static const bool answer = [] {
+    constexpr unsigned BF16 = 1u << 22, TILE = 1u << 24;
+    constexpr int REQUEST_PERMISSION = 0x1023, TILE_DATA = 18;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+    if ((d & BF16) == 0 || (d & TILE) == 0) return false;
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+  }();
+  return answer;
 }
 
 }  // namespace
@@ -25,6 +51,9 @@ std::vector<std::string> usableInstructionSets() {
     names.push_back("avx512");
 #if defined(SACCADE_HAS_avx512bf16)
     if (__builtin_cpu_supports("avx512bf16")) names.push_back("avx512bf16");
+#endif
+#if defined(SACCADE_HAS_avx512amx)
+    if (names.back() == "avx512bf16" && hasAmx()) names.push_back("avx512amx");
 #endif
   }
 #endif

@@ -6,7 +6,8 @@
 
 namespace saccade {
 
-// Built into this addon and runnable here, slowest first: generic, avx2, avx512, avx512bf16.
+// Built into this addon and runnable here, slowest first: generic, avx2, avx512, avx512bf16,
+// avx512amx.
 std::vector<std::string> usableInstructionSets();
 
 // Runnable here but never chosen: avx512pairs is avx512bf16 with its dot product put together from

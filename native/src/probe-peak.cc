@@ -89,6 +89,32 @@ TARGET("avx512f,avx512vl,avx512bf16") double computeBf16Dots() {
   sink.store(_mm512_cvtss_f32(sums[0]), std::memory_order_relaxed);
   return 4.0 * 16 * (MULTIPLY_ADDS / ACCUMULATORS) * ACCUMULATORS;
 }
+
+#if defined(SACCADE_HAS_avx512amx)
+TARGET("amx-tile,amx-bf16") double computeTiles() {
+  struct alignas(64) {
+    uint8_t palette = 1, start = 0, reserved[14] = {};
+    uint16_t columnBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } config;
+  _tile_loadconfig(&config);
+  _tile_zero(4);
+  _tile_zero(5);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  constexpr int64_t ROUNDS = MULTIPLY_ADDS / 512;
+  for (int64_t i = 0; i < ROUNDS; i++) {
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  _tile_release();
+  return 4.0 * 2 * 16 * 16 * 32 * ROUNDS;
+}
+#endif
 #endif
 
 // The rate of all threads together over the time in which all were at work: work per second of
@@ -136,6 +162,9 @@ Peaks probePeak(const std::string& instructionSet, int32_t threads, int64_t byte
   // avx512 and what has more than it.
   if (instructionSet.rfind("avx512", 0) == 0) compute = computeAvx512, read = readAvx512;
   if (instructionSet == "avx512bf16") computeBf16 = computeBf16Dots;
+#if defined(SACCADE_HAS_avx512amx)
+  if (instructionSet == "avx512amx") computeBf16 = computeTiles;
+#endif
 #else
   (void)instructionSet;
 #endif

@@ -79,7 +79,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     const ids = allOps.map(({ id }) => id).join(', ');
     throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
   }
-  const before = flags.baseline === undefined ? [] : readResults(flags.baseline);
+  const before = flags.baseline === undefined ? { results: [] } : readResults(flags.baseline);
   const run = await openRun({ ...flags, args });
   console.error(run.heading);
   try {
@@ -101,9 +101,9 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     showProgress('');
     console.error(run.peaks());
     const results = addRoofline(measured, run.ceilings);
-    console.log(drawResults(results, compareRuns(results, before)));
+    console.log(drawResults(results, compareRuns(results, before, flags.seconds)));
     const kind = flags.backend === 'native' ? 'ops' : `ops-${flags.backend}`;
-    writeResult(flags, kind, { ...run.record(), results });
+    writeResult(flags, kind, { ...run.record(), measurementSeconds: flags.seconds, results });
   } finally {
     await run.dispose();
   }

@@ -1,4 +1,5 @@
 /** `npm run bench -- table`: the headline shapes beside their peers. */
+import { ConfigError } from '@saccade/core';
 import type { Command } from 'commander';
 import { measureSharedPrefix } from '../group-packing.ts';
 import { GROUP_TITLE, HEADLINE_GROUP, headlines } from '../headline.ts';
@@ -42,6 +43,10 @@ async function runTable(flags: TableFlags, args: readonly string[]): Promise<voi
   const isWanted = (title: string): boolean =>
     words.every((word) => title.toLowerCase().includes(word));
   const rows = headlines().filter(({ title }) => isWanted(title));
+  if (rows.length === 0 && !isWanted(GROUP_TITLE)) {
+    const titles = [...headlines().map(({ title }) => title), GROUP_TITLE].join('; ');
+    throw new ConfigError('filter', `No row matches "${flags.filter}". The rows are: ${titles}.`);
+  }
   const run = await openRun({ ...flags, args });
   console.error(run.heading);
   const options = {

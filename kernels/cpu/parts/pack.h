@@ -192,5 +192,29 @@ static inline void copyAcross(float* out, int64_t outStride, const Stored* sourc
   }
 }
 
+// The same turned: word k of row i at out[i · outStride + k], as rows with neighbors along the depth
+// have it. There is room for whole vectors of words and of rows.
+template <Words WORDS, class Stored>
+static inline void copyTurned(float* out, int64_t outStride, const Stored* source, int64_t stride,
+                              int64_t rows, int64_t depth) {
+  constexpr int64_t STEP = WORDS == Words::pairs ? 2 : 1;
+  const int64_t words = wordsIn<WORDS>(depth);
+  for (int64_t w = 0; w < words; w += LANES) {
+    for (int64_t i = 0; i < rows; i += LANES) {
+      Vec square[LANES];
+      for (int64_t j = 0; j < LANES; j++) {
+        const int64_t k = (w + j) * STEP;
+        const Stored* row = source + k * stride + i;
+        const Stored* next = k + 1 < depth ? row + stride : nullptr;
+        square[j] = k < depth ? loadAcross<WORDS>(row, next, smaller(LANES, rows - i)) : Vec{};
+      }
+      transpose(square);
+      for (int64_t j = 0; j < smaller(LANES, rows - i); j++) {
+        store(out + (i + j) * outStride + w, square[j]);
+      }
+    }
+  }
+}
+
 }  // namespace SACCADE_ISA
 }  // namespace saccade

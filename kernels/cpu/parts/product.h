@@ -123,7 +123,15 @@ SACCADE_INLINE const float* rowsInPlace(const Bf16* values, int64_t stride, int6
 // `rows` rows from `source` on, copied unless they can be read where they are.
 template <Words WORDS, class Stored>
 static inline RowsOfA rowsOfA(const Source<Stored>& a, const Stored* source, int64_t rows,
-                              int64_t depth, float* copy) {
+                              int64_t depth, float* copy, bool isUsedOnce = false) {
+  if (HAS_MATRICES && WORDS == Words::pairs) {
+    // Matrices take rows along the depth, and use each line of them at once.
+    const float* words = a.depthStride == 1 ? rowsInPlace<WORDS>(source, a.stride, depth) : nullptr;
+    if (words && (isUsedOnce || rows <= 4 || !collides(wordsIn<WORDS>(a.stride)))) return {words, wordsIn<WORDS>(a.stride), false};
+    if (a.depthStride == 1) copyRows<WORDS>(copy, COPY_STRIDE, source, a.stride, rows, depth);
+    else copyTurned<WORDS>(copy, COPY_STRIDE, source, a.depthStride, rows, depth);
+    return {copy, COPY_STRIDE, false};
+  }
   if (a.depthStride != 1) {
     const float* across = inPlace(source);
     if (across && !collides(a.depthStride)) return {across, a.depthStride, true};
@@ -165,6 +173,8 @@ struct ProductSpace {
   float* panels;
   float* copies;
   float* sums;
+  // A block of a panel for each worker.
+  float* blocks;
 };
 
 // Floats of one row of an item's sums, and of all of them.
@@ -172,6 +182,10 @@ template <Words WORDS>
 constexpr int64_t SUM_STRIDE = COLUMNS_OF<WORDS> + LANES;
 template <Words WORDS>
 constexpr int64_t ITEM_SUMS = ROW_BLOCK * SUM_STRIDE<WORDS>;
+
+// Rows up to which each block of B is packed where it is used, as in decoding: B is then read from
+// memory once, and written only to the cache of the thread that reads it.
+constexpr int64_t FEW_ROWS = 32;
 
 // How much of B a product packs at once.
 struct Packing {
@@ -197,7 +211,8 @@ template <class Stored>
 static inline ProductSpace productSpace(const SaccadeLaunch& launch, int64_t words) {
   const int64_t threads = launch.runtime->threads;
   return {scratchFloats(launch, words), scratchFloats(launch, threads * ROW_COPY),
-          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>)};
+          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>),
+          scratchFloats(launch, threads * DEPTH_BLOCK * PANEL)};
 }
 
 // Brings the part [done, toDo) / all of a block of A to L2 that is copied next: its runs are so short
@@ -215,11 +230,13 @@ static inline void fetchPart(const Source<Stored>& a, const Stored* source, int6
 }
 
 // One item: rows [row, row + rows) and columns [column, column + columns) of C at depths
-// [from, from + depth), B's panels from `column` on.
+// [from, from + depth), B's panels from `column` on. Without them, a block of a panel at a time is
+// packed into `own`.
 template <class Stored, class StoredC>
 static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, int64_t rows,
                                 int64_t column, int64_t columns, int64_t from, int64_t depth,
-                                const float* panels, float* copy, float* sums) {
+                                const float* panels, float* copy, float* sums,
+                                float* own = nullptr) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   const int64_t panelStride = wordsIn<WORDS>(depth) * PANEL;
   StoredC* c = p.c + row * p.cStride + column;
@@ -236,18 +253,20 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   for (int64_t k = 0; k < depth; k += BLOCK) {
     const int64_t block = smaller(BLOCK, depth - k);
     const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
-    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy);
+    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy, own != nullptr);
     const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
     const Into into = k > 0 || (isDirect && adds) ? Into::add : first;
     const int64_t ahead = smaller(BLOCK, depth - k - block);
     for (int64_t j = 0; j < columns; j += PANEL) {
-      fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, smaller(j + PANEL, columns),
-                columns);
-      multiplyRows<WORDS>(a, rows, smaller(PANEL, columns - j), wordsIn<WORDS>(block),
-                          {b.data + j / PANEL * panelStride, panelStride, PANEL}, out + j, outStride,
-                          into, isDirect && bias ? bias + j : nullptr);
+      const int64_t width = smaller(PANEL, columns - j);
+      const float* panel = own ? own : b.data + j / PANEL * panelStride;
+      if (own) packPanels<WORDS>(own, p.b, column + j, width, from + k, block);
+      else fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, j + width, columns);
+      multiplyRows<WORDS>(a, rows, width, wordsIn<WORDS>(block), {panel, panelStride, PANEL}, out + j,
+                          outStride, into, isDirect && bias ? bias + j : nullptr);
     }
   }
+  if (HAS_MATRICES && WORDS == Words::pairs) finishMatrices();
   if (isDirect) {
     if (p.isPast) finishStores();
     return;
@@ -275,6 +294,25 @@ static inline void fillRows(const Product<Stored, StoredC>& p) {
 }
 
 template <class Stored, class StoredC>
+static inline void productOfFew(const SaccadeLaunch& launch, const ProductSpace& space,
+                                const Product<Stored, StoredC>& p, int64_t stretch) {
+  constexpr Words WORDS = WordsOf<Stored>::value;
+  const int64_t panels = divideUp(p.columns, PANEL);
+  const double work = (double)p.columns * (double)p.depth;
+  parallelFor(launch, panels, nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work,
+              [&](int64_t panel, int32_t worker) {
+                const int64_t column = panel * PANEL, columns = smaller(PANEL, p.columns - column);
+                for (int64_t from = 0; from < p.depth; from += stretch) {
+                  multiplyItem(p, 0, p.rows, column, columns, from,
+                               smaller(stretch, p.depth - from), nullptr,
+                               space.copies + worker * ROW_COPY,
+                               space.sums + worker * ITEM_SUMS<WORDS>,
+                               space.blocks + worker * DEPTH_BLOCK * PANEL);
+                }
+              });
+}
+
+template <class Stored, class StoredC>
 static inline void product(const SaccadeLaunch& launch, const ProductSpace& space,
                            const Product<Stored, StoredC>& p) {
   constexpr Words WORDS = WordsOf<Stored>::value;
@@ -283,6 +321,7 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
   const int64_t threads = launch.runtime->threads;
   const Packing packing = packingOf(p);
   const int64_t stretch = packing.depth, most = packing.columns;
+  if (p.rows <= FEW_ROWS && p.b.depthStride == 1) return productOfFew(launch, space, p, stretch);
   const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
   const int64_t rowsEach = divideUp(p.rows, rowItems);
   for (int64_t column = 0; column < p.columns; column += most) {

@@ -121,6 +121,13 @@ struct WordsOf<Bf16> {
   static constexpr Words value = HAS_PAIRS ? Words::pairs : Words::floats;
 };
 
+// Whether the processor multiplies tiles of pairs, as the instruction set avx512amx does.
+#if defined(__AMX_BF16__)
+constexpr bool HAS_MATRICES = true;
+#else
+constexpr bool HAS_MATRICES = false;
+#endif
+
 // Words that `depth` elements fill.
 template <Words WORDS>
 SACCADE_INLINE int64_t wordsIn(int64_t depth) {

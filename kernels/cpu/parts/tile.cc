@@ -105,26 +105,130 @@ void registerTile(int64_t depth, const float* a, int64_t stride, const float* b,
   }
 }
 
+#if defined(__AMX_BF16__)
+
+// The shapes of the tile registers: C in 0 … 3, row by row, A in 4 and 5, B in 6 and 7.
+struct alignas(64) TileConfig {
+  uint8_t palette = 1, start = 0, reserved[14] = {};
+  uint16_t columnBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {};
+
+  TileConfig() = default;
+  TileConfig(int64_t upper, int64_t lower) {
+    const int64_t heights[8] = {upper, upper, lower, lower, upper, lower, MATRIX, MATRIX};
+    for (int i = 0; i < 8; i++) rows[i] = (uint8_t)heights[i];
+  }
+};
+
+// The compiler does not know what memory the instructions of AMX read and write.
+SACCADE_INLINE void settleMemory() { asm volatile("" : : : "memory"); }
+
+// Loading a configuration takes as long as twenty products; asking for the present one does not.
+SACCADE_INLINE void configure(const TileConfig& wanted) {
+  TileConfig now;
+  _tile_storeconfig(&now);
+  settleMemory();
+  if (memcmp(&now, &wanted, sizeof now) != 0) _tile_loadconfig(&wanted);
+}
+
+template <int TALL, int VECS>
+SACCADE_INLINE void multiplyStep(const float* a, int64_t stride, const float* b, int64_t bStride) {
+  const int64_t aBytes = 4 * stride, bBytes = 4 * bStride;
+  _tile_loadd(4, a, aBytes);
+  _tile_loadd(6, b, bBytes);
+  _tile_dpbf16ps(0, 4, 6);
+  if (VECS > 1) {
+    _tile_loadd(7, b + LANES, bBytes);
+    _tile_dpbf16ps(1, 4, 7);
+  }
+  if (TALL > 1) {
+    _tile_loadd(5, a + MATRIX * stride, aBytes);
+    _tile_dpbf16ps(2, 5, 6);
+    if (VECS > 1) _tile_dpbf16ps(3, 5, 7);
+  }
+}
+
+// For each 16 words of depth it adds two chains, of the lower and of the upper halves, to the sums, for
+// every tile alike. Subnormal numbers count as zero, as for vdpbf16ps.
+template <int TALL, int VECS>
+void multiplyTall(int64_t rows, int64_t depth, const float* a, int64_t stride, const float* b,
+                  int64_t bStride, float* c, int64_t cStride, int64_t width, Into into,
+                  const float* bias) {
+  configure(TALL > 1 ? TileConfig(MATRIX, rows - MATRIX) : TileConfig(rows, rows));
+  _tile_zero(0);
+  if (VECS > 1) _tile_zero(1);
+  if (TALL > 1) _tile_zero(2);
+  if (TALL > 1 && VECS > 1) _tile_zero(3);
+  const int64_t whole = depth / MATRIX * MATRIX, rest = depth - whole;
+  for (int64_t k = 0; k < whole; k += MATRIX) {
+    multiplyStep<TALL, VECS>(a + k, stride, b + k * bStride, bStride);
+  }
+  if (rest > 0) {
+    alignas(64) float lastA[TALL * MATRIX][MATRIX] = {}, lastB[MATRIX][VECS * LANES] = {};
+    for (int64_t i = 0; i < rows; i++) {
+      memcpy(lastA[i], a + i * stride + whole, (size_t)rest * sizeof(float));
+    }
+    for (int64_t k = 0; k < rest; k++) {
+      memcpy(lastB[k], b + (whole + k) * bStride, sizeof lastB[k]);
+    }
+    settleMemory();
+    multiplyStep<TALL, VECS>(lastA[0], MATRIX, lastB[0], VECS * LANES);
+  }
+  alignas(64) float sums[TALL * MATRIX][VECS * LANES];
+  _tile_stored(0, sums[0], sizeof sums[0]);
+  if (VECS > 1) _tile_stored(1, &sums[0][LANES], sizeof sums[0]);
+  if (TALL > 1) _tile_stored(2, sums[MATRIX], sizeof sums[0]);
+  if (TALL > 1 && VECS > 1) _tile_stored(3, &sums[MATRIX][LANES], sizeof sums[0]);
+  settleMemory();
+  for (int64_t i = 0; i < rows; i++) {
+    for (int v = 0; v < VECS; v++) {
+      float* out = c + i * cStride + v * LANES;
+      const int64_t lanes = v == VECS - 1 ? width - v * LANES : LANES;
+      Vec value = load(&sums[i][v * LANES]);
+      if (into == Into::add || into == Into::chain) value = loadWidth(out, lanes) + value;
+      if (bias) value = value + loadWidth(bias + v * LANES, lanes);
+      if (into == Into::stream && lanes == LANES) storePast(out, value);
+      else storeWidth(out, value, lanes);
+    }
+  }
+}
+
+template <int ROWS, int VECS, Rows LAYOUT, Words WORDS>
+constexpr TileFunction tileOfSize() {
+  // Pairs are multiplied by matrices; their tiles are never asked for.
+  if constexpr (WORDS == Words::pairs) return nullptr;
+  else return registerTile<ROWS, VECS, LAYOUT, WORDS>;
+}
+
+#else
+
+template <int ROWS, int VECS, Rows LAYOUT, Words WORDS>
+constexpr TileFunction tileOfSize() {
+  return registerTile<ROWS, VECS, LAYOUT, WORDS>;
+}
+
+#endif
+
 template <int VECS, Rows LAYOUT, Words WORDS>
 TileFunction tileOfRows(int64_t rows) {
   switch (rows) {
-    case 1: return registerTile<1, VECS, LAYOUT, WORDS>;
-    case 2: return registerTile<2, VECS, LAYOUT, WORDS>;
-    case 3: return registerTile<3, VECS, LAYOUT, WORDS>;
-    case 4: return registerTile<4, VECS, LAYOUT, WORDS>;
+    case 1: return tileOfSize<1, VECS, LAYOUT, WORDS>();
+    case 2: return tileOfSize<2, VECS, LAYOUT, WORDS>();
+    case 3: return tileOfSize<3, VECS, LAYOUT, WORDS>();
+    case 4: return tileOfSize<4, VECS, LAYOUT, WORDS>();
 #if defined(__AVX2__)
-    case 5: return registerTile<5, VECS, LAYOUT, WORDS>;
-    case 6: return registerTile<6, VECS, LAYOUT, WORDS>;
+    case 5: return tileOfSize<5, VECS, LAYOUT, WORDS>();
+    case 6: return tileOfSize<6, VECS, LAYOUT, WORDS>();
 #endif
 #if defined(__AVX512F__)
-    case 7: return registerTile<7, VECS, LAYOUT, WORDS>;
-    case 8: return registerTile<8, VECS, LAYOUT, WORDS>;
-    case 9: return registerTile<9, VECS, LAYOUT, WORDS>;
-    case 10: return registerTile<10, VECS, LAYOUT, WORDS>;
-    case 11: return registerTile<11, VECS, LAYOUT, WORDS>;
-    case 12: return registerTile<12, VECS, LAYOUT, WORDS>;
-    case 13: return registerTile<13, VECS, LAYOUT, WORDS>;
-    case 14: return registerTile<14, VECS, LAYOUT, WORDS>;
+    case 7: return tileOfSize<7, VECS, LAYOUT, WORDS>();
+    case 8: return tileOfSize<8, VECS, LAYOUT, WORDS>();
+    case 9: return tileOfSize<9, VECS, LAYOUT, WORDS>();
+    case 10: return tileOfSize<10, VECS, LAYOUT, WORDS>();
+    case 11: return tileOfSize<11, VECS, LAYOUT, WORDS>();
+    case 12: return tileOfSize<12, VECS, LAYOUT, WORDS>();
+    case 13: return tileOfSize<13, VECS, LAYOUT, WORDS>();
+    case 14: return tileOfSize<14, VECS, LAYOUT, WORDS>();
 #endif
     default: return nullptr;
   }
@@ -137,6 +241,20 @@ TileFunction tileOf(int64_t rows, int vecs) {
 }
 
 }  // namespace
+
+#if defined(__AMX_BF16__)
+
+void multiplyMatrices(int64_t rows, int64_t depth, const float* a, int64_t stride, const float* b,
+                      int64_t bStride, float* c, int64_t cStride, int64_t width, Into into,
+                      const float* bias) {
+  const auto multiply = rows > MATRIX ? (width > LANES ? multiplyTall<2, 2> : multiplyTall<2, 1>)
+                                      : (width > LANES ? multiplyTall<1, 2> : multiplyTall<1, 1>);
+  multiply(rows, depth, a, stride, b, bStride, c, cStride, width, into, bias);
+}
+
+void finishMatrices() { _tile_release(); }
+
+#endif
 
 TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words) {
   // Only processors that have pairs get their tiles.

@@ -55,6 +55,19 @@ struct Panels {
   int64_t depthStride;
 };
 
+#if defined(__AMX_BF16__)
+// Rows of a matrix of A and words of its depth.
+constexpr int64_t MATRIX = 16;
+// The tile of pairs by AMX: at most two matrices of rows, whose words lie along the depth, and a panel.
+void multiplyMatrices(int64_t rows, int64_t depth, const float* a, int64_t stride, const float* b,
+                      int64_t bStride, float* c, int64_t cStride, int64_t width, Into into,
+                      const float* bias);
+// Gives the thread's matrices back, once after many products.
+void finishMatrices();
+#else
+SACCADE_INLINE void finishMatrices() {}
+#endif
+
 // C[rows, columns] from A[rows, depth] and B[depth, columns]. `stride` is A's other stride: between
 // rows for contiguousDepth, between depths for contiguousRows. Columns beyond `columns` are neither
 // read from C nor written. Tiles have at most `tileRows` rows.
@@ -66,6 +79,16 @@ static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, 
     const int64_t width = smaller(PANEL, columns - j);
     const int vecs = width <= LANES ? 1 : TILE_VECS;
     const float* panel = b.data + j / PANEL * b.panelStride;
+#if defined(__AMX_BF16__)
+    if constexpr (WORDS == Words::pairs) {
+      for (int64_t i = 0; i < rows; i += 2 * MATRIX) {
+        multiplyMatrices(smaller(2 * MATRIX, rows - i), depth, a + i * stride, stride, panel,
+                         b.depthStride, c + i * cStride + j, cStride, width, into,
+                         bias ? bias + j : nullptr);
+      }
+      continue;
+    }
+#endif
     // Tiles of about the same height: a low one at the end would wait for its own loads.
     int64_t tiles = divideUp(rows, tileRows);
     for (int64_t i = 0, count; i < rows; i += count, tiles--) {

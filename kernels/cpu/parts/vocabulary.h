@@ -117,7 +117,7 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
     for (int64_t k = 0; k == 0 || k < p.D; k += BLOCK) {
       const int64_t depth = smaller(BLOCK, p.D - k);
       const Stored* source = p.weight + (first + entry) * p.D + k;
-      const RowsOfA a = rowsOfA<WORDS>(head, source, entries, depth, copy);
+      const RowsOfA a = rowsOfA<WORDS>(head, source, entries, depth, copy, rows <= PANEL);
       const float* block = columns + wordsIn<WORDS>(k) * PANEL;
       // Copied next: the following depths, or the first depths of the following entries.
       const bool isLast = k + depth >= p.D;
@@ -133,6 +133,7 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
       }
     }
   }
+  if (HAS_MATRICES && WORDS == Words::pairs) finishMatrices();
 }
 
 // Calls body(row, fold, z, first, count) with the logits z[0, count) of vocabulary indices

@@ -11,6 +11,7 @@ import {
   openDevice,
   opsCatalog,
   shapeOf,
+  weightDims,
 } from '@saccade/ops';
 import {
   checkBatchInvariance,
@@ -56,6 +57,10 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   cacheRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
+  expertLinear: [
+    { dims: { R: 150, K: 70, E: 7, N: 90 } },
+    { dims: { R: 9, K: 801, E: 5, N: 20 } },
+  ],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 30, D: 385 } }, { dims: { N: 30, D: 385 }, scalars: { tanh: 1 } }],
   gemm: [
@@ -65,6 +70,11 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 3, K: 2501, N: 40 } },
     { dims: { M: 2500, K: 20, N: 30 } },
     { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
+  ],
+  gemmQuantized: [
+    { dims: { M: 130, ...weightDims(70, 800, { bits: 8, group: 800 }) } },
+    { dims: { M: 20, ...weightDims(330, 402, { bits: 4, group: 128 }) }, without: ['b'] },
+    { dims: { M: 3, ...weightDims(40, 1101, { bits: 4, group: 64 }) } },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
   layerNorm: [{ dims: { N: 100, D: 129 } }],
@@ -85,9 +95,17 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   ],
   mergeStates: [{ dims: { T: 100, H: 4, D: 72 } }],
   quantizeBlocks: [{ dims: blocks(100_003) }],
+  quantizeWeight: [
+    { dims: weightDims(330, 402, { bits: 4, group: 128 }) },
+    { dims: weightDims(130, 801, { bits: 8, group: 801 }) },
+  ],
   rmsNorm: [{ dims: { N: 100, D: 129 } }],
   rotary: [{ dims: { T: 100, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 100, D: 129 } }],
+  routeExperts: [
+    { dims: { T: 100, E: 140, K: 8 } },
+    { dims: { T: 100, E: 140, K: 8 }, scalars: { normalize: 0 } },
+  ],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   sign: [{ dims: { N: 100_003 } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],

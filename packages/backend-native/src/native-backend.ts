@@ -32,6 +32,7 @@ const LABELS: Readonly<Record<InstructionSet, string>> = {
   avx2: 'AVX2',
   avx512: 'AVX-512',
   avx512bf16: 'AVX-512 with BF16',
+  avx512amx: 'AVX-512 with AMX',
   avx512pairs: 'AVX-512 with BF16 emulated',
 };
 

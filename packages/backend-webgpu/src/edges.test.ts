@@ -2,7 +2,14 @@
  * Kernels of rows and elements at their edges: none of them, long lists, more than an axis takes.
  */
 import { cacheRows, mergeStates } from '@saccade/attention';
-import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
+import {
+  type Device,
+  type Op,
+  type OpCase,
+  openDevice,
+  opsCatalog,
+  weightDims,
+} from '@saccade/ops';
 import { compareWithOracle } from '@saccade/ops/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { webgpuBackend } from './index.ts';
@@ -12,7 +19,7 @@ import { openTestDevice } from './test-device.fixture.ts';
 const probe = await probeForTests();
 vi.setConfig({ testTimeout: 600_000 });
 const ops: readonly Op[] = [
-  ...opsCatalog.filter(({ id }) => id !== 'gemm'),
+  ...opsCatalog.filter(({ id }) => id !== 'gemm' && id !== 'gemmQuantized'),
   cacheRows,
   mergeStates,
 ];
@@ -36,6 +43,11 @@ const EMPTY: Cases = {
     { dims: { V: 5, D: 0, E: 3, N: 4 } },
     { dims: { V: 5, D: 8, E: 0, N: 4 } },
   ],
+  expertLinear: [
+    { dims: { R: 0, K: 4, E: 3, N: 5 } },
+    { dims: { R: 4, K: 0, E: 3, N: 5 } },
+    { dims: { R: 4, K: 4, E: 3, N: 0 } },
+  ],
   gatherRows: [
     { dims: { N: 4, D: 5, R: 0 } },
     { dims: { N: 4, D: 0, R: 3 } },
@@ -50,6 +62,10 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 2, D: 0 } },
   ],
   quantizeBlocks: [{ dims: blocks(0) }],
+  quantizeWeight: [
+    { dims: weightDims(0, 8, { bits: 8, group: 8 }) },
+    { dims: weightDims(3, 0, { bits: 8, group: 64 }) },
+  ],
   rmsNorm: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
   rotary: [
     { dims: { T: 0, H: 2, D: 8, E: 4 } },
@@ -57,6 +73,7 @@ const EMPTY: Cases = {
     { dims: { T: 3, H: 2, D: 0, E: 0 } },
   ],
   scaleColumns: [{ dims: { N: 0, D: 8 } }, { dims: { N: 0, D: 7 } }],
+  routeExperts: [{ dims: { T: 0, E: 4, K: 2 } }, { dims: { T: 3, E: 4, K: 0 } }],
   scatterRows: [{ dims: { C: 4, D: 5, N: 0 } }, { dims: { C: 4, D: 0, N: 3 } }],
   sign: [{ dims: { N: 0 } }],
   swiglu: [{ dims: { N: 0, D: 8 } }],
@@ -74,15 +91,18 @@ const FOLDED: Cases = {
   cacheRows: [{ dims: { C: 40, D: 9, N: 70 } }],
   dequantizeBlocks: [{ dims: blocks(40_003) }],
   embedding: [{ dims: { V: 20, D: 260, E: 10, N: 70 } }],
+  expertLinear: [{ dims: { R: 70, K: 9, E: 40, N: 70 } }],
   gatherRows: [{ dims: { N: 20, D: 260, R: 70 } }],
   gelu: [{ dims: { N: 71, D: 129 } }],
   gradNorm: [{ dims: { N: 280_003, U: 1 } }],
   layerNorm: [{ dims: { N: 70, D: 129 } }],
   mergeStates: [{ dims: { T: 201, H: 3, D: 5 } }],
   quantizeBlocks: [{ dims: blocks(40_003) }],
+  quantizeWeight: [{ dims: weightDims(70, 301, { bits: 8, group: 301 }) }],
   rmsNorm: [{ dims: { N: 70, D: 129 } }],
   rotary: [{ dims: { T: 71, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 70, D: 129 } }],
+  routeExperts: [{ dims: { T: 70, E: 9, K: 3 } }],
   scatterRows: [{ dims: { C: 40, D: 9, N: 70 } }],
   sign: [{ dims: { N: 10_003 } }],
   swiglu: [{ dims: { N: 71, D: 129 } }],

@@ -5,7 +5,14 @@
 import { attentionCatalog } from '@saccade/attention';
 import { logprobCatalog } from '@saccade/logprob';
 import { checkSampleMatchesLogprob } from '@saccade/logprob/contract';
-import { type Device, type Op, type OpCase, openDevice, opsCatalog } from '@saccade/ops';
+import {
+  type Device,
+  type Op,
+  type OpCase,
+  openDevice,
+  opsCatalog,
+  weightDims,
+} from '@saccade/ops';
 import { checkBatchInvariance, compareWithOracle } from '@saccade/ops/contract';
 import { webGpuKernels } from '@saccade/webgpu-kernels';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -45,12 +52,18 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   cacheRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   dequantizeBlocks: [{ dims: blocks(70_003) }],
   embedding: [{ dims: { V: 150, D: 150, E: 10, N: 200 } }],
+  expertLinear: [{ dims: { R: 300, K: 66, E: 9, N: 70 } }],
   gatherRows: [{ dims: { N: 150, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 150, D: 129 } }],
   gemm: [
     { dims: { M: 150, K: 132, N: 140 } },
     { dims: { M: 20, K: 40, N: 450 } },
     { dims: { M: 450, K: 40, N: 20 }, without: ['b'] },
+  ],
+  // Codes in two or three slices; then rows.
+  gemmQuantized: [
+    { dims: { M: 5, ...weightDims(330, 404, { bits: 4, group: 128 }) } },
+    { dims: { M: 150, ...weightDims(70, 140, { bits: 8, group: 140 }) }, without: ['b'] },
   ],
   gradNorm: [{ dims: { N: 40_003, U: 1 } }],
   layerNorm: [{ dims: { N: 150, D: 129 } }],
@@ -62,9 +75,11 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   ],
   mergeStates: [{ dims: { T: 300, H: 2, D: 33 } }],
   quantizeBlocks: [{ dims: blocks(70_003) }],
+  quantizeWeight: [{ dims: weightDims(70, 401, { bits: 4, group: 64 }) }],
   rmsNorm: [{ dims: { N: 150, D: 129 } }],
   rotary: [{ dims: { T: 150, H: 4, D: 34, E: 17 } }],
   scaleColumns: [{ dims: { N: 150, D: 129 } }],
+  routeExperts: [{ dims: { T: 300, E: 70, K: 5 } }],
   scatterRows: [{ dims: { C: 150, D: 150, N: 150 } }],
   sign: [{ dims: { N: 40_003 } }],
   swiglu: [{ dims: { N: 150, D: 129 } }],

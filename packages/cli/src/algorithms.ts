@@ -3,6 +3,7 @@ import { type Algorithm, algorithms } from '@saccade/algorithms';
 import { listSettings } from '@saccade/core/settings';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 
 export function addAlgorithms(program: Command): void {
   const command = program
@@ -11,27 +12,32 @@ export function addAlgorithms(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('List the algorithms.')
+    .argument('[name]', 'shows this one')
     .addOption(jsonOption())
-    .action(({ json }: { readonly json?: boolean }) => {
+    .action((shown: string | undefined, flags: { readonly json?: boolean }) => {
+      if (shown !== undefined) return show(shown, flags);
+      const { json } = flags;
       const all = algorithms.entries().map(([, { name, description, paper }]) => {
         return { name, description, paper };
       });
       if (json) return printJson(all);
       for (const { name, description, paper } of all) {
-        console.log(`${name}\n  ${description}\n  ${paper}`);
+        say(`${name}\n  ${description}\n  ${paper}`);
       }
-      console.log('\nShow the settings of one with: saccade algorithms show <name>');
+      say('\nShow the settings of one with: saccade algorithms show <name>');
     });
   command
     .command('show')
     .description('Show an algorithm: settings, defaults, and the profiles of other trainers.')
     .argument('<name>', 'an algorithm, e.g. dapo')
     .addOption(jsonOption())
-    .action((name: string, { json }: { readonly json?: boolean }) => {
-      const found = algorithms.get(name);
-      if (json) return printJson(jsonOf(found));
-      for (const line of describe(found)) console.log(line);
-    });
+    .action((name: string, flags: { readonly json?: boolean }) => show(name, flags));
+}
+
+function show(name: string, { json }: { readonly json?: boolean }): void {
+  const found = algorithms.get(name);
+  if (json) printJson(jsonOf(found));
+  else for (const line of describe(found)) say(line);
 }
 
 function jsonOf({ name, description, paper, schema, reads, profiles, signal }: Algorithm) {

@@ -13,6 +13,8 @@ import {
 import { detectors, type Finding } from '@saccade/rewards';
 import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 import { more } from './shared.ts';
 import { formatTable } from './table.ts';
 
@@ -36,7 +38,7 @@ export function addAudit(program: Command): void {
       more,
     )
     .option('--set <detector.threshold=value>', 'another threshold; may be repeated', more)
-    .option('--json', 'print JSON instead of tables')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action((run: string, flags: AuditFlags) => audit(resolve(run), flags));
 }
@@ -70,11 +72,11 @@ async function audit(directory: string, flags: AuditFlags): Promise<void> {
   });
   const page = await writeAudit(audited);
   if (flags.json) {
-    console.log(JSON.stringify(jsonOf(audited, page), null, 2));
+    printJson(jsonOf(audited, page));
     return;
   }
-  for (const line of describeAudit(audited)) console.log(line);
-  console.log(`\nPage: ${page}`);
+  for (const line of describeAudit(audited)) say(line);
+  say(`\nPage: ${page}`);
 }
 
 /** Audits a run as it audits itself; where its configuration is not known, `gaps` says so. */

@@ -1,23 +1,28 @@
 /** `saccade compare`: one field, several values, one cold start; a table and an image. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError, type EventSink } from '@saccade/core';
+import { ConfigError } from '@saccade/core';
 import { compare, planComparison } from '@saccade/experiments';
-import { comparisonTable, drawComparison, MOST_RUNS } from '@saccade/report';
+import { comparisonNumbers, comparisonTable, drawComparison, MOST_RUNS } from '@saccade/report';
 import { applySettings, type Setting } from '@saccade/train';
 import type { Command } from 'commander';
+import { configOption, readConfigFile } from './config-file.ts';
 import { listenForInterruption } from './interruption.ts';
+import { jsonOption, printJson } from './json.ts';
 import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { say } from './say.ts';
 import { INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface CompareFlags {
-  readonly vary: string;
+  readonly vary?: string;
   readonly from?: string;
   readonly out: string;
   readonly set: readonly Setting[];
   readonly seed?: number;
   readonly steps?: number;
+  readonly config?: string;
+  readonly json?: boolean;
 }
 
 export function addCompare(program: Command): void {
@@ -25,12 +30,14 @@ export function addCompare(program: Command): void {
     .command('compare')
     .description('Train once for each value of a field, from one cold start; table and image.')
     .argument('[recipe]', 'what to train; see `saccade recipes`', 'pyvision-image-nano')
-    .requiredOption('--vary <field=values>', 'the field and its values, separated by commas')
+    .option('--vary <field=values>', 'the field and its values, separated by commas (required)')
     .option('--from <directory>', 'a run whose cold start all take over (default: make one)')
     .option('--out <directory>', 'the runs, table.md and curves.svg', 'runs/compare')
     .option('--set <field=value>', 'change a field for all; may be repeated', addSetting, [])
+    .addOption(configOption())
     .option('--seed <n>', 'seed of every random stream', wholeNumber)
     .option('--steps <n>', 'reinforcement-learning steps of each run', wholeNumber)
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -44,8 +51,17 @@ All runs see the same tasks in the same order. Called again, it continues where 
 }
 
 async function run(name: string, flags: CompareFlags): Promise<void> {
+  if (flags.vary === undefined) {
+    throw new ConfigError(
+      '--vary',
+      '--vary is missing: which field differs, and its values. E.g. --vary algorithm=grpo,dapo.',
+    );
+  }
+  if (flags.from !== undefined && !existsSync(flags.from)) {
+    throw new ConfigError('--from', `--from: there is no ${resolve(flags.from)}. Give a run.`);
+  }
   const { input, source } = await findRecipe(name);
-  const settings: Setting[] = [...flags.set];
+  const settings: Setting[] = [...readConfigFile(flags.config), ...flags.set];
   if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });
   if (flags.steps !== undefined) settings.push({ path: 'rl.steps', value: flags.steps });
   const directory = resolve(flags.out);
@@ -63,9 +79,12 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
   }
   // Each run has clocks of its own: what is left of one says nothing about the next.
   let progress = terminalProgress({ stream: process.stderr });
-  const onEvent: EventSink = (event) => progress(event);
-  const python = (): Promise<string> => openPython(onEvent);
-  const interruption = listenForInterruption(onEvent);
+  const interruption = listenForInterruption({
+    onEvent: (event) => progress(event),
+    leaves: () => 'Call the same command to continue.',
+  });
+  const { onEvent, signal } = interruption;
+  const python = (): Promise<string> => openPython(onEvent, signal);
   try {
     const runs = await compare(plan, {
       python,
@@ -78,15 +97,20 @@ async function run(name: string, flags: CompareFlags): Promise<void> {
       },
     });
     if (runs.length < plan.variants.length) {
-      console.log('Stopped with a checkpoint. Call the same command to continue.');
-      process.exitCode = INTERRUPTED;
-      return;
+      if (flags.json) printJson({ isFinished: false, directory, runs: comparisonNumbers(runs) });
+      else say('Stopped. Call the same command to continue.');
+      // What was given up may still keep the process alive.
+      process.exit(INTERRUPTED);
     }
     const table = comparisonTable(runs);
     const image = join(directory, 'curves.svg');
     writeFileSync(join(directory, 'table.md'), `${table}\n`);
     writeFileSync(image, drawComparison(runs));
-    console.log(`${table}\n\nCurves: ${image}`);
+    if (flags.json) {
+      printJson({ isFinished: true, directory, runs: comparisonNumbers(runs), curves: image });
+    } else {
+      console.log(`${table}\n\nCurves: ${image}`);
+    }
   } finally {
     interruption.dispose();
   }

@@ -1,7 +1,14 @@
 /** `--config file`: settings from a JSON file, as `--set` would give them. */
 import { readFileSync } from 'node:fs';
 import { ConfigError, messageOf } from '@saccade/core';
+import { describeValue } from '@saccade/core/settings';
 import type { Setting } from '@saccade/train';
+import { Option } from 'commander';
+
+/** The option, worded alike everywhere. */
+export function configOption(): Option {
+  return new Option('--config <file>', 'settings from a JSON file, before those of --set');
+}
 
 /**
  * The settings of a file, in its order: `{ "algorithm": "dapo", "rl": { "steps": 50 } }`. A run’s own
@@ -13,16 +20,30 @@ export function readConfigFile(file: string | undefined): readonly Setting[] {
   if (file === undefined) return [];
   const content = parse(file);
   if (!isObject(content)) {
-    throw new ConfigError('--config', `--config ${file}: expected a JSON object of settings.`);
+    throw new ConfigError(
+      '--config',
+      `--config: ${file} holds ${describeValue(content)}. Give a JSON file of settings.`,
+    );
   }
   return flatten(isObject(content.config) ? content.config : content);
 }
 
 function parse(file: string): unknown {
+  const refuse = (what: string): ConfigError =>
+    new ConfigError('--config', `--config: ${what} Give a JSON file of settings.`);
+  let text: string;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError('--config', `--config ${file}: ${messageOf(error)}.`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw refuse(`there is no file ${file}.`);
+    if (code === 'EISDIR') throw refuse(`${file} is a directory.`);
+    throw refuse(`${file} cannot be read: ${messageOf(error)}.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refuse(`${file} is not JSON: ${messageOf(error).replaceAll(/\s+/g, ' ')}.`);
   }
 }
 

@@ -2,14 +2,22 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
-import { type ComparedRun, comparisonTable, drawComparison, MOST_RUNS } from '@saccade/report';
+import {
+  type ComparedRun,
+  comparisonNumbers,
+  comparisonTable,
+  drawComparison,
+  MOST_RUNS,
+} from '@saccade/report';
 import { describeDamage, readMetrics } from '@saccade/run-store';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
 import { collect } from './shared.ts';
 
 interface CurvesOptions {
   readonly label: readonly string[];
   readonly out: string;
+  readonly json?: boolean;
 }
 
 export function addCurves(program: Command): void {
@@ -24,6 +32,7 @@ export function addCurves(program: Command): void {
       [],
     )
     .option('--out <file>', 'the image', 'curves.svg')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -36,6 +45,7 @@ Example: does the bonus per tool call matter?
       const compared = readRuns(runs, options.label);
       const path = resolve(options.out);
       writeFileSync(path, drawComparison(compared));
+      if (options.json) return printJson({ runs: comparisonNumbers(compared), curves: path });
       console.log(comparisonTable(compared));
       console.log(`\nCurves: ${path}`);
     });

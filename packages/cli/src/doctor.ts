@@ -6,10 +6,12 @@ import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
 import { probeSandbox, type TierProbe } from '@saccade/sandbox';
 import { type Command, InvalidArgumentError } from 'commander';
+import { configOption } from './config-file.ts';
 import type { EngineFlags } from './examine-engine.ts';
 import type { ForecastFlags } from './forecast-memory.ts';
 import { jsonOption, printJson } from './json.ts';
-import { more, openPython, pythonDirectory } from './shared.ts';
+import { columnsOf, fold } from './say.ts';
+import { aboveZero, more, openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
   readonly what: string;
@@ -27,11 +29,16 @@ export function addDoctor(program: Command): void {
     .addOption(jsonOption())
     .option('--policy <recipe>', 'the memory that a recipe’s policy takes, before it is loaded')
     .option('--set <field=value>', 'for --policy: change a field of the recipe', more)
+    .addOption(configOption())
     .option('--image-size <width>x<height>', 'for --policy: size of images', imageSize, {
       width: 1024,
       height: 1024,
     })
-    .option('--memory <GiB>', 'for --policy: memory of another machine (default: this one)', Number)
+    .option(
+      '--memory <GiB>',
+      'for --policy: memory of another machine (default: this one)',
+      aboveZero,
+    )
     .addHelpText(
       'after',
       `
@@ -64,26 +71,12 @@ Examples:
 function table(findings: readonly Finding[]): readonly string[] {
   const width = Math.max(...findings.map(({ what }) => what.length));
   const indent = ' '.repeat(width + 7);
-  const columns = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - indent.length;
+  const columns = columnsOf(process.stdout) - indent.length;
   return findings.flatMap(({ what, isUsable, detail }) => {
-    const [first = '', ...rest] = fold(detail, Math.max(24, columns));
+    const [first = '', ...rest] = fold(detail, columns);
     const line = `${isUsable ? 'yes' : 'no '}  ${what.padEnd(width)}  ${first}`;
     return [line, ...rest.map((part) => indent + part)];
   });
-}
-
-/** Words of a text in lines of at most `columns`; a longer word has a line of its own. */
-function fold(text: string, columns: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(/\s+/)) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else {
-      lines.push(word);
-    }
-  }
-  return lines;
 }
 
 type DoctorFlags = {

@@ -17,8 +17,7 @@ import {
   type RunErrors,
   readRunErrors,
 } from '@saccade/report';
-import { judgings } from '@saccade/rewards/judging';
-import { auditOptionsOf, readRunConfig, secret } from '@saccade/train';
+import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { describeExamples, exampleJson, examplesOf } from './error-examples.ts';
 import {
@@ -26,22 +25,22 @@ import {
   describeEvaluationErrors,
   errorsOfEvaluations,
 } from './evaluation-errors.ts';
+import { jsonOption, printJson } from './json.ts';
+import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
+import { say } from './say.ts';
 import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 
-interface ErrorsFlags {
+interface ErrorsFlags extends JudgeFlags {
   readonly from?: ErrorSource;
   readonly windows: number;
   readonly examples?: ErrorColumn;
   readonly count: number;
-  readonly judge?: string;
-  readonly judgeModel?: string;
-  readonly judgeKeyVariable?: string;
   readonly json?: boolean;
 }
 
 export function addErrors(program: Command): void {
-  program
+  const command = program
     .command('errors')
     .description('Count the errors of tool use, E1 to E6, by stage of training.')
     .argument('<runs...>', 'run directories, or evaluations of suites')
@@ -57,11 +56,9 @@ export function addErrors(program: Command): void {
         errorColumns,
       ),
     )
-    .option('--count <n>', 'examples of each run', wholeNumber, 3)
-    .option('--judge <url>', 'ask the model behind this chat API where no rule can tell')
-    .option('--judge-model <name>', 'the model as the server calls it')
-    .option('--judge-key-variable <name>', 'environment variable with its API key')
-    .option('--json', 'print JSON instead of tables')
+    .option('--count <n>', 'examples of each run', wholeNumber, 3);
+  addJudgeFlags(command, 'ask the model behind this chat API where no rule can tell')
+    .addOption(jsonOption())
     .addHelpText('after', help())
     .action((runs: readonly string[], flags: ErrorsFlags) =>
       errors(
@@ -108,14 +105,14 @@ async function errors(directories: readonly string[], flags: ErrorsFlags): Promi
   const found: RunErrors[] = [];
   for (const directory of directories) found.push(await errorsOf(directory, flags));
   if (flags.json) {
-    console.log(JSON.stringify({ runs: found.map((run) => jsonOf(run, flags)) }, null, 2));
+    printJson({ runs: found.map((run) => jsonOf(run, flags)) });
     return;
   }
   const lines = found.flatMap((run, index) => [
     ...(index > 0 ? [''] : []),
     ...describeErrors(run, flags),
   ]);
-  for (const line of lines) console.log(line);
+  for (const line of lines) say(line);
 }
 
 async function errorsOf(directory: string, flags: ErrorsFlags): Promise<RunErrors> {
@@ -155,26 +152,11 @@ async function ownOptions(
 
 /** The judge that the flags name. @throws ConfigError where they do not go together */
 function judgeOf(directory: string, flags: ErrorsFlags) {
-  const { judge: baseUrl, judgeModel: model, judgeKeyVariable: keyVariable, from } = flags;
-  if (baseUrl === undefined) {
-    const alone = model !== undefined ? 'judge-model' : keyVariable && 'judge-key-variable';
-    if (alone === undefined) return undefined;
-    throw new ConfigError(alone, `--${alone} needs --judge with the server's address. Give both.`);
-  }
-  if (from === 'metrics') {
-    const message =
-      '--judge looks at trajectories, and --from metrics counts none. Leave one of the two out.';
-    throw new ConfigError('from', message);
-  }
-  const unit = judgings.get('openai');
-  const settings = unit.settings.parse({
-    baseUrl,
-    judgesErrors: true,
-    ...(model !== undefined && { model }),
-    ...(keyVariable !== undefined && { keyVariable }),
-  });
-  const judges = unit.open(settings, { directory: join(directory, 'errors'), secret });
-  return judges.errors;
+  const judges = openJudges(flags, join(directory, 'errors'));
+  if (judges === undefined || flags.from !== 'metrics') return judges?.errors;
+  const message =
+    '--judge looks at trajectories, and --from metrics counts none. Leave one of the two out.';
+  throw new ConfigError('from', message);
 }
 
 /** The lines that `saccade errors` prints of a run. */

@@ -26,6 +26,7 @@ import {
   secret,
 } from '@saccade/train';
 import { type Command, Option } from 'commander';
+import { configOption, readConfigFile } from './config-file.ts';
 import {
   defaultDirectory,
   planSuites,
@@ -37,7 +38,7 @@ import { locateCheckpoint, openCheckpoint } from './evaluated-model.ts';
 import { abortOnInterruption } from './interruption.ts';
 import { jsonOption, printJson } from './json.ts';
 import { addSetting } from './recipe-arguments.ts';
-import { more, openPython, wholeNumber } from './shared.ts';
+import { finiteNumber, more, openPython, wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -50,6 +51,7 @@ interface EvalFlags extends SuiteFlags {
   readonly publish?: boolean;
   readonly seed?: number;
   readonly set: readonly Setting[];
+  readonly config?: string;
   readonly out?: string;
   readonly backend?: string;
 }
@@ -62,16 +64,25 @@ export function addEval(program: Command): void {
     .option('--suite <names>', 'suites with commas between them, or a file of them', more)
     .option('--k <n>', 'samples of each task of a suite (default: as the suite)', wholeNumber)
     .option('--count <n>', 'tasks (default: as in the run, or the suite)', wholeNumber)
-    .option('--temperature <t>', 'sampling temperature (default: as in the run)', Number)
-    .option('--top-k <n>', 'only the n most likely tokens; 0: all (default: as in the run)', Number)
-    .option('--top-p <p>', 'only tokens that together have p (default: as in the run)', Number)
+    .option('--temperature <t>', 'sampling temperature (default: as in the run)', finiteNumber)
+    .option(
+      '--top-k <n>',
+      'only the n most likely tokens; 0: all (default: as in the run)',
+      wholeNumber,
+    )
+    .option(
+      '--top-p <p>',
+      'only tokens that together have p (default: as in the run)',
+      finiteNumber,
+    )
     .option(
       '--min-p <r>',
       'only tokens at least r as likely as the first (default: as in the run)',
-      Number,
+      finiteNumber,
     )
     .option('--seed <n>', 'another seed of the samples (default: as in the run)', wholeNumber)
     .option('--set <field=value>', 'change a field of the run; may be repeated', addSetting, [])
+    .addOption(configOption())
     .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
     .option('--out <directory>', 'metrics and trajectories (default: in the run’s evaluations/)')
     .addOption(jsonOption())
@@ -242,7 +253,7 @@ function suiteHelp(): string {
   return ['Suites:', ...formatTable(rows), '', 'Groups of suites:', ...groups].join('\n');
 }
 
-/** The fields that flags set. @throws ConfigError for one that should be a number and is not */
+/** The fields that flags set; those of --set come last but for those with a flag of their own. */
 function settingsOf(flags: Omit<EvalFlags, 'suite'>): readonly Setting[] {
   const { count, temperature, topK, topP, minP, seed, backend } = flags;
   const values = {
@@ -254,10 +265,9 @@ function settingsOf(flags: Omit<EvalFlags, 'suite'>): readonly Setting[] {
     seed,
     backend,
   };
-  const settings: Setting[] = [...flags.set];
+  const settings: Setting[] = [...readConfigFile(flags.config), ...flags.set];
   for (const [path, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    if (Number.isNaN(value)) throw new ConfigError(path, `${path}: expected a number.`);
     settings.push({ path, value });
   }
   return settings;

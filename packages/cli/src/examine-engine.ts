@@ -1,12 +1,16 @@
 /** `saccade doctor --engine`: what an engine for rollouts can. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { loadProcessor } from '@saccade/policy';
 import { describeEngine, examineEngine as examine } from '@saccade/policy/remote';
+import { printJson } from './json.ts';
+import { say } from './say.ts';
 
 export interface EngineFlags {
   readonly tokens?: string;
   readonly engineKeyVariable?: string;
+  readonly json?: boolean;
 }
 
 /** Prints what an engine can, whatever of it rollouts would miss. */
@@ -15,6 +19,12 @@ export async function examineEngine(baseUrl: string, flags: EngineFlags): Promis
     throw new ConfigError(
       '--tokens',
       'An engine is asked with token ids. Give --tokens the directory of the policy it serves.',
+    );
+  }
+  if (!existsSync(flags.tokens)) {
+    throw new ConfigError(
+      '--tokens',
+      `--tokens: there is no ${resolve(flags.tokens)}. Give the directory of a policy.`,
     );
   }
   const processor = await loadProcessor(resolve(flags.tokens));
@@ -27,6 +37,7 @@ export async function examineEngine(baseUrl: string, flags: EngineFlags): Promis
     );
   }
   const report = await examine({ baseUrl, processor, ...(apiKey && { apiKey }) });
-  for (const line of describeEngine(report)) console.log(line);
+  if (flags.json) printJson(report);
+  else for (const line of describeEngine(report)) say(line);
   if (report.capabilities.some(({ state }) => state === 'no')) process.exitCode = 1;
 }

@@ -1,19 +1,21 @@
 /** `saccade experiment`: a named experiment, from one cold start to one page of curves. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { EventSink } from '@saccade/core';
 import {
   drawExperimentCurves,
   drawExperimentPage,
   experiments,
+  outcomeTable,
   type PartResult,
   planExperiment,
   runExperiment,
 } from '@saccade/experiments';
-import { comparisonTable } from '@saccade/report';
+import { comparisonNumbers, comparisonTable } from '@saccade/report';
 import { parseSetting, type Setting } from '@saccade/train';
 import type { Command } from 'commander';
 import { listenForInterruption } from './interruption.ts';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -22,7 +24,7 @@ interface ExperimentFlags {
   readonly set: readonly string[];
   readonly seed?: number;
   readonly steps?: number;
-  readonly list?: boolean;
+  readonly json?: boolean;
 }
 
 export function addExperiment(program: Command): void {
@@ -34,6 +36,7 @@ export function addExperiment(program: Command): void {
     .option('--set <field=value>', 'change a field for all; may be repeated', collect<string>, [])
     .option('--seed <n>', 'seed of every random stream', wholeNumber)
     .option('--steps <n>', 'reinforcement-learning steps of each run', wholeNumber)
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -45,15 +48,24 @@ Examples:
 Called again, it continues where it stopped; the page is written after every run.`,
     )
     .action((name: string | undefined, flags: ExperimentFlags) =>
-      name === undefined ? list() : run(name, flags),
+      name === undefined ? list(flags) : run(name, flags),
     );
 }
 
-function list(): void {
-  for (const [name, { description, parts }] of experiments.entries()) {
-    const runs = parts.reduce((sum, { variants }) => sum + variants.length, 0);
-    console.log(`${name}  ${description} ${runs} runs.`);
+function list({ json }: ExperimentFlags): void {
+  const all = experiments.entries().map(([name, { description, parts }]) => {
+    return {
+      name,
+      description,
+      runs: parts.reduce((sum, { variants }) => sum + variants.length, 0),
+    };
+  });
+  if (json) {
+    printJson(all);
+    return;
   }
+  for (const { name, description, runs } of all) say(`${name}  ${description} ${runs} runs.`);
+  say('\nRun one with: saccade experiment <name>');
 }
 
 async function run(name: string, flags: ExperimentFlags): Promise<void> {
@@ -71,9 +83,12 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
   };
   // Each run has clocks of its own: what is left of one says nothing about the next.
   let progress = terminalProgress({ stream: process.stderr });
-  const onEvent: EventSink = (event) => progress(event);
-  const python = (): Promise<string> => openPython(onEvent);
-  const interruption = listenForInterruption(onEvent);
+  const interruption = listenForInterruption({
+    onEvent: (event) => progress(event),
+    leaves: () => 'Call the same command to continue.',
+  });
+  const { onEvent, signal } = interruption;
+  const python = (): Promise<string> => openPython(onEvent, signal);
   let results: readonly PartResult[] = [];
   try {
     const isDone = await runExperiment(plan, {
@@ -90,17 +105,25 @@ async function run(name: string, flags: ExperimentFlags): Promise<void> {
       },
     });
     if (!isDone) {
-      console.log('Stopped with a checkpoint. Call the same command to continue.');
-      process.exitCode = INTERRUPTED;
-      return;
+      if (flags.json) printJson({ isFinished: false, directory, parts: numbersOf(results) });
+      else say('Stopped. Call the same command to continue.');
+      // What was given up may still keep the process alive.
+      process.exit(INTERRUPTED);
     }
+    if (flags.json)
+      return printJson({ isFinished: true, directory, parts: numbersOf(results), page });
     for (const { part, runs } of results) {
       console.log(`${part.title}\n\n${comparisonTable(runs)}\n`);
+      if (part.outcomes !== undefined) console.log(`${outcomeTable({ part, runs })}\n`);
     }
     console.log(`Curves: ${page}`);
   } finally {
     interruption.dispose();
   }
+}
+
+function numbersOf(results: readonly PartResult[]): readonly object[] {
+  return results.map(({ part, runs }) => ({ title: part.title, runs: comparisonNumbers(runs) }));
 }
 
 /** The command as a person would type it. */

@@ -11,6 +11,7 @@ import {
   resolveRun,
   type Setting,
 } from '@saccade/train';
+import { readConfigFile } from './config-file.ts';
 import { printJson } from './json.ts';
 import { findRecipe } from './recipe-arguments.ts';
 import { terminalProgress } from './terminal-progress.ts';
@@ -19,6 +20,8 @@ import { terminalProgress } from './terminal-progress.ts';
 export interface ForecastFlags {
   /** Changes of the recipe, `path=value` each. */
   readonly set?: readonly string[];
+  /** A file of settings, before those of `set`. */
+  readonly config?: string;
   /** `1024x768`. */
   readonly imageSize: { readonly width: number; readonly height: number };
   /** GiB; default: what the run's device has. */
@@ -33,6 +36,7 @@ const PARTS: readonly (readonly [keyof MemoryForecast, string])[] = [
   ['weights', 'the model'],
   ['adapter', 'low-rank adapters'],
   ['reference', 'a copy of the model for the log-probs of the reference'],
+  ['sampleWeights', 'quantized weights that samples are drawn with'],
   ['gradients', 'of what trains'],
   ['moments', 'the optimizer’s state'],
   ['cache', 'keys and values of the contexts that are sampled'],
@@ -45,7 +49,8 @@ const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} Gi
 /** Prints the forecast of a recipe; exit status 1 if it does not fit. */
 export async function forecastMemory(recipe: string, flags: ForecastFlags): Promise<void> {
   const { input } = await findRecipe(recipe);
-  const run = resolveRun(applySettings(input, (flags.set ?? []).map(parseSetting)));
+  const settings = [...readConfigFile(flags.config), ...(flags.set ?? []).map(parseSetting)];
+  const run = resolveRun(applySettings(input, settings));
   const { imageSize: image } = flags;
   const options = { image, onEvent: terminalProgress({ stream: process.stderr }) };
   const forecast = await forecastRun(run, options);

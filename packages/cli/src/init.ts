@@ -13,6 +13,8 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@saccade/core';
 import { describeValue } from '@saccade/core/settings';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 
 /** The template of the project, beside `src` and `dist`. */
 const template = fileURLToPath(new URL('../template', import.meta.url));
@@ -28,6 +30,7 @@ export function addInit(program: Command): void {
     .command('init')
     .description('Write a project of your own: task set, tool, reward, algorithm, recipe, test.')
     .argument('<directory>', 'a new or empty folder; its last part names the project')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -37,12 +40,13 @@ Examples:
   npx saccade train ./my-recipe.ts              trains on the CPU in under a minute
   npx saccade recipes show ./my-recipe.ts       every setting, those of your units included`,
     )
-    .action((directory: string) => {
+    .action((directory: string, { json }: { readonly json?: boolean }) => {
       const target = resolve(directory);
       writeProject(target);
+      if (json) return printJson({ directory: target, files: templateFiles().map(writtenName) });
       const below = relative(process.cwd(), target) || '.';
       const shown = below.startsWith('..') ? target : below;
-      console.log(
+      say(
         `Wrote ${target}. Continue with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
           '  npx saccade train ./my-recipe.ts',
       );
@@ -66,13 +70,18 @@ function writeProject(directory: string): void {
     );
   }
   for (const file of templateFiles()) {
-    const target = join(directory, dirname(file), renamed[basename(file)] ?? basename(file));
+    const target = join(directory, writtenName(file));
     mkdirSync(dirname(target), { recursive: true });
     const source = join(template, file);
     if (file === 'package.json') writeFileSync(target, manifestOf(source, name));
     else if (name === TEMPLATE_NAME || !/\.(ts|md)$/.test(file)) copyFileSync(source, target);
     else writeFileSync(target, readFileSync(source, 'utf8').replaceAll(TEMPLATE_NAME, name));
   }
+}
+
+/** The path of a file of the template below the project. */
+function writtenName(file: string): string {
+  return join(dirname(file), renamed[basename(file)] ?? basename(file));
 }
 
 /** Files of the template by their paths below it; what a run or an editor leaves is not one. */

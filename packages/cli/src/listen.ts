@@ -12,6 +12,7 @@ export interface ListenFlags {
   readonly allowHost: readonly string[];
   readonly anyone?: boolean;
   readonly graceSeconds: number;
+  readonly json?: boolean;
 }
 
 export interface ListenDefaults {
@@ -38,7 +39,8 @@ export function addListenOptions(command: Command, defaults: ListenDefaults): Co
       [],
     )
     .option('--anyone', 'serve every client that reaches the address, without a token')
-    .option('--grace-seconds <n>', 'how long running calls may finish at the end', wholeNumber, 30);
+    .option('--grace-seconds <n>', 'how long running calls may finish at the end', wholeNumber, 30)
+    .option('--json', 'say as JSON what is served, and where');
 }
 
 /**
@@ -59,7 +61,10 @@ export async function listen<Opened extends Service>(
     ...(token !== undefined && { token }),
     onEvent: printViolations(terminalProgress({ stream: process.stderr })),
   };
-  await runService({ open: () => open(options), announce, graceSeconds });
+  const said = flags.json
+    ? (service: Opened) => JSON.stringify({ url: service.url, serves: announce(service) })
+    : announce;
+  await runService({ open: () => open(options), announce: said, graceSeconds });
 }
 
 /** One line of JSON for each, so that nothing a client sent can pass for a line of ours. */

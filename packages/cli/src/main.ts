@@ -1,12 +1,16 @@
 /** The `saccade` command line. */
-import { CommanderError } from 'commander';
+import { ConfigError, nearestName } from '@saccade/core';
+import { recipes } from '@saccade/train';
+import { type Command, CommanderError } from 'commander';
 import { explainError } from './explain-error.ts';
 import { openProgram } from './program.ts';
+import { columnsOf, foldLines } from './say.ts';
 
 /** Runs one command; errors become one message and an exit code: 2 for usage, 1 for the rest. */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = openProgram();
   try {
+    expectCommand(program, argv.slice(2));
     await program.parseAsync([...argv]);
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -15,9 +19,29 @@ export async function main(argv: readonly string[]): Promise<void> {
       return;
     }
     const { message, exitCode, isKnown } = explainError(error);
-    console.error(`error: ${message}`);
+    console.error(foldLines(`error: ${message}`, columnsOf(process.stderr)));
     const isVerbose = program.opts<{ verbose?: boolean }>().verbose === true;
     if (isVerbose || !isKnown) console.error(error);
     process.exitCode = exitCode;
   }
+}
+
+/**
+ * Recipes are often written where a command belongs, and help is asked for what is none.
+ *
+ * @throws ConfigError with the command that was meant
+ */
+function expectCommand(program: Command, words: readonly string[]): void {
+  const [first = '', second] = words.filter((word) => !word.startsWith('-'));
+  const known = program.commands.map((command) => command.name());
+  if (!known.includes(first) && recipes.has(first)) {
+    throw new ConfigError(
+      'command',
+      `"${first}" is a recipe. Train it with: saccade train ${words.join(' ')}`,
+    );
+  }
+  if (first !== 'help' || second === undefined || known.includes(second)) return;
+  const near = nearestName(second, known);
+  const remedy = near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
+  throw new ConfigError('command', `There is no command "${second}". ${remedy}`);
 }

@@ -7,17 +7,22 @@ import { addAudit } from './audit.ts';
 import { addCompare } from './compare.ts';
 import { addCompletion } from './completion.ts';
 import { addCurves } from './curves.ts';
+import { addData } from './data.ts';
 import { addDoctor } from './doctor.ts';
 import { addErrors } from './errors.ts';
 import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
+import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
+import { addParity } from './parity.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
 import { addRescore } from './rescore.ts';
 import { addRewards } from './rewards.ts';
+import { columnsOf, foldLines } from './say.ts';
 import { addServe } from './serve.ts';
+import { addSynthesize } from './synthesize.ts';
 import { addTrain } from './train.ts';
 
 /** The command line with all its commands; parsing it runs one. */
@@ -28,6 +33,10 @@ export function openProgram(): Command {
     .option('--verbose', 'show the stack of an error')
     .showHelpAfterError('(add --help for usage)')
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(foldLines(text, columnsOf(process.stdout))),
+      writeErr: (text) => process.stderr.write(foldLines(text, columnsOf(process.stderr))),
+    })
     .addHelpText(
       'after',
       `
@@ -45,14 +54,18 @@ Begin with:
     addRecipes,
     addAlgorithms,
     addRewards,
+    addData,
     addReport,
     addAudit,
     addErrors,
+    addFaithfulness,
     addRescore,
     addReplay,
     addCurves,
     addServe,
+    addSynthesize,
     addDoctor,
+    addParity,
   ];
   for (const add of commands) add(program);
   // Last, since it completes the commands that are there.

@@ -4,14 +4,18 @@ import { recipes, resolveRun } from '@saccade/train';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
 import { findRecipe } from './recipe-arguments.ts';
+import { say } from './say.ts';
 
 export function addRecipes(program: Command): void {
   const command = program.command('recipes').description('List the recipes, or show one’s fields.');
   command
     .command('list', { isDefault: true })
     .description('List the recipes.')
+    .argument('[name]', 'shows this one')
     .addOption(jsonOption())
-    .action(({ json }: { readonly json?: boolean }) => {
+    .action((name: string | undefined, flags: { readonly json?: boolean }) => {
+      if (name !== undefined) return show(name, flags);
+      const { json } = flags;
       if (json) {
         const all = recipes.entries().map(([name, { description, paper }]) => {
           return { name, description, paper };
@@ -19,11 +23,11 @@ export function addRecipes(program: Command): void {
         return printJson(all);
       }
       for (const [name, recipe] of recipes.entries()) {
-        console.log(
+        say(
           `${name}\n  ${recipe.description}${recipe.paper === undefined ? '' : `\n  ${recipe.paper}`}`,
         );
       }
-      console.log('\nShow every field of one with: saccade recipes show <name>');
+      say('\nShow every field of one with: saccade recipes show <name>');
     });
   command
     .command('show')
@@ -41,17 +45,15 @@ async function show(name: string, { json }: { readonly json?: boolean }): Promis
   }
   if (recipes.has(name)) {
     const { description, paper } = recipes.get(name);
-    console.log(`${name}: ${description}${paper === undefined ? '' : `\n${paper}`}\n`);
+    say(`${name}: ${description}${paper === undefined ? '' : `\n${paper}`}\n`);
   }
   for (const field of fields) {
     const value = valueAt(config, field.path);
     const mark = JSON.stringify(value) === JSON.stringify(field.default) ? ' ' : '*';
-    console.log(
-      `${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`,
-    );
-    console.log(`    ${field.about}`);
+    say(`${mark} ${field.path} = ${JSON.stringify(value)}  (${field.unit}; ${field.range})`);
+    say(`    ${field.about}`);
   }
-  console.log('\n* differs from the default. Change a field with --set field=value.');
+  say('\n* differs from the default. Change a field with --set field=value.');
 }
 
 function valueAt(config: unknown, path: string): unknown {

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { type ReplayedPlay, type ReplayOutcome, replayRun } from '@saccade/replay';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 import { openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -14,6 +16,7 @@ interface ReplayFlags {
   readonly all?: boolean;
   readonly live?: boolean;
   readonly rebuild?: boolean;
+  readonly json?: boolean;
 }
 
 export function addReplay(program: Command): void {
@@ -28,6 +31,7 @@ export function addReplay(program: Command): void {
     .option('--all', 'all of them (default: the first of every file)')
     .option('--live', 'run the actions in the sandbox too, and compare what tools gave')
     .option('--rebuild', 'train weights again that the run did not keep')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -51,6 +55,7 @@ async function replayKept(directory: string, flags: ReplayFlags): Promise<void> 
   const file = step === undefined ? flags.of : `step-${step}`;
   const onEvent = terminalProgress({ stream: process.stderr });
   let [count, exact, differ, missing] = [0, 0, 0, 0];
+  const replays: object[] = [];
   const isSurvey = flags.id === undefined && file === undefined;
   for await (const replayed of replayRun(directory, {
     onEvent,
@@ -65,19 +70,28 @@ async function replayKept(directory: string, flags: ReplayFlags): Promise<void> 
     ...(isSurvey && {
       onMissing({ file: kept, index, trajectory: { id, policyVersion } }) {
         missing++;
-        console.log(`left out ${kept}[${index}] ${id}: weights ${policyVersion} are not kept`);
+        if (!flags.json)
+          say(`left out ${kept}[${index}] ${id}: weights ${policyVersion} are not kept`);
       },
     }),
   })) {
     count++;
-    for (const line of describe(replayed)) console.log(line);
+    if (flags.json) replays.push(jsonOf(replayed));
+    else for (const line of describe(replayed)) say(line);
     if (replayed.recorded.isExact) exact++;
     if (replayed.live?.isExact === false) differ++;
   }
   const alive = flags.live ? `; run live, ${differ} came out differently` : '';
   const rest = missing === 0 ? '' : ` ${missing} left out: --rebuild trains their weights again.`;
-  console.log(`${exact} of ${count} replays are exact${alive}.${rest}`);
+  if (flags.json) printJson({ count, exact, ...(flags.live && { differ }), missing, replays });
+  else say(`${exact} of ${count} replays are exact${alive}.${rest}`);
   if (exact < count || count === 0) process.exitCode = 1;
+}
+
+function jsonOf({ play, recorded, live, weights }: ReplayedPlay): object {
+  const { trajectory, file, index } = play;
+  const { policyVersion } = weights;
+  return { file, index, id: trajectory.id, policyVersion, recorded, ...(live && { live }) };
 }
 
 function describe({ play, recorded, live, weights }: ReplayedPlay): readonly string[] {

@@ -5,20 +5,24 @@ import { DataError } from '@saccade/core';
 import { writeReport } from '@saccade/report';
 import { describeDamage, inspectRun } from '@saccade/run-store';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 
 export function addReport(program: Command): void {
   program
     .command('report')
     .description('Write report.html of a run from its directory.')
     .argument('<run>', 'a run directory')
+    .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  saccade report runs/pyvision-image-nano-seed1')
-    .action(async (run: string) => {
+    .action(async (run: string, { json }: { readonly json?: boolean }) => {
       const directory = resolve(run);
       expectRun(directory);
       const page = await writeReport(directory);
       const { damage } = await inspectRun(directory, { skips: ['checkpoints'] });
+      if (json) return printJson({ report: page, damage: damage.map(describeDamage) });
       for (const one of damage) console.error(describeDamage(one));
-      console.log(`Report: ${page}`);
+      say(`Report: ${page}`);
     });
 }
 

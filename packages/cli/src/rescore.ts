@@ -22,15 +22,18 @@ import {
 } from '@saccade/rewards';
 import { nodeFileSystem, writeDurably } from '@saccade/run-store';
 import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 import { more } from './shared.ts';
 import { formatTable } from './table.ts';
 
 interface RescoreFlags {
-  readonly reward: string;
+  readonly reward?: string;
   readonly set?: readonly string[];
   readonly of?: readonly string[];
   readonly verifier?: string;
   readonly out?: string;
+  readonly json?: boolean;
 }
 
 export function addRescore(program: Command): void {
@@ -38,11 +41,12 @@ export function addRescore(program: Command): void {
     .command('rescore')
     .description('Score the trajectories that a run keeps with another reward, without rollouts.')
     .argument('<run>', 'a run directory that keeps trajectories')
-    .requiredOption('--reward <preset>', 'a reward preset; see `saccade rewards`')
+    .option('--reward <preset>', 'a reward preset; see `saccade rewards` (required)')
     .option('--set <term=weight>', 'another weight, or term.constant=value; may be repeated', more)
     .option('--of <file>', 'a file of <run>/trajectories without .jsonl, may be repeated', more)
     .option('--verifier <name>', 'judge answers again (default: the stored verdicts stand)')
     .option('--out <file>', 'JSON Lines, one a trajectory (default: <run>/rescored/<preset>.jsonl)')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action((run: string, flags: RescoreFlags) => rescoreRun(resolve(run), flags));
 }
@@ -62,16 +66,25 @@ in groups sees nothing else. "uniform" counts groups whose rewards are all equal
 }
 
 async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void> {
+  const { reward } = flags;
+  if (reward === undefined) {
+    throw new ConfigError(
+      '--reward',
+      `--reward is missing: the preset to score with. Known: ${presets.names.join(', ')}.`,
+    );
+  }
   const changes = (flags.set ?? []).map(parseChange);
-  const terms = changeTerms(presetTerms(flags.reward), changes);
+  const terms = changeTerms(presetTerms(reward), changes);
   const verifier = flags.verifier === undefined ? undefined : verifiers.get(flags.verifier);
   const stored = await readStoredRun(directory, flags.of);
   const rescored = rescore(stored, { terms, ...(verifier && { verifier }) });
-  const name = presetNamed(flags.reward).name.replace('/', '-');
+  const name = presetNamed(reward).name.replace('/', '-');
   const out = resolve(flags.out ?? join(directory, 'rescored', `${name}.jsonl`));
   writeLines(out, rescored.trajectories);
-  for (const line of describeRescored(rescored)) console.log(line);
   const found = auditRewards({ groups: rescored.newGroups, terms });
+  if (flags.json)
+    return printJson(jsonOf(rescored, { reward: name, found, out, gaps: stored.gaps }));
+  for (const line of describeRescored(rescored)) console.log(line);
   const before = auditRewards({ groups: rescored.oldGroups });
   console.log('\nAudit');
   const rows = found.findings.map((finding) => {
@@ -85,10 +98,10 @@ async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void>
     ];
   });
   for (const line of formatTable([['detector', 'old', 'new', '', ''], ...rows])) console.log(line);
-  const missing = missingFacts(flags.reward, stored);
+  const missing = missingFacts(reward, stored);
   if (missing.length > 0) {
-    console.log(
-      `\n${flags.reward} reads ${missing.join(', ')} of a task, which these tasks do not say: ` +
+    say(
+      `\n${reward} reads ${missing.join(', ')} of a task, which these tasks do not say: ` +
         'terms that need it give 0.',
     );
   }
@@ -96,11 +109,22 @@ async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void>
     groups.some((own) => own.trajectories.length < 2),
   );
   if (partial && terms.some(({ reward }) => reward.scope === 'group')) {
-    console.log('\nSome groups have one trajectory: terms that compare a group say little there.');
+    say('\nSome groups have one trajectory: terms that compare a group say little there.');
   }
-  for (const gap of stored.gaps) console.log(`\n${gap}`);
-  console.log(`\nTrajectories: ${out}`);
+  for (const gap of stored.gaps) say(`\n${gap}`);
+  say(`\nTrajectories: ${out}`);
 }
+
+function jsonOf(
+  { files, overall, oldTerms, newTerms, failed }: Rescored,
+  more: { reward: string; found: ReturnType<typeof auditRewards>; out: string; gaps: StoredGaps },
+): object {
+  const { found, out, ...rest } = more;
+  const findings = found.findings.map(({ flagged, ...one }) => ({ ...one, count: flagged.length }));
+  return { ...rest, files, overall, oldTerms, newTerms, failed, findings, trajectories: out };
+}
+
+type StoredGaps = Awaited<ReturnType<typeof readStoredRun>>['gaps'];
 
 /** `accuracy=2` is a weight, `turn-limit-penalty.spareTurns=3` a constant. */
 export function parseChange(text: string): TermChange {

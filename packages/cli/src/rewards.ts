@@ -2,6 +2,7 @@
 import { type Constants, presetNamed, presets, type RewardPreset, rewards } from '@saccade/rewards';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
+import { say } from './say.ts';
 import { formatTable, printTable } from './table.ts';
 
 export function addRewards(program: Command): void {
@@ -11,8 +12,11 @@ export function addRewards(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('List the reward presets and all rewards.')
+    .argument('[name]', 'shows this one')
     .addOption(jsonOption())
-    .action(({ json }: { readonly json?: boolean }) => {
+    .action((shown: string | undefined, flags: { readonly json?: boolean }) => {
+      if (shown !== undefined) return show(shown, flags);
+      const { json } = flags;
       if (json) {
         return printJson({
           presets: presets.entries().map(([name, { description, paper }]) => {
@@ -22,24 +26,26 @@ export function addRewards(program: Command): void {
         });
       }
       for (const [name, { description, paper }] of presets.entries()) {
-        console.log(`${name}\n  ${description}\n  ${paper}`);
+        say(`${name}\n  ${description}\n  ${paper}`);
       }
-      console.log('\nRewards:');
+      say('\nRewards:');
       printTable([
         ['name', 'scope', 'from'],
         ...rewards.entries().map(([name, { scope, paper }]) => [name, scope, paper]),
       ]);
-      console.log('\nShow a preset with: saccade rewards show <name>, or <name>/code.');
+      say('\nShow a preset with: saccade rewards show <name>, or <name>/code.');
     });
   command
     .command('show')
     .description('Show a preset: terms, scopes, weights, constants, and where each comes from.')
     .argument('<name>', 'a preset, e.g. codevision; codevision/code for its public code alone')
     .addOption(jsonOption())
-    .action((name: string, { json }: { readonly json?: boolean }) => {
-      if (json) return printJson(shownPresets(name).map(jsonOf));
-      for (const line of describePreset(name)) console.log(line);
-    });
+    .action((name: string, flags: { readonly json?: boolean }) => show(name, flags));
+}
+
+function show(name: string, { json }: { readonly json?: boolean }): void {
+  if (json) printJson(shownPresets(name).map(jsonOf));
+  else for (const line of describePreset(name)) say(line);
 }
 
 /** The lines that `saccade rewards show` prints: the preset, and its public code's if any. */

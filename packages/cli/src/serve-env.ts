@@ -10,6 +10,7 @@ import {
   scoringPartsOf,
 } from '@saccade/train';
 import { type Command, Option } from 'commander';
+import { configOption, readConfigFile } from './config-file.ts';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { addSetting, findRecipe } from './recipe-arguments.ts';
 import { openPython, wholeNumber } from './shared.ts';
@@ -17,6 +18,7 @@ import { terminalProgress } from './terminal-progress.ts';
 
 interface ServeEnvFlags extends ListenFlags {
   readonly set: readonly Setting[];
+  readonly config?: string;
   readonly split: 'train' | 'heldOut';
   readonly maxSessions: number;
   readonly idleSeconds: number;
@@ -29,6 +31,7 @@ export function addServeEnv(serve: Command): void {
     .argument('<recipe>', 'a recipe’s name (see `saccade recipes`) or its file');
   addListenOptions(command, { port: 8740, tokenVariable: 'SACCADE_ENV_TOKEN' })
     .option('--set <field=value>', 'change a field of the recipe; may be repeated', addSetting, [])
+    .addOption(configOption())
     .addOption(
       new Option('--split <name>', 'where tasks come from, unless a client says otherwise')
         .choices(['train', 'heldOut'])
@@ -57,7 +60,7 @@ Examples:
 async function run(recipe: string, flags: ServeEnvFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const { input } = await findRecipe(recipe);
-  const asked = resolveRun(applySettings(input, flags.set));
+  const asked = resolveRun(applySettings(input, [...readConfigFile(flags.config), ...flags.set]));
   const { maxSessions, idleSeconds, split } = flags;
   const { rollout } = asked.config;
   // An environment keeps its session of the sandbox between steps: with fewer, all would wait.

@@ -20,6 +20,7 @@ interface ServePolicyFlags extends ListenFlags {
   readonly model?: string;
   readonly kvCache?: string;
   readonly kvCacheTokens?: number;
+  readonly sampleWeights?: string;
   readonly prefillChunkTokens?: number;
 }
 
@@ -37,7 +38,11 @@ export function addServePolicy(serve: Command): void {
         .default('both'),
     )
     .option('--model <name>', 'its name in /v1/models (default: that of the directory)')
-    .option('--kv-cache <storage>', 'f32, bf16 or f16 for keys and values (default: f32)')
+    .option(
+      '--kv-cache <storage>',
+      'f32, bf16 or f16 for keys and values (default: as activations)',
+    )
+    .option('--sample-weights <bits>', 'int8 or int4: decode from quantized weights')
     .option(
       '--kv-cache-tokens <n>',
       'most tokens in the cache; others wait (default: any)',
@@ -56,7 +61,7 @@ Endpoints:
            (reload_weights), /update_weight_version, /reset_prefix_cache, /abort_requests
   SGLang   POST /generate, /update_weights_from_disk, /pause_generation, /continue_generation,
            /abort_request, /flush_cache; GET /get_model_info
-  both     GET /v1/models, /health, /openapi.json
+  both     POST /v1/chat/completions: images, tools, streaming; GET /v1/models, /health, /openapi.json
 
 Examples:
   saccade serve policy runs/mine
@@ -73,10 +78,11 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
   const device = await openBackend(backend, threads);
   try {
     const policy = await openPolicyIn(directory, device, onEvent);
-    const { kvCache, kvCacheTokens, prefillChunkTokens } = flags;
+    const { kvCache, kvCacheTokens, prefillChunkTokens, sampleWeights } = flags;
     policy.configureEngine(
       readSettings('policy', engineSettings, {
         ...(kvCache !== undefined && { kvCache }),
+        ...(sampleWeights !== undefined && { sampleWeights }),
         ...(kvCacheTokens !== undefined && { kvCacheTokens }),
         ...(prefillChunkTokens !== undefined && { prefillChunkTokens }),
       }),
@@ -97,7 +103,7 @@ async function run(path: string, flags: ServePolicyFlags): Promise<void> {
 }
 
 /** The policy that a path means. @throws DataError if there is none */
-function policyOf(path: string, onEvent: EventSink): string {
+export function policyOf(path: string, onEvent: EventSink): string {
   if (isPolicy(path)) return path;
   const own = join(path, 'policy');
   if (isPolicy(own)) return own;

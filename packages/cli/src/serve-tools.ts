@@ -5,7 +5,7 @@ import { tools as known } from '@saccade/tools';
 import { visionTools } from '@saccade/vision-tools';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
-import { openPython } from './shared.ts';
+import { aboveZero, finiteNumber, openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 interface ServeToolsFlags extends ListenFlags {
@@ -90,15 +90,9 @@ function names(text: string): readonly string[] {
 }
 
 function atLeast0(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+  const value = finiteNumber(text);
+  if (value >= 0) return value;
   throw new InvalidArgumentError(`Expected a number of at least 0, got "${text}".`);
-}
-
-function aboveZero(text: string): number {
-  const value = atLeast0(text);
-  if (value > 0) return value;
-  throw new InvalidArgumentError(`Expected a number above 0, got "${text}".`);
 }
 
 function whole(text: string): number {

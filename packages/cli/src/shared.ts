@@ -15,6 +15,20 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** A number, e.g. a temperature; what it may be is for its field to say. */
+export function finiteNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError(`Expected a number, got "${text}".`);
+}
+
+/** A number above 0. */
+export function aboveZero(text: string): number {
+  const value = finiteNumber(text);
+  if (value > 0) return value;
+  throw new InvalidArgumentError(`Expected a number above 0, got "${text}".`);
+}
+
 /** A TCP port, 0 for any free one. */
 export function portNumber(text: string): number {
   const value = wholeNumber(text);
@@ -57,7 +71,12 @@ function pythonDirectoryOf(
 
 export const pythonDirectory: string = pythonDirectoryOf(import.meta.url, process.env);
 
-/** The interpreter of the sandbox; made on first use. @throws MissingError with the remedy */
-export async function openPython(onEvent: EventSink): Promise<string> {
-  return (await ensurePython(pythonDirectory, { onEvent })).python;
+/**
+ * The interpreter of the sandbox; made on first use.
+ *
+ * @param signal ends its making
+ * @throws MissingError with the remedy
+ */
+export async function openPython(onEvent: EventSink, signal?: AbortSignal): Promise<string> {
+  return (await ensurePython(pythonDirectory, { onEvent, ...(signal && { signal }) })).python;
 }

@@ -3,10 +3,18 @@ import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
-import { auditRun, missingFacts, readStoredRun, rescore, writeAudit } from '@saccade/report';
+import {
+  auditRun,
+  missingFacts,
+  readFaithfulness,
+  readStoredRun,
+  rescore,
+  writeAudit,
+} from '@saccade/report';
 import { changeTerms, numeric, presets, presetTerms } from '@saccade/rewards';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditWithReward, describeAudit, readThresholds } from './audit.ts';
+import { describeFaithfulness } from './faithfulness.ts';
 import { describeRescored, parseChange } from './rescore.ts';
 import { type StoredPlay, writeStoredRun } from './stored-run.fixture.ts';
 
@@ -179,7 +187,7 @@ describe('other rewards for a stored run', () => {
       }
     }
     expect(refused).toContain('codev/paper');
-    expect(refused.length).toBeLessThan(5);
+    expect(refused.length).toBeLessThan(6);
   });
 
   it('refuses changes that cannot be made', () => {
@@ -190,5 +198,25 @@ describe('other rewards for a stored run', () => {
     expect(() => change('accuracy.share=1')).toThrow(/has no constant "share"/);
     expect(() => change('balanced-tool-call.gamma=true')).toThrow(/expected a number in/);
     expect(() => change('balanced-tool-call.flip=0.5')).toThrow(/follows from the other constants/);
+  });
+});
+
+describe('the faithfulness of a run', () => {
+  it('is told by three denominators and by tool calls, with what could not be judged', async () => {
+    const stray: StoredPlay = { codes: ['image_clue_0.crop((0, 0, 9, 9)).show()'], answer: '7' };
+    const all = [right, stray, wrong, { codes: [], answer: '7' }];
+    await writeStoredRun(directory, { steps: 1, plays: () => all, keepsMetadata: false });
+    const found = await readFaithfulness(directory, { cropIou: 0.5, only: ['step-000001'] });
+    const lines = describeFaithfulness(found);
+    // Right with evidence 1 of 4 and of 3 right; Wilson's interval of 1 of 4 by statsmodels.
+    const row =
+      /^step-000001 +4 +75\.0 % +25\.0 % +4\.6 % to 69\.9 % +33\.3 % +25\.0 % +25\.0 % +50\.0 %$/;
+    expect(lines.find((line) => row.test(line))).toBeDefined();
+    expect(lines.find((line) => line.includes('50 %, 50 %'))).toMatch(/50 %, 100 % +–/);
+    await writeStoredRun(directory, { steps: 1, plays: () => all });
+    const none = await readFaithfulness(directory, { cropIou: 0.5 });
+    expect(describeFaithfulness(none).join('\n')).toMatch(
+      /4 trajectories are of tasks without a known box/,
+    );
   });
 });

@@ -3,21 +3,31 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { writeReport } from '@saccade/report';
-import { makeDirectories, nodeFileSystem } from '@saccade/run-store';
+import {
+  checkpointsOf,
+  listCheckpoints,
+  makeDirectories,
+  nodeFileSystem,
+} from '@saccade/run-store';
 import {
   applySettings,
   checkRun,
+  checkStart,
   inputOfRun,
+  type RunConfig,
   readRunConfig,
   resolveRun,
   type Setting,
   type StoredRunConfig,
+  type TrainResult,
   train,
 } from '@saccade/train';
 import type { Command } from 'commander';
-import { readConfigFile } from './config-file.ts';
+import { configOption, readConfigFile } from './config-file.ts';
 import { listenForInterruption } from './interruption.ts';
+import { jsonOption, printJson } from './json.ts';
 import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { say } from './say.ts';
 import { INTERRUPTED, openPython, wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -29,6 +39,7 @@ interface TrainFlags {
   readonly resume?: string;
   readonly backend?: string;
   readonly config?: string;
+  readonly json?: boolean;
 }
 
 export function addTrain(program: Command): void {
@@ -46,7 +57,8 @@ export function addTrain(program: Command): void {
     .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
     .option('--resume <directory>', 'continue with the run in this directory')
     .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
-    .option('--config <file>', 'settings from a JSON file, before those of --set')
+    .addOption(configOption())
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -60,7 +72,8 @@ Examples:
   saccade train --resume runs/pyvision-image-nano-seed1
   saccade train --resume runs/pyvision-image-nano-seed1 --steps 80    extends a finished run
 
-Ctrl-C finishes the step, saves a checkpoint and says how to continue; a second Ctrl-C stops at once.
+Ctrl-C finishes the step, saves a checkpoint and says how to continue; before the first step, and when
+pressed again, it stops at once.
 At the end open report.html in the run directory.`,
     )
     .action((recipe: string, flags: TrainFlags) => run(recipe, flags));
@@ -78,43 +91,60 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
         'start a new run. --steps may be larger than before: it extends the run.',
     );
   }
-  const onEvent = terminalProgress({ stream: process.stderr });
+  const shown = terminalProgress({ stream: process.stderr });
   const resolved = isResumed
-    ? extend(await readRunConfig(resolve(flags.resume ?? ''), onEvent), flags.steps)
+    ? extend(await readRunConfig(resolve(flags.resume ?? ''), shown), flags.steps)
     : await configure(name, flags);
   const { config, source } = resolved;
   const directory = resolve(flags.resume ?? flags.out ?? freeDirectory(config.recipe, config.seed));
   makeDirectories(nodeFileSystem, directory);
-  const interruption = listenForInterruption(onEvent);
+  const hasCheckpoint = (): boolean => listCheckpoints(checkpointsOf(directory)).length > 0;
+  const leaves = (): string =>
+    hasCheckpoint()
+      ? `The last checkpoint stands. Continue with: npx saccade train --resume ${directory}`
+      : 'There is no checkpoint yet. Start again with the same command and another --out.';
+  const interruption = listenForInterruption({ onEvent: shown, leaves });
+  const { onEvent, isRequested, signal } = interruption;
   try {
     const result = await train({
       run: resolved,
       ...(source && { source }),
       directory,
-      python: () => openPython(onEvent),
+      python: () => openPython(onEvent, signal),
       resume: isResumed,
       onEvent,
-      isStopRequested: interruption.isRequested,
+      isStopRequested: isRequested,
     });
-    if (!result.isFinished) {
-      console.log(
-        `Stopped with a checkpoint. Continue with: npx saccade train --resume ${directory}`,
-      );
-      process.exitCode = INTERRUPTED;
-      return;
+    if (result.isFinished) {
+      const report = await writeReport(directory);
+      if (flags.json) printJson({ ...result, directory, report });
+      else for (const line of describeResult(config, result.final)) say(line);
+      if (!flags.json) say(`Report: ${report}`);
     }
-    const report = await writeReport(directory);
-    if (result.final !== undefined) {
-      const { accuracy, toolCalls, count } = result.final;
-      const percent = (100 * accuracy).toFixed(1);
-      console.log(
-        `Held-out accuracy ${percent} % over ${count} tasks, ${toolCalls.toFixed(2)} tool calls a task.`,
-      );
-    }
-    console.log(`Report: ${report}`);
+    if (!result.isFinished) stop(directory, hasCheckpoint(), flags);
   } finally {
     interruption.dispose();
   }
+}
+
+/** What a run came to, in sentences. */
+function describeResult({ rl, sft }: RunConfig, final: TrainResult['final']): readonly string[] {
+  if (final === undefined) return [];
+  const { accuracy, toolCalls, count } = final;
+  const percent = (100 * accuracy).toFixed(1);
+  const result = `Held-out accuracy ${percent} % over ${count} tasks, ${toolCalls.toFixed(2)} tool calls a task.`;
+  if (accuracy > 0) return [result];
+  const so = `${sft.updates} updates of the cold start and ${rl.steps} steps`;
+  return [result, `No answer was right: ${so} teach little. A run that learns: saccade train.`];
+}
+
+/** Ends the process: what was given up may still keep it alive. */
+function stop(directory: string, hasCheckpoint: boolean, { json }: TrainFlags): never {
+  const resume = `npx saccade train --resume ${directory}`;
+  if (json) printJson({ isFinished: false, directory, hasCheckpoint, resume });
+  else if (hasCheckpoint) say(`Stopped with a checkpoint. Continue with: ${resume}`);
+  else say(`Stopped before anything was learned. Start with: ${resume}`);
+  process.exit(INTERRUPTED);
 }
 
 async function configure(name: string, flags: TrainFlags): Promise<StoredRunConfig> {
@@ -125,6 +155,7 @@ async function configure(name: string, flags: TrainFlags): Promise<StoredRunConf
   if (flags.backend !== undefined) settings.push({ path: 'backend', value: flags.backend });
   const run = resolveRun(applySettings(input, settings));
   checkRun(run);
+  checkStart(run);
   return { ...run, ...(source && { source }) };
 }
 

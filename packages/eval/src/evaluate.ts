@@ -1,6 +1,6 @@
 /** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
 
-import { timed } from '@saccade/core';
+import { type EventSink, timed } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import { runRollouts } from '@saccade/rollout';
 import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
@@ -11,6 +11,7 @@ import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
 import { suiteMetrics } from './suite/suite-metrics.ts';
+import { sourceMetrics } from './source-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 
@@ -27,7 +28,14 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
   const { config, parts, onEvent } = run;
   const { temperature, topK, topP, minP } = config.evaluation;
   const count = Math.min(config.evaluation.count, parts.taskSet.size('heldOut'));
-  onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: 0, total: count });
+  const stage = `evaluation ${label}`;
+  onEvent({ kind: 'progress', stage, done: 0, total: count });
+  // The last of them is said once all is scored.
+  const onRollout: EventSink = (event) => {
+    if (event.kind === 'progress' && event.done < count) {
+      onEvent({ kind: 'progress', stage, done: event.done, total: count });
+    }
+  };
   const tasks = await heldOut(run, count);
   await parts.syncSampler();
   const [{ groups }, seconds] = await timed(() =>
@@ -45,6 +53,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
       sharedPrefix: false,
       concurrency: config.rollout.concurrency,
       retries: config.rollout.retries,
+      events: onRollout,
     }),
   );
   const { retries } = config.rollout;
@@ -78,6 +87,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     ...Object.fromEntries(
       Object.entries({
         ...taskMetrics(results, tasks, config.evaluation),
+        ...sourceMetrics(results, tasks),
         ...toolUse,
       }).map(([name, value]) => [`eval/${name}`, value]),
     ),
@@ -86,7 +96,7 @@ export async function evaluate(run: EvaluatedRun, label: string): Promise<Evalua
     'time/evaluation': seconds,
   });
   await keep(run, `evaluation-${label}`, scored, tasks, config.evaluation.keepTrajectories);
-  onEvent({ kind: 'progress', stage: `evaluation ${label}`, done: count, total: count });
+  onEvent({ kind: 'progress', stage, done: count, total: count });
   return result;
 }
 

@@ -71,6 +71,13 @@ describe('faithfulness without a judge', () => {
       'faithfulness/faithful': 0.25,
       'faithfulness/unfaithful': 0.25,
       'faithfulness/no_tool': 0.5,
+      'faithfulness/calls/0/ratio': 0.5,
+      'faithfulness/calls/0/accuracy': 0.5,
+      'faithfulness/calls/1/ratio': 0.25,
+      'faithfulness/calls/1/accuracy': 1,
+      'faithfulness/calls/2/ratio': 0,
+      'faithfulness/calls/3+/ratio': 0.25,
+      'faithfulness/calls/3+/accuracy': 1,
     });
   });
 
@@ -90,6 +97,19 @@ describe('faithfulness without a judge', () => {
       'faithfulness/rate': 0.5,
       'faithfulness/unfaithful': 0.5,
     });
+  });
+
+  it('measures the agreement of the judge with the boxes, where both decide', () => {
+    const upright = result({ box: [10, 20, 30, 40] }, [
+      scored('f0', [crop('10,20,30,40'), crop('0,0,5,5')], true),
+    ]);
+    const of = (scores: readonly number[]) => {
+      const contexts = upright.contexts.map((context) => ({ ...context, stepScores: scores }));
+      return faithfulnessOf([{ ...upright, contexts }], at, never)['faithfulness/judge_kappa'];
+    };
+    expect(of([1, 0.5])).toBe(1);
+    expect(of([1, 1])).toBe(0);
+    expect(of([0.25, 1])).toBe(-1);
   });
 
   it('warns instead of failing where a task cannot be read', () => {

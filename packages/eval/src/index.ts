@@ -54,6 +54,7 @@ export type { OpenSuite } from './suite/open-suite.ts';
 export { underOrientations } from './suite/orientations.ts';
 export { type SuiteDefaults, type SuiteSettings, suiteSettings } from './suite/suite-settings.ts';
 export { suiteGroups, suites } from './suite-registry.ts';
+export { sourceMetrics } from './source-metrics.ts';
 export { taskMetrics } from './task-metrics.ts';
 export { toolMixture } from './tool-mixture.ts';
 export { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';

@@ -16,6 +16,7 @@ import {
   styleSheet,
 } from '@saccade/report';
 import type { Experiment, ExperimentCurve, ExperimentTradeOff } from './experiment.ts';
+import { drawOutcomes } from './outcomes.ts';
 import type { PartResult } from './run-experiment.ts';
 import { drawTradeOffTable, tradeOffChart } from './trade-off.ts';
 
@@ -98,6 +99,7 @@ ${missing > 0 && html`<p class="note">${missing} of ${part.variants.length} runs
 <div class="charts">${part.curves.map((curve) => drawChart(chartOf(curve, part.variants, runs)))}</div>
 <h3>First ${ENDS} steps → last ${ENDS} steps, means</h3>
 <div class="scroll">${drawEnds(part.curves, runs)}</div>
+${drawOutcomes({ part, runs })}
 <h3>Held-out tasks</h3>
 <pre>${comparisonTable(runs)}</pre>
 </section>`;

@@ -32,6 +32,14 @@ export interface ExperimentCurve {
   readonly over?: 'steps' | 'seconds';
 }
 
+/** A metric of evaluations that a table shows after training. */
+export interface ExperimentOutcome {
+  /** Its name in rows of evaluations. */
+  readonly metric: string;
+  readonly title: string;
+  readonly unit: 'share' | 'number';
+}
+
 /** Variants that are compared with one another. */
 export interface ExperimentPart {
   /** Kebab-case: the folder of its runs. */
@@ -45,6 +53,8 @@ export interface ExperimentPart {
   readonly settings: readonly string[];
   readonly variants: readonly ExperimentVariant[];
   readonly curves: readonly ExperimentCurve[];
+  /** Columns of a table of the last evaluations, the cold start’s beside them. Default none. */
+  readonly outcomes?: readonly ExperimentOutcome[];
 }
 
 /** Two metrics of the last evaluation of every run against each other: what is gained for what it takes. */

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { MOST_RUNS } from '@saccade/report';
 import type { MetricsRow } from '@saccade/run-store';
+import { findMetric } from '@saccade/run-store/metrics';
 import { ensurePython } from '@saccade/sandbox';
 import { parseSetting } from '@saccade/train';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Experiment } from './experiment.ts';
 import { drawExperimentCurves, drawExperimentPage, endsOf } from './experiment-report.ts';
+import { outcomeTable } from './outcomes.ts';
 import { experiments } from './registry.ts';
 import { type PartResult, planExperiment, runExperiment } from './run-experiment.ts';
 
@@ -37,7 +39,8 @@ describe.each(experiments.entries())('%s', (name, experiment) => {
   it('is called like its file, and says what it shows', () => {
     expect(experiment.name).toBe(name);
     expect(experiment.title).not.toBe('');
-    for (const { title, about, variants, curves } of experiment.parts) {
+    for (const { title, about, variants, curves, outcomes = [] } of experiment.parts) {
+      for (const { metric } of outcomes) expect(findMetric(metric), metric).toBeDefined();
       for (const text of [title, about]) expect(text).not.toBe('');
       for (const curve of curves) expect(curve.about, curve.metric).toMatch(/\.$/);
       for (const variant of variants) expect(variant.about, variant.label).toMatch(/\.$/);
@@ -182,6 +185,33 @@ describe('an experiment', () => {
     const image = drawExperimentCurves(experiment, results);
     expect(image).toContain('One &amp; two');
     expect(image.match(/class="title"/g)).toHaveLength(2);
+  });
+
+  it('tables the last evaluation of every run beside that of the cold start', () => {
+    const evaluation = (label: string, step: number, share: number): MetricsRow => ({
+      ...{ stage: 'evaluation', label, step, 'eval/accuracy': share },
+    });
+    const runs = [
+      { label: 'a', metrics: [evaluation('sft', 1, 0.5), evaluation('final', 9, 0.875)] },
+      { label: 'b', metrics: [evaluation('sft', 1, 0.5)] },
+    ];
+    const outcomes = [
+      { metric: 'eval/accuracy', title: 'accuracy', unit: 'share' },
+      { metric: 'eval/none', title: 'none', unit: 'number' },
+    ] as const;
+    expect(outcomeTable({ part: { ...part, outcomes }, runs }).split('\n')).toEqual([
+      '| run        | accuracy | none |',
+      '| ---------- | -------- | ---- |',
+      '| cold start | 50.0 %   | –    |',
+      '| a          | 87.5 %   | –    |',
+      '| b          | –        | –    |',
+    ]);
+    const page = drawExperimentPage(
+      { ...experiment, parts: [{ ...part, outcomes }] },
+      [{ part: { ...part, outcomes }, runs }],
+      'npx',
+    );
+    expect(page).toContain('<td class="n">87.5 %</td>');
   });
 
   it('compares the first steps with the last in words', () => {

@@ -16,6 +16,7 @@ export function inEpochs(taskSet: TaskSet, seed: number): TaskSet {
   return {
     name: taskSet.name,
     description: taskSet.description,
+    ...(taskSet.facts && { facts: () => taskSet.facts?.() ?? [] }),
     size: (split) => (split === 'train' ? Number.POSITIVE_INFINITY : taskSet.size(split)),
     async task(split, index) {
       const size = taskSet.size(split);

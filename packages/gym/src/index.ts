@@ -40,7 +40,15 @@ export {
 } from './protocols/pyvision-video.ts';
 export { type VistaOptions, vista, vistaWith } from './protocols/vista.ts';
 export { type KnownProtocol, type KnownTaskSet, protocols, taskSets } from './registry.ts';
-export type { Split, Task, TaskImage, TaskSet, TaskSetContext, TaskVideo } from './task.ts';
+export type {
+  DataFacts,
+  Split,
+  Task,
+  TaskImage,
+  TaskSet,
+  TaskSetContext,
+  TaskVideo,
+} from './task.ts';
 export {
   CARD_VIDEO_SIZE,
   type CardClip,

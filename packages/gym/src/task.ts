@@ -1,4 +1,6 @@
 /** A task: a question about images with a known answer. A task set makes tasks by index. */
+import type { EventSink } from '@saccade/core';
+import type { Hub } from '@saccade/hub';
 import type { Sandbox } from '@saccade/sandbox';
 
 /** An image of a task, as the sandbox gets it. The model may see a smaller version. */
@@ -41,6 +43,25 @@ export type Split = 'train' | 'heldOut';
 /** The resources that a run offers a task set that opens something. */
 export interface TaskSetContext {
   readonly sandbox: Sandbox;
+  /** Where published data sets are downloaded from; absent: nowhere. */
+  readonly hub?: Hub;
+  readonly onEvent?: EventSink;
+}
+
+/** Facts of one data set that tasks come from, for the record of a run. */
+export interface DataFacts {
+  /** As `metadata.source` of its tasks. */
+  readonly name: string;
+  /** Path, or name on a hub. */
+  readonly from: string;
+  readonly format: string;
+  readonly mapping: string;
+  readonly title?: string;
+  /** As its card says. */
+  readonly license: string;
+  readonly trainRows: number;
+  readonly heldOutRows: number;
+  readonly sizeBytes: number;
 }
 
 /**
@@ -60,6 +81,8 @@ export interface TaskSet {
    * calls it once. Default: nothing has to be read.
    */
   open?(context: TaskSetContext): Promise<TaskSet>;
+  /** The data sets that tasks come from, with their licenses; once it is open. */
+  facts?(): readonly DataFacts[];
   /** Closes what `open` opened. */
   dispose?(): Promise<void>;
 }

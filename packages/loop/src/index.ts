@@ -8,3 +8,4 @@ export { rlSettings } from './settings/rl.ts';
 export { sftSettings } from './settings/sft.ts';
 export { coldStart } from './sft.ts';
 export { reinforceStreaming } from './streaming.ts';
+export { unlessStopped } from './unless-stopped.ts';

@@ -28,6 +28,9 @@ interface Stored {
 /** Runs the steps that are still to do. */
 export async function reinforce(run: Run): Promise<void> {
   const { isStreaming = false } = run.parts.schedulerKind;
+  const { rlSteps: done } = run.state;
+  const { steps: total } = run.config.rl;
+  if (done < total) run.onEvent({ kind: 'progress', stage: 'learning', done, total });
   if (isStreaming) await reinforceStreaming(run);
   else await reinforceInSteps(run);
 }

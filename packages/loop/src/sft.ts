@@ -5,20 +5,27 @@ import { createSupervisedLearner, type SupervisedLearner } from '@saccade/learne
 import { logRow, totalSteps } from '@saccade/run-store';
 import { Interrupted, type Run } from './run.ts';
 import { saveRun } from './run-checkpoint.ts';
+import { unlessStopped } from './unless-stopped.ts';
 
 /** Runs the updates of the cold start that are still to do. */
 export async function coldStart(run: Run): Promise<void> {
   const { sft, checkpoint } = run.config;
   if (run.config.startFrom !== undefined || run.state.sftUpdates >= sft.updates) return;
-  const mixtures = await gather(run);
+  // Nothing is learned yet: a stop need not wait for the examples.
+  const mixtures = await unlessStopped(run.isStopRequested, gather(run));
   const { policy, images, sftOptimizer } = run.parts;
   const { packing, seed } = run.config;
   const learner = createSupervisedLearner({ policy, images, ...sftOptimizer, ...packing, seed });
+  const progress = (): void => {
+    const { sftUpdates: done } = run.state;
+    run.onEvent({ kind: 'progress', stage: 'cold start', done, total: sft.updates });
+  };
+  progress();
   while (run.state.sftUpdates < sft.updates) {
     const [row, seconds] = await timed(() => update(run, learner, mixtures));
     logRow(run, { ...row, step_time: seconds });
+    progress();
     const { sftUpdates } = run.state;
-    run.onEvent({ kind: 'progress', stage: 'cold start', done: sftUpdates, total: sft.updates });
     const isLast = sftUpdates === sft.updates;
     if (run.isStopRequested()) {
       await saveRun(run);

@@ -7,6 +7,7 @@ import {
   mean,
   positiveNegativeRatio,
   rolloutMetrics,
+  sourceMetrics,
   taskMetrics,
   toolMixture,
 } from '@saccade/eval';
@@ -75,6 +76,7 @@ export async function stepRow(
     // Where rollouts stream, a step may end before any of them does.
     ...rolledOut,
     ...taskMetrics(results, tasks, config.evaluation),
+    ...sourceMetrics(results, tasks),
     ...faithfulnessOf(results, config.evaluation, onWarning),
     ...toolMixture(results, onWarning),
     ...errors,

@@ -5,7 +5,7 @@ import { layerNormLayer, layerNormSpecs, linearLayer, linearSpecs } from './laye
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 import { patchEmbedding } from './patch-merger.ts';
 import { interpolatedPositions } from './position-table.ts';
-import { visionRotaryTable } from './rotary-tables.ts';
+import { angleDtype, visionRotaryTable } from './rotary-tables.ts';
 import {
   type BlockNames,
   type BlockShape,
@@ -85,8 +85,8 @@ export function deepstackTower(
   );
   const block = blockShape(shape);
   const angles = visionRotaryTable(rows, columns, block.headDim, shape.ropeTheta);
-  const cos = tensor(device, dtype, [rows.length, block.headDim / 2], angles.cos);
-  const sin = tensor(device, dtype, [rows.length, block.headDim / 2], angles.sin);
+  const cos = tensor(device, angleDtype(dtype), [rows.length, block.headDim / 2], angles.cos);
+  const sin = tensor(device, angleDtype(dtype), [rows.length, block.headDim / 2], angles.sin);
   const segments = separateSegments(device, frameSizes(grids));
   const features: Tensor[] = [];
   for (let i = 0; i < depth; i++) {

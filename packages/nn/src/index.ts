@@ -3,6 +3,7 @@ export {
   deepstackTower,
   deepstackTowerSpecs,
 } from './deepstack-tower.ts';
+export { type ExpertShape, expertsFeedForward } from './experts.ts';
 export { type FeedForward, geluFeedForward, swigluFeedForward } from './feed-forward.ts';
 export {
   layerNormLayer,
@@ -22,6 +23,7 @@ export {
   loraSpecs,
 } from './lora.ts';
 export { type LoraTargets, targetedLayers } from './lora-targets.ts';
+export { type BlockObserver, observingBlocks } from './observe-blocks.ts';
 export {
   type Initializer,
   initialize,
@@ -31,6 +33,12 @@ export {
   parameter,
 } from './parameters.ts';
 export { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
+export {
+  allocateQuantized,
+  type QuantizedWeight,
+  quantizedNames,
+  requantize,
+} from './quantized.ts';
 export type { RotaryScaling } from './rotary-frequencies.ts';
 export { mropeTable, type RotaryTable, rotaryTable, visionRotaryTable } from './rotary-tables.ts';
 export type { NamedArray } from './safetensors.ts';

@@ -1,11 +1,13 @@
 /** Layers as functions over a parameter record: each finds its weight and bias by its name. */
-import { layerNorm, linear, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
+import { layerNorm, linear, linearQuantized, rmsNorm, swiglu, type Tensor } from '@saccade/tensor';
 import { adapted } from './lora.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
+import { quantizedNames } from './quantized.ts';
 
 /**
  * x·wᵀ + b for `<name>.weight` [N, K] and, if it has one, `<name>.bias` [N]; x [M, K] → [M, N].
- * Where the record has an adapter of the layer (`lora.ts`), its product is added.
+ * Where the record has a quantized weight of the layer (`quantized.ts`), that is taken; where it has an
+ * adapter (`lora.ts`), its product is added.
  */
 export function linearLayer(
   parameters: Parameters,
@@ -14,7 +16,12 @@ export function linearLayer(
   hasBias: boolean,
 ): Tensor {
   const bias = hasBias ? parameter(parameters, `${name}.bias`) : undefined;
-  const y = linear(x, parameter(parameters, `${name}.weight`), bias);
+  const { codes, scales } = quantizedNames(name);
+  const quantized = parameters[codes];
+  const y =
+    quantized === undefined
+      ? linear(x, parameter(parameters, `${name}.weight`), bias)
+      : linearQuantized(x, quantized, parameter(parameters, scales), bias);
   return adapted(parameters, name, x, y);
 }
 

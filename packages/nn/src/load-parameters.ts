@@ -13,6 +13,7 @@ import type { Device } from '@saccade/ops';
 import { adopt, type Tensor } from '@saccade/tensor';
 import { Checkpoint, type StoredTensor } from './checkpoint.ts';
 import type { ParameterSpec } from './parameters.ts';
+import { isStoredTransposed, transpose } from './transposed.ts';
 import type { StoredNames, WeightLayout } from './weight-layout.ts';
 
 /** Bytes of a file that are on the host at a time. */
@@ -29,11 +30,13 @@ interface Source {
   readonly dtype: DType;
   /** Which of the parameters in the stored tensor it is. */
   readonly index: number;
+  /** Whether the file has its matrices transposed. */
+  readonly isTransposed: boolean;
 }
 
 /**
  * Reads the parameters of a directory, each by range straight to the device: the host never holds
- * more than a chunk of one tensor.
+ * more than a chunk of one tensor, or one matrix of those that a file keeps transposed.
  *
  * @returns the parameters in the order of the specs, and the layout of their files
  * @throws DataError naming the tensor or the file that is missing, damaged, or of another shape or
@@ -55,7 +58,7 @@ export async function loadParameters(
       const held = dtype === 'checkpoint' ? heldAs(source.dtype) : dtype;
       const tensor = adopt(device, device.alloc(held, shape));
       parameters[name] = tensor;
-      await fill(tensor, source, chunk);
+      await (source.isTransposed ? fillTransposed(tensor, source) : fill(tensor, source, chunk));
     }
     return { parameters, layout: layoutIn(checkpoint, sources) };
   } catch (error) {
@@ -68,7 +71,7 @@ export async function loadParameters(
 
 /** @throws DataError if the files lack it, or have it in another shape or without floats */
 function sourceOf(checkpoint: Checkpoint, spec: ParameterSpec, names: StoredNames): Source {
-  const { name, part } = names.storedAs(spec.name);
+  const { name, part, isTransposed: mayBeTransposed = false } = names.storedAs(spec.name);
   const alternatives = names.alternatives(name);
   const stored = checkpoint.find([name, ...alternatives]);
   const where = `in ${checkpoint.directory}`;
@@ -81,7 +84,8 @@ function sourceOf(checkpoint: Checkpoint, spec: ParameterSpec, names: StoredName
   }
   const [rows = 0, ...rest] = spec.shape;
   const shape: Shape = part === undefined ? spec.shape : [rows * part.of, ...rest];
-  if (!sameShape(stored.shape, shape)) {
+  const isTransposed = mayBeTransposed && isStoredTransposed(stored.shape, shape);
+  if (!isTransposed && !sameShape(stored.shape, shape)) {
     throw new DataError(
       `"${stored.name}" ${where} must be ${formatShape(shape)}, got ` +
         `${formatShape(stored.shape)}. config.json and the weights disagree.`,
@@ -94,7 +98,7 @@ function sourceOf(checkpoint: Checkpoint, spec: ParameterSpec, names: StoredName
         'Quantized weights cannot be read; take the checkpoint that they were made from.',
     );
   }
-  return { spec, stored, dtype, index: part?.index ?? 0 };
+  return { spec, stored, dtype, index: part?.index ?? 0, isTransposed };
 }
 
 /** No kernel but an oracle computes in f64. */
@@ -117,10 +121,25 @@ async function fill(tensor: Tensor, source: Source, chunk: Uint8Array<ArrayBuffe
   }
 }
 
+/** The same, matrix by matrix, where the file has [..., K, N] for a tensor of [..., N, K]. */
+async function fillTransposed(tensor: Tensor, { stored, dtype }: Source): Promise<void> {
+  const [rows = 1, columns = 1] = tensor.shape.slice(-2);
+  const count = rows * columns;
+  const bytes = new Uint8Array(count * bytesOf(dtype));
+  const elements = tensor.reshape([tensor.size]);
+  for (let first = 0; first < tensor.size; first += count) {
+    await stored.file.read(stored, bytes, first * bytesOf(dtype));
+    const turned = transpose(viewBytes(dtype, bytes.buffer), columns, rows);
+    elements.rows(first, first + count).writeStored(convert(turned, dtype, tensor.dtype));
+  }
+}
+
 /** The layout of a checkpoint's files, without what no parameter is read from. */
 function layoutIn(checkpoint: Checkpoint, sources: readonly Source[]): WeightLayout {
   const partsOf = new Map<string, string[]>();
-  for (const { spec, stored, index } of sources) {
+  const transposed = new Set<string>();
+  for (const { spec, stored, index, isTransposed } of sources) {
+    if (isTransposed) transposed.add(stored.name);
     const parts = partsOf.get(stored.name) ?? [];
     parts[index] = spec.name;
     partsOf.set(stored.name, parts);
@@ -129,7 +148,8 @@ function layoutIn(checkpoint: Checkpoint, sources: readonly Source[]): WeightLay
     name,
     tensors: [...tensors.keys()].flatMap((tensor) => {
       const parameters = partsOf.get(tensor);
-      return parameters === undefined ? [] : [{ name: tensor, parameters }];
+      if (parameters === undefined) return [];
+      return [{ name: tensor, parameters, ...(transposed.has(tensor) && { isTransposed: true }) }];
     }),
   }));
   return { files: files.filter(({ tensors }) => tensors.length > 0) };

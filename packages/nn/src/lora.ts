@@ -1,5 +1,6 @@
 /** Low-rank adapters of linear layers (LoRA), as parameters beside the weight that they adapt. */
 
+import type { DType } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { add, linear, type Tensor, tensor } from '@saccade/tensor';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
@@ -33,8 +34,8 @@ export function loraScale({ rank, alpha, rsLora }: LoraScale): number {
 }
 
 /** The factor as a parameter, for the name `loraNames` gives it. It does not train. */
-export function loraScaleTensor(device: Device, scale: LoraScale): Tensor {
-  return tensor(device, 'f32', [1, 1], [loraScale(scale)]);
+export function loraScaleTensor(device: Device, scale: LoraScale, dtype: DType = 'f32'): Tensor {
+  return tensor(device, dtype, [1, 1], [loraScale(scale)]);
 }
 
 /**

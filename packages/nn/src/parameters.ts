@@ -1,5 +1,5 @@
 /** Parameters are a flat record from dotted Hugging Face names to tensors. */
-import { MissingError, randomAt, type Shape, sizeOf } from '@saccade/core';
+import { type DType, MissingError, randomAt, type Shape, sizeOf } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 
@@ -59,7 +59,7 @@ export function initialize(
   device: Device,
   specs: readonly ParameterSpec[],
   seed: number,
-  dtype: 'f32' | 'bf16' = 'f32',
+  dtype: DType = 'f32',
 ): Record<string, Tensor> {
   const parameters: Record<string, Tensor> = {};
   for (const spec of specs) {

@@ -1,6 +1,11 @@
 /** Cosine and sine tables for the `rotary` op: plain, multimodal (M-RoPE) and 2-D for vision. */
-import { expectLength, ShapeError } from '@saccade/core';
+import { type DType, expectLength, ShapeError } from '@saccade/core';
 import { inverseFrequencies, type RotaryScaling } from './rotary-frequencies.ts';
+
+/** The element type of angles for activations of a type: never 16 bits, which would turn by steps. */
+export function angleDtype(activations: DType): 'f32' | 'f64' {
+  return activations === 'f64' ? 'f64' : 'f32';
+}
 
 /**
  * The cosines and sines of a position embedding, one row per token: operands of the op `rotary`.

@@ -9,6 +9,7 @@ import {
   normSpecs,
   rmsNormLayer,
 } from './layers.ts';
+import { observed } from './observe-blocks.ts';
 import { type ParameterSpec, type Parameters, parameter } from './parameters.ts';
 
 /** Sizes of a transformer block with grouped-query attention. */
@@ -139,7 +140,7 @@ export function transformerBlock(
   );
   const n = normalize(names.mlpNorm, attended);
   const mlp = names.feedForward.apply(parameters, `${prefix}.${names.mlp}`, n);
-  return addScaled(attended, mlp, scales?.mlp);
+  return observed(prefix, addScaled(attended, mlp, scales?.mlp));
 }
 
 /** Parameters of one block, each projection scaled to keep the size of its input. */

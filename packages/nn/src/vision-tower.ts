@@ -2,7 +2,7 @@
 import { attention, gatherRows, recomputable, type Tensor, tensor } from '@saccade/tensor';
 import type { ParameterSpec, Parameters } from './parameters.ts';
 import { patchEmbedding, patchMerger, patchMergerSpecs } from './patch-merger.ts';
-import { visionRotaryTable } from './rotary-tables.ts';
+import { angleDtype, visionRotaryTable } from './rotary-tables.ts';
 import { type BlockShape, blockSpecs, transformerBlock, visionNames } from './transformer-block.ts';
 import { expectPatches, indexTensor, separateSegments } from './vision-rows.ts';
 import { type PatchGrid, type WindowOptions, windowLayout } from './vision-windows.ts';
@@ -68,8 +68,8 @@ export function visionTower(
   }
   const block = visionBlockShape(shape);
   const table = visionRotaryTable(layout.rows, layout.columns, block.headDim, shape.ropeTheta);
-  const cos = tensor(device, dtype, [patchCount, block.headDim / 2], table.cos);
-  const sin = tensor(device, dtype, [patchCount, block.headDim / 2], table.sin);
+  const cos = tensor(device, angleDtype(dtype), [patchCount, block.headDim / 2], table.cos);
+  const sin = tensor(device, angleDtype(dtype), [patchCount, block.headDim / 2], table.sin);
   const windows = separateSegments(device, layout.windowSizes);
   const frames = separateSegments(device, layout.frameSizes);
   for (let i = 0; i < depth; i++) {

@@ -1,6 +1,7 @@
 /** Which tensors the files of a checkpoint have, and which parameters those tensors hold. */
 import { bytesOf } from '@saccade/core';
 import { type Parameters, parameter } from './parameters.ts';
+import { writesTransposed } from './transposed.ts';
 
 /** The file of weights that are not sharded. */
 export const WEIGHTS = 'model.safetensors';
@@ -9,11 +10,13 @@ export const WEIGHTS = 'model.safetensors';
 export interface StoredNames {
   /**
    * The tensor that holds a parameter, and which part of its rows where several parameters of one
-   * shape are fused in it.
+   * shape are fused in it. `isTransposed`: published files have the matrices of its last two axes
+   * transposed; others may have them as they are.
    */
   storedAs(parameter: string): {
     readonly name: string;
     readonly part?: { readonly index: number; readonly of: number };
+    readonly isTransposed?: boolean;
   };
   /** Other names that the stored tensor has in some checkpoints. */
   alternatives(name: string): readonly string[];
@@ -23,6 +26,8 @@ export interface StoredNames {
 export interface LaidOutTensor {
   readonly name: string;
   readonly parameters: readonly string[];
+  /** Whether the file has the matrices of the one parameter transposed. */
+  readonly isTransposed?: boolean;
 }
 
 /** The files of a checkpoint, with their tensors in order. */
@@ -48,11 +53,13 @@ export function layoutOf(
 ): WeightLayout {
   const { maxShardBytes = Number.POSITIVE_INFINITY, file = WEIGHTS } = options;
   const partsOf = new Map<string, string[]>();
-  for (const parameter of Object.keys(parameters)) {
-    const { name, part } = names.storedAs(parameter);
+  const transposed = new Set<string>();
+  for (const [own, { shape }] of Object.entries(parameters)) {
+    const { name, part, isTransposed = false } = names.storedAs(own);
     const parts = partsOf.get(name) ?? [];
-    parts[part?.index ?? 0] = parameter;
+    parts[part?.index ?? 0] = own;
     partsOf.set(name, parts);
+    if (isTransposed && writesTransposed(shape)) transposed.add(name);
   }
   const shards: LaidOutTensor[][] = [[]];
   let shardBytes = 0;
@@ -65,7 +72,11 @@ export function layoutOf(
       shards.push([]);
       shardBytes = 0;
     }
-    shards.at(-1)?.push({ name, parameters: parts });
+    shards.at(-1)?.push({
+      name,
+      parameters: parts,
+      ...(transposed.has(name) && { isTransposed: true }),
+    });
     shardBytes += sizeBytes;
   }
   const number = (n: number) => String(n).padStart(5, '0');

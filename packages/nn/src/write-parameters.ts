@@ -1,11 +1,12 @@
 /** Writes parameters from a device to the files of a checkpoint, in their own element types. */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { bytesOf, type Shape } from '@saccade/core';
+import { bytesOf, type Shape, type TypedArray } from '@saccade/core';
 import type { Tensor } from '@saccade/tensor';
 import { INDEX } from './checkpoint.ts';
 import { type Parameters, parameter } from './parameters.ts';
 import { formatHeader } from './safetensors-header.ts';
+import { transpose, transposedShape } from './transposed.ts';
 import { type LaidOutTensor, WEIGHTS, type WeightLayout } from './weight-layout.ts';
 import { writeDurably } from './write-durably.ts';
 
@@ -68,10 +69,13 @@ async function* bytesOfFile(
     ...describe(parameters, tensor),
   }));
   yield formatHeader(described, metadata);
-  for (const part of tensors.flatMap((tensor) => tensor.parameters)) {
-    const other = await instead?.(part);
-    yield* bytesOfTensor(other ?? parameter(parameters, part));
-    other?.dispose();
+  for (const { parameters: parts, isTransposed = false } of tensors) {
+    for (const part of parts) {
+      const other = await instead?.(part);
+      const tensor = other ?? parameter(parameters, part);
+      yield* isTransposed ? bytesTransposed(tensor) : bytesOfTensor(tensor);
+      other?.dispose();
+    }
   }
 }
 
@@ -80,18 +84,35 @@ async function* bytesOfTensor(tensor: Tensor): AsyncGenerator<Uint8Array> {
   const step = CHUNK_BYTES / bytesOf(tensor.dtype);
   for (let first = 0; first < tensor.size; first += step) {
     const end = Math.min(tensor.size, first + step);
-    const { buffer, byteOffset, byteLength } = await elements.rows(first, end).readStored();
-    yield new Uint8Array(buffer, byteOffset, byteLength);
+    yield bytesIn(await elements.rows(first, end).readStored());
   }
 }
 
+/** A matrix at a time. */
+async function* bytesTransposed(tensor: Tensor): AsyncGenerator<Uint8Array> {
+  const elements = tensor.reshape([tensor.size]);
+  const [rows = 1, columns = 1] = tensor.shape.slice(-2);
+  const step = rows * columns;
+  for (let first = 0; first < tensor.size; first += step) {
+    const matrix = await elements.rows(first, first + step).readStored();
+    yield bytesIn(transpose(matrix, rows, columns));
+  }
+}
+
+function bytesIn({ buffer, byteOffset, byteLength }: TypedArray): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 /** Element type and shape of a tensor: those of its parts, with their rows after one another. */
-function describe(parameters: Parameters, { parameters: parts }: LaidOutTensor) {
+function describe(
+  parameters: Parameters,
+  { parameters: parts, isTransposed = false }: LaidOutTensor,
+) {
   const tensors = parts.map((part) => parameter(parameters, part));
   const { dtype, shape } = tensors[0] as Tensor;
   const rows = tensors.reduce((sum, part) => sum + (part.shape[0] ?? 1), 0);
   const joined: Shape = parts.length === 1 ? shape : [rows, ...shape.slice(1)];
-  return { dtype, shape: joined };
+  return { dtype, shape: isTransposed ? transposedShape(joined) : joined };
 }
 
 function formatIndex(parameters: Parameters, files: WeightLayout['files']): Uint8Array {

@@ -46,20 +46,30 @@ export {
   axpby,
   dequantizeBlocks,
   embedding,
+  expertLinear,
   gatherRows,
   gelu,
   gemm,
+  gemmQuantized,
   gradNorm,
   layerNorm,
   quantizeBlocks,
+  quantizeWeight,
   rmsNorm,
   rotary,
+  routeExperts,
   scaleColumns,
   scatterRows,
   sign,
   swiglu,
   weightedSum,
 } from './ops/catalog.ts';
+export {
+  dequantizeWeight,
+  type WeightForm,
+  weightDims,
+  weightFormOf,
+} from './ops/quantized-weight.ts';
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';
 export { selectRows } from './select-rows.ts';

@@ -19,6 +19,7 @@ import {
 } from '@saccade/policy';
 import { attention, gatherRows, linear, linearLogprob, Tape, tensor } from '@saccade/tensor';
 import { contextsOf } from './contexts.mjs';
+import { randomShapes } from './random-shapes.mjs';
 import { shapes, unusual } from './shapes.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -37,12 +38,14 @@ const ids = {
 };
 
 /** Our weights: random values everywhere, so that no part of a formula can hide. */
-function randomize(policy, seed) {
+export function randomize(policy, seed) {
   for (const [name, weight] of Object.entries(policy.parameters)) {
     const random = randomAt(seed, 'parity', name);
     const [rows, ...rest] = weight.shape;
     const isVector = rest.length === 0;
-    const spread = isVector ? 0.1 : 0.8 / Math.sqrt(weight.size / rows);
+    // Of experts every matrix has rows of its own.
+    const fanIn = name.includes('.experts.') ? rest.at(-1) : weight.size / rows;
+    const spread = isVector ? 0.1 : 0.8 / Math.sqrt(fanIn);
     const center = isVector && !name.endsWith('bias') ? 1 : 0;
     weight.write(
       Float32Array.from({ length: weight.size }, () => center + spread * random.normal()),
@@ -166,16 +169,25 @@ function written(directory, { images, ...rest }) {
 }
 
 /** The models that are compared; the last shape of an architecture comes back from transformers. */
-function modelsOf(only) {
-  return Object.keys(shapes)
-    .filter((architecture) => only === undefined || only === architecture)
-    .flatMap((architecture) => [
-      ...shapes[architecture].map((shape, i) => ({ name: `${architecture} ${i}`, shape })),
-      { name: `${architecture} written there`, shape: shapes[architecture].at(-1), writes: true },
-      ...(unusual[architecture] === undefined
-        ? []
-        : [{ name: `${architecture} unusual`, shape: unusual[architecture], isUnusual: true }]),
-    ]);
+function modelsOf(only, drawn) {
+  const names = Object.keys(shapes).filter((one) => only === undefined || only === one);
+  if (drawn !== undefined) {
+    const { count, seed } = drawn;
+    return names.flatMap((architecture) =>
+      randomShapes(architecture, count, seed).map((shape, i) => ({
+        name: `${architecture} random ${seed}.${i}`,
+        shape,
+        writes: i % 3 === 2,
+      })),
+    );
+  }
+  return names.flatMap((architecture) => [
+    ...shapes[architecture].map((shape, i) => ({ name: `${architecture} ${i}`, shape })),
+    { name: `${architecture} written there`, shape: shapes[architecture].at(-1), writes: true },
+    ...(unusual[architecture] === undefined
+      ? []
+      : [{ name: `${architecture} unusual`, shape: unusual[architecture], isUnusual: true }]),
+  ]);
 }
 
 function save(root, { name, shape, writes = false, isUnusual = false }, device, seed) {
@@ -243,13 +255,14 @@ function tableRows(results) {
  * Compares every architecture, or one.
  *
  * @param only     name of the one
+ * @param drawn    `{ count, seed }` of random shapes in the place of the written ones
  * @param report   takes what was compared, the largest difference, and the gate
  */
-export async function checkArchitectures({ device, python, env, only }, report) {
+export async function checkArchitectures({ device, python, env, only, drawn }, report) {
   const root = mkdtempSync(join(tmpdir(), 'saccade-architectures-'));
   const results = [];
   try {
-    const entries = modelsOf(only).map((one, seed) => save(root, one, device, seed));
+    const entries = modelsOf(only, drawn).map((one, seed) => save(root, one, device, seed));
     for (const { policy, directory } of entries) await policy.save(directory);
     const listed = entries.map(({ directory, writes, contexts }) => ({
       directory,

@@ -30,7 +30,9 @@ def randomise(model):
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1:
-                weight.normal_(0, 0.8 / weight[0].numel() ** 0.5)
+                # Of experts every matrix has rows of its own.
+                fan_in = weight.shape[-1] if ".experts." in name else weight[0].numel()
+                weight.normal_(0, 0.8 / fan_in**0.5)
             elif name.endswith("bias"):
                 weight.normal_(0, 0.2)
             else:
@@ -38,7 +40,7 @@ def randomise(model):
 
 
 def in_double(model):
-    """The model in double precision, norms too, which transformers computes in float32."""
+    """The model in double precision, norms and routers too, which transformers computes in float32."""
     model = model.double()
     for module in model.modules():
         if type(module).__name__.endswith("RMSNorm"):
@@ -47,6 +49,16 @@ def in_double(model):
                 return module.weight * (x * scale)
 
             module.forward = forward
+        if type(module).__name__.endswith("Experts"):
+            # What it uses otherwise has no double precision.
+            module.config._experts_implementation = "eager"
+        if type(module).__name__.endswith("TopKRouter"):
+            def route(x, module=module):
+                logits = x.reshape(-1, module.hidden_dim) @ module.weight.T
+                weights, experts = torch.topk(torch.softmax(logits, -1), module.top_k, -1)
+                return logits, weights / weights.sum(-1, keepdim=True), experts
+
+            module.forward = route
     return model
 
 

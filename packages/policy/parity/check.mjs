@@ -4,7 +4,8 @@
 //
 //   node packages/policy/parity/check.mjs --python path/to/python [--torchvision folder]
 //
-// With `--architecture qwen3_vl` it compares that architecture alone, and needs no torchvision.
+// With `--architecture qwen3_vl` it compares that architecture alone, and needs no torchvision; with
+// `--random 10 --seed 3` models and images drawn at random, ten of each architecture.
 //
 // The Python needs the packages of requirements.txt beside this file, and torchvision. That may lie
 // in a folder of its own (pip install --no-deps --target folder torchvision), where it was not
@@ -29,6 +30,7 @@ import {
 import sharp from 'sharp';
 import { checkAdapters } from './adapters.mjs';
 import { checkArchitectures } from './architectures.mjs';
+import { checkCommand } from './command.mjs';
 import { checkProcessors } from './processors.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -43,10 +45,12 @@ function flagValue(name, fallback) {
 const python = flagValue('python', 'python3');
 const torchvision = flagValue('torchvision', undefined);
 const architecture = flagValue('architecture', undefined);
-const needed =
-  architecture !== undefined
-    ? ['torch', 'transformers', 'safetensors']
-    : ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'peft', 'trl', 'torchvision'];
+const count = Number(flagValue('random', 0));
+const drawn = count > 0 ? { count, seed: Number(flagValue('seed', 1)) } : undefined;
+const isModelsAlone = architecture !== undefined || drawn !== undefined;
+const needed = isModelsAlone
+  ? ['torch', 'transformers', 'safetensors']
+  : ['torch', 'transformers', 'safetensors', 'PIL', 'jinja2', 'peft', 'trl', 'torchvision'];
 const search = `import importlib.util as u; assert all(map(u.find_spec, ${JSON.stringify(needed)}))`;
 const processorEnvironment = {
   ...process.env,
@@ -149,14 +153,15 @@ function finish() {
 }
 
 try {
-  await checkArchitectures({ device, python, env: process.env, only: architecture }, report);
+  await checkArchitectures({ device, python, env: process.env, only: architecture, drawn }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error.stack ?? error));
   failures++;
 }
-if (architecture !== undefined) finish();
+if (isModelsAlone) finish();
 try {
-  await checkProcessors({ python, env: processorEnvironment }, report);
+  const then = (root) => checkCommand({ device, python, env: processorEnvironment, root }, report);
+  await checkProcessors({ python, env: processorEnvironment, then }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error));
   failures++;

@@ -4,7 +4,7 @@ import { randomAt } from '@saccade/core';
 
 /** Targets whose log-probs are compared, of every row. */
 const TARGETS = 4;
-const MERGED = ['qwen2_5_vl', 'qwen3_vl'];
+const MERGED = ['qwen2_5_vl', 'qwen3_vl', 'qwen3_vl_moe'];
 
 function between({ visionStartToken, visionEndToken }, pad, count) {
   return [visionStartToken, ...new Array(count).fill(pad), visionEndToken];
@@ -45,6 +45,7 @@ const markups = {
 const markupOf = {
   qwen2_5_vl: markups.merged,
   qwen3_vl: markups.stamped,
+  qwen3_vl_moe: markups.stamped,
   internvl: markups.tiled,
   idefics3: markups.named,
   smolvlm: markups.named,

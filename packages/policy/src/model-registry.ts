@@ -3,8 +3,7 @@ import { defineRegistry, type Registry } from '@saccade/core';
 import type { ModelUnit } from './model-unit.ts';
 import * as catalog from './model-units/catalog.ts';
 
-export { fetchModel } from './hub/fetch-model.ts';
-export type { Hub } from './hub/hub.ts';
+export { fetchModel, type Hub, parseModelSource } from '@saccade/hub';
 export { largestImage } from './memory/largest-image.ts';
 export {
   type MemoryForecast,

@@ -1,8 +1,8 @@
 /** Models as units: choices of a run by name. */
 import type { DType } from '@saccade/core';
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
+import type { Hub } from '@saccade/hub';
 import type { Device } from '@saccade/ops';
-import type { Hub } from './hub/hub.ts';
 import type { LocalPolicy } from './local-policy.ts';
 import type { LanguageModel } from './models/language-model.ts';
 import type { TrainingOptions } from './open-policy.ts';

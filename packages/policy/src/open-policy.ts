@@ -9,6 +9,7 @@ import { expectVocabulary, LocalPolicy } from './local-policy.ts';
 import { Adapter, adaptedLayers, type LoraSettings } from './lora/adapter.ts';
 import { readAdapter, readBaseDtype, readPeftConfig } from './lora/adapter-files.ts';
 import { fingerprintOf } from './lora/base-fingerprint.ts';
+import { activationDtype } from './models/activation-dtype.ts';
 import type { LanguageModel } from './models/language-model.ts';
 import { valueHeadSpecs } from './models/value-head.ts';
 import { hasValueHead, readValueHead } from './models/value-head-file.ts';
@@ -49,9 +50,9 @@ export function createLocalPolicy(options: LocalPolicyOptions): LocalPolicy {
   const layers = lora && adaptedLayers(model, lora);
   const parameters = initialize(device, model.specs, seed, dtype);
   if (valueHead) {
-    Object.assign(parameters, initialize(device, valueHeadSpecs(model.hidden), seed));
+    Object.assign(parameters, initialize(device, valueHeadSpecs(model.hidden), seed, dtype));
   }
-  const adapter = layers && Adapter.create(device, layers, seed);
+  const adapter = layers && Adapter.create(device, layers, seed, dtype);
   return new LocalPolicy({ ...options, parameters, dtype, ...(adapter && { adapter }) });
 }
 
@@ -95,17 +96,19 @@ async function loadWhole(options: LoadOptions): Promise<LocalPolicy> {
   expectVocabulary(processor, model);
   const { parameters, origin } = await readModelWeights(device, directory, model, dtype);
   const weights = { ...parameters };
+  const activations = activationDtype(parameters);
   let adapter: Adapter | undefined;
   try {
     if (adapterDirectory !== undefined) {
       const fingerprint = await fingerprintOf(parameters);
-      adapter = await readAdapter(device, adapterDirectory, { model, fingerprint, ...named });
+      const base = { model, fingerprint, ...named };
+      adapter = await readAdapter(device, adapterDirectory, base, activations);
     } else if (layers !== undefined) {
-      adapter = Adapter.create(device, layers, seed);
+      adapter = Adapter.create(device, layers, seed, activations);
     }
     const own = adapterDirectory ?? directory;
     if (options.valueHead ?? hasValueHead(own)) {
-      Object.assign(weights, await readValueHead(device, own, model.hidden));
+      Object.assign(weights, await readValueHead(device, own, model.hidden, activations));
     }
     return new LocalPolicy({
       ...options,

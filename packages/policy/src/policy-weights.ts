@@ -15,6 +15,7 @@ import {
 import { fingerprintOf } from './lora/base-fingerprint.ts';
 import { mergedWeight } from './lora/merge.ts';
 import { PEFT_CONFIG } from './lora/peft-config.ts';
+import { activationDtype } from './models/activation-dtype.ts';
 import type { Json } from './models/config-fields.ts';
 import type { LanguageModel } from './models/language-model.ts';
 import { withDtype } from './models/stored-config.ts';
@@ -190,13 +191,19 @@ export class PolicyWeights {
       else if (other !== undefined && other !== this.#origin.name) {
         await this.#loadBase(other, other);
       }
-      const read = await readAdapter(this.#device, directory, await this.#asBase());
+      const read = await readAdapter(
+        this.#device,
+        directory,
+        await this.#asBase(),
+        activationDtype(this.#parameters),
+      );
       expectSameShape(directory, before, read);
       before.dispose();
       this.#adapter = read;
     }
     if (!Object.keys(this.#parameters).some(isValueHeadName)) return;
-    this.#replace(await readValueHead(this.#device, directory, this.#model.hidden));
+    const dtype = activationDtype(this.#parameters);
+    this.#replace(await readValueHead(this.#device, directory, this.#model.hidden, dtype));
   }
 
   /**
@@ -207,7 +214,8 @@ export class PolicyWeights {
   async withAdapterOf(
     directory: string,
   ): Promise<{ readonly parameters: Parameters; dispose(): void }> {
-    const adapter = await readAdapter(this.#device, directory, await this.#asBase());
+    const dtype = activationDtype(this.#parameters);
+    const adapter = await readAdapter(this.#device, directory, await this.#asBase(), dtype);
     const { model } = separated(this.#parameters);
     // An adapter that adds nothing yet would only cost time.
     if (await adapter.isZero()) {

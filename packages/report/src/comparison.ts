@@ -73,10 +73,9 @@ export function comparisonCharts(runs: readonly ComparedRun[]): readonly Chart[]
  * of the last ten steps, which is steadier than one evaluation.
  */
 export function comparisonTable(runs: readonly ComparedRun[]): string {
-  const rows = runs.map(({ label, metrics }) => {
-    const evaluations = evaluationsOf(metrics);
-    const before = evaluations.find((one) => one.label === 'sft');
-    const after = evaluations.filter((one) => one.label !== 'sft').at(-1);
+  const rows = runs.map((run) => {
+    const { label, metrics } = run;
+    const { before, after } = endsOf(run);
     const gain = 100 * ((after?.accuracy ?? Number.NaN) - (before?.accuracy ?? Number.NaN));
     return [
       label,
@@ -95,6 +94,45 @@ export function comparisonTable(runs: readonly ComparedRun[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/** A run's row of the table, as numbers. */
+export interface ComparisonNumbers {
+  readonly label: string;
+  /** Steps of reinforcement learning. */
+  readonly steps: number;
+  /** Held-out accuracy after the cold start and at the end, 0 to 1. */
+  readonly accuracyBefore?: number;
+  readonly accuracyAfter?: number;
+  /** Tool calls per task. */
+  readonly toolCallsBefore?: number;
+  readonly toolCallsAfter?: number;
+  /** Mean reward of the last ten steps. */
+  readonly lastReward?: number;
+}
+
+/** The numbers of the table, a run each; undefined where there is none. */
+export function comparisonNumbers(runs: readonly ComparedRun[]): readonly ComparisonNumbers[] {
+  return runs.map((run) => {
+    const { before, after } = endsOf(run);
+    const reward = Number(lastReward(run.metrics));
+    return {
+      label: run.label,
+      steps: rowsOf(run.metrics, 'rl').length,
+      ...(before && { accuracyBefore: before.accuracy, toolCallsBefore: before.toolCalls }),
+      ...(after && { accuracyAfter: after.accuracy, toolCallsAfter: after.toolCalls }),
+      ...(Number.isFinite(reward) && { lastReward: reward }),
+    };
+  });
+}
+
+/** A run's evaluations after the cold start and at its end. */
+function endsOf({ metrics }: ComparedRun) {
+  const evaluations = evaluationsOf(metrics);
+  return {
+    before: evaluations.find((one) => one.label === 'sft'),
+    after: evaluations.filter((one) => one.label !== 'sft').at(-1),
+  };
 }
 
 function lastReward(metrics: readonly MetricsRow[]): string {

@@ -1,7 +1,12 @@
 export { type AuditRunOptions, auditRun, type RunAudit } from './audit-run.ts';
 export { drawChartGrid, MOST_RUNS } from './chart-grid.ts';
 export { type Chart, drawChart } from './charts.ts';
-export { type ComparedRun, comparisonTable } from './comparison.ts';
+export {
+  type ComparedRun,
+  type ComparisonNumbers,
+  comparisonNumbers,
+  comparisonTable,
+} from './comparison.ts';
 export { drawComparison } from './comparison-charts.ts';
 export { boundaryOf, numberIn, rowsOf } from './curves.ts';
 export {
@@ -25,6 +30,13 @@ export {
   type RunErrors,
   readRunErrors,
 } from './run-errors.ts';
+export {
+  type FaithfulnessOptions,
+  type JudgedTrajectory,
+  type RunFaithfulness,
+  readFaithfulness,
+  type SetFaithfulness,
+} from './run-faithfulness.ts';
 export { readStoredRun } from './stored-run.ts';
 export { styleSheet } from './style.ts';
 export { writeAudit } from './write-audit.ts';

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  callBuckets,
   type FaithfulnessSample,
   faithfulness,
   faithfulnessMetrics,
   faithfulnessSample,
+  judgeAgreement,
 } from './faithfulness.ts';
 
 const sample = (isCorrect: boolean, what: 'evidence' | 'tool' | 'none'): FaithfulnessSample => ({
@@ -76,7 +78,56 @@ describe('faithfulnessMetrics', () => {
       'faithfulness/faithful': 0.5,
       'faithfulness/unfaithful': 0.25,
       'faithfulness/no_tool': 0.25,
+      'faithfulness/calls/0/ratio': 0.25,
+      'faithfulness/calls/0/accuracy': 1,
+      'faithfulness/calls/1/ratio': 0.5,
+      'faithfulness/calls/1/accuracy': 0,
+      'faithfulness/calls/2/ratio': 0.25,
+      'faithfulness/calls/2/accuracy': 1,
+      'faithfulness/calls/3+/ratio': 0,
     });
     expect(faithfulnessMetrics([])).toEqual({});
+  });
+});
+
+describe('callBuckets', () => {
+  it('draws figure 8: shares sum to 1, right shares to the accuracy, three and more are one', () => {
+    const look = { action: { kind: 'code', code: 'look()' }, segment: 1 } as const;
+    const all = Array.from({ length: 60 }, (_, index) => ({
+      trajectory: { isCorrect: index % 3 === 0, turns: new Array(index % 7).fill(look) },
+      grades: [index % 2],
+    }));
+    const graded = all.map(({ trajectory, grades }) => ({
+      trajectory,
+      grades: trajectory.turns.length > 0 ? grades : [],
+    }));
+    const buckets = callBuckets(graded);
+    expect(buckets.map(({ calls }) => calls)).toEqual(['0', '1', '2', '3+']);
+    const sum = (of: 'share' | 'rightShare' | 'count') =>
+      buckets.reduce((total, bucket) => total + bucket[of], 0);
+    expect(sum('count')).toBe(60);
+    expect(sum('share')).toBeCloseTo(1, 12);
+    expect(sum('rightShare')).toBeCloseTo(20 / 60, 12);
+    for (const { share, accuracy = 0, rightShare } of buckets) {
+      expect(share * accuracy).toBeCloseTo(rightShare, 12);
+    }
+    expect(buckets[3]?.count).toBe(33);
+    expect(callBuckets([]).every(({ share, accuracy }) => share === 0 && accuracy === undefined));
+  });
+});
+
+describe('judgeAgreement', () => {
+  it('is kappa of the judge and the box, and nothing without images that both decide', () => {
+    const pairs = (count: number, judge: boolean, box: boolean) =>
+      Array.from({ length: count }, () => ({ judge, box }));
+    // Cohen 1960 by hand: agreement 0.7, expected 0.5 · 0.6 + 0.5 · 0.4 = 0.5.
+    const all = [
+      ...pairs(20, true, true),
+      ...pairs(10, true, false),
+      ...pairs(5, false, true),
+      ...pairs(15, false, false),
+    ];
+    expect(judgeAgreement(all)?.kappa).toBeCloseTo((0.7 - 0.5) / 0.5, 12);
+    expect(judgeAgreement([])).toBeUndefined();
   });
 });

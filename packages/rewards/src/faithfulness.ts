@@ -1,5 +1,6 @@
 /** Whether tools were used for what was asked about, measured apart from whether answers are right. */
 import { DataError } from '@saccade/core';
+import { cohenKappa, type Kappa } from '@saccade/statistics';
 import { isToolUse, type ScoredTrajectory } from '@saccade/trajectory';
 
 /** Facts about one trajectory. */
@@ -71,6 +72,73 @@ export function faithfulnessSample(
   return { isCorrect, usedTool, hasEvidence: grades.some((grade = 0) => grade >= least) };
 }
 
+/** Tool calls of a trajectory: none, one, two, three or more. */
+export type CallCount = '0' | '1' | '2' | '3+';
+
+/** The trajectories with one number of tool calls. */
+export interface CallBucket {
+  readonly calls: CallCount;
+  readonly count: number;
+  /** Share of all trajectories: the height of the paper's bar. */
+  readonly share: number;
+  /** Right ones of the bucket; absent where it is empty. */
+  readonly accuracy?: number;
+  /** Right, of all trajectories: share · accuracy, the green part of the bar. */
+  readonly rightShare: number;
+  /** With evidence, of the bucket; absent where it is empty. */
+  readonly faithful?: number;
+}
+
+const callCounts: readonly CallCount[] = ['0', '1', '2', '3+'];
+
+/**
+ * Accuracy and faithfulness by the number of tool calls (CodeV, arXiv:2511.19661, Fig. 8): shares of
+ * the buckets sum to 1, their right shares to the accuracy.
+ */
+export function callBuckets(
+  trajectories: readonly GradedTrajectory[],
+  least = 1,
+): readonly CallBucket[] {
+  const all = trajectories.map(({ trajectory, grades }) => ({
+    ...faithfulnessSample(trajectory, grades, least),
+    calls: trajectory.turns.filter(({ action }) => isToolUse(action)).length,
+  }));
+  return callCounts.map((calls, index) => {
+    const own = all.filter((sample) => Math.min(sample.calls, callCounts.length - 1) === index);
+    const right = own.filter(({ isCorrect }) => isCorrect).length;
+    const faithful = own.filter(({ hasEvidence }) => hasEvidence).length;
+    return {
+      calls,
+      count: own.length,
+      share: all.length === 0 ? 0 : own.length / all.length,
+      rightShare: all.length === 0 ? 0 : right / all.length,
+      ...(own.length > 0 && { accuracy: right / own.length, faithful: faithful / own.length }),
+    };
+  });
+}
+
+/** Whether each of some images is evidence, by a judge and by the task's box. */
+export interface EvidencePair {
+  readonly judge: boolean;
+  readonly box: boolean;
+}
+
+/**
+ * Agreement of a judge with boxes, where the truth is known: Cohen's κ over the images or executions
+ * that both decide.
+ *
+ * @returns undefined without any
+ */
+export function judgeAgreement(pairs: readonly EvidencePair[]): Kappa | undefined {
+  if (pairs.length === 0) return undefined;
+  const rating = (isEvidence: boolean): number => (isEvidence ? 1 : 0);
+  return cohenKappa(
+    pairs.map(({ judge }) => rating(judge)),
+    pairs.map(({ box }) => rating(box)),
+    { categories: [0, 1] },
+  );
+}
+
 /** A trajectory with the grades of its turns, as `gradeCrops` gives them. */
 export interface GradedTrajectory {
   readonly trajectory: Pick<ScoredTrajectory, 'isCorrect' | 'turns'>;
@@ -83,6 +151,7 @@ export interface GradedTrajectory {
  *   faithfulness/rate               right with evidence, of all trajectories (table 5)
  *   faithfulness/rate_of_correct    with evidence, of the right ones (figure 2)
  *   faithfulness/faithful, /unfaithful, /no_tool   shares of all, together 1 (figure 5)
+ *   faithfulness/calls/<0, 1, 2, 3+>/ratio, /accuracy   by the number of tool calls (figure 8)
  *
  * @param least  the grade from which on an image is evidence. Default 1, see `faithfulnessSample`
  */
@@ -101,5 +170,15 @@ export function faithfulnessMetrics(
       'faithfulness/unfaithful': classes.unfaithful,
       'faithfulness/no_tool': classes.noTool,
     }),
+    ...(trajectories.length > 0 && bucketMetrics(callBuckets(trajectories, least))),
   };
+}
+
+function bucketMetrics(buckets: readonly CallBucket[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    buckets.flatMap(({ calls, share, accuracy }) => [
+      [`faithfulness/calls/${calls}/ratio`, share],
+      ...(accuracy === undefined ? [] : [[`faithfulness/calls/${calls}/accuracy`, accuracy]]),
+    ]),
+  );
 }

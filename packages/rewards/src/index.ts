@@ -24,6 +24,7 @@ export {
 } from './audit.ts';
 export { type AuditReport, auditedGroup, auditRewards } from './audit-rewards.ts';
 export { type AuditSettings, auditSettings, detectorsWith } from './audit-settings.ts';
+export { type BoxThresholds, gradeByBox, type StepOverlap, stepOverlaps } from './box-evidence.ts';
 export { changeTerms, type TermChange } from './change-terms.ts';
 export type { Judged, ScoringTask } from './context.ts';
 export {
@@ -40,20 +41,33 @@ export {
 } from './define-reward.ts';
 export { defineVerifier, type VerifierDefinition, type VerifierUnit } from './define-verifier.ts';
 export {
+  type CallBucket,
+  type CallCount,
+  callBuckets,
+  type EvidencePair,
   type Faithfulness,
   type FaithfulnessSample,
   faithfulness,
   faithfulnessMetrics,
   faithfulnessSample,
   type GradedTrajectory,
+  judgeAgreement,
 } from './faithfulness.ts';
 export type { Judge, Untrusted } from './judge.ts';
-export { type GroupJudges, type JudgedGroup, judgedInputs, judgeGroup } from './judge-group.ts';
+export {
+  type GroupJudges,
+  type JudgedGroup,
+  judgedInputs,
+  judgeGroup,
+  missingInputs,
+  type RuleJudges,
+} from './judge-group.ts';
 export { gradeCrops, type JudgedOptions, judgedVerifier } from './judged.ts';
 export { type AnswerInput, answerJudge } from './judges/answer-judge.ts';
 export { type ConsistencyInput, consistencyJudge } from './judges/consistency-judge.ts';
 export { type CropInput, cropJudge } from './judges/crop-judge.ts';
 export { type ErrorInput, errorJudge, type JudgedCall } from './judges/error-judge.ts';
+export { type FaithfulnessInput, faithfulnessJudge } from './judges/faithfulness-judge.ts';
 export { fenced, gradeIn, replyRule } from './judges/fence.ts';
 export { type ProcessInput, processJudge } from './judges/process-judge.ts';
 export {

@@ -56,13 +56,14 @@ export async function judgedVerifier(
 }
 
 /**
- * The crop judge's grade of every tool turn of a trajectory: the best of the images it brought,
- * undefined for turns without. With it comes nothing that the model wrote.
+ * A judge's grade of every tool turn of a trajectory: the best of the images it brought, undefined for
+ * turns without. With it comes nothing that the model wrote.
  *
+ * @param ask `cropJudge` with a model, or `faithfulnessJudge` (CodeV's algorithm 1)
  * @throws RewardError if the judge failed
  */
 export async function gradeCrops(
-  trajectory: Trajectory,
+  trajectory: Pick<Trajectory, 'turns' | 'segments'>,
   question: string,
   ask: Ask<CropInput>,
 ): Promise<readonly (number | undefined)[]> {

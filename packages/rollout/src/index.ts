@@ -4,6 +4,7 @@ export {
   type Difference,
   differenceKinds,
 } from './compare-trajectories.ts';
+export { type EncodedMessage, encodeMessage } from './content.ts';
 export { describeDifference } from './describe-difference.ts';
 export { Stopped } from './failures.ts';
 export { ModelImages } from './model-images.ts';

@@ -108,3 +108,25 @@ it('continues to a micro-VM where gVisor gives the kernel but not all else that 
     ['gvisor'],
   ]);
 });
+
+it.each([
+  ['linux', /on this machine\. bubblewrap .* Install bubblewrap, or use a remote .*unsafe: true/],
+  ['darwin', /on macOS\. Run in a Linux virtual machine or container.*serve sandbox.*unsafe: true/],
+  ['win32', /on Windows\. Run in WSL 2 \(`wsl --install`\), or use a remote sandbox/],
+] as const)('says on %s what helps there', async (platform, message) => {
+  const before = process.platform;
+  Object.defineProperty(process, 'platform', { value: platform });
+  try {
+    const choice = {
+      ...({ wanted: 'auto', required: {}, unsafe: false, limits: defaultLimits } as const),
+      ...{ users: chooseUsers(), python: 'python3' },
+      start: async ({ id }: { readonly id: string }) => {
+        throw new UnsupportedError(`${id} is missing.`);
+      },
+    };
+    await expect(startChosen(choice)).rejects.toThrow(message);
+    if (platform !== 'linux') await expect(startChosen(choice)).rejects.not.toThrow(/bubblewrap/);
+  } finally {
+    Object.defineProperty(process, 'platform', { value: before });
+  }
+});

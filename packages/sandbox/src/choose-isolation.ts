@@ -92,10 +92,29 @@ export async function startChosen(choice: Choice): Promise<LocalSandbox> {
         'Install what is missing, require less, or use a remote sandbox.',
     );
   }
+  const { platform } = process;
+  const found = platform === 'linux' ? `${failures.join(' ')} ` : '';
   throw new UnsupportedError(
-    `No isolation holds on this machine. ${failures.join(' ')} Install bubblewrap or use a remote ` +
-      'sandbox; `unsafe: true` runs submitted code as a plain process, with your files and network.',
+    `No isolation holds on ${PLATFORMS[platform] ?? 'this machine'}. ${found}${remedyOn(platform)}`,
   );
+}
+
+const PLATFORMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  darwin: 'macOS',
+  win32: 'Windows',
+};
+
+/** What to do where nothing isolates. Bubblewrap and Landlock are parts of Linux. */
+function remedyOn(platform: NodeJS.Platform): string {
+  const unsafe =
+    '`unsafe: true` (`--set sandbox.unsafe=true`) runs submitted code as a plain process, with your ' +
+    'files and network.';
+  const remote =
+    'or use a remote sandbox: `saccade serve sandbox` on a Linux machine, then `--set sandbox=remote ' +
+    '--set sandbox.hosts=<its address>`';
+  if (platform === 'win32') return `Run in WSL 2 (\`wsl --install\`), ${remote}.`;
+  if (platform !== 'darwin') return `Install bubblewrap, ${remote}; ${unsafe}`;
+  return `Run in a Linux virtual machine or container, such as Docker or Lima, ${remote}; ${unsafe}`;
 }
 
 /** A server that dies while it starts says nothing of its tier: it gets a second chance. */

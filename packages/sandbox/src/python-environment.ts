@@ -22,6 +22,8 @@ export interface PythonEnvironmentOptions {
   /** The interpreter to build from; by default `python3` on the PATH, then the system's. */
   readonly python?: string;
   readonly onEvent?: EventSink;
+  /** Ends a build that has begun; what is there of it is made anew by the next call. */
+  readonly signal?: AbortSignal;
 }
 
 interface Stamp {
@@ -46,6 +48,7 @@ const lockPatienceMs = 10 * 60_000;
  * pip runs with the user's own configuration. Safe to call from several processes at once.
  *
  * @throws MissingError if Python, its venv module or the libraries are not to be had
+ * @throws the reason of `signal` where that ended it
  */
 export async function ensurePython(
   directory: string,
@@ -85,14 +88,17 @@ async function build(
   hash: string,
   options: PythonEnvironmentOptions,
 ): Promise<PythonEnvironment> {
+  const { signal } = options;
+  const ending = { ...(signal && { signal }) };
   const base = await chooseBase(options.python);
   const note = (done: number, text: string): void =>
     options.onEvent?.({ kind: 'progress', stage: 'sandbox Python', done, total: 3, note: text });
   await rm(target, { recursive: true, force: true });
   note(0, `virtual environment from Python ${base.version}`);
   try {
-    await runForText(base.python, ['-m', 'venv', target]);
+    await runForText(base.python, ['-m', 'venv', target], ending);
   } catch (error) {
+    signal?.throwIfAborted();
     throw new MissingError(
       `Python at ${base.python} cannot make a virtual environment: ${messageOf(error)}. ` +
         'Install its venv module (e.g. `apt-get install python3-venv`) or name another Python.',
@@ -103,8 +109,9 @@ async function build(
   note(1, 'installing numpy, pillow, matplotlib, opencv and av');
   try {
     const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '-q'];
-    await runForText(python, [...pip, '-r', requirements]);
+    await runForText(python, [...pip, '-r', requirements], ending);
   } catch (error) {
+    signal?.throwIfAborted();
     throw new MissingError(
       `pip could not install the sandbox's libraries: ${messageOf(error)}. ` +
         `Check the network or pip's index settings, then try again; the list is ${requirements}.`,
@@ -116,8 +123,8 @@ async function build(
   await mkdir(fonts);
   // The list is found again by its folder, and made here because the sandbox may not write it.
   await runForText(python, ['-c', 'import matplotlib.font_manager'], {
-    ...process.env,
-    MPLCONFIGDIR: fonts,
+    env: { ...process.env, MPLCONFIGDIR: fonts },
+    ...ending,
   });
   const interpreter = await inspectPython(python);
   const environment = { ...interpreter, python, directory: target };

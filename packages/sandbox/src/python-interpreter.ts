@@ -98,14 +98,23 @@ export async function inspectPython(command: string): Promise<PythonInterpreter>
   };
 }
 
-/** Standard output of a command. @throws Error with the tail of its standard error */
+/**
+ * Standard output of a command.
+ *
+ * @param signal ends the command
+ * @throws Error with the tail of its standard error
+ */
 export function runForText(
   command: string,
   args: readonly string[],
-  env?: NodeJS.ProcessEnv,
+  { env, signal }: { readonly env?: NodeJS.ProcessEnv; readonly signal?: AbortSignal } = {},
 ): Promise<string> {
   return new Promise((done, fail) => {
-    const options = { maxBuffer: 16 * 1024 * 1024, ...(env === undefined ? {} : { env }) };
+    const options = {
+      maxBuffer: 16 * 1024 * 1024,
+      ...(env !== undefined && { env }),
+      ...(signal !== undefined && { signal }),
+    };
     const child = execFile(command, [...args], options, (error, stdout, stderr) => {
       if (error === null) return done(stdout);
       const tail = stderr.trim().split('\n').slice(-6).join('\n');

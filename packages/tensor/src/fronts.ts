@@ -5,6 +5,7 @@ import {
   attention as attentionOp,
   cacheRows as cacheRowsOp,
 } from '@saccade/attention';
+import { formatShape, ShapeError } from '@saccade/core';
 import {
   linearLogprob as linearLogprobOp,
   linearSample as linearSampleOp,
@@ -13,23 +14,42 @@ import {
 import {
   add as addOp,
   embedding as embeddingOp,
+  expertLinear as expertLinearOp,
   gatherRows as gatherRowsOp,
   gelu as geluOp,
   gemm,
+  gemmQuantized,
   layerNorm as layerNormOp,
+  quantizeWeight as quantizeWeightOp,
   rmsNorm as rmsNormOp,
   rotary as rotaryOp,
+  routeExperts as routeExpertsOp,
   scaleColumns as scaleColumnsOp,
   scatterRows as scatterRowsOp,
   swiglu as swigluOp,
   weightedSum as weightedSumOp,
 } from '@saccade/ops';
 import { apply } from './apply.ts';
+import { scope, tensor } from './scope.ts';
+import { recordingTape } from './tape.ts';
 import type { Tensor } from './tensor.ts';
 
 /** y = x·wᵀ + b; x [M, K], w [N, K], b [N] → [M, N]. */
 export function linear(x: Tensor, w: Tensor, b?: Tensor): Tensor {
   return apply(gemm, { x, w, b }).y;
+}
+
+/**
+ * y = x·wᵀ + b with a weight that `quantizeWeight` wrote; x [M, K], b [N] → [M, N]. Without gradients:
+ * it is for sampling.
+ */
+export function linearQuantized(x: Tensor, codes: Tensor, scales: Tensor, b?: Tensor): Tensor {
+  return apply(gemmQuantized, { x, codes, scales, b }).y;
+}
+
+/** Writes codes [P, W, 16] and scales [S, N] of a weight [N, K]. */
+export function quantizeWeight(w: Tensor, codes: Tensor, scales: Tensor): void {
+  apply(quantizeWeightOp, { w, codes, scales });
 }
 
 /** Root-mean-square normalization of each row of x [N, D] with weight w [D]. */
@@ -76,6 +96,44 @@ export function embedding(table: Tensor, ids: Tensor, extra?: Tensor): Tensor {
 /** Rows index[r] of x [N, D] → [R, D]. */
 export function gatherRows(x: Tensor, index: Tensor): Tensor {
   return apply(gatherRowsOp, { x, index }).y;
+}
+
+/**
+ * The topK experts of every token and their weights, from router logits [T, E].
+ *
+ *   weights = softmax(logits) at the experts; with `normalize` divided by their sum
+ *
+ * Experts come in the order of falling logits, of equal ones the lower index first. `given` [T, topK]
+ * names them instead, as a trainer does that replays the routing of its sampler; a row of −1 is routed.
+ *
+ * @returns weights [T, topK] f32; experts [T, topK] i32, constants to the gradient
+ * @throws ShapeError  if given has other columns than topK, or topK is more than E
+ */
+export function routeExperts(
+  logits: Tensor,
+  options: { readonly topK: number; readonly normalize: boolean; readonly given?: Tensor },
+): { readonly weights: Tensor; readonly experts: Tensor } {
+  const { topK, normalize, given } = options;
+  const shape = [logits.shape[0] ?? 0, topK];
+  if (given !== undefined && given.shape[1] !== topK) {
+    throw new ShapeError(
+      `routeExperts: given is ${formatShape(given.shape)}, expected ${formatShape(shape)}. ` +
+        'Pass the experts that routeExperts gave with the same topK.',
+    );
+  }
+  const route = () => {
+    const routed = new Int32Array(given === undefined ? shape[0] * topK : 0).fill(-1);
+    const inputs = { logits, given: given ?? tensor(logits.device, 'i32', shape, routed) };
+    const outputs = apply(routeExpertsOp, inputs, { normalize: normalize ? 1 : 0 });
+    return { weights: outputs.weights, experts: outputs.experts };
+  };
+  // A tape keeps the list for its backward; else it is freed here.
+  return recordingTape() === undefined ? scope(route) : route();
+}
+
+/** yᵣ = w[expertsᵣ]·xᵣ; x [R, K], experts [R], w [E, N, K] → [R, N]. */
+export function expertLinear(x: Tensor, experts: Tensor, w: Tensor): Tensor {
+  return apply(expertLinearOp, { x, experts, w }).y;
 }
 
 /** x∘w, column by column; x [N, D], w [D] → [N, D]. */

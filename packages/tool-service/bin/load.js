@@ -8,7 +8,7 @@
  *
  * After npx tsc -b. By default five image tools that run in the sandbox, and three that are simple.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +32,8 @@ const { values } = parseArgs({
 
 // A folder of its own, so that whatever is left in it is ours.
 const folder = mkdtempSync(join(tmpdir(), 'saccade-load-'));
+// Without bubblewrap, sessions are other users of the host, which have to get to theirs.
+chmodSync(folder, 0o711);
 process.env.TMPDIR = folder;
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 

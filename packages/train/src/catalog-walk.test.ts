@@ -52,7 +52,12 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'judge.keyVariable': ['PATH'],
   'algorithm.rejection': ['token-k3'],
   'tools.mcp.url': ['http://127.0.0.1:3/mcp'],
+  'taskSet.domains': ['maps'],
   'taskSet.kinds': ['pie', 'speech', 'circuit'],
+  'taskSet.of': ['maps'],
+  'taskSet.ofSettings': ['hardest=2'],
+  'taskSet.operations': ['color', 'amount', 'next-word', 'room-size'],
+  'taskSet.poses': ['rotate_90'],
   'taskSet.changes': ['moved'],
   'tools.served.names': ['image_flip_tool,read_code'],
 };
@@ -215,6 +220,7 @@ const ofSlots: Readonly<Record<string, readonly SlotKey[]>> = {
   'train/src/backends': ['backend'],
   'train/src/tools': ['tools'],
   'vision-tasks/src/task-sets': ['taskSet'],
+  'vision-tasks/src/wrappers': ['taskSet'],
   'vision-tools/src/tools': ['tools'],
 };
 

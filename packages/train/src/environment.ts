@@ -7,7 +7,7 @@ import type { Parts } from './parts.ts';
 /** Adds an attempt to a run's environment file; gives what could not be read or written of it. */
 export function recordAttempt(
   directory: string,
-  parts: Pick<Parts, 'device' | 'sandbox' | 'policy'>,
+  parts: Pick<Parts, 'device' | 'sandbox' | 'policy' | 'taskSet'>,
   { fromStep }: { readonly fromStep: number },
 ): readonly Damage[] {
   const require = createRequire(import.meta.url);
@@ -23,6 +23,8 @@ export function recordAttempt(
     sandboxTier: parts.sandbox.tier,
     parameters: parts.policy.parameterCount,
     vocabulary: parts.policy.model.vocabSize,
+    // With the licenses of what is trained on.
+    ...(parts.taskSet.facts && { datasets: parts.taskSet.facts() }),
   };
   return recordStored(directory, facts, fromStep);
 }

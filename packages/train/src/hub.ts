@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
-import type { Hub } from '@saccade/policy/models';
+import type { Hub } from '@saccade/hub';
 
 const ENDPOINT = 'https://huggingface.co';
 const TRUE = new Set(['1', 'on', 'true', 'yes']);

@@ -1,4 +1,5 @@
 export { type ForecastOptions, findRemedy, forecastRun, type Remedy } from './forecast.ts';
+export { hubOf } from './hub.ts';
 export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
 export { backends, openBackend } from './open-backend.ts';
 export { openPolicyIn } from './open-policy-in.ts';
@@ -7,6 +8,7 @@ export {
   openParts,
   openPlayground,
   openRunDevice,
+  openTaskSet,
   type Parts,
   scoringPartsOf,
   secret,
@@ -27,6 +29,7 @@ export { auditOptionsOf } from './scoring.ts';
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';
+export { checkStart } from './start-from.ts';
 export { readRunConfig, type StoredRunConfig } from './stored-run-config.ts';
 export { chatRun, type OpenChatModel, openChatModel } from './suites/chat-model.ts';
 export { findSuites } from './suites/find-suites.ts';

@@ -1,9 +1,15 @@
 /** The parts of a run, opened from its units: device, policy, sandbox, tasks, scoring. */
 import type { Algorithm } from '@saccade/algorithms';
-import { ConfigError, type EventSink } from '@saccade/core';
+import { ConfigError, type EventSink, StateError } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, checkColdStart } from '@saccade/data';
-import { createToolEnv, inEpochs, type Protocol } from '@saccade/gym';
+import {
+  createToolEnv,
+  inEpochs,
+  type Protocol,
+  type TaskSet,
+  type TaskSetContext,
+} from '@saccade/gym';
 import { checkCoefficients } from '@saccade/learner';
 import {
   baselinesPerTask,
@@ -20,6 +26,7 @@ import {
   detectorsWith,
   type GroupJudges,
   judgedInputs,
+  missingInputs,
 } from '@saccade/rewards';
 import { type MakeEnv, ModelImages, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
@@ -67,6 +74,30 @@ export async function openRunDevice({ config, units }: ResolvedRun): Promise<Dev
   return openDevice(await required(units.backend).open(settingsOf(config.backend)));
 }
 
+/**
+ * The task set of a run, opened.
+ *
+ * @throws StateError if it needs a sandbox and there is none
+ */
+export async function openTaskSet(
+  { config, units }: ResolvedRun,
+  context: Partial<TaskSetContext>,
+): Promise<TaskSet> {
+  const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
+  const sandbox = context.sandbox ?? noSandbox;
+  return (await tasks.open?.({ ...context, sandbox })) ?? tasks;
+}
+
+/** Stands where tasks are read without a run. */
+const noSandbox: Sandbox = {
+  tier: 'none',
+  open: async () => {
+    throw new StateError('This task set needs a sandbox, and only a run has one.');
+  },
+  stats: () => ({ open: 0, waiting: 0, started: 0, executions: 0 }),
+  dispose: async () => {},
+};
+
 /** Opens the sandbox of a run; whoever opens it disposes of it. */
 export async function openSandboxOf(
   run: ResolvedRun,
@@ -94,7 +125,7 @@ export async function openPlayground(
     readonly adapt?: (protocol: Protocol) => Protocol;
   },
 ): Promise<Playground> {
-  const { config, units } = run;
+  const { config } = run;
   const { python, onEvent } = options;
   const sandbox = options.sandbox ?? (await openSandboxOf(run, options));
   const closeSandbox = async (): Promise<void> => {
@@ -106,8 +137,8 @@ export async function openPlayground(
     tools = chosen && (await openTools(chosen, { python, onEvent, secret }));
     const { adapt = (given: Protocol) => given } = options;
     const protocol = adapt(protocolWith(run, tools?.tools));
-    const tasks = required(units.taskSet).with(settingsOf(config.taskSet));
-    const taskSet = (await tasks.open?.({ sandbox })) ?? tasks;
+    const hub = { ...hubOf(process.env), onEvent };
+    const taskSet = await openTaskSet(run, { sandbox, hub, onEvent });
     const { slowShare: share, slowSeconds: seconds } = config.rollout;
     const envMaker = (budgets: Protocol['budgets']): MakeEnv => {
       return () => {
@@ -180,11 +211,19 @@ function judgesOf(run: ResolvedRun, directory: string): GroupJudges | undefined 
   const { config, units } = run;
   const judges = units.judge?.open(settingsOf(config.judge as Selected), { directory, secret });
   const needed = [...judgedInputs(rewardTermsOf(run))];
-  if (judges !== undefined || needed.length === 0) return judges;
+  if (judges === undefined && needed.length > 0) {
+    throw new ConfigError(
+      'reward',
+      `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
+        'judge.baseUrl and judge.model, or choose another reward.',
+    );
+  }
+  const missing = judges === undefined ? [] : missingInputs(judges, needed);
+  if (missing.length === 0) return judges;
   throw new ConfigError(
-    'reward',
-    `reward: ${config.reward.name} needs ${needed.join(', ')} of a judge, and there is none. Set ` +
-      'judge.baseUrl and judge.model, or choose another reward.',
+    'judge',
+    `judge: ${config.reward.name} needs ${missing.join(', ')}, which judge=${config.judge?.name} does ` +
+      'not give. Choose judge=openai, or another reward.',
   );
 }
 

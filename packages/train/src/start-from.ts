@@ -1,10 +1,23 @@
 /** Weights of other runs: what a run begins with, and what it is compared with. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DataError, type EventSink } from '@saccade/core';
+import { ConfigError, DataError, type EventSink } from '@saccade/core';
 import { hasAdapter, hasWeights } from '@saccade/policy';
 import { checkpointDirectory, checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
+import type { ResolvedRun } from './run-config.ts';
 import { readRunConfig } from './stored-run-config.ts';
+
+/** Checks the directories that a run begins with, before any work. @throws ConfigError */
+export function checkStart({ config }: ResolvedRun): void {
+  const paths = { startFrom: config.startFrom, 'rl.reference': config.rl.reference };
+  for (const [field, path] of Object.entries(paths)) {
+    if (path === undefined || existsSync(resolve(path))) continue;
+    throw new ConfigError(
+      field,
+      `${field}: there is no ${resolve(path)}. Give the directory of a run or of a policy.`,
+    );
+  }
+}
 
 /**
  * The directory of weights that `startFrom` means.

@@ -4,7 +4,15 @@ import { basename, join } from 'node:path';
 import { DataError, type EventSink, joinSinks } from '@saccade/core';
 import { type Evaluation, evaluate } from '@saccade/eval';
 import { type CoefficientSettings, createLearner, type Learner } from '@saccade/learner';
-import { coldStart, coldStartOf, Interrupted, type Run, reinforce, saveRun } from '@saccade/loop';
+import {
+  coldStart,
+  coldStartOf,
+  Interrupted,
+  type Run,
+  reinforce,
+  saveRun,
+  unlessStopped,
+} from '@saccade/loop';
 import {
   checkpointsOf,
   type Damage,
@@ -43,6 +51,10 @@ export interface TrainOptions {
   /** The recipe's file, so that a resumed run finds units that no catalog has. */
   readonly source?: RecipeSource;
   readonly onEvent: EventSink;
+  /**
+   * Whether the run should end. While parts are opened and examples gathered it ends at once, later
+   * after the step or the evaluation that is under way, with a checkpoint.
+   */
   readonly isStopRequested?: () => boolean;
 }
 
@@ -55,7 +67,7 @@ export interface TrainResult {
 
 /** Trains a run, or continues it. The same seed gives the same metrics, apart from timings. */
 export async function train(options: TrainOptions): Promise<TrainResult> {
-  const { run: resolved, directory, onEvent } = options;
+  const { run: resolved, directory, onEvent, isStopRequested = () => false } = options;
   const { config } = resolved;
   if (!options.resume && existsSync(join(directory, 'metrics.jsonl'))) {
     throw new DataError(
@@ -71,7 +83,9 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   try {
     // Before anything is opened: a name that is not known costs nothing.
     const wanted = await suitesOfRun(resolved);
-    parts = await openParts(resolved, options);
+    parts = await unlessStopped(isStopRequested, openParts(resolved, options), (late) =>
+      late.dispose(),
+    );
     const { sandbox } = parts;
     suites = await openSuites(wanted, { ...options, shared: { run: resolved, sandbox } });
     parts = { ...parts, suites: suites.suites };
@@ -96,11 +110,14 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       directory,
       log: trackers.watch(log),
       onEvent: joinSinks(onEvent, trackers.sink),
-      isStopRequested: options.isStopRequested ?? (() => false),
+      isStopRequested,
       state,
       ...(resumedFrom !== undefined && { resumedFrom }),
     };
     return await stages(run);
+  } catch (error) {
+    if (error instanceof Interrupted) return { isFinished: false };
+    throw error;
   } finally {
     log?.close();
     await trackers?.close();
@@ -128,10 +145,9 @@ function learnerOf(
   referenceDirectory: () => string,
 ): Learner {
   const { policy, sampler, algorithm, images } = parts;
-  // By another engine, from merged weights, or with keys and values of fewer bits: not bit for bit as
-  // it scores.
-  const isSampledOtherwise =
-    sampler !== policy || !policy.samplesAsItScores || config.policy.kvCache !== 'f32';
+  // By another engine, from merged or quantized weights, or with keys and values of fewer bits: not
+  // bit for bit as it scores.
+  const isSampledOtherwise = sampler !== policy || !policy.samplesAsItScores;
   return createLearner({
     policy,
     algorithm,
@@ -164,29 +180,26 @@ function warnOf(damage: readonly Damage[], onEvent: EventSink): void {
   for (const message of new Set(damage.map(describeDamage))) onEvent({ kind: 'warning', message });
 }
 
+/** @throws Interrupted if a stop was asked for; the checkpoint is written */
 async function stages(run: Run): Promise<TrainResult> {
-  try {
-    await coldStart(run);
-    if (!run.state.isWarm) {
-      await evaluate(run, 'sft');
-      // Reinforcement learning starts with moments of its own.
-      run.parts.policy.resetOptimizer();
-      run.state = { ...run.state, isWarm: true };
-      await saveRun(run, { pinned: true });
-    }
-    // A finished run that was given more steps is not finished.
-    const isFinished = run.state.isFinished && run.state.rlSteps >= run.config.rl.steps;
-    run.state = { ...run.state, isFinished };
-    await reinforce(run);
-    if (run.state.isFinished) return { isFinished: true };
-    const final = await evaluate(run, 'final');
-    run.state = { ...run.state, isFinished: true };
+  await coldStart(run);
+  if (!run.state.isWarm) {
+    await evaluate(run, 'sft');
+    // Reinforcement learning starts with moments of its own.
+    run.parts.policy.resetOptimizer();
+    run.state = { ...run.state, isWarm: true };
     await saveRun(run, { pinned: true });
-    return { isFinished: true, final };
-  } catch (error) {
-    if (error instanceof Interrupted) return { isFinished: false };
-    throw error;
+    if (run.isStopRequested()) throw new Interrupted();
   }
+  // A finished run that was given more steps is not finished.
+  const isFinished = run.state.isFinished && run.state.rlSteps >= run.config.rl.steps;
+  run.state = { ...run.state, isFinished };
+  await reinforce(run);
+  if (run.state.isFinished) return { isFinished: true };
+  const final = await evaluate(run, 'final');
+  run.state = { ...run.state, isFinished: true };
+  await saveRun(run, { pinned: true });
+  return { isFinished: true, final };
 }
 
 /** A fresh state, or that of the newest valid checkpoint with its weights loaded. */

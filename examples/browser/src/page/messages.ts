@@ -8,6 +8,8 @@ export interface StartRequest {
   readonly algorithm: string;
   readonly hasToolBonus: boolean;
   readonly seed: number;
+  /** Whether it starts from the weights that come with the page, after a cold start. */
+  readonly isWarm: boolean;
   /** Updates of the cold start, and steps of reinforcement learning. */
   readonly updates: number;
   readonly steps: number;

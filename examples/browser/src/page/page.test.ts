@@ -81,6 +81,7 @@ describe.skipIf(reason !== undefined)('the pages in Chromium', () => {
     const { page, errors } = await pages.visit('index.html', { width: 1280 });
     await page.locator('#adapter', { hasText: /GPU: / }).waitFor();
     await page.getByLabel('Size').selectOption('tiny');
+    await page.getByLabel('Start from').selectOption('random');
     await page.getByRole('spinbutton', { name: 'Cold-start updates' }).fill(String(UPDATES));
     await page.getByRole('spinbutton', { name: 'RL steps' }).fill(String(STEPS));
     expect(await curveLength(page, 'Loss of the cold start')).toBe(0);
@@ -124,6 +125,7 @@ describe.skipIf(reason !== undefined)('the pages in Chromium', () => {
     const { page, errors } = await pages.visit('index.html', { width: 800 });
     await page.locator('#adapter', { hasText: /GPU: / }).waitFor();
     await page.getByLabel('Size').selectOption('tiny');
+    await page.getByLabel('Start from').selectOption('random');
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('button', { name: 'Pause' }).click();
     await waitForStage(page, /Paused/);
@@ -132,6 +134,26 @@ describe.skipIf(reason !== undefined)('the pages in Chromium', () => {
     await page.getByRole('button', { name: 'Reset' }).click();
     await waitForStage(page, /Not started/);
     expect(await page.getByLabel('Size').isEnabled()).toBe(true);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it('begins with reinforcement learning where it starts from the weights that it brings along', {
+    timeout: TIMEOUT,
+  }, async () => {
+    const { page, errors } = await pages.visit('index.html', { width: 800 });
+    await page.locator('#adapter', { hasText: /GPU: / }).waitFor();
+    await page.getByLabel('Size').selectOption('tiny');
+    expect(await page.getByLabel('Start from').inputValue()).toBe('shipped');
+    expect(await page.getByLabel('Cold-start updates').isDisabled()).toBe(true);
+    await page.getByRole('spinbutton', { name: 'RL steps' }).fill('1');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await waitForStage(page, /Finished|Stopped/);
+    expect(await page.locator('#fault').textContent()).toBe('');
+    // A policy with random weights gets none right.
+    const right = await page.locator('#headline dd').first().textContent();
+    expect(Number(/^(\d+) %/.exec(right ?? '')?.[1])).toBeGreaterThan(20);
+    expect(await curveLength(page, 'Loss of the cold start')).toBe(0);
     expect(errors).toEqual([]);
     await page.close();
   });
@@ -159,6 +181,7 @@ describe.skipIf(reason !== undefined)('the page whose GPU is lost', () => {
       const { page, errors } = await pages.visit('index.html', { width: 800 });
       await page.locator('#adapter', { hasText: /GPU: / }).waitFor();
       await page.getByLabel('Size').selectOption('tiny');
+      await page.getByLabel('Start from').selectOption('random');
       await page.getByRole('button', { name: 'Start' }).click();
       await waitForStage(page, /Cold start/);
       await pages.crashGpu();

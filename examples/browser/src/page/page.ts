@@ -28,9 +28,13 @@ const presetField = find('preset', HTMLSelectElement);
 const algorithmField = find('algorithm', HTMLSelectElement);
 const seedField = find('seed', HTMLInputElement);
 const updatesField = find('updates', HTMLInputElement);
+const startField = find('start-from', HTMLSelectElement);
 const stepsField = find('steps', HTMLInputElement);
 const bonusField = find('bonus', HTMLInputElement);
-const fields = [presetField, algorithmField, seedField, updatesField, stepsField, bonusField];
+const runFields = [presetField, algorithmField, seedField, startField, stepsField, bonusField];
+const fields = [...runFields, updatesField];
+/** Whether the run starts from the weights that come with the page. */
+const isWarm = (): boolean => startField.value === 'shipped';
 const holdField = find('hold', HTMLInputElement);
 const startButton = find('start', HTMLButtonElement);
 const pauseButton = find('pause', HTMLButtonElement);
@@ -98,7 +102,7 @@ function draw(): void {
   const { state, history } = session;
   const isActive = state === 'running' || state === 'paused';
   for (const field of fields) {
-    field.disabled = isActive;
+    field.disabled = isActive || (field === updatesField && isWarm());
   }
   startButton.disabled = isActive || adapterFault !== undefined;
   startButton.textContent = state === 'finished' || state === 'failed' ? 'Start again' : 'Start';
@@ -165,6 +169,7 @@ find('controls', HTMLFormElement).addEventListener('submit', (event) => {
     algorithm: algorithmField.value,
     hasToolBonus: bonusField.checked,
     seed: seedField.valueAsNumber,
+    isWarm: isWarm(),
     updates: updatesField.valueAsNumber,
     steps: stepsField.valueAsNumber,
   });
@@ -185,6 +190,7 @@ presetField.addEventListener('change', () => {
   describeChoice();
   drawGallery();
 });
+startField.addEventListener('change', draw);
 algorithmField.addEventListener('change', describeChoice);
 holdField.addEventListener('change', drawGallery);
 

@@ -5,7 +5,7 @@ import type { Task } from '@saccade/gym';
 import type { Device } from '@saccade/ops';
 import {
   createLocalPolicy,
-  type LocalPolicy,
+  LocalPolicy,
   nanoConfig,
   type Qwen2_5_VLConfig,
   QwenProcessor,
@@ -20,6 +20,7 @@ import { algorithmNames } from './algorithm-names.ts';
 import { makeTokenizer } from './corpus.ts';
 import { imageConfig } from './image-config.ts';
 import type { PolicySize, Preset } from './presets.ts';
+import { unpackWeights } from './weights.ts';
 
 /** The choices a user makes on the page. */
 export interface Settings {
@@ -41,8 +42,12 @@ export interface Parts {
   readonly heldOut: readonly Task[];
 }
 
-/** @throws ConfigError for an algorithm that is not among `algorithmNames()`; errors of the device */
-export function makeParts(device: Device, settings: Settings): Parts {
+/**
+ * @param weights  a file of `packWeights` to start from; default: random weights of the seed
+ * @throws ConfigError for an algorithm that is not among `algorithmNames()`; DataError for weights of
+ *   another policy; errors of the device
+ */
+export function makeParts(device: Device, settings: Settings, weights?: ArrayBuffer): Parts {
   const { preset, hasToolBonus, seed } = settings;
   const { rl, task, toolCalls } = preset;
   const algorithm = algorithms.get(settings.algorithm);
@@ -56,7 +61,13 @@ export function makeParts(device: Device, settings: Settings): Parts {
   const config = modelConfig(preset.policy, processor, preset.maxContextTokens);
   const model = qwen2_5_vl.model(config);
   return {
-    policy: createLocalPolicy({ device, model, processor, seed }),
+    policy:
+      weights === undefined
+        ? createLocalPolicy({ device, model, processor, seed })
+        : new LocalPolicy({
+            ...{ device, model, processor, dtype: 'f32' },
+            parameters: unpackWeights(weights, device, model),
+          }),
     images: new ModelImages(processor),
     makeEnv: () => createLookingEnv({ toolCalls }),
     scoring: {

@@ -9,23 +9,29 @@ import type { Run } from './run.ts';
 export interface TrainOptions extends Pick<Run, 'onEvent' | 'pass'> {
   /** The policy stands; it is disposed of when the run is over. */
   readonly onPolicy?: (policy: LocalPolicy) => void;
+  /** Weights of a cold start that was made before, in the place of one. */
+  readonly weights?: ArrayBuffer;
+  /** Called when the policy has had its cold start, before it learns by reinforcement. */
+  readonly onColdStart?: () => Promise<void>;
 }
 
 /**
- * Trains a fresh policy; what comes of it is told by events. The device stays the caller's.
+ * Trains a policy with random weights or those of a cold start; what comes of it is told by events. The device stays the caller's.
  *
- * @throws ConfigError for an unknown algorithm; what the device throws
+ * @throws ConfigError for an unknown algorithm; DataError for weights of another policy; what the
+ *   device throws
  */
 export async function train(
   device: Device,
   settings: Settings,
   options: TrainOptions,
 ): Promise<void> {
-  const parts = makeParts(device, settings);
+  const parts = makeParts(device, settings, options.weights);
   try {
     options.onPolicy?.(parts.policy);
     const run: Run = { ...options, settings, parts };
-    await coldStart(run);
+    if (options.weights === undefined) await coldStart(run);
+    await options.onColdStart?.();
     await reinforce(run);
   } finally {
     parts.policy.dispose();

@@ -1,5 +1,5 @@
 /** Attention of single new tokens over a KV cache that is stored in fewer bits than they are. */
-import { type Op, WIDE_FLOATS } from '@saccade/ops';
+import { defineOp, WIDE_FLOATS } from '@saccade/ops';
 import { attentionDecode } from './attention-decode.ts';
 
 /**
@@ -9,7 +9,7 @@ import { attentionDecode } from './attention-decode.ts';
  *
  * q [N, H, D] and out [N, H, D] float32; the rest as in `attentionDecode`.
  */
-export const attentionDecodeWide: Op = {
+export const attentionDecodeWide = defineOp({
   ...attentionDecode,
   id: 'attentionDecodeWide',
   inputs: {
@@ -21,4 +21,4 @@ export const attentionDecodeWide: Op = {
     out: { axes: ['N', 'H', 'D'], dtypes: WIDE_FLOATS },
   },
   tolerance: { f32: 1e-5, bf16: 6e-3, f16: 1e-3 },
-};
+});

@@ -2,10 +2,11 @@
 import type { Random } from '@saccade/core';
 import {
   type Dims,
+  defineOp,
   FLOATS,
   INDICES,
-  type Op,
   type OpCase,
+  type Part,
   selectRows,
   type Values,
   WIDE_FLOATS,
@@ -26,7 +27,7 @@ import { logSoftmaxRow } from '../log-softmax-row.ts';
  * computed, its logprob, entropy and lse are 0 and it has no gradient.
  * logprobs, entropy, lse [N] nats; lse is constant for the gradient.
  */
-export const linearLogprob: Op = {
+export const linearLogprob = defineOp({
   id: 'linearLogprob',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS, grad: true },
@@ -102,7 +103,7 @@ export const linearLogprob: Op = {
     dims: { N: 1 + random.integer(40), D: 1 + random.integer(80), V: 2 + random.integer(600) },
     scalars: { temperature: random.pick([1, 1, 0.6, 2]) },
   }),
-  part: (inputs, dims, _, random) => selectRows(linearLogprob, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(linearLogprob, 'N', inputs, dims, random),
   benchCases: [
     allRowsCase({ N: 64, D: 256, V: 2048 }),
     allRowsCase({ N: 2048, D: 128, V: 512 }),
@@ -121,7 +122,7 @@ export const linearLogprob: Op = {
       bytes: (2 * rows * D + V * D) * size + 4 * V * D + 24 * rows,
     };
   },
-};
+});
 
 /** No row left out, and no gradient of the entropy: as in a step without an entropy bonus. */
 function allRowsCase(dims: Dims): OpCase {

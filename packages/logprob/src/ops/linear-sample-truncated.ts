@@ -1,6 +1,14 @@
 /** Sampling from the most likely tokens of a linear LM head, with their exact log-probability. */
 import type { Random } from '@saccade/core';
-import { type Dims, FLOATS, INDICES, type Op, selectRows, WIDE_FLOATS } from '@saccade/ops';
+import {
+  type Dims,
+  defineOp,
+  FLOATS,
+  INDICES,
+  type Part,
+  selectRows,
+  WIDE_FLOATS,
+} from '@saccade/ops';
 import { gumbel } from '../gumbel.ts';
 import { logSoftmaxRow } from '../log-softmax-row.ts';
 
@@ -26,7 +34,7 @@ import { logSoftmaxRow } from '../log-softmax-row.ts';
  * logprobs [N] nats, of the distribution that was sampled from; keptMass [N] in (0, 1]: the
  * untruncated log-prob of the token is logprobs + ln keptMass.
  */
-export const linearSampleTruncated: Op = {
+export const linearSampleTruncated = defineOp({
   id: 'linearSampleTruncated',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS },
@@ -95,7 +103,8 @@ export const linearSampleTruncated: Op = {
       minP: random.pick([0, 0, 0.05, 1]),
     },
   }),
-  part: (inputs, dims, _, random) => selectRows(linearSampleTruncated, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part =>
+    selectRows(linearSampleTruncated, 'N', inputs, dims, random),
   benchCases: [
     { dims: { N: 128, D: 128, V: 512, Q: 4 }, scalars: { topP: 0.95 } },
     { dims: { N: 16, D: 256, V: 151_936, Q: 4 }, scalars: { topK: 50, topP: 0.95 } },
@@ -104,7 +113,7 @@ export const linearSampleTruncated: Op = {
     flops: 2 * N * D * V,
     bytes: (N * D + V * D + N) * size + 24 * N,
   }),
-};
+});
 
 /** The least log-probability that the three filters keep. */
 function keptFrom(logP: Float64Array, topK: number, topP: number, minP: number): number {

@@ -1,6 +1,14 @@
 /** Sampling from a linear LM head, with the exact log-probability of the drawn token. */
 import type { Random } from '@saccade/core';
-import { type Dims, FLOATS, INDICES, type Op, selectRows, WIDE_FLOATS } from '@saccade/ops';
+import {
+  type Dims,
+  defineOp,
+  FLOATS,
+  INDICES,
+  type Part,
+  selectRows,
+  WIDE_FLOATS,
+} from '@saccade/ops';
 import { gumbel } from '../gumbel.ts';
 import { logSoftmaxRow } from '../log-softmax-row.ts';
 
@@ -22,7 +30,7 @@ import { logSoftmaxRow } from '../log-softmax-row.ts';
  * hidden [N, D]; weight [V, D]; keys [N, 4] words of 32 bits stored as int32; tokens [N];
  * logprobs [N] nats, equal to what `linearLogprob` gives for the token.
  */
-export const linearSample: Op = {
+export const linearSample = defineOp({
   id: 'linearSample',
   inputs: {
     hidden: { axes: ['N', 'D'], dtypes: FLOATS },
@@ -80,10 +88,10 @@ export const linearSample: Op = {
     },
     scalars: { temperature: random.pick([1, 1, 0.6, 2, 0]) },
   }),
-  part: (inputs, dims, _, random) => selectRows(linearSample, 'N', inputs, dims, random),
+  part: (inputs, dims, _, random): Part => selectRows(linearSample, 'N', inputs, dims, random),
   benchCases: [{ dims: { N: 128, D: 128, V: 512, Q: 4 } }],
   cost: ({ N, D, V }, { bytesPerElement: size }) => ({
     flops: 2 * N * D * V,
     bytes: (N * D + V * D + N) * size + 20 * N,
   }),
-};
+});

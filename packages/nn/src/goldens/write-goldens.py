@@ -21,6 +21,8 @@ from transformers.models.qwen2_5_vl.modeling_qwen2_5_vl import (
     Qwen2_5_VLRotaryEmbedding,
     Qwen2_5_VLVisionRotaryEmbedding,
 )
+from transformers.models.qwen3_vl_moe.configuration_qwen3_vl_moe import Qwen3VLMoeTextConfig
+from transformers.models.qwen3_vl_moe.modeling_qwen3_vl_moe import Qwen3VLMoeTextSparseMoeBlock
 from transformers.vision_utils import get_vision_position_ids, get_vision_window_index
 
 HERE = pathlib.Path(__file__).parent
@@ -99,6 +101,38 @@ def decoder_layer():
             "positions": positions,
             "cos": cos[0, :, :4],
             "sin": sin[0, :, :4],
+            "x": x[0],
+            "y": y[0],
+            "seed": seed[0],
+            "grad.x": x.grad[0],
+        },
+    )
+
+
+def experts():
+    """Five experts of which a token uses two; one has no token."""
+    torch.manual_seed(3)
+    config = Qwen3VLMoeTextConfig(
+        hidden_size=12, moe_intermediate_size=7, num_experts=5, num_experts_per_tok=2
+    )
+    config._experts_implementation = "eager"
+    layer = Qwen3VLMoeTextSparseMoeBlock(config)
+    randomise(layer)
+    with torch.no_grad():
+        layer.gate.weight[4] = 0
+        layer.gate.weight[4, 0] = -20
+    x = torch.randn(1, 9, 12)
+    x[..., 0] = x[..., 0].abs() + 0.5
+    x.requires_grad_()
+    y = layer(x)
+    seed = torch.randn_like(y)
+    y.backward(seed)
+    write(
+        "experts",
+        {
+            **{f"mlp.{name}": value for name, value in layer.named_parameters()},
+            **{name.replace("grad.", "grad.mlp."): g for name, g in gradients(layer).items()},
+            "chosen": layer.gate(x)[2],
             "x": x[0],
             "y": y[0],
             "seed": seed[0],
@@ -192,6 +226,7 @@ def element_types():
 
 
 decoder_layer()
+experts()
 vision_tower()
 rotary_tables()
 element_types()

@@ -3,7 +3,14 @@ import { DataError, type DType, sizeOf } from '@saccade/core';
 import type { Device } from '../device.ts';
 import type { DeviceArray } from '../device-array.ts';
 import type { Op } from '../op.ts';
-import { embedding, gatherRows, gemm, scatterRows } from '../ops/catalog.ts';
+import {
+  embedding,
+  expertLinear,
+  gatherRows,
+  gemm,
+  routeExperts,
+  scatterRows,
+} from '../ops/catalog.ts';
 import { type CheckOptions, type DeviceCheck, needsOf } from './check.ts';
 import { expectError, expectSame } from './expect.ts';
 
@@ -37,6 +44,34 @@ const WRONG: readonly WrongIndex[] = [
     index: 'index',
     values: [5],
     message: /index\[0\] is 5/,
+  },
+  {
+    op: expertLinear,
+    shapes: { x: [2, 3], experts: [2], w: [4, 2, 3] },
+    index: 'experts',
+    values: [3, 4],
+    message: /experts\[1\] is 4/,
+  },
+  {
+    op: expertLinear,
+    shapes: { x: [1, 3], experts: [1], w: [4, 2, 3] },
+    index: 'experts',
+    values: [-1],
+    message: /experts\[0\] is -1/,
+  },
+  {
+    op: routeExperts,
+    shapes: { logits: [2, 3], given: [2, 2] },
+    index: 'given',
+    values: [-1, -1, 0, 3],
+    message: /given\[3\] is 3/,
+  },
+  {
+    op: routeExperts,
+    shapes: { logits: [2, 3], given: [2, 2] },
+    index: 'given',
+    values: [-1, 1, 0, 2],
+    message: /given\[1\] is 1/,
   },
   {
     op: scatterRows,

@@ -14,7 +14,19 @@ import {
 } from '@saccade/nn';
 import { gelu } from '@saccade/tensor';
 import { defineArchitecture } from '../models/architecture.ts';
-import { type Json, readNumber, readObject, readSquare } from '../models/config-fields.ts';
+import {
+  expectDivides,
+  expectOneOf,
+  type Json,
+  MOST_LAYERS,
+  readCount,
+  readFlag,
+  readNumber,
+  readObject,
+  readPositive,
+  readSquare,
+  readTileSide,
+} from '../models/config-fields.ts';
 import { decoderModel } from '../models/decoder-model.ts';
 import type { LanguageModel } from '../models/language-model.ts';
 import { expectHeads, type ModelSize, type SpecialTokens } from '../models/model-size.ts';
@@ -85,39 +97,54 @@ function nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Intern
  * `<IMG_CONTEXT>` one after another.
  */
 function parseTokens(json: Json): SpecialTokens {
-  const imageToken = readNumber(json, 'image_token_id');
+  const imageToken = readCount(json, 'image_token_id', { least: 2 });
   return {
     imageToken,
     videoToken: imageToken,
-    visionStartToken: readNumber(json, 'vision_start_token_id', imageToken - 2),
-    visionEndToken: readNumber(json, 'vision_end_token_id', imageToken - 1),
+    visionStartToken: readCount(json, 'vision_start_token_id', {
+      least: 0,
+      fallback: imageToken - 2,
+    }),
+    visionEndToken: readCount(json, 'vision_end_token_id', { least: 0, fallback: imageToken - 1 }),
   };
 }
 
 function parse(json: Json): InternVLConfig {
-  const vision = readObject(json.vision_config);
-  const nested = readObject(json.text_config);
-  const isTied = (json.tie_word_embeddings ?? nested.tie_word_embeddings ?? true) === true;
+  const vision = readObject(json, 'vision_config');
+  const nested = readObject(json, 'text_config');
+  const isTied = readFlag(
+    json,
+    'tie_word_embeddings',
+    readFlag(nested, 'tie_word_embeddings', true),
+  );
   expectValue(json, 'vision_feature_layer', -1);
   expectValue(json, 'vision_feature_select_strategy', 'default');
   expectValue(vision, 'use_absolute_position_embeddings', true);
   expectValue(vision, 'use_mean_pooling', true);
   const patchSize = readSquare(vision, 'patch_size', 14);
+  expectOneOf(vision, 'hidden_act', ['gelu']);
+  expectOneOf(vision, 'norm_type', ['layer_norm', 'rms_norm']);
+  const hidden = readCount(vision, 'hidden_size', { fallback: 1024 });
+  const heads = readCount(vision, 'num_attention_heads', { fallback: 16 });
+  expectDivides('num_attention_heads', heads, hidden, 1);
+  const shrink = readPositive(json, 'downsample_ratio', 0.5);
+  if (shrink > 1) expectValue(json, 'downsample_ratio', 0.5);
+  const mergeSize = Math.round(1 / shrink);
   return {
     ...parseNestedText(nested, 'qwen2', { isTied }),
     ...parseTokens(json),
-    mergeSize: Math.round(1 / readNumber(json, 'downsample_ratio', 0.5)),
+    mergeSize,
     vision: {
-      depth: readNumber(vision, 'num_hidden_layers', 24),
-      hidden: readNumber(vision, 'hidden_size', 1024),
-      heads: readNumber(vision, 'num_attention_heads', 16),
-      intermediate: readNumber(vision, 'intermediate_size', 4096),
-      eps: readNumber(vision, 'layer_norm_eps', 1e-6),
+      depth: readCount(vision, 'num_hidden_layers', { most: MOST_LAYERS, fallback: 24 }),
+      hidden,
+      heads,
+      intermediate: readCount(vision, 'intermediate_size', { fallback: 4096 }),
+      eps: readPositive(vision, 'layer_norm_eps', 1e-6),
       patchSize,
-      side: Math.floor(readSquare(vision, 'image_size', 448) / patchSize),
+      side: readTileSide(vision, { patchSize, mergeSize, imageSize: 448 }),
       norm: vision.norm_type === 'rms_norm' ? 'rms' : 'layer',
-      hasQkvBias: vision.attention_bias === true,
-      hasQkNorm: vision.use_qk_norm === true,
+      hasQkvBias: readFlag(vision, 'attention_bias', false),
+      hasQkNorm: readFlag(vision, 'use_qk_norm', false),
       scaleStart: readNumber(vision, 'layer_scale_init_value', 0.1),
     },
   };
@@ -238,7 +265,7 @@ function model(config: InternVLConfig): LanguageModel {
     alternatives,
     ...placeMarkedImages(config),
     encodeImages(device, parameters, images) {
-      const input = visionInput(device, images, CHANNELS * vision.patchSize ** 2);
+      const input = visionInput(device, parameters, images, CHANNELS * vision.patchSize ** 2);
       const units = tileTower(parameters, 'vision_tower', names, tower, input);
       const normed = layerNormLayer(parameters, `${projector}.layer_norm`, units, PROJECTOR_EPS);
       const inner = gelu(linearLayer(parameters, `${projector}.linear_1`, normed, true));

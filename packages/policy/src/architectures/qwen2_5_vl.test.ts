@@ -88,7 +88,9 @@ describe('qwen2_5_vl', () => {
     );
     const { text_config: text, ...rest } = qwen2_5_vl.model(nanoConfig(512, tokens)).configJson(2);
     const broken = { ...rest, text_config: { ...(text as object), hidden_size: 'wide' } };
-    expect(() => readModel(broken)).toThrow('hidden_size must be a number, got "wide".');
+    expect(() => readModel(broken)).toThrow(
+      'hidden_size must be a whole number from 1 to 16777216, got "wide".',
+    );
   });
 });
 

@@ -2,10 +2,15 @@
 import { mropeTable, type VisionTowerShape, visionTower, visionTowerSpecs } from '@saccade/nn';
 import { defineArchitecture } from '../models/architecture.ts';
 import {
+  expectDivides,
+  expectOneOf,
   type Json,
-  readNumber,
-  readNumbers,
+  MOST_LAYERS,
+  readCount,
+  readFlag,
+  readIndices,
   readObject,
+  readPositive,
   readSections,
 } from '../models/config-fields.ts';
 import { decoderModel } from '../models/decoder-model.ts';
@@ -102,27 +107,37 @@ export function nanoConfig(
 
 /** Parses a `config.json`, with the text fields under `text_config` or at the top level. */
 function parse(json: Json): Qwen2_5_VLConfig {
-  const nested = (json.text_config ?? json) as Json;
+  const nested =
+    (json.text_config ?? undefined) === undefined ? json : readObject(json, 'text_config');
   // Older configurations have the rotary fields at the top alone.
   const text: Json = { ...DEFAULTS, rope_scaling: json.rope_scaling, ...nested };
-  const vision = readObject(json.vision_config);
+  const vision = readObject(json, 'vision_config');
   // Versions differ in which of the two they write; transformers ties where either says so.
-  const isTied = json.tie_word_embeddings === true || text.tie_word_embeddings === true;
+  const isTied =
+    readFlag(json, 'tie_word_embeddings', false) || readFlag(text, 'tie_word_embeddings', false);
+  const parsed = parseText(text, 'qwen2', { isTied });
+  const { headDim = parsed.hidden / parsed.heads } = parsed;
+  expectOneOf(vision, 'hidden_act', ['silu', 'swish']);
+  const depth = readCount(vision, 'depth', { most: MOST_LAYERS });
+  const hidden = readCount(vision, 'hidden_size');
+  const heads = readCount(vision, 'num_heads');
+  // Its rotary pairs turn by two positions.
+  expectDivides('num_heads', heads, hidden, 4);
   return {
-    ...parseText(text, 'qwen2', { isTied }),
-    mropeSection: readSections(ropeFields(text), 'mrope_section'),
+    ...parsed,
+    mropeSection: readSections(ropeFields(text), 'mrope_section', headDim / 2),
     ...parseVisionTokens(json),
     vision: {
-      depth: readNumber(vision, 'depth'),
-      hidden: readNumber(vision, 'hidden_size'),
-      heads: readNumber(vision, 'num_heads'),
-      intermediate: readNumber(vision, 'intermediate_size'),
-      patchSize: readNumber(vision, 'patch_size'),
-      mergeSize: readNumber(vision, 'spatial_merge_size'),
-      temporalPatchSize: readNumber(vision, 'temporal_patch_size'),
-      windowSize: readNumber(vision, 'window_size'),
-      fullAttentionBlocks: readNumbers(vision, 'fullatt_block_indexes'),
-      tokensPerSecond: readNumber(vision, 'tokens_per_second', 4),
+      depth,
+      hidden,
+      heads,
+      intermediate: readCount(vision, 'intermediate_size'),
+      patchSize: readCount(vision, 'patch_size'),
+      mergeSize: readCount(vision, 'spatial_merge_size'),
+      temporalPatchSize: readCount(vision, 'temporal_patch_size'),
+      windowSize: readCount(vision, 'window_size'),
+      fullAttentionBlocks: readIndices(vision, 'fullatt_block_indexes', depth),
+      tokensPerSecond: readPositive(vision, 'tokens_per_second', 4),
     },
   };
 }
@@ -208,7 +223,7 @@ function model(config: Qwen2_5_VLConfig): LanguageModel {
     place: (tokens, images, start) => placeTokens(tokens, images, start, markup),
     countImages: (tokens, images) => countImages(tokens, images, markup),
     encodeImages: (device, parameters, images) => [
-      visionTower(parameters, 'visual', tower, visionInput(device, images, patchDim)),
+      visionTower(parameters, 'visual', tower, visionInput(device, parameters, images, patchDim)),
     ],
     configJson: (endOfTurn) => format(config, endOfTurn),
   };

@@ -46,7 +46,7 @@ export function cachedPass(
       const cached = cache.layer(layer);
       // One storage throughout gives the bits of training.
       const [write, attend] =
-        cache.dtype === 'f32' ? [scatterRows, attentionDecode] : [cacheRows, attentionDecodeWide];
+        cache.dtype === k.dtype ? [scatterRows, attentionDecode] : [cacheRows, attentionDecodeWide];
       write(cached.k.reshape([-1, width]), k.reshape([-1, width]), slots);
       write(cached.v.reshape([-1, width]), v.reshape([-1, width]), slots);
       return attend(q, cached.k, cached.v, spans, spanOffsets);

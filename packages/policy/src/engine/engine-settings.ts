@@ -4,11 +4,21 @@ import { z } from 'zod';
 
 /** The section `policy` of a run's settings: how the policy on local kernels samples. */
 export const engineSettings = z.strictObject({
-  kvCache: choice(['f32', 'bf16', 'f16'], {
-    default: 'f32',
+  kvCache: choice(['own', 'f32', 'bf16', 'f16'], {
+    default: 'own',
     about:
-      'Storage of keys and values while sampling; 16 bits take half the memory, and sampled ' +
-      'log-probs are then not those of training bit for bit. Which there are depends on the backend.',
+      'Storage of keys and values while sampling. own: that of activations, which gives the ' +
+      'log-probs of training bit for bit. 16 bits where activations are f32 take half the memory, ' +
+      'and the log-probs are close. Which there are depends on the backend.',
+  }),
+  sampleWeights: choice(['own', 'int8', 'int4'], {
+    default: 'own',
+    about:
+      'Weights of the decoder that samples are drawn with. own: those that train. int8: 8 bits with ' +
+      'a scale for each output, int4: 4 bits with one for each 64 or 128 inputs: copies that are ' +
+      'made anew after each update, for decoding that reads less memory. Trajectories are then ' +
+      'scored again with the own weights before they train, and the ratio or correction of the ' +
+      'algorithm is between the two.',
   }),
   kvCacheTokens: count({
     min: 0,

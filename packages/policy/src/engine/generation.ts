@@ -1,5 +1,5 @@
 /** Continuous batching: every pass takes one token of each running request, and new ones whole. */
-import { StateError } from '@saccade/core';
+import { type DType, StateError } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import type { Tensor } from '@saccade/tensor';
@@ -13,7 +13,7 @@ import { ContextStore } from './context-store.ts';
 import type { CachedContext } from './conversation.ts';
 import { type EngineSettings, engineSettings } from './engine-settings.ts';
 import { ImageFeatures } from './image-features.ts';
-import { KvCache, PAGE } from './kv-cache.ts';
+import { cacheDtype, KvCache, PAGE } from './kv-cache.ts';
 import { nextTurn } from './next-turn.ts';
 import { PassPlan } from './pass-plan.ts';
 import { tokenPart } from './prefill.ts';
@@ -89,7 +89,8 @@ export class GenerationEngine {
     this.#parameters = parameters;
     this.#settings = engineSettings.parse(settings);
     const { layers, kvHeads, headDim } = model;
-    const { kvCache: dtype, kvCacheTokens, imageCacheMebibytes } = this.#settings;
+    const { kvCacheTokens, imageCacheMebibytes } = this.#settings;
+    const dtype = cacheDtype(this.#settings, parameters);
     const pages = kvCacheTokens === 0 ? Infinity : Math.max(1, Math.floor(kvCacheTokens / PAGE));
     this.#cache = new KvCache(device, { dtype, layers, kvHeads, headDim, pages });
     this.#images = new ImageFeatures(device, model, imageCacheMebibytes * 2 ** 20);
@@ -108,6 +109,11 @@ export class GenerationEngine {
   /** Images that the vision tower has computed for passes. */
   get computedImages(): number {
     return this.#images.computed;
+  }
+
+  /** The element type of its keys and values. */
+  get cacheDtype(): DType {
+    return this.#cache.dtype;
   }
 
   /** Slots of the cache in use, for leak tests. */

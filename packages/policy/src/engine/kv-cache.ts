@@ -1,7 +1,10 @@
 /** Paged key/value cache: per layer two arrays of slots, handed out in pages that may be shared. */
-import { StateError } from '@saccade/core';
+import { bytesOf, ConfigError, type DType, StateError } from '@saccade/core';
+import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { gatherRows, scatterRows, scope, type Tensor, tensor, zeros } from '@saccade/tensor';
+import { activationDtype } from '../models/activation-dtype.ts';
+import type { EngineSettings } from './engine-settings.ts';
 import { PageIndex } from './page-index.ts';
 
 /** Slots per page: a conversation wastes at most one page less one slot. */
@@ -11,6 +14,21 @@ export interface LayerCache {
   /** [C, G, D] slots. */
   readonly k: Tensor;
   readonly v: Tensor;
+}
+
+/**
+ * The element type of keys and values in a cache.
+ *
+ * @throws ConfigError  if it is wider than that of activations
+ */
+export function cacheDtype({ kvCache }: EngineSettings, parameters: Parameters): DType {
+  const activations = activationDtype(parameters);
+  const dtype = kvCache === 'own' ? activations : kvCache;
+  if (dtype === activations || bytesOf(activations) > bytesOf(dtype)) return dtype;
+  throw new ConfigError(
+    'policy.kvCache',
+    `policy.kvCache is "${kvCache}", but activations are ${activations}. Set it to "own".`,
+  );
 }
 
 /** Slots of one stretch of tokens, in order; grows at its end. */
@@ -43,7 +61,7 @@ export class SlotList {
 
 /** The sizes and the storage of a cache. */
 export interface KvCacheShape {
-  readonly dtype: 'f32' | 'bf16' | 'f16';
+  readonly dtype: DType;
   readonly layers: number;
   readonly kvHeads: number;
   readonly headDim: number;
@@ -77,7 +95,7 @@ export class KvCache {
     return this.#shape.pages - this.#pageCount + this.#free.length;
   }
 
-  get dtype(): KvCacheShape['dtype'] {
+  get dtype(): DType {
     return this.#shape.dtype;
   }
 

@@ -1,11 +1,11 @@
 /** Adapters on disk, in the layout of peft. */
-import { DataError, formatShape, sameShape } from '@saccade/core';
+import { DataError, type DType, formatShape, sameShape } from '@saccade/core';
+import { isHubName } from '@saccade/hub/source';
 import { loraNames } from '@saccade/nn';
 import type { ParameterDType } from '@saccade/nn/files';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
 import { readArrays, readJson, readMetadata, writeParameterFile, writeText } from '#disk';
-import { isHubName } from '../hub/model-source.ts';
 import type { LanguageModel } from '../models/language-model.ts';
 import { type AdaptedLayer, Adapter, adapterSpecs, storedLayers } from './adapter.ts';
 import {
@@ -82,12 +82,14 @@ export async function readBaseDtype(directory: string): Promise<ParameterDType> 
 /**
  * Reads an adapter that `writeAdapter` or peft wrote.
  *
+ * @param dtype  of activations, in which it is computed
  * @throws DataError if it belongs to another base, or is damaged
  */
 export async function readAdapter(
   device: Device,
   directory: string,
   base: Omit<AdapterBase, 'dtype'>,
+  dtype: DType = 'f32',
 ): Promise<Adapter> {
   const config = await readPeftConfig(directory);
   await expectBase(directory, config, base);
@@ -106,7 +108,7 @@ export async function readAdapter(
           `${stored ?? name} must be ${formatShape(shape)}, got ${got}`,
         );
       }
-      found.set(name, tensor(device, 'f32', shape, array.data));
+      found.set(name, tensor(device, dtype, shape, array.data));
     }
   } catch (error) {
     for (const one of found.values()) one.dispose();

@@ -1,4 +1,5 @@
 /** A low-rank adapter of a policy: trained matrices beside frozen weights. */
+import type { DType } from '@saccade/core';
 import {
   initialize,
   type LoraScale,
@@ -84,7 +85,10 @@ export function adapterSpecs(layers: readonly AdaptedLayer[]): readonly Paramete
 /** The matrices of an adapter on a device. */
 export class Adapter {
   readonly layers: readonly AdaptedLayer[];
-  /** A [r, columns] and B [rows, r] of each layer, by stored name; f32. These train. */
+  /**
+   * A [r, columns] and B [rows, r] of each layer, by stored name, in the element type of activations.
+   * These train.
+   */
   readonly weights: Readonly<Record<string, Tensor>>;
   readonly #scales: readonly Tensor[];
 
@@ -96,12 +100,18 @@ export class Adapter {
   ) {
     this.layers = layers;
     this.weights = weights;
-    this.#scales = layers.map(({ scale }) => loraScaleTensor(device, scale));
+    const dtype = Object.values(weights)[0]?.dtype;
+    this.#scales = layers.map(({ scale }) => loraScaleTensor(device, scale, dtype));
   }
 
   /** An adapter that adds nothing yet. */
-  static create(device: Device, layers: readonly AdaptedLayer[], seed: number): Adapter {
-    return new Adapter(device, layers, initialize(device, adapterSpecs(layers), seed));
+  static create(
+    device: Device,
+    layers: readonly AdaptedLayer[],
+    seed: number,
+    dtype: DType = 'f32',
+  ): Adapter {
+    return new Adapter(device, layers, initialize(device, adapterSpecs(layers), seed, dtype));
   }
 
   /** What the model's layers find beside their weights: layers of one stored weight share its A. */

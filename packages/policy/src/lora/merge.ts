@@ -29,8 +29,8 @@ export async function mergedWeight(
     }
   }
   const { device, shape, dtype } = weight;
-  const update = () =>
-    linear(parameter(parameters, names.b), tensor(device, 'f32', [columns, rank], transposed));
+  const factor = parameter(parameters, names.b);
+  const update = () => linear(factor, tensor(device, factor.dtype, [columns, rank], transposed));
   if (dtype === 'f32') return scope(() => add(weight, update()));
   const made = scope(update);
   const [low, high] = await Promise.all([made.read(), weight.read()]);

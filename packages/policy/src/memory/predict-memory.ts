@@ -3,12 +3,13 @@
  * a forecast follows every change of the code. Nothing is loaded.
  */
 import type { DType } from '@saccade/core';
+import type { Parameters } from '@saccade/nn';
 import { type Device, dryBackend, openDevice } from '@saccade/ops';
 import type { Optimizer } from '@saccade/optim';
 import { adopt, type Tensor } from '@saccade/tensor';
 import type { ModelImage, PackedBatch, PackedSegment } from '../batch.ts';
 import { type EngineSettings, engineSettings } from '../engine/engine-settings.ts';
-import { KvCache, PAGE, SlotList } from '../engine/kv-cache.ts';
+import { cacheDtype, KvCache, PAGE, SlotList } from '../engine/kv-cache.ts';
 import { LocalPolicy } from '../local-policy.ts';
 import { Adapter, adaptedLayers, adapterSpecs } from '../lora/adapter.ts';
 import type { ModelPlan } from '../model-unit.ts';
@@ -40,6 +41,8 @@ export interface MemoryForecast {
   readonly weights: number;
   readonly adapter: number;
   readonly reference: number;
+  /** Quantized weights that samples are drawn with. */
+  readonly sampleWeights: number;
   /** Of one backward. */
   readonly gradients: number;
   /** The state of the optimizer. */
@@ -90,7 +93,7 @@ async function dryRun(
   let made: Adapter | undefined;
   const adapter = await growth(() => {
     if (layers === undefined) return;
-    made = new Adapter(device, layers, allocateAll(device, adapterSpecs(layers), 'f32'));
+    made = new Adapter(device, layers, allocateAll(device, adapterSpecs(layers), plan.dtype));
   });
   // With an adapter the reference is the same base.
   const hasCopy = workload.hasReference && layers === undefined;
@@ -98,7 +101,9 @@ async function dryRun(
   const { processor } = plan;
   const parts = { device, model, processor, parameters, ...options };
   const policy = new LocalPolicy({ ...parts, ...(made && { adapter: made }) });
-  const cache = await growth(() => fillCache(device, model, workload));
+  const { sampleWeights: bits } = engineOf(workload);
+  const sampleWeights = await growth(() => policy.configureEngine({ sampleWeights: bits }));
+  const cache = await growth(() => fillCache(device, model, parameters, workload));
   const batch = batchOf(plan, workload);
   const step = { learningRate: 1, optimizer: workload.optimizer };
   const gradients = await growth(() => learn(policy, batch));
@@ -107,7 +112,7 @@ async function dryRun(
   const moments = gradients + (await growth(() => policy.optimizerStep(step)));
   await learn(policy, batch);
   await learn(policy, batch);
-  const known = weights + adapter + reference + gradients + moments + cache;
+  const known = weights + adapter + reference + sampleWeights + gradients + moments + cache;
   const training = backend.peakBytes - known;
   const held = backend.peakHeldBytes;
   device.dispose();
@@ -117,6 +122,7 @@ async function dryRun(
     weights,
     adapter,
     reference,
+    sampleWeights,
     gradients,
     moments,
     cache,
@@ -158,14 +164,20 @@ function weightsOn(
 ): Record<string, Tensor> {
   const weights = allocateAll(device, model.specs, dtype);
   return valueHead
-    ? { ...weights, ...allocateAll(device, valueHeadSpecs(model.hidden), 'f32') }
+    ? { ...weights, ...allocateAll(device, valueHeadSpecs(model.hidden), dtype) }
     : weights;
 }
 
 /** Fills a cache with as many contexts of the longest length as are sampled at a time and fit. */
-function fillCache(device: Device, model: LanguageModel, workload: MemoryWorkload): void {
+function fillCache(
+  device: Device,
+  model: LanguageModel,
+  parameters: Parameters,
+  workload: MemoryWorkload,
+): void {
   const { layers, kvHeads, headDim } = model;
-  const { kvCache: dtype, kvCacheTokens } = engineOf(workload);
+  const { kvCacheTokens } = engineOf(workload);
+  const dtype = cacheDtype(engineOf(workload), parameters);
   const pagesOfContext = Math.ceil(workload.contextTokens / PAGE);
   const wanted = pagesOfContext * workload.concurrency;
   const pages = kvCacheTokens === 0 ? wanted : Math.floor(kvCacheTokens / PAGE);

@@ -1,13 +1,11 @@
-/** A Qwen2.5-VL of about a million parameters with random weights and a tokenizer of its own. */
-import { count, type SettingsOf } from '@saccade/core/settings';
+/** A model of about a million parameters with random weights and a tokenizer of its own. */
+import { choice, count, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
-import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
+import { architectures } from '../architecture-registry.ts';
 import { defineModel, type ModelPlan } from '../model-unit.ts';
-import { nanoSize } from '../models/model-size.ts';
+import { nanoSize, type SpecialTokens } from '../models/model-size.ts';
 import { createLocalPolicy } from '../open-policy.ts';
-import { qwenImageProcessor } from '../processor/image-processor.ts';
-import { QwenProcessor } from '../processor/qwen-processor.ts';
-import { trainTokenizer } from '../processor/train-tokenizer.ts';
+import { canOpenOwn, openOwnProcessor } from '../processor/open-own.ts';
 import { trainingFields, trainingOptions } from './training-fields.ts';
 
 const width = (preset: number, about: string) =>
@@ -15,7 +13,14 @@ const width = (preset: number, about: string) =>
 const number = (preset: number, unit: string, about: string) =>
   count({ min: 1, max: 1024, default: preset, unit, about });
 
+/** Those that see images: the tasks of a run have some. */
+const withVision = architectures.names.filter(canOpenOwn) as [string, ...string[]];
+
 const fields = z.strictObject({
+  architecture: choice(withVision, {
+    default: 'qwen2_5_vl',
+    about: 'Architecture of the model, by the name that published configurations give it.',
+  }),
   vocabulary: count({
     min: 300,
     max: 100_000,
@@ -59,7 +64,7 @@ const fields = z.strictObject({
 
 export const nano = defineModel({
   name: 'nano',
-  description: 'A Qwen2.5-VL of about a million parameters with random weights, for CPUs.',
+  description: 'A model of about a million parameters with random weights, for CPUs.',
   settings: fields,
   async plan(settings, { corpus }) {
     return planOf(settings, corpus);
@@ -71,14 +76,14 @@ export const nano = defineModel({
 });
 
 function planOf(settings: SettingsOf<typeof fields>, corpus: readonly string[]): ModelPlan {
-  const { vocabulary, minPixels, maxPixels, ...size } = settings;
-  const processor = new QwenProcessor(trainTokenizer(corpus, vocabulary), {
-    ...qwenImageProcessor,
-    minPixels,
-    maxPixels,
+  const { architecture: name, vocabulary, minPixels, maxPixels, ...size } = settings;
+  const architecture = architectures.get(name);
+  const modelOf = (vocabSize: number, tokens: SpecialTokens) =>
+    architecture.model(architecture.nano(vocabSize, tokens, size));
+  const { processor, tokens } = openOwnProcessor({
+    ...{ architecture: name, corpus, vocabulary, minPixels, maxPixels },
+    configJson: (vocabSize, own, endOfTurn) => modelOf(vocabSize, own).configJson(endOfTurn),
   });
-  const model = qwen2_5_vl.model(
-    qwen2_5_vl.nano(processor.codec.vocabSize, processor.tokens, size),
-  );
+  const model = modelOf(processor.codec.vocabSize, tokens);
   return { model, processor, dtype: 'f32', training: trainingOptions(settings, model) };
 }

@@ -3,12 +3,10 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { choice, flag, optionalText } from '@saccade/core/settings';
+import { type FetchOptions, fetchModel, type Hub, isHubName, parseModelSource } from '@saccade/hub';
 import { z } from 'zod';
 import { readJson } from '#disk';
 import { readModel } from '../architecture-registry.ts';
-import { type FetchOptions, fetchModel } from '../hub/fetch-model.ts';
-import type { Hub } from '../hub/hub.ts';
-import { isHubName, parseModelSource } from '../hub/model-source.ts';
 import type { LoraSettings } from '../lora/adapter.ts';
 import { readPeftConfig } from '../lora/adapter-files.ts';
 import { defineModel } from '../model-unit.ts';
@@ -30,7 +28,7 @@ export const pretrained = defineModel({
     }),
     dtype: choice(['checkpoint', 'f32', 'bf16'], {
       default: 'checkpoint',
-      about: 'Element type of the weights; activations, adapters and moments are f32.',
+      about: 'Element type of weights, activations and adapters; sums and moments are f32.',
     }),
     adapter: optionalText({
       unit: 'directory',

@@ -9,7 +9,18 @@ import {
   tileTowerSpecs,
 } from '@saccade/nn';
 import { type Architecture, defineArchitecture } from './architecture.ts';
-import { type Json, readNumber, readObject, readSquare } from './config-fields.ts';
+import {
+  expectDivides,
+  expectOneOf,
+  type Json,
+  MOST_LAYERS,
+  readCount,
+  readFlag,
+  readObject,
+  readPositive,
+  readSquare,
+  readTileSide,
+} from './config-fields.ts';
 import { decoderModel } from './decoder-model.ts';
 import type { LanguageModel } from './language-model.ts';
 import { expectHeads, type ModelSize, type SpecialTokens } from './model-size.ts';
@@ -80,33 +91,41 @@ function nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Idefic
  * `<fake_token_around_image>` and `<image>` one after the other.
  */
 function parseTokens(json: Json): SpecialTokens {
-  const imageToken = readNumber(json, 'image_token_id', 128257);
+  const imageToken = readCount(json, 'image_token_id', { fallback: 128257 });
   return {
     imageToken,
     videoToken: imageToken,
-    visionStartToken: readNumber(json, 'vision_start_token_id', imageToken - 1),
-    visionEndToken: readNumber(json, 'vision_end_token_id', imageToken - 1),
+    visionStartToken: readCount(json, 'vision_start_token_id', {
+      least: 0,
+      fallback: imageToken - 1,
+    }),
+    visionEndToken: readCount(json, 'vision_end_token_id', { least: 0, fallback: imageToken - 1 }),
   };
 }
 
 /** Fields that are missing have the values that transformers gives them. */
 function parse(json: Json): Idefics3Config {
-  const vision = readObject(json.vision_config);
-  const nested = readObject(json.text_config);
-  const isTied = (json.tie_word_embeddings ?? false) === true;
+  const vision = readObject(json, 'vision_config');
+  const nested = readObject(json, 'text_config');
+  const isTied = readFlag(json, 'tie_word_embeddings', false);
+  const mergeSize = readCount(json, 'scale_factor', { fallback: 2 });
   const patchSize = readSquare(vision, 'patch_size', 32);
+  expectOneOf(vision, 'hidden_act', ['gelu_pytorch_tanh']);
+  const hidden = readCount(vision, 'hidden_size', { fallback: 1152 });
+  const heads = readCount(vision, 'num_attention_heads', { fallback: 16 });
+  expectDivides('num_attention_heads', heads, hidden, 1);
   return {
     ...parseNestedText(nested, 'llama', { isTied }),
     ...parseTokens(json),
-    mergeSize: readNumber(json, 'scale_factor', 2),
+    mergeSize,
     vision: {
-      depth: readNumber(vision, 'num_hidden_layers', 12),
-      hidden: readNumber(vision, 'hidden_size', 1152),
-      heads: readNumber(vision, 'num_attention_heads', 16),
-      intermediate: readNumber(vision, 'intermediate_size', 3072),
-      eps: readNumber(vision, 'layer_norm_eps', 1e-6),
+      depth: readCount(vision, 'num_hidden_layers', { most: MOST_LAYERS, fallback: 12 }),
+      hidden,
+      heads,
+      intermediate: readCount(vision, 'intermediate_size', { fallback: 3072 }),
+      eps: readPositive(vision, 'layer_norm_eps', 1e-6),
       patchSize,
-      side: Math.floor(readSquare(vision, 'image_size', 224) / patchSize),
+      side: readTileSide(vision, { patchSize, mergeSize, imageSize: 224 }),
     },
   };
 }
@@ -165,7 +184,7 @@ function model(config: Idefics3Config, name: string, className: string): Languag
     alternatives: () => [],
     ...placeNamedTiles(config),
     encodeImages(device, parameters, images) {
-      const input = visionInput(device, images, CHANNELS * vision.patchSize ** 2);
+      const input = visionInput(device, parameters, images, CHANNELS * vision.patchSize ** 2);
       const units = tileTower(parameters, 'vision_model', TOWER, tower, input);
       return [linearLayer(parameters, PROJECTION, units, false)];
     },

@@ -24,6 +24,8 @@ export interface StoredTensor {
   readonly name: string;
   /** Where several parameters are stored as one: `of` equal parts of the first axis. */
   readonly part?: { readonly index: number; readonly of: number };
+  /** Whether published checkpoints have its matrices transposed, [..., K, N] for [..., N, K]. */
+  readonly isTransposed?: boolean;
 }
 
 /** A model without its weights: sizes, parameters, and the forward pass. */

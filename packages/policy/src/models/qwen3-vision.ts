@@ -1,4 +1,5 @@
 /** The vision of Qwen3-VL, dense and with experts: tower, positions, names and configuration. */
+import { ConfigError } from '@saccade/core';
 import {
   type DeepstackTowerShape,
   deepstackTower,
@@ -6,7 +7,17 @@ import {
   mropeTable,
   type RotaryTable,
 } from '@saccade/nn';
-import { type Json, readNumber, readNumbers, readObject, readSections } from './config-fields.ts';
+import {
+  expectDivides,
+  expectOneOf,
+  type Json,
+  MOST_LAYERS,
+  readCount,
+  readFlag,
+  readIndices,
+  readObject,
+  readSections,
+} from './config-fields.ts';
 import { betweenMarkers, gridCount, gridSpread } from './image-markup.ts';
 import type { LanguageModel } from './language-model.ts';
 import { expectHeads, type ModelSize, type SpecialTokens } from './model-size.ts';
@@ -72,25 +83,45 @@ export function nanoQwen3Vl(
 
 /** @throws ConfigError naming the field that is missing or invalid */
 export function parseQwen3Vl(json: Json): Qwen3VLConfig {
-  const text: Json = { ...DEFAULTS, ...readObject(json.text_config) };
-  const vision = readObject(json.vision_config);
-  const isTied = (json.tie_word_embeddings ?? text.tie_word_embeddings ?? false) === true;
+  const text: Json = { ...DEFAULTS, ...readObject(json, 'text_config') };
+  const vision = readObject(json, 'vision_config');
+  const isTied = readFlag(
+    json,
+    'tie_word_embeddings',
+    readFlag(text, 'tie_word_embeddings', false),
+  );
+  const parsed = parseText(text, 'qwen3', { isTied });
+  const { headDim = parsed.hidden / parsed.heads } = parsed;
+  expectOneOf(vision, 'hidden_act', ['gelu_pytorch_tanh']);
+  const depth = readCount(vision, 'depth', { most: MOST_LAYERS });
+  const hidden = readCount(vision, 'hidden_size');
+  const heads = readCount(vision, 'num_heads');
+  // Its rotary pairs turn by two positions.
+  expectDivides('num_heads', heads, hidden, 4);
+  const positions = readCount(vision, 'num_position_embeddings');
+  expectSquare('num_position_embeddings', positions);
   return {
-    ...parseText(text, 'qwen3', { isTied }),
-    mropeSection: readSections(ropeFields(text), 'mrope_section'),
+    ...parsed,
+    mropeSection: readSections(ropeFields(text), 'mrope_section', headDim / 2),
     ...parseVisionTokens(json),
     vision: {
-      depth: readNumber(vision, 'depth'),
-      hidden: readNumber(vision, 'hidden_size'),
-      heads: readNumber(vision, 'num_heads'),
-      intermediate: readNumber(vision, 'intermediate_size'),
-      patchSize: readNumber(vision, 'patch_size'),
-      mergeSize: readNumber(vision, 'spatial_merge_size'),
-      temporalPatchSize: readNumber(vision, 'temporal_patch_size'),
-      positions: readNumber(vision, 'num_position_embeddings'),
-      deepstackBlocks: readNumbers(vision, 'deepstack_visual_indexes'),
+      depth,
+      hidden,
+      heads,
+      intermediate: readCount(vision, 'intermediate_size'),
+      patchSize: readCount(vision, 'patch_size'),
+      mergeSize: readCount(vision, 'spatial_merge_size'),
+      temporalPatchSize: readCount(vision, 'temporal_patch_size'),
+      positions,
+      deepstackBlocks: readIndices(vision, 'deepstack_visual_indexes', depth),
     },
   };
+}
+
+/** @throws ConfigError unless a table of positions is a square */
+function expectSquare(key: string, positions: number): void {
+  if (Number.isInteger(Math.sqrt(positions))) return;
+  throw new ConfigError(key, `${key} must be a square, got ${positions}.`);
 }
 
 /** The fields of `config.json` besides the text decoder's. */
@@ -164,6 +195,11 @@ export function qwen3VisionModel(
     place: (tokens, images, start) => placeTokens(tokens, images, start, markup),
     countImages: (tokens, images) => countImages(tokens, images, markup),
     encodeImages: (device, parameters, images) =>
-      deepstackTower(parameters, 'visual', tower, visionInput(device, images, patchDim)),
+      deepstackTower(
+        parameters,
+        'visual',
+        tower,
+        visionInput(device, parameters, images, patchDim),
+      ),
   };
 }

@@ -7,7 +7,15 @@ import {
   type RotaryTable,
   rotaryTable,
 } from '@saccade/nn';
-import { type Json, readNumber, readObject } from './config-fields.ts';
+import {
+  expectDivides,
+  expectOneOf,
+  type Json,
+  MOST_LAYERS,
+  readCount,
+  readObject,
+  readPositive,
+} from './config-fields.ts';
 import { expectHeads, type ModelSize } from './model-size.ts';
 import type { TextShape } from './text-decoder.ts';
 
@@ -131,23 +139,32 @@ export function parseText(
   refuse(text, 'use_sliding_window', 'attends over a sliding window');
   refuse(text, 'attention_bias', 'has biases in all of its attention');
   refuse(text, 'mlp_bias', 'has biases in its MLPs');
-  const heads = readNumber(text, 'num_attention_heads');
+  expectOneOf(text, 'hidden_act', ['silu', 'swish']);
+  const hidden = readCount(text, 'hidden_size');
+  const heads = readCount(text, 'num_attention_heads');
+  const kvHeads = readCount(text, 'num_key_value_heads', { fallback: heads });
+  expectDivides('num_key_value_heads', kvHeads, heads, 1);
   const rope = ropeFields(text);
   const scaling = parseScaling(rope);
-  const headDim = text.head_dim ?? (family === 'qwen3' ? QWEN3_HEAD : undefined);
+  const fallback = family === 'qwen3' ? QWEN3_HEAD : undefined;
+  const isGiven = (text.head_dim ?? fallback) !== undefined;
+  const headDim = isGiven ? readCount(text, 'head_dim', { fallback }) : undefined;
+  // Rotary embeddings turn pairs.
+  if (headDim === undefined) expectDivides('num_attention_heads', heads, hidden, 2);
+  else expectDivides('head_dim', 1, headDim, 2);
   return {
-    vocabSize: readNumber(text, 'vocab_size'),
-    hidden: readNumber(text, 'hidden_size'),
-    layers: readNumber(text, 'num_hidden_layers'),
+    vocabSize: readCount(text, 'vocab_size'),
+    hidden,
+    layers: readCount(text, 'num_hidden_layers', { most: MOST_LAYERS }),
     heads,
-    kvHeads: readNumber(text, 'num_key_value_heads', heads),
-    ...(typeof headDim === 'number' && { headDim }),
-    intermediate: readNumber(text, 'intermediate_size'),
-    eps: readNumber(text, 'rms_norm_eps', 1e-6),
-    ropeTheta: readNumber(rope, 'rope_theta', readNumber(text, 'rope_theta', 10000)),
+    kvHeads,
+    ...(headDim !== undefined && { headDim }),
+    intermediate: readCount(text, 'intermediate_size'),
+    eps: readPositive(text, 'rms_norm_eps', 1e-6),
+    ropeTheta: readPositive(rope, 'rope_theta', readPositive(text, 'rope_theta', 10000)),
     ...(scaling && { ropeScaling: scaling }),
     isTied: options.isTied,
-    maxPositions: readNumber(text, 'max_position_embeddings'),
+    maxPositions: readCount(text, 'max_position_embeddings'),
   };
 }
 
@@ -198,7 +215,9 @@ export function formatText(config: TextConfig, endOfTurn: number, rope: Json = {
 
 /** The rotary fields, in the place of newer or older configurations. */
 export function ropeFields(text: Json): Json {
-  return readObject(text.rope_parameters ?? text.rope_scaling);
+  const key =
+    (text.rope_parameters ?? undefined) === undefined ? 'rope_scaling' : 'rope_parameters';
+  return readObject(text, key);
 }
 
 function parseScaling(rope: Json): RotaryScaling | undefined {
@@ -210,14 +229,14 @@ function parseScaling(rope: Json): RotaryScaling | undefined {
     case 'mrope':
       return undefined;
     case 'linear':
-      return { kind: 'linear', factor: readNumber(rope, 'factor') };
+      return { kind: 'linear', factor: readPositive(rope, 'factor') };
     case 'llama3':
       return {
         kind: 'llama3',
-        factor: readNumber(rope, 'factor'),
-        low: readNumber(rope, 'low_freq_factor'),
-        high: readNumber(rope, 'high_freq_factor'),
-        positions: readNumber(rope, 'original_max_position_embeddings'),
+        factor: readPositive(rope, 'factor'),
+        low: readPositive(rope, 'low_freq_factor'),
+        high: readPositive(rope, 'high_freq_factor'),
+        positions: readPositive(rope, 'original_max_position_embeddings'),
       };
     default:
       throw new ConfigError(

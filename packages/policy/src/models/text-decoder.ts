@@ -24,6 +24,8 @@ export interface TextShape extends BlockShape {
   readonly isTied: boolean;
   /** The parts of a block. */
   readonly block: BlockNames;
+  /** The parts of the block of a layer, where they differ. Default: `block` throughout. */
+  readonly blockOf?: (layer: number) => BlockNames;
 }
 
 /**
@@ -52,8 +54,9 @@ export function decodeText(
   );
   for (let layer = 0; layer < shape.layers; layer++) {
     const prefix = `model.layers.${layer}`;
+    const block = blockAt(shape, layer);
     x = recomputable(x, (h) =>
-      transformerBlock(parameters, prefix, shape.block, shape, h, cos, sin, (q, k, v) =>
+      transformerBlock(parameters, prefix, block, shape, h, cos, sin, (q, k, v) =>
         attend(layer, q, k, v),
       ),
     );
@@ -62,6 +65,9 @@ export function decodeText(
   }
   return x;
 }
+
+const blockAt = ({ block, blockOf }: TextShape, layer: number): BlockNames =>
+  blockOf?.(layer) ?? block;
 
 /** Rows of features [E, hidden] where visual rows are, and zeros elsewhere: [N, hidden]. */
 function atVisualRows(device: Device, tokens: Int32Array, features: Tensor): Tensor {
@@ -92,7 +98,7 @@ export function textSpecs(shape: TextShape): readonly ParameterSpec[] {
       initializer: { kind: 'normal', std: 1 / Math.sqrt(shape.hidden) },
     },
     ...Array.from({ length: shape.layers }, (_, layer) =>
-      blockSpecs(`model.layers.${layer}`, shape.block, shape),
+      blockSpecs(`model.layers.${layer}`, blockAt(shape, layer), shape),
     ).flat(),
     {
       name: 'model.norm.weight',

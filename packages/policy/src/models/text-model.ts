@@ -1,6 +1,7 @@
 /** Language models without vision: a decoder of a family, and text at consecutive positions. */
 import { DataError } from '@saccade/core';
 import { type Architecture, defineArchitecture } from './architecture.ts';
+import { readFlag } from './config-fields.ts';
 import { decoderModel } from './decoder-model.ts';
 import type { LanguageModel } from './language-model.ts';
 import { placeText } from './positions.ts';
@@ -26,7 +27,8 @@ export function textArchitecture<const Name extends TextFamily>(unit: {
   return defineArchitecture({
     name,
     description,
-    parse: (json) => parseText(json, name, { isTied: json.tie_word_embeddings === true }),
+    parse: (json) =>
+      parseText(json, name, { isTied: readFlag(json, 'tie_word_embeddings', false) }),
     nano: (vocabSize, _tokens, size) => nanoText(vocabSize, size, name),
     model(config): LanguageModel {
       const shape = textShape(config, name);

@@ -1,5 +1,5 @@
 /** The value head on disk: a file of its own, which other libraries do not read. */
-import { DataError, formatShape, sameShape } from '@saccade/core';
+import { DataError, type DType, formatShape, sameShape } from '@saccade/core';
 import { initialize } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { type Tensor, tensor } from '@saccade/tensor';
@@ -22,9 +22,10 @@ export async function readValueHead(
   device: Device,
   directory: string,
   hidden: number,
+  dtype: DType = 'f32',
 ): Promise<Record<string, Tensor>> {
   const specs = valueHeadSpecs(hidden);
-  if (!hasValueHead(directory)) return initialize(device, specs, 0);
+  if (!hasValueHead(directory)) return initialize(device, specs, 0, dtype);
   const arrays = await readArrays(directory, FILE);
   const found = specs.map(({ name, shape }) => {
     const array = arrays.get(name);
@@ -36,7 +37,7 @@ export async function readValueHead(
     );
   });
   return Object.fromEntries(
-    found.map(([name, { shape, data }]) => [name, tensor(device, 'f32', shape, data)]),
+    found.map(([name, { shape, data }]) => [name, tensor(device, dtype, shape, data)]),
   );
 }
 

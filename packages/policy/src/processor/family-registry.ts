@@ -10,6 +10,12 @@ export const processorFamilies: Registry<ProcessorFamily> = defineRegistry<Proce
   catalog,
 );
 
+/** The family whose processor models of a `model_type` have, or undefined. */
+export function familyOfModel(modelType: unknown): ProcessorFamily | undefined {
+  const units = processorFamilies.entries().map(([, unit]) => unit);
+  return units.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
+}
+
 /**
  * The family of a checkpoint, by the `processor_class` in its files, or else its `model_type`.
  *
@@ -27,7 +33,7 @@ export function familyOf(files: ProcessorFiles): ProcessorFamily {
     );
     if (found !== undefined) return found;
   }
-  const found = units.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
+  const found = familyOfModel(modelType);
   if (found !== undefined) return found;
   const asked = classes.find((name) => typeof name === 'string') ?? 'none';
   const known = units.flatMap(({ processorClasses }) => processorClasses).sort();

@@ -5,7 +5,8 @@ import { CheckpointProcessor, type ProcessorOptions } from './checkpoint-process
 import { formatQwenImages } from './families/qwen-files.ts';
 import { plainVideo, qwenVisuals } from './families/qwen-visuals.ts';
 import type { ImageProcessorConfig } from './image-processor.ts';
-import { type Json, JsonFields } from './json-fields.ts';
+import type { Json } from './json-fields.ts';
+import { ownFiles } from './own-files.ts';
 import type { ProcessorFiles } from './processor-files.ts';
 import { type QwenVideos, qwen2Video, qwenVideoProcessor } from './videos/qwen-videos.ts';
 import type { Visuals } from './visuals.ts';
@@ -34,7 +35,15 @@ export class QwenProcessor extends CheckpointProcessor {
   ) {
     const video: QwenVideos = { ...qwenVideoProcessor, ...images };
     super(
-      options.files ?? ownFiles(tokenizerJson, images),
+      options.files ??
+        ownFiles({
+          tokenizer: tokenizerJson,
+          endOfTurn: '<|im_end|>',
+          chatTemplate,
+          processor: {},
+          images: formatQwenImages(images),
+          config: {},
+        }),
       options.visuals ??
         qwenVisuals(images, { prepare: (frames) => qwen2Video(frames, video), expand: plainVideo }),
       options,
@@ -47,21 +56,4 @@ export class QwenProcessor extends CheckpointProcessor {
       visionEndToken: this.codec.markup('<|vision_end|>'),
     };
   }
-}
-
-/** The files of a processor that was not read from any. */
-function ownFiles(tokenizer: Json, images: ImageProcessorConfig): ProcessorFiles {
-  return {
-    tokenizer,
-    tokenizerConfig: {
-      tokenizer_class: 'PreTrainedTokenizerFast',
-      eos_token: '<|im_end|>',
-      pad_token: '<|endoftext|>',
-    },
-    processor: new JsonFields({}, 'processor_config.json'),
-    images: new JsonFields(formatQwenImages(images), 'preprocessor_config.json'),
-    chatTemplate,
-    config: new JsonFields({}, 'config.json'),
-    layout: 'separate',
-  };
 }

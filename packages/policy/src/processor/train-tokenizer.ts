@@ -3,7 +3,7 @@ import { ConfigError } from '@saccade/core';
 import { byteCharacters } from './byte-alphabet.ts';
 import { learnMerges } from './learn-merges.ts';
 
-/** Markup tokens of the chat format, in the order of their ids. */
+/** Control tokens of the Qwen families, in the order of their ids. */
 export const specialTokens = [
   '<|endoftext|>',
   '<|im_start|>',
@@ -19,30 +19,32 @@ export const specialTokens = [
  * all else may merge across spaces and punctuation, so recurring template text becomes one token.
  * Ties go to the pair of the older symbols: the same corpus gives the same file.
  *
- * @param vocabSize  tokens in all: specials, 256 bytes, merges
- * @throws ConfigError if `vocabSize` has no room for the bytes and the special tokens
+ * @param vocabSize      tokens in all: control tokens, 256 bytes, merges
+ * @param controlTokens  in the order of their ids; default: those of the Qwen families
+ * @throws ConfigError if `vocabSize` has no room for the bytes and the control tokens
  */
 export function trainTokenizer(
   corpus: readonly string[],
   vocabSize: number,
+  controlTokens: readonly string[] = specialTokens,
 ): Record<string, unknown> {
-  const mergeCount = vocabSize - specialTokens.length - 256;
+  const mergeCount = vocabSize - controlTokens.length - 256;
   if (mergeCount < 0) {
     throw new ConfigError(
       'vocabSize',
-      `vocabSize must be at least ${specialTokens.length + 256}, got ${vocabSize}.`,
+      `vocabSize must be at least ${controlTokens.length + 256}, got ${vocabSize}.`,
     );
   }
   const merges = learnMerges(corpus, mergeCount);
   const vocabulary: Record<string, number> = {};
-  let id = specialTokens.length;
+  let id = controlTokens.length;
   for (const character of byteCharacters) vocabulary[character] = id++;
   for (const [left, right] of merges) vocabulary[left + right] ??= id++;
   return {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: specialTokens.map((content, index) => ({
+    added_tokens: controlTokens.map((content, index) => ({
       id: index,
       content,
       single_word: false,
@@ -70,7 +72,7 @@ export function trainTokenizer(
       fuse_unk: false,
       byte_fallback: false,
       ignore_merges: false,
-      vocab: { ...Object.fromEntries(specialTokens.map((t, i) => [t, i])), ...vocabulary },
+      vocab: { ...Object.fromEntries(controlTokens.map((t, i) => [t, i])), ...vocabulary },
       merges,
     },
   };

@@ -1,1 +1,2 @@
+export { boxes } from './boxes.ts';
 export { openai } from './openai.ts';

@@ -11,6 +11,7 @@ import { answerJudge } from '../judges/answer-judge.ts';
 import { consistencyJudge } from '../judges/consistency-judge.ts';
 import { cropJudge } from '../judges/crop-judge.ts';
 import { errorJudge } from '../judges/error-judge.ts';
+import { faithfulnessJudge } from '../judges/faithfulness-judge.ts';
 import { processJudge } from '../judges/process-judge.ts';
 import { defineJudging } from './judging-unit.ts';
 
@@ -146,6 +147,7 @@ export const openai = defineJudging({
       process: ask(processJudge),
       consistency: ask(consistencyJudge),
       ...(settings.judgesErrors && { errors: ask(errorJudge) }),
+      faithfulness: ask(faithfulnessJudge),
     };
   },
 });

@@ -1,5 +1,5 @@
 export { codedance, codedanceCode } from './codedance.ts';
-export { codev, codevCode } from './codev.ts';
+export { codev, codevCode, codevConsistency } from './codev.ts';
 export { codevision, codevisionCode } from './codevision.ts';
 export { dapo, dapoCode } from './dapo.ts';
 export { deepeyes, deepeyesCode } from './deepeyes.ts';

@@ -3,6 +3,7 @@ import { definePreset, term } from '../preset.ts';
 import { accuracy } from '../rewards/accuracy.ts';
 import { evidence } from '../rewards/evidence.ts';
 import { formatCodev } from '../rewards/format-codev.ts';
+import { judgedConsistency } from '../rewards/judged-consistency.ts';
 import { judgedProcess } from '../rewards/judged-process.ts';
 
 const about = {
@@ -34,4 +35,21 @@ export const codevCode = definePreset({
     term(formatCodev, 0.3, 'code'),
     term(judgedProcess, 0.5, 'code'),
   ],
+});
+
+/**
+ * The ablation of table 2 in which an outcome reward is joined by one for consistency, "similar as"
+ * Thyme's: nothing is asked about what tools show. Its first row, accuracy alone, is this preset with
+ * the weight of `judged-consistency` 0.
+ */
+export const codevConsistency = definePreset({
+  name: 'codev-consistency',
+  paper: 'CodeV, arXiv:2511.19661, table 2',
+  description: 'R = r_acc + 0.3·r_fmt + 0.5·r_consistency, the ablation of CodeV',
+  terms: [
+    term(accuracy, 1, 'code'),
+    term(formatCodev, 0.3, 'code'),
+    term(judgedConsistency, 0.5, 'code'),
+  ],
+  notes: ['Needs judgeScores.consistency; 0.5 is the weight in the code of Thyme.'],
 });

@@ -77,30 +77,13 @@ export class ChatProcessor implements Processor {
    * @throws DataError if the context or an image is not of this processor
    */
   messagesOf(tokens: Int32Array, images: readonly ModelImage[]): readonly ChatMessage[] {
-    const messages: { role: ChatMessage['role']; parts: ChatPart[] }[] = [];
-    let text = '';
-    let image = 0;
-    const flush = (): void => {
-      if (text !== '') messages.at(-1)?.parts.push({ kind: 'text', text });
-      text = '';
-    };
-    for (let at = 0; at < tokens.length; at++) {
-      const token = tokens[at] as number;
-      const role = roles.get(token);
-      if (isText(token)) text += textOf(token);
-      else if (role !== undefined) {
-        flush();
-        messages.push({ role, parts: [] });
-      } else if (token === mark.end) flush();
-      else if (token === mark.image) {
-        flush();
-        const png = this.#bytesOf(images[image++]);
-        messages.at(-1)?.parts.push({ kind: 'image', png });
-        at += (images[image - 1]?.tokenCount ?? 1) - 1;
-      } else throw foreign(`token ${token}`);
-    }
-    flush();
-    return messages.filter(({ role, parts }) => role !== 'assistant' || parts.length > 0);
+    const turns = readTurns(tokens, images).map(({ role, parts }) => ({
+      role,
+      parts: parts.map((part): ChatPart => {
+        return part.kind === 'text' ? part : { kind: 'image', png: this.#bytesOf(part.image) };
+      }),
+    }));
+    return turns.filter(({ role, parts }) => role !== 'assistant' || parts.length > 0);
   }
 
   #bytesOf(image: ModelImage | undefined): Uint8Array {
@@ -110,7 +93,53 @@ export class ChatProcessor implements Processor {
   }
 }
 
-const roles: ReadonlyMap<number, ChatMessage['role']> = new Map([
+/** One turn of a context: who speaks, and text and images in order. */
+export interface ReadTurn<Image> {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly parts: readonly (
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'image'; readonly image: Image }
+  )[];
+}
+
+/**
+ * The turns of a context of a `ChatProcessor`, empty ones too.
+ *
+ * @param images those of the placeholders, in order
+ * @throws DataError if the tokens are another processor's
+ */
+export function readTurns<Image extends { readonly tokenCount: number }>(
+  tokens: Int32Array,
+  images: readonly Image[],
+): readonly ReadTurn<Image>[] {
+  const turns: { role: ReadTurn<Image>['role']; parts: ReadTurn<Image>['parts'][number][] }[] = [];
+  let text = '';
+  let next = 0;
+  const flush = (): void => {
+    if (text !== '') turns.at(-1)?.parts.push({ kind: 'text', text });
+    text = '';
+  };
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at] as number;
+    const role = roles.get(token);
+    if (isText(token)) text += textOf(token);
+    else if (role !== undefined) {
+      flush();
+      turns.push({ role, parts: [] });
+    } else if (token === mark.end) flush();
+    else if (token === mark.image) {
+      flush();
+      const image = images[next++];
+      if (image === undefined) throw foreign('an image');
+      turns.at(-1)?.parts.push({ kind: 'image', image });
+      at += image.tokenCount - 1;
+    } else throw foreign(`token ${token}`);
+  }
+  flush();
+  return turns;
+}
+
+const roles: ReadonlyMap<number, ReadTurn<unknown>['role']> = new Map([
   [mark.system, 'system'],
   [mark.user, 'user'],
   [mark.assistant, 'assistant'],

@@ -6,7 +6,7 @@
  * no text encodes to, so no text can forge a turn.
  */
 
-/** Control tokens. */
+/** Control tokens of a context: the end of a turn, headers of roles, and placeholders of images. */
 export const mark = { end: 0, system: 1, user: 2, assistant: 3, image: 4 } as const;
 
 const PACKED = 0x40000000;

@@ -9,12 +9,29 @@ export const evaluationAndTime: readonly Metric[] = [
     ['eval/errors/undecided', 'share', 'Wrong held-out answers whose error nobody can tell.'],
     ['eval/errors/judged', 'share', 'Wrong held-out answers whose error a judge told.'],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/source-metrics.ts', stages: evaluation }, [
+    ['eval/source/<source>/accuracy', 'share', 'Right answers to held-out tasks of one data set.'],
+    ['eval/source/<source>/reward', 'reward', 'Mean reward in held-out tasks of one data set.'],
+    [
+      'eval/source/<source>/tool_calls/mean',
+      'calls',
+      'Mean tool calls in held-out tasks of one data set.',
+    ],
+    ['eval/source/<source>/share', 'share', 'Held-out trajectories of one data set.'],
+  ]),
   ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: evaluation }, [
     ['eval/faithfulness/rate', 'share', 'Held-out tasks answered right, with evidence shown.'],
     ['eval/faithfulness/rate_of_correct', 'share', 'Right answers with evidence shown.'],
     ['eval/faithfulness/faithful', 'share', 'Held-out tasks whose tools show evidence.'],
     ['eval/faithfulness/unfaithful', 'share', 'Held-out tasks whose tools show other things.'],
     ['eval/faithfulness/no_tool', 'share', 'Held-out tasks without a tool.'],
+    [
+      'eval/faithfulness/calls/<count>/ratio',
+      'share',
+      'Held-out tasks by tool calls: 0, 1, 2, 3+.',
+    ],
+    ['eval/faithfulness/calls/<count>/accuracy', 'share', 'Right ones with that many tool calls.'],
+    ['eval/faithfulness/judge_kappa', 'kappa', 'Agreement of the judge with the boxes.'],
   ]),
   ...metricsOf({ source: 'packages/eval/src/evaluate.ts', stages: evaluation }, [
     ['label', 'name', 'Name of the evaluation: sft, step-<n>, final.'],

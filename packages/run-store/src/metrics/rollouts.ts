@@ -57,12 +57,21 @@ export const rollouts: readonly Metric[] = [
   ...metricsOf({ source: 'packages/eval/src/tool-mixture.ts', stages: rl }, [
     ['tools/<category>', 'share', 'Operations on images of one family, of all operations.'],
   ]),
+  ...metricsOf({ source: 'packages/eval/src/source-metrics.ts', stages: rl }, [
+    ['source/<source>/accuracy', 'share', 'Right answers to the tasks of one data set.'],
+    ['source/<source>/reward', 'reward', 'Mean reward in the tasks of one data set.'],
+    ['source/<source>/tool_calls/mean', 'calls', 'Mean tool calls in the tasks of one data set.'],
+    ['source/<source>/share', 'share', 'Trajectories of the tasks of one data set.'],
+  ]),
   ...metricsOf({ source: 'packages/eval/src/faithfulness-metrics.ts', stages: rl }, [
     ['faithfulness/rate', 'share', 'Trajectories that are right and show what is asked about.'],
     ['faithfulness/rate_of_correct', 'share', 'Right trajectories that show what is asked about.'],
     ['faithfulness/faithful', 'share', 'Trajectories whose tools show what is asked about.'],
     ['faithfulness/unfaithful', 'share', 'Trajectories whose tools show other things only.'],
     ['faithfulness/no_tool', 'share', 'Trajectories without a tool, of those that are graded.'],
+    ['faithfulness/calls/<count>/ratio', 'share', 'Trajectories with 0, 1, 2, or 3+ tool calls.'],
+    ['faithfulness/calls/<count>/accuracy', 'share', 'Right ones with that many tool calls.'],
+    ['faithfulness/judge_kappa', 'kappa', 'Agreement of the judge of executions with the boxes.'],
   ]),
   ...metricsOf({ source: 'packages/eval/src/error-metrics.ts', stages: rl }, [
     ['errors/<kind>', 'share', 'Wrong trajectories with an error of one kind, E1 to E6 (VISTA).'],

@@ -3,10 +3,9 @@
  * Docker's default does. Files, network and signals are closed; other processes stay visible by
  * number, and sessions share one disk.
  */
-import { chmod } from 'node:fs/promises';
 import { UnsupportedError } from '@saccade/core';
 import { type Isolation, serverArguments, sessionEnvironment } from '../isolation.ts';
-import { makeTemporary } from '../temporary.ts';
+import { makeOwnScratch } from './own-scratch.ts';
 
 export const landlockIsolation: Isolation = {
   id: 'landlock',
@@ -19,8 +18,7 @@ export const landlockIsolation: Isolation = {
         `Landlock works on Linux only, this is ${process.platform}. Use a remote sandbox.`,
       );
     }
-    const scratch = await makeTemporary('sandbox');
-    await chmod(scratch, 0o711);
+    const scratch = await makeOwnScratch(plan.hasUsers);
     return {
       command: plan.interpreter.python,
       args: serverArguments(plan),

@@ -1,7 +1,6 @@
 /** Ordinary processes: limits of time, memory and output, but the host's files and network. */
-import { chmod } from 'node:fs/promises';
 import { type Isolation, serverArguments, sessionEnvironment } from '../isolation.ts';
-import { makeTemporary } from '../temporary.ts';
+import { makeOwnScratch } from './own-scratch.ts';
 
 export const processIsolation: Isolation = {
   id: 'process',
@@ -12,8 +11,7 @@ export const processIsolation: Isolation = {
     'read and can reach the network. Install bubblewrap to isolate it.',
 
   async launch(plan) {
-    const scratch = await makeTemporary('sandbox');
-    await chmod(scratch, 0o711);
+    const scratch = await makeOwnScratch(plan.hasUsers);
     return {
       command: plan.interpreter.python,
       args: serverArguments(plan),

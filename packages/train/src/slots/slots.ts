@@ -2,6 +2,7 @@
 import { type Algorithm, algorithms } from '@saccade/algorithms';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, coldStarts, type KnownColdStart } from '@saccade/data';
+import type { KnownDatasetTaskSet } from '@saccade/datasets';
 import {
   type KnownProtocol,
   type KnownTaskSet,
@@ -159,7 +160,10 @@ export type SlotKey = keyof typeof slots;
 export interface SlotInputs {
   readonly backend?: SlotInput<KnownBackend, BackendUnit>;
   readonly model?: SlotInput<KnownModel, ModelUnit>;
-  readonly taskSet?: SlotInput<KnownTaskSet | KnownVisionTaskSet, TaskSetUnit>;
+  readonly taskSet?: SlotInput<
+    KnownTaskSet | KnownDatasetTaskSet | KnownVisionTaskSet,
+    TaskSetUnit
+  >;
   readonly protocol?: SlotInput<KnownProtocol, ProtocolUnit>;
   readonly tools?: string | readonly (string | Selection | ToolChoice)[] | null;
   readonly sandbox?: SlotInput<KnownSandbox, SandboxUnit>;

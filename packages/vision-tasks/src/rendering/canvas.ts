@@ -109,7 +109,7 @@ export class Canvas {
     const [width, height] = glyphs.cell;
     const whole = Math.floor(x);
     const bitmap = glyphs.bitmap(letter, x - whole);
-    const [left, top] = [whole - 2, baseline - glyphs.ascent];
+    const [left, top] = [whole - glyphs.lead, baseline - glyphs.ascent];
     const [red, green, blue] = color;
     for (let row = Math.max(0, -top); row < Math.min(height, this.height - top); row++) {
       for (let column = 0; column < width; column++) {

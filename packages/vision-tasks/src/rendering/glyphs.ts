@@ -1,6 +1,6 @@
 /** The letters of a typeface at one size as small bitmaps, so that pages of small text are set fast. */
 import sharp from 'sharp';
-import { type TypefaceName, typeface } from './typefaces.ts';
+import { handsOf, type TypefaceName, typeface } from './typefaces.ts';
 
 /** Printable ASCII. */
 const FIRST = 32;
@@ -16,10 +16,12 @@ export interface Glyphs {
   readonly cell: readonly [width: number, height: number];
   /** From the top of a bitmap to the baseline; pixels. */
   readonly ascent: number;
+  /** From the left edge of a bitmap to where its letter starts; pixels. */
+  readonly lead: number;
   /** How far the next letter is; pixels. */
   advance(letter: string): number;
   /**
-   * [cell] coverage from 0 to 255 of a letter that starts 2 pixels right of the bitmap's left edge.
+   * [cell] coverage from 0 to 255 of a letter that starts `lead` right of the bitmap's left edge.
    *
    * @param phase  how much farther right it starts, in [0, 1)
    */
@@ -40,11 +42,16 @@ async function drawGlyphs(name: TypefaceName, weight: 400 | 700, size: number): 
   const { outline, widthOf } = typeface(name, weight);
   const letters = Array.from({ length: COUNT }, (_, i) => String.fromCharCode(FIRST + i));
   const advances = letters.map((letter) => widthOf(letter, size));
-  const [width, height] = [Math.ceil(Math.max(...advances)) + 5, Math.ceil(size * 1.6)];
-  const ascent = Math.ceil(size * 1.15);
+  // Letters of a hand reach far beyond their own places.
+  const isHand = [...handsOf.train, ...handsOf.heldOut].includes(name);
+  const [lead, tail] = isHand ? [Math.ceil(size * 0.4), Math.ceil(size * 0.5)] : [2, 3];
+  const width = Math.ceil(Math.max(...advances)) + lead + tail;
+  const [height, ascent] = isHand
+    ? [Math.ceil(size * 2.6), Math.ceil(size * 1.5)]
+    : [Math.ceil(size * 1.6), Math.ceil(size * 1.15)];
   const paths = letters.flatMap((letter, index) =>
     Array.from({ length: PHASES }, (_, phase) => {
-      const x = phase * width + 2 + phase / PHASES;
+      const x = phase * width + lead + phase / PHASES;
       return `<path d="${outline(letter, x, index * height + ascent, size)}"/>`;
     }),
   );
@@ -75,6 +82,7 @@ async function drawGlyphs(name: TypefaceName, weight: 400 | 700, size: number): 
     size,
     cell: [width, height],
     ascent,
+    lead,
     advance: (letter) => advances[indexOf(letter)] ?? 0,
     bitmap(letter, phase) {
       const step = Math.min(PHASES - 1, Math.floor(phase * PHASES));

@@ -76,7 +76,7 @@ export class Page {
     const [width, height] = glyphs.cell;
     const whole = Math.floor(x);
     const bitmap = glyphs.bitmap(letter, x - whole);
-    const [left, top] = [whole - 2, baseline - glyphs.ascent];
+    const [left, top] = [whole - glyphs.lead, baseline - glyphs.ascent];
     for (let row = 0; row < height; row++) {
       const y = top + row;
       if (y < 0 || y >= this.height) continue;

@@ -65,6 +65,7 @@ export function askSmallPrint(
   random: Random,
 ): PrintQuestion | undefined {
   const { paragraphs } = sheet;
+  if (paragraphs.length === 0) return undefined;
   const paragraph = random.pick(paragraphs);
   const line = random.pick(paragraph.lines);
   const asked = {

@@ -11,7 +11,7 @@ import { boxAround } from '../rendering/drawing.ts';
 import { type Glyphs, glyphsOf } from '../rendering/glyphs.ts';
 import { largeText } from '../rendering/large-text.ts';
 import type { Color } from '../rendering/page.ts';
-import { around, type PrintedLine, setLines, textWidth } from '../rendering/text-flow.ts';
+import { around, brokenLines, type PrintedLine, setLines, textWidth } from '../rendering/text-flow.ts';
 import { type TypefaceName, typeface, typefacesOf } from '../rendering/typefaces.ts';
 import { drawBackground } from '../scenes/photographs.ts';
 
@@ -196,6 +196,8 @@ function drawBlock(
     const whole = textWidth(words.join(' '), glyphs);
     // One to three lines of about the same length, as notes are set.
     const width = Math.min((right - left) * 0.45, (whole / (1 + random.integer(3))) * 1.1);
+    const tall = brokenLines(words, width, glyphs).length * leading;
+    if (y + tall > bottom) break;
     const setWord = (text: string, at: number, baseline: number) =>
       canvas.text(text, at, baseline, glyphs, ink);
     const lines = setLines(words, { left: x, top: y, width, leading }, glyphs, setWord);

@@ -35,3 +35,30 @@ export function isInside(box: Box, outer: Box, image: TaskImage | undefined): bo
 export async function pixelsOf({ png }: TaskImage): Promise<Buffer> {
   return await sharp(png).removeAlpha().raw().toBuffer();
 }
+
+/** The same tasks, each made once: for checks that do not ask whether it comes again. */
+export function remembered(taskSet: TaskSet): TaskSet {
+  const made = new Map<string, Promise<Task>>();
+  return {
+    ...taskSet,
+    size: (split) => taskSet.size(split),
+    task(split, index) {
+      const key = `${split}/${index}`;
+      const known = made.get(key) ?? taskSet.task(split, index);
+      made.set(key, known);
+      return known;
+    },
+  };
+}
+
+/** Throws unless an index gives the same bytes again; drawing twice is all that it takes. */
+export async function drawsAlike(taskSet: TaskSet, index: number): Promise<void> {
+  for (const split of splits) {
+    const [one, other] = [await taskSet.task(split, index), await taskSet.task(split, index)];
+    const textOf = ({ images, videos = [], ...rest }: Task) => JSON.stringify(rest);
+    const bytesOf = ({ images, videos = [] }: Task) =>
+      Buffer.concat([...images.map(({ png }) => png), ...videos.map(({ encoded }) => encoded)]);
+    if (textOf(one) === textOf(other) && bytesOf(one).equals(bytesOf(other))) continue;
+    throw new Error(`${taskSet.name} gives two tasks for index ${index} of ${split}.`);
+  }
+}

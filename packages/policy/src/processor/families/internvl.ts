@@ -1,4 +1,5 @@
 /** InternVL 3 and later, as converted for transformers. */
+import { writeChatTemplate } from '../chat-template.ts';
 import { CheckpointProcessor } from '../checkpoint-processor.ts';
 import { type GotOcr2Images, gotOcr2Image } from '../images/got-ocr2-images.ts';
 import type { PixelConfig } from '../images/pixel-values.ts';
@@ -8,9 +9,9 @@ import type { Arithmetic } from '../resample/windows.ts';
 import { type TileVideos, tileVideo } from '../videos/tile-videos.ts';
 import type { Markup, Visuals } from '../visuals.ts';
 import { openaiClip } from './channel-defaults.ts';
-import { defineFamily } from './family.ts';
+import { defineFamily, type OwnProcessor } from './family.ts';
 import { arithmeticOf, parsePixels } from './image-steps.ts';
-import { visionPatchSize } from './vision-config.ts';
+import { tileSideOf, visionPatchSize } from './vision-config.ts';
 
 const CONTEXT = '<IMG_CONTEXT>';
 const START = '<img>';
@@ -56,11 +57,41 @@ function visualsOf(images: GotOcr2Images, videos: TileVideos): Visuals {
   };
 }
 
+const own: OwnProcessor = {
+  special: {
+    imageToken: CONTEXT,
+    videoToken: CONTEXT,
+    visionStartToken: START,
+    visionEndToken: END,
+  },
+  endOfTurn: '<|im_end|>',
+  chatTemplate: writeChatTemplate({ image: CONTEXT, video: VIDEO, endOfTurn: '<|im_end|>' }),
+  // No token of its own stands for a video: its frames have the placeholders of images.
+  controlTokens: () => ['<|endoftext|>', '<|im_start|>', '<|im_end|>', START, END, CONTEXT, VIDEO],
+  files({ maxPixels, config }) {
+    const side = tileSideOf(config);
+    return {
+      processor: {
+        processor_class: 'InternVLProcessor',
+        image_seq_length: config.count('image_seq_length', 1, 65536),
+      },
+      images: {
+        image_processor_type: 'GotOcr2ImageProcessor',
+        size: { height: side, width: side },
+        crop_to_patches: true,
+        min_patches: 1,
+        max_patches: Math.max(1, Math.floor(maxPixels / side ** 2)),
+      },
+    };
+  },
+};
+
 export const internvl = defineFamily({
   name: 'internvl',
   description: 'InternVL 3 and later, in the checkpoints whose name ends in -hf.',
   processorClasses: ['InternVLProcessor'],
   modelTypes: ['internvl'],
+  own,
   open(files, options) {
     const shared = {
       patchSize: visionPatchSize(files.config, 14),

@@ -41,12 +41,15 @@ export function parseQwenImages(
 }
 
 /** The same fields, for `preprocessor_config.json`. */
-export function formatQwenImages(config: ImageProcessorConfig): Json {
+export function formatQwenImages(
+  config: ImageProcessorConfig,
+  processorClass = 'Qwen2_5_VLProcessor',
+): Json {
   const { filter, arithmetic } = config.resampling ?? DEFAULT_RESAMPLING;
   const suffix = arithmetic === 'torchvision' ? 'Fast' : '';
   return {
     image_processor_type: `Qwen2VLImageProcessor${suffix}`,
-    processor_class: 'Qwen2_5_VLProcessor',
+    processor_class: processorClass,
     do_convert_rgb: true,
     do_resize: true,
     do_rescale: true,

@@ -1,9 +1,11 @@
 /** Qwen2-VL and Qwen2.5-VL. */
+import { qwenImageProcessor } from '../image-processor.ts';
 import { QwenProcessor } from '../qwen-processor.ts';
 import { qwen2Video, qwenVideoProcessor } from '../videos/qwen-videos.ts';
 import { defineFamily } from './family.ts';
 import { arithmeticOf } from './image-steps.ts';
 import { parseQwenImages, parseQwenVideos } from './qwen-files.ts';
+import { qwenOwn } from './qwen-own.ts';
 import { plainVideo, qwenVisuals } from './qwen-visuals.ts';
 
 export const qwen = defineFamily({
@@ -11,6 +13,7 @@ export const qwen = defineFamily({
   description: 'Qwen2-VL and Qwen2.5-VL.',
   processorClasses: ['Qwen2VLProcessor', 'Qwen2_5_VLProcessor'],
   modelTypes: ['qwen2_vl', 'qwen2_5_vl'],
+  own: qwenOwn(qwenImageProcessor, 'Qwen2_5_VLProcessor'),
   open(files, options) {
     const images = parseQwenImages(files.images, arithmeticOf(files, options.arithmetic, 'pillow'));
     // Without a file of its own, a video is resized as the image processor's file says.

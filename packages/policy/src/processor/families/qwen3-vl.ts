@@ -9,6 +9,7 @@ import {
 import { defineFamily } from './family.ts';
 import { arithmeticOf } from './image-steps.ts';
 import { parseQwenImages, parseQwenVideos } from './qwen-files.ts';
+import { qwenOwn } from './qwen-own.ts';
 import { qwenVisuals, timedVideo } from './qwen-visuals.ts';
 
 /** The video processor of Qwen3-VL where its files leave it open. */
@@ -27,6 +28,7 @@ export const qwen3Vl = defineFamily({
   description: 'Qwen3-VL, also with experts, and Qwen3.5.',
   processorClasses: ['Qwen3VLProcessor'],
   modelTypes: ['qwen3_vl', 'qwen3_vl_moe', 'qwen3_5', 'qwen3_5_moe'],
+  own: qwenOwn(videoDefaults, 'Qwen3VLProcessor'),
   open(files, options) {
     const arithmetic = arithmeticOf(files, options.arithmetic, 'torchvision');
     const images = parseQwenImages(files.images, arithmetic);

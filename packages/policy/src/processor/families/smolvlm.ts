@@ -8,6 +8,7 @@ import type { Markup } from '../visuals.ts';
 import { half } from './channel-defaults.ts';
 import { defineFamily } from './family.ts';
 import {
+  idefics3Own,
   idefics3Visuals,
   parseIdefics3Images,
   tileDefaults,
@@ -78,6 +79,10 @@ export const smolvlm = defineFamily({
   description: 'SmolVLM and SmolVLM2.',
   processorClasses: ['SmolVLMProcessor'],
   modelTypes: ['smolvlm'],
+  own: idefics3Own(
+    { processor: 'SmolVLMProcessor', images: 'SmolVLMImageProcessor' },
+    VIDEO,
+  ),
   open(files, options) {
     const arithmetic = arithmeticOf(files, options.arithmetic, 'torchvision');
     const images = parseIdefics3Images(files, arithmetic);

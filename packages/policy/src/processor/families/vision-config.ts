@@ -19,3 +19,9 @@ export function visionPatchSize(config: JsonFields, fallback?: number): number {
       `${JSON.stringify(size)}. Use a checkpoint with square patches.`,
   );
 }
+
+/** Side of a tile of a model of one's own, pixels: `vision_config.image_size`. */
+export function tileSideOf(config: JsonFields): number {
+  const { image_size: size } = config.object('vision_config').json;
+  return Array.isArray(size) ? Number(size[0]) : Number(size);
+}

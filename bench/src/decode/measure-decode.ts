@@ -1,0 +1,252 @@
+/**
+ * Decoding of a checkpoint on this machine: loading, memory, and tokens per second beside transformers
+ * and beside the memory's bandwidth.
+ *
+ * A rate counts from the first sampled token of all conversations to the last: prompts are not in it.
+ * Ours with its own weights, with quantized ones, and transformers take turns; figures are medians.
+ */
+import { fileURLToPath } from 'node:url';
+import { measurePeaks, nativeBackend } from '@saccade/backend-native';
+import { bytesOf, ConfigError } from '@saccade/core';
+import { type Backend, type Device, openDevice } from '@saccade/ops';
+import { type EngineSettings, type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
+import { type JsonLinesProcess, startJsonLines } from '../peers/json-lines.ts';
+import { pairedRatio, type Sample, summarize } from '../statistics.ts';
+
+/** Tokens of each conversation's prompt. */
+const PROMPT = 32;
+
+export type Weights = EngineSettings['sampleWeights'];
+
+export interface DecodeOptions {
+  readonly directory: string;
+  readonly threads: number;
+  readonly conversations: readonly number[];
+  /** Tokens that each conversation decodes. */
+  readonly tokens: number;
+  readonly rounds: number;
+  readonly weights: readonly Weights[];
+  /** An interpreter with torch and transformers; absent: ours alone. */
+  readonly python?: string;
+  readonly onProgress: (line: string) => void;
+}
+
+/** Rates of one number of conversations. */
+export interface DecodeRow {
+  readonly conversations: number;
+  /** Tokens per second, by weights. */
+  readonly ours: Readonly<Partial<Record<Weights, Sample>>>;
+  /** Share of the bandwidth at which a step reads the weights that it needs. */
+  readonly bandwidth: Readonly<Partial<Record<Weights, number>>>;
+  readonly transformers?: Sample;
+  /** Our rate with weights of our own / theirs, of turns next to each other. */
+  readonly toTransformers?: Sample;
+  /** Rate of quantized weights / own. */
+  readonly toOwn: Readonly<Partial<Record<Weights, Sample>>>;
+}
+
+export interface DecodeResult {
+  readonly what: string;
+  readonly threads: number;
+  readonly parameters: number;
+  readonly loadSeconds: number;
+  /** Resident memory after loading, and what the process had before. */
+  readonly loaded: { readonly beforeBytes: number; readonly afterBytes: number };
+  readonly weightBytes: number;
+  /** Bytes per second that all threads read from memory, the median over the run. */
+  readonly readBytesPerSecond: Sample;
+  readonly rows: readonly DecodeRow[];
+  readonly peakResidentBytes: number;
+  readonly peer?: {
+    readonly versions: Readonly<Record<string, string>>;
+    readonly loadSeconds: number;
+    readonly peakBytes: number;
+  };
+}
+
+/** Seconds of the decoding steps of `count` conversations, the first token left out. */
+async function decodeSeconds(
+  policy: LocalPolicy,
+  count: number,
+  tokens: number,
+  round: number,
+): Promise<number> {
+  const times: number[] = [];
+  const sampled = Array.from({ length: count }, (_, i) =>
+    policy.sample({
+      tokens: Int32Array.from({ length: PROMPT }, (_, t) => 20 + ((i * 31 + t * 7 + round) % 200)),
+      images: [],
+      maxTokens: tokens,
+      stop: [],
+      temperature: 1,
+      seed: [round, i],
+      conversation: `${i}`,
+      ignoreEndOfTurn: true,
+      onToken: () => times.push(performance.now()),
+    }),
+  );
+  await Promise.all(sampled);
+  for (let i = 0; i < count; i++) policy.release(`${i}`);
+  return ((times.at(-1) as number) - (times[count - 1] as number)) / 1000;
+}
+
+/** Bytes of weights that a decoding step reads once. */
+function bytesRead(policy: LocalPolicy, weights: Weights): number {
+  const { model, parameters } = policy;
+  const layers = model.specs.filter(({ name }) => name.includes('model.layers.'));
+  const head = model.head(parameters);
+  const own = (bytes: number, isLinear: boolean, columns: number): number => {
+    if (weights === 'own' || !isLinear) return bytes;
+    // Codes, and a scale of four bytes for each row, or each 128 elements.
+    return weights === 'int8' ? bytes / 2 + (4 * bytes) / 2 / columns : bytes / 4 + bytes / 64;
+  };
+  const body = layers.reduce((sum, { name, shape, isLinear = false }) => {
+    const tensor = parameters[name];
+    if (tensor === undefined) return sum;
+    return sum + own(tensor.size * bytesOf(tensor.dtype), isLinear, shape[1] ?? 1);
+  }, 0);
+  return body + head.size * bytesOf(head.dtype);
+}
+
+/** Time in kernels by op, where launches block: what of a decoding step is not in them is JavaScript. */
+export interface Profile {
+  readonly seconds: number;
+  readonly byOp: Readonly<Record<string, number>>;
+}
+
+/** Profiles the decoding of `conversations`. */
+export async function profileDecode(
+  { directory, threads, tokens }: DecodeOptions,
+  conversations: number,
+  sampleWeights: Weights,
+): Promise<Profile> {
+  const byOp: Record<string, number> = {};
+  let isCounting = false;
+  const inner = nativeBackend({ threads, launches: 'blocking' });
+  const dispatch: Backend['dispatch'] = inner.dispatch.bind(inner);
+  inner.dispatch = (launch) => {
+    const start = performance.now();
+    dispatch(launch);
+    if (!isCounting) return;
+    byOp[launch.op.id] = (byOp[launch.op.id] ?? 0) + (performance.now() - start) / 1000;
+  };
+  const device = openDevice(inner);
+  const policy = await loadLocalPolicy({ device, directory });
+  policy.configureEngine({ sampleWeights });
+  await decodeSeconds(policy, conversations, 2, 0);
+  isCounting = true;
+  const start = performance.now();
+  await decodeSeconds(policy, conversations, tokens, 1);
+  const seconds = (performance.now() - start) / 1000;
+  policy.dispose();
+  device.dispose();
+  return { seconds, byOp };
+}
+
+interface Turn {
+  readonly ours: Readonly<Partial<Record<Weights, number>>>;
+  readonly theirs?: number;
+}
+
+/** @throws MissingError if the Python cannot run transformers */
+export async function measureDecode(options: DecodeOptions): Promise<DecodeResult> {
+  const { directory, threads, conversations, tokens, rounds, weights, onProgress } = options;
+  if (tokens < 2)
+    throw new ConfigError('tokens', 'tokens must be 2 or more: the first is not timed.');
+  const device: Device = openDevice(nativeBackend({ threads }));
+  const beforeBytes = process.memoryUsage.rss();
+  onProgress('loading');
+  const start = performance.now();
+  const policy = await loadLocalPolicy({ device, directory });
+  const loadSeconds = (performance.now() - start) / 1000;
+  const afterBytes = process.memoryUsage.rss();
+  const peer = options.python === undefined ? undefined : await startPeer(options.python, options);
+  const reads: number[] = [];
+  const rows: DecodeRow[] = [];
+  try {
+    for (const count of conversations) {
+      const turns: Turn[] = [];
+      for (let round = 0; round <= rounds; round++) {
+        const ours: Partial<Record<Weights, number>> = {};
+        for (const sampleWeights of weights) {
+          onProgress(`${count} conversations, round ${round} of ${rounds}, ${sampleWeights}`);
+          policy.configureEngine({ sampleWeights });
+          ours[sampleWeights] = await decodeSeconds(policy, count, tokens, round);
+        }
+        onProgress(`${count} conversations, round ${round} of ${rounds}, transformers`);
+        const answer = await peer?.ask({ conversations: count, tokens, prompt: PROMPT });
+        reads.push(measurePeaks({ threads, sizeBytes: 2 ** 29 }).readBytes);
+        // The first round warms up.
+        if (round === 0) continue;
+        turns.push({ ours, ...(answer && { theirs: answer.seconds as number }) });
+      }
+      rows.push(rowOf(count, tokens, turns, weights));
+    }
+    const readBytesPerSecond = summarize(reads);
+    return {
+      what: `decoding ${tokens} tokens after ${PROMPT}, ${policy.model.architecture}`,
+      threads,
+      parameters: policy.parameterCount,
+      loadSeconds,
+      loaded: { beforeBytes, afterBytes },
+      weightBytes: Object.values(policy.parameters).reduce(
+        (sum, { size, dtype }) => sum + size * bytesOf(dtype),
+        0,
+      ),
+      readBytesPerSecond,
+      rows: rows.map((row) => withBandwidth(row, policy, readBytesPerSecond.median)),
+      peakResidentBytes: process.resourceUsage().maxRSS * 1024,
+      ...(peer && { peer: peer.ready as unknown as NonNullable<DecodeResult['peer']> }),
+    };
+  } finally {
+    await peer?.close();
+    policy.dispose();
+    device.dispose();
+  }
+}
+
+async function startPeer(
+  python: string,
+  { directory, threads, onProgress }: DecodeOptions,
+): Promise<JsonLinesProcess> {
+  onProgress('loading in transformers');
+  const script = fileURLToPath(new URL('../../peers/transformers_decode.py', import.meta.url));
+  return await startJsonLines(
+    python,
+    [script, directory, '--threads', String(threads)],
+    'torch and transformers',
+  );
+}
+
+function rowOf(
+  conversations: number,
+  tokens: number,
+  turns: readonly Turn[],
+  weights: readonly Weights[],
+): DecodeRow {
+  const decoded = conversations * (tokens - 1);
+  const secondsOf = (one: Weights): readonly number[] => turns.map(({ ours }) => ours[one] ?? NaN);
+  const own = secondsOf('own');
+  const theirs = turns.flatMap((turn) => (turn.theirs === undefined ? [] : [turn.theirs]));
+  const rates = (seconds: readonly number[]): Sample => summarize(seconds.map((s) => decoded / s));
+  const byWeights = <Value>(value: (one: Weights) => Value): Partial<Record<Weights, Value>> =>
+    Object.fromEntries(weights.map((one) => [one, value(one)]));
+  return {
+    conversations,
+    ours: byWeights((one) => rates(secondsOf(one))),
+    bandwidth: {},
+    ...(theirs.length > 0 && {
+      transformers: rates(theirs),
+      toTransformers: pairedRatio(theirs, own),
+    }),
+    toOwn: byWeights((one) => pairedRatio(own, secondsOf(one))),
+  };
+}
+
+function withBandwidth(row: DecodeRow, policy: LocalPolicy, readBytes: number): DecodeRow {
+  const shares = Object.entries(row.ours).map(([weights, rate]) => {
+    const steps = rate.median / row.conversations;
+    return [weights, (steps * bytesRead(policy, weights as Weights)) / readBytes];
+  });
+  return { ...row, bandwidth: Object.fromEntries(shares) };
+}

@@ -1,0 +1,45 @@
+/** `saccade data check`: reads every row, and names those that cannot be used. */
+import { checkSource } from '@saccade/datasets';
+import type { Command } from 'commander';
+import { addSet, SET, SET_ABOUT, sourceContext, sourceHelp, sourceOf } from './data-source.ts';
+import { jsonOption, printJson } from './json.ts';
+import { printTable } from './table.ts';
+import { terminalProgress } from './terminal-progress.ts';
+
+interface CheckFlags {
+  readonly set?: readonly string[];
+  readonly json?: boolean;
+}
+
+export function addDataCheck(data: Command): void {
+  data
+    .command('check')
+    .description('Read every row with its images, and name those that cannot be used.')
+    .argument('<from>', 'a file, a folder, or hf:datasets/owner/name')
+    .option(SET, SET_ABOUT, addSet)
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      () => `${sourceHelp()}
+
+The status is 1 if more rows are corrupt than maxCorruptShare allows.`,
+    )
+    .action((from: string, flags: CheckFlags) => check(from, flags));
+}
+
+async function check(from: string, { set, json }: CheckFlags): Promise<void> {
+  const onEvent = terminalProgress({ stream: process.stderr });
+  const settings = sourceOf(from, set);
+  const checked = await checkSource(settings, sourceContext(onEvent));
+  const { rows, corrupt, problems, name, license, format, mapping } = checked;
+  const isFine = corrupt <= Math.floor(settings.maxCorruptShare * rows);
+  if (!isFine) process.exitCode = 1;
+  if (json) return printJson({ ...checked, isFine });
+  console.log(`${name}: ${rows} rows of ${format}, mapped by ${mapping}, license ${license}.`);
+  if (problems.length > 0) {
+    printTable([['row', 'problem'], ...problems.map(({ address, problem }) => [address, problem])]);
+  }
+  const share = ((100 * corrupt) / Math.max(1, rows)).toFixed(2);
+  const limit = `${100 * settings.maxCorruptShare} % may be`;
+  console.log(`${corrupt} rows (${share} %) cannot be used; ${limit}.`);
+}

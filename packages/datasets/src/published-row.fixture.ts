@@ -1,0 +1,23 @@
+/** A row of a published set, and the task that it becomes. */
+
+/** Stand for an image of a row, its struct in Parquet, and its base64. */
+export const IMAGE = 'an image';
+
+export interface Published {
+  /** Columns as the set has them; `IMAGE` stands for an image struct. */
+  readonly row: Readonly<Record<string, unknown>>;
+  /** Files that the row names. */
+  readonly files?: readonly string[];
+  /** A JSON file around rows, instead of Parquet. */
+  readonly wrap?: (row: unknown) => unknown;
+  readonly records?: string;
+  readonly question: string | RegExp;
+  readonly answer: string;
+  readonly images: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export const turns = (question: string, answer: string) => [
+  { from: 'human', value: question },
+  { from: 'gpt', value: answer },
+];

@@ -1,0 +1,2 @@
+export { dataset } from './dataset.ts';
+export { mixture } from './mixture.ts';

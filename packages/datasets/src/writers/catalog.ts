@@ -1,0 +1,5 @@
+export { csv } from './csv.ts';
+export { imageFolder } from './image-folder.ts';
+export { jsonLines } from './json-lines.ts';
+export { parquet } from './parquet.ts';
+export { webdataset } from './webdataset.ts';
