@@ -23,10 +23,13 @@ const large = new Set(['documents-8mp', 'mvtool', 'rooms-video', 'search-4k', 's
 describe('suites of the catalog', () => {
   it('name units that there are, with settings that they take', () => {
     expect(generated.length).toBeGreaterThan(20);
-    for (const suite of generated) {
+    expect(suites.names.length).toBeGreaterThan(generated.length + 10);
+    for (const [name, suite] of suites.entries()) {
       const { run, settings } = resolveSuite(base, suite);
-      expect(settings.k, suite.name).toBeGreaterThanOrEqual(1);
-      expect(slots.taskSet.registry.has(run.config.taskSet.name), suite.name).toBe(true);
+      expect(settings.k, name).toBeGreaterThanOrEqual(1);
+      expect(slots.taskSet.registry.has(run.config.taskSet.name), name).toBe(true);
+      // A mapping that is not known is refused here.
+      required(run.units.taskSet).with(settingsOf(run.config.taskSet));
     }
   });
 
