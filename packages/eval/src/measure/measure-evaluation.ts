@@ -1,5 +1,10 @@
 /** The numbers of an evaluation, from its samples on the disk. */
-import { type Audited, auditRewards, type Detector } from '@saccade/rewards';
+import {
+  type Audited,
+  detectors as allDetectors,
+  auditRewards,
+  type Detector,
+} from '@saccade/rewards';
 import type {
   Damage,
   EvaluatedTask,
@@ -16,7 +21,7 @@ import { type FactOptions, type SampleFacts, sampleFacts, storedContext } from '
 
 /** How an evaluation is measured. */
 export interface MeasureOptions extends FactOptions, IntervalOptions {
-  /** Detectors of reward hacking; default: all, with their own thresholds. */
+  /** Detectors of reward hacking; default: all but `constant-term`, with their own thresholds. */
   readonly detectors?: readonly Detector[];
 }
 
@@ -126,6 +131,16 @@ function slicesIn(
 const naturally = (a: string, b: string): number =>
   a.localeCompare(b, 'en', { numeric: true }) || (a < b ? -1 : 1);
 
+/**
+ * The detectors that mean something without training: a score that is the same for all samples teaches
+ * nothing, but measures all the same.
+ */
+const evaluationDetectors = (): readonly Detector[] =>
+  allDetectors
+    .entries()
+    .filter(([name]) => name !== 'constant-term')
+    .map(([, detector]) => detector);
+
 function findingsIn(
   groups: ReadonlyMap<number, readonly Audited[]>,
   detectors: readonly Detector[] | undefined,
@@ -135,7 +150,7 @@ function findingsIn(
     .map(([, group]) =>
       [...group].sort((a, b) => a.trajectory.sampleIndex - b.trajectory.sampleIndex),
     );
-  const { findings } = auditRewards({ groups: ordered }, detectors);
+  const { findings } = auditRewards({ groups: ordered }, detectors ?? evaluationDetectors());
   return findings.map(({ detector, share, isAlarm, message }) => ({
     detector,
     share,
