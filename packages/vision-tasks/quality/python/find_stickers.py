@@ -13,6 +13,7 @@ from operations.enlarged import tokens_of
 # A label: a white box with a gray edge, so high, and so wide; pixels.
 HEIGHT, NARROW, WIDE = 13, 16, 40
 SIDE = 32
+CIRCLE = np.stack([np.cos(np.arange(32) * np.pi / 16), np.sin(np.arange(32) * np.pi / 16)])
 INKS = {
     "red": (208, 24, 32),
     "orange": (238, 128, 8),
@@ -58,27 +59,28 @@ def stickers_of(image):
         if tall != HEIGHT - 2 or not NARROW - 2 <= wide <= WIDE - 2 or area < 0.3 * wide * tall:
             continue
         label = (left - 1, top - 1, left + wide + 1, top + tall + 1)
-        disk = disk_above(white, label)
+        disk = disk_above(image, label)
         if disk is not None:
             found.append({**described(image, disk), "label": label})
     return found
 
 
-def disk_above(white, label):
-    """The square of the disk whose lowest pixel is just above a label, or None."""
-    middle = (label[0] + label[2]) // 2
-    bottom = label[1] - 1
+def disk_above(image, label):
+    """Left, top and side of the disk above a label whose gray edge is seen best, or None."""
+    middle, bottom = (label[0] + label[2]) / 2, label[1] - 1
+    best = (0.6, None)
     for side in range(20, 42, 2):
-        top, left = bottom - side, round(middle - side / 2)
-        if top < 1 or left < 0 or left + side > white.shape[1]:
-            continue
-        # The row above the disk is not white, the row in it is.
-        inside = white[top + 2 : top + 4, middle - 2 : middle + 2].mean()
-        outside = white[top - 1 : top + 1, middle - 2 : middle + 2].mean()
-        rim = white[top + side // 2 - 1 : top + side // 2 + 1, left + 2 : left + 4].mean()
-        if inside > 0.5 and outside < 0.5 and rim > 0.2:
-            return left, top, side
-    return None
+        for left in {round(middle - side / 2) + shift for shift in (-1, 0, 1)}:
+            top = bottom - side
+            if top < 0 or left < 0 or left + side > image.shape[1]:
+                continue
+            columns = (left + side / 2 + (side / 2 - 0.8) * CIRCLE[0]).astype(int)
+            rows = (top + side / 2 + (side / 2 - 0.8) * CIRCLE[1]).astype(int)
+            edge = image[rows, columns].astype(np.int16)
+            seen = float((np.abs(edge - 130).max(axis=1) < 45).mean())
+            if seen > best[0]:
+                best = (seen, (left, top, side))
+    return best[1]
 
 
 def described(image, disk):
