@@ -2,7 +2,7 @@
  * Measures how far a blind guess, a glance and the right tool get on held-out tasks of a family.
  *
  *   node packages/vision-tasks/bin/ceilings.js FAMILY [--tasks N] [--train N] [--glance PIXELS]
- *     [--seconds N] [--misses] [--write]
+ *     [--seconds N] [--frames N] [--set NAME=VALUE ...] [--misses] [--write]
  *
  * blind: the most common answer in train to questions of the same type.
  * glance: the tool's program on images that were shrunk until their longer side is `--glance` pixels.
@@ -14,6 +14,10 @@
  *   tools         names of the visual tools that it calls
  *   questionType  task → what a blind guess may depend on; a string
  *   answer        ({ question, images }, eyes) → the answer as text, or undefined; see quality/eyes.mjs
+ *   blindSettings settings that are fast to draw and leave the answers as likely; optional
+ *   isRight       (given, task) → whether an answer counts; optional, see quality/is-right.mjs
+ *
+ * Frames of a film are its images, as many as `--frames` at equal distances.
  *
  * `--seconds` begins no task after so many seconds; the table says how many were done. `--misses` prints the
  * tasks that the tool gets wrong. `--write` puts the rows of the family into the tables of
@@ -22,9 +26,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { visionTaskSets } from '@saccade/vision-tasks';
+import { framesOf } from '../quality/avi-frames.mjs';
 import { mergeCeilings, printed, rowsOf } from '../quality/ceilings-table.mjs';
 import { openEyes, shrunk } from '../quality/eyes.mjs';
-import { isRight } from '../quality/is-right.mjs';
+import { isRight as isPlainlyRight } from '../quality/is-right.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,20 +38,28 @@ const { values, positionals } = parseArgs({
     train: { type: 'string', default: '400' },
     glance: { type: 'string', default: '224' },
     seconds: { type: 'string', default: 'Infinity' },
+    frames: { type: 'string', default: '32' },
+    set: { type: 'string', multiple: true, default: [] },
     misses: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 });
 const [family] = positionals;
 if (family === undefined) throw new Error('Give the name of a family, such as charts-qa.');
-const taskSet = visionTaskSets.get(family);
-const { answer, questionType, tools, uses } = await import(`../quality/answers/${family}.mjs`);
+const program = await import(`../quality/answers/${family}.mjs`);
+const { answer, questionType, tools, uses, isRight = isPlainlyRight, blindSettings = {} } = program;
+const given = values.set.map((each) => {
+  const [name = '', value = ''] = each.split('=');
+  return [name, Number.isNaN(Number(value)) ? value : Number(value)];
+});
+const taskSet = visionTaskSets.get(family).with(Object.fromEntries(given));
+const blindSet = visionTaskSets.get(family).with({ ...blindSettings });
 
 /** The most common answer of each question type, and of all. */
 async function blindAnswers(count) {
   const answers = new Map([['', []]]);
   for (let index = 0; index < count; index++) {
-    const task = await taskSet.task('train', index);
+    const task = await blindSet.task('train', index);
     const type = questionType(task);
     answers.set(type, [...(answers.get(type) ?? []), task.answer]);
     answers.get('').push(task.answer);
@@ -60,6 +73,19 @@ function mostCommon(texts) {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
 }
 
+/** The images of a task, or frames of its film at equal distances. */
+function imagesOf({ images, videos = [] }) {
+  const [video] = videos;
+  if (video === undefined) return images;
+  const { encoded, width, height, frameCount } = video;
+  const frames = framesOf(encoded);
+  const count = Math.min(frameCount, Number(values.frames));
+  return Array.from({ length: count }, (_, index) => {
+    const png = frames[Math.floor(((index + 0.5) * frameCount) / count)];
+    return { name: `frame_${index}`, png, width, height };
+  });
+}
+
 const end = Date.now() + 1000 * Number(values.seconds);
 const eyes = await openEyes(tools);
 try {
@@ -67,7 +93,8 @@ try {
   const scores = [];
   for (let index = 0; index < Number(values.tasks) && Date.now() < end; index++) {
     const task = await taskSet.task('heldOut', index);
-    const { question, images } = task;
+    const { question } = task;
+    const images = imagesOf(task);
     const guess = blind.get(questionType(task)) ?? blind.get('');
     const small = await Promise.all(images.map((image) => shrunk(image, Number(values.glance))));
     const seen = (await answer({ question, images: small }, eyes)) ?? guess;

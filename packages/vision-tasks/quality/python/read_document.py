@@ -1,6 +1,6 @@
 """Answers a question about a page of small print by reading it in enlarged tiles.
 
-`run({"question"}, [page])` gives the answer as text, or None where it is not found.
+`run({"question", "scale": 1.5}, [page])` gives the answer as text, or None where it is not found.
 """
 
 import re
@@ -15,7 +15,7 @@ SCALE = 1.5
 
 def run(params, images):
     question = params["question"]
-    lines = rows_of(words_of(images[0]))
+    lines = rows_of(words_of(images[0], params.get("scale", SCALE)))
     for pattern, answer in ANSWERS:
         found = re.search(pattern, question)
         if found:
@@ -23,15 +23,15 @@ def run(params, images):
     return None, []
 
 
-def words_of(page):
+def words_of(page, scale=SCALE):
     """Texts with boxes in pixels of the page, each once."""
     height, width = page.shape[:2]
     words = []
     for top, bottom in tiles(height):
         for left, right in columns(page, top, bottom, width):
-            tile = cv2.resize(page[top:bottom, left:right], None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_CUBIC)
+            tile = cv2.resize(page[top:bottom, left:right], None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
             for line in read_text(tile, 0.3):
-                box = [side / SCALE + (left, top)[index % 2] for index, side in enumerate(line["box"])]
+                box = [side / scale + (left, top)[index % 2] for index, side in enumerate(line["box"])]
                 middle = (box[1] + box[3]) / 2
                 # The middle of an overlap is where one tile's lines end and the next one's begin.
                 if top + (top > 0) * OVERLAP / 2 <= middle < bottom - (bottom < height) * OVERLAP / 2:

@@ -55,13 +55,20 @@ export interface PrintQuestion {
 }
 
 /** Most words that name a text, and most letters that are counted. */
-const [MOST_QUOTED, MOST_LETTERS] = [3, 5] as const;
+const [MOST_QUOTED, MOST_LETTERS] = [3, 4] as const;
 
-/** Asks about a text that covers at most a share of the sheet; undefined where the drawn one does not fit. */
+/** A number of letters to look for: drawn before any text is, so that each number is as likely. */
+export const drawLetterCount = (random: Random): number => 1 + random.integer(MOST_LETTERS);
+
+/**
+ * Asks about a text that covers at most a share of the sheet; undefined where the drawn one does not fit.
+ *
+ * @param letterCount  how often the letter of a question about letters is in its text
+ */
 export function askSmallPrint(
   sheet: Broadsheet,
   operation: PrintOperation,
-  largestShare: number,
+  { largestShare, letterCount }: { readonly largestShare: number; readonly letterCount: number },
   random: Random,
 ): PrintQuestion | undefined {
   const { paragraphs } = sheet;
@@ -71,8 +78,8 @@ export function askSmallPrint(
   const asked = {
     'next-word': () => askNextWord(sheet, line, random),
     'line-text': () => askLine(sheet, line),
-    'line-letters': () => askLineLetters(sheet, line, random),
-    'paragraph-letters': () => askParagraphLetters(sheet, paragraph, random),
+    'line-letters': () => askLineLetters(sheet, line, letterCount, random),
+    'paragraph-letters': () => askParagraphLetters(sheet, paragraph, letterCount, random),
     'paragraph-fact': () => askFact(sheet, paragraph, random),
   }[operation]();
   if (asked === undefined) return undefined;
@@ -138,9 +145,8 @@ const linesIn = ({ paragraphs, headlines }: Broadsheet): readonly string[] => [
 export const lettersIn = (text: string, letter: string): number =>
   text.toLowerCase().split(letter).length - 1;
 
-/** A letter that is in a text as often as a drawn number says. */
-function drawLetter(text: string, random: Random): string | undefined {
-  const wanted = 1 + random.integer(MOST_LETTERS);
+/** A letter that is so often in a text. */
+function drawLetter(text: string, wanted: number, random: Random): string | undefined {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].filter(
     (letter) => lettersIn(text, letter) === wanted,
   );
@@ -176,10 +182,11 @@ const COUNT = 'Count small and capital letters. Answer with a number.';
 function askLineLetters(
   sheet: Broadsheet,
   { text, words, box }: PrintedLine,
+  letterCount: number,
   random: Random,
 ): Asked | undefined {
   const quoted = beginning(text, linesIn(sheet));
-  const letter = drawLetter(text, random);
+  const letter = drawLetter(text, letterCount, random);
   if (quoted === undefined || letter === undefined || words.length < 3) return undefined;
   const question = `How many times does the letter “${letter}” appear in the line beginning with “${quoted}”? ${COUNT}`;
   return { question, answer: String(lettersIn(text, letter)), quoted, letter, box };
@@ -188,11 +195,12 @@ function askLineLetters(
 function askParagraphLetters(
   sheet: Broadsheet,
   paragraph: Paragraph,
+  letterCount: number,
   random: Random,
 ): Asked | undefined {
   const text = textOf(paragraph);
   const quoted = ending(text, [...sheet.paragraphs.map(textOf), ...sheet.headlines]);
-  const letter = drawLetter(text, random);
+  const letter = drawLetter(text, letterCount, random);
   if (quoted === undefined || letter === undefined || paragraph.lines.length < 2) return undefined;
   const question = `How many times does the letter “${letter}” appear in the paragraph ending with “${quoted}”? ${COUNT}`;
   return { question, answer: String(lettersIn(text, letter)), quoted, letter, box: paragraph.box };

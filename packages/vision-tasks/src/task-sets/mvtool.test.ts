@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { fiveTurns } from '../orientation/pose.ts';
 import {
   askSmallPrint,
+  drawLetterCount,
   type PrintOperation,
   type PrintProgram,
   printOperations,
@@ -64,7 +65,8 @@ describe('mvtool', () => {
         for (const operation of operations) {
           let asked = 0;
           for (let tries = 0; tries < 300 && asked < 20; tries++) {
-            const made = askSmallPrint(sheet, operation, 1, random);
+            const letterCount = drawLetterCount(random);
+            const made = askSmallPrint(sheet, operation, { largestShare: 1, letterCount }, random);
             if (made === undefined) continue;
             asked++;
             expect(recompute(sheet, made.program), made.question).toEqual([made.answer]);

@@ -15,6 +15,7 @@ import { fiveTurns, type Pose, poses, posedPng } from '../orientation/pose.ts';
 import { poseFacts, type PoseFacts } from '../orientation/posed-task.ts';
 import {
   askSmallPrint,
+  drawLetterCount,
   type PrintLevel,
   type PrintOperation,
   type PrintProgram,
@@ -167,10 +168,11 @@ async function askedSheet(
   largestShare: number,
   random: Random,
 ): Promise<{ readonly sheet: Broadsheet; readonly asked: PrintQuestion }> {
+  const letterCount = drawLetterCount(random);
   for (let sheets = 0; sheets < SHEETS; sheets++) {
     const sheet = await drawBroadsheet(split, plan, random);
     for (let tries = 0; tries < TRIES; tries++) {
-      const asked = askSmallPrint(sheet, operation, largestShare, random);
+      const asked = askSmallPrint(sheet, operation, { largestShare, letterCount }, random);
       if (asked !== undefined) return { sheet, asked };
     }
   }
