@@ -13,6 +13,7 @@ import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
+import { addRatings } from './ratings.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
@@ -50,6 +51,7 @@ Begin with:
     addAudit,
     addErrors,
     addFaithfulness,
+    addRatings,
     addRescore,
     addReplay,
     addCurves,
