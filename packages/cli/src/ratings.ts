@@ -14,7 +14,7 @@ import {
   readRatings,
   type StudyMode,
 } from '@saccade/ratings';
-import { formatCell, type Table, tableFormats, writeTable } from '@saccade/report';
+import { formatCell, type Table, writeTables } from '@saccade/report';
 import { makeDirectories, nodeFileSystem, writeDurably } from '@saccade/run-store';
 import { type Command, Option } from 'commander';
 import { wholeNumber } from './shared.ts';
@@ -178,19 +178,8 @@ function readText(path: string): string {
   }
 }
 
-/** Writes every form of some tables into a folder. */
-export function writeTables(directory: string, tables: readonly Table[]): void {
-  makeDirectories(nodeFileSystem, directory);
-  for (const table of tables) {
-    for (const format of tableFormats) {
-      const path = join(directory, `${table.name}.${format}`);
-      writeDurably(nodeFileSystem, path, writeTable(table, format));
-    }
-  }
-}
-
 /** A table for the terminal. */
-export function describeTable({ title, about, columns, rows }: Table): readonly string[] {
+function describeTable({ title, about, columns, rows }: Table): readonly string[] {
   const cells = rows.map((row) => columns.map(({ kind }, index) => formatCell(row[index], kind)));
   return [title, about, '', ...formatTable([columns.map((column) => column.title), ...cells])];
 }

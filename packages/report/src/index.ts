@@ -33,6 +33,17 @@ export {
   readFaithfulness,
   type SetFaithfulness,
 } from './run-faithfulness.ts';
+export {
+  readSideBySide,
+  type SideBySide,
+  type SideBySideOptions,
+} from './side-by-side/read-side-by-side.ts';
+export { drawSidePage, type SidePageOptions } from './side-by-side/side-page.ts';
+export {
+  type WrittenSideBySide,
+  writeSideBySide,
+  writeTables,
+} from './side-by-side/write-side-by-side.ts';
 export { readStoredRun } from './stored-run.ts';
 export { styleSheet } from './style.ts';
 export {
