@@ -15,6 +15,7 @@ import { addExperiment } from './experiment.ts';
 import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
 import { addParity } from './parity.ts';
+import { addRatings } from './ratings.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
 import { addReport } from './report.ts';
@@ -59,6 +60,7 @@ Begin with:
     addAudit,
     addErrors,
     addFaithfulness,
+    addRatings,
     addRescore,
     addReplay,
     addCurves,

@@ -1,39 +1,105 @@
-/** `saccade report`: writes a run's report.html again. */
+/** `saccade report`: writes a run's report.html again, or the page of evaluations side by side. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DataError } from '@saccade/core';
-import { writeReport } from '@saccade/report';
-import { describeDamage, inspectRun } from '@saccade/run-store';
+import { writeReport, writeSideBySide } from '@saccade/report';
+import { describeDamage, inspectRun, isEvaluation } from '@saccade/run-store';
 import type { Command } from 'commander';
 import { jsonOption, printJson } from './json.ts';
 import { say } from './say.ts';
+import { more, wholeNumber } from './shared.ts';
+
+interface ReportFlags {
+  readonly out?: string;
+  readonly suite?: readonly string[];
+  readonly tasks: number;
+  readonly title?: string;
+  readonly json?: boolean;
+}
 
 export function addReport(program: Command): void {
   program
     .command('report')
-    .description('Write report.html of a run from its directory.')
-    .argument('<run>', 'a run directory')
+    .description('Write the page of a run, or of evaluations side by side.')
+    .argument('<paths...>', 'a run directory, or any number of evaluations')
+    .option('--out <directory>', 'of evaluations: comparison.html and tables/ (default: the first)')
+    .option('--suite <name>', 'of evaluations: only this suite; may be repeated', more)
+    .option(
+      '--tasks <n>',
+      'of evaluations: tasks shown turn by turn, of each suite',
+      wholeNumber,
+      12,
+    )
+    .option('--title <text>', 'of evaluations: heading of the page')
     .addOption(jsonOption())
-    .addHelpText('after', '\nExample:\n  saccade report runs/pyvision-image-nano-seed1')
-    .action(async (run: string, { json }: { readonly json?: boolean }) => {
-      const directory = resolve(run);
-      expectRun(directory);
-      const page = await writeReport(directory);
-      const { damage } = await inspectRun(directory, { skips: ['checkpoints'] });
-      if (json) return printJson({ report: page, damage: damage.map(describeDamage) });
-      for (const one of damage) console.error(describeDamage(one));
-      say(`Report: ${page}`);
-    });
+    .addHelpText(
+      'after',
+      `
+Examples:
+  saccade report runs/pyvision-image-nano-seed1
+  saccade report evaluations/sft evaluations/rl --out comparison
+  saccade report evaluations/* --suite needle --suite turned-needle --out comparison
+
+Evaluations are what saccade eval --suite wrote. Their page has accuracy with intervals, models compared
+task by task, curves, slices, errors, and the same tasks side by side with filters. Every table is also
+written as CSV, JSON, LaTeX and Markdown.`,
+    )
+    .action((paths: readonly string[], flags: ReportFlags) =>
+      report(
+        paths.map((path) => resolve(path)),
+        flags,
+      ),
+    );
 }
 
-/** @throws DataError for what is no run: a page is written only beside a run's own files */
-function expectRun(directory: string): void {
+async function report(paths: readonly string[], flags: ReportFlags): Promise<void> {
+  for (const path of paths) expectDirectory(path);
+  const [first] = paths;
+  if (first === undefined) return;
+  if (paths.some((path) => isEvaluation(path))) {
+    const other = paths.find((path) => !isEvaluation(path));
+    if (other !== undefined) {
+      throw new DataError(
+        `${other} is no evaluation, and others are. Give evaluations alone, or one run.`,
+      );
+    }
+    const { out = first, suite, tasks, title } = flags;
+    const written = await writeSideBySide(paths, resolve(out), {
+      shownTasks: tasks,
+      ...(suite && { suites: suite }),
+      ...(title !== undefined && { title }),
+    });
+    if (flags.json) return printJson(written);
+    for (const gap of written.gaps) console.error(gap);
+    say(`Report: ${written.page}\nTables: ${written.tables}`);
+    return;
+  }
+  if (paths.length > 1) {
+    throw new DataError(
+      'Runs have a page each. Give one run; saccade curves draws several, and saccade eval --suite makes ' +
+        'evaluations that one page compares.',
+    );
+  }
+  expectRun(first);
+  const page = await writeReport(first);
+  const { damage } = await inspectRun(first, { skips: ['checkpoints'] });
+  if (flags.json) return printJson({ report: page, damage: damage.map(describeDamage) });
+  for (const one of damage) console.error(describeDamage(one));
+  say(`Report: ${page}`);
+}
+
+/** @throws DataError for what is no directory */
+function expectDirectory(directory: string): void {
   if (!existsSync(directory)) {
     throw new DataError(`There is no run directory ${directory}. Give the path of a run.`);
   }
   if (!statSync(directory).isDirectory()) {
     throw new DataError(`${directory} is a file. Give the directory of a run.`);
   }
+}
+
+/** @throws DataError for what is no run: a page is written only beside a run's own files */
+function expectRun(directory: string): void {
   if (['config.json', 'metrics.jsonl'].some((file) => existsSync(join(directory, file)))) return;
   throw new DataError(
     `${directory} holds no run: it has neither config.json nor metrics.jsonl. Check the path.`,

@@ -22,6 +22,7 @@ export {
   type Interval,
   wilsonInterval,
 } from './numbers.ts';
+export { drawOverview, type Embedding, type OverviewOptions } from './overview.ts';
 export { readRun } from './read-run.ts';
 export { type Comparison, missingFacts, type Rescored, rescore } from './rescore.ts';
 export {
@@ -37,7 +38,28 @@ export {
   readFaithfulness,
   type SetFaithfulness,
 } from './run-faithfulness.ts';
+export {
+  readSideBySide,
+  type SideBySide,
+  type SideBySideOptions,
+} from './side-by-side/read-side-by-side.ts';
+export { drawSidePage, type SidePageOptions } from './side-by-side/side-page.ts';
+export {
+  type WrittenSideBySide,
+  writeSideBySide,
+  writeTables,
+} from './side-by-side/write-side-by-side.ts';
 export { readStoredRun } from './stored-run.ts';
 export { styleSheet } from './style.ts';
+export {
+  type CellKind,
+  type CellValue,
+  formatCell,
+  type IntervalValue,
+  type Table,
+  type TableColumn,
+} from './tables/table.ts';
+export { type TableFormat, tableFormats, writeCsv, writeTable } from './tables/write-table.ts';
+export { drawTurns } from './turns.ts';
 export { writeAudit } from './write-audit.ts';
 export { writeReport } from './write-report.ts';

@@ -111,16 +111,16 @@ function metricsOf({ sftUpdates, rlSteps, isFinished }: SyntheticRun): readonly 
 }
 
 /** The scripted policy's behavior in one task. */
-interface Script {
+export interface Script {
   readonly looksAt: (facts: NeedleFacts) => readonly Box[];
   readonly answers: (expected: string) => string | undefined;
 }
 
 const other = (digit: string): string => String((Number(digit) + 3) % 10);
-const lookWell: Script = { looksAt: ({ box }) => [box], answers: (digit) => digit };
-const guess: Script = { looksAt: () => [], answers: other };
-const stray: Script = { looksAt: ({ decoys }) => decoys.slice(0, 1), answers: other };
-const corrected: Script = {
+export const lookWell: Script = { looksAt: ({ box }) => [box], answers: (digit) => digit };
+export const guess: Script = { looksAt: () => [], answers: other };
+export const stray: Script = { looksAt: ({ decoys }) => decoys.slice(0, 1), answers: other };
+export const corrected: Script = {
   looksAt: ({ box, decoys }) => [...decoys.slice(0, 1), box],
   answers: (digit) => digit,
 };
@@ -144,8 +144,15 @@ async function writeEvaluation(
   writeTrajectorySet(directory, `evaluation-${label}`, set);
 }
 
-async function play(task: Task, script: Script, thought: string): Promise<ScoredTrajectory> {
-  const builder = new TrajectoryBuilder({ id: `${task.id}#0`, taskId: task.id, sampleIndex: 0 });
+/** Plays a script on a task, with real crops. */
+export async function play(
+  task: Task,
+  script: Script,
+  thought: string,
+  sampleIndex = 0,
+): Promise<ScoredTrajectory> {
+  const id = `${task.id}#${sampleIndex}`;
+  const builder = new TrajectoryBuilder({ id, taskId: task.id, sampleIndex });
   const write = (text: string): void =>
     builder.model({
       tokens: Int32Array.from([1]),

@@ -1,18 +1,12 @@
 /** One held-out task before and after training, side by side. */
-import {
-  countToolCalls,
-  isScored,
-  type StopReason,
-  type Tags,
-  type Trajectory,
-  type TrajectoryImage,
-} from '@saccade/trajectory';
+import { countToolCalls, isScored, type StopReason, type Trajectory } from '@saccade/trajectory';
 import { type PairOutcome, type TaskPair, verdictOf } from './choose-pairs.ts';
 import { type Html, html } from './html.ts';
-import { dataUri, type ImageBox, originBox, parseBox } from './images.ts';
+import { parseBox } from './images.ts';
 import { formatNumber } from './numbers.ts';
+import { drawOverview, type Embedding } from './overview.ts';
 import type { KeptTrajectory } from './read-run.ts';
-import { drawTurns, looksOf, plainAnswer } from './turns.ts';
+import { drawTurns, plainAnswer } from './turns.ts';
 
 export const outcomeNames: Readonly<Record<PairOutcome, string>> = {
   learned: 'wrong → right',
@@ -80,9 +74,6 @@ function drawVerdict(kept: KeptTrajectory | undefined): Html {
     : html`<span class="badge wrong">✗ wrong: ${given}</span>`;
 }
 
-/** The same original is in the page once: the second side refers to the first's. */
-type Embedding = 'original' | 'reference';
-
 async function drawSide(
   kept: KeptTrajectory | undefined,
   title: string,
@@ -96,8 +87,9 @@ async function drawSide(
   const originals = trajectory.segments[0]?.images ?? [];
   const overviews: Html[] = [];
   for (const [place, image] of originals.entries()) {
-    const names = { id: `${id}-${place}`, title };
-    overviews.push(await drawOverview(image, trajectory, kept.tags, embedding, names));
+    const truth = parseBox(kept.tags.box);
+    const names = { id: `${id}-${place}`, title, embedding, ...(truth && { truth }) };
+    overviews.push(await drawOverview(image, trajectory, names));
   }
   return html`<section class="side">
 <h4>${title}</h4>
@@ -119,60 +111,4 @@ ${isScored(trajectory) && html`<div><dt>Reward</dt><dd>${formatNumber(trajectory
 function drawTerms(terms: Readonly<Record<string, number>>): string {
   const written = Object.entries(terms).map(([name, value]) => `${formatNumber(value)} ${name}`);
   return written.length === 0 ? 'no terms' : written.join(' + ');
-}
-
-async function drawOverview(
-  image: TrajectoryImage,
-  trajectory: Trajectory,
-  tags: Tags,
-  embedding: Embedding,
-  { id, title }: { id: string; title: string },
-): Promise<Html> {
-  const { width, height, name } = image;
-  const looks = [...looksOf(trajectory).values()].flatMap(({ number, image: look }) =>
-    look.origin?.image === name ? [{ number, box: originBox(look, look.origin.map) }] : [],
-  );
-  const truth = parseBox(tags.box);
-  const uri = await dataUri(image.png);
-  const seen =
-    looks.length === 0
-      ? 'no crops'
-      : `${looks.length} crop ${looks.length === 1 ? 'box' : 'boxes'}`;
-  const label = `${title}: ${name}, ${width} × ${height} px, with ${seen}${truth ? ' and the place asked about' : ''}`;
-  const pixels =
-    embedding === 'original'
-      ? html`<image id="${id}" width="${width}" height="${height}" href="${uri}"/>`
-      : html`<use href="#${id}"/>`;
-  return html`<figure class="overview">
-<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">
-${uri === undefined ? html`<rect class="lost" width="${width}" height="${height}"/>` : pixels}
-${truth && drawBox(widen(truth, Math.max(width, height) * 0.012), 'truth')}
-${looks.map(({ box }) => drawBox(box, 'crop'))}
-${looks.map(({ box, number }) => drawNumber(box, number, { width, height }))}
-</svg>
-<figcaption>${width} × ${height} px; the model gets it as ${image.modelWidth} × ${image.modelHeight}.${uri === undefined && ' The file of the image is missing.'}</figcaption>
-</figure>`;
-}
-
-/** The frame of the truth stays clear of a crop of exactly the same place. */
-function widen([left, top, right, bottom]: ImageBox, by: number): ImageBox {
-  return [left - by, top - by, right + by, bottom + by];
-}
-
-function drawBox([left, top, right, bottom]: ImageBox, kind: 'crop' | 'truth'): Html {
-  const [width, height] = [right - left, bottom - top];
-  // A dark line underneath keeps the colors apart from any image.
-  return html`<rect class="halo" x="${left}" y="${top}" width="${width}" height="${height}"/><rect class="box ${kind}" x="${left}" y="${top}" width="${width}" height="${height}"/>`;
-}
-
-/** The number stands outside of its box, above if there is room. */
-function drawNumber(
-  [left, top, , bottom]: ImageBox,
-  number: number,
-  { width, height }: { width: number; height: number },
-): Html {
-  const side = Math.max(width, height) * 0.05;
-  const y = top >= side * 1.15 ? top - side * 1.1 : Math.min(bottom + side * 0.1, height - side);
-  const x = Math.min(Math.max(left, 0) + (number - 1) * side * 0.35, width - side);
-  return html`<rect class="tag" x="${x}" y="${y}" width="${side}" height="${side}" rx="${side * 0.15}"/><text class="tag-text" text-anchor="middle" font-size="${side * 0.8}" x="${x + side / 2}" y="${y + side * 0.78}">${number}</text>`;
 }
