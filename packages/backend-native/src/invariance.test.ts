@@ -57,10 +57,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   cacheRows: [{ dims: { C: 100, D: 150, N: 80 } }],
   dequantizeBlocks: [{ dims: blocks(100_003) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
-  expertLinear: [
-    { dims: { R: 150, K: 70, E: 7, N: 90 } },
-    { dims: { R: 9, K: 801, E: 5, N: 20 } },
-  ],
+  expertLinear: [{ dims: { R: 150, K: 70, E: 7, N: 90 } }, { dims: { R: 9, K: 801, E: 5, N: 20 } }],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
   gelu: [{ dims: { N: 30, D: 385 } }, { dims: { N: 30, D: 385 }, scalars: { tanh: 1 } }],
   gemm: [

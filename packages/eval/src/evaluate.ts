@@ -10,8 +10,8 @@ import { errorMetrics } from './error-metrics.ts';
 import type { EvaluatedRun } from './evaluated-run.ts';
 import { faithfulnessOf } from './faithfulness-metrics.ts';
 import { scoreRollouts } from './score-rollouts.ts';
-import { suiteMetrics } from './suite/suite-metrics.ts';
 import { sourceMetrics } from './source-metrics.ts';
+import { suiteMetrics } from './suite/suite-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 import { countLooks, mean, visualTokens } from './trajectory-metrics.ts';
 

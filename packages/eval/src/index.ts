@@ -34,6 +34,7 @@ export {
 export { type IntervalOptions, taskScores } from './measure/measured.ts';
 export type { FactOptions, SampleFacts } from './measure/sample-facts.ts';
 export { scoreRollouts } from './score-rollouts.ts';
+export { sourceMetrics } from './source-metrics.ts';
 export {
   commonSlices,
   defineSuite,
@@ -54,7 +55,6 @@ export type { OpenSuite } from './suite/open-suite.ts';
 export { underOrientations } from './suite/orientations.ts';
 export { type SuiteDefaults, type SuiteSettings, suiteSettings } from './suite/suite-settings.ts';
 export { suiteGroups, suites } from './suite-registry.ts';
-export { sourceMetrics } from './source-metrics.ts';
 export { taskMetrics } from './task-metrics.ts';
 export { toolMixture } from './tool-mixture.ts';
 export { mean, positiveNegativeRatio, rolloutMetrics } from './trajectory-metrics.ts';

@@ -15,7 +15,7 @@ export async function buildSet(taskSet, split, count, folder, onDone = () => {})
   const known = new Map((await recordsIn(path)).map((record) => [record.id, record]));
   const records = [];
   for (let index = 0; index < count; index++) {
-    const id = await idOf(taskSet, split, index, known);
+    const id = await idOf(split, index, known);
     const kept = known.get(id);
     if (kept !== undefined && existsSync(join(folder, kept.file_name))) {
       records.push(kept);
@@ -43,7 +43,7 @@ export async function buildSet(taskSet, split, count, folder, onDone = () => {})
 }
 
 /** Ids end with the index, so that a kept task is found without being drawn. */
-async function idOf(taskSet, split, index, known) {
+async function idOf(split, index, known) {
   const end = `-${split}-${String(index).padStart(6, '0')}`;
   return [...known.keys()].find((id) => id.endsWith(end));
 }

@@ -79,10 +79,7 @@ export const smolvlm = defineFamily({
   description: 'SmolVLM and SmolVLM2.',
   processorClasses: ['SmolVLMProcessor'],
   modelTypes: ['smolvlm'],
-  own: idefics3Own(
-    { processor: 'SmolVLMProcessor', images: 'SmolVLMImageProcessor' },
-    VIDEO,
-  ),
+  own: idefics3Own({ processor: 'SmolVLMProcessor', images: 'SmolVLMImageProcessor' }, VIDEO),
   open(files, options) {
     const arithmetic = arithmeticOf(files, options.arithmetic, 'torchvision');
     const images = parseIdefics3Images(files, arithmetic);
