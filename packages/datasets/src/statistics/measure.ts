@@ -45,7 +45,7 @@ export interface Example {
   readonly answer: string;
   readonly images: number;
   readonly size?: string;
-  /** PNG, at most 320 pixels on a side. */
+  /** WebP, at most 320 pixels on a side. */
   readonly thumbnail?: Uint8Array;
 }
 
@@ -147,7 +147,7 @@ async function exampleOf({ id, question, answer, images }: Task): Promise<Exampl
   if (first === undefined) return { id, question, answer, images: 0 };
   const thumbnail = await sharp(first.png)
     .resize(THUMBNAIL, THUMBNAIL, { fit: 'inside', withoutEnlargement: true })
-    .png()
+    .webp({ quality: 80 })
     .toBuffer();
   const size = `${first.width} × ${first.height}`;
   return { id, question, answer, images: images.length, size, thumbnail };

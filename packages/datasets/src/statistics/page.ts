@@ -13,7 +13,7 @@ body > * { max-width: 72rem; margin-inline: auto; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 2.25rem auto .6rem; }
 h3 { font-size: .95rem; margin: 0 0 .4rem; }
-p { margin: .3rem 0; } .quiet { color: var(--quiet); }
+p { margin-block: .3rem; margin-inline: 0; } body > p { margin-inline: auto; } .quiet { color: var(--quiet); }
 .facts, .examples { display: grid; gap: 1rem; }
 .facts { grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
 .examples { grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); }
@@ -23,7 +23,7 @@ table { border-collapse: collapse; width: 100%; font-size: .875rem; font-variant
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--rule);
   vertical-align: top; overflow-wrap: anywhere; }
 th { font-weight: 500; color: var(--quiet); } td.n, th.n { text-align: right; white-space: nowrap; }
-.bar { display: block; height: .5rem; background: var(--bar); border-radius: 3px; min-width: 2px; }
+.bar { display: block; height: .5rem; margin-top: .4rem; background: var(--bar); border-radius: 3px; min-width: 2px; }
 .bar-cell { width: 40%; }
 figure { margin: 0; } figure img { display: block; max-width: 100%; max-height: 15rem; margin-bottom: .6rem;
   border: 1px solid var(--rule); border-radius: 4px; background: #fff; }
@@ -91,7 +91,7 @@ function splitPart(split: SplitStatistics): string {
 ${spreads.map(spreadRow).join('')}</table></div>
 <div class="card"><h3>Answers: ${distinctAnswers.toLocaleString('en-US')} different</h3>
 <table>${answerRows.join('')}</table></div></div>
-<h2>Examples of ${text(wordOf(split.split))}</h2>
+<h2>Examples: ${text(wordOf(split.split).toLowerCase())}</h2>
 <div class="examples">${examples.map(exampleCard).join('')}</div>`;
 }
 
@@ -107,14 +107,14 @@ function exampleCard({ id, question, answer, images, size, thumbnail }: Example)
   const image =
     thumbnail === undefined
       ? ''
-      : `<img alt="" src="data:image/png;base64,${Buffer.from(thumbnail).toString('base64')}">`;
+      : `<img alt="" src="data:image/webp;base64,${Buffer.from(thumbnail).toString('base64')}">`;
   const more = images > 1 ? `, first of ${images}` : '';
   return `<figure class="card">${image}<figcaption><p class="question">${text(question)}</p>
 <p class="answer">${text(shortened(answer))}</p>
 <p class="quiet id">${text(id)}${size === undefined ? '' : ` · ${text(size)}${more}`}</p></figcaption></figure>`;
 }
 
-const wordOf = (split: string): string => (split === 'heldOut' ? 'held out' : 'training');
+const wordOf = (split: string): string => (split === 'heldOut' ? 'Held out' : 'Training');
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 const shortened = (value: string): string => (value.length > 90 ? `${value.slice(0, 87)}…` : value);
 
