@@ -15,7 +15,7 @@ const saccade = join(here, '../../cli/bin/saccade.js');
 const run = promisify(execFile);
 
 const QWEN = { image: '<|image_pad|>', start: '<|vision_start|>', end: '<|vision_end|>' };
-const SMOL = {
+const TILES = {
   image: '<image>',
   start: '<fake_token_around_image>',
   end: '<fake_token_around_image>',
@@ -30,14 +30,11 @@ const CASES = [
     changes: [['model.language_model.layers.1.mlp.experts.down_proj', /^decoder layer 1 /]],
   },
   {
-    architecture: 'smolvlm',
-    family: 'smolvlm-small',
-    markers: SMOL,
-    config: { vision_config: { image_size: 128, patch_size: 16 }, scale_factor: 4 },
-    changes: [
-      ['model.vision_model.encoder.layers.1.mlp.fc2.weight', /^vision block 1 /],
-      ['model.connector.modality_projection.proj.weight', /^image features$/],
-    ],
+    architecture: 'idefics3',
+    family: 'idefics3',
+    markers: TILES,
+    config: { vision_config: { image_size: 126, patch_size: 14 }, scale_factor: 3 },
+    changes: [['model.vision_model.encoder.layers.1.mlp.fc2.weight', /^vision block 1 /]],
   },
 ];
 
@@ -98,10 +95,11 @@ async function compare(directory, { python, env }, more) {
  * Prints a line for each comparison through `report(what, difference, gate)`.
  *
  * @param root  the directory with the saved processors of `processors.py`
+ * @param only  name of the one architecture to take
  */
-export async function checkCommand({ device, python, env, root }, report) {
+export async function checkCommand({ device, python, env, root, only }, report) {
   mkdirSync(join(root, 'changed'));
-  for (const one of CASES) {
+  for (const one of CASES.filter(({ architecture }) => (only ?? architecture) === architecture)) {
     const directory = await makeCheckpoint(device, root, one);
     const what = `saccade parity, ${one.architecture}`;
     const { status, first, parts } = await compare(directory, { python, env }, ['--greedy', '8']);

@@ -40,7 +40,9 @@ VISION_BLOCK = re.compile(r"(^|\.)(visual|vision_tower|vision_model)\..*(blocks|
 def rows_of(tiles, side):
     """Tiles [n, 3, height, width] as patches row by row, [patches, 3·side²]."""
     n, channels, height, width = tiles.shape
-    parts = tiles.reshape(n, channels, height // side, side, width // side, side)
+    rows, columns = height // side, width // side
+    tiles = tiles[:, :, : rows * side, : columns * side]
+    parts = tiles.reshape(n, channels, rows, side, columns, side)
     return parts.permute(0, 2, 4, 1, 3, 5).reshape(-1, channels * side * side)
 
 
@@ -56,17 +58,18 @@ def processed(inputs, directory, config):
     """Token ids and patches by the checkpoint's own processor; or why there are none."""
     try:
         processor = AutoProcessor.from_pretrained(inputs["checkpoint"])
-        text = processor.apply_chat_template(
-            inputs["messages"], add_generation_prompt=True, tokenize=False
-        )
         images = [Image.open(directory / name).convert("RGB") for name in inputs["encoded"]]
-        if not images:
-            values = processor(text=[text])
-        else:
-            values = processor(text=[text], images=images, return_tensors="pt")
+        messages = inputs["messages"]
+        for part in messages[0]["content"] if images else []:
+            if part["type"] == "image":
+                part["image"] = images.pop(0)
+        more = {"processor_kwargs": {"return_tensors": "pt"}} if inputs["encoded"] else {}
+        values = processor.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=True, return_dict=True, **more
+        )
     except Exception as error:  # noqa: BLE001  whatever it is, it is reported
         return {"error": f"{type(error).__name__}: {error}"}, None
-    ids = [int(token) for token in values["input_ids"][0]]
+    ids = [int(token) for token in np.array(values["input_ids"]).reshape(-1)]
     pixels = values.get("pixel_values")
     if pixels is None:
         return {"ids": ids}, None
