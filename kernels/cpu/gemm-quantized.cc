@@ -92,7 +92,7 @@ void widenPanel(float* panel, const uint32_t* codes, const WeightForm& form, int
     const uint32_t* at = codes + (n / ROWS_TOGETHER * form.words + first) * ROWS_TOGETHER +
                          n % ROWS_TOGETHER;
     for (int64_t i = first; i < end; i++, at += ROWS_TOGETHER, out += STEP) {
-      __builtin_prefetch(at + ahead, 0, 2);
+      __builtin_prefetch(at + ahead, 0, 3);
       WordVec words;
       memcpy(&words, at, sizeof words);
       widenWord<WORDS, BITS>(out, words);
@@ -117,6 +117,16 @@ int multiply(const SaccadeLaunch& launch, const WeightForm& form) {
   constexpr int64_t SUMS = ROW_BLOCK * PANEL;
   float* space = scratchFloats(launch, threads * (panelFloats + ROW_COPY + 2 * SUMS));
   const int64_t rowItems = divideUp(M, ROW_BLOCK), panels = divideUp(N, PANEL);
+  // Every panel reads the rows of x: where they fall into the same cache sets, copies of them.
+  const float* rowsApart = nullptr;
+  const int64_t apart = wordsIn<WORDS>(K) + LANES;
+  if (M > 4 && collides(wordsIn<WORDS>(K)) && rowsInPlace<WORDS>(x, K, K)) {
+    float* copies = scratchFloats(launch, M * apart);
+    parallelFor(launch, M, 0.1 * (double)(M * K), [&](int64_t i, int32_t) {
+      copyRows<WORDS>(copies + i * apart, apart, x + i * K, K, 1, K);
+    });
+    rowsApart = copies;
+  }
   const int64_t rowsEach = rowItems == 0 ? 0 : divideUp(M, rowItems);
   const double flops = 2.0 * (double)M * (double)N * (double)K;
   parallelFor(launch, rowItems * panels, nanosecondsOf(flops) + 0.15 * (double)(N * K) / threads,
@@ -130,8 +140,9 @@ int multiply(const SaccadeLaunch& launch, const WeightForm& form) {
     for (int64_t k = 0; k < K; k += segment) {
       const int64_t depth = smaller(segment, K - k);
       widenPanel<WORDS, BITS>(panel, codes, form, column, k, depth);
-      const RowsOfA a = rowsOfA<WORDS>(Source<Stored>{x, K, 1}, x + row * K + k, rows, depth, copy,
-                                       true);
+      const RowsOfA a =
+          rowsApart ? RowsOfA{rowsApart + row * apart + wordsIn<WORDS>(k), apart, false}
+                    : rowsOfA<WORDS>(Source<Stored>{x, K, 1}, x + row * K + k, rows, depth, copy, true);
       multiplyRows<WORDS>(a, rows, PANEL, wordsIn<WORDS>(depth), {panel, 0, PANEL}, part, PANEL,
                           Into::overwrite);
       Vec scale[TILE_VECS];

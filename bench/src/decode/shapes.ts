@@ -74,6 +74,18 @@ const qwenThin: QwenSizes = {
   vision: { ...qwen3b.vision, depth: 2, fullAttentionBlocks: [1] },
 };
 
+/** A shape for tests: it takes a megabyte. */
+const qwenTiny: QwenSizes = {
+  vocabulary: 512,
+  hidden: 128,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  intermediate: 256,
+  mropeSection: [4, 6, 6],
+  vision: { depth: 2, hidden: 64, heads: 2, intermediate: 96, fullAttentionBlocks: [1] },
+};
+
 const TEMPLATE = [
   "<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}",
   "{% if message['content'][0]['type'] == 'image' %}{{':'}}{% else %}{{': '}}{% endif %}",
@@ -169,6 +181,7 @@ function smol({ hidden, layers, heads, kvHeads, intermediate }: SmolSizes): Shap
 export const shapes: Readonly<Record<string, () => Shape>> = {
   'qwen2.5-vl-3b': () => qwen(qwen3b),
   'qwen2.5-vl-thin': () => qwen(qwenThin),
+  'qwen2.5-vl-tiny': () => qwen(qwenTiny),
   'smolvlm2-256m': () =>
     smol({ hidden: 576, layers: 30, heads: 9, kvHeads: 3, intermediate: 1536 }),
   'smolvlm2-500m': () =>

@@ -293,6 +293,45 @@ static inline void fillRows(const Product<Stored, StoredC>& p) {
   }
 }
 
+#if defined(__AMX_BF16__)
+
+// The product of few rows turned, Cᵀ = Bᵀ·Aᵀ: matrices take the rows of Bᵀ where they lie, so that B is
+// read once and copied nowhere; A alone is packed. The sums are the same, factor by factor. False if B's
+// rows are no words.
+static inline bool productTurned(const SaccadeLaunch& launch, const Product<Bf16, Bf16>& p) {
+  constexpr Words WORDS = Words::pairs;
+  constexpr int64_t BLOCK = DEPTH_OF<WORDS>, ROWS = 2 * MATRIX;
+  if (!rowsInPlace<WORDS>(p.b.data, p.b.stride, p.depth)) return false;
+  const float* words = (const float*)(const void*)p.b.data;
+  const int64_t stride = wordsIn<WORDS>(p.b.stride), deep = wordsIn<WORDS>(p.depth);
+  float* panel = scratchFloats(launch, deep * PANEL);
+  packPanels<WORDS>(panel, p.a, 0, p.rows, 0, p.depth);
+  const double work = (double)p.columns * (double)p.depth;
+  parallelFor(launch, divideUp(p.columns, ROWS), 0.2 * work, [&](int64_t item, int32_t) {
+    const int64_t n = item * ROWS, count = smaller(ROWS, p.columns - n);
+    alignas(64) float sums[ROWS][PANEL];
+    for (int64_t k = 0; k < deep; k += BLOCK / 2) {
+      const int64_t depth = smaller(BLOCK / 2, deep - k);
+      multiplyMatrices(count, depth, words + n * stride + k, stride, panel + k * PANEL, PANEL,
+                       sums[0], PANEL, p.rows, k > 0 ? Into::add : Into::overwrite, nullptr);
+    }
+    finishMatrices();
+    for (int64_t i = 0; i < p.rows; i++) {
+      float row[ROWS];
+      for (int64_t j = 0; j < count; j++) row[j] = sums[j][i];
+      Bf16* to = p.c + i * p.cStride + n;
+      forLanes(count, [&](int64_t j, int64_t width) {
+        Vec value = loadWidth(row + j, width);
+        if (p.bias) value = value + loadWidth(p.bias + n + j, width);
+        storeWidth(to + j, value, width);
+      });
+    }
+  });
+  return true;
+}
+
+#endif
+
 template <class Stored, class StoredC>
 static inline void productOfFew(const SaccadeLaunch& launch, const ProductSpace& space,
                                 const Product<Stored, StoredC>& p, int64_t stretch) {
@@ -321,7 +360,14 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
   const int64_t threads = launch.runtime->threads;
   const Packing packing = packingOf(p);
   const int64_t stretch = packing.depth, most = packing.columns;
-  if (p.rows <= FEW_ROWS && p.b.depthStride == 1) return productOfFew(launch, space, p, stretch);
+  if (p.rows <= FEW_ROWS && p.b.depthStride == 1) {
+#if defined(__AMX_BF16__)
+    if constexpr (sizeof(Stored) == sizeof(Bf16) && sizeof(StoredC) == sizeof(Bf16)) {
+      if (!p.accumulate && productTurned(launch, p)) return;
+    }
+#endif
+    return productOfFew(launch, space, p, stretch);
+  }
   const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
   const int64_t rowsEach = divideUp(p.rows, rowItems);
   for (int64_t column = 0; column < p.columns; column += most) {

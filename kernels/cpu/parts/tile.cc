@@ -131,6 +131,10 @@ SACCADE_INLINE void configure(const TileConfig& wanted) {
   if (memcmp(&now, &wanted, sizeof now) != 0) _tile_loadconfig(&wanted);
 }
 
+// Words that are asked for ahead of a row: eight lines.
+constexpr int64_t AHEAD = 8 * MATRIX;
+SACCADE_INLINE bool isFar(int64_t stride) { return stride >= 512; }
+
 template <int TALL, int VECS>
 SACCADE_INLINE void multiplyStep(const float* a, int64_t stride, const float* b, int64_t bStride) {
   const int64_t aBytes = 4 * stride, bBytes = 4 * bStride;
@@ -161,6 +165,10 @@ void multiplyTall(int64_t rows, int64_t depth, const float* a, int64_t stride, c
   if (TALL > 1 && VECS > 1) _tile_zero(3);
   const int64_t whole = depth / MATRIX * MATRIX, rest = depth - whole;
   for (int64_t k = 0; k < whole; k += MATRIX) {
+    // Rows far apart are streams that the hardware does not follow across pages.
+    if (isFar(stride)) {
+      for (int64_t i = 0; i < rows; i++) __builtin_prefetch(a + i * stride + k + AHEAD, 0, 2);
+    }
     multiplyStep<TALL, VECS>(a + k, stride, b + k * bStride, bStride);
   }
   if (rest > 0) {
