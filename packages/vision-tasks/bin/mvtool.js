@@ -78,13 +78,29 @@ async function tileOf(folder, { file_name, question, answer, metadata }) {
   const to = [Math.min(width, right + 24), Math.min(height, bottom + 24)];
   const region = { left: from[0], top: from[1], width: to[0] - from[0], height: to[1] - from[1] };
   const part = await sharp(png).extract(region).png().toBuffer();
-  const undo = metadata.orientation === 'rotate_90' ? 'rotate_270' : metadata.orientation === 'rotate_270' ? 'rotate_90' : metadata.orientation;
-  const { png: upright, ...extent } = await posedImage(undo, { name: 'part', png: part, width: 0, height: 0 });
+  const undo =
+    metadata.orientation === 'rotate_90'
+      ? 'rotate_270'
+      : metadata.orientation === 'rotate_270'
+        ? 'rotate_90'
+        : metadata.orientation;
+  const { png: upright, ...extent } = await posedImage(undo, {
+    name: 'part',
+    png: part,
+    width: 0,
+    height: 0,
+  });
   const scale = Math.min(3, wide / extent.width, 200 / extent.height);
-  const shown = { width: Math.floor(extent.width * scale), height: Math.floor(extent.height * scale) };
+  const shown = {
+    width: Math.floor(extent.width * scale),
+    height: Math.floor(extent.height * scale),
+  };
   const input = await sharp(upright).resize(shown.width, shown.height).png().toBuffer();
   const remark = `(${metadata.orientation}; ${metadata.requiredTools.join(' + ')}; ${percent(metadata.share)})`;
-  return { rows: [[whole], [{ input, ...shown }]], lines: linesOf({ question, answer }, wide, remark) };
+  return {
+    rows: [[whole], [{ input, ...shown }]],
+    lines: linesOf({ question, answer }, wide, remark),
+  };
 }
 
 async function writeSamples(folder, records, count) {
@@ -109,28 +125,44 @@ async function buildMvtool() {
   const given = Object.fromEntries(settings);
   const taskSet = visionTaskSets.get('mvtool').with(given);
   const largest = given.largestShare ?? 0.0001;
-  const records = await buildSet(taskSet, values.split, Number(values.tasks), folder, progress('mvtool'));
+  const records = await buildSet(
+    taskSet,
+    given,
+    values.split,
+    Number(values.tasks),
+    folder,
+    progress('mvtool'),
+  );
   const by = (fact) => tally(records, ({ metadata }) => fact(metadata));
   const orientations = by(({ orientation }) => orientation);
   const operations = by(({ program }) => program.operation);
   checkBalance('Turns and flips', orientations);
-  checkBalance('Pairs of question and turn', by((facts) => `${facts.program.operation} ${facts.orientation}`));
+  checkBalance(
+    'Pairs of question and turn',
+    by((facts) => `${facts.program.operation} ${facts.orientation}`),
+  );
   const shares = records.map(({ metadata }) => metadata.share);
   for (const { id, question, metadata } of records) {
-    if (metadata.share > largest) faults.push(`${id} asks about ${percent(metadata.share)} of its image.`);
-    if (PLACES.test(question.replaceAll(/“[^”]*”/g, ''))) faults.push(`${id} names a place: ${question}`);
+    if (metadata.share > largest)
+      faults.push(`${id} asks about ${percent(metadata.share)} of its image.`);
+    if (PLACES.test(question.replaceAll(/“[^”]*”/g, '')))
+      faults.push(`${id} names a place: ${question}`);
     const [turn, crop, ...rest] = metadata.requiredTools;
     const isChain = turn !== 'crop' && crop === 'crop' && rest.length === 0;
-    if (!isChain) faults.push(`${id} takes ${metadata.requiredTools.join(', ')}, not a turn and a crop.`);
+    if (!isChain)
+      faults.push(`${id} takes ${metadata.requiredTools.join(', ')}, not a turn and a crop.`);
   }
   const questions = new Set(records.map(({ question, metadata }) => `${question} ${metadata.box}`));
   if (questions.size < records.length) faults.push('A question about the same place comes twice.');
   const [least, median, most] = spread(shares);
-  const [width, middle, wide] = spread(records.map((record) => (record.width * record.height) / 1e6));
+  const [width, middle, wide] = spread(
+    records.map((record) => (record.width * record.height) / 1e6),
+  );
   const cross = operations.map(([operation]) => [
     operation,
     ...orientations.map(([orientation]) => {
-      const both = ({ metadata }) => metadata.program.operation === operation && metadata.orientation === orientation;
+      const both = ({ metadata }) =>
+        metadata.program.operation === operation && metadata.orientation === orientation;
       return records.filter(both).length;
     }),
   ]);
@@ -139,10 +171,34 @@ async function buildMvtool() {
     `mvtool: ${records.length} tasks of ${values.split}`,
     [
       ['Questions by turn', table(['question', ...orientations.map(([name]) => name)], cross)],
-      ['Level', table(['level', 'tasks'], by(({ level }) => level))],
-      ['Required tools', table(['tools', 'tasks'], by(({ requiredTools }) => requiredTools.join(' + ')))],
-      ['Difficulty', table(['difficulty', 'tasks'], by(({ difficulty }) => difficulty))],
-      ['Typeface', table(['typeface', 'tasks'], by(({ typeface }) => typeface))],
+      [
+        'Level',
+        table(
+          ['level', 'tasks'],
+          by(({ level }) => level),
+        ),
+      ],
+      [
+        'Required tools',
+        table(
+          ['tools', 'tasks'],
+          by(({ requiredTools }) => requiredTools.join(' + ')),
+        ),
+      ],
+      [
+        'Difficulty',
+        table(
+          ['difficulty', 'tasks'],
+          by(({ difficulty }) => difficulty),
+        ),
+      ],
+      [
+        'Typeface',
+        table(
+          ['typeface', 'tasks'],
+          by(({ typeface }) => typeface),
+        ),
+      ],
       [
         'Sizes',
         table(
@@ -151,12 +207,21 @@ async function buildMvtool() {
             ['target, share of the image', percent(least), percent(median), percent(most)],
             ['image, megapixels', width.toFixed(1), middle.toFixed(1), wide.toFixed(1)],
             ['answer, letters', ...spread(records.map(({ answer }) => answer.length))],
-            ['file, megabytes', ...spread(records.map(({ bytes }) => bytes / 1e6)).map((size) => size.toFixed(1))],
+            [
+              'file, megabytes',
+              ...spread(records.map(({ bytes }) => bytes / 1e6)).map((size) => size.toFixed(1)),
+            ],
           ],
         ),
       ],
     ],
-    { tasks: records.length, orientations, operations, share: { least, median, most }, questions: questions.size },
+    {
+      tasks: records.length,
+      orientations,
+      operations,
+      share: { least, median, most },
+      questions: questions.size,
+    },
   );
   await writeSamples(folder, records, Number(values.samples));
   return `${folder}: ${records.length} tasks; targets cover ${percent(median)} of an image in the median, ${percent(most)} at most`;
@@ -166,7 +231,7 @@ async function buildDiagnostic() {
   const folder = join(values.out, 'orientation-diagnostic');
   const count = Number(values.diagnostic);
   const taskSet = visionTaskSets.get('orientation-diagnostic').with({ images: Math.max(1, count) });
-  const records = await buildSet(taskSet, values.split, count, folder, progress('diagnostic'));
+  const records = await buildSet(taskSet, {}, values.split, count, folder, progress('diagnostic'));
   const by = (fact) => tally(records, ({ metadata }) => fact(metadata));
   const orientations = by(({ orientation }) => orientation);
   const domains = by(({ domain }) => domain);
@@ -180,7 +245,13 @@ async function buildDiagnostic() {
     [
       ['Transformation', table(['transformation', 'images'], orientations)],
       ['Domain', table(['domain', 'images'], domains)],
-      ['Letter of the answer', table(['letter', 'images'], tally(records, ({ answer }) => answer))],
+      [
+        'Letter of the answer',
+        table(
+          ['letter', 'images'],
+          tally(records, ({ answer }) => answer),
+        ),
+      ],
     ],
     { images: records.length, orientations, domains },
   );

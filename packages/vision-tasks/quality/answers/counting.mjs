@@ -4,7 +4,8 @@ import { drawingsOf } from '../drawings.mjs';
 export const uses = 'crops compared with drawings of the kinds, as one who knows them compares';
 export const tools = [];
 
-export const questionType = ({ metadata }) => `${metadata.program.operation} ${metadata.difficulty}`;
+export const questionType = ({ metadata }) =>
+  `${metadata.program.operation} ${metadata.difficulty}`;
 
 /** The answer as `quality/python/count_things.py` finds it. */
 export async function answer({ question, images }, eyes) {

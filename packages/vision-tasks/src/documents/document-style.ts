@@ -46,11 +46,7 @@ const papers: Readonly<Record<Split, readonly Color[]>> = {
 const inks: Readonly<Record<Split, Color>> = { train: [25, 25, 25], heldOut: [52, 32, 18] };
 
 /** Draws a style of a split at a difficulty from 1 to 4. */
-export function documentStyle(
-  split: Split,
-  level: number,
-  random: Random,
-): Promise<DocumentStyle> {
+export function documentStyle(split: Split, level: number, random: Random): Promise<DocumentStyle> {
   return styleOfSize(split, sizes[level - 1] ?? sizes[0], random);
 }
 

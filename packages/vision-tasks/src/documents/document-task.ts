@@ -46,11 +46,7 @@ export interface DocumentPlan {
 }
 
 /** The task at an index. */
-export async function documentTask(
-  plan: DocumentPlan,
-  split: Split,
-  index: number,
-): Promise<Task> {
+export async function documentTask(plan: DocumentPlan, split: Split, index: number): Promise<Task> {
   const { family } = plan;
   const random = randomAt(plan.seed, family, split, index);
   const difficulty = plan.difficultyOf(random);

@@ -66,11 +66,7 @@ const ink: Color = [40, 40, 40];
 const rule: Color = [176, 176, 176];
 
 /** Draws a ledger of a split. */
-export async function drawLedger(
-  split: Split,
-  level: number,
-  random: Random,
-): Promise<Ledger> {
+export async function drawLedger(split: Split, level: number, random: Random): Promise<Ledger> {
   const [width, height, columns, down] = pages[level - 1] ?? pages[0];
   const typeface = random.pick(typefacesOf[split]);
   const hand = random.pick(handsOf[split]);
@@ -124,7 +120,11 @@ const scrawl = (
 ): Box => canvas.text(text, x, y, glyphs, pen);
 
 /** Different things to buy: each kind comes in several sizes where there are more rows than kinds. */
-function ledgerItems(kinds: readonly Pictogram[], count: number, random: Random): readonly string[] {
+function ledgerItems(
+  kinds: readonly Pictogram[],
+  count: number,
+  random: Random,
+): readonly string[] {
   const sizes = ['small', 'large', 'old', 'new'];
   const names = kinds.flatMap(({ name }) => sizes.map((size) => `${size} ${name}`));
   return random.shuffle(names).slice(0, count);

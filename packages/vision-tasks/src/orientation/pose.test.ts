@@ -7,9 +7,9 @@ import {
   inverseOf,
   isSideways,
   type Pose,
-  poseMap,
   posedBox,
   posedPng,
+  poseMap,
   poses,
   type RawPixels,
   toCanonicalOf,
@@ -106,7 +106,9 @@ describe('poses', () => {
       const random = randomAt(3, 'pose-test', trial);
       const [width, height] = [1 + random.integer(40), 1 + random.integer(40)];
       const channels = random.pick([3, 4] as const);
-      const data = Uint8Array.from({ length: width * height * channels }, () => random.integer(256));
+      const data = Uint8Array.from({ length: width * height * channels }, () =>
+        random.integer(256),
+      );
       for (const pose of poses) {
         const { png } = await posedPng(pose, 'image', { data, width, height, channels });
         let back = await pixelsOf(png);
@@ -146,11 +148,15 @@ describe('poses', () => {
 describe('a balanced choice', () => {
   it('gives each choice once in every block, and the same one for the same index', () => {
     const choices = ['a', 'b', 'c', 'd', 'e'];
-    const drawn = Array.from({ length: 50 }, (_, index) => balancedChoice(choices, index, 7, 'test'));
+    const drawn = Array.from({ length: 50 }, (_, index) =>
+      balancedChoice(choices, index, 7, 'test'),
+    );
     for (let block = 0; block < 10; block++) {
       expect([...drawn.slice(block * 5, block * 5 + 5)].sort()).toEqual(choices);
     }
-    expect(new Set(Array.from({ length: 10 }, (_, block) => drawn[block * 5])).size).toBeGreaterThan(2);
+    expect(
+      new Set(Array.from({ length: 10 }, (_, block) => drawn[block * 5])).size,
+    ).toBeGreaterThan(2);
     expect(balancedChoice(choices, 13, 7, 'test')).toBe(drawn[13]);
   });
 });

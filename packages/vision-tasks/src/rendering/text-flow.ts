@@ -85,10 +85,5 @@ export function setLines(
 /** The box around boxes, not rounded. */
 export function around(parts: readonly { readonly box: Box }[]): Box {
   const edge = (index: 0 | 1 | 2 | 3) => parts.map(({ box }) => box[index]);
-  return [
-    Math.min(...edge(0)),
-    Math.min(...edge(1)),
-    Math.max(...edge(2)),
-    Math.max(...edge(3)),
-  ];
+  return [Math.min(...edge(0)), Math.min(...edge(1)), Math.max(...edge(2)), Math.max(...edge(3))];
 }

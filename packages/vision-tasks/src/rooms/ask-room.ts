@@ -137,10 +137,13 @@ const letterOf = (index: number): string => 'ABCD'.charAt(index);
 function askCount({ room, sights }: FilmedRoom, random: Random): RoomQuestion | undefined {
   const kinds = [...new Set(room.pieces.map(({ kind }) => kind))].filter((kind) => {
     const own = room.pieces.flatMap((piece, index) => (piece.kind === kind ? [index] : []));
-    return own.length > 1 && own.every((index) => {
-      const sight = sights[index];
-      return sight !== undefined && isClear(sight);
-    });
+    return (
+      own.length > 1 &&
+      own.every((index) => {
+        const sight = sights[index];
+        return sight !== undefined && isClear(sight);
+      })
+    );
   });
   if (kinds.length === 0) return undefined;
   const kind = random.pick(kinds);
@@ -266,7 +269,8 @@ const turnWords = ['turn left', 'turn right', 'turn around'] as const;
 function askRoute(filmed: FilmedRoom, random: Random): RoomQuestion | undefined {
   const stops = singles(filmed, random).slice(0, filmed.difficulty === 3 ? 4 : 3);
   const [start, facing, ...rest] = stops;
-  if (start === undefined || facing === undefined || rest.length < stops.length - 2) return undefined;
+  if (start === undefined || facing === undefined || rest.length < stops.length - 2)
+    return undefined;
   const areApart = stops.every((stop, index) => {
     const next = stops[index + 1];
     return next === undefined || isApart(stop, next);
@@ -296,7 +300,10 @@ function askRoute(filmed: FilmedRoom, random: Random): RoomQuestion | undefined 
   );
 }
 
-function askOrder({ room, sights, difficulty }: FilmedRoom, random: Random): RoomQuestion | undefined {
+function askOrder(
+  { room, sights, difficulty }: FilmedRoom,
+  random: Random,
+): RoomQuestion | undefined {
   const firsts = new Map<Furniture, { first: number; firstClear: number }>();
   room.pieces.forEach(({ kind }, index) => {
     const sight = sights[index];
@@ -308,7 +315,9 @@ function askOrder({ room, sights, difficulty }: FilmedRoom, random: Random): Roo
       firstClear: Math.min(known?.firstClear ?? Number.POSITIVE_INFINITY, clear),
     });
   });
-  const plain = [...firsts].filter(([, { first, firstClear }]) => firstClear - first <= ORDER_CLEAR);
+  const plain = [...firsts].filter(
+    ([, { first, firstClear }]) => firstClear - first <= ORDER_CLEAR,
+  );
   const chosen = random.shuffle(plain).slice(0, difficulty === 1 ? 3 : 4);
   if (chosen.length < (difficulty === 1 ? 3 : 4)) return undefined;
   const ranked = [...chosen].sort(([, a], [, b]) => a.first - b.first);

@@ -58,7 +58,10 @@ export function roomRenderer(
   const depths = new Float64Array(width * height);
   const focal = width / 2 / Math.tan(FIELD / 2);
   return (pose) => {
-    const frame = { pixels: new Uint8Array(width * height * 3), ids: new Uint8Array(width * height) };
+    const frame = {
+      pixels: new Uint8Array(width * height * 3),
+      ids: new Uint8Array(width * height),
+    };
     const axes = axesOf(pose);
     castShell(frame, depths, room, style, pose, axes, width, height, focal);
     const eye: Vector = [pose.x, pose.y, pose.z];
@@ -105,7 +108,8 @@ function castShell(
       let light: number = tx <= ty ? ALONG_X : ALONG_Y;
       if (t === tz) {
         light = 1;
-        const isEven = (Math.floor((x + t * dx) / TILE) + Math.floor((y + t * dy) / TILE)) % 2 === 0;
+        const isEven =
+          (Math.floor((x + t * dx) / TILE) + Math.floor((y + t * dy) / TILE)) % 2 === 0;
         color = dz > 0 ? style.ceiling : style.floor[isEven ? 0 : 1];
       } else if (z + t * dz < BASEBOARD) color = style.baseboard;
       const at = row * width + column;
@@ -123,7 +127,12 @@ function paint(pixels: Uint8Array, at: number, color: Color, light: number): voi
 
 /** The six faces of a block. */
 function facesOf([x0, y0, z0, x1, y1, z1]: Bounds, color: Color, id: number): readonly Face[] {
-  const face = (normal: Vector, corners: readonly Vector[]): Face => ({ corners, normal, color, id });
+  const face = (normal: Vector, corners: readonly Vector[]): Face => ({
+    corners,
+    normal,
+    color,
+    id,
+  });
   const side = (x: number): readonly Vector[] => [
     [x, y0, z0],
     [x, y1, z0],
@@ -220,7 +229,10 @@ function clipped(points: readonly Vector[]): readonly Vector[] {
 }
 
 /** Where a line of the screen enters a convex polygon and leaves it. */
-function spanAt(points: readonly (readonly [number, number])[], y: number): readonly [number, number] {
+function spanAt(
+  points: readonly (readonly [number, number])[],
+  y: number,
+): readonly [number, number] {
   let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let index = 0; index < points.length; index++) {
     const [ax, ay] = points[index] ?? [0, 0];

@@ -101,7 +101,13 @@ function drawFixtures(width: number, depth: number, random: Random): readonly Fi
       return [width - relief, from, z0, width, to, z1];
     };
     const end = start + wide;
-    const inner = on(start + FRAME, end - FRAME, low + (low > 0 ? FRAME : 0), high - FRAME, 2 * RELIEF);
+    const inner = on(
+      start + FRAME,
+      end - FRAME,
+      low + (low > 0 ? FRAME : 0),
+      high - FRAME,
+      2 * RELIEF,
+    );
     return [
       { block: on(start, end, low, high, RELIEF), color: frame },
       { block: inner, color: pane },
@@ -123,7 +129,8 @@ function placePiece(
     const turns = random.integer(4) as Piece['turns'];
     const [across, along] = turns % 2 === 0 ? [size[0], size[1]] : [size[1], size[0]];
     if (across + 2 * AT_WALL > width || along + 2 * AT_WALL > depth) continue;
-    const free = (room: number, own: number) => AT_WALL + random.uniform() * (room - own - 2 * AT_WALL);
+    const free = (room: number, own: number) =>
+      AT_WALL + random.uniform() * (room - own - 2 * AT_WALL);
     let [x, y] = [free(width, across), free(depth, along)];
     if (kind.isAtWall) {
       // The back, at the far end of the depth, turns with the piece.

@@ -3,13 +3,7 @@ import type { Random } from '@saccade/core';
 import type { Box } from '@saccade/gym';
 import type { Glyphs } from '../rendering/glyphs.ts';
 import type { Pictogram } from '../scenes/pictograms.ts';
-import {
-  diskOf,
-  inkNames,
-  LABEL_ROOM,
-  labelOf,
-  type Sticker,
-} from './stickers.ts';
+import { diskOf, inkNames, LABEL_ROOM, labelOf, type Sticker } from './stickers.ts';
 
 /**
  * How the answer follows from the stickers:
@@ -110,7 +104,10 @@ export function askWall(
         evidence: [{ name: 'label', box: labelOf(one, glyphs) }, named],
       };
     case 'relation': {
-      const [across, down] = [centerOf(other)[0] - centerOf(one)[0], centerOf(other)[1] - centerOf(one)[1]];
+      const [across, down] = [
+        centerOf(other)[0] - centerOf(one)[0],
+        centerOf(other)[1] - centerOf(one)[1],
+      ];
       if (Math.min(Math.abs(across), Math.abs(down)) < CLEAR * most) return undefined;
       const answer = `${down < 0 ? 'upper' : 'lower'} ${across < 0 ? 'left' : 'right'}`;
       return {

@@ -14,7 +14,13 @@ import {
   drawDifficulty,
   someOf,
 } from '../task-sets/difficulty.ts';
-import { askWall, type WallOperation, type WallPlan, type WallProgram, wallOperations } from './ask-wall.ts';
+import {
+  askWall,
+  type WallOperation,
+  type WallPlan,
+  type WallProgram,
+  wallOperations,
+} from './ask-wall.ts';
 import { diskOf, drawStickers, type InkName, LABEL_SIZE } from './stickers.ts';
 import { drawWall } from './wall.ts';
 

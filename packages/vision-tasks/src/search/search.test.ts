@@ -65,9 +65,9 @@ describe('search', () => {
         }
       }
     }
-    expect([...(kinds.get('train') ?? [])].filter((kind) => kinds.get('heldOut')?.has(kind))).toEqual(
-      [],
-    );
+    expect(
+      [...(kinds.get('train') ?? [])].filter((kind) => kinds.get('heldOut')?.has(kind)),
+    ).toEqual([]);
   });
 
   it('asks about a ten-thousandth of the wall at most, among 200 to 800 stickers, at both sizes', async () => {
@@ -79,7 +79,12 @@ describe('search', () => {
       const height = (width * 9) / 16;
       for (let trial = 0; trial < 30; trial++) {
         const random = randomAt(trial, 'search-test', width);
-        const plan = { width, height, count: 200 + random.integer(601), sizes: [20, most] as const };
+        const plan = {
+          width,
+          height,
+          count: 200 + random.integer(601),
+          sizes: [20, most] as const,
+        };
         const operation = wallOperations[trial % 3] ?? 'color';
         const kinds = pictogramsOf(trial % 2 === 0 ? 'train' : 'heldOut');
         const asked = askWall(kinds, plan, operation, glyphs, random);

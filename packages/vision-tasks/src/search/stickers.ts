@@ -140,9 +140,7 @@ async function drawSticker(pictogram: Pictogram, color: InkName, size: number): 
         const own = inks[color][channel] ?? 0;
         const toward = tone > 0 ? 255 : 0;
         const ink = own + (toward - own) * Math.min(0.75, Math.abs(tone) * RELIEF);
-        pixels[to + channel] = Math.round(
-          (pixels[to + channel] ?? 0) * (1 - share) + ink * share,
-        );
+        pixels[to + channel] = Math.round((pixels[to + channel] ?? 0) * (1 - share) + ink * share);
       }
     }
   }
@@ -150,9 +148,7 @@ async function drawSticker(pictogram: Pictogram, color: InkName, size: number): 
 }
 
 function grayAt(pixels: Uint8Array, at: number): number {
-  return (
-    0.3 * (pixels[at] ?? 0) + 0.59 * (pixels[at + 1] ?? 0) + 0.11 * (pixels[at + 2] ?? 0)
-  );
+  return 0.3 * (pixels[at] ?? 0) + 0.59 * (pixels[at + 1] ?? 0) + 0.11 * (pixels[at + 2] ?? 0);
 }
 
 /** The mean gray of what is painted, from 0 to 1. */

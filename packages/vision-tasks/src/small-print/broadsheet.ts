@@ -11,7 +11,13 @@ import { boxAround } from '../rendering/drawing.ts';
 import { type Glyphs, glyphsOf } from '../rendering/glyphs.ts';
 import { largeText } from '../rendering/large-text.ts';
 import type { Color } from '../rendering/page.ts';
-import { around, brokenLines, type PrintedLine, setLines, textWidth } from '../rendering/text-flow.ts';
+import {
+  around,
+  brokenLines,
+  type PrintedLine,
+  setLines,
+  textWidth,
+} from '../rendering/text-flow.ts';
 import { type TypefaceName, typeface, typefacesOf } from '../rendering/typefaces.ts';
 import { drawBackground } from '../scenes/photographs.ts';
 

@@ -46,7 +46,10 @@ describe('kept tasks', () => {
     const kept = cachedTasks(plain, 'counted', { seed: 0 }, join(folder, 'once'));
     const many = await Promise.all(Array.from({ length: 8 }, () => kept.task('train', 3)));
     expect(plain.drawn()).toBe(1);
-    const again = await cachedTasks(plain, 'counted', { seed: 0 }, join(folder, 'once')).task('train', 3);
+    const again = await cachedTasks(plain, 'counted', { seed: 0 }, join(folder, 'once')).task(
+      'train',
+      3,
+    );
     expect(plain.drawn()).toBe(1);
     const fresh = await counted().task('train', 3);
     for (const task of [...many, again]) {
@@ -70,7 +73,9 @@ describe('kept tasks', () => {
     const plain = counted();
     const kept = () => cachedTasks(plain, 'counted', {}, place);
     const first = await kept().task('train', 5);
-    const objects = (await readdir(join(place, 'objects'), { recursive: true, withFileTypes: true }))
+    const objects = (
+      await readdir(join(place, 'objects'), { recursive: true, withFileTypes: true })
+    )
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
     const [record = ''] = await readdir(join(place, 'tasks'));
@@ -98,7 +103,9 @@ describe('kept tasks', () => {
     const set = mvtool.with({ ...settings, cache: join(folder, 'mvtool') });
     const [drawn, read] = [await set.task('train', 0), await set.task('train', 0)];
     const plain = await mvtool.with(settings).task('train', 0);
-    expect(Buffer.from(read.images[0]?.png ?? []).equals(Buffer.from(plain.images[0]?.png ?? []))).toBe(true);
+    expect(
+      Buffer.from(read.images[0]?.png ?? []).equals(Buffer.from(plain.images[0]?.png ?? [])),
+    ).toBe(true);
     expect(read.metadata).toEqual(JSON.parse(JSON.stringify(plain.metadata)));
     expect(drawn.id).toBe(plain.id);
   }, 60_000);

@@ -55,7 +55,11 @@ describe('counting', () => {
 
   it('shows no kind and no photograph of the held-out split in train', () => {
     const seen = (some: readonly Task[]) =>
-      new Set(some.map(factsOf).flatMap((facts) => [facts.photograph, ...facts.items.map(({ name }) => name)]));
+      new Set(
+        some
+          .map(factsOf)
+          .flatMap((facts) => [facts.photograph, ...facts.items.map(({ name }) => name)]),
+      );
     const held = seen(tasks.heldOut);
     expect([...seen(tasks.train)].filter((part) => held.has(part))).toEqual([]);
   });

@@ -114,9 +114,7 @@ async function makeTask(
   return {
     id: `counting-${split}-${String(index).padStart(6, '0')}`,
     question,
-    images: [
-      await drawScene({ background, items, signs: [], saturation: 1 }, 'image_clue_0'),
-    ],
+    images: [await drawScene({ background, items, signs: [], saturation: 1 }, 'image_clue_0')],
     answer: String(counted.length),
     metadata: { ...facts },
   };

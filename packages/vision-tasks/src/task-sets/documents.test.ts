@@ -7,11 +7,11 @@ import { describe, expect, it } from 'vitest';
 import { tablesOf } from '../charts/tables.ts';
 import type { AskedDocument } from '../documents/document.ts';
 import { documentStyle } from '../documents/document-style.ts';
+import type { DocumentFacts } from '../documents/document-task.ts';
 import { formPage } from '../documents/form-page.ts';
 import { speechPage } from '../documents/speech-page.ts';
 import { speechesOf } from '../documents/speeches.ts';
 import { tablePage } from '../documents/table-page.ts';
-import type { DocumentFacts } from '../documents/document-task.ts';
 import { documents } from './documents.ts';
 
 const splits: readonly Split[] = ['train', 'heldOut'];

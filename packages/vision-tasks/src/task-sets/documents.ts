@@ -45,4 +45,3 @@ export const documents = defineTaskSet({
     return { size: () => TASKS, task: (split, index) => documentTask(plan, split, index) };
   },
 });
-

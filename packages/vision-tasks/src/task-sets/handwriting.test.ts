@@ -39,7 +39,8 @@ describe('handwriting', () => {
   for (const { name, check } of taskSetContract.slice(1)) it(name, () => check(known), 60_000);
 
   it('answers what the rows say', () => {
-    for (const task of all) expect(recompute(task.question, factsOf(task)), task.id).toBe(task.answer);
+    for (const task of all)
+      expect(recompute(task.question, factsOf(task)), task.id).toBe(task.answer);
     const asked = new Set(all.map((task) => factsOf(task).program.operation));
     expect(asked.size).toBe(5);
   });

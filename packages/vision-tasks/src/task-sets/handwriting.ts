@@ -43,7 +43,11 @@ export interface HandwritingFacts {
   readonly tolerance: number;
   readonly typeface: string;
   readonly hand: string;
-  readonly rows: readonly { readonly item: string; readonly amount: number; readonly remark: string }[];
+  readonly rows: readonly {
+    readonly item: string;
+    readonly amount: number;
+    readonly remark: string;
+  }[];
   readonly sources: readonly string[];
 }
 

@@ -23,7 +23,10 @@ const small = mvtool.with({ width: 1600, largestShare: 0.002, hardest: 1 });
 const known = remembered(small);
 
 /** The answer from all that is printed, apart from the code that asks. */
-function recompute(sheet: Broadsheet, { operation, quoted, letter, measure }: PrintProgram): string[] {
+function recompute(
+  sheet: Broadsheet,
+  { operation, quoted, letter, measure }: PrintProgram,
+): string[] {
   const lines = sheet.paragraphs.flatMap((paragraph) => paragraph.lines.map(({ text }) => text));
   const paragraphs = sheet.paragraphs.map((one) => one.lines.map(({ text }) => text).join(' '));
   const count = (text: string) =>

@@ -11,8 +11,8 @@ import { count, quantity, type SettingsOf, textList } from '@saccade/core/settin
 import { type Box, defineTaskSet, type Split, type Task } from '@saccade/gym';
 import { z } from 'zod';
 import { balancedChoice } from '../orientation/balanced.ts';
-import { fiveTurns, type Pose, poses, posedPng } from '../orientation/pose.ts';
-import { poseFacts, type PoseFacts } from '../orientation/posed-task.ts';
+import { fiveTurns, type Pose, posedPng, poses } from '../orientation/pose.ts';
+import { type PoseFacts, poseFacts } from '../orientation/posed-task.ts';
 import {
   askSmallPrint,
   drawLetterCount,

@@ -21,7 +21,13 @@ const tasks = await Promise.all(
     splits.flatMap((split) =>
       [split === 'train' ? 1 : 3, 2].slice(0, operation.startsWith('r') ? 2 : 1).map((level) =>
         roomsVideo
-          .with({ frames: 64, width: 96, operations: [operation], easiest: level, hardest: level })
+          .with({
+            frames: 64,
+            width: 96,
+            operations: [operation],
+            easiest: level,
+            hardest: level,
+          })
           .task(split, 0),
       ),
     ),
@@ -52,8 +58,7 @@ function recompute(facts: RoomsVideoFacts): string {
       for (let j = 0; j <= steps; j++) {
         for (let k = 0; k <= steps; k++) {
           const point = [i, j, k].map(
-            (step, axis) =>
-              (a[axis] ?? 0) + (((a[axis + 3] ?? 0) - (a[axis] ?? 0)) * step) / steps,
+            (step, axis) => (a[axis] ?? 0) + (((a[axis + 3] ?? 0) - (a[axis] ?? 0)) * step) / steps,
           );
           const far = Math.hypot(...point.map((value, axis) => value - near(axis, value)));
           least = Math.min(least, far);
@@ -149,7 +154,9 @@ describe('rooms-video', () => {
           expect(bounds[axis + 3] ?? 0).toBeLessThanOrEqual((room[axis] ?? 0) + 1e-9);
         }
         for (const other of pieces.slice(index + 1)) {
-          expect(gap(bounds as unknown as Piece['bounds'], other.bounds as unknown as Piece['bounds'])).toBeGreaterThan(0.27);
+          expect(
+            gap(bounds as unknown as Piece['bounds'], other.bounds as unknown as Piece['bounds']),
+          ).toBeGreaterThan(0.27);
         }
       }
     }
@@ -194,7 +201,16 @@ describe('the renderer', () => {
   const white: [number, number, number] = [255, 255, 255];
   const style = { floor: [white, white], wall: white, baseboard: white, ceiling: white } as const;
   const cube = (bounds: Piece['bounds']): Piece => ({
-    kind: { ...kind, blocks: [[[0, 0, 0], [1, 1, 1], [10, 20, 30]]] },
+    kind: {
+      ...kind,
+      blocks: [
+        [
+          [0, 0, 0],
+          [1, 1, 1],
+          [10, 20, 30],
+        ],
+      ],
+    },
     size: [1, 1, 1],
     turns: 0,
     bounds,
@@ -208,7 +224,12 @@ describe('the renderer', () => {
       fixtures: [],
       pieces: [cube([4.5, 6, 1, 5.5, 7, 2])],
     };
-    const { ids } = roomRenderer(room, style, width, height)({ x: 5, y: 2, z: 1.5, yaw: 0, pitch: 0 });
+    const { ids } = roomRenderer(
+      room,
+      style,
+      width,
+      height,
+    )({ x: 5, y: 2, z: 1.5, yaw: 0, pitch: 0 });
     // u = f·X/Z with f = (w/2)/tan(75°/2) and the near face 4 m ahead, half a meter to each side.
     const half = ((width / 2 / Math.tan((37.5 * Math.PI) / 180)) * 0.5) / 4;
     const columns = Array.from({ length: width }, (_, x) => x).filter(
@@ -225,6 +246,8 @@ describe('the renderer', () => {
     const render = roomRenderer(room, style, width, height);
     expect(render({ x: 5, y: 2, z: 1.5, yaw: 0, pitch: 0 }).ids.includes(1)).toBe(false);
     expect(render({ x: 8, y: 6.2, z: 1.5, yaw: -1.3, pitch: 0 }).ids.includes(1)).toBe(true);
-    expect(render({ x: 5, y: 2, z: 1.5, yaw: Math.PI, pitch: 0 }).ids.some((id) => id > 0)).toBe(false);
+    expect(render({ x: 5, y: 2, z: 1.5, yaw: Math.PI, pitch: 0 }).ids.some((id) => id > 0)).toBe(
+      false,
+    );
   });
 });

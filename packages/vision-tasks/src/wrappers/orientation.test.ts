@@ -12,7 +12,8 @@ import { spotTheDifference } from '../task-sets/spot-the-difference.ts';
 import { orientation } from './orientation.ts';
 import { type DiagnosticFacts, orientationDiagnostic } from './orientation-diagnostic.ts';
 
-const factsOf = ({ metadata }: Task) => metadata as unknown as PoseFacts & { box: PoseFacts['boxInImage']; of: string };
+const factsOf = ({ metadata }: Task) =>
+  metadata as unknown as PoseFacts & { box: PoseFacts['boxInImage']; of: string };
 const known = remembered(orientationDiagnostic);
 const small = orientation.with({ of: 'documents', ofSettings: ['hardest=1', 'kinds=form+table'] });
 

@@ -36,7 +36,8 @@ const settings = z.strictObject({
 /** Any task set of images in the six poses of CodeVision. */
 export const orientation = defineTaskSet({
   name: 'orientation',
-  description: 'The tasks of another task set, with images upright, turned by quarters, or flipped.',
+  description:
+    'The tasks of another task set, with images upright, turned by quarters, or flipped.',
   settings,
   create({ of, ofSettings, poses: given, spread, seed }) {
     const chosen = given.length === 0 ? sixPoses : someOf('poses', given, poses);
