@@ -86,10 +86,10 @@ function imagesOf({ images, videos = [] }) {
   });
 }
 
-const end = Date.now() + 1000 * Number(values.seconds);
 const eyes = await openEyes(tools);
 try {
   const blind = await blindAnswers(Number(values.train));
+  const end = Date.now() + 1000 * Number(values.seconds);
   const scores = [];
   for (let index = 0; index < Number(values.tasks) && Date.now() < end; index++) {
     const task = await taskSet.task('heldOut', index);

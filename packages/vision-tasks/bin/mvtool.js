@@ -127,6 +127,7 @@ async function buildMvtool() {
   const largest = given.largestShare ?? 0.0001;
   const records = await buildSet(
     taskSet,
+    given,
     values.split,
     Number(values.tasks),
     folder,
@@ -230,7 +231,7 @@ async function buildDiagnostic() {
   const folder = join(values.out, 'orientation-diagnostic');
   const count = Number(values.diagnostic);
   const taskSet = visionTaskSets.get('orientation-diagnostic').with({ images: Math.max(1, count) });
-  const records = await buildSet(taskSet, values.split, count, folder, progress('diagnostic'));
+  const records = await buildSet(taskSet, {}, values.split, count, folder, progress('diagnostic'));
   const by = (fact) => tally(records, ({ metadata }) => fact(metadata));
   const orientations = by(({ orientation }) => orientation);
   const domains = by(({ domain }) => domain);

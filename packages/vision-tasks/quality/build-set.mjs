@@ -7,15 +7,20 @@ import { join } from 'node:path';
  * Draws the first tasks of a split into `folder`; a task whose record and image are there is not drawn
  * again, so that an interrupted build goes on.
  *
+ * @throws Error where the folder holds tasks of other settings
  * @returns the records in their order: `{ file_name, id, question, answer, width, height, bytes, metadata }`
  */
-export async function buildSet(taskSet, split, count, folder, onDone = () => {}) {
+export async function buildSet(taskSet, settings, split, count, folder, onDone = () => {}) {
   await mkdir(join(folder, 'images'), { recursive: true });
+  await checkSame(
+    join(folder, 'build.json'),
+    JSON.stringify({ name: taskSet.name, split, settings }),
+  );
   const path = join(folder, 'metadata.jsonl');
   const known = new Map((await recordsIn(path)).map((record) => [record.id, record]));
   const records = [];
   for (let index = 0; index < count; index++) {
-    const id = await idOf(split, index, known);
+    const id = idOf(split, index, known);
     const kept = known.get(id);
     if (kept !== undefined && existsSync(join(folder, kept.file_name))) {
       records.push(kept);
@@ -42,8 +47,18 @@ export async function buildSet(taskSet, split, count, folder, onDone = () => {})
   return records;
 }
 
+/** A folder goes on with the settings that it began with. */
+async function checkSame(path, wanted) {
+  if (!existsSync(path)) return await whole(path, wanted);
+  const found = await readFile(path, 'utf8');
+  if (found === wanted) return;
+  throw new Error(
+    `${path}: expected ${wanted}, got ${found}. Give another --out, or remove the folder.`,
+  );
+}
+
 /** Ids end with the index, so that a kept task is found without being drawn. */
-async function idOf(split, index, known) {
+function idOf(split, index, known) {
   const end = `-${split}-${String(index).padStart(6, '0')}`;
   return [...known.keys()].find((id) => id.endsWith(end));
 }

@@ -1,7 +1,7 @@
 /** The eight kinds of questions of VSI-Bench about a filmed room, in our words, with exact truth. */
 import type { Random } from '@saccade/core';
 import { CAMERA_HEIGHT } from './camera.ts';
-import type { Furniture } from './furniture.ts';
+import type { Furniture } from './furniture-kind.ts';
 import { floorDistance, gap, middleOf, type Piece, type Room } from './room.ts';
 
 /**

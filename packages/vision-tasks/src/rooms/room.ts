@@ -2,7 +2,8 @@
 import type { Random } from '@saccade/core';
 import type { Split } from '@saccade/gym';
 import type { Color } from '../rendering/page.ts';
-import { type Furniture, furnitureOf } from './furniture.ts';
+import { furnitureOf } from './furniture.ts';
+import type { Furniture } from './furniture-kind.ts';
 
 /** Corners of a block: the smallest x, y and z, then the largest. */
 export type Bounds = readonly [number, number, number, number, number, number];

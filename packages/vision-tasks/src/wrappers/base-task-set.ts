@@ -36,13 +36,13 @@ export function baseTaskSet(name: string, given: readonly string[]): TaskSet {
         `taskSet.ofSettings: expected name=value, got ${JSON.stringify(each)}.`,
       );
     }
-    return [key, readValue(value, fields.get(key)?.range)];
+    return [key, valueFrom(value, fields.get(key)?.range)];
   });
   return unit.with(Object.fromEntries(settings));
 }
 
 /** A value as the field's range reads it; a wrong one is refused by the task set itself. */
-function readValue(value: string, range: string | undefined): unknown {
+function valueFrom(value: string, range: string | undefined): unknown {
   if (range === 'a list of texts') return value.split('+');
   if (range === 'true or false') return value === 'true' ? true : value === 'false' ? false : value;
   const isNumber = /^an? (integer|number) /.test(range ?? '');
