@@ -10,6 +10,7 @@ import {
   type SetFaithfulness,
   wilsonInterval,
 } from '@saccade/report';
+import { isEvaluation } from '@saccade/run-store';
 import { auditOptionsOf, readRunConfig } from '@saccade/train';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
@@ -29,7 +30,7 @@ export function addFaithfulness(program: Command): void {
     .argument('<directories...>', 'runs or evaluations that keep trajectories')
     .option(
       '--of <file>',
-      'a file of trajectories/ without .jsonl, may be repeated (default: all evaluations)',
+      'a file of trajectories/ without .jsonl, or a suite; may be repeated (default: evaluations)',
       more,
     )
     .option('--crop-iou <x>', 'IoU with the box from which on a crop shows it', iouNumber);
@@ -48,6 +49,7 @@ const help = `
 Examples:
   saccade faithfulness runs/pyvision-image-nano-seed1
   saccade faithfulness runs/outcome runs/evidence --of evaluation-final
+  saccade faithfulness evaluations/rl --of needle
   saccade faithfulness runs/mine --judge http://127.0.0.1:8000/v1 --judge-model judge
   saccade faithfulness runs/mine --json | jq '.runs[0].sets[0].faithfulness'
 
@@ -105,6 +107,8 @@ async function ownOptions(
   directory: string,
   gaps: string[],
 ): Promise<Pick<EvaluationSettings, 'cropIou'> & { readonly analysis?: object }> {
+  // What an evaluation of suites is measured by does not depend on a run.
+  if (isEvaluation(directory)) return { cropIou: evaluationSettings.parse({}).cropIou };
   try {
     const run = await readRunConfig(directory);
     const { analysis } = auditOptionsOf(run);

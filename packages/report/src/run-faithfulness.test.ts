@@ -12,6 +12,7 @@ import {
 import { listTrajectorySets, readTrajectorySet } from '@saccade/run-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readFaithfulness } from './run-faithfulness.ts';
+import { weak, writeEvaluation } from './side-by-side/evaluation.fixture.ts';
 import { writeSyntheticRun } from './synthetic-run.ts';
 
 const TASKS = 20;
@@ -109,6 +110,26 @@ describe('readFaithfulness', () => {
     expect(gaps.join()).toMatch(
       /the judge failed on \d+ trajectories: .*gave no grade in 2 replies/,
     );
+  });
+
+  it('measures the suites of an evaluation, all samples of them, by boxes and by a judge', async () => {
+    const evaluation = mkdtempSync(join(tmpdir(), 'saccade-faithfulness-'));
+    try {
+      await writeEvaluation(evaluation, { label: 'weak', plays: weak, suites: ['a', 'b'] });
+      const { sets, gaps } = await readFaithfulness(evaluation, options);
+      expect([sets.map(({ name }) => name), gaps]).toEqual([['a', 'b'], []]);
+      // Of two samples of eight tasks, half look at the card and are right.
+      expect(sets[0]?.faithfulness).toMatchObject({ count: 16, rate: 0.5, rateOfCorrect: 1 });
+      const { ask, asked } = judgeSaying(() => '0');
+      const judged = await readFaithfulness(evaluation, { ...options, ask, only: ['b'] });
+      expect(judged.sets[0]?.faithfulness).toMatchObject({ count: 16, rate: 0 });
+      expect(asked()).toBeGreaterThan(4);
+      await expect(readFaithfulness(evaluation, { ...options, only: ['c'] })).rejects.toThrow(
+        /no suite "c".*It has a, b/,
+      );
+    } finally {
+      rmSync(evaluation, { recursive: true });
+    }
   });
 
   it('refuses a file that is not there, with those that are', async () => {

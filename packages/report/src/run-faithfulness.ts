@@ -19,14 +19,22 @@ import {
   stepOverlaps,
   taskFacts,
 } from '@saccade/rewards';
-import { readTrajectorySet } from '@saccade/run-store';
+import {
+  describeDamage,
+  isEvaluation,
+  readEvaluation,
+  readTrajectorySet,
+} from '@saccade/run-store';
 import type { Kappa } from '@saccade/statistics';
 import { isToolUse, type ScoredTrajectory } from '@saccade/trajectory';
 import { readStoredRun, type StoredSet } from './stored-run.ts';
 
 /** How the images of tools are judged. */
 export interface FaithfulnessOptions {
-  /** Names of files without `.jsonl`; default: all evaluations, without any all steps. */
+  /**
+   * Names of a run's files without `.jsonl` (default: all evaluations, without any all steps), or of an
+   * evaluation's suites (default: all).
+   */
   readonly only?: readonly string[];
   /** IoU with the task's box from which on a crop is evidence. */
   readonly cropIou: number;
@@ -49,7 +57,7 @@ export interface JudgedTrajectory {
 
 /** The faithfulness of one file of trajectories. */
 export interface SetFaithfulness {
-  /** `evaluation-final`, `step-000010`. */
+  /** `evaluation-final`, `step-000010`; of an evaluation the suite. */
   readonly name: string;
   readonly trajectories: readonly JudgedTrajectory[];
   readonly faithfulness: Faithfulness;
@@ -83,14 +91,66 @@ export async function readFaithfulness(
   directory: string,
   options: FaithfulnessOptions,
 ): Promise<RunFaithfulness> {
-  const stored = await readStoredRun(directory, options.only ?? 'all');
-  const isEvaluation = ({ step }: StoredSet): boolean => step === undefined;
-  const hasEvaluations = options.only === undefined && stored.sets.some(isEvaluation);
-  const chosen = hasEvaluations ? stored.sets.filter(isEvaluation) : stored.sets;
-  const gaps = [...stored.gaps];
+  const { sets: chosen, gaps: found } = isEvaluation(directory)
+    ? setsOfEvaluation(directory, options.only)
+    : await setsOfRun(directory, options.only);
+  const gaps = [...found];
   const sets: SetFaithfulness[] = [];
-  for (const set of chosen) sets.push(await judgeSet(directory, set, options, gaps));
+  for (const set of chosen) sets.push(await judgeSet(set, options, gaps));
   return { directory, by: options.ask === undefined ? 'boxes' : 'judge', sets, gaps };
+}
+
+/** Trajectories of one name, and how to load one of them with its images. */
+interface JudgedSet extends Pick<StoredSet, 'name' | 'groups'> {
+  load(id: string): Promise<ScoredTrajectory['segments'] | undefined>;
+}
+
+interface FoundSets {
+  readonly sets: readonly JudgedSet[];
+  readonly gaps: readonly string[];
+}
+
+/** All evaluations that a run keeps; without any, all steps. */
+async function setsOfRun(
+  directory: string,
+  only: readonly string[] | undefined,
+): Promise<FoundSets> {
+  const { sets, gaps } = await readStoredRun(directory, only ?? 'all');
+  const evaluations = sets.filter(({ step }) => step === undefined);
+  const chosen = only === undefined && evaluations.length > 0 ? evaluations : sets;
+  return {
+    gaps,
+    sets: chosen.map(({ name, groups }) => {
+      const lines = readTrajectorySet(directory, name).value;
+      const byId = new Map(lines.map((line) => [line.trajectory.id, line]));
+      const load: JudgedSet['load'] = async (id) => (await byId.get(id)?.load())?.value.segments;
+      return { name, groups, load };
+    }),
+  };
+}
+
+/** The suites of an evaluation, all samples of each task. */
+function setsOfEvaluation(directory: string, only: readonly string[] | undefined): FoundSets {
+  const { value: evaluation, damage } = readEvaluation(directory);
+  const found = [...damage];
+  const names = only ?? evaluation.suites.map(({ name }) => name);
+  const sets = names.map((name): JudgedSet => {
+    evaluation.suite(name);
+    const tasks = evaluation.tasks(name);
+    found.push(...tasks.damage);
+    const samples = [...evaluation.samples(name, found)];
+    const byId = new Map(samples.map((sample) => [sample.trajectory.id, sample]));
+    const groups = tasks.value.map(({ id, question, answer, metadata }) => ({
+      taskId: id,
+      question,
+      task: { answer, metadata, question },
+      trajectories: samples.flatMap(({ trajectory }) =>
+        trajectory.taskId === id ? [trajectory] : [],
+      ),
+    }));
+    return { name, groups, load: async (id) => (await byId.get(id)?.load())?.value.segments };
+  });
+  return { sets, gaps: found.map(describeDamage) };
 }
 
 /** A trajectory with what a judge and the box say of its executions. */
@@ -102,13 +162,11 @@ interface Found {
 }
 
 async function judgeSet(
-  directory: string,
-  set: StoredSet,
+  set: JudgedSet,
   options: FaithfulnessOptions,
   gaps: string[],
 ): Promise<SetFaithfulness> {
   const { ask } = options;
-  const images = ask && imagesOf(directory, set.name);
   const missing = { search: 0, box: 0, pixels: 0, judge: [] as string[] };
   const found: Found[] = [];
   await Promise.all(
@@ -119,13 +177,13 @@ async function judgeSet(
           return;
         }
         const boxes = gradesByBox(trajectory, task, options);
-        if (ask === undefined || images === undefined) {
+        if (ask === undefined) {
           if (boxes === undefined) missing.box++;
           else found.push({ trajectory, question, grades: boxes, pairs: [] });
           return;
         }
         try {
-          const seen = await images(trajectory);
+          const seen = await withImages(trajectory, set);
           if (seen === undefined) missing.pixels++;
           else found.push(await askAbout(seen, { question, boxes, ask }));
         } catch (error) {
@@ -152,19 +210,16 @@ async function judgeSet(
   };
 }
 
-/** Loads a kept trajectory with its images; undefined where one of a tool's is not there. */
-function imagesOf(directory: string, name: string) {
-  const lines = readTrajectorySet(directory, name).value;
-  const byId = new Map(lines.map((line) => [line.trajectory.id, line]));
-  return async (trajectory: ScoredTrajectory): Promise<ScoredTrajectory | undefined> => {
-    const loaded = await byId.get(trajectory.id)?.load();
-    if (loaded === undefined) return undefined;
-    const { segments } = loaded.value;
-    const isWhole = segments.every(
-      ({ kind, images }) => kind !== 'observation' || images.every(({ png }) => png.byteLength > 0),
-    );
-    return isWhole ? { ...trajectory, segments } : undefined;
-  };
+/** A trajectory with its images; undefined where one of a tool's is not there. */
+async function withImages(
+  trajectory: ScoredTrajectory,
+  set: JudgedSet,
+): Promise<ScoredTrajectory | undefined> {
+  const segments = await set.load(trajectory.id);
+  const isWhole = segments?.every(
+    ({ kind, images }) => kind !== 'observation' || images.every(({ png }) => png.byteLength > 0),
+  );
+  return segments !== undefined && isWhole === true ? { ...trajectory, segments } : undefined;
 }
 
 async function askAbout(

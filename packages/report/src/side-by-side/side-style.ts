@@ -14,8 +14,8 @@ a:focus-visible, select:focus-visible, input:focus-visible, button:focus-visible
 .table-card .about { padding: 0 1rem; margin-bottom: .4rem; }
 .downloads { font-size: .8rem; display: flex; gap: .8rem; }
 .downloads a { padding: .25rem 0; }
-.table-card th { max-width: 16rem; min-width: 4.5rem; white-space: normal; overflow-wrap: anywhere; }
-.table-card th[scope=row] { font-weight: 600; min-width: 7rem; }
+.table-card th { max-width: 16rem; min-width: 4.5rem; white-space: normal; overflow-wrap: break-word; }
+.table-card th[scope=row] { font-weight: 600; min-width: 9rem; }
 .table-card td { min-width: 4.5rem; }
 .chart .key svg { flex: none; }
 .chart .key li { min-width: 0; overflow-wrap: anywhere; }
