@@ -59,21 +59,24 @@ describe('the measurement of decoding', () => {
 });
 
 describe('the measurement of a step with LoRA', () => {
-  it.each(['own', 'int8'] as const)('samples from %s weights, learns, and forecasts', async (weights) => {
-    const result = await measureStep({
-      directory: join(folder, 'qwen2.5-vl-tiny'),
-      threads: 1,
-      group: 2,
-      tokens: 8,
-      imageSide: 84,
-      sampleWeights: weights,
-      onProgress: () => undefined,
-    });
-    expect(result.gradNorm).toBeGreaterThan(0);
-    // What was sampled otherwise is scored again.
-    expect(result.seconds.score > 0).toBe(weights === 'int8');
-    expect(result.forecast.sampleWeights > 0).toBe(weights === 'int8');
-    expect(result.allocatedPeakBytes / result.forecast.total).toBeGreaterThan(0.5);
-    expect(result.allocatedPeakBytes / result.forecast.total).toBeLessThan(1.5);
-  });
+  it.each(['own', 'int8'] as const)(
+    'samples from %s weights, learns, and forecasts',
+    async (weights) => {
+      const result = await measureStep({
+        directory: join(folder, 'qwen2.5-vl-tiny'),
+        threads: 1,
+        group: 2,
+        tokens: 8,
+        imageSide: 84,
+        sampleWeights: weights,
+        onProgress: () => undefined,
+      });
+      expect(result.gradNorm).toBeGreaterThan(0);
+      // What was sampled otherwise is scored again.
+      expect(result.seconds.score > 0).toBe(weights === 'int8');
+      expect(result.forecast.sampleWeights > 0).toBe(weights === 'int8');
+      expect(result.allocatedPeakBytes / result.forecast.total).toBeGreaterThan(0.5);
+      expect(result.allocatedPeakBytes / result.forecast.total).toBeLessThan(1.5);
+    },
+  );
 });
