@@ -35,6 +35,22 @@ export function relativeDistance(
   return Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
 }
 
+/**
+ * Sums and norms of the columns of [N, width]. Towers may have the patches of an image in other orders,
+ * in which no patch sees another differently.
+ */
+function orderless(values: ArrayLike<number>, width: number): Float64Array {
+  const rows = values.length / width;
+  const result = new Float64Array(2 * width);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    result[i % width] = (result[i % width] as number) + value / Math.sqrt(rows);
+    result[width + (i % width)] = (result[width + (i % width)] as number) + value ** 2;
+  }
+  for (let i = width; i < 2 * width; i++) result[i] = Math.sqrt(result[i] as number);
+  return result;
+}
+
 function norm(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += (values[i] as number) ** 2;
@@ -70,7 +86,11 @@ export function compareParts(
     const what = labelOf(key, blockNames);
     const limit = key === 'positions' ? 0 : gate;
     if (other === undefined) return absent(what, limit);
-    const difference = relativeDistance(own, other);
+    const width = key.startsWith('vision.') ? theirs.get(key)?.shape.at(-1) : undefined;
+    const difference =
+      width === undefined
+        ? relativeDistance(own, other)
+        : relativeDistance(orderless(own, width), orderless(other, width), norm(other));
     return {
       what,
       gate: limit,
