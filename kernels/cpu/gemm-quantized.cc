@@ -7,9 +7,8 @@
 // Codes are exact in bf16, so pairs of bf16 are multiplied as pairs. An output's chain depends on K
 // and the form alone, not on M, threads or tiles.
 //
-// The integer products of VNNI would need x in integers too; here the weight alone is quantized.
-#include "parts/product.h"
-#include "parts/quantized-weight.h"
+// With AMX, bf16 rows meet a weight of 8 bits and one scale a row in integers: parts/byte-product.h.
+#include "parts/byte-product.h"
 
 namespace saccade {
 namespace SACCADE_ISA {
@@ -177,6 +176,16 @@ template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t* dims = launch->dims;
   const WeightForm form = weightForm(dims[6], dims[1], dims[3], dims[5]);
+#if defined(__AMX_INT8__)
+  if constexpr (sizeof(Stored) == sizeof(Bf16)) {
+    if (form.bits == 8 && form.group >= form.depth && form.depth <= MOST_DEPTH) {
+      multiplyBytes(*launch, form, dims[0], stored<Bf16>(*launch, 0),
+                    stored<const uint32_t>(*launch, 1), floats(*launch, 2), stored<Bf16>(*launch, 3),
+                    stored<Bf16>(*launch, 4));
+      return 0;
+    }
+  }
+#endif
   return form.bits == 8 ? multiply<Stored, 8>(*launch, form) : multiply<Stored, 4>(*launch, form);
 }
 

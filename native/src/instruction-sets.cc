@@ -23,15 +23,15 @@ bool hasAvx512() {
 #if defined(SACCADE_HAS_avx512amx)
 namespace {
 
-// Whether the processor has AMX for bf16 and the system lets this process keep its tiles, which it
+// Whether the processor has AMX for bf16 and int8, and the system lets this process keep its tiles, which it
 // must be asked for once; threads that exist take part.
 bool hasAmx() {
   static const bool answer = [] {
-    constexpr unsigned BF16 = 1u << 22, TILE = 1u << 24;
+    constexpr unsigned ALL = 1u << 22 | 1u << 24 | 1u << 25;  // bf16, tiles, int8
     constexpr int REQUEST_PERMISSION = 0x1023, TILE_DATA = 18;
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-    if ((d & BF16) == 0 || (d & TILE) == 0) return false;
+    if ((d & ALL) != ALL) return false;
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
   }();
   return answer;

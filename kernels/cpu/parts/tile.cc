@@ -107,30 +107,6 @@ void registerTile(int64_t depth, const float* a, int64_t stride, const float* b,
 
 #if defined(__AMX_BF16__)
 
-// The shapes of the tile registers: C in 0 … 3, row by row, A in 4 and 5, B in 6 and 7.
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t columnBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {};
-
-  TileConfig() = default;
-  TileConfig(int64_t upper, int64_t lower) {
-    const int64_t heights[8] = {upper, upper, lower, lower, upper, lower, MATRIX, MATRIX};
-    for (int i = 0; i < 8; i++) rows[i] = (uint8_t)heights[i];
-  }
-};
-
-// The compiler does not know what memory the instructions of AMX read and write.
-SACCADE_INLINE void settleMemory() { asm volatile("" : : : "memory"); }
-
-// Loading a configuration takes as long as twenty products; asking for the present one does not.
-SACCADE_INLINE void configure(const TileConfig& wanted) {
-  TileConfig now;
-  _tile_storeconfig(&now);
-  settleMemory();
-  if (memcmp(&now, &wanted, sizeof now) != 0) _tile_loadconfig(&wanted);
-}
-
 // Words that are asked for ahead of a row: eight lines.
 constexpr int64_t AHEAD = 8 * MATRIX;
 SACCADE_INLINE bool isFar(int64_t stride) { return stride >= 512; }
