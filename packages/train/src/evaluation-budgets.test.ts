@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Env, EnvStep } from '@saccade/gym';
 import { ensurePython } from '@saccade/sandbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlayground, type Playground } from './parts.ts';
+import { openPlayground, type Playground } from './playground.ts';
 import { inputOf } from './recipe.ts';
 import { smoke } from './recipes/smoke.ts';
 import { resolveRun } from './run-config.ts';

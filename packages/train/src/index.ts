@@ -6,13 +6,11 @@ export { openPolicyIn } from './open-policy-in.ts';
 export {
   checkRun,
   openParts,
-  openPlayground,
   openRunDevice,
-  openTaskSet,
   type Parts,
   scoringPartsOf,
-  secret,
 } from './parts.ts';
+export { openPlayground, openTaskSet } from './playground.ts';
 export { protocolOf } from './protocol-of.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';
 export { recipes } from './registry.ts';
@@ -26,6 +24,7 @@ export {
 } from './run-config.ts';
 export { openRunTools } from './run-tools.ts';
 export { auditOptionsOf } from './scoring.ts';
+export { secret } from './secret.ts';
 export { applySettings, parseSetting, type Setting } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';

@@ -20,7 +20,7 @@ import { ModelImages, rollout } from '@saccade/rollout';
 import { ensurePython } from '@saccade/sandbox';
 import { type Action, checkTrajectory, type Trajectory } from '@saccade/trajectory';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPlayground, type Playground } from './parts.ts';
+import { openPlayground, type Playground } from './playground.ts';
 import { type ResolvedRun, resolveRun } from './run-config.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { ensurePython, openSandbox } from '@saccade/sandbox';
 import { openSandboxService } from '@saccade/sandbox/service';
 import { expect, it } from 'vitest';
-import { openPlayground } from './parts.ts';
+import { openPlayground } from './playground.ts';
 import { type ResolvedRun, resolveRun } from './run-config.ts';
 import { applySettings, parseSetting } from './settings.ts';
 

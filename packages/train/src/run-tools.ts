@@ -1,8 +1,9 @@
 /** The tools of a run by themselves, for services that offer them to others. */
 import { imageTools, type OpenTools, openTools } from '@saccade/tools';
-import { type OpenOptions, secret } from './parts.ts';
+import type { OpenOptions } from './playground.ts';
 import { chosenTools } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
+import { secret } from './secret.ts';
 
 /**
  * Opens the tools that a run names; without any, those that do one thing to an image each.

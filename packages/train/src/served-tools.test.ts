@@ -5,7 +5,7 @@ import { ensurePython } from '@saccade/sandbox';
 import { openToolService, type ToolService } from '@saccade/tool-service/service';
 import { imageFlipTool, imageZoomInTool } from '@saccade/tools';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPlayground, type Playground } from './parts.ts';
+import { openPlayground, type Playground } from './playground.ts';
 import { type RunInput, resolveRun } from './run-config.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
