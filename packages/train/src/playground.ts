@@ -1,4 +1,4 @@
-/** Everything that a run's tasks are played with, opened without a policy: sandbox, tasks, tools, environments. */
+/** The sandbox, the task set and the environments of a run: what its tasks are played with. */
 import { type EventSink, StateError } from '@saccade/core';
 import {
   createToolEnv,
@@ -27,10 +27,11 @@ export interface OpenOptions {
 }
 
 /** The parts of a run that must be open to play its tasks, without a policy. */
-export type Playground = Pick<
-  RunParts,
-  'taskSet' | 'protocol' | 'makeEnv' | 'makeEvaluationEnv'
-> & { readonly sandbox: Sandbox; dispose(): Promise<void> };
+export interface Playground
+  extends Pick<RunParts, 'taskSet' | 'protocol' | 'makeEnv' | 'makeEvaluationEnv'> {
+  readonly sandbox: Sandbox;
+  dispose(): Promise<void>;
+}
 
 /**
  * The task set of a run, opened.

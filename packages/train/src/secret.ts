@@ -1,4 +1,4 @@
-/** Secrets of a run: from the environment, never from a setting. */
+/** Secrets of a run: never in its settings, only in the environment. */
 import { ConfigError } from '@saccade/core';
 
 /** A secret from the environment. @throws ConfigError if it is not set */
