@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
 /**
  * The script of a rating page, as one function that uses nothing outside of itself: its text goes into
  * the page, which loads nothing from elsewhere.

@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /**
  * A rating page in headless Chromium: filled by keyboard, closed and opened again, downloaded and
  * imported; and text of models that attacks it.

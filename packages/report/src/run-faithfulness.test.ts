@@ -18,9 +18,9 @@ import { writeSyntheticRun } from './synthetic-run.ts';
 const TASKS = 20;
 const directory = mkdtempSync(join(tmpdir(), 'saccade-faithfulness-'));
 
-beforeAll(() =>
-  writeSyntheticRun(directory, { tasks: TASKS, sftUpdates: 2, rlSteps: 2, isFinished: true }),
-);
+beforeAll(async () => {
+  await writeSyntheticRun(directory, { tasks: TASKS, sftUpdates: 2, rlSteps: 2, isFinished: true });
+}, 120_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const options = { cropIou: 0.5 };

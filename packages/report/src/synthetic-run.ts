@@ -117,9 +117,13 @@ export interface Script {
 }
 
 const other = (digit: string): string => String((Number(digit) + 3) % 10);
+/** Looks at the card that is asked about and answers right. */
 export const lookWell: Script = { looksAt: ({ box }) => [box], answers: (digit) => digit };
+/** Answers wrong without a look. */
 export const guess: Script = { looksAt: () => [], answers: other };
+/** Looks at a decoy, where there is one, and answers wrong. */
 export const stray: Script = { looksAt: ({ decoys }) => decoys.slice(0, 1), answers: other };
+/** Looks at a decoy first, then at the card, and answers right. */
 export const corrected: Script = {
   looksAt: ({ box, decoys }) => [...decoys.slice(0, 1), box],
   answers: (digit) => digit,

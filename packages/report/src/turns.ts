@@ -31,6 +31,7 @@ export function plainAnswer(answer: string): string {
   return (/\\boxed\{([^{}]*)\}/.exec(answer)?.[1] ?? answer).trim();
 }
 
+/** The turns of a trajectory in order, with the images that tools gave. */
 export async function drawTurns(trajectory: Trajectory): Promise<Html> {
   const looks = looksOf(trajectory);
   const turns: Html[] = [];

@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /** Evaluations side by side: numbers that follow from the scripts, files that nothing runs in, a page. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
 /**
  * The script that filters tasks, as one function that uses nothing outside of itself: its text goes into
  * the page. Without it all tasks are shown.
