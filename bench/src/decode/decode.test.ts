@@ -1,11 +1,10 @@
-/** Decoding, a step with LoRA and their memory, end to end at a tiny shape. */
+/** Decoding end to end at a tiny shape. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { measureDecode, profileDecode } from './measure-decode.ts';
-import { measureStep } from './measure-step.ts';
 import { writeRandomCheckpoint } from './random-checkpoint.ts';
 import { shapes } from './shapes.ts';
 
@@ -56,27 +55,4 @@ describe('the measurement of decoding', () => {
     const kernels = Object.values(byOp).reduce((sum, time) => sum + time, 0);
     expect(kernels).toBeLessThan(seconds);
   });
-});
-
-describe('the measurement of a step with LoRA', () => {
-  it.each(['own', 'int8'] as const)(
-    'samples from %s weights, learns, and forecasts',
-    async (weights) => {
-      const result = await measureStep({
-        directory: join(folder, 'qwen2.5-vl-tiny'),
-        threads: 1,
-        group: 2,
-        tokens: 8,
-        imageSide: 84,
-        sampleWeights: weights,
-        onProgress: () => undefined,
-      });
-      expect(result.gradNorm).toBeGreaterThan(0);
-      // What was sampled otherwise is scored again.
-      expect(result.seconds.score > 0).toBe(weights === 'int8');
-      expect(result.forecast.sampleWeights > 0).toBe(weights === 'int8');
-      expect(result.allocatedPeakBytes / result.forecast.total).toBeGreaterThan(0.5);
-      expect(result.allocatedPeakBytes / result.forecast.total).toBeLessThan(1.5);
-    },
-  );
 });
