@@ -49,7 +49,7 @@ export interface SuitePlan {
 }
 
 /** Settings of a list that name one of these suites, and the others. */
-export function splitSettings(
+function splitSettings(
   settings: readonly Setting[],
   names: readonly string[],
 ): { readonly own: readonly Setting[]; readonly others: readonly Setting[] } {

@@ -12,10 +12,10 @@ import type { ExperimentOutcome } from './experiment.ts';
 import type { PartResult } from './run-experiment.ts';
 
 /** A title, then a cell for each outcome. */
-export type OutcomeRow = readonly string[];
+type OutcomeRow = readonly string[];
 
 /** The cold start, then the runs in their order; a dash where nothing was measured. */
-export function outcomeRows(
+function outcomeRows(
   outcomes: readonly ExperimentOutcome[],
   runs: readonly ComparedRun[],
 ): readonly OutcomeRow[] {

@@ -26,7 +26,7 @@ export interface HubRepo {
 }
 
 /** The word for a repository's kind, in messages. */
-export const nounOf = ({ type = 'model' }: Pick<HubRepo, 'type'>): string =>
+const nounOf = ({ type = 'model' }: Pick<HubRepo, 'type'>): string =>
   type === 'dataset' ? 'data set' : type;
 
 /** The setting that names a repository, in messages. */

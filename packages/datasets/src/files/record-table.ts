@@ -1,5 +1,4 @@
 /** A table of a text file of records: what JSON Lines, JSON and CSV share. */
-import { basename } from 'node:path';
 import { messageOf } from '@saccade/core';
 import { columnsOfRows, type Fields, type Row } from '../table.ts';
 import type { FileTable } from './join-tables.ts';
@@ -47,6 +46,3 @@ export async function openRecordTable(
     throw error;
   }
 }
-
-/** The name of a file in addresses of its rows. */
-export const shortName = (path: string): string => basename(path);

@@ -59,7 +59,7 @@ function divided(text: string, separator: string | undefined): unknown {
 }
 
 /** An answer: the text that is right, and every text that is. */
-export interface Answer {
+interface Answer {
   readonly text: string;
   readonly all: readonly string[];
 }

@@ -64,7 +64,7 @@ export class RowCache {
 }
 
 /** About the memory that a value takes. */
-export function bytesOf(value: unknown): number {
+function bytesOf(value: unknown): number {
   if (typeof value === 'string') return 2 * value.length + 16;
   if (value === null || typeof value !== 'object') return 16;
   if (ArrayBuffer.isView(value)) return value.byteLength + 64;

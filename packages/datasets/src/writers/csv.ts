@@ -7,7 +7,7 @@ import { plainRow } from './plain-row.ts';
 import { Shards } from './shards.ts';
 
 /** A cell in quotes, as RFC 4180 has it. */
-export const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
 export const csv = defineWriter({
   name: 'csv',

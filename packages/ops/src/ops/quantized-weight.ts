@@ -61,7 +61,7 @@ export function placeOf(n: number, k: number, { W }: Dims, bits: 4 | 8): [number
 }
 
 /** The code at a place, without the offset it is stored with. */
-export function codeAt(codes: ArrayLike<number>, n: number, k: number, dims: Dims): number {
+function codeAt(codes: ArrayLike<number>, n: number, k: number, dims: Dims): number {
   const { bits } = weightFormOf(dims) as WeightForm;
   const [word, shift] = placeOf(n, k, dims, bits);
   const stored = ((codes[word] as number) >>> shift) & (2 ** bits - 1);

@@ -19,7 +19,7 @@ import {
 import { holm } from '@saccade/statistics';
 
 /** A model of the page. */
-export interface PageModel {
+interface PageModel {
   readonly label: string;
   readonly evaluation: StoredEvaluation;
 }
@@ -34,7 +34,7 @@ export interface ModelOnSuite {
 }
 
 /** Two models on a suite; differences are the first minus the second. */
-export interface PairOnSuite {
+interface PairOnSuite {
   readonly models: readonly [number, number];
   readonly comparison: SuiteComparison;
   /** p for all pairs of the suite at once (Holm). */

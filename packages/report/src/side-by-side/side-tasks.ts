@@ -58,7 +58,7 @@ export function chooseRows(rows: readonly TaskRow[], count: number): readonly Ta
 }
 
 /** What the script reads of a task to filter it. */
-export function filterAttributes({ scores, errors, isMixed, question, id }: TaskRow): Html {
+function filterAttributes({ scores, errors, isMixed, question, id }: TaskRow): Html {
   const outcomes = scores.map((score) =>
     score === undefined ? 'none' : score >= 0.5 ? 'right' : 'wrong',
   );
@@ -103,7 +103,7 @@ function drawScore(score: number | undefined): Html {
 }
 
 /** The address of a task within the page. */
-export function anchor(suite: string, index: number): string {
+function anchor(suite: string, index: number): string {
   return `${suite.replaceAll(/[^\w-]+/g, '-')}-task-${index}`;
 }
 

@@ -41,7 +41,7 @@ function isInterval(value: CellValue): value is IntervalValue {
 }
 
 /** The number of a cell; undefined for text and for nothing. */
-export function numberOf(value: CellValue): number | undefined {
+function numberOf(value: CellValue): number | undefined {
   const number = isInterval(value) ? value.estimate : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }

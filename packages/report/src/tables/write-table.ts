@@ -27,7 +27,7 @@ export function writeCsv(rows: readonly (readonly (string | number)[])[]): strin
 const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 /** Measured values, not rounded; a number with an interval has its ends in two columns more. */
-export function tableCsv({ columns, rows }: Table): string {
+function tableCsv({ columns, rows }: Table): string {
   const head = columns.flatMap(({ key, hasInterval }) =>
     hasInterval === true ? [key, `${key}_low`, `${key}_high`] : [key],
   );
@@ -43,7 +43,7 @@ export function tableCsv({ columns, rows }: Table): string {
 }
 
 /** One object a row, by the keys of the columns; null for what was not measured. */
-export function tableJson({ name, title, about, columns, rows }: Table): string {
+function tableJson({ name, title, about, columns, rows }: Table): string {
   const body = rows.map((row) =>
     Object.fromEntries(columns.map(({ key }, index) => [key, row[index] ?? null])),
   );
@@ -51,7 +51,7 @@ export function tableJson({ name, title, about, columns, rows }: Table): string 
 }
 
 /** A GitHub-flavored table below its title. */
-export function tableMarkdown({ title, about, columns, rows }: Table): string {
+function tableMarkdown({ title, about, columns, rows }: Table): string {
   const lines = [
     columns.map(({ title: heading }) => heading),
     columns.map(({ kind }) => (kind === 'text' ? '---' : '--:')),
@@ -64,7 +64,7 @@ export function tableMarkdown({ title, about, columns, rows }: Table): string {
 }
 
 /** A `table` with booktabs' rules. */
-export function tableLatex({ name, title, about, columns, rows }: Table): string {
+function tableLatex({ name, title, about, columns, rows }: Table): string {
   const line = (cells: readonly string[]): string => `${cells.map(escapeLatex).join(' & ')} \\\\`;
   return `${[
     '% \\usepackage{booktabs}',

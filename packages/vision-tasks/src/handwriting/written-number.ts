@@ -5,7 +5,7 @@ import type { Canvas } from '../rendering/canvas.ts';
 import type { Color } from '../rendering/page.ts';
 
 /** A digit of MNIST, cut to the columns that have ink. */
-export interface WrittenDigit {
+interface WrittenDigit {
   /** Index in the split. */
   readonly index: number;
   readonly label: number;

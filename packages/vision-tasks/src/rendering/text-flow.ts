@@ -3,7 +3,7 @@ import type { Box } from '@saccade/gym';
 import type { Glyphs } from './glyphs.ts';
 
 /** A word as it is printed. */
-export interface PrintedWord {
+interface PrintedWord {
   readonly text: string;
   readonly box: Box;
 }

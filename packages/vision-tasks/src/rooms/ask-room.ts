@@ -209,7 +209,7 @@ function askNearest(filmed: FilmedRoom, random: Random): RoomQuestion | undefine
 }
 
 /** Degrees from a way to another one, positive to the left; pieces are where their middles are. */
-export function turnBetween(from: Piece, by: Piece, to: Piece, at: Piece): number {
+function turnBetween(from: Piece, by: Piece, to: Piece, at: Piece): number {
   const way = (a: Piece, b: Piece) => {
     const [[ax, ay], [bx, by_]] = [middleOf(a), middleOf(b)];
     return Math.atan2(by_ - ay, bx - ax);

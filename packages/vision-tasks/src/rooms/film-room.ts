@@ -8,7 +8,7 @@ import { type Frame, type RoomStyle, roomRenderer } from './render.ts';
 import { drawRoom, type Room, type RoomPlan } from './room.ts';
 
 /** The frame that shows most of a piece, and where. */
-export interface BestView {
+interface BestView {
   readonly frame: number;
   readonly box: Box;
 }

@@ -19,7 +19,7 @@ export interface Piece {
 }
 
 /** A door or a window, flat on a wall; nothing is asked about it. */
-export interface Fixture {
+interface Fixture {
   readonly block: Bounds;
   readonly color: Color;
 }

@@ -142,7 +142,7 @@ const linesIn = ({ paragraphs, headlines }: Broadsheet): readonly string[] => [
 ];
 
 /** How often a letter is in a text, small or capital. */
-export const lettersIn = (text: string, letter: string): number =>
+const lettersIn = (text: string, letter: string): number =>
   text.toLowerCase().split(letter).length - 1;
 
 /** A letter that is so often in a text. */

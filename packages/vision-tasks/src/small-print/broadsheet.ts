@@ -22,7 +22,7 @@ import { type TypefaceName, typeface, typefacesOf } from '../rendering/typefaces
 import { drawBackground } from '../scenes/photographs.ts';
 
 /** A value of a country that a paragraph states. */
-export interface Fact {
+interface Fact {
   readonly measure: string;
   readonly unit: string;
   readonly value: string;
