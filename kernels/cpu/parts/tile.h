@@ -86,6 +86,23 @@ SACCADE_INLINE void configure(const TileConfig& wanted) {
 void multiplyMatrices(int64_t rows, int64_t depth, const float* a, int64_t stride, const float* b,
                       int64_t bStride, float* c, int64_t cStride, int64_t width, Into into,
                       const float* bias);
+// The same with rows side by side at each word of depth, which matrices do not take: turned first.
+SACCADE_INLINE void multiplyAcross(int64_t rows, int64_t depth, const float* a, int64_t stride,
+                                   const float* b, int64_t bStride, float* c, int64_t cStride,
+                                   int64_t width, Into into, const float* bias) {
+  constexpr int64_t WORDS = 384;
+  alignas(64) float turned[2 * MATRIX][WORDS];
+  for (int64_t k = 0; k < depth; k += WORDS) {
+    const int64_t count = smaller(WORDS, depth - k);
+    for (int64_t w = 0; w < count; w++) {
+      for (int64_t i = 0; i < rows; i++) turned[i][w] = a[(k + w) * stride + i];
+    }
+    const bool isLast = k + count == depth;
+    const Into first = isLast || into != Into::stream ? into : Into::overwrite;
+    multiplyMatrices(rows, count, turned[0], WORDS, b + k * bStride, bStride, c, cStride, width,
+                     k > 0 ? Into::add : first, isLast ? bias : nullptr);
+  }
+}
 // Gives the thread's matrices back, once after many products.
 void finishMatrices();
 #else
@@ -106,9 +123,16 @@ static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, 
 #if defined(__AMX_BF16__)
     if constexpr (WORDS == Words::pairs) {
       for (int64_t i = 0; i < rows; i += 2 * MATRIX) {
-        multiplyMatrices(smaller(2 * MATRIX, rows - i), depth, a + i * stride, stride, panel,
-                         b.depthStride, c + i * cStride + j, cStride, width, into,
-                         bias ? bias + j : nullptr);
+        const int64_t count = smaller(2 * MATRIX, rows - i);
+        float* to = c + i * cStride + j;
+        const float* added = bias ? bias + j : nullptr;
+        if constexpr (LAYOUT == Rows::contiguousRows) {
+          multiplyAcross(count, depth, a + i, stride, panel, b.depthStride, to, cStride, width, into,
+                         added);
+        } else {
+          multiplyMatrices(count, depth, a + i * stride, stride, panel, b.depthStride, to, cStride,
+                           width, into, added);
+        }
       }
       continue;
     }
