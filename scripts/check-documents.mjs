@@ -46,13 +46,13 @@ export function codeBlocks(markdown) {
   return blocks;
 }
 
-/** The `saccade` commands of a shell block, as words. */
+/** The `saccade` commands of a shell block, as words. Separators within quotes separate nothing. */
 export function saccadeCommands(text) {
   return text
     .replaceAll(/\\\n\s*/g, ' ')
     .split('\n')
     .map((line) => line.replace(/^\s*\$\s+/, '').replace(/\s#\s.*$/, ''))
-    .flatMap((line) => line.split(/&&|\|\||[;|]/))
+    .flatMap((line) => line.match(/(?:"[^"]*"|'[^']*'|[^;|&"'])+/g) ?? [])
     .map((part) => part.trim().match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
     .map((words) => {
       const at = words.findIndex((word) => !/^(npx|\w+=\S*)$/.test(word));

@@ -24,3 +24,12 @@ it('finds saccade commands behind prompts, npx, variables and line breaks', () =
     ['train', '--seed', '2'],
   ]);
 });
+
+it('takes separators within quotes for text', () => {
+  const text = 'saccade train --set "a.b=c;d=e,f" && npx saccade doctor; saccade recipes | head';
+  expect(saccadeCommands(text)).toEqual([
+    ['train', '--set', 'a.b=c;d=e,f'],
+    ['doctor'],
+    ['recipes'],
+  ]);
+});
