@@ -89,7 +89,10 @@ it('has the checks of the contract once, and a process for each storage type', (
   }
   expect(names.filter((name) => name.startsWith('queue: ')).length).toBeGreaterThan(3);
   const some = deviceChecks({ ...selection, dtype: 'f32', filter: 'GEMM oracle' });
-  expect(some.map(({ name }) => name)).toEqual(['gemm in f32 agrees with its float64 oracle']);
+  expect(some.map(({ name }) => name)).toEqual([
+    'gemm in f32 agrees with its float64 oracle',
+    'gemmQuantized in f32 agrees with its float64 oracle',
+  ]);
 });
 
 it('writes every check down, leaves out what is known, and what there is no time for', async () => {

@@ -244,7 +244,7 @@ describe('a judge', () => {
     // Two of them are the same question, calls, answer and image.
     expect(asked).toHaveLength(2);
     expect(asked[0]).toContain(`data:image/png;base64,${png.toString('base64')}`);
-    expect(asked[0]).toContain('total 12');
+    expect(asked.join()).toContain('total 12');
     await json(...flags);
     expect(asked).toHaveLength(2);
   });

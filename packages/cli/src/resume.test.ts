@@ -98,7 +98,8 @@ describe('a run', () => {
     const child = start(['smoke', '--out', directory, ...long]);
     const end = ended(child);
     const path = join(directory, 'metrics.jsonl');
-    while (child.exitCode === null && !existsSync(path)) {
+    const hasLearned = (): boolean => existsSync(path) && readFileSync(path, 'utf8').includes('\n');
+    while (child.exitCode === null && !hasLearned()) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     child.kill('SIGINT');

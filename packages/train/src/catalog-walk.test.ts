@@ -31,6 +31,7 @@ const company: Readonly<Record<string, readonly string[]>> = {
   reward: ['judge=openai'],
   'model=pretrained': ['model=pretrained', 'model.from=hf:owner/name'],
   judge: ['judge.baseUrl=http://127.0.0.1:1/v1'],
+  'judge=boxes': [],
   // Their files are opened by a run alone.
   'taskSet=dataset': ['taskSet=dataset', 'taskSet.from=data/mine'],
   'taskSet=mixture': ['taskSet=mixture', 'taskSet.sources=data/mine'],
@@ -192,6 +193,11 @@ const elsewhere: Readonly<Record<string, string>> = {
   'attention/src/ops': 'ops, which models call',
   'backend-gpujs/src/kernels':
     'no run: two forwards for browsers without WebGPU, which refuse everything else',
+  'data/src/formats': 'coldStart.format of coldStart=given, and saccade synthesize',
+  'datasets/src/mappings': 'taskSet.mapping',
+  'datasets/src/readers': 'taskSet.format',
+  'datasets/src/writers': 'saccade data export --format',
+  'eval/src/suites': 'saccade eval --suite, and evaluation.suites',
   'experiments/src/experiments': 'saccade experiment <name>',
   'logprob/src/ops': 'ops, which models call',
   'ops/src/ops': 'ops, which models call',
@@ -201,6 +207,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'rewards/src/judges': 'kinds of judgments, which a judge of the slot gives',
   'rewards/src/rewards': 'terms of presets',
   'run-store/src/metrics': 'metrics, which every run logs',
+  'synthesis/src/filters': 'filters of saccade synthesize',
+  'synthesis/src/pipelines': 'saccade synthesize <name>',
   'train/src/recipes': 'saccade train <name>',
   'vision-tools/src/quality/suites': 'node packages/vision-tools/bin/quality.js <tool>',
 };
@@ -209,6 +217,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 const ofSlots: Readonly<Record<string, readonly SlotKey[]>> = {
   'algorithms/src/algorithms': ['algorithm'],
   'data/src/cold-starts': ['coldStart'],
+  'datasets/src/task-sets': ['taskSet'],
   'gym/src/protocols': ['protocol'],
   'gym/src/tasksets': ['taskSet'],
   'mcp/src/units': ['tools'],

@@ -21,6 +21,8 @@ const company = (key: string): RunInput => (key === 'tools' ? { protocol: 'vista
 /** Units with a field that has no default. */
 const withRequired: Readonly<Record<string, object>> = {
   'model=pretrained': { name: 'pretrained', from: 'hf:owner/name' },
+  'taskSet=dataset': { name: 'dataset', from: 'data/mine' },
+  'taskSet=mixture': { name: 'mixture', sources: ['data/mine'] },
 };
 
 describe('settings', () => {
@@ -148,7 +150,7 @@ describe('settings', () => {
     ['reward=codev', /codev needs stepScores of a judge, and there is none\. Set judge\.baseUrl/],
     [
       'coldStart=nowhere',
-      /no cold start "nowhere"\. Known: card-video, needle, tool-needle, turned-needle/,
+      /no cold start "nowhere"\. Known: card-video, given, needle, tool-needle, turned-needle/,
     ],
     ['reward.praise=1', /There is no setting reward\.praise\./],
     ['model=giant', /no model "giant"\. Known: .*nano/],
