@@ -209,8 +209,10 @@ describe('a protocol that cannot express a step', () => {
       const unit = coldStarts.get(name);
       const settings = unit.settings.parse({}) as Parameters<typeof unit.taskCount>[0];
       const one = cases.find((some) => some.name === name);
-      // That of typed tools says which ones it calls.
-      if (one === undefined) expect(unit.calls?.(settings), name).not.toHaveLength(0);
+      // That of typed tools says which ones it calls; given trajectories are refused one by one.
+      if (one === undefined && name !== 'given') {
+        expect(unit.calls?.(settings), name).not.toHaveLength(0);
+      }
       for (const protocol of one === undefined ? [] : [...all, mute]) {
         const check = () => checkColdStart(unit, settings, protocol);
         if (canDo(protocol, one as Case)) expect(check).not.toThrow();
