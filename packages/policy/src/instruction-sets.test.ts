@@ -9,7 +9,7 @@ import { noiseImage, tinyProcessor } from './tiny-policy.fixture.ts';
 
 const native = probeNative();
 const sets = native.available ? [...native.instructionSets, ...native.emulated] : [];
-const model = qwen2_5_vl.model(nanoConfig(300, tinyProcessor.tokens));
+const model = qwen2_5_vl.model({ ...nanoConfig(300, tinyProcessor.tokens), layers: 1 });
 const lora = { rank: 4, alpha: 8, rsLora: false, targets: { language: ['all-linear'] } };
 
 /** Norm of the gradient of targets after a prompt with an image. */
@@ -51,10 +51,8 @@ describe.skipIf(sets.length < 2)('the gradient of bf16 weights', () => {
   const [first, ...others] = sets;
 
   it.each([
-    { count: 1, adapts: false },
     { count: 7, adapts: false },
     { count: 40, adapts: false },
-    { count: 7, adapts: true },
     { count: 33, adapts: true },
   ])('is the same on every instruction set: $count rows, LoRA $adapts', async (one) => {
     const training = one.adapts ? { lora } : {};
