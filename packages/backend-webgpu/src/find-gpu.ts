@@ -107,8 +107,8 @@ export async function probeWebGpu(
 }
 
 /** The features to request from an adapter. The types contain only those of the WebGPU standard. */
-export const availableFeatures = (features: ReadonlySet<string>): readonly GPUFeatureName[] =>
-  REQUESTED_FEATURES.filter((name) => features.has(name)) as readonly GPUFeatureName[];
+export const availableFeatures = (features: ReadonlySet<string>): GPUFeatureName[] =>
+  REQUESTED_FEATURES.filter((name) => features.has(name)) as GPUFeatureName[];
 
 /**
  * Requests a device with all limits and features of its adapter that kernels use.

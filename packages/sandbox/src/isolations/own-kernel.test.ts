@@ -35,9 +35,8 @@ async function tryOpen(isolation: LocalTier): Promise<Trial> {
   }
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Trial>((resolve) => {
-    timer = setTimeout(resolve, emulatedMs, {
-      reason: `${emulated} It was not ready after ${emulatedMs / 1000} s.`,
-    });
+    const reason = `${emulated} It was not ready after ${emulatedMs / 1000} s.`;
+    timer = setTimeout(() => resolve({ reason }), emulatedMs);
   });
   const found = await Promise.race([
     late,
