@@ -1,6 +1,7 @@
 export { anls } from './anls.ts';
 export { answerForm } from './answer-form.ts';
 export { boxIou } from './box-iou.ts';
+export { contains } from './contains.ts';
 export { counting } from './counting.ts';
 export { exact } from './exact.ts';
 export { math } from './math.ts';

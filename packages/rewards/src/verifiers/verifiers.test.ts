@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Verifier } from '../reward.ts';
 import { anls } from './anls.ts';
 import { boxIou } from './box-iou.ts';
+import { contains } from './contains.ts';
 import { counting } from './counting.ts';
 import { exact } from './exact.ts';
 import { mra } from './mra.ts';
@@ -32,6 +33,21 @@ describe('exact', () => {
     ['cm', '', 0],
     ['three', '3', 0],
     ['ＡＢ', 'ab', 1],
+  ]);
+});
+
+describe('contains', () => {
+  table(contains, [
+    ['It says Centre.', 'CENTRE', 1],
+    ['CENTER', 'CENTRE', 0],
+    ['two\n lines', 'Two lines', 1],
+    ['twolines', 'two lines', 0],
+    ['b', '["a", "B"]', 1],
+    ['c', '["a", "b"]', 0],
+    ['= \\frac{1}{2} x', '\\frac { 1 } { 2 }', 1],
+    ['\\frac{X}{2}', '\\frac { x } { 2 }', 0],
+    ['anything', '', 0],
+    ['', 'a', 0],
   ]);
 });
 
