@@ -8,6 +8,9 @@ import { columnsOf, foldLines } from './say.ts';
 
 /** Runs one command; errors become one message and an exit code: 2 for usage, 1 for the rest. */
 export async function main(argv: readonly string[]): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe);
+  }
   const program = openProgram();
   try {
     expectCommand(program, argv.slice(2));
@@ -24,6 +27,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (isVerbose || !isKnown) console.error(error);
     process.exitCode = exitCode;
   }
+}
+
+/** With `| head` the reader is soon gone. A run goes on without one. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 /**
