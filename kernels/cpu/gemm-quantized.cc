@@ -7,7 +7,8 @@
 // Codes are exact in bf16, so pairs of bf16 are multiplied as pairs. An output's chain depends on K
 // and the form alone, not on M, threads or tiles.
 //
-// With AMX, bf16 rows meet a weight of 8 bits and one scale a row in integers: parts/byte-product.h.
+// With AMX or VNNI, bf16 rows meet a weight of 8 bits and one scale a row in integers:
+// parts/byte-product.h.
 #include "parts/byte-product.h"
 
 namespace saccade {
@@ -176,7 +177,7 @@ template <class Stored>
 int forward(const SaccadeLaunch* launch) {
   const int64_t* dims = launch->dims;
   const WeightForm form = weightForm(dims[6], dims[1], dims[3], dims[5]);
-#if defined(__AMX_INT8__)
+#if defined(SACCADE_BYTE_PRODUCT)
   if constexpr (sizeof(Stored) == sizeof(Bf16)) {
     if (form.bits == 8 && form.group >= form.depth && form.depth <= MOST_DEPTH) {
       multiplyBytes(*launch, form, dims[0], stored<Bf16>(*launch, 0),

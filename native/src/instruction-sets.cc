@@ -50,7 +50,10 @@ std::vector<std::string> usableInstructionSets() {
   if (hasAvx512()) {
     names.push_back("avx512");
 #if defined(SACCADE_HAS_avx512bf16)
-    if (__builtin_cpu_supports("avx512bf16")) names.push_back("avx512bf16");
+    // Its kernels use the dot product of bytes as well, which a hypervisor may hide.
+    if (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni")) {
+      names.push_back("avx512bf16");
+    }
 #endif
   }
 #endif

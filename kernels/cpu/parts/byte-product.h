@@ -1,4 +1,4 @@
-// The product of bf16 rows with a weight of 8 bits by AMX, in integers and exact.
+// The product of bf16 rows with a weight of 8 bits by AMX or VNNI, in integers and exact.
 //
 // Each row of x becomes whole numbers of 23 bits: multiples of a power of two, so chosen that its largest
 // value fits. They are exact for values down to 2⁻¹⁵ of the largest, and off by 2⁻²³ of the largest
@@ -17,20 +17,19 @@
 namespace saccade {
 namespace SACCADE_ISA {
 
-#if defined(__AMX_INT8__)
+#if defined(__AMX_INT8__) || defined(__AVX512VNNI__) || defined(SACCADE_EMULATE_PAIRS)
+#define SACCADE_BYTE_PRODUCT
 
-constexpr bool HAS_BYTE_MATRICES = true;
 // Bytes of depth, and words of codes, of one step.
 constexpr int64_t STEP_BYTES = 64, STEP_WORDS = 16;
 constexpr int64_t LIMBS = 3;
-// Rows of x at once: their 96 rows of bytes are six matrices.
-constexpr int64_t BYTE_ROWS = 32;
-constexpr int MOST_MATRICES = 6;
+// Rows of x at once, and their rows of bytes: with AMX six matrices.
+constexpr int64_t BYTE_ROWS = 32, MOST_HEIGHT = BYTE_ROWS * LIMBS;
 // Beyond it a sum could pass 32 bits.
 constexpr int64_t MOST_DEPTH = 1 << 16;
 
 struct ByteRows {
-  // [rows · LIMBS, padded to matrices][stride], zeros beyond the depth.
+  // [rows · LIMBS, padded to HEIGHT_STEP][stride], zeros beyond the depth.
   int8_t* bytes;
   int64_t stride;
   // Of each row: what its numbers are multiples of, and their sum.
@@ -67,6 +66,10 @@ static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int6
   to.units[row] = unit;
   to.sums[row] = (double)sum;
 }
+
+#if defined(__AMX_INT8__)
+
+constexpr int64_t HEIGHT_STEP = MATRIX;
 
 template <int TALL>
 SACCADE_INLINE void byteStep(const int8_t* a, int64_t stride, const uint32_t* codes) {
@@ -117,9 +120,10 @@ static inline void sumBytes(const int8_t* a, int64_t stride, const uint32_t* cod
   settleMemory();
 }
 
-static inline void sumBytesOf(int64_t matrices, const int8_t* a, int64_t stride,
+// sums[height][16], of `height` rows of bytes and one block of 16 rows of codes.
+static inline void sumBytesOf(int64_t height, const int8_t* a, int64_t stride,
                               const uint32_t* codes, int64_t words, int32_t* sums) {
-  switch (matrices) {
+  switch (height / MATRIX) {
     case 1: return sumBytes<1>(a, stride, codes, words, sums);
     case 2: return sumBytes<2>(a, stride, codes, words, sums);
     case 3: return sumBytes<3>(a, stride, codes, words, sums);
@@ -129,16 +133,79 @@ static inline void sumBytesOf(int64_t matrices, const int8_t* a, int64_t stride,
   }
 }
 
+#else
+
+constexpr int64_t HEIGHT_STEP = LIMBS;
+// Words of codes that stay in L1 while rows of x meet them: 16 KiB.
+constexpr int64_t SEGMENT_WORDS = 256;
+
+// sum + Σ of four products of an unsigned and a signed byte, per word.
+SACCADE_INLINE __m512i addBytes(__m512i sum, __m512i codes, __m512i bytes) {
+#if defined(__AVX512VNNI__)
+  return _mm512_dpbusd_epi32(sum, codes, bytes);
+#else
+  const __m512i lower = _mm512_set1_epi16(0xff);
+  const __m512i even = _mm512_madd_epi16(_mm512_and_si512(codes, lower),
+                                         _mm512_srai_epi16(_mm512_slli_epi16(bytes, 8), 8));
+  const __m512i odd =
+      _mm512_madd_epi16(_mm512_srli_epi16(codes, 8), _mm512_srai_epi16(bytes, 8));
+  return _mm512_add_epi32(sum, _mm512_add_epi32(even, odd));
+#endif
+}
+
+// Adds a segment of depth to the sums of ROWS rows of x.
+template <int ROWS>
+static inline void addSegment(const int8_t* a, int64_t stride, const uint32_t* codes, int64_t words,
+                              bool isFirst, int32_t* sums) {
+  constexpr int COUNT = ROWS * LIMBS;
+  constexpr int64_t AHEAD_LINES = 64;
+  __m512i total[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    total[i] = isFirst ? _mm512_setzero_si512() : _mm512_loadu_si512(sums + i * ROWS_TOGETHER);
+  }
+  for (int64_t w = 0; w < words; w++, codes += ROWS_TOGETHER) {
+    __builtin_prefetch(codes + AHEAD_LINES * ROWS_TOGETHER, 0, 2);
+    const __m512i four = _mm512_loadu_si512(codes);
+#pragma GCC unroll 12
+    for (int i = 0; i < COUNT; i++) {
+      int32_t bytes;
+      memcpy(&bytes, a + i * stride + 4 * w, sizeof bytes);
+      total[i] = addBytes(total[i], four, _mm512_set1_epi32(bytes));
+    }
+  }
+  for (int i = 0; i < COUNT; i++) _mm512_storeu_si512(sums + i * ROWS_TOGETHER, total[i]);
+}
+
+// sums[height][16], of `height` rows of bytes and one block of 16 rows of codes.
+static inline void sumBytesOf(int64_t height, const int8_t* a, int64_t stride,
+                              const uint32_t* codes, int64_t words, int32_t* sums) {
+  for (int64_t w = 0; w < words; w += SEGMENT_WORDS) {
+    const int64_t count = smaller(SEGMENT_WORDS, words - w);
+    const uint32_t* at = codes + w * ROWS_TOGETHER;
+    for (int64_t row = 0; row < height; row += 4 * LIMBS) {
+      const int8_t* from = a + row * stride + 4 * w;
+      int32_t* to = sums + row * ROWS_TOGETHER;
+      switch ((height - row) / LIMBS) {
+        case 1: addSegment<1>(from, stride, at, count, w == 0, to); break;
+        case 2: addSegment<2>(from, stride, at, count, w == 0, to); break;
+        case 3: addSegment<3>(from, stride, at, count, w == 0, to); break;
+        default: addSegment<4>(from, stride, at, count, w == 0, to);
+      }
+    }
+  }
+}
+
+#endif
+
 // y = x·wᵀ + b for a weight of 8 bits with a scale for each row.
 static inline void multiplyBytes(const SaccadeLaunch& launch, const WeightForm& form, int64_t M,
                                  const Bf16* x, const uint32_t* codes, const float* scales,
                                  const Bf16* bias, Bf16* y) {
   const int64_t K = form.depth, N = form.rows;
   const int64_t blocks = divideUp(M, BYTE_ROWS), rowsEach = blocks == 0 ? 0 : divideUp(M, blocks);
-  const int64_t matrices = divideUp(rowsEach * LIMBS, MATRIX);
   // A line more keeps rows from falling into the same cache sets.
   const int64_t stride = roundUp(K, STEP_BYTES) + STEP_BYTES;
-  const int64_t height = matrices * MATRIX;
+  const int64_t height = roundUp(rowsEach * LIMBS, HEIGHT_STEP);
   ByteRows rows{scratchArray<int8_t>(launch, blocks * height * stride), stride,
                 scratchArray<double>(launch, M), scratchArray<double>(launch, M)};
   parallelFor(launch, M, 2.0 * (double)(M * K), [&](int64_t m, int32_t) {
@@ -159,9 +226,9 @@ static inline void multiplyBytes(const SaccadeLaunch& launch, const WeightForm& 
   parallelFor(launch, blocks * items, 0.1 * work * (double)blocks, [&](int64_t item, int32_t) {
     const int64_t block = item % blocks, first = item / blocks * panelsEach;
     const int64_t row = block * rowsEach, count = smaller(rowsEach, M - row);
-    alignas(64) int32_t sums[MOST_MATRICES * MATRIX * ROWS_TOGETHER];
+    alignas(64) int32_t sums[MOST_HEIGHT * ROWS_TOGETHER];
     for (int64_t panel = first; panel < smaller(panels, first + panelsEach); panel++) {
-      sumBytesOf(matrices, rows.bytes + block * height * stride, stride,
+      sumBytesOf(height, rows.bytes + block * height * stride, stride,
                  codes + panel * form.words * ROWS_TOGETHER, form.words, sums);
       const int64_t n = panel * ROWS_TOGETHER, width = smaller(ROWS_TOGETHER, N - n);
       for (int64_t i = 0; i < count; i++) {
@@ -181,12 +248,10 @@ static inline void multiplyBytes(const SaccadeLaunch& launch, const WeightForm& 
         });
       }
     }
-    finishMatrices();
+    if (HAS_MATRICES) finishMatrices();
   });
 }
 
-#else
-constexpr bool HAS_BYTE_MATRICES = false;
 #endif
 
 }  // namespace SACCADE_ISA
