@@ -1,4 +1,5 @@
 /** `npm run bench -- decode`, `… lora-step` and `… checkpoint`: a published model's shape on this machine. */
+import type { InstructionSet } from '@saccade/backend-native';
 import { ConfigError } from '@saccade/core';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
@@ -19,6 +20,7 @@ import { threeDigits } from '../units.ts';
 import { addResultOptions, parseCount, type ResultFlags, writeResult } from './shared.ts';
 
 const ALL: readonly Weights[] = ['own', 'int8', 'int4'];
+const ISA = 'instruction set of ours: generic, avx2, avx512, … (default: the best)';
 
 function parseCounts(text: string): readonly number[] {
   return text.split(',').map(parseCount);
@@ -37,6 +39,7 @@ interface DecodeFlags extends ResultFlags {
   readonly tokens: number;
   readonly rounds: number;
   readonly threads: number;
+  readonly isa?: InstructionSet;
   readonly weights: readonly Weights[];
   readonly python?: string;
   readonly profile?: number;
@@ -48,6 +51,7 @@ interface StepFlags extends ResultFlags {
   readonly tokens: number;
   readonly image: number;
   readonly threads: number;
+  readonly isa?: InstructionSet;
   readonly weights: readonly Weights[];
   readonly name: string;
 }
@@ -75,6 +79,7 @@ export function addDecode(program: Command, args: readonly string[]): void {
     .option('--tokens <count>', 'that each conversation decodes', parseCount, 9)
     .option('--rounds <count>', 'of each side after one to warm up', parseCount, 3)
     .option('--threads <count>', 'of both sides', parseCount, 2)
+    .option('--isa <name>', ISA)
     .option('--weights <names>', 'own, int8, int4, comma between', parseWeights, ALL)
     .option('--python <path>', 'an interpreter with torch and transformers, to take turns with')
     .option('--profile <count>', 'instead: time by op with so many conversations', parseCount)
@@ -99,6 +104,7 @@ bandwidth is what a step must read of the weights, over what all threads read in
     .option('--tokens <count>', 'of each rollout', parseCount, 512)
     .option('--image <pixels>', 'side of the image of the prompt', parseCount, 630)
     .option('--threads <count>', 'that compute', parseCount, 2)
+    .option('--isa <name>', ISA)
     .option('--weights <name>', 'own, int8 or int4: what samples are drawn with', parseWeights, [
       'own',
     ])

@@ -6,7 +6,7 @@
  * Ours with its own weights, with quantized ones, and transformers take turns; figures are medians.
  */
 import { fileURLToPath } from 'node:url';
-import { measurePeaks, nativeBackend } from '@saccade/backend-native';
+import { type InstructionSet, measurePeaks, nativeBackend } from '@saccade/backend-native';
 import { bytesOf, ConfigError } from '@saccade/core';
 import { type Backend, type Device, openDevice } from '@saccade/ops';
 import { type EngineSettings, type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
@@ -21,6 +21,8 @@ export type Weights = EngineSettings['sampleWeights'];
 export interface DecodeOptions {
   readonly directory: string;
   readonly threads: number;
+  /** Default: the best that runs here. */
+  readonly isa?: 'auto' | InstructionSet;
   readonly conversations: readonly number[];
   /** Tokens that each conversation decodes. */
   readonly tokens: number;
@@ -116,13 +118,13 @@ export interface Profile {
 
 /** Profiles the decoding of `conversations`. */
 export async function profileDecode(
-  { directory, threads, tokens }: DecodeOptions,
+  { directory, threads, tokens, isa = 'auto' }: DecodeOptions,
   conversations: number,
   sampleWeights: Weights,
 ): Promise<Profile> {
   const byOp: Record<string, number> = {};
   let isCounting = false;
-  const inner = nativeBackend({ threads, launches: 'blocking' });
+  const inner = nativeBackend({ threads, isa, launches: 'blocking' });
   const dispatch: Backend['dispatch'] = inner.dispatch.bind(inner);
   inner.dispatch = (launch) => {
     const start = performance.now();
@@ -151,9 +153,11 @@ interface Turn {
 /** @throws MissingError if the Python cannot run transformers */
 export async function measureDecode(options: DecodeOptions): Promise<DecodeResult> {
   const { directory, threads, conversations, tokens, rounds, weights, onProgress } = options;
+  const { isa = 'auto' } = options;
   if (tokens < 2)
     throw new ConfigError('tokens', 'tokens must be 2 or more: the first is not timed.');
-  const device: Device = openDevice(nativeBackend({ threads }));
+  const backend = nativeBackend({ threads, isa });
+  const device: Device = openDevice(backend);
   const beforeBytes = process.memoryUsage.rss();
   onProgress('loading');
   const start = performance.now();
@@ -184,7 +188,7 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
     }
     const readBytesPerSecond = summarize(reads);
     return {
-      what: `decoding ${tokens} tokens after ${PROMPT}, ${policy.model.architecture}`,
+      what: `decoding ${tokens} tokens after ${PROMPT}, ${policy.model.architecture}, on ${backend.description}`,
       threads,
       parameters: policy.parameterCount,
       loadSeconds,

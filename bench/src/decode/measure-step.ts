@@ -3,7 +3,7 @@
  * its seconds, and its memory beside what is forecast.
  */
 import { grpo } from '@saccade/algorithms';
-import { nativeBackend } from '@saccade/backend-native';
+import { type InstructionSet, nativeBackend } from '@saccade/backend-native';
 import { openDevice } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import {
@@ -20,6 +20,8 @@ import { largestImage, type MemoryForecast, predictMemory } from '@saccade/polic
 export interface StepOptions {
   readonly directory: string;
   readonly threads: number;
+  /** Default: the best that runs here. */
+  readonly isa?: 'auto' | InstructionSet;
   readonly group: number;
   /** Tokens of each rollout. */
   readonly tokens: number;
@@ -99,7 +101,8 @@ const sampleGroup = (policy: LocalPolicy, prompt: Prompt, count: number, tokens:
 
 export async function measureStep(options: StepOptions): Promise<StepResult> {
   const { directory, threads, group, tokens, imageSide, sampleWeights, onProgress } = options;
-  const backend = nativeBackend({ threads });
+  const { isa = 'auto' } = options;
+  const backend = nativeBackend({ threads, isa });
   let allocatedPeakBytes = 0;
   const alloc = backend.alloc.bind(backend);
   backend.alloc = (sizeBytes) => {
@@ -174,7 +177,7 @@ export async function measureStep(options: StepOptions): Promise<StepResult> {
   device.dispose();
   const { load = 0, sample = 0, score = 0, gradient = 0, update = 0 } = seconds;
   return {
-    what: `a GRPO step with LoRA on ${group} rollouts of ${tokens} tokens`,
+    what: `a GRPO step with LoRA on ${group} rollouts of ${tokens} tokens, on ${backend.description}`,
     threads,
     promptTokens: prompt.tokens.length,
     seconds: { load, sample, score, gradient, update },
