@@ -13,18 +13,18 @@ import { GenerationEngine, type InFlight } from './engine/generation.ts';
 import { SampleWeights } from './engine/sample-weights.ts';
 import { activationDtype } from './models/activation-dtype.ts';
 import type { LanguageModel } from './models/language-model.ts';
-import type {
-  OptimizerStep,
-  OptimizerStepResult,
-  Policy,
-  SampleRequest,
-  SampleResult,
-} from './policy.ts';
-import { PolicyWeights, type WeightParts, type WriteWeightsOptions } from './policy-weights.ts';
+import type { OptimizerStep, OptimizerStepResult, SampleRequest, SampleResult } from './policy.ts';
+import {
+  hasAdapter,
+  PolicyWeights,
+  type WeightParts,
+  type WriteWeightsOptions,
+} from './policy-weights.ts';
 import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
 import { writeProcessorFiles } from './processor/processor-files.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 import { sumSquaredProbs } from './sum-squared-probs.ts';
+import type { FixedPolicy, ReferenceOptions, TrainedPolicy } from './trained-policy.ts';
 import { TrainingState } from './training-state.ts';
 
 /** The optimizer of steps that name none. */
@@ -51,7 +51,7 @@ export interface LocalPolicyParts extends WeightParts {
  * group's prompt is computed once; scoring gives its samples the same log-probs. Create it with
  * `createLocalPolicy` or `loadLocalPolicy`.
  */
-export class LocalPolicy implements Policy {
+export class LocalPolicy implements TrainedPolicy {
   readonly device: Device;
   readonly model: LanguageModel;
   readonly processor: CheckpointProcessor;
@@ -112,6 +112,10 @@ export class LocalPolicy implements Policy {
     return Object.values(this.parameters).reduce((sum, { size }) => sum + size, 0);
   }
 
+  get vocabSize(): number {
+    return this.model.vocabSize;
+  }
+
   /** Cache slots in use, for leak tests. */
   get usedCacheSlots(): number {
     return this.#engine.usedSlots;
@@ -163,16 +167,35 @@ export class LocalPolicy implements Policy {
   }
 
   /**
-   * The policy that a directory holds an adapter of, for scores: it shares the frozen weights.
+   * The policy of a directory, held fixed. Where both are adapters it shares the frozen weights.
    *
-   * @throws DataError if the directory has no adapter, or one of another base
+   * @throws ConfigError if its tokens are not this policy's: then its log-probs say nothing
+   * @throws DataError   if an adapter is one of another base
    */
-  async openReference(directory: string): Promise<Pick<Policy, 'score' | 'dispose'>> {
-    const { parameters, dispose } = await this.#weights.withAdapterOf(directory);
+  async openReference(directory: string, options: ReferenceOptions): Promise<FixedPolicy> {
+    if (this.hasAdapter && hasAdapter(directory)) {
+      const { parameters, dispose } = await this.#weights.withAdapterOf(directory);
+      return { ...this.#scorer(parameters), dispose };
+    }
+    const reference = await options.openWhole(directory);
+    if (sameTokens(this.processor, reference.processor)) return reference;
+    await reference.dispose();
+    throw new ConfigError(
+      'rl.reference',
+      `rl.reference: the policy in ${directory} has another tokenizer than the one that is trained. ` +
+        'Take one of the same model and protocol.',
+    );
+  }
+
+  /** The weights below the adapter, held fixed; without an adapter, the weights as they are. */
+  get baseScorer(): Pick<FixedPolicy, 'score'> {
+    return this.#scorer(this.#weights.base);
+  }
+
+  #scorer(parameters: Parameters): Pick<FixedPolicy, 'score'> {
     return {
       score: (batch, temperature = 1, options = {}) =>
         this.#scoreWith(parameters, batch, temperature, options),
-      dispose,
     };
   }
 
@@ -317,6 +340,11 @@ export class LocalPolicy implements Policy {
     const plan = planOf(batch);
     return scorePacked(device, parameters, model, plan, batch, temperature, options);
   }
+}
+
+/** Whether two processors give the same ids. */
+function sameTokens(...[own, other]: readonly [CheckpointProcessor, CheckpointProcessor]): boolean {
+  return JSON.stringify(own.tokenizerJson) === JSON.stringify(other.tokenizerJson);
 }
 
 /** @throws ConfigError  if the tokenizer has tokens that the model does not */
