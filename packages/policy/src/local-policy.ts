@@ -22,6 +22,7 @@ import {
 } from './policy-weights.ts';
 import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
 import { writeProcessorFiles } from './processor/processor-files.ts';
+import { expectSameTokens } from './same-tokens.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 import { sumSquaredProbs } from './sum-squared-probs.ts';
 import type { FixedPolicy, ReferenceOptions, TrainedPolicy } from './trained-policy.ts';
@@ -94,6 +95,11 @@ export class LocalPolicy implements TrainedPolicy {
   /** Names of the parameters that train. */
   get trainable(): readonly string[] {
     return this.#weights.trainable;
+  }
+
+  /** Gradients that no step has used yet, by parameter. Do not write to them. */
+  get gradients(): Readonly<Record<string, Tensor>> {
+    return this.#training.gradients;
   }
 
   /** Whether the log-probs of samples are, bit for bit, those that scoring gives. */
@@ -178,13 +184,13 @@ export class LocalPolicy implements TrainedPolicy {
       return { ...this.#scorer(parameters), dispose };
     }
     const reference = await options.openWhole(directory);
-    if (sameTokens(this.processor, reference.processor)) return reference;
-    await reference.dispose();
-    throw new ConfigError(
-      'rl.reference',
-      `rl.reference: the policy in ${directory} has another tokenizer than the one that is trained. ` +
-        'Take one of the same model and protocol.',
-    );
+    try {
+      expectSameTokens(directory, this.processor, reference.processor);
+      return reference;
+    } catch (error) {
+      await reference.dispose();
+      throw error;
+    }
   }
 
   /** The weights below the adapter, held fixed; without an adapter, the weights as they are. */
@@ -340,11 +346,6 @@ export class LocalPolicy implements TrainedPolicy {
     const plan = planOf(batch);
     return scorePacked(device, parameters, model, plan, batch, temperature, options);
   }
-}
-
-/** Whether two processors give the same ids. */
-function sameTokens(...[own, other]: readonly [CheckpointProcessor, CheckpointProcessor]): boolean {
-  return JSON.stringify(own.tokenizerJson) === JSON.stringify(other.tokenizerJson);
 }
 
 /** @throws ConfigError  if the tokenizer has tokens that the model does not */

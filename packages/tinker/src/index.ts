@@ -1,0 +1,5 @@
+export {
+  openTinkerClient,
+  TinkerClient,
+  type TinkerClientOptions,
+} from './client/tinker-client.ts';
