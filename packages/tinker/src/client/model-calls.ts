@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from '@saccade/core/settings';
 import { HttpError } from '@saccade/http';
 import { encodeBody } from '../wire/bodies.ts';
+import type { ImageBlob } from '../wire/image-blob.ts';
 import { TinkerError } from '../wire/tinker-error.ts';
 import { categoryOf, codeOf, type TinkerTransport } from './transport.ts';
 
@@ -77,6 +78,11 @@ export class Futures {
     }
   }
 
+  /** Sends the bytes of an image. */
+  async upload({ sha256, contentType, bytes }: ImageBlob): Promise<void> {
+    await this.patiently(() => this.transport.put(`/blobs/${sha256}`, { contentType, bytes }));
+  }
+
   /** Submits a call until the server has accepted it; gives the id of its future. */
   async submit(
     path: string,
@@ -87,9 +93,8 @@ export class Futures {
     const encoded = encodeBody(body, this.form.isBinary ? 'binary' : 'json');
     for (;;) {
       try {
-        const answer = await this.#patiently(until, () =>
-          this.transport.post({ path, body: encoded }),
-        );
+        const post = () => this.transport.post({ path, body: encoded });
+        const answer = await this.patiently(post, until);
         const parsed = submitted.safeParse(answer);
         // Some servers answer what takes no time at once.
         return parsed.success ? parsed.data.request_id : { result: answer };
@@ -114,12 +119,12 @@ export class Futures {
       expectTime(until, `the future ${future}`);
       const seconds = Math.max(0.05, Math.min(POLL_SECONDS, (until - Date.now()) / 1000));
       const body = { request_id: future, ...(isOurs && { timeout_seconds: seconds }) };
-      const answer = await this.#patiently(until, () =>
+      const post = () =>
         this.transport.post({
           ...{ path: '/retrieve_future', body: encodeBody(body, 'json'), takesBinary: isBinary },
           ...(signal !== undefined && { signal }),
-        }),
-      );
+        });
+      const answer = await this.patiently(post, until);
       const { type } = state.parse(answer ?? {});
       if (type === 'try_again') {
         if (!isOurs) await sleep(20);
@@ -135,7 +140,10 @@ export class Futures {
    *
    * @throws TinkerError `lost-worker` once another server answers in its place, or none in time
    */
-  async #patiently<Result>(until: number, send: () => Promise<Result>): Promise<Result> {
+  async patiently<Result>(
+    send: () => Promise<Result>,
+    until: number = Date.now() + 1000 * this.limits.deadlineSeconds,
+  ): Promise<Result> {
     for (let failures = 0; ; ) {
       try {
         return await send();

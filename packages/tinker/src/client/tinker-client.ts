@@ -28,6 +28,10 @@ export interface ModelRequest {
   readonly baseModel: string;
   /** Absent: whole weights train. */
   readonly lora?: LoraRequest;
+  /** Whether it predicts returns too, on servers that can. */
+  readonly valueHead?: boolean;
+  /** Whether whole weights that train keep the first ones beside them, on servers that can. */
+  readonly reference?: boolean;
 }
 
 const capabilitiesAnswer = z.looseObject({
@@ -109,8 +113,8 @@ export class TinkerClient {
   async connect(): Promise<void> {
     clearInterval(this.#timer);
     this.transport.forgetIncarnation();
-    await this.#untilThere();
-    this.#capabilities = await this.#readCapabilities();
+    await this.#futures.untilThere();
+    this.#capabilities = await this.#futures.patiently(() => this.#readCapabilities());
     const { extensions } = this.#capabilities;
     const form = { isBinary: extensions.includes('binary'), isOurs: this.isOurs };
     this.#futures = new Futures(this.transport, form, this.#limits);
@@ -122,12 +126,15 @@ export class TinkerClient {
   }
 
   /** Makes a model. @throws TinkerError if the server has no room for it, or no such base */
-  async createModel({ baseModel, lora }: ModelRequest): Promise<TinkerModel> {
+  async createModel(request: ModelRequest): Promise<TinkerModel> {
+    const { baseModel, lora, valueHead = false, reference = false } = request;
     const result = await this.#futures.call('/create_model', {
       session_id: this.#session,
       model_seq_id: this.#modelCount++,
       base_model: baseModel,
       lora_config: lora ?? null,
+      ...(valueHead && { value_head: true }),
+      ...(reference && { reference: true }),
     });
     const { model_id } = z.looseObject({ model_id: z.string() }).parse(result);
     return new TinkerModel(model_id, this);
@@ -161,11 +168,6 @@ export class TinkerClient {
   #beat(): void {
     // A lost session shows at the next call, with an error that says so.
     this.transport.postJson('/session_heartbeat', { session_id: this.#session }).catch(() => {});
-  }
-
-  async #untilThere(): Promise<void> {
-    const futures = new Futures(this.transport, { isBinary: false, isOurs: false }, this.#limits);
-    await futures.untilThere();
   }
 
   async #readCapabilities(): Promise<Capabilities> {

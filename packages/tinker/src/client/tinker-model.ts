@@ -272,7 +272,7 @@ export class TinkerModel {
             `The learner asks for an image ${hash}, which the batch does not have.`,
           );
         }
-        await this.#client.transport.put(`/blobs/${hash}`, blob);
+        await this.#client.futures.upload(blob);
       }
     };
   }

@@ -21,6 +21,8 @@ export interface TinkerConnection {
   readonly retries?: number;
   /** Pause before the first retry, in seconds. Default 0.25. */
   readonly firstPauseSeconds?: number;
+  /** Longest pause before a retry, in seconds, even if the server asks for more. Default 60. */
+  readonly longestPauseSeconds?: number;
   /** Largest answer, in bytes. Default 1 GiB. */
   readonly maxAnswerBytes?: number;
   /** Another fetch: one with certificates, or one that fails on purpose. */
@@ -48,6 +50,9 @@ const CODES: readonly TinkerCode[] = [
   'unknown-model',
   'unknown-route',
   'unknown-future',
+  'no-gradient',
+  'models-full',
+  'unsupported-optimizer',
   'draining',
 ];
 /** Answers are tensors in JSON where a server knows no other form. */

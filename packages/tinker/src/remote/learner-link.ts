@@ -24,12 +24,16 @@ export interface LinkOptions extends TinkerClientOptions {
 
 /** Opens a client and makes the model. @throws TinkerError, or HttpError if there is no server */
 export async function openLink(options: LinkOptions): Promise<LearnerLink> {
-  const client = await openTinkerClient(options);
-  try {
-    return new LearnerLink(client, await client.createModel(options.request), options);
-  } catch (error) {
-    client.dispose();
-    throw error;
+  const { maxLosses = 20 } = options;
+  for (let losses = 0; ; losses++) {
+    let client: TinkerClient | undefined;
+    try {
+      client = await openTinkerClient(options);
+      return new LearnerLink(client, await client.createModel(options.request), options);
+    } catch (error) {
+      client?.dispose();
+      if (!isLoss(error) || losses >= maxLosses) throw error;
+    }
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ModelImage, PackedBatch, PackedSegment } from '@saccade/policy';
 import type { DatumInput } from '../client/tinker-model.ts';
-import { encodedBlob } from '../wire/image-blob.ts';
+import { blobOf, encodedBlob } from '../wire/image-blob.ts';
 import { TinkerError } from '../wire/tinker-error.ts';
 
 /** Where the n-th target of a batch is in the data. */
@@ -142,12 +142,14 @@ function datumOf({ path, taken }: Row, imageToken: number | undefined): PathData
  * Tokens and images as chunks of the wire. Runs of placeholders become their images, in order; a run
  * of another length is text: a model may write such tokens itself.
  *
+ * @param byHash whether images go as hashes of blobs
  * @throws TinkerError as `pathData`
  */
 export function chunksOf(
   tokens: Int32Array,
   images: readonly ModelImage[],
   imageToken: number | undefined,
+  byHash = false,
 ): readonly object[] {
   const chunks: object[] = [];
   let next = 0;
@@ -162,7 +164,7 @@ export function chunksOf(
     while (end < tokens.length && tokens[end] === imageToken) end++;
     if (end - at === image.tokenCount) {
       text(at);
-      chunks.push(imageChunk(image));
+      chunks.push(byHash ? imageReference(image) : imageChunk(image));
       from = end;
       next++;
     }
@@ -178,6 +180,11 @@ export function chunksOf(
       'extension saccade/1 take them.',
     { code: 'unfit', field: 'images' },
   );
+}
+
+function imageReference(image: ModelImage): object {
+  const { sha256 } = blobOf(image);
+  return { type: 'image_ref', sha256, expected_tokens: image.tokenCount };
 }
 
 /** @throws TinkerError if the image has no file: plain servers take PNG and JPEG only */

@@ -48,14 +48,14 @@ export class RemoteSampler {
   /** @throws TinkerError if the server cannot sample so */
   async sample(sampled: SampledModel, request: SampleRequest): Promise<SampleResult> {
     const { client } = sampled;
-    const isOurs = client.capabilities.extensions.includes('sampling');
-    if (!isOurs) this.#expectPlain(request);
+    const hasSampling = client.capabilities.extensions.includes('sampling');
+    if (!client.isOurs) this.#expectPlain(request);
     const body = {
-      sampling_session_id: await this.#sessionOf(sampled, isOurs),
+      sampling_session_id: await this.#sessionOf(sampled, hasSampling),
       num_samples: 1,
-      prompt: { chunks: this.#chunks(request, isOurs) },
+      prompt: { chunks: this.#chunks(request, hasSampling, client.isOurs) },
       sampling_params: paramsOf(request),
-      ...(isOurs && { saccade: extrasOf(request) }),
+      ...(hasSampling && { saccade: extrasOf(request) }),
     };
     const call = async (): Promise<unknown> =>
       await client.futures.call('/asample', body, request.signal);
@@ -85,17 +85,21 @@ export class RemoteSampler {
     this.#session = undefined;
   }
 
-  #chunks({ tokens, images }: SampleRequest, isOurs: boolean): readonly object[] {
-    if (isOurs) return [{ type: 'encoded_text', tokens: [...tokens] }];
-    return chunksOf(tokens, images, this.#processor.imageToken);
+  #chunks(
+    { tokens, images }: SampleRequest,
+    hasSampling: boolean,
+    isOurs: boolean,
+  ): readonly object[] {
+    if (hasSampling) return [{ type: 'encoded_text', tokens: [...tokens] }];
+    return chunksOf(tokens, images, this.#processor.imageToken, isOurs);
   }
 
-  async #sessionOf(sampled: SampledModel, isOurs: boolean): Promise<string> {
+  async #sessionOf(sampled: SampledModel, isLive: boolean): Promise<string> {
     const { client, model, version } = sampled;
     // Ours sample with the weights as they are; elsewhere a session is of saved ones.
-    const key = isOurs ? model.id : `${model.id} ${version}`;
+    const key = isLive ? model.id : `${model.id} ${version}`;
     if (this.#session?.key !== key) {
-      const id = isOurs
+      const id = isLive
         ? client.createSampler({ model_id: model.id })
         : model
             .saveForSampler(`v${version}-${randomUUID().slice(0, 8)}`)
@@ -162,7 +166,7 @@ async function uploadingBlobs(
       const wanted = error.fields.missing as readonly string[];
       for (const image of images) {
         const blob = blobOf(image);
-        if (wanted.includes(blob.sha256)) await client.transport.put(`/blobs/${blob.sha256}`, blob);
+        if (wanted.includes(blob.sha256)) await client.futures.upload(blob);
       }
     }
   }

@@ -147,7 +147,7 @@ async function imageOf(
   field: string,
 ): Promise<ModelImage> {
   const { expected_tokens } = chunk as { expected_tokens?: number | null };
-  if (chunk.type === 'blob') {
+  if (chunk.type === 'image_ref') {
     const wanted = { sha256: String(chunk.sha256), ...expecting(expected_tokens) };
     const [image] = await blobs.images(processor, [wanted]);
     return image as ModelImage;

@@ -7,16 +7,15 @@ import type { Tensor } from '@saccade/tensor';
 const SAMPLED = 64;
 
 /**
- * SHA-256, hex, over each tensor in the order of names: name, shape as JSON, and up to 64 elements at
- * the flat indices ⌊i·numel/64⌋ as little-endian f32.
+ * SHA-256, hex, over each tensor in the order of names: name and shape, a line each, and up to 64
+ * elements at the flat indices ⌊i·numel/64⌋ as little-endian f32.
  */
 export async function checksumOf(tensors: Readonly<Record<string, Tensor>>): Promise<string> {
   const hash = createHash('sha256');
   const names = Object.keys(tensors).sort();
   for (const name of names) {
     const tensor = tensors[name] as Tensor;
-    hash.update(name, 'utf8');
-    hash.update(JSON.stringify(tensor.shape), 'utf8');
+    hash.update(`${name}\n${tensor.shape.join(',')}\n`, 'utf8');
     const data = await tensor.read();
     const indices = sampledIndices(tensor.size);
     const own = data.constructor as new (values: ArrayLike<number>) => typeof data;

@@ -44,6 +44,7 @@ interface HeldModel {
 
 /** A call of a model: its place, and the hash of its bytes. */
 interface Enlisted {
+  readonly path: string;
   readonly modelId: string;
   readonly seq: number | null | undefined;
   readonly hash: string;
@@ -97,11 +98,6 @@ export class LearnerHost {
     return this.#held(id).model;
   }
 
-  /** Resolves once the calls of a model have ended. */
-  async idle(id: string): Promise<void> {
-    await this.#held(id).line.idle();
-  }
-
   /** Opens a model; gives the id of the future that tells its name. */
   async createModel(body: z.output<typeof createModelBody>, hash: string): Promise<string> {
     const { session_id: session, model_seq_id, base_model, lora_config } = body;
@@ -130,7 +126,10 @@ export class LearnerHost {
     this.#opening++;
     const requestId = this.futures.add(async () => {
       try {
-        const model = await this.#open(id, { baseModel: base_model, ...(lora && { lora }) });
+        const model = await this.#open(id, {
+          ...{ baseModel: base_model, valueHead: body.value_head },
+          ...(lora && { lora }),
+        });
         this.#models.set(id, { model, line: new ModelLine(this.futures), session });
       } finally {
         this.#opening--;
@@ -147,9 +146,9 @@ export class LearnerHost {
    * @param prepare checks the call before it has a place
    */
   async enlist(
-    { modelId, seq, hash }: Enlisted,
+    { modelId, seq, hash, path }: Enlisted,
     run: (model: ServedModel, requestId: string) => Promise<object>,
-    prepare?: (model: ServedModel) => Promise<void>,
+    prepare?: (model: ServedModel, queuedSteps: number) => Promise<void>,
   ): Promise<string> {
     const { model, line, session } = this.#held(modelId);
     this.#sessions.set(session, Date.now());
@@ -161,9 +160,10 @@ export class LearnerHost {
         status: 429,
       });
     }
-    await prepare?.(model);
+    await prepare?.(model, line.waiting('/optim_step'));
     // The same request may have come twice meanwhile.
-    return line.known(seq, hash) ?? line.add(seq, hash, (requestId) => run(model, requestId));
+    const call = { seq, hash, path };
+    return line.known(seq, hash) ?? line.add(call, (requestId) => run(model, requestId));
   }
 
   /** Ends a model once its calls have ended. */
@@ -270,7 +270,7 @@ export class LearnerHost {
     throw new TinkerError(
       'capacity',
       `${maxModels} models are open, as many as there may be. Unload one.`,
-      { status: 429 },
+      { status: 429, code: 'models-full' },
     );
   }
 

@@ -8,6 +8,8 @@ export interface ModelSpec {
   readonly baseModel: string;
   /** The adapter to train; absent: whole weights. */
   readonly lora?: LoraConfig;
+  /** Whether it predicts returns too. */
+  readonly valueHead?: boolean;
   /** A directory that a policy of this server was saved in, to begin with. */
   readonly from?: string;
 }

@@ -92,15 +92,15 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
     path: string,
     schema: Schema,
     run: (model: ServedModel, body: z.output<Schema>, requestId: string) => Promise<object>,
-    prepare?: (model: ServedModel, body: z.output<Schema>) => Promise<void>,
+    prepare?: Prepare<Schema>,
   ): void => {
     post(path, schema, async (body, { hash }) => {
       const { model_id, seq_id } = body as { model_id: string; seq_id?: number | null };
-      const enlist = { modelId: model_id, seq: seq_id, hash: `${path} ${hash}` };
+      const enlist = { path, modelId: model_id, seq: seq_id, hash: `${path} ${hash}` };
       const id = await host.enlist(
         enlist,
         (model, requestId) => run(model, body, requestId),
-        prepare && ((model) => prepare(model, body)),
+        prepare && ((model, queuedSteps) => prepare(model, body, queuedSteps)),
       );
       return { request_id: id };
     });
@@ -148,12 +148,6 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
     host.samplers.release(key);
     return { type: 'release' };
   });
-  post('/gradients', schemas.gradientsBody, async ({ model_id, names }) => {
-    const model = host.model(model_id);
-    // Of the calls that are in the line already.
-    await host.idle(model_id);
-    return await model.gradients(names);
-  });
   api.put('/blobs/:sha256', async (context) => {
     const bytes = await bytesOf(context);
     const type = context.req.header('content-type')?.split(';')[0]?.trim() ?? '';
@@ -176,8 +170,15 @@ type AddCall = <Schema extends z.ZodType>(
   path: string,
   schema: Schema,
   run: (model: ServedModel, body: z.output<Schema>, requestId: string) => Promise<object>,
-  prepare?: (model: ServedModel, body: z.output<Schema>) => Promise<void>,
+  prepare?: Prepare<Schema>,
 ) => void;
+
+/** Checks a call before it has a place; steps that wait come before it. */
+type Prepare<Schema extends z.ZodType> = (
+  model: ServedModel,
+  body: z.output<Schema>,
+  queuedSteps: number,
+) => Promise<void>;
 
 /** The calls that have a place in a model's order. */
 function addCalls(call: AddCall): void {
@@ -200,7 +201,13 @@ function addCalls(call: AddCall): void {
     (model, { forward_backward_input: input }) => model.prepareData(input),
   );
   call('/backward', schemas.backwardBody, (model, body) => model.backward(body));
-  call('/optim_step', schemas.optimStepBody, (model, body) => model.optimStep(body));
+  call(
+    '/optim_step',
+    schemas.optimStepBody,
+    (model, body) => model.optimStep(body),
+    async (model, { expected_version }, queuedSteps) =>
+      model.expectVersion(expected_version, queuedSteps),
+  );
   call('/reset_optimizer', schemas.modelCallBody, (model) => model.resetOptimizer());
   call('/save_weights', schemas.saveWeightsBody, (model, body) => model.saveWeights(body));
   call('/save_weights_for_sampler', schemas.saveForSamplerBody, (model, { path }) =>
@@ -209,6 +216,7 @@ function addCalls(call: AddCall): void {
   call('/load_weights', schemas.loadWeightsBody, (model, body) => model.loadWeights(body));
   call('/publish', schemas.publishBody, (model, body) => model.publish(body));
   call('/checksum', schemas.modelCallBody, (model) => model.checksum());
+  call('/gradients', schemas.gradientsBody, (model, { names }) => model.gradients(names));
 }
 
 /** What a handler needs of a request beside its body. */

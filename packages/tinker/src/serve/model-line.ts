@@ -7,12 +7,20 @@ interface Known {
   readonly requestId: string;
 }
 
+/** A call with its place, and the hash of its bytes. */
+interface EnlistedCall {
+  readonly path: string;
+  readonly seq: number | null | undefined;
+  readonly hash: string;
+}
+
 /** Sequence numbers that are remembered, for answers that were lost. */
 const REMEMBERED = 1024;
 
 export class ModelLine {
   readonly #futures: FutureStore;
   readonly #known = new Map<number, Known>();
+  readonly #waiting = new Map<string, number>();
   #next: number | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -52,16 +60,22 @@ export class ModelLine {
     return undefined;
   }
 
+  /** Calls of a path that have not ended. */
+  waiting(path: string): number {
+    return this.#waiting.get(path) ?? 0;
+  }
+
   /** Puts a call in the line, after it was checked with `known`; gives the id of its future. */
-  add(
-    seq: number | null | undefined,
-    hash: string,
-    run: (requestId: string) => Promise<object>,
-  ): string {
+  add({ seq, hash, path }: EnlistedCall, run: (requestId: string) => Promise<object>): string {
     const before = this.#last;
+    this.#waiting.set(path, this.waiting(path) + 1);
     const requestId = this.#futures.add(async (id) => {
       await before;
-      return await run(id);
+      try {
+        return await run(id);
+      } finally {
+        this.#waiting.set(path, this.waiting(path) - 1);
+      }
     });
     this.#last = before.then(() => this.#futures.settled(requestId));
     if (seq != null) {

@@ -158,14 +158,24 @@ export class ServedModel {
     return outputsOf(scores, lengths, scores.loss);
   }
 
+  /** @throws TinkerError if the weights will have another version once the steps that wait are done */
+  expectVersion(expected: number | null | undefined, queuedSteps: number): void {
+    const version = this.version + queuedSteps;
+    if (expected == null || expected === version) return;
+    throw new TinkerError(
+      'user',
+      `The weights have version ${version}, and the step expects ${expected}.`,
+      { code: 'stale-version', status: 409, fields: { version } },
+    );
+  }
+
   async optimStep(body: z.output<typeof optimStepBody>): Promise<object> {
-    const { expected_version: expected } = body;
-    if (expected != null && expected !== this.version) {
-      throw new TinkerError(
-        'user',
-        `The weights have version ${this.version}, and the step expects ${expected}.`,
-        { code: 'stale-version', status: 409, fields: { version: this.version } },
-      );
+    this.expectVersion(body.expected_version, 0);
+    const { gradients } = this.learner;
+    if (gradients !== undefined && Object.keys(gradients()).length === 0) {
+      throw new TinkerError('user', 'There is no gradient to step by. Send a backward first.', {
+        code: 'no-gradient',
+      });
     }
     const { optimizer, learningRate } = optimizerOf(body);
     const { gradNorm, isSkipped } = await this.learner.policy.optimizerStep({

@@ -24,7 +24,7 @@ const imageChunk = z.looseObject({
   expected_tokens: whole.nullish(),
 });
 const blobChunk = z.looseObject({
-  type: z.literal('blob'),
+  type: z.literal('image_ref'),
   sha256,
   expected_tokens: whole.nullish(),
 });
@@ -132,6 +132,10 @@ export const createModelBody = z.looseObject({
   model_seq_id: whole.nullish(),
   base_model: z.string().min(1),
   lora_config: loraConfig.nullish(),
+  /** Whether it predicts returns too. */
+  value_head: z.boolean().default(false),
+  /** Whether whole weights that train keep the first ones beside them. */
+  reference: z.boolean().default(false),
 });
 export const modelBody = z.looseObject({ model_id: name });
 export const modelCallBody = z.looseObject(call);
@@ -202,7 +206,7 @@ export const publishBody = z.looseObject({
   version: whole.nullish(),
 });
 export const gradientsBody = z.looseObject({
-  model_id: name,
+  ...call,
   names: z.array(z.string()).nullish(),
 });
 export const releaseBody = z.looseObject({ key: z.string().min(1).max(1024) });
