@@ -31,10 +31,10 @@ export interface ModelContext {
 export interface ModelNeeds {
   /** Whether a loss has a gradient for entropies. */
   readonly entropy: boolean;
+  /** Whether it is compared with the weights that it begins with. */
+  readonly reference: boolean;
   /** Temperatures that it is scored at. */
   readonly temperatures: readonly number[];
-  /** Whether the run's rollouts are sampled by the model itself. */
-  readonly samples: boolean;
 }
 
 /** A model before its weights are there. */

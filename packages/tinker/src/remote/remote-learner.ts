@@ -47,6 +47,8 @@ export interface RemoteLearnerOptions extends LinkOptions {
    * Default 16.
    */
   readonly recoverySteps?: number;
+  /** Releases what the connection holds, once it is closed. */
+  readonly onDispose?: () => Promise<void>;
 }
 
 /** Connects to a learner and makes the model there. */
@@ -252,8 +254,8 @@ export class RemoteLearner implements TrainedPolicy {
     };
     // Nothing was trained yet: these are the first weights, which the learner has anyway.
     if (record.version === 0 && this.#link.client.isOurs) return { score, dispose() {} };
-    const { request, recoverySteps: _, ...rest } = this.#options;
-    const other = await openRemoteLearner({ ...rest, request });
+    const { onDispose: _, ...rest } = this.#options;
+    const other = await openRemoteLearner(rest);
     try {
       await other.load(directory);
     } catch (error) {
@@ -282,6 +284,7 @@ export class RemoteLearner implements TrainedPolicy {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     await this.#link.dispose();
+    await this.#options.onDispose?.();
   }
 
   async #trainForest(
