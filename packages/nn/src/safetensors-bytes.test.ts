@@ -15,7 +15,10 @@ it('gives back arrays and texts, bit for bit', () => {
       arrays.set(`t${i}é`, { dtype, shape: [data.length], data });
     }
     const body = JSON.stringify({ seed, text: '"ü\n' });
-    const read = decodeSafetensors('a body', encodeSafetensors({ arrays, metadata: { body } }));
+    const encoded = encodeSafetensors({ arrays, metadata: { body } });
+    // Node's buffers are views of a pool.
+    const bytes = seed % 2 === 0 ? encoded : Buffer.concat([encoded]);
+    const read = decodeSafetensors('a body', bytes);
     expect(read.metadata.body).toBe(body);
     expect([...read.arrays.keys()]).toEqual([...arrays.keys()]);
     for (const [name, { data }] of arrays) {

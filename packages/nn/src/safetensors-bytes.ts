@@ -23,8 +23,9 @@ export function decodeSafetensors(what: string, bytes: Uint8Array): SafetensorsC
   const arrays = new Map<string, NamedArray>();
   for (const { name, dtype, shape, start: from, end } of tensors) {
     if (arrays.has(name)) throw new DataError(`${what} has two tensors called "${name}".`);
-    const own = bytes.slice(start + from, start + end);
-    arrays.set(name, { shape, ...converted(what, name, own.buffer as ArrayBuffer, dtype) });
+    // A copy of its own: of a Buffer, `slice` would be a view of a shared pool.
+    const own = new Uint8Array(bytes.subarray(start + from, start + end));
+    arrays.set(name, { shape, ...converted(what, name, own.buffer, dtype) });
   }
   return { arrays, metadata };
 }

@@ -107,6 +107,15 @@ export class TinkerTransport {
     return await this.post({ path, body: encodeBody(body, 'json') });
   }
 
+  /** Sends a request to another start of the server; it is to be refused. */
+  async postAs(path: string, body: object, incarnation: string): Promise<unknown> {
+    const { contentType, bytes } = encodeBody(body, 'json');
+    return await this.#send({
+      ...{ method: 'POST', path, body: bytes },
+      headers: { 'content-type': contentType, [INCARNATION]: incarnation },
+    });
+  }
+
   async put(path: string, body: EncodedBody): Promise<void> {
     await this.#send({
       ...{ method: 'PUT', path, body: body.bytes, idempotencyKey: path },
@@ -116,7 +125,7 @@ export class TinkerTransport {
 
   async #send(request: HttpRequest): Promise<unknown> {
     const own = this.#incarnation;
-    const headers = { ...request.headers, ...(own !== undefined && { [INCARNATION]: own }) };
+    const headers = { ...(own !== undefined && { [INCARNATION]: own }), ...request.headers };
     const answer = await this.#http.sendForBytes({ ...request, headers });
     const where = `${this.url}${request.path}`;
     const theirs = answer.headers.get(INCARNATION) ?? undefined;

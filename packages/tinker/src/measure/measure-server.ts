@@ -19,6 +19,7 @@ import {
   weightsOf,
 } from './linearity.ts';
 import type { Finding, Measurement, Verdict } from './measurement.ts';
+import { comparedLosses, equalLosses } from './named-equal.ts';
 import { type Channel, Probe, probeRow } from './probe.ts';
 
 /** What a run will ask of the server. */
@@ -32,9 +33,6 @@ export interface MeasureOptions {
 }
 
 const usual: Tolerances = { ratio: 0.02, zero: 0.02 };
-/** Old log-probs beside those of the policy: within and beyond the usual bounds of clipping. */
-const SHIFTS = [0.05, -0.1, 0.4, -0.5];
-const NAMED: readonly NamedLoss[] = ['importance_sampling', 'ppo', 'cispo'];
 
 /**
  * Measures a server on scratch models, which are unloaded after it.
@@ -79,7 +77,7 @@ export async function measureServer(
       const isLast = isLinear || channel === channels.at(-1);
       if (!isLast) return { channel, linearity, isLinear, named: [] };
       const named = isLinear
-        ? await equalLosses(probe, channel, linearity.path, vocabulary, tolerances)
+        ? await equalLosses(probe, channel, linearity.path, vocabulary, tolerances.zero)
         : await soundLosses(probe, vocabulary, tolerances);
       return { channel, linearity, isLinear, named };
     });
@@ -178,53 +176,6 @@ function adapterFinding(one: number, other: number): Finding {
   };
 }
 
-/** Losses with names whose gradient our own takes away: ‖g(named) − g(ours)‖ = 0. */
-async function equalLosses(
-  probe: Probe,
-  channel: Channel,
-  path: LinearPath | undefined,
-  vocabulary: number,
-  { zero }: Tolerances,
-): Promise<readonly NamedLoss[]> {
-  const row = probeRow(1, ROW_LENGTH, vocabulary);
-  const advantages = weightsOf(row).map((value, i) => (i % 3 === 0 ? -value : value));
-  const logprobs = await probe.logprobs(row, channel);
-  const old = logprobs.map((logprob, i) => logprob + (SHIFTS[i % SHIFTS.length] ?? 0));
-  const equal: NamedLoss[] = [];
-  const factor = path?.perToken ? ROW_LENGTH : 1;
-  for (const loss of NAMED) {
-    try {
-      await probe.named(loss, row, old, advantages);
-      const whole = await probe.norm();
-      const own = ownAscent(loss, logprobs, old, advantages);
-      await probe.named(loss, row, old, advantages);
-      await probe.ascend([[row, own.map((value) => -value * factor)]], channel);
-      const left = await probe.norm();
-      if (whole > 0 && left <= zero * whole) equal.push(loss);
-    } catch (error) {
-      if (!(error instanceof TinkerError) || error.isLoss) throw error;
-    }
-  }
-  return equal;
-}
-
-/** −∂loss/∂logprob of the losses with names, as this package serves them. */
-function ownAscent(
-  loss: NamedLoss,
-  logprobs: Float32Array,
-  old: Float32Array,
-  advantages: Float32Array,
-): Float32Array {
-  return logprobs.map((logprob, i) => {
-    const advantage = advantages[i] as number;
-    const ratio = Math.exp(logprob - (old[i] as number));
-    const clipped = Math.min(Math.max(ratio, 0.8), 1.2);
-    if (loss === 'cispo') return clipped * advantage;
-    if (loss === 'ppo' && clipped * advantage < ratio * advantage) return 0;
-    return ratio * advantage;
-  });
-}
-
 /** Losses with names that are at least linear and signed in their advantages at the policy itself. */
 async function soundLosses(
   probe: Probe,
@@ -234,7 +185,7 @@ async function soundLosses(
   const row = probeRow(1, ROW_LENGTH, vocabulary);
   const advantages = weightsOf(row);
   const sound: NamedLoss[] = [];
-  for (const loss of NAMED) {
+  for (const loss of comparedLosses) {
     try {
       const old = await probe.logprobs(row, 'importance_sampling');
       const once = async (factor: number) =>

@@ -73,9 +73,15 @@ export class Probe {
   }
 
   /** Accumulates the gradient of a loss with a name, at log-probs that differ from the policy's. */
-  async named(loss: NamedLoss, row: ProbeRow, old: Float32Array, advantages: Float32Array) {
+  async named(
+    loss: NamedLoss,
+    row: ProbeRow,
+    old: Float32Array,
+    advantages: Float32Array,
+    config?: Readonly<Record<string, number>>,
+  ): Promise<void> {
     const data = [datumOf(row, { logprobs: old, advantages })];
-    await this.model.forwardBackward(data, loss);
+    await this.model.forwardBackward(data, loss, config);
   }
 
   /**

@@ -39,6 +39,8 @@ export interface LearnerService {
 
 const PREFIX = '/api/v1';
 const EXTENSIONS = ['saccade/1', 'binary', 'sampling'];
+/** Of a server that shows gradients. */
+const GRADIENTS = 'gradients';
 const HONORED = [
   ...['learning_rate', 'beta1', 'beta2', 'eps', 'weight_decay', 'grad_clip_norm'],
   ...['expected_version', 'optimizer'],
@@ -115,7 +117,7 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
   api.get('/get_server_capabilities', (context) =>
     answered(context, {
       supported_models: models.names.map((name) => ({ model_name: name })),
-      extensions: EXTENSIONS,
+      extensions: [...EXTENSIONS, ...(options.exposesGradients ? [GRADIENTS] : [])],
       optimizer: { honors: HONORED },
       architecture: models.architecture ?? null,
       vocab_size: models.vocabSize ?? null,
