@@ -120,7 +120,7 @@ function pathTo(segments: readonly PackedSegment[], leaf: number): Path {
   const tokens: number[] = [];
   for (const index of chain) {
     starts.set(index, tokens.length);
-    tokens.push(...(segments[index]?.tokens ?? []));
+    for (const token of segments[index]?.tokens ?? []) tokens.push(token);
   }
   const images = chain.flatMap((index) => segments[index]?.images ?? []);
   return { tokens: Int32Array.from(tokens), images, starts };

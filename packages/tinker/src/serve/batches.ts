@@ -120,7 +120,7 @@ export async function inputOf(
   for (const [at, chunk] of chunks.entries()) {
     if (isText(chunk)) {
       expectTokensIn(`${field}.chunks.${at}.tokens`, chunk.tokens, 0, vocabSize);
-      tokens.push(...chunk.tokens);
+      for (const token of chunk.tokens) tokens.push(token);
       continue;
     }
     const { imageToken } = processor;

@@ -132,7 +132,7 @@ async function compareGradients(
     const isPart = part !== undefined && theirs.data.length !== own.length;
     const start = isPart ? part.index * own.length : 0;
     const data = theirs.data.subarray(start, start + own.length);
-    const scale = Math.max(...own.map(Math.abs), 1e-6);
+    const scale = Math.max(1e-6, largestDifference(own, new Float32Array(own.length)));
     worst = Math.max(worst, largestDifference(data, own) / scale);
     compared++;
   }
