@@ -151,10 +151,11 @@ export class TinkerModel {
         rows: integers(forest.rows),
         targets: integers(forest.targets),
       },
-      ...{ temperature, weights },
+    };
+    const body = {
+      ...{ forward_input: input, temperature, weights },
       ...(sumSquaredProbs && { sum_squared_probs: true }),
     };
-    const body = { forward_input: input };
     const { result, requestId } = await this.#calls.call('/forward', body, this.#uploading(blobs));
     const { logprobs, entropy, values, sum_squared_probs: sums, version } = scores.parse(result);
     for (const [name, array] of Object.entries({ logprobs, entropy })) {

@@ -30,7 +30,8 @@ export async function namedResidual(
   const logprobs = await probe.logprobs(row, channel);
   const old = logprobs.map((logprob, i) => logprob + (SHIFTS[i % SHIFTS.length] ?? 0));
   const factor = path?.perToken ? ROW_LENGTH : 1;
-  const config = { clip_low_threshold: CLIPPED.low, clip_high_threshold: CLIPPED.high };
+  const bounds = { clip_low_threshold: CLIPPED.low, clip_high_threshold: CLIPPED.high };
+  const config = loss === 'importance_sampling' ? undefined : bounds;
   await probe.named(loss, row, old, advantages, config);
   const whole = await probe.norm();
   const own = ownAscent(loss, logprobs, old, advantages);

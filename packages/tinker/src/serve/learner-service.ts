@@ -187,10 +187,12 @@ function addCalls(call: AddCall): void {
   call(
     '/forward',
     schemas.forwardBody,
-    (model, { forward_input: input }, requestId) =>
-      'forest' in input
-        ? model.forwardForest(input as schemas.ForestInput, requestId)
-        : model.forwardData(input as schemas.DataInput),
+    (model, body, requestId) => {
+      const { forward_input: input } = body;
+      return 'forest' in input
+        ? model.forwardForest(input as schemas.ForestInput, body, requestId)
+        : model.forwardData(input as schemas.DataInput);
+    },
     async (model, { forward_input: input }) => {
       if ('forest' in input) await model.prepareForest(input as schemas.ForestInput);
       else await model.prepareData(input as schemas.DataInput);

@@ -43,7 +43,8 @@ const tokenLosses: Readonly<
   },
   /** −sg(clip(r))·A·logprob, CISPO, arXiv:2506.13585, equation 4 */
   cispo(logprob, { oldLogprob, advantage }, config) {
-    const weight = clip(Math.exp(logprob - oldLogprob), config) * advantage;
+    const bounds = { clip_low_threshold: 0, clip_high_threshold: 4, ...config };
+    const weight = clip(Math.exp(logprob - oldLogprob), bounds) * advantage;
     return { loss: -weight * logprob, gradient: -weight };
   },
   /** −(A·logprob − ½·β·(logprob − oldLogprob)²), DRO, arXiv:2405.19107 */

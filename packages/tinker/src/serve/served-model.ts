@@ -12,6 +12,7 @@ import {
   type loadWeightsBody,
   type optimStepBody,
   type publishBody,
+  type Scoring,
   type saveWeightsBody,
 } from '../wire/schemas.ts';
 import { floats, type WireTensor } from '../wire/tensors.ts';
@@ -99,9 +100,12 @@ export class ServedModel {
     this.#preparedData.set(input, batch);
   }
 
-  async forwardForest(input: ForestInput, requestId: string): Promise<object> {
+  async forwardForest(
+    input: ForestInput,
+    { temperature, weights, sum_squared_probs: sumSquaredProbs }: Scoring,
+    requestId: string,
+  ): Promise<object> {
     const batch = taken(this.#prepared, input);
-    const { temperature, weights, sum_squared_probs: sumSquaredProbs } = input;
     const scorer = weights === 'policy' ? this.learner.policy : await this.#openReference();
     const scores = await scorer.score(batch, temperature, { sumSquaredProbs });
     if (weights === 'policy') {

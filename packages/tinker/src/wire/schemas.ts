@@ -73,19 +73,23 @@ const forest = z.looseObject({
 });
 export type Forest = z.output<typeof forest>;
 
-const forestInput = z.looseObject({
-  forest,
+const forestInput = z.looseObject({ forest });
+
+/** How a forest is scored. */
+const scoring = z.looseObject({
   temperature: z.number().positive().default(1),
   weights: z.enum(['policy', 'reference']).default('policy'),
   sum_squared_probs: z.boolean().default(false),
   retain: z.boolean().default(false),
 });
 export type ForestInput = z.output<typeof forestInput>;
+export type Scoring = z.output<typeof scoring>;
 
 const call = { model_id: name, seq_id: seqId };
 
 export const forwardBody = z.looseObject({
   ...call,
+  ...scoring.shape,
   forward_input: z.union([forestInput, dataInput]),
 });
 export const forwardBackwardBody = z.looseObject({ ...call, forward_backward_input: dataInput });
