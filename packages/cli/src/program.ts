@@ -14,6 +14,7 @@ import { addEval } from './eval.ts';
 import { addExperiment } from './experiment.ts';
 import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
+import { addLearner } from './learner.ts';
 import { addParity } from './parity.ts';
 import { addRatings } from './ratings.ts';
 import { addRecipes } from './recipes.ts';
@@ -65,6 +66,7 @@ Begin with:
     addReplay,
     addCurves,
     addServe,
+    addLearner,
     addSynthesize,
     addDoctor,
     addParity,

@@ -13,6 +13,7 @@ import { openRewardService, openScoreAnswer } from '@saccade/rewards/serve';
 import type { Command } from 'commander';
 import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { addServeEnv } from './serve-env.ts';
+import { addServeLearner } from './serve-learner.ts';
 import { addServeMcp } from './serve-mcp.ts';
 import { addServePolicy } from './serve-policy.ts';
 import { addServeSandbox } from './serve-sandbox.ts';
@@ -31,6 +32,7 @@ interface ServeFlags extends ListenFlags {
 export function addServe(program: Command): void {
   const serve = program.command('serve').description('Serve a part of Saccade over HTTP.');
   addServePolicy(serve);
+  addServeLearner(serve);
   addServeSandbox(serve);
   addServeTools(serve);
   addServeMcp(serve);

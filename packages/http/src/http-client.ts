@@ -37,8 +37,10 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path that begins with a slash; appended to `baseUrl`. */
   readonly path: string;
-  /** JSON text. */
-  readonly body?: string;
+  /** JSON text, or bytes of the `content-type` that `headers` say. */
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  /** Headers of this request, beside the client's. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Aborts the request and its pauses between retries. */
   readonly signal?: AbortSignal;
   /** Sent as `Idempotency-Key`, so that retries are safe on a service that supports it. */
@@ -55,6 +57,12 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
+/** A complete answer whose body is not text. */
+export interface HttpBytesAnswer extends Omit<HttpAnswer, 'text'> {
+  /** The body, decompressed. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** One request whose answer is read as it arrives. */
 export interface HttpStreamRequest extends HttpRequest {
   /** Longest silence before and between pieces, in seconds. Default: any. */
@@ -63,8 +71,9 @@ export interface HttpStreamRequest extends HttpRequest {
 
 /** How the pieces of an answer are taken. */
 interface PieceOptions {
-  readonly idle: { readonly signal: AbortSignal; readonly seconds: number };
-  readonly onPiece: (piece: string) => void;
+  readonly idle?: { readonly signal: AbortSignal; readonly seconds: number };
+  readonly onPiece?: (piece: string) => void;
+  readonly onBytes?: (piece: Uint8Array) => void;
 }
 
 /** The reason of a stream that was silent for too long. */
@@ -141,6 +150,26 @@ export class HttpClient {
    * @throws HttpError if there is no answer; the signal's reason if it is aborted
    */
   async send(request: HttpRequest): Promise<HttpAnswer> {
+    return await this.#sendPatiently(request);
+  }
+
+  /** The same as `send`, for answers that are not text. */
+  async sendForBytes(request: HttpRequest): Promise<HttpBytesAnswer> {
+    const pieces: Uint8Array[] = [];
+    const start = (): void => void pieces.splice(0);
+    const onBytes = (piece: Uint8Array): void => void pieces.push(piece);
+    const { status, headers, text } = await this.#sendPatiently(request, { start, onBytes });
+    return {
+      status,
+      headers,
+      bytes: text === '' ? joined(pieces) : new TextEncoder().encode(text),
+    };
+  }
+
+  async #sendPatiently(
+    request: HttpRequest,
+    taken?: { readonly start: () => void; readonly onBytes: (piece: Uint8Array) => void },
+  ): Promise<HttpAnswer> {
     const { signal, method, idempotencyKey } = request;
     const { retries, firstPauseSeconds, longestPauseSeconds } = this.#options;
     const longestMs = longestPauseSeconds * 1000;
@@ -148,7 +177,8 @@ export class HttpClient {
     let turnedAway: HttpAnswer | undefined;
     const once = async (): Promise<HttpAnswer> => {
       turnedAway = undefined;
-      const answer = await this.#try(request);
+      taken?.start();
+      const answer = await this.#try(request, taken);
       const waitMs = retryAfterMs(answer);
       if (waitMs === undefined) return answer;
       turnedAway = answer;
@@ -276,16 +306,16 @@ export class HttpClient {
     try {
       const response = await send(url, {
         method,
-        headers: { ...headers, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
+        headers: {
+          ...headers,
+          ...request.headers,
+          ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+        },
         ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
         ...(body !== undefined && { body }),
       });
       hasAnswer = true;
-      const text = await readAnswer(
-        response,
-        maxAnswerBytes,
-        response.ok ? pieces?.onPiece : undefined,
-      );
+      const text = await readAnswer(response, maxAnswerBytes, response.ok ? pieces : undefined);
       return { status: response.status, headers: response.headers, text };
     } catch (cause) {
       if (idle?.signal.aborted && idle.signal.reason === SILENT) {
@@ -371,6 +401,16 @@ function refusalIn(text: string, limits: JsonLimits): RefusalBody | undefined {
   } catch {
     return undefined;
   }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.byteLength;
+  }
+  return all;
 }
 
 function withoutSlashes(url: string): string {

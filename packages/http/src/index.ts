@@ -1,5 +1,6 @@
 export {
   type HttpAnswer,
+  type HttpBytesAnswer,
   HttpClient,
   type HttpClientOptions,
   type HttpRequest,

@@ -7,13 +7,16 @@ export class OversizedBody extends Error {}
  * The text of a response. Reading stops and the connection is dropped at `maxBytes`, so that
  * neither a forged length nor an endless or compressed stream grows memory.
  *
- * @param onPiece  takes the text as it arrives; the result is then empty
+ * @param taken  takes the text or the bytes as they arrive; the result is then empty
  * @throws OversizedBody beyond the bound; errors of the stream
  */
 export async function readAnswer(
   response: Response,
   maxBytes: number,
-  onPiece?: (piece: string) => void,
+  taken: {
+    readonly onPiece?: (piece: string) => void;
+    readonly onBytes?: (piece: Uint8Array) => void;
+  } = {},
 ): Promise<string> {
   const { body } = response;
   if (body === null) return '';
@@ -29,7 +32,12 @@ export async function readAnswer(
       await reader.cancel().catch(() => {});
       throw new OversizedBody(`it has more than ${maxBytes} bytes`);
     }
+    if (taken.onBytes !== undefined) {
+      taken.onBytes(value);
+      continue;
+    }
     const piece = decoder.decode(value, { stream: true });
+    const { onPiece } = taken;
     if (onPiece === undefined) parts.push(piece);
     else if (piece !== '') onPiece(piece);
   }

@@ -4,7 +4,7 @@ import type { ColdStart } from '@saccade/data';
 import type { EvaluatedParts, EvaluationSettings } from '@saccade/eval';
 import type { Protocol } from '@saccade/gym';
 import type { Optimizer, Schedule } from '@saccade/optim';
-import type { Policy } from '@saccade/policy';
+import type { Policy, TrainedPolicy } from '@saccade/policy';
 import type { Detector } from '@saccade/rewards';
 import type { MakeEnv, PackingSettings, RolloutSettings } from '@saccade/rollout';
 import type { Scheduler, SchedulerKind } from '@saccade/schedulers';
@@ -26,10 +26,7 @@ export interface RunSections {
 }
 
 /** The policy that a loop trains: any policy that can begin a stage with fresh moments. */
-export interface StagePolicy extends Policy {
-  /** Forgets the optimizer's state, as at the start of another training stage. */
-  resetOptimizer(): void;
-}
+export type StagePolicy = Policy & Pick<TrainedPolicy, 'resetOptimizer'>;
 
 /**
  * Everything a run trains with, opened and ready. The loops know these interfaces only, so any

@@ -74,7 +74,7 @@ function* bytesOfArrays(arrays: ReadonlyMap<string, NamedArray>): Generator<Uint
   }
 }
 
-function converted(
+export function converted(
   path: string,
   name: string,
   buffer: ArrayBuffer,

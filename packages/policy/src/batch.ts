@@ -24,6 +24,8 @@ export interface ModelImage {
   readonly tiles?: { readonly rows: number; readonly columns: number };
   /** Times of a video. Absent: this is an image. */
   readonly video?: VideoTimes;
+  /** The file that it was made from, where it is an image's: a learner elsewhere is sent this. */
+  readonly source?: Uint8Array;
 }
 
 /** The moments that a video's frames show. */

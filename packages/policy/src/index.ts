@@ -53,6 +53,14 @@ export {
 export { loadProcessor } from './processor/load-processor.ts';
 export { QwenProcessor } from './processor/qwen-processor.ts';
 export { specialTokens, trainTokenizer } from './processor/train-tokenizer.ts';
+export { expectSameTokens } from './same-tokens.ts';
+export type {
+  FixedPolicy,
+  Published,
+  PublishTarget,
+  ReferenceOptions,
+  TrainedPolicy,
+} from './trained-policy.ts';
 export {
   fullTruncation,
   isTruncated,

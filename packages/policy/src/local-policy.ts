@@ -13,18 +13,19 @@ import { GenerationEngine, type InFlight } from './engine/generation.ts';
 import { SampleWeights } from './engine/sample-weights.ts';
 import { activationDtype } from './models/activation-dtype.ts';
 import type { LanguageModel } from './models/language-model.ts';
-import type {
-  OptimizerStep,
-  OptimizerStepResult,
-  Policy,
-  SampleRequest,
-  SampleResult,
-} from './policy.ts';
-import { PolicyWeights, type WeightParts, type WriteWeightsOptions } from './policy-weights.ts';
+import type { OptimizerStep, OptimizerStepResult, SampleRequest, SampleResult } from './policy.ts';
+import {
+  hasAdapter,
+  PolicyWeights,
+  type WeightParts,
+  type WriteWeightsOptions,
+} from './policy-weights.ts';
 import type { CheckpointProcessor } from './processor/checkpoint-processor.ts';
 import { writeProcessorFiles } from './processor/processor-files.ts';
+import { expectSameTokens } from './same-tokens.ts';
 import { type ScoredTensors, scorePacked } from './score.ts';
 import { sumSquaredProbs } from './sum-squared-probs.ts';
+import type { FixedPolicy, ReferenceOptions, TrainedPolicy } from './trained-policy.ts';
 import { TrainingState } from './training-state.ts';
 
 /** The optimizer of steps that name none. */
@@ -51,7 +52,7 @@ export interface LocalPolicyParts extends WeightParts {
  * group's prompt is computed once; scoring gives its samples the same log-probs. Create it with
  * `createLocalPolicy` or `loadLocalPolicy`.
  */
-export class LocalPolicy implements Policy {
+export class LocalPolicy implements TrainedPolicy {
   readonly device: Device;
   readonly model: LanguageModel;
   readonly processor: CheckpointProcessor;
@@ -96,6 +97,11 @@ export class LocalPolicy implements Policy {
     return this.#weights.trainable;
   }
 
+  /** Gradients that no step has used yet, by parameter. Do not write to them. */
+  get gradients(): Readonly<Record<string, Tensor>> {
+    return this.#training.gradients;
+  }
+
   /** Whether the log-probs of samples are, bit for bit, those that scoring gives. */
   get samplesAsItScores(): boolean {
     const isWide = this.#engine.cacheDtype === activationDtype(this.#weights.base);
@@ -110,6 +116,10 @@ export class LocalPolicy implements Policy {
   /** Number of weights, over all parameters. */
   get parameterCount(): number {
     return Object.values(this.parameters).reduce((sum, { size }) => sum + size, 0);
+  }
+
+  get vocabSize(): number {
+    return this.model.vocabSize;
   }
 
   /** Cache slots in use, for leak tests. */
@@ -163,16 +173,35 @@ export class LocalPolicy implements Policy {
   }
 
   /**
-   * The policy that a directory holds an adapter of, for scores: it shares the frozen weights.
+   * The policy of a directory, held fixed. Where both are adapters it shares the frozen weights.
    *
-   * @throws DataError if the directory has no adapter, or one of another base
+   * @throws ConfigError if its tokens are not this policy's: then its log-probs say nothing
+   * @throws DataError   if an adapter is one of another base
    */
-  async openReference(directory: string): Promise<Pick<Policy, 'score' | 'dispose'>> {
-    const { parameters, dispose } = await this.#weights.withAdapterOf(directory);
+  async openReference(directory: string, options: ReferenceOptions): Promise<FixedPolicy> {
+    if (this.hasAdapter && hasAdapter(directory)) {
+      const { parameters, dispose } = await this.#weights.withAdapterOf(directory);
+      return { ...this.#scorer(parameters), dispose };
+    }
+    const reference = await options.openWhole(directory);
+    try {
+      expectSameTokens(directory, this.processor, reference.processor);
+      return reference;
+    } catch (error) {
+      await reference.dispose();
+      throw error;
+    }
+  }
+
+  /** The weights below the adapter, held fixed; without an adapter, the weights as they are. */
+  get baseScorer(): Pick<FixedPolicy, 'score'> {
+    return this.#scorer(this.#weights.base);
+  }
+
+  #scorer(parameters: Parameters): Pick<FixedPolicy, 'score'> {
     return {
       score: (batch, temperature = 1, options = {}) =>
         this.#scoreWith(parameters, batch, temperature, options),
-      dispose,
     };
   }
 

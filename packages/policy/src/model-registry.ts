@@ -10,7 +10,13 @@ export {
   type MemoryWorkload,
   predictMemory,
 } from './memory/predict-memory.ts';
-export { defineModel, type ModelContext, type ModelPlan, type ModelUnit } from './model-unit.ts';
+export {
+  defineModel,
+  type ModelContext,
+  type ModelNeeds,
+  type ModelPlan,
+  type ModelUnit,
+} from './model-unit.ts';
 
 /** Models that a run can name, for example `nano`. */
 export const models: Registry<ModelUnit> = defineRegistry<ModelUnit>('model', catalog);

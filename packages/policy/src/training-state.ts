@@ -40,6 +40,11 @@ export class TrainingState {
     gradient.dispose();
   }
 
+  /** The accumulated gradients by parameter. Do not write to them. */
+  get gradients(): Readonly<Record<string, Tensor>> {
+    return this.#gradients;
+  }
+
   clearGradients(): void {
     for (const gradient of Object.values(this.#gradients)) gradient.dispose();
     this.#gradients = {};

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, DataError, type EventSink } from '@saccade/core';
 import { idInTaskSet, type Task, type TaskSet } from '@saccade/gym';
-import type { LocalPolicy, Sampler } from '@saccade/policy';
+import type { Sampler, TrainedPolicy } from '@saccade/policy';
 import {
   describeDifference,
   ModelImages,
@@ -150,7 +150,7 @@ export async function* replayRun(
   const run = runOf(directory);
   const device = await openRunDevice(resolved);
   const live = options.live ? await openLive(resolved, options) : undefined;
-  let loaded: { readonly policy: LocalPolicy; readonly images: ModelImages } | undefined;
+  let loaded: { readonly policy: TrainedPolicy; readonly images: ModelImages } | undefined;
   let version: number | undefined;
   try {
     for (const play of plays) {
@@ -218,7 +218,7 @@ function policyIn({ directory }: KeptWeights): string {
 }
 
 /** The policy under the version of the weights it has; it counts only its own steps. */
-function versioned(policy: LocalPolicy, version: () => number | undefined): Sampler {
+function versioned(policy: Sampler, version: () => number | undefined): Sampler {
   const now = (): number => version() ?? policy.version;
   return {
     get version() {

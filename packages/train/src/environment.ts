@@ -10,6 +10,7 @@ export function recordAttempt(
   parts: Pick<Parts, 'device' | 'sandbox' | 'policy' | 'taskSet'>,
   { fromStep }: { readonly fromStep: number },
 ): readonly Damage[] {
+  const { parameterCount, vocabSize } = parts.policy;
   const require = createRequire(import.meta.url);
   const { version } = require('../package.json') as { version: string };
   const facts = {
@@ -21,8 +22,8 @@ export function recordAttempt(
     memoryBytes: totalmem(),
     backend: parts.device.backend.description,
     sandboxTier: parts.sandbox.tier,
-    parameters: parts.policy.parameterCount,
-    vocabulary: parts.policy.model.vocabSize,
+    ...(parameterCount !== undefined && { parameters: parameterCount }),
+    ...(vocabSize !== undefined && { vocabulary: vocabSize }),
     // With the licenses of what is trained on.
     ...(parts.taskSet.facts && { datasets: parts.taskSet.facts() }),
   };

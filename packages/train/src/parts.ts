@@ -12,7 +12,7 @@ import {
   takesBaseline,
 } from '@saccade/loop';
 import { type Device, openDevice } from '@saccade/ops';
-import { hasAdapter, isTruncated, type LocalPolicy, type Policy } from '@saccade/policy';
+import { type FixedPolicy, isTruncated, type TrainedPolicy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
 import {
   type AuditSettings,
@@ -37,16 +37,13 @@ import { required, settingsOf } from './unit-settings.ts';
 /** The parts of a run, and what only their owner closes. */
 export interface Parts extends RunParts {
   readonly device: Device;
-  readonly policy: LocalPolicy;
+  readonly policy: TrainedPolicy;
   readonly sandbox: Sandbox;
   readonly optimizer: StageOptimizer;
   /** The policy in a directory, held fixed; opened on the first call, the same from then on. */
-  openReference(directory: string): Promise<Reference>;
+  openReference(directory: string): Promise<FixedPolicy>;
   dispose(): Promise<void>;
 }
-
-/** A policy that is held fixed, for its scores. */
-type Reference = Pick<Policy, 'score' | 'dispose'>;
 
 /** The device of a run. */
 export async function openRunDevice({ config, units }: ResolvedRun): Promise<Device> {
@@ -202,10 +199,16 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       valueHead: algorithm.needs.includes('values'),
       corpus: units.coldStart?.corpus(protocol) ?? [],
       hub: { ...hubOf(process.env), onEvent: options.onEvent },
+      ...{ secret, onEvent: options.onEvent },
+      needs: {
+        entropy: algorithm.needs.includes('entropy'),
+        reference: algorithm.needs.includes('refLogprobs'),
+        temperatures: [config.rl.temperature],
+      },
     });
     policy.configureEngine(config.policy);
     const { sampler, sync } = await openEngine(run, policy, options.directory);
-    let reference: Promise<Reference> | undefined;
+    let reference: Promise<FixedPolicy> | undefined;
     const { dispose, ...played } = playground;
     return {
       device,
@@ -224,13 +227,15 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       scheduler: schedulerOf(run, algorithm),
       ...(deadline !== undefined && { taskDeadlineSeconds: deadline }),
       openReference(directory) {
-        reference ??= loadReference(device, directory, policy);
+        reference ??= policy.openReference(directory, {
+          openWhole: (whole) => openPolicyIn(whole, device),
+        });
         return reference;
       },
       async dispose() {
         await dispose();
-        (await reference)?.dispose();
-        policy.dispose();
+        await (await reference)?.dispose();
+        await policy.dispose();
         device.dispose();
       },
     };
@@ -240,28 +245,6 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
     device.dispose();
     throw error;
   }
-}
-
-/** @throws ConfigError if its tokens are not the policy's: then its log-probs say nothing */
-async function loadReference(
-  device: Device,
-  directory: string,
-  policy: LocalPolicy,
-): Promise<Reference> {
-  // Of a policy with an adapter the reference is the same base, with the adapter of then.
-  if (policy.hasAdapter && hasAdapter(directory)) return await policy.openReference(directory);
-  const { processor } = policy;
-  const reference = await openPolicyIn(directory, device);
-  const [own, other] = [processor, reference.processor].map(({ tokenizerJson }) =>
-    JSON.stringify(tokenizerJson),
-  );
-  if (own === other) return reference;
-  reference.dispose();
-  throw new ConfigError(
-    'rl.reference',
-    `rl.reference: the policy in ${directory} has another tokenizer than the one that is trained. ` +
-      'Take one of the same model and protocol.',
-  );
 }
 
 function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): OpenColdStart {
@@ -276,7 +259,7 @@ function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): 
 /** Opens what a run samples with. */
 async function openEngine(
   run: ResolvedRun,
-  policy: LocalPolicy,
+  policy: TrainedPolicy,
   directory: string,
 ): Promise<OpenEngine> {
   const { config, units } = run;

@@ -186,7 +186,7 @@ async function stages(run: Run): Promise<TrainResult> {
   if (!run.state.isWarm) {
     await evaluate(run, 'sft');
     // Reinforcement learning starts with moments of its own.
-    run.parts.policy.resetOptimizer();
+    await run.parts.policy.resetOptimizer();
     run.state = { ...run.state, isWarm: true };
     await saveRun(run, { pinned: true });
     if (run.isStopRequested()) throw new Interrupted();

@@ -16,6 +16,8 @@ export interface AccessOptions {
   readonly allowsAnyone?: boolean;
   /** More host names under which the service is reached, for example a proxy's; without ports. */
   readonly allowedHosts?: readonly string[];
+  /** A header that may carry the token in the place of `Authorization`, in lower case. */
+  readonly tokenHeader?: string;
 }
 
 export interface Access {
@@ -37,7 +39,7 @@ export const missingToken: RefusalOptions = {
 
 /** @throws ConfigError if the service would be open to the network by mistake */
 export function openAccess(options: AccessOptions): Access {
-  const { host, token, allowsAnyone = false } = options;
+  const { host, token, allowsAnyone = false, tokenHeader } = options;
   if (token === '') throw new ConfigError('token', 'The token is empty. Choose a long random one.');
   if (token === undefined && !allowsAnyone && !isLoopback(host)) {
     throw new ConfigError(
@@ -49,8 +51,12 @@ export function openAccess(options: AccessOptions): Access {
   const allowed = allowedNames(options);
   return {
     // Digests have equal lengths, so the time of the comparison reveals nothing.
-    isTrusted: ({ headers }) =>
-      expected === undefined || timingSafeEqual(digest(headers.authorization ?? ''), expected),
+    isTrusted: ({ headers }) => {
+      if (expected === undefined) return true;
+      const own = tokenHeader === undefined ? undefined : headers[tokenHeader];
+      const said = headers.authorization ?? (typeof own === 'string' ? `Bearer ${own}` : '');
+      return timingSafeEqual(digest(said), expected);
+    },
     refuse: (request) =>
       refuseMethod(request) ??
       refuseHost(request, allowed) ??

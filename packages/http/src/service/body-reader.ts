@@ -75,6 +75,25 @@ export class BodyReader {
    * @throws Refusal with a 4xx status, or 503 while the service is too busy or stopping
    */
   async text(request: Request, signal: AbortSignal): Promise<string> {
+    return await this.#take(request, signal, (bytes) => {
+      try {
+        return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      } catch {
+        throw badRequest('The body is not UTF-8 text.');
+      }
+    });
+  }
+
+  /** Reads the body as bytes. @throws Refusal as `text` */
+  async bytes(request: Request, signal: AbortSignal): Promise<Uint8Array> {
+    return await this.#take(request, signal, (bytes) => bytes);
+  }
+
+  async #take<Body>(
+    request: Request,
+    signal: AbortSignal,
+    convert: (bytes: Uint8Array) => Body,
+  ): Promise<Body> {
     const encoding = request.headers.get('content-encoding');
     if (encoding !== null && encoding.toLowerCase() !== 'identity') {
       throw new Refusal({
@@ -87,15 +106,10 @@ export class BodyReader {
     const declared = Number(request.headers.get('content-length') ?? Number.NaN);
     if (declared > this.#limits.maxBytes) throw this.#oversized();
     const { body } = request;
-    if (body === null) return '';
+    if (body === null) return convert(new Uint8Array());
     const held = { bytes: 0 };
     try {
-      const bytes = await this.#read(body.getReader(), signal, held);
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    } catch (error) {
-      if (error instanceof Refusal) throw error;
-      if (error instanceof TypeError) throw badRequest('The body is not UTF-8 text.');
-      throw error;
+      return convert(await this.#read(body.getReader(), signal, held));
     } finally {
       this.#heldBytes -= held.bytes;
     }

@@ -14,7 +14,14 @@ export {
   type Rule,
 } from './refusal.ts';
 export { type RunServiceOptions, runService } from './run-service.ts';
-export { bodyOf, newServiceApp, readJson, type ServiceAppOptions } from './service-app.ts';
-export type { ListenOptions, OpenServiceOptions } from './service-options.ts';
+export {
+  bodyOf,
+  bytesOf,
+  newServiceApp,
+  parseBody,
+  readJson,
+  type ServiceAppOptions,
+} from './service-app.ts';
+export type { ListenOptions, OpenServiceOptions, TlsOptions } from './service-options.ts';
 export { type SessionLimits, Sessions } from './sessions.ts';
 export type { Upgrade } from './upgrades.ts';

@@ -1,5 +1,6 @@
 /** Serves an app with access control, limits, deadlines, metrics, and a drain that always ends. */
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '@saccade/core';
 import { openAccess } from './access.ts';
@@ -7,7 +8,7 @@ import { type Drainable, drainServer } from './drain.ts';
 import { answerMalformed } from './malformed.ts';
 import { plainWording } from './refusal.ts';
 import { ServiceListener } from './service-listener.ts';
-import type { OpenServiceOptions } from './service-options.ts';
+import type { OpenServiceOptions, TlsOptions } from './service-options.ts';
 import { Upgrades } from './upgrades.ts';
 
 /** A listening service. */
@@ -30,17 +31,21 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   const { host = '127.0.0.1', port = 0, headerSeconds = 10, requestSeconds = 90 } = options;
   const { wording = plainWording, dispose = async () => {} } = options;
   const listener = new ServiceListener(options, openAccess({ ...options, host }));
-  const server = createServer(
-    {
-      headersTimeout: headerSeconds * 1000,
-      requestTimeout: Math.max(requestSeconds, headerSeconds) * 1000,
-      connectionsCheckingInterval: Math.min(1000, headerSeconds * 250),
-      // Longer than clients keep a connection. If the service closed one while a request is on its
-      // way, the client could not know whether it ran.
-      keepAliveTimeout: 75_000,
-    },
-    (request, response) => listener.answer(request, response),
-  );
+  const { tls } = options;
+  const limits = {
+    headersTimeout: headerSeconds * 1000,
+    requestTimeout: Math.max(requestSeconds, headerSeconds) * 1000,
+    connectionsCheckingInterval: Math.min(1000, headerSeconds * 250),
+    // Longer than clients keep a connection. If the service closed one while a request is on its
+    // way, the client could not know whether it ran.
+    keepAliveTimeout: 75_000,
+  };
+  const answer: Parameters<typeof createServer>[1] = (request, response) =>
+    void listener.answer(request, response);
+  const server =
+    tls === undefined
+      ? createServer(limits, answer)
+      : createTlsServer({ ...limits, ...tlsServerOptions(tls) }, answer);
   server.maxConnections = options.maxConnections ?? 8192;
   server.on('drop', (address) => {
     listener.report(address?.remoteAddress ?? '', 'connections', '', 'too many connections');
@@ -62,12 +67,17 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   const bound = (server.address() as AddressInfo).port;
   let draining: Promise<void> | undefined;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     drain(graceSeconds = 30) {
       draining ??= drainServer(server, joined(listener, upgrades), { graceSeconds, dispose });
       return draining;
     },
   };
+}
+
+function tlsServerOptions({ cert, key, clientCa }: TlsOptions) {
+  const known = clientCa === undefined ? {} : { ca: clientCa, requestCert: true };
+  return { cert, key, ...known, rejectUnauthorized: clientCa !== undefined };
 }
 
 /** Two that end together. */

@@ -94,6 +94,17 @@ export async function bodyOf<Schema extends z.ZodType>(
   return (await readJson(context, schema)).body;
 }
 
+/** Reads the body as bytes. @throws Refusal beyond the limits */
+export async function bytesOf(context: Context): Promise<Uint8Array> {
+  const { bodySignal } = callOf(context);
+  return await context.get('saccadeBodies').bytes(context.req.raw, bodySignal);
+}
+
+/** Parses JSON that came in another body, within the limits of bodies. @throws Refusal */
+export function parseBody(context: Context, text: string): unknown {
+  return context.get('saccadeBodies').parse(text);
+}
+
 /** The body's text, which is read only once. @throws Refusal beyond the limits */
 export async function stashText(context: Context): Promise<string> {
   const known = context.get('saccadeText');

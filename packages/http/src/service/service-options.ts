@@ -13,6 +13,8 @@ export interface ListenOptions extends Omit<AccessOptions, 'host'> {
   readonly host?: string;
   /** Port to listen on. Default 0: a free one. */
   readonly port?: number;
+  /** Certificate and key, for HTTPS. Default: plain HTTP. */
+  readonly tls?: TlsOptions;
   /** Limits of each client. */
   readonly clients?: ClientLimitOptions;
   /** Most concurrent connections; more are closed. Default 8,192. */
@@ -29,6 +31,16 @@ export interface ListenOptions extends Omit<AccessOptions, 'host'> {
   readonly onEvent?: EventSink;
 }
 
+/** The identity of a service over TLS, and of whom it lets in. */
+export interface TlsOptions {
+  /** PEM certificate, with its chain. */
+  readonly cert: string;
+  /** PEM key. */
+  readonly key: string;
+  /** PEM certificates of authorities; with them clients must have a certificate of one (mutual TLS). */
+  readonly clientCa?: string;
+}
+
 /** Options of `openService`. */
 export interface OpenServiceOptions extends ListenOptions {
   /** Name of the service in metrics, `saccade_<name>_…`, and in events. */
@@ -39,6 +51,8 @@ export interface OpenServiceOptions extends ListenOptions {
   };
   /** Path that is answered without the token, for load balancers. Default `/health`. */
   readonly healthPath?: string;
+  /** A header that may carry the token in the place of `Authorization`, in lower case. */
+  readonly tokenHeader?: string;
   /** Makes the JSON of refusals. Default: `{error: {code, fact, remedy}}`. */
   readonly wording?: RefusalWording;
   /** Adds the service's own metrics. */

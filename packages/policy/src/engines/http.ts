@@ -77,9 +77,17 @@ export const http = defineEngine({
     return {
       sampler,
       async sync() {
-        if (published === policy.version) return;
-        await publisher.publish(policy);
-        published = policy.version;
+        const { version } = policy;
+        if (published === version) return;
+        if (policy.publish === undefined) await publisher.publish(policy);
+        else {
+          const kind = sampler.dialect.name === 'vllm' ? 'disk' : 'sglang-disk';
+          const seen = engineDirectory ?? settings.directory;
+          const where = seen === undefined ? {} : { directory: seen };
+          await policy.publish({ kind, urls: [sampler.http.url], ...where });
+          sampler.setVersion(version);
+        }
+        published = version;
       },
     };
   },

@@ -82,7 +82,7 @@ export class CheckpointProcessor implements Processor {
   /** @throws DataError if the bytes are not an image, or it has too many pixels */
   async prepareImage(encoded: Uint8Array): Promise<ModelImage> {
     const image = await decodeImage(encoded, this.#visuals.maxSourcePixels);
-    return this.#visuals.prepareImage(image);
+    return { ...this.#visuals.prepareImage(image), source: encoded };
   }
 
   /**

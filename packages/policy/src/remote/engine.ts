@@ -1,12 +1,12 @@
 /** Engines as units: what samples a run's rollouts instead of the policy itself. */
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
-import type { LocalPolicy } from '../local-policy.ts';
 import type { Sampler } from '../policy.ts';
+import type { TrainedPolicy } from '../trained-policy.ts';
 
 /** The context that an engine gets from the run that opens it. */
 export interface EngineContext {
   /** The policy whose weights the engine samples with. */
-  readonly policy: LocalPolicy;
+  readonly policy: TrainedPolicy;
   /** Directory of the run in which weights for the engine may be written. */
   readonly directory: string;
   /**

@@ -12,7 +12,7 @@ import {
 } from '@saccade/gym';
 import type { BackendUnit } from '@saccade/ops/unit';
 import { type OptimizerUnit, optimizers, type ScheduleUnit, schedules } from '@saccade/optim';
-import { type KnownModel, type ModelUnit, models } from '@saccade/policy/models';
+import type { ModelUnit } from '@saccade/policy/models';
 import { type EngineUnit, engines, type KnownEngine } from '@saccade/policy/remote';
 import {
   presetNamed,
@@ -31,6 +31,7 @@ import { z } from 'zod';
 import { backends, type KnownBackend } from '../open-backend.ts';
 import { toolChoices } from '../tool-choices.ts';
 import type { ListSlot } from './list-slot.ts';
+import { allModels, type KnownModel } from './models.ts';
 import type { Slot, SlotInput } from './slot.ts';
 import { taskSets } from './task-sets.ts';
 
@@ -51,7 +52,7 @@ export const slots = {
   model: slot<ModelUnit>({
     key: 'model',
     about: 'The model that is trained.',
-    registry: models,
+    registry: allModels,
     preset: 'nano',
   }),
   taskSet: slot<TaskSetUnit>({

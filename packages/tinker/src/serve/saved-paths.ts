@@ -1,0 +1,84 @@
+/** Where a server keeps weights: names of the wire, and directories below one of its own. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { TinkerError, wrongField } from '../wire/tinker-error.ts';
+
+const SCHEME = 'tinker://';
+const PART = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+
+export class SavedPaths {
+  readonly #root: string;
+  /** Versions of weights that were saved since the server started. */
+  readonly #versions = new Map<string, number>();
+
+  constructor(root: string) {
+    this.#root = resolve(root);
+  }
+
+  /** A path to save to. @throws TinkerError if the name is no plain name */
+  newPath(
+    modelId: string,
+    kind: 'weights' | 'sampler_weights',
+    name: string,
+  ): { readonly uri: string; readonly directory: string } {
+    if (!PART.test(name)) {
+      throw wrongField('path', `"${name}": expected a name of letters, digits, ".", "_" and "-".`);
+    }
+    const uri = `${SCHEME}${modelId}/${kind}/${name}`;
+    return { uri, directory: join(this.#root, modelId, kind, name) };
+  }
+
+  /** The directory of a path that was saved. @throws TinkerError if there is none */
+  directoryOf(uri: string): string {
+    const parts = uri.startsWith(SCHEME) ? uri.slice(SCHEME.length).split('/') : [];
+    const isOurs = parts.length === 3 && parts.every((part) => PART.test(part));
+    const directory = isOurs ? join(this.#root, ...parts) : '';
+    if (isOurs && existsSync(directory)) return directory;
+    throw new TinkerError('user', `There are no weights ${uri} here. Give a path that was saved.`, {
+      ...{ status: 404, field: 'path' },
+    });
+  }
+
+  /** Remembers what a path has. */
+  remember(uri: string, version: number): void {
+    this.#versions.set(uri, version);
+  }
+
+  /** The version of weights that were saved since the server started. */
+  versionOf(uri: string): number | undefined {
+    return this.#versions.get(uri);
+  }
+
+  /** Where weights for engines are written, if a request names no directory. */
+  publishDirectory(modelId: string): string {
+    return join(this.#root, modelId, 'published');
+  }
+
+  /**
+   * Writes a directory as a whole: after a crash it is what it was before.
+   *
+   * @returns its hash
+   */
+  async write(directory: string, fill: (directory: string) => Promise<void>): Promise<string> {
+    const partial = `${directory}.partial`;
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(dirname(directory), { recursive: true });
+    await fill(partial);
+    const sha256 = await hashOfDirectory(partial);
+    await rm(directory, { recursive: true, force: true });
+    await rename(partial, directory);
+    return sha256;
+  }
+}
+
+/** SHA-256, hex, over the names and the hashes of a directory's files, in order. */
+export async function hashOfDirectory(directory: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of (await readdir(directory)).sort()) {
+    const own = createHash('sha256').update(await readFile(join(directory, name)));
+    hash.update(`${name} ${own.digest('hex')}\n`);
+  }
+  return hash.digest('hex');
+}
