@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { ConfigError, type EventSink } from '@saccade/core';
 import type { TlsOptions } from '@saccade/http/service';
-import type { Device } from '@saccade/ops';
 import { type LocalPolicy, type LoraSettings, loadLocalPolicy } from '@saccade/policy';
 import { fetchModel, parseModelSource } from '@saccade/policy/models';
 import {
@@ -19,6 +18,8 @@ import { addListenOptions, type ListenFlags, listen } from './listen.ts';
 import { policyOf } from './serve-policy.ts';
 import { wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
+
+type Device = Awaited<ReturnType<typeof openBackend>>;
 
 interface ServeLearnerFlags extends ListenFlags {
   readonly backend: string;

@@ -41,7 +41,7 @@ export const skyRlJax: Quirks = {
 };
 
 export class ForeignServer {
-  readonly url = 'http://foreign.test';
+  readonly url: string = 'http://foreign.test';
   readonly #device: Device;
   readonly #quirks: Quirks;
   readonly #models = new Map<string, LocalPolicy>();
@@ -120,7 +120,12 @@ export class ForeignServer {
     const id = randomUUID();
     const { rank, seed = 1 } = (lora_config ?? {}) as { rank?: number; seed?: number };
     const isLora = rank !== undefined && this.#quirks.trainsAll !== true;
-    const lora = { rank: rank ?? 1, alpha: 32, targets: { language: ['all-linear'] } };
+    const lora = {
+      rank: rank ?? 1,
+      alpha: 32,
+      rsLora: false,
+      targets: { language: ['all-linear'] },
+    };
     const policy = createLocalPolicy({
       ...{ device: this.#device, model, processor, seed: isLora ? seed : 1 },
       ...(isLora && { lora }),

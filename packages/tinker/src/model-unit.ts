@@ -105,6 +105,7 @@ const settings = z.strictObject({
 
 type Settings = z.output<typeof settings>;
 
+/** The unit of a run's slot `model`: a server is measured, then trained on. */
 export const remote = defineModel({
   name: 'remote',
   description: 'Weights on other machines, behind a server of the Tinker protocol.',

@@ -49,7 +49,12 @@ export function tinyDevice(): Device {
 }
 
 function loraOf({ rank, alpha, targets }: LoraConfig): LoraSettings {
-  return { rank, alpha: alpha ?? 32, targets: { language: targets ?? ['all-linear'] } };
+  return {
+    rank,
+    alpha: alpha ?? 32,
+    rsLora: false,
+    targets: { language: targets ?? ['all-linear'] },
+  };
 }
 
 /** Policies with the weights of a seed: the same ones again and again. */
@@ -73,7 +78,7 @@ export function tinyModels(device: Device, options: { valueHead?: boolean } = {}
 /** A server as a function in the place of `fetch`; `restart` forgets all but what was saved. */
 export class TinyServer {
   readonly directory: string = mkdtempSync(join(tmpdir(), 'saccade-tinker-'));
-  readonly url = 'http://learner.test';
+  readonly url: string = 'http://learner.test';
   readonly #device: Device;
   readonly #options: Partial<LearnerServiceOptions>;
   #service: ReturnType<typeof learnerService>;

@@ -233,6 +233,7 @@ const ofSlots: Readonly<Record<string, readonly SlotKey[]>> = {
   'tools/src/tools': ['tools'],
   'trackers/src/trackers': ['trackers'],
   'train/src/backends': ['backend'],
+  'train/src/models': ['model'],
   'train/src/tools': ['tools'],
   'vision-tasks/src/task-sets': ['taskSet'],
   'vision-tasks/src/wrappers': ['taskSet'],

@@ -137,7 +137,7 @@ export class TinkerClient {
       ...(reference && { reference: true }),
     });
     const { model_id } = z.looseObject({ model_id: z.string() }).parse(result);
-    return new TinkerModel(model_id, this);
+    return new TinkerModel(model_id, this.#futures);
   }
 
   /**

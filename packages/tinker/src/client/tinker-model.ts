@@ -5,8 +5,7 @@ import type { Published, PublishTarget } from '@saccade/policy';
 import type { ImageBlob } from '../wire/image-blob.ts';
 import type { NamedLoss } from '../wire/schemas.ts';
 import { floats, floatTensor, integers, isWireTensor, type WireTensor } from '../wire/tensors.ts';
-import { ModelCalls, type OnMissing } from './model-calls.ts';
-import type { TinkerClient } from './tinker-client.ts';
+import { type Futures, ModelCalls, type OnMissing } from './model-calls.ts';
 
 /** Adam's settings as the wire names them. */
 export interface AdamParams {
@@ -64,7 +63,7 @@ export interface StepAnswer {
 }
 
 /** Where a server saved weights. */
-export interface SavedWeights {
+interface SavedWeights {
   readonly path: string;
   readonly sha256?: string;
   readonly version?: number;
@@ -102,15 +101,16 @@ const published = z.looseObject({
   served: z.array(z.looseObject({ url: z.string(), version: z.coerce.string() })).default([]),
 });
 
+/** A model on a server; `TinkerClient.createModel` makes one. Its calls run in their order. */
 export class TinkerModel {
   readonly id: string;
-  readonly #client: TinkerClient;
+  readonly #futures: Futures;
   readonly #calls: ModelCalls;
 
-  constructor(id: string, client: TinkerClient) {
+  constructor(id: string, futures: Futures) {
     this.id = id;
-    this.#client = client;
-    this.#calls = new ModelCalls(id, client.futures);
+    this.#futures = futures;
+    this.#calls = new ModelCalls(id, futures);
   }
 
   /** Log-probs [T] of the targets of each datum. */
@@ -243,7 +243,7 @@ export class TinkerModel {
   /** The accumulated gradients by name, of servers that were started to show them. */
   async gradients(): Promise<ReadonlyMap<string, WireTensor>> {
     const body = { model_id: this.id };
-    const answer = await this.#client.futures.call('/gradients', body);
+    const answer = await this.#futures.call('/gradients', body);
     const { gradients } = z
       .looseObject({ gradients: z.record(z.string(), z.unknown()) })
       .parse(answer);
@@ -256,12 +256,12 @@ export class TinkerModel {
   }
 
   async info(): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await this.#client.futures.call('/get_info', { model_id: this.id });
+    const answer = await this.#futures.call('/get_info', { model_id: this.id });
     return z.looseObject({}).parse(answer ?? {});
   }
 
   async unload(): Promise<void> {
-    await this.#client.futures.call('/unload_model', { model_id: this.id });
+    await this.#futures.call('/unload_model', { model_id: this.id });
   }
 
   #uploading(blobs: ReadonlyMap<string, ImageBlob>): OnMissing {
@@ -273,7 +273,7 @@ export class TinkerModel {
             `The learner asks for an image ${hash}, which the batch does not have.`,
           );
         }
-        await this.#client.futures.upload(blob);
+        await this.#futures.upload(blob);
       }
     };
   }

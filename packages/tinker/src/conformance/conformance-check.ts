@@ -43,6 +43,7 @@ export const float32Bounds: ConformanceBounds = {
 /** What a check needs of a server; where it is missing the check is skipped, and says so. */
 export type Requirement = 'extension' | 'images' | 'gradients' | 'local' | 'sampling';
 
+/** One check: what has to hold, and how it is looked at. */
 export interface ConformanceCheck {
   /** Its number in the list of what a learner must keep. */
   readonly number: number;

@@ -4,7 +4,6 @@ import type { LocalPolicy, TrainedPolicy } from '@saccade/policy';
 import type { TinkerClientOptions } from '../client/tinker-client.ts';
 import { type LoraRequest, type ModelRequest, openTinkerClient } from '../client/tinker-client.ts';
 import type { TinkerModel } from '../client/tinker-model.ts';
-import * as catalog from './checks/catalog.ts';
 import {
   type ConformanceBounds,
   type ConformanceCheck,
@@ -12,9 +11,10 @@ import {
   float32Bounds,
   type Requirement,
 } from './conformance-check.ts';
+import * as all from './conformance-checks.ts';
 
 /** All checks, by their numbers. */
-export const conformanceChecks: readonly ConformanceCheck[] = Object.values(catalog).sort(
+export const conformanceChecks: readonly ConformanceCheck[] = Object.values(all).sort(
   (a, b) => a.number - b.number,
 );
 

@@ -12,7 +12,7 @@ type Processor = TrainedPolicy['processor'];
 const SIDE = 112;
 
 /** A PNG of random pixels. */
-export function randomPng(seed: number, side = SIDE): Uint8Array {
+function randomPng(seed: number, side = SIDE): Uint8Array {
   const random = randomAt(seed, 'image');
   const data = Uint8Array.from({ length: side * side * 3 }, () => random.integer(256));
   return encode({ width: side, height: side, channels: 3, data });

@@ -131,6 +131,6 @@ export function batchOf(
   return { segments: [{ tokens, images, parent: -1 }], rows, targets };
 }
 
-export function ones({ targets }: ProbeRow): Float32Array {
+function ones({ targets }: ProbeRow): Float32Array {
   return new Float32Array(targets.length).fill(1);
 }

@@ -23,6 +23,7 @@ const record = z.strictObject({
   server: z.string(),
 });
 
+/** The contents of a record. */
 export type CheckpointRecord = z.output<typeof record>;
 
 /** Whether a directory has a record in the place of weights. */

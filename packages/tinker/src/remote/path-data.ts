@@ -8,7 +8,7 @@ import { blobOf, encodedBlob } from '../wire/image-blob.ts';
 import { TinkerError } from '../wire/tinker-error.ts';
 
 /** Where the n-th target of a batch is in the data. */
-export interface Slot {
+interface Slot {
   readonly datum: number;
   readonly position: number;
 }

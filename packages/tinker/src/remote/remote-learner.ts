@@ -31,6 +31,7 @@ import { accumulate, type LinearPath, linearData, plainPath } from './gradient-p
 import { type LearnerLink, type LinkOptions, openLink } from './learner-link.ts';
 import { wireStep } from './optimizer-fields.ts';
 import { gathered, pathData, spread } from './path-data.ts';
+import { estimated, expectPlainTemperature, unfit } from './plain-limits.ts';
 import { RemoteSampler } from './remote-sampler.ts';
 
 /** The learner, the model that trains there, and its tokens. */
@@ -56,6 +57,7 @@ export async function openRemoteLearner(options: RemoteLearnerOptions): Promise<
   return new RemoteLearner(await openLink(options), options);
 }
 
+/** A policy whose weights a server has; `openRemoteLearner` makes one. */
 export class RemoteLearner implements TrainedPolicy {
   readonly processor: TrainedPolicy['processor'];
   /** Unknown: nobody but the server can compare them. */
@@ -375,26 +377,4 @@ export class RemoteLearner implements TrainedPolicy {
     const { path } = await this.#link.run((model) => model.saveWeights(name, { optimizer: true }));
     this.#link.journal.restart({ uri: path, hasOptimizer: true });
   }
-}
-
-/**
- * Scores with −logprob in the place of entropies: of sampled tokens its mean is the entropy. For
- * metrics alone, since its gradient is not the entropy's.
- */
-function estimated(logprobs: Float32Array): Scores {
-  return { logprobs, entropy: logprobs.map((logprob) => -logprob) };
-}
-
-function expectPlainTemperature(temperature: number): void {
-  if (temperature === 1) return;
-  throw unfit('rl.temperature', `the run scores at temperature ${temperature}`);
-}
-
-function unfit(field: string, need: string): TinkerError {
-  return new TinkerError(
-    'user',
-    `${field}: ${need}, and this server has no word for it. Use a server with the extension ` +
-      'saccade/1 (saccade serve learner, or the worker of Saccade), or another algorithm.',
-    { code: 'unfit', field },
-  );
 }

@@ -108,6 +108,7 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
     });
   };
 
+  app.get('/health', (context) => context.body(null, callOf(context).isDraining() ? 503 : 200));
   api.get('/healthz', (context) =>
     answered(context, {
       status: callOf(context).isDraining() ? 'draining' : 'ok',

@@ -58,7 +58,7 @@ export function decodeBody(
   return mapTree(parse(metadata.body), (node) => resolveReference(node, arrays));
 }
 
-export function isBinary(contentType: string | null | undefined): boolean {
+function isBinary(contentType: string | null | undefined): boolean {
   return contentType?.split(';')[0]?.trim().toLowerCase() === BINARY;
 }
 

@@ -39,7 +39,7 @@ export function encodedBlob({ source, video }: ModelImage): ImageBlob | undefine
   return { sha256: hashOf(bytes), contentType: `image/${format}`, bytes };
 }
 
-export function formatOf(bytes: Uint8Array): 'png' | 'jpeg' | undefined {
+function formatOf(bytes: Uint8Array): 'png' | 'jpeg' | undefined {
   if (PNG.every((byte, at) => bytes[at] === byte)) return 'png';
   return JPEG.every((byte, at) => bytes[at] === byte) ? 'jpeg' : undefined;
 }

@@ -32,10 +32,10 @@ const pointerChunk = z
   .looseObject({ type: z.literal('image_asset_pointer') })
   .refine(() => false, 'image_asset_pointer is not served; send the image itself');
 
-export const chunks = z.array(z.union([imageChunk, blobChunk, textChunk, pointerChunk])).min(1);
+const chunks = z.array(z.union([imageChunk, blobChunk, textChunk, pointerChunk])).min(1);
 export type Chunk = z.output<typeof chunks>[number];
 
-export const datum = z.looseObject({
+const datum = z.looseObject({
   model_input: z.looseObject({ chunks }),
   loss_fn_inputs: z.looseObject({
     target_tokens: integerTensor,
@@ -46,7 +46,7 @@ export const datum = z.looseObject({
 });
 export type Datum = z.output<typeof datum>;
 
-export const namedLosses = ['cross_entropy', 'importance_sampling', 'ppo', 'cispo', 'dro'] as const;
+const namedLosses = ['cross_entropy', 'importance_sampling', 'ppo', 'cispo', 'dro'] as const;
 export type NamedLoss = (typeof namedLosses)[number];
 
 const dataInput = z.looseObject({
@@ -117,7 +117,7 @@ export const optimStepBody = z.looseObject({
   optimizer: z.looseObject({ name }).nullish(),
 });
 
-export const loraConfig = z.looseObject({
+const loraConfig = z.looseObject({
   rank: whole.max(4096).default(32),
   alpha: z.number().positive().nullish(),
   rs_lora: z.boolean().default(false),
@@ -168,7 +168,7 @@ export const samplingSessionBody = z.looseObject({
   model_id: name.nullish(),
 });
 
-export const samplingParams = z.looseObject({
+const samplingParams = z.looseObject({
   max_tokens: z.number().int().min(1).nullish(),
   seed: z.number().int().nullish(),
   stop: z.union([z.string(), z.array(z.string()), z.array(token)]).nullish(),

@@ -57,7 +57,7 @@ function isInt32(value: number): boolean {
 }
 
 /** A tensor in a body: `TensorData`, or what a binary body had in its place. */
-export const wireTensor = z.union([
+const wireTensor = z.union([
   z.custom<WireTensor>(isWireTensor, 'expected a tensor: {data, dtype, shape}'),
   tensorData,
 ]);

@@ -1,1 +1,1 @@
-export { remote } from '@saccade/tinker';
+export { remote } from './remote.ts';
