@@ -118,8 +118,17 @@ def merged_weights(
             found[name.replace(".base_layer.", ".")] = tensor.to(dtype)
     for name, module in model.named_modules():
         if isinstance(module, BaseTunerLayer) and "default" in getattr(module, "scaling", {}):
-            base = whole[f"{name}.base_layer.weight"].float()
+            base = whole[_stored_base(model, module, name, whole)].float()
             a = whole[f"{name}.lora_A.default.weight"].float()
             b = whole[f"{name}.lora_B.default.weight"].float()
             found[f"{name}.weight"] = (base + module.scaling["default"] * (b @ a)).to(dtype)
     return found
+
+
+def _stored_base(model: nn.Module, module: Any, name: str, whole: dict[str, torch.Tensor]) -> str:
+    """The name of an adapted layer's weight; of a tied head, the embedding's."""
+    own = f"{name}.base_layer.weight"
+    if own in whole:
+        return own
+    weight = module.base_layer.weight
+    return next(other for other, one in model.named_parameters() if one is weight)

@@ -56,20 +56,22 @@ def save(learner: Learner, shared: dict[str, Any], mine: None) -> Generator[None
             _write_optimizer(learner, partial, tensors, moments)
         sha256 = _write_sums(partial)
         _replace(partial, directory)
-    except OSError as error:
+    except Exception as error:  # No collective comes after this, so that all go on.
         shutil.rmtree(partial, ignore_errors=True)
-        raise ServerFault(f"{directory} could not be written: {error}.", code="disk") from error
+        code = "disk" if isinstance(error, OSError) else None
+        raise ServerFault(f"{directory} could not be written: {error}.", code=code) from error
     return {"directory": directory, "sha256": sha256, "version": learner.version}
 
 
 def load(learner: Learner, shared: dict[str, Any], mine: None) -> Generator[None, None, Any]:
     """Reads what `save` wrote: weights, or an adapter; with `optimizer` its state and version."""
     directory, with_optimizer = shared["directory"], shared["optimizer"]
+    sha256 = None
     found: dict[str, torch.Tensor] = {}
     state: dict[str, torch.Tensor] = {}
     numbers: dict[str, Any] = {}
     if learner.ranks.rank == 0:
-        check_sums(directory)
+        sha256 = check_sums(directory)
         found = _read_weights(learner, directory)
         if with_optimizer:
             state, numbers = _read_optimizer(learner, directory)
@@ -93,7 +95,7 @@ def load(learner: Learner, shared: dict[str, Any], mine: None) -> Generator[None
             learner.version = int(numbers["version"])
     learner.optimizer.clear()
     learner.forwards.clear()
-    return {"version": learner.version}
+    return {"version": learner.version, "sha256": sha256}
 
 
 def stored_weights(learner: Learner, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -105,14 +107,15 @@ def stored_weights(learner: Learner, tensors: dict[str, torch.Tensor]) -> dict[s
     return {**revert_weight_conversion(learner.hf, plain), **own}
 
 
-def check_sums(directory: str) -> None:
-    """Checks every file of a checkpoint. @raises UserError naming the first damaged one"""
+def check_sums(directory: str) -> str | None:
+    """Checks every file; what `save` gave. @raises UserError naming the first damaged one"""
     path = os.path.join(directory, SUMS)
     if not os.path.exists(path):
-        return
+        return None
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            digest, name = line.rstrip("\n").split("  ", 1)
+        text = file.read()
+        for line in text.splitlines():
+            digest, name = line.split("  ", 1)
             if not os.path.exists(os.path.join(directory, name)):
                 raise UserError(f"{directory} lacks {name}.", field="path", code="damaged")
             if _sha256(os.path.join(directory, name)) != digest:
@@ -121,6 +124,7 @@ def check_sums(directory: str) -> None:
                     field="path",
                     code="damaged",
                 )
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _write_weights(

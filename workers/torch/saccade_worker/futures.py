@@ -20,7 +20,10 @@ class Future:
     """One request and, once it is done, its result or error."""
 
     request_id: str
-    outcome: concurrent.futures.Future[Any] = field(default_factory=concurrent.futures.Future)
+    # Set once it is done; the result or the error is beside it.
+    outcome: concurrent.futures.Future[None] = field(default_factory=concurrent.futures.Future)
+    result: Any = None
+    error: Exception | None = None
     finished: float | None = None
     size: int = 0
     was_read: bool = False
@@ -28,9 +31,9 @@ class Future:
     def answer(self) -> Any:
         """The result as retrieve_future gives it."""
         self.was_read = True
-        error = self.outcome.exception()
+        error = self.error
         if error is None:
-            return self.outcome.result()
+            return self.result
         known = error if isinstance(error, WorkerError) else ServerFault(str(error))
         return {"type": "request_failed", **known.body()}
 
@@ -71,10 +74,8 @@ class Futures:
             future.finished = time.monotonic()
             future.size = size_of(result)
             self._forget()
-        if error is None:
-            future.outcome.set_result(result)
-        else:
-            future.outcome.set_exception(error)
+        future.result, future.error = result, error
+        future.outcome.set_result(None)
 
     @property
     def pending(self) -> int:

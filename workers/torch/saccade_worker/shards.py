@@ -26,11 +26,13 @@ def shard(scorer: Scorer, ranks: Ranks, dtype: torch.dtype) -> None:
     policy = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32)
     for module in reversed(list(scorer.modules())):
         if isinstance(module, GradientCheckpointingLayer):
-            fully_shard(module, mesh=mesh, mp_policy=policy)
+            fully_shard(module, mesh=mesh, mp_policy=policy, reshard_after_forward=True)
     if scorer.value_head is not None:
         exact = MixedPrecisionPolicy(param_dtype=torch.float32, reduce_dtype=torch.float32)
-        fully_shard(scorer.value_head, mesh=mesh, mp_policy=exact)
-    fully_shard(scorer, mesh=mesh, mp_policy=policy)
+        fully_shard(scorer.value_head, mesh=mesh, mp_policy=exact, reshard_after_forward=True)
+    # FSDP keeps what a root gathered for its backward. A forward without one would leave the
+    # weights of that time to the forwards after a step or a load.
+    fully_shard(scorer, mesh=mesh, mp_policy=policy, reshard_after_forward=True)
     assert isinstance(scorer, FSDPModule)
     register_fsdp_forward_method(scorer, "step")
     register_fsdp_forward_method(scorer, "own_logits")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -33,8 +34,15 @@ class RefusalError(Exception):
 class Client:
     """Sends requests and reads futures; counts the numbers of one model."""
 
-    def __init__(self, url: str, token: str | None = None, binary: bool = True) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        binary: bool = True,
+        cafile: str | None = None,
+    ) -> None:
         self.url = url
+        self._tls = ssl.create_default_context(cafile=cafile) if cafile else None
         self.token = token
         self.binary = binary
         self.incarnation: str | None = None
@@ -53,7 +61,7 @@ class Client:
             f"{self.url}/{path}", data=raw, headers=headers, method=method
         )
         try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
+            with urllib.request.urlopen(request, timeout=120, context=self._tls) as answer:
                 return decode(answer.headers["content-type"], answer.read())
         except urllib.error.HTTPError as error:
             raise RefusalError(error.code, json.loads(error.read())) from error
