@@ -45,6 +45,7 @@ const SHARED = [
   'nn',
   'ops',
   'optim',
+  'planner',
   'replay',
   'report',
   'rewards',
