@@ -15,6 +15,7 @@ import { addExperiment } from './experiment.ts';
 import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
 import { addParity } from './parity.ts';
+import { addPlan } from './plan.ts';
 import { addRatings } from './ratings.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
@@ -60,6 +61,7 @@ Begin with:
     addAudit,
     addErrors,
     addFaithfulness,
+    addPlan,
     addRatings,
     addRescore,
     addReplay,
