@@ -52,6 +52,7 @@ const SHARED = [
   'nn',
   'ops',
   'optim',
+  'planner',
   'policy',
   'ratings',
   'replay',

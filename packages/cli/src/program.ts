@@ -16,6 +16,7 @@ import { addFaithfulness } from './faithfulness.ts';
 import { addInit } from './init.ts';
 import { addLearner } from './learner.ts';
 import { addParity } from './parity.ts';
+import { addPlan } from './plan.ts';
 import { addRatings } from './ratings.ts';
 import { addRecipes } from './recipes.ts';
 import { addReplay } from './replay.ts';
@@ -61,6 +62,7 @@ Begin with:
     addAudit,
     addErrors,
     addFaithfulness,
+    addPlan,
     addRatings,
     addRescore,
     addReplay,

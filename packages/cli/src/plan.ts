@@ -1,0 +1,164 @@
+/** `saccade plan`: what a cluster of some size would give, simulated from measured costs. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ConfigError } from '@saccade/core';
+import {
+  type CostDocument,
+  drawPlanPage,
+  type MeasuredEngine,
+  measureEngine,
+  mergeCosts,
+  planCluster,
+  planRows,
+  readCosts,
+  readCostsFile,
+  readRunCosts,
+  setCost,
+} from '@saccade/planner';
+import { ModelImages } from '@saccade/rollout';
+import { listTrajectorySets, readTrajectorySet } from '@saccade/run-store';
+import { openBackend, openPolicyIn, type Setting } from '@saccade/train';
+import type { Command } from 'commander';
+import { jsonOption, printJson } from './json.ts';
+import { addSetting } from './recipe-arguments.ts';
+import { policyOf } from './serve-policy.ts';
+import { wholeNumber } from './shared.ts';
+import { printTable } from './table.ts';
+import { terminalProgress } from './terminal-progress.ts';
+
+interface PlanFlags {
+  readonly costs?: string;
+  readonly gpus: string;
+  readonly set: readonly Setting[];
+  readonly steps: number;
+  readonly seed: number;
+  readonly backend: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export function addPlan(program: Command): void {
+  program
+    .command('plan')
+    .description('Simulate a cluster from measured costs: steps per hour, bottleneck, staleness.')
+    .argument('[run]', 'a run whose costs and rollouts are taken')
+    .option('--costs <file>', 'costs in YAML or JSON; over those of the run, if there is one')
+    .option('--gpus <numbers>', 'sizes to plan for, separated by commas', '1,8,64')
+    .option('--set <cost=value>', 'change a cost; may be repeated', addSetting, [])
+    .option(
+      '--steps <n>',
+      'steps to simulate, after a quarter more that fill queues',
+      wholeNumber,
+      24,
+    )
+    .option('--seed <n>', 'seed of the simulation', wholeNumber, 1)
+    .option('--backend <name>', 'what measures the engine of a run', 'native')
+    .option('--out <page.html>', 'write a page with curves and assumptions')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `
+Of a run come: what its rollouts are like, turn by turn, with the times of their tools; how long learning
+took; its scheduler. The speed of its engine is measured here, with its newest checkpoint, unless --costs says
+engine. Costs of another machine are a file:
+
+  engine:
+    gpus: 1
+    decode: [[1, 60], [32, 1500], [128, 4200]]   # sequences at a time, tokens per second
+    prefillTokensPerSecond: 20000
+  learner:
+    gpus: 8
+    secondsPerToken: 1.2e-5                      # on those 8 GPUs
+    parameters: 8e9
+  publish: { seconds: 4 }
+  scheduler: { name: asynchronous, maxStaleness: 1, promptsPerStep: 128 }
+  rollouts: { promptTokens: 1500, turnTokens: 250, toolCalls: 2, toolSeconds: 1 }
+
+Examples:
+  saccade plan runs/mine --gpus 8,64,512 --out plan.html
+  saccade plan --costs costs.yaml --gpus 64,512 --set publish.seconds=10
+  saccade plan runs/mine --costs h100.yaml --set scheduler.name=asynchronous --json`,
+    )
+    .action((run: string | undefined, flags: PlanFlags) => plan(run, flags));
+}
+
+async function plan(run: string | undefined, flags: PlanFlags): Promise<void> {
+  const gpus = flags.gpus.split(',').map(Number);
+  const document = await readDocument(run, flags);
+  const { steps, seed } = flags;
+  if (steps < 1) throw new ConfigError('--steps', `--steps must be at least 1, is ${steps}.`);
+  const plans = planCluster({ document, gpus, steps, seed });
+  const title = `Plan for ${flags.gpus.split(',').join(', ')} GPUs`;
+  const out = flags.out === undefined ? undefined : resolve(flags.out);
+  if (out !== undefined) writeFileSync(out, drawPlanPage(plans, { document, title }));
+  const { costs, scheduler, assumptions } = document;
+  if (flags.json) return printJson({ plans, costs, scheduler, assumptions, page: out });
+  printTable(planRows(plans));
+  console.log('');
+  for (const sentence of assumptions) console.log(`· ${sentence}`);
+  console.log('· A simulation. Scaling of the learner is assumed, not measured: see --out.');
+  if (out !== undefined) console.log(`\nPage: ${out}`);
+}
+
+async function readDocument(run: string | undefined, flags: PlanFlags): Promise<CostDocument> {
+  if (run === undefined && flags.costs === undefined) {
+    throw new ConfigError('run', 'There are no costs. Give a run, or a file with --costs.');
+  }
+  if (flags.costs !== undefined && !existsSync(flags.costs)) {
+    throw new ConfigError('--costs', `--costs: there is no file ${flags.costs}. Check the path.`);
+  }
+  let fields = flags.costs === undefined ? {} : readCostsFile(flags.costs);
+  for (const { path, value } of flags.set) fields = setCost(fields, path, value);
+  if (run === undefined) return readCosts(fields);
+  const recorded = readRunCosts(resolve(run));
+  const { groups, assumptions } = recorded;
+  if ('engine' in fields && 'decode' in Object(fields.engine)) {
+    return readCosts(mergeCosts(recorded.fields, fields), { groups, assumptions });
+  }
+  const engine = await measureRun(resolve(run), flags.backend);
+  const own = { engine: { ...engine, heldPasses: 64 } };
+  return readCosts(mergeCosts(mergeCosts(recorded.fields, own), fields), {
+    groups,
+    assumptions: [
+      ...assumptions,
+      'The engine was measured on this machine, with the run’s newest checkpoint.',
+    ],
+  });
+}
+
+/** Sequences at a time that are measured, and tokens of each. */
+const SEQUENCES = [1, 4, 16, 64, 128];
+const TOKENS = 16;
+const PROMPTS = 16;
+
+/** The speed of a run's policy on this machine, with prompts of its recorded trajectories. */
+async function measureRun(run: string, backend: string): Promise<MeasuredEngine> {
+  const onEvent = terminalProgress({ stream: process.stderr });
+  onEvent({
+    kind: 'warning',
+    message: 'Measuring the engine; --costs can give its speed instead.',
+  });
+  const device = await openBackend(backend);
+  try {
+    const policy = await openPolicyIn(policyOf(run, onEvent), device, onEvent);
+    const images = new ModelImages(policy.processor);
+    const names = listTrajectorySets(run).value.filter((name) => name.startsWith('step-'));
+    const rows = names.flatMap((name) => readTrajectorySet(run, name).value);
+    const seen = new Map(rows.map((row) => [row.trajectory.taskId, row]));
+    const prompts = await Promise.all(
+      [...seen.values()].slice(0, PROMPTS).map(async (row) => {
+        const { value } = await row.load();
+        const prompt = value.segments[0];
+        const prepared = await Promise.all(
+          (prompt?.images ?? []).map((image) => images.prepareRecorded(image)),
+        );
+        return { tokens: prompt?.tokens ?? Int32Array.of(1), images: prepared };
+      }),
+    );
+    const measured = await measureEngine(policy, prompts, { sequences: SEQUENCES, tokens: TOKENS });
+    policy.dispose();
+    return measured;
+  } finally {
+    device.dispose();
+  }
+}

@@ -1,0 +1,421 @@
+/** A whole run on a simulated cluster, under a real scheduler: deterministic by its seed. */
+import { ConfigError, StateError } from '@saccade/core';
+import type { AdvantagedTrajectory, ScheduleCommand, ScheduleEvent } from '@saccade/schedulers';
+import { countDrops, type Scheduler, type SchedulerOptions } from '@saccade/schedulers';
+import { Agenda } from './agenda.ts';
+import { decodeSpeed } from './decode-table.ts';
+import { type Shares, sharesOf } from './device-shares.ts';
+import { Engine, type EngineReport } from './engine.ts';
+import { Flight, type FlightListener, type FlightTask } from './flight.ts';
+import { learnSeconds } from './learner-cost.ts';
+import { LearnerDevice } from './learner-device.ts';
+import { packedTokens } from './packed-tokens.ts';
+import { Pool } from './pool.ts';
+import type { ClusterReport, ClusterSimulation } from './simulation.ts';
+import { TimeAverage } from './time-average.ts';
+
+/** A simulation that has not ended after so many events never will. */
+const MOST_EVENTS = 200_000_000;
+
+/**
+ * Simulates a run of `warmSteps + steps` steps and reports the last `steps` of them.
+ *
+ * The scheduler is the one that trains: it gets the same events in the same order as from the loop,
+ * and its commands are carried out. Kinds that do not stream roll out, then score, then learn, then
+ * publish; those that stream do all at once.
+ *
+ * @throws ConfigError for numbers under which nothing could run
+ * @throws StateError if the scheduler asks for nothing more and has no batch
+ */
+export function simulateCluster(options: ClusterSimulation): ClusterReport {
+  checkSize(options);
+  return new Cluster(options).run();
+}
+
+function checkSize({ size, groups, steps, costs, training }: ClusterSimulation): void {
+  const whole = { engines: size.engines, sandboxes: size.sandboxes, steps };
+  for (const [name, value] of Object.entries(whole)) {
+    if (Number.isInteger(value) && value >= 1) continue;
+    throw new ConfigError(name, `${name} must be a whole number of at least 1, is ${value}.`);
+  }
+  if (!(size.learnerGpus > 0)) {
+    const { learnerGpus } = size;
+    throw new ConfigError('learnerGpus', `learnerGpus must be above 0, is ${learnerGpus}.`);
+  }
+  if (training.concurrency < training.groupSize && training.concurrency < 1) {
+    throw new ConfigError('concurrency', 'concurrency must be at least 1.');
+  }
+  if (costs.engine.decode.length === 0) {
+    throw new ConfigError('engine.decode', 'engine.decode has no point. Measure at least one.');
+  }
+  if (groups.some(({ trajectories }) => trajectories.length > 0)) return;
+  throw new ConfigError('rollouts', 'There is no trajectory to draw rollouts from.');
+}
+
+interface Round {
+  readonly taskIds: string[];
+  readonly ended: Map<string, FlightTask>;
+}
+
+class Cluster implements FlightListener {
+  readonly #options: ClusterSimulation;
+  readonly #agenda = new Agenda();
+  readonly #engines: readonly Engine[];
+  readonly #learner: LearnerDevice;
+  readonly #tools: Pool;
+  readonly #rewards: Pool;
+  readonly #flight: Flight;
+  readonly #scheduler: Scheduler;
+  readonly #isStreaming: boolean;
+  readonly #shares: Shares;
+  readonly #publishing: TimeAverage;
+  readonly #inbox: ScheduleEvent[] = [];
+  #state: unknown;
+  #busyEngines = 0;
+  #tasksTaken = 0;
+  #steps = 0;
+  #version = 0;
+  #isPublishDue = false;
+  #batch: readonly AdvantagedTrajectory[] | undefined;
+  #isWaiting = false;
+  #isPumping = false;
+  /** Of a round of a scheduler that does not stream: tasks in order, and those that ended. */
+  #round: Round | undefined;
+  #ended: ClusterReport | undefined;
+  // Of the window that counts.
+  #since = 0;
+  #commands: ScheduleCommand[] = [];
+  #staleness: number[] = [];
+  #learnedTokens = 0;
+  #trained = 0;
+  #emptySteps = 0;
+  #sampledBefore = 0;
+  #rolledOutBefore = 0;
+
+  constructor(options: ClusterSimulation) {
+    this.#options = options;
+    const { costs, size, training } = options;
+    const { engine: own } = costs;
+    const parts = { ...own, decodeSpeed: decodeSpeed(own.decode) };
+    this.#engines = Array.from({ length: size.engines }, () => new Engine(this.#agenda, parts));
+    this.#learner = new LearnerDevice(this.#agenda);
+    this.#tools = new Pool(this.#agenda, size.sandboxes);
+    this.#rewards = new Pool(this.#agenda, costs.reward.servers);
+    this.#shares = sharesOf(size.placement);
+    this.#publishing = new TimeAverage(() => this.#agenda.seconds);
+    for (const engine of this.#engines) {
+      engine.onBusy = (isBusy) => {
+        this.#busyEngines += isBusy ? 1 : -1;
+        this.#divide();
+      };
+    }
+    this.#flight = new Flight(
+      {
+        agenda: this.#agenda,
+        engines: this.#engines,
+        tools: this.#tools,
+        places: new Pool(this.#agenda, training.concurrency),
+        groups: options.groups.filter(({ trajectories }) => trajectories.length > 0),
+        groupSize: training.groupSize,
+        sharedPrefix: training.sharedPrefix,
+        requestSeconds: own.requestSeconds,
+        openSeconds: costs.tools.openSeconds,
+        seed: options.seed,
+      },
+      this,
+    );
+    this.#isStreaming = training.scheduler.isStreaming ?? false;
+    this.#scheduler = training.scheduler.create({
+      ...training.settings,
+      groupSize: training.groupSize,
+      advantages: ({ trajectories }) => {
+        const mean = trajectories.reduce((sum, one) => sum + one.reward, 0) / trajectories.length;
+        return Float64Array.from(trajectories, ({ reward }) => reward - mean);
+      },
+    } as SchedulerOptions);
+    this.#state = this.#scheduler.init();
+  }
+
+  run(): ClusterReport {
+    const { inFlight } = this.#options.training.settings as Pick<SchedulerOptions, 'inFlight'>;
+    if (inFlight?.deadlineSeconds !== undefined) this.#tick(inFlight.deadlineSeconds);
+    this.#beginStep();
+    for (let events = 0; this.#ended === undefined; events++) {
+      if (!this.#agenda.step() || events > MOST_EVENTS) {
+        throw new StateError(
+          `${this.#scheduler.name} waits forever in step ${this.#steps}: nothing is in flight and ` +
+            'there is no batch. Check the limits on what may be in flight.',
+        );
+      }
+    }
+    return this.#ended;
+  }
+
+  trajectoryEnded(taskId: string): void {
+    if (this.#isStreaming) this.#post({ kind: 'trajectoryEnded', taskId });
+  }
+
+  taskEnded(task: FlightTask): void {
+    if (this.#isStreaming) {
+      this.#score(task, () => this.#report(task));
+      return;
+    }
+    const round = this.#round;
+    if (round === undefined) return;
+    round.ended.set(task.taskId, task);
+    if (round.ended.size === round.taskIds.length) this.#scoreRound(round);
+  }
+
+  /** Divides the device between engines and learner, by who has work. */
+  #divide(): void {
+    const isPublishing = this.#publishing.value > 0;
+    const engine = isPublishing ? 0 : this.#learner.isBusy ? this.#shares.engine : 1;
+    for (const one of this.#engines) one.setSpeed(engine);
+    this.#learner.setSpeed(this.#busyEngines > 0 ? this.#shares.learner : 1);
+  }
+
+  #post(event: ScheduleEvent): void {
+    this.#inbox.push(event);
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
+      const [state, commands] = this.#scheduler.next(this.#state, next);
+      this.#state = state;
+      this.#commands.push(...commands);
+      for (const command of commands) this.#obey(command);
+    }
+    this.#isPumping = false;
+  }
+
+  /** Tells the time ten times within a deadline, as the loop does. */
+  #tick(deadlineSeconds: number): void {
+    this.#agenda.after(deadlineSeconds / 10, () => {
+      this.#post({ kind: 'clock', seconds: this.#agenda.seconds });
+      this.#tick(deadlineSeconds);
+    });
+  }
+
+  #obey(command: ScheduleCommand): void {
+    switch (command.kind) {
+      case 'rollOut':
+        this.#begin(Array.from({ length: command.count }, () => `task-${this.#tasksTaken++}`));
+        break;
+      case 'rollOutAgain':
+        this.#begin(command.taskIds);
+        break;
+      case 'cancel':
+        this.#flight.cancel(command.taskId, command.reason);
+        break;
+      case 'restart':
+        this.#flight.restart(command.taskId);
+        break;
+      case 'trainOn':
+        this.#batch = command.trajectories;
+        // After all other commands of this moment.
+        this.#agenda.after(0, () => this.#learn());
+        break;
+      default:
+        break;
+    }
+  }
+
+  #begin(taskIds: readonly string[]): void {
+    if (this.#isStreaming) {
+      // As in the loop, tasks begin once the commands of the moment are carried out.
+      this.#agenda.after(0, () => {
+        if (this.#ended === undefined) {
+          this.#flight.begin(taskIds, (taskId) => this.#post({ kind: 'taskStarted', taskId }));
+        }
+      });
+      return;
+    }
+    this.#round ??= { taskIds: [], ended: new Map() };
+    this.#round.taskIds.push(...taskIds);
+    this.#publish(() => this.#flight.begin(taskIds, () => {}));
+  }
+
+  #score(task: FlightTask, done: () => void): void {
+    const trajectories = this.#flight.trajectoriesOf(task).length;
+    const { secondsPerTrajectory } = this.#options.costs.reward;
+    if (secondsPerTrajectory === 0 || trajectories === 0) {
+      this.#agenda.after(0, done);
+      return;
+    }
+    this.#rewards.serve(secondsPerTrajectory * trajectories, done);
+  }
+
+  #report(task: FlightTask): void {
+    const { taskId, reason } = task;
+    const trajectories = this.#flight.trajectoriesOf(task);
+    if (trajectories.length > 0) {
+      this.#post({ kind: 'groupScored', group: { taskId, trajectories } });
+    } else {
+      this.#post({ kind: 'groupCancelled', taskId, reason: reason ?? 'cancelled' });
+    }
+  }
+
+  #scoreRound({ taskIds, ended }: Round): void {
+    this.#round = undefined;
+    const tasks = taskIds.flatMap((taskId) => ended.get(taskId) ?? []);
+    let left = tasks.length;
+    for (const task of tasks) {
+      this.#score(task, () => {
+        left--;
+        if (left === 0) for (const one of tasks) this.#report(one);
+      });
+    }
+  }
+
+  #beginStep(): void {
+    if (this.#isPublishDue && this.#isStreaming) {
+      this.#isPublishDue = false;
+      this.#post({ kind: 'weightsPublished', version: this.#version });
+    }
+    this.#isWaiting = true;
+    this.#post({ kind: 'stepStarted', step: this.#steps });
+  }
+
+  #learn(): void {
+    const batch = this.#batch;
+    if (batch === undefined || !this.#isWaiting) return;
+    this.#batch = undefined;
+    this.#isWaiting = false;
+    const { costs, size, training } = this.#options;
+    for (const { trajectory } of batch) {
+      const stale = this.#version - trajectory.policyVersion;
+      this.#staleness[stale] = (this.#staleness[stale] ?? 0) + 1;
+    }
+    const tokens = packedTokens(batch, training.sharedPrefix);
+    this.#trained += batch.length;
+    this.#learnedTokens += tokens;
+    if (batch.length === 0) this.#emptySteps++;
+    this.#learner.begin(learnSeconds(costs.learner, tokens, size.learnerGpus).total, () => {
+      this.#divide();
+      this.#finishStep(batch.length > 0);
+    });
+    this.#divide();
+  }
+
+  #finishStep(isTrained: boolean): void {
+    if (isTrained) {
+      this.#version++;
+      this.#isPublishDue = true;
+    }
+    this.#steps++;
+    const after = (): void => this.#pause(this.#dueSeconds(), () => this.#next());
+    if (this.#isStreaming) this.#publish(after);
+    else after();
+  }
+
+  #next(): void {
+    const { warmSteps, steps } = this.#options;
+    if (this.#steps === warmSteps) this.#restart();
+    if (this.#steps === warmSteps + steps) this.#ended = this.#makeReport();
+    else this.#beginStep();
+  }
+
+  /** Of what is due after this step. */
+  #dueSeconds(): number {
+    const { evaluation, checkpoint } = this.#options.costs;
+    const due = ({ seconds, everySteps }: typeof evaluation): number =>
+      everySteps > 0 && this.#steps % everySteps === 0 ? seconds : 0;
+    return due(evaluation) + due(checkpoint);
+  }
+
+  /** Gives engines the new weights, if there are any, while they stand still. */
+  #publish(done: () => void): void {
+    if (this.#flight.version === this.#version) {
+      done();
+      return;
+    }
+    const { publish } = this.#options.costs;
+    const seconds = publish.seconds + publish.secondsPerEngine * (this.#engines.length - 1);
+    this.#flight.version = this.#version;
+    for (const engine of this.#engines) {
+      engine.recompute(publish.recomputes * this.#flight.contextTokensOn(engine));
+    }
+    this.#pause(seconds, done);
+  }
+
+  #pause(seconds: number, done: () => void): void {
+    if (seconds <= 0) {
+      done();
+      return;
+    }
+    this.#publishing.add(1);
+    this.#divide();
+    this.#agenda.after(seconds, () => {
+      this.#publishing.add(-1);
+      this.#divide();
+      done();
+    });
+  }
+
+  /** Forgets what happened while queues were filling. */
+  #restart(): void {
+    this.#since = this.#agenda.seconds;
+    for (const part of [...this.#engines, this.#tools, this.#rewards, this.#learner])
+      part.restart();
+    this.#publishing.restart();
+    this.#commands = [];
+    this.#staleness = [];
+    this.#learnedTokens = 0;
+    this.#trained = 0;
+    this.#emptySteps = 0;
+    this.#sampledBefore = this.#flight.sampledTokens;
+    this.#rolledOutBefore = this.#flight.endedTrajectories;
+  }
+
+  #makeReport(): ClusterReport {
+    const { size, costs, steps } = this.#options;
+    const seconds = this.#agenda.seconds - this.#since;
+    const perSecond = (amount: number): number => (seconds > 0 ? amount / seconds : 0);
+    const rolledOut = this.#flight.endedTrajectories - this.#rolledOutBefore;
+    const staleness = Array.from(this.#staleness, (count = 0) => count);
+    const all = staleness.reduce((sum, count) => sum + count, 0);
+    const drops = Object.entries(countDrops(this.#commands)).map(
+      ([reason, { groups }]) => [reason, groups] as const,
+    );
+    return {
+      seconds,
+      steps,
+      emptySteps: this.#emptySteps,
+      stepsPerHour: 3600 * perSecond(steps),
+      sampledTokensPerSecond: perSecond(this.#flight.sampledTokens - this.#sampledBefore),
+      learnedTokensPerSecond: perSecond(this.#learnedTokens),
+      trajectoriesPerHour: 3600 * perSecond(rolledOut),
+      trainedShare: rolledOut > 0 ? this.#trained / rolledOut : 0,
+      engines: {
+        ...meanReport(this.#engines.map((engine) => engine.report(seconds))),
+        count: size.engines,
+        gpus: size.engines * costs.engine.gpus,
+      },
+      tools: this.#tools.report,
+      reward: this.#rewards.report,
+      learner: {
+        gpus: size.learnerGpus,
+        utilization: this.#learner.utilization,
+        idleSeconds: seconds * (1 - this.#learner.utilization),
+      },
+      publishing: this.#publishing.mean,
+      staleness,
+      meanStaleness: staleness.reduce((sum, count, k) => sum + k * count, 0) / Math.max(1, all),
+      drops: Object.fromEntries(drops),
+    };
+  }
+}
+
+/** Means over engines of what is a share or a length, sums of what is counted. */
+function meanReport(reports: readonly EngineReport[]): EngineReport {
+  const sum = (of: (report: EngineReport) => number): number =>
+    reports.reduce((total, report) => total + of(report), 0);
+  const mean = (of: (report: EngineReport) => number): number => sum(of) / reports.length;
+  return {
+    busy: mean(({ busy }) => busy),
+    utilization: mean(({ utilization }) => utilization),
+    meanSequences: mean(({ meanSequences }) => meanSequences),
+    meanWaiting: sum(({ meanWaiting }) => meanWaiting),
+    decodedTokens: sum(({ decodedTokens }) => decodedTokens),
+    prefilledTokens: sum(({ prefilledTokens }) => prefilledTokens),
+  };
+}
