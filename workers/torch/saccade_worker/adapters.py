@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -84,7 +85,10 @@ def add_adapter(model: nn.Module, config: LoraConfig) -> Any:
         bias="none",
         task_type="CAUSAL_LM",
     )
-    return get_peft_model(model, peft_config, autocast_adapter_dtype=True)
+    with warnings.catch_warnings():
+        # peft warns that merging breaks a tied head; merged checkpoints here untie it.
+        warnings.filterwarnings("ignore", message=".*tie_word_embeddings=True.*")
+        return get_peft_model(model, peft_config, autocast_adapter_dtype=True)
 
 
 def peft_name(name: str) -> str:

@@ -240,6 +240,7 @@ class CreateSamplingSession(Body):
     sampling_session_seq_id: int = 0
     base_model: str | None = None
     model_path: str | None = None
+    model_id: str | None = None
 
 
 class SamplingParams(Body):

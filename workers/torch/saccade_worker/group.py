@@ -34,8 +34,9 @@ class Ranks:
 
     rank: int
     world: int
-    local_rank: int
-    local_world: int
+    # Turn among the processes of this machine, and the number of turns.
+    local_order: int
+    turns: int
     device: torch.device
     mesh: DeviceMesh
     control: Any
@@ -46,7 +47,9 @@ def open_group(device: str, timeout_seconds: float) -> Ranks:
     uses_cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
     rank = int(os.environ.get("RANK", "0"))
     world = int(os.environ.get("WORLD_SIZE", "1"))
-    local_rank = int(os.environ.get("LOCAL_RANK", str(rank if world == 1 else 0)))
+    local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+    # Where a launcher shows each process its own GPU alone, all have device 0.
+    order = int(os.environ.get("LOCAL_ORDER", str(local_rank)))
     local_world = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     timeout = timedelta(seconds=timeout_seconds)
     backend = "cpu:gloo,cuda:nccl" if uses_cuda else "gloo"
@@ -61,7 +64,10 @@ def open_group(device: str, timeout_seconds: float) -> Ranks:
     place = torch.device("cuda", local_rank) if uses_cuda else torch.device("cpu")
     mesh = init_device_mesh(place.type, (world,), mesh_dim_names=("shard",))
     control = dist.new_group(backend="gloo", timeout=timeout)
-    return Ranks(rank, world, local_rank, local_world, place, mesh, control)
+    # Machines may have different numbers of processes; turns are as many on all.
+    turns: list[Any] = [None] * world
+    dist.all_gather_object(turns, local_world, group=control)
+    return Ranks(rank, world, order, max(turns), place, mesh, control)
 
 
 class Group:
@@ -192,8 +198,8 @@ def in_turn(ranks: Ranks, act: Callable[[], Any]) -> Any:
     An error of one rank is raised on all.
     """
     result, error = None, None
-    for turn in range(ranks.local_world):
-        if turn == ranks.local_rank:
+    for turn in range(ranks.turns):
+        if turn == ranks.local_order:
             try:
                 result = act()
             except Exception as failed:  # Told after all had their turn.

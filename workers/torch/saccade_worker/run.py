@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from typing import Any
 
 import torch
 import transformers
@@ -43,14 +44,12 @@ def run(settings: Settings) -> int:
     group = Group(ranks, worker.operations())
     if ranks.rank != 0:
         # Rank 0 is told to end, and dismisses the others.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _on_signals(signal.SIG_IGN)
         group.follow()
         return 0
     service = Service(base, settings, Blobs(settings.blob_bytes), worker.images)
     server = make_server(make_app(service, settings), settings)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: service.drain())
+    _on_signals(lambda *_: service.drain())
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -76,3 +75,10 @@ def run(settings: Settings) -> int:
     thread.join(timeout=10)
     group.dismiss()
     return 0
+
+
+def _on_signals(act: Any) -> None:
+    """Handles what ends a process; where another thread is the main one, its program does."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, act)

@@ -21,7 +21,7 @@ from .images import Images
 from .learner import Recipe
 from .losses import NEEDS
 from .reader import Reader
-from .registry import Model, Registry
+from .registry import Model, Registry, Sampler
 from .settings import Settings
 
 HONORS = (
@@ -135,7 +135,10 @@ class Service:
     def create_sampling_session(self, body: dict[str, Any]) -> dict[str, Any]:
         given = bodies.read(bodies.CreateSamplingSession, body)
         self.registry.touch(given.session_id)
-        sampler = self.registry.sampler_for(given.model_path, given.base_model)
+        if given.model_id is not None:
+            sampler = Sampler(self.registry.model(given.model_id).model_id, None)
+        else:
+            sampler = self.registry.sampler_for(given.model_path, given.base_model)
         name = self.registry.open_sampler(sampler)
         return {"type": "create_sampling_session", "sampling_session_id": name}
 

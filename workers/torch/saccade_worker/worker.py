@@ -132,6 +132,8 @@ def _finish(steps: Generator[None, None, Any]) -> Any:
 def step(learner: Learner, shared: dict[str, Any], mine: None) -> Generator[None, None, Any]:
     """Steps the weights by the accumulated gradient."""
     settings: StepSettings = shared["settings"]
+    # Forwards belong to the weights they were made with.
+    learner.forwards.clear()
     if not learner.optimizer.has_gradient:
         raise UserError(
             "There is no gradient: no backward came since the last step.", code="no-gradient"
@@ -139,7 +141,6 @@ def step(learner: Learner, shared: dict[str, Any], mine: None) -> Generator[None
     yield
     norm, is_skipped = learner.optimizer.step(settings)
     learner.version += 1
-    learner.forwards.clear()
     return {
         "metrics": {"grad_norm:mean": norm, "is_skipped:max": float(is_skipped)},
         "version": learner.version,

@@ -18,6 +18,31 @@ torch.set_num_threads(1)
 transformers.utils.logging.disable_progress_bar()
 
 
+# One family of each kind is enough where minutes count; wire and order in full.
+SHORT_FILES = ("test_wire.py", "test_losses.py", "test_server.py")
+SHORT_TESTS = (
+    "a_forest_scores_as_one_row_per_trajectory[qwen2_5_vl]",
+    "a_forest_scores_as_one_row_per_trajectory[idefics3]",
+    "gradients_of_a_forest_are_those_of_its_trajectories[qwen3_vl]",
+    "a_row_scores_as_the_forward_of_transformers[qwen2_5_vl]",
+    "the_mask_shows",
+    "cross_entropy_is_linear",
+    "weights_of_zero",
+    "steps_are_those_of_torch",
+    "a_forward_between",
+    "training_goes_on_bit_for_bit",
+    "peft_opens_an_adapter_with_the_same_logits[qwen2]",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the short run."""
+    for item in items:
+        is_listed = any(name in item.nodeid for name in SHORT_TESTS)
+        if is_listed or item.path.name in SHORT_FILES:
+            item.add_marker(pytest.mark.short)
+
+
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: Any) -> Callable[[str], str]:
     """The checkpoint of a family."""
