@@ -49,7 +49,7 @@ export function addPlan(program: Command): void {
       '--steps <n>',
       'steps to simulate, after a quarter more that fill queues',
       wholeNumber,
-      24,
+      12,
     )
     .option('--seed <n>', 'seed of the simulation', wholeNumber, 1)
     .option('--backend <name>', 'what measures the engine of a run', 'native')

@@ -331,8 +331,8 @@ class Cluster implements FlightListener {
     const { publish } = this.#options.costs;
     const seconds = publish.seconds + publish.secondsPerEngine * (this.#engines.length - 1);
     this.#flight.version = this.#version;
-    for (const engine of this.#engines) {
-      engine.recompute(publish.recomputes * this.#flight.contextTokensOn(engine));
+    for (const [engine, tokens] of this.#flight.contextTokens()) {
+      engine.recompute(publish.recomputes * tokens);
     }
     this.#pause(seconds, done);
   }

@@ -9,7 +9,13 @@ import { planCluster } from './plan.ts';
 import { drawPlanPage, planRows } from './plan-page.ts';
 
 const least = {
-  engine: { decode: [[1, 40], [64, 1500]], prefillTokensPerSecond: 20_000 },
+  engine: {
+    decode: [
+      [1, 40],
+      [64, 1500],
+    ],
+    prefillTokensPerSecond: 20_000,
+  },
   learner: { gpus: 8, secondsPerToken: 1e-5 },
 };
 
@@ -48,7 +54,9 @@ describe('a document of costs', () => {
       return join(folder, name);
     };
     expect(readCostsFile(write('a.yaml', 'engine: { gpus: 2 }'))).toEqual({ engine: { gpus: 2 } });
-    expect(readCostsFile(write('a.json', '{"engine":{"gpus":2}}'))).toEqual({ engine: { gpus: 2 } });
+    expect(readCostsFile(write('a.json', '{"engine":{"gpus":2}}'))).toEqual({
+      engine: { gpus: 2 },
+    });
     for (const text of ['a: [', '- 1', 'words', '']) {
       expect(() => readCostsFile(write('b.yaml', text)), text).toThrow(DataError);
     }
@@ -115,6 +123,8 @@ describe('a plan', () => {
       expect(() => planCluster({ document, gpus: [gpus], steps: 2, seed: 1 })).toThrow(/--gpus/);
     }
     const wide = readCosts(setCost(least, 'engine.gpus', 8));
-    expect(() => planCluster({ document: wide, gpus: [8], steps: 2, seed: 1 })).toThrow(/Give more/);
+    expect(() => planCluster({ document: wide, gpus: [8], steps: 2, seed: 1 })).toThrow(
+      /Give more/,
+    );
   });
 });

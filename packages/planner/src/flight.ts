@@ -123,14 +123,23 @@ export class Flight {
     }
   }
 
-  /** Tokens of all contexts that are on an engine, a shared prompt once: what new weights make void. */
-  contextTokensOn(engine: Engine): number {
-    let tokens = 0;
+  /**
+   * Tokens of all contexts on each engine, a shared prompt once: what new weights make void. One walk
+   * over the rollouts for all engines, as there may be hundreds.
+   */
+  contextTokens(): ReadonlyMap<Engine, number> {
+    const tokens = new Map<Engine, number>();
+    const add = (engine: Engine, count: number) => {
+      tokens.set(engine, (tokens.get(engine) ?? 0) + count);
+    };
     for (const { samples, group } of this.#tasks.values()) {
-      const here = samples.filter((one) => one.engine === engine && one.state === 'running');
-      for (const { contextTokens } of here) tokens += contextTokens;
-      const shared = this.#parts.sharedPrefix ? Math.min(1, here.length) : here.length;
-      tokens += shared * group.promptTokens;
+      const seen = new Set<Engine>();
+      for (const { engine, state, contextTokens } of samples) {
+        if (engine === undefined || state !== 'running') continue;
+        const isShared = this.#parts.sharedPrefix && seen.has(engine);
+        seen.add(engine);
+        add(engine, contextTokens + (isShared ? 0 : group.promptTokens));
+      }
     }
     return tokens;
   }

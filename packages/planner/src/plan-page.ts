@@ -10,6 +10,7 @@ const round = (value: number): string => formatNumber(Number(value.toPrecision(3
 
 const own = `
 .plan-table { margin-top: 1rem; }
+.plan-table table { min-width: 44rem; }
 .plan-table .scroll { padding: 0 1rem .9rem; }
 .assumptions { padding-left: 1.1rem; font-size: .9rem; max-width: 46rem; }
 `;
