@@ -49,6 +49,8 @@ def main() -> int:
     given = parser.parse_args()
     # Ray writes what actors print to this process's output, which may be a file.
     sys.stdout.reconfigure(line_buffering=True)
+    # Ray runs its workers at niceness 15; a rank that waits for the processor holds up all others.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     ray.init(address=given.address, log_to_driver=True, include_dashboard=False)
     bundle = {"CPU": given.cpus, **({"GPU": given.gpus} if given.gpus else {})}
     group = placement_group([bundle] * given.ranks, strategy="PACK")

@@ -76,6 +76,7 @@ class Group:
     def __init__(self, ranks: Ranks, operations: dict[str, Operation]) -> None:
         self.ranks = ranks
         self._operations = operations
+        self._launcher = os.getppid()
 
     def call(self, name: str, shared: Any, per_rank: list[Any] | None = None) -> Any:
         """Carries out an operation from rank 0 and returns its result there.
@@ -90,7 +91,10 @@ class Group:
         return self._perform(*orders[0])
 
     def beat(self) -> None:
-        """Shows that all ranks live; a lost one ends this process."""
+        """Shows that all ranks live; a lost one, or a lost launcher, ends this process."""
+        if "TORCHELASTIC_RUN_ID" in os.environ and os.getppid() != self._launcher:
+            print("saccade-worker: torchrun is gone; this group ends.", file=sys.stderr, flush=True)
+            os._exit(LOST)
         if self.ranks.world > 1:
             self._scatter([("beat", None, None)] * self.ranks.world)
 

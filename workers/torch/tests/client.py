@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -166,9 +167,21 @@ class Process:
         return self.process.wait(timeout=60)
 
     def kill(self) -> None:
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, 9)
-            self.process.wait(timeout=30)
+        # torchrun gives each rank a session of its own, so that they outlive it.
+        ranks = ranks_of(self.process)
+        for pid in (self.process.pid, *ranks):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        self.process.wait(timeout=30)
+
+
+def ranks_of(process: subprocess.Popen) -> list[int]:
+    """Processes that a launcher started and that live, in order of their start."""
+    if process.poll() is not None:
+        return []
+    command = ["ps", "-o", "pid=", "--ppid", str(process.pid)]
+    out = subprocess.run(command, capture_output=True, text=True)
+    return sorted(int(one) for one in out.stdout.split())
 
 
 def prepared(patches: np.ndarray, **about: Any) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .client import ROOT, Process, RefusalError, body_of
+from .client import ROOT, Process, RefusalError, body_of, ranks_of
 from .local import Local, png
 from .served import Served
 from .tiny import WITH_IMAGES
@@ -149,14 +149,6 @@ def test_ranks_share_a_checkpoint(pair):
     client.unload()
 
 
-def ranks_of(process: subprocess.Popen) -> list[int]:
-    """Processes of a group's ranks, in order."""
-    out = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True
-    )
-    return sorted(int(one) for one in out.stdout.split())
-
-
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("is_busy", [False, True])
 def test_a_killed_rank_ends_the_group_with_an_error(tiny, rank, is_busy):
@@ -182,6 +174,19 @@ def test_a_killed_rank_ends_the_group_with_an_error(tiny, rank, is_busy):
             client.get("healthz")
     finally:
         process.kill()
+
+
+def test_ranks_do_not_outlive_their_launcher(tiny):
+    process = Process(tiny("qwen2"), ranks=2)
+    ranks = ranks_of(process.process)
+    assert len(ranks) == 2
+    process.process.kill()
+    process.process.wait(timeout=30)
+    start = time.monotonic()
+    while any(os.path.exists(f"/proc/{rank}") for rank in ranks):
+        assert time.monotonic() - start < 60, process.text()[-2000:]
+        time.sleep(0.2)
+    print(f"launcher killed: ranks ended after {time.monotonic() - start:.1f} s")
 
 
 def test_ranks_without_a_launcher_notice_a_lost_one(tiny, tmp_path):
