@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import {
   type CostDocument,
+  calibrateOpening,
   drawPlanPage,
   type MeasuredEngine,
   measureEngine,
@@ -117,13 +118,19 @@ async function readDocument(run: string | undefined, flags: PlanFlags): Promise<
   }
   const engine = await measureRun(resolve(run), flags.backend);
   const own = { engine: { ...engine, heldPasses: 64 } };
-  return readCosts(mergeCosts(mergeCosts(recorded.fields, own), fields), {
-    groups,
-    assumptions: [
-      ...assumptions,
-      'The engine was measured on this machine, with the run’s newest checkpoint.',
-    ],
-  });
+  const document = (over: object) =>
+    readCosts(mergeCosts(mergeCosts(recorded.fields, own), { ...over }), {
+      groups,
+      assumptions: [
+        ...assumptions,
+        'The engine was measured on this machine, with the run’s newest checkpoint.',
+      ],
+    });
+  // Of the run as it was, before anything of it is changed.
+  if (!('learner' in recorded.fields)) return document(fields);
+  const { costs, assumptions: found } = calibrateOpening(document({}), recorded.stepSeconds);
+  const planned = document(mergeCosts({ tools: costs.tools }, fields));
+  return { ...planned, assumptions: found };
 }
 
 /** Sequences at a time that are measured, and tokens of each. */

@@ -20,6 +20,8 @@ export interface RunCosts {
   /** Recorded trajectories, without images. */
   readonly trajectories: readonly ScoredTrajectory[];
   readonly assumptions: readonly string[];
+  /** Median seconds of a step; the first, which warms caches up, is left out where there are more. */
+  readonly stepSeconds: number;
 }
 
 /**
@@ -57,7 +59,8 @@ export function readRunCosts(directory: string): RunCosts {
   return {
     fields: {
       ...(fit && {
-        learner: { secondsPerStep: fit.fixed, secondsPerToken: fit.slope },
+        // Rows, audits and files of a step are of no other part.
+        learner: { secondsPerStep: fit.fixed + otherSeconds(rl), secondsPerToken: fit.slope },
       }),
       training: {
         groupSize: training.groupSize,
@@ -72,7 +75,23 @@ export function readRunCosts(directory: string): RunCosts {
     },
     ...kept,
     assumptions,
+    stepSeconds: median(
+      rl
+        .map((row) => row.step_time)
+        .filter(isNumber)
+        .slice(rl.length > 1 ? 1 : 0),
+    ),
   };
+}
+
+/** Median seconds of a step that are neither rolling out nor learning. */
+function otherSeconds(rows: readonly MetricsRow[]): number {
+  return median(
+    rows.flatMap((row) => {
+      const { step_time: all, 'time/rollout': rollout, 'time/learn': learn } = row;
+      return isNumber(all) && isNumber(rollout) && isNumber(learn) ? all - rollout - learn : [];
+    }),
+  );
 }
 
 interface RunFields {

@@ -1,3 +1,4 @@
+export { calibrateOpening } from './calibrate.ts';
 export { simulateCluster } from './cluster.ts';
 export {
   type CostDocument,
