@@ -1,14 +1,16 @@
 /** A whole run on a simulated cluster, under a real scheduler: deterministic by its seed. */
-import { ConfigError, StateError } from '@saccade/core';
+import { StateError } from '@saccade/core';
 import type { AdvantagedTrajectory, ScheduleCommand, ScheduleEvent } from '@saccade/schedulers';
 import { countDrops, type Scheduler, type SchedulerOptions } from '@saccade/schedulers';
 import { Agenda } from './agenda.ts';
+import { checkSimulation } from './check-simulation.ts';
 import { decodeSpeed } from './decode-table.ts';
 import { type Shares, sharesOf } from './device-shares.ts';
-import { Engine, type EngineReport } from './engine.ts';
+import { Engine } from './engine.ts';
 import { Flight, type FlightListener, type FlightTask } from './flight.ts';
 import { learnSeconds } from './learner-cost.ts';
 import { LearnerDevice } from './learner-device.ts';
+import { meanReport } from './mean-report.ts';
 import { packedTokens } from './packed-tokens.ts';
 import { Pool } from './pool.ts';
 import type { ClusterReport, ClusterSimulation } from './simulation.ts';
@@ -28,28 +30,8 @@ const MOST_EVENTS = 200_000_000;
  * @throws StateError if the scheduler asks for nothing more and has no batch
  */
 export function simulateCluster(options: ClusterSimulation): ClusterReport {
-  checkSize(options);
+  checkSimulation(options);
   return new Cluster(options).run();
-}
-
-function checkSize({ size, groups, steps, costs, training }: ClusterSimulation): void {
-  const whole = { engines: size.engines, sandboxes: size.sandboxes, steps };
-  for (const [name, value] of Object.entries(whole)) {
-    if (Number.isInteger(value) && value >= 1) continue;
-    throw new ConfigError(name, `${name} must be a whole number of at least 1, is ${value}.`);
-  }
-  if (!(size.learnerGpus > 0)) {
-    const { learnerGpus } = size;
-    throw new ConfigError('learnerGpus', `learnerGpus must be above 0, is ${learnerGpus}.`);
-  }
-  if (training.concurrency < training.groupSize && training.concurrency < 1) {
-    throw new ConfigError('concurrency', 'concurrency must be at least 1.');
-  }
-  if (costs.engine.decode.length === 0) {
-    throw new ConfigError('engine.decode', 'engine.decode has no point. Measure at least one.');
-  }
-  if (groups.some(({ trajectories }) => trajectories.length > 0)) return;
-  throw new ConfigError('rollouts', 'There is no trajectory to draw rollouts from.');
 }
 
 interface Round {
@@ -403,19 +385,4 @@ class Cluster implements FlightListener {
       drops: Object.fromEntries(drops),
     };
   }
-}
-
-/** Means over engines of what is a share or a length, sums of what is counted. */
-function meanReport(reports: readonly EngineReport[]): EngineReport {
-  const sum = (of: (report: EngineReport) => number): number =>
-    reports.reduce((total, report) => total + of(report), 0);
-  const mean = (of: (report: EngineReport) => number): number => sum(of) / reports.length;
-  return {
-    busy: mean(({ busy }) => busy),
-    utilization: mean(({ utilization }) => utilization),
-    meanSequences: mean(({ meanSequences }) => meanSequences),
-    meanWaiting: sum(({ meanWaiting }) => meanWaiting),
-    decodedTokens: sum(({ decodedTokens }) => decodedTokens),
-    prefilledTokens: sum(({ prefilledTokens }) => prefilledTokens),
-  };
 }

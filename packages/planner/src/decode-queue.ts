@@ -1,5 +1,5 @@
 /** Sequences that are decoded, by when they end; the first to end comes first. */
-import type { EngineJob } from './engine.ts';
+import type { EngineJob } from './engine-job.ts';
 
 /** A binary heap over `finish`; a job that is removed from its middle is skipped when it comes up. */
 export class DecodeQueue {

@@ -1,6 +1,7 @@
 /** A simulated rollout engine: continuous batching, whose speed depends on how many it decodes. */
 import type { Agenda, Planned } from './agenda.ts';
 import { DecodeQueue } from './decode-queue.ts';
+import type { EngineJob, EngineRequest } from './engine-job.ts';
 import { TimeAverage } from './time-average.ts';
 
 /** The costs of one engine. */
@@ -14,22 +15,6 @@ export interface EngineCosts {
    * Passes for which new requests wait while fewer wait than run. 0 for engines that admit at once.
    */
   readonly heldPasses: number;
-}
-
-/** A request: tokens to compute, then tokens to sample. */
-export interface EngineRequest {
-  readonly prefillTokens: number;
-  /** At least 1. */
-  readonly decodeTokens: number;
-  /** Called when its first token is about to be sampled. */
-  readonly onBegin: () => void;
-  readonly onEnd: () => void;
-}
-
-/** A request in the engine; `decodeTokens` of it are sampled once `finish` is reached. */
-export interface EngineJob extends EngineRequest {
-  finish: number;
-  state: 'waiting' | 'prefill' | 'decode' | 'over';
 }
 
 /** What an engine did since its window began. */

@@ -3,7 +3,8 @@ import { type Random, randomAt } from '@saccade/core';
 import type { CancelReason } from '@saccade/schedulers';
 import type { ScoredTrajectory } from '@saccade/trajectory';
 import type { Agenda } from './agenda.ts';
-import type { Engine, EngineJob } from './engine.ts';
+import type { Engine } from './engine.ts';
+import type { EngineJob } from './engine-job.ts';
 import type { Pool } from './pool.ts';
 import { type GroupProfile, type TrajectoryProfile, trajectoryOf } from './profile.ts';
 

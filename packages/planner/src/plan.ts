@@ -18,10 +18,10 @@ export interface PlanOptions {
 }
 
 /** What twice as much of one resource gives, as a share of steps per hour: 0.2 is a fifth more. */
-export type Gains = Readonly<Record<string, number>>;
+type Gains = Readonly<Record<string, number>>;
 
 /** Another bound of staleness, simulated on the same cluster. */
-export interface StalenessPlan {
+interface StalenessPlan {
   /** η; 0 is synchronous. */
   readonly maxStaleness: number;
   readonly stepsPerHour: number;

@@ -8,7 +8,7 @@ import type {
 } from '@saccade/trajectory';
 
 /** One turn: what the model writes, and what the environment answers. */
-export interface TurnProfile {
+interface TurnProfile {
   readonly modelTokens: number;
   /** Seconds of its tool; absent where it used none. */
   readonly toolSeconds?: number;
