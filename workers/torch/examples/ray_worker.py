@@ -1,6 +1,6 @@
 """Starts a worker as Ray actors in a placement group: one actor a rank, HTTP at rank 0.
 
-    python examples/ray_worker.py --ranks 2 -- --model DIR --port 8470
+    python examples/ray_worker.py --ranks 2 -- --model DIR --port 8760
     python examples/ray_worker.py --ranks 8 --gpus 1 -- --model Qwen/Qwen3-VL-8B-Instruct
 
 What comes after `--` are options of saccade_worker. With --address it joins a running cluster;

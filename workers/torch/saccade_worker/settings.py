@@ -54,7 +54,7 @@ def read_settings(arguments: list[str] | None = None) -> Settings:
     add = parser.add_argument
     add("--model", required=True, help="directory in Hugging Face layout, or a name of a hub")
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
-    add("--port", type=int, default=8470, help="port to listen on; 0 takes a free one")
+    add("--port", type=int, default=8760, help="port to listen on; 0 takes a free one")
     add(
         "--token",
         default=os.environ.get("SACCADE_WORKER_TOKEN"),
