@@ -14,6 +14,8 @@ export const contains = defineVerifier({
   name: 'contains',
   description: 'The answer contains the expected text.',
   paper: 'arXiv:2305.07895',
+  // Not a number: 77 contains 7.
+  example: 'centre',
   verify(answer, expected) {
     const isNamed = expectedAnswers(expected).some((one) => {
       const isFormula = one.includes('\\');
