@@ -11,7 +11,7 @@ import {
   openTinkerClient,
 } from '@saccade/tinker';
 import { type ConformanceResult, runConformance } from '@saccade/tinker/conformance';
-import { backends, hubOf, openBackend } from '@saccade/train';
+import { backends, hubOf, openBackend, secret } from '@saccade/train';
 import type { Command } from 'commander';
 import { printJson } from './json.ts';
 import { say } from './say.ts';
@@ -92,7 +92,8 @@ async function check(url: string, flags: CheckFlags): Promise<void> {
   const local = device && ((): Promise<LocalPolicy> => loadLocalPolicy({ device, directory }));
   try {
     const results = await runConformance({
-      ...{ ...connectionOf(url, flags), processor },
+      ...connectionOf(url, flags),
+      processor,
       ...requestOf(flags),
       ...(local && { local }),
       onResult: (result) => {
@@ -143,14 +144,8 @@ function requestOf(
 }
 
 function connectionOf(baseUrl: string, { keyVariable }: LearnerFlags) {
-  const token = keyVariable && process.env[keyVariable];
-  if (keyVariable !== undefined && token === undefined) {
-    throw new ConfigError(
-      '--key-variable',
-      `The environment has no ${keyVariable}. Set it to the API key.`,
-    );
-  }
-  return { baseUrl, ...(token && { token }) };
+  if (keyVariable === undefined) return { baseUrl };
+  return { baseUrl, token: secret('--key-variable', keyVariable) };
 }
 
 async function directoryOf(from: string, onEvent: EventSink, weights: boolean): Promise<string> {

@@ -84,8 +84,13 @@ async function run(path: string, flags: ServeLearnerFlags): Promise<void> {
       flags,
       (listening) =>
         openLearnerService({
-          ...{ ...listening, models, version, maxModels, exposesGradients: exposeGradients },
-          ...{ directory: resolve(flags.checkpoints), ...(tls && { tls }) },
+          ...listening,
+          models,
+          version,
+          maxModels,
+          exposesGradients: exposeGradients,
+          directory: resolve(flags.checkpoints),
+          ...(tls && { tls }),
         }),
       ({ url }) => `Learner of ${directory} at ${url} (${name})`,
     );
@@ -110,7 +115,8 @@ async function modelsOf(
       targets: { language: lora.targets ?? targetsOf(lora) },
     };
     return loadLocalPolicy({
-      ...{ device, directory: from },
+      device,
+      directory: from,
       ...((valueHead || hasValues) && { valueHead: true }),
       ...(settings && { lora: settings, seed: lora?.seed ?? 0 }),
       findBase: (baseName, revision = 'main') =>
@@ -122,7 +128,10 @@ async function modelsOf(
   const { vocabSize, model } = first;
   first.dispose();
   return {
-    ...{ names: [name], vocabSize, hasValues, architecture: String(architectureOf(model)) },
+    names: [name],
+    vocabSize,
+    hasValues,
+    architecture: String(architectureOf(model)),
     async open(spec) {
       return servedLocal(await load(spec), () => load({}));
     },

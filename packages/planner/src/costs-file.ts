@@ -200,9 +200,13 @@ export function setCost(fields: Fields, path: string, value: unknown): Fields {
   return { ...fields, [key]: setCost(isFields(inner) ? inner : {}, rest.join('.'), value) };
 }
 
-/** Fields over fields: those of `over` win, one by one. */
+/**
+ * Fields over fields: those of `over` win, one by one. A unit of another name, such as a scheduler, has
+ * settings of its own: it takes none of what was there.
+ */
 export function mergeCosts(under: Fields, over: Fields): Fields {
-  const merged: Fields = { ...under };
+  const isOther = 'name' in over && 'name' in under && over.name !== under.name;
+  const merged: Fields = isOther ? {} : { ...under };
   for (const [key, value] of Object.entries(over)) {
     const before = merged[key];
     merged[key] = isFields(before) && isFields(value) ? mergeCosts(before, value) : value;

@@ -68,6 +68,16 @@ describe('a document of costs', () => {
     const merged = mergeCosts({ a: { b: 1, c: 2 }, d: [1] }, { a: { c: 3 }, d: [2] });
     expect(merged).toEqual({ a: { b: 1, c: 3 }, d: [2] });
   });
+
+  it('leaves no setting of one scheduler to another', () => {
+    const own = {
+      scheduler: { name: 'oversample-filter-rank', promptsPerStep: 16, oversample: 2 },
+    };
+    const same = mergeCosts(own, { scheduler: { name: own.scheduler.name, oversample: 3 } });
+    expect(same).toEqual({ scheduler: { ...own.scheduler, oversample: 3 } });
+    const other = mergeCosts(own, setCost({}, 'scheduler.name', 'asynchronous'));
+    expect(readCosts(mergeCosts(least, other)).scheduler.name).toBe('asynchronous');
+  });
 });
 
 describe('a line through times of learning', () => {

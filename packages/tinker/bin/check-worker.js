@@ -49,7 +49,7 @@ try {
     local: () => loadLocalPolicy({ device, directory }),
     onResult: ({ number, name, status, detail }) => {
       const word = { ok: 'ok   ', failed: 'FAIL ', skipped: 'skip ' }[status];
-      console.log(`${word} ${number} ${name}, ${values.processes} processes: ${detail}`);
+      console.log(`${word} ${number} ${name}: ${detail}`);
     },
   });
   const isFine = results.every(({ status }) => status !== 'failed');

@@ -37,7 +37,9 @@ export interface Quirks {
 
 /** The semantics of SkyRL's JAX backend, as they were measured of it. */
 export const skyRlJax: Quirks = {
-  ...{ crossEntropy: 'normalized', importanceSampling: 'mean', images: 'dropped' },
+  crossEntropy: 'normalized',
+  importanceSampling: 'mean',
+  images: 'dropped',
 };
 
 export class ForeignServer {
@@ -127,7 +129,10 @@ export class ForeignServer {
       targets: { language: ['all-linear'] },
     };
     const policy = createLocalPolicy({
-      ...{ device: this.#device, model, processor, seed: isLora ? seed : 1 },
+      device: this.#device,
+      model,
+      processor,
+      seed: isLora ? seed : 1,
       ...(isLora && { lora }),
     });
     this.#models.set(id, policy);
@@ -209,11 +214,15 @@ export class ForeignServer {
     );
     const adam = adamParams.parse({ ...kept, ...built });
     const optimizer = adamw.create({
-      ...{ beta1: adam.beta1, beta2: adam.beta2, eps: adam.eps },
-      ...{ weightDecay: adam.weight_decay, maxGradNorm: adam.grad_clip_norm },
+      beta1: adam.beta1,
+      beta2: adam.beta2,
+      eps: adam.eps,
+      weightDecay: adam.weight_decay,
+      maxGradNorm: adam.grad_clip_norm,
     });
     const { gradNorm } = await policy.optimizerStep({
-      ...{ optimizer, learningRate: adam.learning_rate },
+      optimizer,
+      learningRate: adam.learning_rate,
     });
     return { metrics: hidesNorm ? {} : { 'skyrl.ai/grad_norm': gradNorm } };
   }

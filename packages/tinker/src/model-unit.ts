@@ -118,12 +118,16 @@ export const remote = defineModel({
       const request = requestOf(chosen, client, context);
       expectNeeds(client, context);
       const measured = await measureServer(client, {
-        ...{ request: withoutExtras(request), processor },
+        request: withoutExtras(request),
+        processor,
         ...(context.onEvent && { onEvent: context.onEvent }),
       });
       judge(measured, chosen, context.onEvent);
       const learner = await openRemoteLearner({
-        ...{ ...connection, request, processor, recoverySteps: chosen.recoverySteps },
+        ...connection,
+        request,
+        processor,
+        recoverySteps: chosen.recoverySteps,
         ...(measured.path && { path: measured.path }),
         ...(context.onEvent && { onEvent: context.onEvent }),
         onDispose: close,
@@ -154,7 +158,8 @@ function requestOf(
     baseModel: base,
     ...(adapter && {
       lora: {
-        ...{ rank: adapter.rank, seed },
+        rank: adapter.rank,
+        seed,
         ...(adapter.alpha !== undefined && { alpha: adapter.alpha }),
         ...(adapter.targets.length > 0 && { targets: adapter.targets }),
       },
@@ -204,7 +209,8 @@ function judge(measured: Measurement, chosen: Settings, onEvent: EventSink | und
       ? `Accept that with model.acceptIgnored=${ignored.join(',')}, or use another server.`
       : 'Use another server; model.measure=report goes on all the same.';
   throw new TinkerError('user', `${lines.join('\n')}\n${remedy}`, {
-    ...{ code: 'unfit', field: 'model.baseUrl' },
+    code: 'unfit',
+    field: 'model.baseUrl',
   });
 }
 
@@ -234,7 +240,10 @@ function connectionOf(
   const token = keyVariable && secret?.('model.keyVariable', keyVariable);
   return {
     connection: {
-      ...{ baseUrl, fetch: send, deadlineSeconds, returnSeconds },
+      baseUrl,
+      fetch: send,
+      deadlineSeconds,
+      returnSeconds,
       ...(token && { token }),
     },
     close: dispose,

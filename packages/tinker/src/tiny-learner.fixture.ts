@@ -33,11 +33,19 @@ export const processor: QwenProcessor = new QwenProcessor(
 
 const config = {
   ...nanoConfig(300, processor.tokens),
-  ...{ hidden: 32, layers: 2, heads: 4, kvHeads: 2, intermediate: 48 },
+  hidden: 32,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  intermediate: 48,
   mropeSection: [2, 1, 1] as [number, number, number],
   vision: {
     ...nanoConfig(300, processor.tokens).vision,
-    ...{ depth: 1, hidden: 16, heads: 2, intermediate: 24, windowSize: 56 },
+    depth: 1,
+    hidden: 16,
+    heads: 2,
+    intermediate: 24,
+    windowSize: 56,
     fullAttentionBlocks: [0],
   },
 };
@@ -61,11 +69,17 @@ function loraOf({ rank, alpha, targets }: LoraConfig): LoraSettings {
 export function tinyModels(device: Device, options: { valueHead?: boolean } = {}): LearnerModels {
   const open = (lora: LoraConfig | undefined): LocalPolicy =>
     createLocalPolicy({
-      ...{ device, model, processor, seed: 1, ...options },
+      device,
+      model,
+      processor,
+      seed: 1,
+      ...options,
       ...(lora && { lora: loraOf(lora), seed: lora.seed ?? 1 }),
     });
   return {
-    ...{ names: [BASE], vocabSize: model.vocabSize, architecture: 'qwen2_5_vl' },
+    names: [BASE],
+    vocabSize: model.vocabSize,
+    architecture: 'qwen2_5_vl',
     hasValues: options.valueHead ?? false,
     async open({ lora, from }: ModelSpec) {
       const policy =
@@ -127,8 +141,14 @@ export class TinyServer {
 function inProcessCall() {
   const { signal } = new AbortController();
   return {
-    ...{ client: 'test', isTrusted: true, isDraining: () => false, signal, bodySignal: signal },
-    ...{ onEnd: () => {}, report: () => {}, route: '' },
+    client: 'test',
+    isTrusted: true,
+    isDraining: () => false,
+    signal,
+    bodySignal: signal,
+    onEnd: () => {},
+    report: () => {},
+    route: '',
   };
 }
 

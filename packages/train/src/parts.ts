@@ -199,7 +199,8 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       valueHead: algorithm.needs.includes('values'),
       corpus: units.coldStart?.corpus(protocol) ?? [],
       hub: { ...hubOf(process.env), onEvent: options.onEvent },
-      ...{ secret, onEvent: options.onEvent },
+      secret,
+      onEvent: options.onEvent,
       needs: {
         entropy: algorithm.needs.includes('entropy'),
         reference: algorithm.needs.includes('refLogprobs'),

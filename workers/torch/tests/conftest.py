@@ -19,7 +19,7 @@ transformers.utils.logging.disable_progress_bar()
 
 
 # One family of each kind is enough where minutes count; wire and order in full.
-SHORT_FILES = ("test_wire.py", "test_losses.py", "test_server.py")
+SHORT_FILES = ("test_wire.py", "test_losses.py", "test_server.py", "test_publishing.py")
 SHORT_TESTS = (
     "a_forest_scores_as_one_row_per_trajectory[qwen2_5_vl]",
     "a_forest_scores_as_one_row_per_trajectory[idefics3]",
@@ -76,3 +76,13 @@ def served(tiny: Callable[[str], str], tmp_path_factory: Any) -> Iterator[Served
     server = Served(tiny("qwen2_5_vl"), str(tmp_path_factory.mktemp("checkpoints")))
     yield server
     server.stop()
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[Any]:
+    """A model on the shared server, unloaded after the test."""
+    one = served.client()
+    one.create()
+    yield one
+    one.incarnation = None
+    one.unload()

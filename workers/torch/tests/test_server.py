@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import subprocess
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import pytest
 
-from .client import Client, RefusalError, body_of, prepared
+from .calls import STEP, TEXT, TOKENS, datum, refused, score
+from .client import Client, body_of, prepared
 from .local import forest_of, png
 from .served import Served
 from .tiny import END, IMAGE, START
-
-TOKENS = [3, 4, 5, 6]
-TEXT = body_of(forest_of([(TOKENS, -1, [])], [0, 1, 2], TOKENS[1:]))
-STEP = {"adam_params": {"learning_rate": 1e-2}}
-
-
-def datum(weights: list[float]) -> dict[str, Any]:
-    return {
-        "model_input": {"chunks": [{"type": "encoded_text", "tokens": TOKENS}]},
-        "loss_fn_inputs": {"target_tokens": [4, 5, 6, 7], "weights": weights},
-    }
-
-
-@pytest.fixture
-def client(served):
-    one = served.client()
-    one.create()
-    yield one
-    one.incarnation = None
-    one.unload()
-
-
-def refused(act: Any, status: int, code: str | None = None) -> dict[str, Any]:
-    with pytest.raises(RefusalError) as caught:
-        act()
-    assert caught.value.status == status, caught.value
-    if code is not None:
-        assert caught.value.body["code"] == code, caught.value
-    return caught.value.body
-
-
-def score(client: Client) -> np.ndarray:
-    return client.order("forward", {"forward_input": {"forest": TEXT}})["logprobs"]
 
 
 def test_the_same_bytes_are_the_same_request(client):
@@ -301,84 +265,6 @@ def test_models_have_a_limit(served):
     refused(lambda: score(clients[0]), 404)
     for one in (clients[1], clients[2], late):
         one.unload()
-
-
-class Engine(BaseHTTPRequestHandler):
-    """As much of vLLM and SGLang as publishing asks of them."""
-
-    calls: ClassVar[list[tuple[str, Any]]] = []
-    fails: ClassVar[str] = ""
-
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers["content-length"]))
-        self.calls.append((self.path, json.loads(raw)))
-        self._answer({"success": True}, 500 if self.path == self.fails else 200)
-
-    def do_GET(self) -> None:
-        version = [b["new_version"] for p, b in self.calls if p == "/update_weight_version"]
-        version += [b["weight_version"] for p, b in self.calls if "update_weights" in p]
-        loaded = [b["lora_path"] for p, b in self.calls if p == "/v1/load_lora_adapter"]
-        models = [{"id": "saccade", "root": path} for path in loaded[-1:]]
-        known = {
-            "/weight_info": {"weight_version": version[-1] if version else None},
-            "/get_weight_version": {"weight_version": version[-1] if version else None},
-            "/v1/models": {"data": models},
-        }
-        self._answer(known.get(self.path, {}), 200)
-
-    def _answer(self, body: Any, status: int) -> None:
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    def log_message(self, *_: Any) -> None:
-        return
-
-
-@pytest.fixture
-def engine():
-    server = HTTPServer(("127.0.0.1", 0), Engine)
-    Engine.calls, Engine.fails = [], ""
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-@pytest.mark.parametrize("kind", ["disk", "sglang-disk", "lora"])
-def test_an_engine_says_which_version_it_serves(served, engine, kind):
-    client = served.client()
-    client.create({"rank": 2} if kind == "lora" else None)
-    client.order("forward_backward", {"forward_backward_input": {"data": [datum([1] * 4)]}})
-    client.order("optim_step", STEP)
-    target = {"kind": kind, "urls": [engine]}
-    refused(lambda: client.order("publish", {"target": target, "version": 0}), 0, "stale-version")
-    made = client.order("publish", {"target": target, "version": 1})
-    assert made["served"] == [{"url": engine, "version": "1"}]
-    assert made["checksum"] == client.order("checksum")["checksum"]
-    paths = [path for path, _ in Engine.calls]
-    if kind == "disk":
-        assert paths[0] == "/pause?mode=wait"
-        assert paths[-1] == "/resume"
-        assert paths.index("/collective_rpc") < paths.index("/reset_prefix_cache")
-    client.unload()
-
-
-def test_an_engine_that_fails_is_told_and_goes_on(client, engine):
-    Engine.fails = "/collective_rpc"
-    target = {"kind": "disk", "urls": [engine]}
-    answer = refused(lambda: client.order("publish", {"target": target, "version": 0}), 0, "engine")
-    assert answer["category"] == "server"
-    assert Engine.calls[-1][0] == "/resume"
-    gone = {"kind": "disk", "urls": ["http://127.0.0.1:9"]}
-    refused(lambda: client.order("publish", {"target": gone, "version": 0}), 0, "engine")
-    assert score(client).shape == (3,)
-
-
-def test_ways_of_publishing_that_cannot_be_are_refused(client):
-    target = {"kind": "nccl", "urls": ["http://127.0.0.1:9"]}
-    refused(lambda: client.submit("publish", {"target": target, "version": 0}), 400, "no-vllm")
-    target["kind"] = "lora"
-    refused(lambda: client.submit("publish", {"target": target, "version": 0}), 400, "no-adapter")
 
 
 def test_a_token_tls_and_limits_guard_a_server(tiny, tmp_path):

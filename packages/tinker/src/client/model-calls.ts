@@ -23,7 +23,10 @@ export interface CallLimits {
 }
 
 export const callLimits: CallLimits = {
-  ...{ deadlineSeconds: 3600, returnSeconds: 300, maxInFlight: 16, lookSeconds: 0.5 },
+  deadlineSeconds: 3600,
+  returnSeconds: 300,
+  maxInFlight: 16,
+  lookSeconds: 0.5,
 };
 
 /** Longest poll that is asked for, in seconds. */
@@ -121,7 +124,9 @@ export class Futures {
       const body = { request_id: future, ...(isOurs && { timeout_seconds: seconds }) };
       const post = () =>
         this.transport.post({
-          ...{ path: '/retrieve_future', body: encodeBody(body, 'json'), takesBinary: isBinary },
+          path: '/retrieve_future',
+          body: encodeBody(body, 'json'),
+          takesBinary: isBinary,
           ...(signal !== undefined && { signal }),
         });
       const answer = await this.patiently(post, until);
@@ -246,7 +251,8 @@ function failureOf(answer: object): TinkerError {
   const { error, category, code, type: _, ...fields } = answer as Record<string, unknown>;
   const said = typeof error === 'string' ? error : JSON.stringify(error);
   return new TinkerError(categoryOf(category ?? 'server'), `The learner failed: ${said}`, {
-    ...{ code: codeOf(code, 200), fields },
+    code: codeOf(code, 200),
+    fields,
   });
 }
 

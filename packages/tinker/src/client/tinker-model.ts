@@ -19,7 +19,12 @@ export interface AdamParams {
 
 /** Steps with Adam's defaults, without decay or clipping. */
 export const plainAdam: AdamParams = {
-  ...{ learning_rate: 0, beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0, grad_clip_norm: 0 },
+  learning_rate: 0,
+  beta1: 0.9,
+  beta2: 0.95,
+  eps: 1e-8,
+  weight_decay: 0,
+  grad_clip_norm: 0,
 };
 
 /** A datum to send: its input in chunks, and what its loss reads, one value for each position. */
@@ -153,7 +158,9 @@ export class TinkerModel {
       },
     };
     const body = {
-      ...{ forward_input: input, temperature, weights },
+      forward_input: input,
+      temperature,
+      weights,
       ...(sumSquaredProbs && { sum_squared_probs: true }),
     };
     const { result, requestId } = await this.#calls.call('/forward', body, this.#uploading(blobs));
@@ -162,7 +169,10 @@ export class TinkerModel {
       expectLength(name, array.length, forest.targets.length);
     }
     return {
-      ...{ logprobs, entropy, version, requestId },
+      logprobs,
+      entropy,
+      version,
+      requestId,
       ...(values && { values }),
       ...(sums && { sumSquaredProbs: sums }),
     };

@@ -66,7 +66,9 @@ export class TinkerTransport {
   constructor(connection: TinkerConnection) {
     const { token, timeoutSeconds = 90, maxAnswerBytes = 2 ** 30, ...rest } = connection;
     this.#http = new HttpClient({
-      ...{ ...rest, timeoutSeconds, maxAnswerBytes },
+      ...rest,
+      timeoutSeconds,
+      maxAnswerBytes,
       baseUrl: `${connection.baseUrl.replace(/\/+$/, '')}/api/v1`,
       ...(token !== undefined && { token, headers: { 'x-api-key': token } }),
     });
@@ -86,7 +88,8 @@ export class TinkerTransport {
   /** @throws TinkerError, HttpError */
   async get(path: string, timeoutSeconds?: number): Promise<unknown> {
     return await this.#send({
-      ...{ method: 'GET', path },
+      method: 'GET',
+      path,
       ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     });
   }
@@ -94,7 +97,10 @@ export class TinkerTransport {
   /** @throws TinkerError for an answer that is an error; HttpError where there is none */
   async post({ path, body, takesBinary, ...rest }: TinkerRequest): Promise<unknown> {
     return await this.#send({
-      ...{ ...rest, method: 'POST', path, body: body.bytes },
+      ...rest,
+      method: 'POST',
+      path,
+      body: body.bytes,
       headers: {
         'content-type': body.contentType,
         ...(takesBinary && { accept: BINARY }),
@@ -111,14 +117,19 @@ export class TinkerTransport {
   async postAs(path: string, body: object, incarnation: string): Promise<unknown> {
     const { contentType, bytes } = encodeBody(body, 'json');
     return await this.#send({
-      ...{ method: 'POST', path, body: bytes },
+      method: 'POST',
+      path,
+      body: bytes,
       headers: { 'content-type': contentType, [INCARNATION]: incarnation },
     });
   }
 
   async put(path: string, body: EncodedBody): Promise<void> {
     await this.#send({
-      ...{ method: 'PUT', path, body: body.bytes, idempotencyKey: path },
+      method: 'PUT',
+      path,
+      body: body.bytes,
+      idempotencyKey: path,
       headers: { 'content-type': body.contentType },
     });
   }
@@ -162,13 +173,17 @@ function errorOf(where: string, status: number, text: string): TinkerError | Htt
     const fault = status === 429 || status === 503 ? 'overloaded' : 'failed';
     if (status === 408 || said.category !== 'user') {
       return new HttpError(fault, `${where} answered ${reason}`, {
-        ...{ mayHaveRun: true, reason, status },
+        mayHaveRun: true,
+        reason,
+        status,
       });
     }
   }
   const { error: _, category: __, code: ___, field, ...fields } = said;
   const details: TinkerErrorDetails = {
-    ...{ status, fields, code: codeOf(said.code, status) },
+    status,
+    fields,
+    code: codeOf(said.code, status),
     ...(typeof field === 'string' && { field }),
   };
   return new TinkerError(

@@ -37,7 +37,10 @@ export interface ConformanceBounds {
 
 /** Bounds for weights and sums in 32 bits. */
 export const float32Bounds: ConformanceBounds = {
-  ...{ gradient: 1e-5, logprob: 1e-5, kernels: 1e-4, sampling: 1e-3 },
+  gradient: 1e-5,
+  logprob: 1e-5,
+  kernels: 1e-4,
+  sampling: 1e-3,
 };
 
 /** What a check needs of a server; where it is missing the check is skipped, and says so. */

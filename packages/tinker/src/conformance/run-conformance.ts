@@ -50,7 +50,9 @@ export async function runConformance(
   const { capabilities, isOurs } = client;
   const request = options.request ?? { baseModel: capabilities.models[0] ?? '' };
   const context: ConformanceContext = {
-    ...{ client, request, processor },
+    client,
+    request,
+    processor,
     vocabulary: capabilities.vocabSize ?? processor.codec.vocabSize,
     channel: isOurs ? 'backward' : 'cross_entropy',
     bounds: { ...float32Bounds, ...options.bounds },

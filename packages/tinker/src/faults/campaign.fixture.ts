@@ -42,9 +42,16 @@ export async function trainThrough(device: Device, plan: FaultPlan): Promise<Out
   let remote: RemoteLearner | undefined;
   try {
     remote = await openRemoteLearner({
-      ...{ baseUrl: server.url, fetch: faulty.fetch, processor, request: { baseModel: BASE } },
-      ...{ firstPauseSeconds: 0.001, longestPauseSeconds: 0.01, lookSeconds: 0.001 },
-      ...{ recoverySteps: 2, maxLosses: 1000, retries: 20 },
+      baseUrl: server.url,
+      fetch: faulty.fetch,
+      processor,
+      request: { baseModel: BASE },
+      firstPauseSeconds: 0.001,
+      longestPauseSeconds: 0.01,
+      lookSeconds: 0.001,
+      recoverySteps: 2,
+      maxLosses: 1000,
+      retries: 20,
     });
     const gradNorms = await train(remote);
     const served = server.host.model(remote.model.id).learner.policy as LocalPolicy;

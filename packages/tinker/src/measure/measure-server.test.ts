@@ -42,7 +42,10 @@ describe('the measurement of a server', () => {
       const measured = await measure(server, { request });
       expect(describeMeasurement(measured).join('\n')).not.toContain('BAD');
       expect(measured).toMatchObject({
-        ...{ verdict: 'linear', isExtended: true, ignoredFields: [], seesImages: true },
+        verdict: 'linear',
+        isExtended: true,
+        ignoredFields: [],
+        seesImages: true,
         namedLosses: ['importance_sampling', 'ppo', 'cispo'],
       });
     }
@@ -53,7 +56,10 @@ describe('the measurement of a server', () => {
     const measured = await measureForeign({});
     expect(measured).toMatchObject({ verdict: 'linear', isExtended: false, ignoredFields: [] });
     expect(measured.path).toEqual({
-      ...{ loss: 'cross_entropy', perDatum: false, perToken: false, scale: 1 },
+      loss: 'cross_entropy',
+      perDatum: false,
+      perToken: false,
+      scale: 1,
     });
   });
 

@@ -101,10 +101,18 @@ export async function measureServer(
   }
   const path = scaled(found.linearity?.path, effects);
   const verdict = verdictOf(findings, reasons, {
-    ...{ ...found, effects, path, isExtended, seesImages: images?.seesImages },
+    ...found,
+    effects,
+    path,
+    isExtended,
+    seesImages: images?.seesImages,
   });
   return {
-    ...{ verdict, isExtended, namedLosses: found.named, findings, reasons },
+    verdict,
+    isExtended,
+    namedLosses: found.named,
+    findings,
+    reasons,
     ignoredFields: effects?.ignoredFields ?? [],
     ...(images !== undefined && { seesImages: images.seesImages }),
     ...(path !== undefined && verdict !== 'refused' && verdict !== 'named' && { path }),

@@ -18,7 +18,10 @@ export interface LinearPath {
 }
 
 export const plainPath: LinearPath = {
-  ...{ loss: 'cross_entropy', perToken: false, perDatum: false, scale: 1 },
+  loss: 'cross_entropy',
+  perToken: false,
+  perDatum: false,
+  scale: 1,
 };
 
 /**

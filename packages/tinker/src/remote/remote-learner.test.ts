@@ -43,7 +43,10 @@ afterAll(async () => {
 
 const connect = (options: Partial<RemoteLearnerOptions> = {}, to: Reachable = server) =>
   openRemoteLearner({
-    ...{ baseUrl: to.url, fetch: to.fetch, processor, request: { baseModel: BASE } },
+    baseUrl: to.url,
+    fetch: to.fetch,
+    processor,
+    request: { baseModel: BASE },
     ...options,
   });
 type Reachable = Pick<TinyServer, 'url' | 'fetch'>;

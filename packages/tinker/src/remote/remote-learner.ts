@@ -196,7 +196,11 @@ export class RemoteLearner implements TrainedPolicy {
     const { path, sha256 } = await this.#saveOnServer(hasOptimizer);
     const { baseModel, lora } = this.#options.request;
     await writeRecord(directory, {
-      ...{ format: 1, uri: path, version: this.#version, baseModel, hasOptimizer },
+      format: 1,
+      uri: path,
+      version: this.#version,
+      baseModel,
+      hasOptimizer,
       ...(sha256 !== undefined && { sha256 }),
       ...(lora && { lora: { ...lora } }),
       server: this.#link.client.transport.url,

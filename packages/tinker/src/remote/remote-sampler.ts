@@ -131,7 +131,10 @@ function paramsOf(request: SampleRequest): object {
   const { topK, topP } = fullTruncation(request);
   const { maxTokens, stop, temperature, seed } = request;
   return {
-    ...{ max_tokens: maxTokens, stop, temperature, top_p: topP },
+    max_tokens: maxTokens,
+    stop,
+    temperature,
+    top_p: topP,
     top_k: topK === 0 ? -1 : topK,
     seed: (seed[0] ^ (seed[1] * 0x9e3779b1)) & 0x7fffffff,
   };
@@ -140,7 +143,8 @@ function paramsOf(request: SampleRequest): object {
 function extrasOf(request: SampleRequest): object {
   const { seed, conversation, sharedPrefix, minP, ignoreEndOfTurn, images } = request;
   return {
-    ...{ seed, conversation },
+    seed,
+    conversation,
     ...(sharedPrefix && { shared_prefix: sharedPrefix }),
     ...(minP !== undefined && { min_p: minP }),
     ...(ignoreEndOfTurn && { ignore_end_of_turn: true }),

@@ -72,7 +72,9 @@ export class BlobStore {
     const missing = this.missing(wanted.map(({ sha256 }) => sha256));
     if (missing.length > 0) {
       throw new TinkerError('user', `${missing.length} images are not here. Send them first.`, {
-        ...{ code: 'missing-blobs', status: 409, fields: { missing } },
+        code: 'missing-blobs',
+        status: 409,
+        fields: { missing },
       });
     }
     const pending = wanted.map(({ sha256 }) => this.#image(processor, sha256));

@@ -58,7 +58,8 @@ export class FutureStore {
     const future = this.#futures.get(id);
     if (future === undefined) {
       throw new TinkerError('user', `There is no future ${id}, or it was forgotten. Ask again.`, {
-        ...{ code: 'unknown-future', status: 410 },
+        code: 'unknown-future',
+        status: 410,
       });
     }
     if (future.value !== undefined) return future.value;

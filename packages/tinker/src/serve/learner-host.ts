@@ -107,7 +107,9 @@ export class LearnerHost {
     if (known?.hash === hash) return known.requestId;
     if (known !== undefined) {
       throw new TinkerError('user', `model_seq_id ${model_seq_id} was another model.`, {
-        ...{ code: 'sequence-conflict', status: 409, field: 'model_seq_id' },
+        code: 'sequence-conflict',
+        status: 409,
+        field: 'model_seq_id',
       });
     }
     const { names } = this.#options.models;
@@ -116,7 +118,8 @@ export class LearnerHost {
         'user',
         `There is no base "${base_model}". Known: ${names.join(', ')}.`,
         {
-          ...{ status: 404, field: 'base_model' },
+          status: 404,
+          field: 'base_model',
         },
       );
     }
@@ -127,7 +130,8 @@ export class LearnerHost {
     const requestId = this.futures.add(async () => {
       try {
         const model = await this.#open(id, {
-          ...{ baseModel: base_model, valueHead: body.value_head },
+          baseModel: base_model,
+          valueHead: body.value_head,
           ...(lora && { lora }),
         });
         this.#models.set(id, { model, line: new ModelLine(this.futures), session });
@@ -223,7 +227,9 @@ export class LearnerHost {
   async #open(id: string, spec: Parameters<LearnerModels['open']>[0]): Promise<ServedModel> {
     const learner = await this.#options.models.open(spec);
     return new ServedModel(id, spec.baseModel, learner, {
-      ...{ blobs: this.blobs, saved: this.#saved, bounds: { maxTokens: this.maxTokens } },
+      blobs: this.blobs,
+      saved: this.#saved,
+      bounds: { maxTokens: this.maxTokens },
       exposesGradients: this.#options.exposesGradients ?? false,
     });
   }
@@ -253,14 +259,17 @@ export class LearnerHost {
     const held = this.#models.get(id);
     if (held !== undefined) return held;
     throw new TinkerError('user', `There is no model ${id}. Create one.`, {
-      ...{ code: 'unknown-model', status: 404, field: 'model_id' },
+      code: 'unknown-model',
+      status: 404,
+      field: 'model_id',
     });
   }
 
   #expectSession(id: string): void {
     if (this.#sessions.has(id)) return;
     throw new TinkerError('user', `There is no session ${id}. Create one.`, {
-      ...{ status: 404, field: 'session_id' },
+      status: 404,
+      field: 'session_id',
     });
   }
 

@@ -54,8 +54,12 @@ export async function openLearnerService(
 ): Promise<Service> {
   const { app, host } = learnerService(options);
   return await openService({
-    ...{ ...options, name: 'learner', app, wording: learnerWording },
-    ...{ healthPath: `${PREFIX}/healthz`, tokenHeader: 'x-api-key' },
+    ...options,
+    name: 'learner',
+    app,
+    wording: learnerWording,
+    healthPath: `${PREFIX}/healthz`,
+    tokenHeader: 'x-api-key',
     dispose: () => host.dispose(),
   });
 }
@@ -65,15 +69,18 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
   const { maxBytes = 256 * 2 ** 20, version = '0.0.0', models } = options;
   const host = new LearnerHost(options);
   const app = newServiceApp({
-    ...{ routes: `those of Tinker below ${PREFIX}`, wording: learnerWording },
-    ...{ asRefusal: refusalOf, bodies: { maxBytes, maxValues: 2 ** 24 } },
+    routes: `those of Tinker below ${PREFIX}`,
+    wording: learnerWording,
+    asRefusal: refusalOf,
+    bodies: { maxBytes, maxValues: 2 ** 24 },
   });
   app.use(async (context, next) => {
     context.header(INCARNATION, host.incarnation);
     const theirs = context.req.header(INCARNATION);
     if (theirs !== undefined && theirs !== host.incarnation) {
       throw new TinkerError('server', 'The server was started again; what it held is gone.', {
-        ...{ code: 'foreign-incarnation', status: 409 },
+        code: 'foreign-incarnation',
+        status: 409,
       });
     }
     await next();
@@ -112,7 +119,9 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
   api.get('/healthz', (context) =>
     answered(context, {
       status: callOf(context).isDraining() ? 'draining' : 'ok',
-      ...{ incarnation: host.incarnation, world_size: 1, version },
+      incarnation: host.incarnation,
+      world_size: 1,
+      version,
     }),
   );
   api.get('/get_server_capabilities', (context) =>
@@ -252,7 +261,8 @@ async function read<Schema extends z.ZodType>(
   }
   const { field, message } = firstIssue(parsed.error.issues);
   throw new TinkerError('user', `${field === '' ? 'The body' : field}: ${message}.`, {
-    ...{ status: 400, field },
+    status: 400,
+    field,
   });
 }
 

@@ -55,7 +55,9 @@ async function publishAdapter(
     const http = new HttpClient({ baseUrl: url });
     const body = { lora_name: ADAPTER, lora_path: path, load_inplace: true };
     await http.text({
-      ...{ method: 'POST', path: '/v1/load_lora_adapter', body: JSON.stringify(body) },
+      method: 'POST',
+      path: '/v1/load_lora_adapter',
+      body: JSON.stringify(body),
     });
   }
   // vLLM tells no version of an adapter; that it took this one is all there is to know.
@@ -65,8 +67,13 @@ async function publishAdapter(
 /** The version that an engine samples with, asked by one token. */
 async function versionOf(engine: RemotePolicy, policy: TrainedPolicy): Promise<string> {
   const { policyVersion } = await engine.sample({
-    ...{ tokens: Int32Array.of(policy.processor.endOfTurn), images: [], maxTokens: 1, stop: [] },
-    ...{ temperature: 0, seed: [0, 0], conversation: 'published' },
+    tokens: Int32Array.of(policy.processor.endOfTurn),
+    images: [],
+    maxTokens: 1,
+    stop: [],
+    temperature: 0,
+    seed: [0, 0],
+    conversation: 'published',
   });
   engine.release('published');
   return String(policyVersion);

@@ -16,7 +16,7 @@ export const learnerWording: RefusalWording = (options) => {
   if (tinker !== undefined) {
     const { message, category, fault, field, fields } = tinker;
     const named = fault === 'other' ? {} : { code: fault };
-    return { ...{ error: message, category }, ...(field && { field }), ...named, ...fields };
+    return { error: message, category, ...(field && { field }), ...named, ...fields };
   }
   const category =
     status === 429 || status === 503 ? 'capacity' : status >= 500 ? 'server' : 'user';
@@ -29,7 +29,10 @@ export function refusalOf(error: unknown): Refusal | undefined {
     const { status = 400, message, fault, category } = error;
     const options: LearnerRefusal = {
       status: STATUSES.find((known) => known === status) ?? 400,
-      ...{ code: fault, fact: message, remedy: '', tinker: error },
+      code: fault,
+      fact: message,
+      remedy: '',
+      tinker: error,
       ...(category === 'capacity' && { retryAfterSeconds: 1 }),
     };
     return new Refusal(options);

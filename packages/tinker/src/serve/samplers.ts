@@ -47,7 +47,8 @@ export class Samplers {
     const session = this.#sessions.get(id);
     if (session !== undefined) return session;
     throw new TinkerError('user', `There is no sampling session ${id}. Create one.`, {
-      ...{ status: 404, field: 'sampling_session_id' },
+      status: 404,
+      field: 'sampling_session_id',
     });
   }
 
@@ -84,9 +85,13 @@ export class Samplers {
     const results = await Promise.all(
       names.map((name, i) =>
         policy.sample({
-          ...{ ...input, ...truncation, conversation: name },
-          ...{ maxTokens: how.max_tokens ?? 1024, temperature: how.temperature },
-          ...{ stop: stopsOf(how.stop, policy), seed: [first, second + i] as const },
+          ...input,
+          ...truncation,
+          conversation: name,
+          maxTokens: how.max_tokens ?? 1024,
+          temperature: how.temperature,
+          stop: stopsOf(how.stop, policy),
+          seed: [first, second + i] as const,
           ...(sharing && { sharedPrefix: shared }),
           ...(saccade?.ignore_end_of_turn && { ignoreEndOfTurn: true }),
         }),
@@ -123,7 +128,9 @@ function sequenceOf(result: SampleResult, hasKeptMass: boolean): object {
     tokens: [...tokens],
     logprobs: [...logprobs],
     stop_reason: finish === 'length' ? 'length' : 'stop',
-    ...{ finish, policy_version: policyVersion, text },
+    finish,
+    policy_version: policyVersion,
+    text,
     ...(hasKeptMass && keptMass && { kept_mass: [...keptMass] }),
   };
 }

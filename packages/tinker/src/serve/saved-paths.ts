@@ -37,7 +37,8 @@ export class SavedPaths {
     const directory = isOurs ? join(this.#root, ...parts) : '';
     if (isOurs && existsSync(directory)) return directory;
     throw new TinkerError('user', `There are no weights ${uri} here. Give a path that was saved.`, {
-      ...{ status: 404, field: 'path' },
+      status: 404,
+      field: 'path',
     });
   }
 

@@ -123,7 +123,9 @@ export class ServedModel {
     const kept = this.#forwards.get(body.data_ref);
     if (kept === undefined) {
       throw new TinkerError('user', `The forward ${body.data_ref} was forgotten. Send it again.`, {
-        ...{ code: 'unknown-future', status: 410, field: 'data_ref' },
+        code: 'unknown-future',
+        status: 410,
+        field: 'data_ref',
       });
     }
     const { batch, temperature } = kept;
@@ -183,7 +185,9 @@ export class ServedModel {
     }
     const { optimizer, learningRate } = optimizerOf(body);
     const { gradNorm, isSkipped } = await this.learner.policy.optimizerStep({
-      ...{ optimizer, learningRate, inFlight: 'recompute' },
+      optimizer,
+      learningRate,
+      inFlight: 'recompute',
     });
     this.#forwards.clear();
     const finite = Number.isFinite(gradNorm) ? gradNorm : null;
@@ -236,7 +240,9 @@ export class ServedModel {
   async publish({ target, version }: z.output<typeof publishBody>): Promise<object> {
     if (version != null && version !== this.version) {
       throw new TinkerError('user', `The weights have version ${this.version}, not ${version}.`, {
-        ...{ code: 'stale-version', status: 409, fields: { version: this.version } },
+        code: 'stale-version',
+        status: 409,
+        fields: { version: this.version },
       });
     }
     const { checksum } = await this.checksum();
@@ -262,7 +268,8 @@ export class ServedModel {
     const all = this.learner.gradients?.();
     if (!this.#host.exposesGradients || all === undefined) {
       throw new TinkerError('user', 'Start the server with --expose-gradients to read gradients.', {
-        ...{ status: 404, code: 'unknown-route' },
+        status: 404,
+        code: 'unknown-route',
       });
     }
     const wanted = Object.entries(all).filter(([name]) => names == null || names.includes(name));
@@ -308,14 +315,17 @@ function outputsOf({ logprobs }: Scores, lengths: readonly number[], loss: numbe
     return { logprobs: floats(own) };
   });
   return {
-    ...{ type: 'forward_backward', loss_fn_output_type: 'scalar', loss_fn_outputs },
+    type: 'forward_backward',
+    loss_fn_output_type: 'scalar',
+    loss_fn_outputs,
     metrics: { 'loss:sum': loss },
   };
 }
 
 function tensorsOf({ logprobs, entropy, values, sumSquaredProbs }: Scores): object {
   return {
-    ...{ logprobs: floats(logprobs), entropy: floats(entropy) },
+    logprobs: floats(logprobs),
+    entropy: floats(entropy),
     ...(values && { values: floats(values) }),
     ...(sumSquaredProbs && { sum_squared_probs: floats(sumSquaredProbs) }),
   };
@@ -338,8 +348,11 @@ function optimizerOf({ adam_params, optimizer: own }: z.output<typeof optimStepB
     return { optimizer: createOptimizer({ name, settings }), learningRate };
   }
   const optimizer = adamw.create({
-    ...{ beta1: adam.beta1, beta2: adam.beta2, eps: adam.eps },
-    ...{ weightDecay: adam.weight_decay, maxGradNorm: adam.grad_clip_norm },
+    beta1: adam.beta1,
+    beta2: adam.beta2,
+    eps: adam.eps,
+    weightDecay: adam.weight_decay,
+    maxGradNorm: adam.grad_clip_norm,
   });
   return { optimizer, learningRate };
 }

@@ -34,7 +34,11 @@ export const sampledIsScored: ConformanceCheck = {
       const { tokens, logprobs } = await sampler.sample(
         { client, model, version: 0 },
         {
-          ...{ ...prompt, maxTokens: 8, stop: [], temperature: 1, seed: [3, 4] },
+          ...prompt,
+          maxTokens: 8,
+          stop: [],
+          temperature: 1,
+          seed: [3, 4],
           conversation: 'conformance',
         },
       );

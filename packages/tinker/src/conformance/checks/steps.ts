@@ -18,8 +18,12 @@ import {
 
 /** A step with no field at its default. */
 const ODD: AdamParams = {
-  ...{ learning_rate: 1e-3, beta1: 0.8, beta2: 0.9, eps: 1e-6 },
-  ...{ weight_decay: 0.2, grad_clip_norm: 0.7 },
+  learning_rate: 1e-3,
+  beta1: 0.8,
+  beta2: 0.9,
+  eps: 1e-6,
+  weight_decay: 0.2,
+  grad_clip_norm: 0.7,
 };
 
 export const fieldsOfOptimizer: ConformanceCheck = {
@@ -88,7 +92,8 @@ export const sameAsLocal: ConformanceCheck = {
           await climbHere(local, batch);
           const { gradNorm = Number.NaN } = await model.optimStep(ODD);
           const own = await local.optimizerStep({
-            ...{ learningRate: ODD.learning_rate, optimizer: adamOf(ODD) },
+            learningRate: ODD.learning_rate,
+            optimizer: adamOf(ODD),
           });
           const relative = Math.abs(gradNorm / own.gradNorm - 1);
           expectAtMost(`norm of step ${step + 1} differs by`, relative, 10 * bounds.kernels);
@@ -110,8 +115,11 @@ async function climbHere(local: LocalPolicy, batch: PackedBatch): Promise<void> 
 
 function adamOf(adam: AdamParams) {
   return adamw.create({
-    ...{ beta1: adam.beta1, beta2: adam.beta2, eps: adam.eps },
-    ...{ weightDecay: adam.weight_decay, maxGradNorm: adam.grad_clip_norm },
+    beta1: adam.beta1,
+    beta2: adam.beta2,
+    eps: adam.eps,
+    weightDecay: adam.weight_decay,
+    maxGradNorm: adam.grad_clip_norm,
   });
 }
 
