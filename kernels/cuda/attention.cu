@@ -2,11 +2,12 @@
 //
 // Layout: q, out [T,H,D]; k, v [T,G,D]; segments [S,3]; lse [H,T]. H/G query heads share a key head
 // and are worked on together, as rows (token, head). A block owns 128 rows (64 in float32) of one
-// segment and one key head, a warp 32 (16) of them with their sums in registers; it walks the blocks
-// of 64 logical keys on their path from the root on, half a block at a time. While keys are multiplied
-// their values and the next keys arrive. Heads are padded to 64 or 128.
-// The backward is in parts/attention-backward.cu.
+// segment and one key head, a warp 32 (16) of them with their sums in registers; it walks the
+// blocks of 64 logical keys on their path from the root on, half a block at a time. While keys are
+// multiplied their values and the next keys arrive. Heads are padded to 64 or 128. The backward is
+// in parts/attention-backward.cu.
 #include "parts/attention-backward.cuh"
+#include "parts/attention-warpgroups.cuh"
 
 namespace saccade {
 namespace {
@@ -151,12 +152,34 @@ int forwardOf(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, in
                       stored<T>(launch, 4), floats(launch, 5));
 }
 
+// The same on warpgroups.
+template <class T, int HEAD>
+int forwardInSteps(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, int64_t S) {
+  Forest forest;
+  const TileSizes sizes = {shape.ratio, STEP_ROWS, STEP};
+  if (planSegments(launch, 3, S, shape.T, sizes, false, &forest)) return 1;
+  const int64_t D = shape.D;
+  const int64_t tiles = mostTiles(shape.T * shape.ratio, STEP_ROWS, S);
+  return launchKernel(launch, attendForwardSteps<T, HEAD>, dim3((unsigned)tiles, (unsigned)shape.G),
+                      dim3(STEP_THREADS), STEP_SHARED<T, HEAD>,
+                      matrixOf(stored<T>(launch, 0), D, shape.T * shape.H, D),
+                      matrixOf(stored<T>(launch, 1), D, shape.T * shape.G, D),
+                      matrixOf(stored<T>(launch, 2), D, shape.T * shape.G, D), forest, shape,
+                      stored<T>(launch, 4), floats(launch, 5));
+}
+
 template <class T>
 int forward(const SaccadeDeviceLaunch* launch) {
   AttentionShape shape;
   if (readAttention(*launch, &shape)) return 1;
   if (shape.T == 0) return 0;
   const int64_t S = launch->dims[4];
+  if constexpr (sizeof(T) == 2) {
+    if (walksInSteps<T>(*launch, shape)) {
+      return shape.D <= 64 ? forwardInSteps<T, 64>(*launch, shape, S)
+                           : forwardInSteps<T, 128>(*launch, shape, S);
+    }
+  }
   return shape.D <= 64 ? forwardOf<T, 64>(*launch, shape, S) : forwardOf<T, 128>(*launch, shape, S);
 }
 

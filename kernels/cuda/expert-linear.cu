@@ -1,19 +1,19 @@
 // yᵣ = w[expertsᵣ]·xᵣ;  dxᵣ = w[expertsᵣ]ᵀ·dyᵣ;  dw[e] = Σ dyᵣ·xᵣᵀ over e's rows.
 //
-// Layout: x [R,K], w [E,N,K], y [R,N], row-major. Rows are sorted by expert, in the order of the list
-// (parts/sorted-indices.cuh), and copied side by side. A block owns a tile of one expert's rows, and
-// finds which by a search among the numbers of tiles before each expert, since only the device knows
-// how many rows an expert has; the host launches as many blocks as there can be tiles. Sums are those
-// of parts/tile-product.cuh, so a row has the bits that it has alone. dw: a block owns a tile of one
-// expert's gradient, zeros where the expert has no rows.
+// Layout: x [R,K], w [E,N,K], y [R,N], row-major. Rows are sorted by expert, in the order of the
+// list (parts/sorted-indices.cuh), and copied side by side. A block owns a tile of one expert's
+// rows, and finds which by a search among the numbers of tiles before each expert, since only the
+// device knows how many rows an expert has; the host launches as many blocks as there can be tiles.
+// Sums are those of parts/tile-product.cuh, so a row has the bits that it has alone. dw: a block
+// owns a tile of one expert's gradient, zeros where the expert has no rows.
 #include "parts/indexed-rows.cuh"
 #include "parts/product.cuh"
 
 namespace saccade {
 namespace {
 
-// Rows by expert: those of expert e are at the places [starts[e], starts[e + 1]) of the sorted keys,
-// and make the tiles from tiles[e] on.
+// Rows by expert: those of expert e are at the places [starts[e], starts[e + 1]) of the sorted
+// keys, and make the tiles from tiles[e] on.
 struct Experts {
   const uint64_t* keys;
   const int64_t* starts;
@@ -71,7 +71,7 @@ __device__ __forceinline__ int64_t expertOf(const Experts& experts, int64_t tile
 
 // result[row of place] = w[e]·rows[place], or its transpose where w lies across the depth.
 template <class T, Lie RIGHT, class Shape>
-__global__ void __launch_bounds__(Shape::THREADS)
+__global__ void __launch_bounds__(Shape::THREADS, BLOCKS_TOGETHER<T, Shape>)
     multiplyExperts(const T* rows, const T* w, T* result, Experts experts, int64_t N, int64_t K,
                     bool areRowsAligned, bool isWeightAligned) {
   const int64_t depth = RIGHT == Lie::along ? K : N, columns = RIGHT == Lie::along ? N : K;
@@ -84,32 +84,27 @@ __global__ void __launch_bounds__(Shape::THREADS)
   const Matrix<T> right = {w + e * N * K, K, N, K, isWeightAligned};
   TileSums<Shape> tile = {};
   multiplyTile<T, Lie::along, RIGHT>(tile, left, right, row, column, 0, depth, sharedMemory());
-  forPairs(tile, [&](int tileRow, int tileColumn, float one, float two) {
-    if (row + tileRow >= count) return;
-    const int64_t target = placeOf(experts.keys[first + row + tileRow]);
-    T* to = result + target * columns + column + tileColumn;
-    if (column + tileColumn < columns) to[0] = rounded<T>(one);
-    if (column + tileColumn + 1 < columns) to[1] = rounded<T>(two);
+  const auto all = productResult<T, T>(result, columns, 0, columns, nullptr, false);
+  storeTile(tile, all, column, sharedMemory(), [&](int r) {
+    return row + r < count ? (int64_t)placeOf(experts.keys[first + row + r]) : (int64_t)-1;
   });
 }
 
 // dw[e] = Σ gradients[place]·rows[place]ᵀ over e's places; an expert to blockIdx.y.
-template <class T>
-__global__ void __launch_bounds__(WideTile::THREADS)
+template <class T, class Shape>
+__global__ void __launch_bounds__(Shape::THREADS, BLOCKS_TOGETHER<T, Shape>)
     sumExperts(const T* gradients, const T* rows, float* dw, const int64_t* starts, int64_t N,
                int64_t K, bool areGradientsAligned, bool areRowsAligned) {
   const int64_t first = starts[blockIdx.y], count = starts[blockIdx.y + 1] - first;
-  const TilePlace place = tilePlace<WideTile>(blockIdx.x, N, K);
+  const TilePlace place = tilePlace<Shape>(blockIdx.x, N, K);
   const Matrix<T> left = {gradients + first * N, N, count, N, areGradientsAligned};
   const Matrix<T> right = {rows + first * K, K, count, K, areRowsAligned};
-  TileSums<WideTile> tile = {};
+  TileSums<Shape> tile = {};
   multiplyTile<T, Lie::across, Lie::across>(tile, left, right, place.row, place.column, 0, count,
                                             sharedMemory());
-  const ProductResult<float, float> result = {dw + (int64_t)blockIdx.y * N * K, K, N, K, nullptr,
-                                              false};
-  forPairs(tile, [&](int row, int column, float one, float two) {
-    storePair(result, place.row + row, place.column + column, one, two);
-  });
+  const auto result = productResult<float, float>(dw + (int64_t)blockIdx.y * N * K, K, N, K,
+                                                  nullptr, false);
+  storeTile(tile, result, place.row, place.column, sharedMemory());
 }
 
 // The launch's dims and what is made for all of its products.
@@ -177,8 +172,14 @@ int launchExperts(const SaccadeDeviceLaunch& launch, const Groups<T>& groups, co
 template <class T, Lie RIGHT>
 int multiplyAll(const SaccadeDeviceLaunch& launch, const Groups<T>& groups, const T* rows,
                 const T* w, T* result) {
-  return groups.areLow ? launchExperts<T, RIGHT, LowTile>(launch, groups, rows, w, result)
-                       : launchExperts<T, RIGHT, WideTile>(launch, groups, rows, w, result);
+  if (groups.areLow) return launchExperts<T, RIGHT, LowTile>(launch, groups, rows, w, result);
+  const int64_t columns = RIGHT == Lie::along ? groups.N : groups.K;
+  const int64_t depth = RIGHT == Lie::along ? groups.K : groups.N;
+  const bool areAligned = saccade::areAligned({rows, w}) && isWholeChunks<T>(depth) &&
+                          isWholeChunks<T>(groups.K);
+  return withWideTile<T>(launch, groups.R, columns, areAligned, [&](auto shape) {
+    return launchExperts<T, RIGHT, decltype(shape)>(launch, groups, rows, w, result);
+  });
 }
 
 template <class T>
@@ -210,11 +211,15 @@ int backward(const SaccadeDeviceLaunch* launch) {
   if (!dw) return 0;
   const T* rows = sortedRows(*launch, groups, x, K);
   if (!rows) return 1;
-  const int64_t tiles = divideUp(N, WideTile::ROWS) * divideUp(K, WideTile::COLUMNS);
-  return launchKernel(*launch, sumExperts<T>, dim3((unsigned)tiles, (unsigned)E),
-                      dim3(WideTile::THREADS), WideTile::SHARED, gradients, rows, dw,
-                      groups.experts.starts, N, K, areAligned({gradients}) && isWholeChunks<T>(N),
-                      areAligned({rows}) && isWholeChunks<T>(K));
+  const bool areWhole = areAligned({gradients, rows}) && isWholeChunks<T>(N) && isWholeChunks<T>(K);
+  return withWideTile<T>(*launch, N * E, K, areWhole, [&](auto shape) {
+    using Shape = decltype(shape);
+    return launchKernel(*launch, sumExperts<T, Shape>,
+                        dim3((unsigned)tilesOf<Shape>(N, K), (unsigned)E), dim3(Shape::THREADS),
+                        Shape::SHARED, gradients, rows, dw, groups.experts.starts, N, K,
+                        areAligned({gradients}) && isWholeChunks<T>(N),
+                        areAligned({rows}) && isWholeChunks<T>(K));
+  });
 }
 
 }  // namespace

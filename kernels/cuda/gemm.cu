@@ -11,7 +11,7 @@ namespace {
 template <class T>
 int forward(const SaccadeDeviceLaunch* launch) {
   const int64_t M = launch->dims[0], K = launch->dims[1], N = launch->dims[2];
-  const ProductResult<T, T> y = {stored<T>(*launch, 3), N, M, N, stored<T>(*launch, 2), false};
+  const auto y = productResult<T, T>(stored<T>(*launch, 3), N, M, N, stored<T>(*launch, 2), false);
   return multiply<T, Lie::along, Lie::along>(*launch, matrixOf(stored<T>(*launch, 0), K, M, K),
                                              matrixOf(stored<T>(*launch, 1), K, N, K), y, K, false);
 }
@@ -30,14 +30,14 @@ int backward(const SaccadeDeviceLaunch* launch) {
   const int64_t rows = dy ? M : 0, outputs = dy ? N : 0;
   const Matrix<T> gradient = matrixOf(dy ? dy : x, N, rows, outputs);
   if (dx) {
-    const ProductResult<T, T> result = {dx, K, M, K, nullptr, false};
+    const auto result = productResult<T, T>(dx, K, M, K, nullptr, false);
     if (multiply<T, Lie::along, Lie::across>(*launch, gradient, matrixOf(w, K, N, K), result,
                                              outputs, false)) {
       return 1;
     }
   }
   if (dw) {
-    const ProductResult<float, float> result = {dw, K, N, K, nullptr, false};
+    const auto result = productResult<float, float>(dw, K, N, K, nullptr, false);
     if (multiply<T, Lie::across, Lie::across>(*launch, gradient, matrixOf(x, K, M, K), result, rows,
                                               true)) {
       return 1;

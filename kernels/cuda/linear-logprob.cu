@@ -9,7 +9,6 @@
 // takes at most 1/40 of the logits in float32, but never less than 1024 entries. For each: ∂z from
 // recomputed logits, ∂weight[chunk] = ∂zᵀ·hidden, ∂hidden += ∂z·weight[chunk] in float32. ∂z is
 // rounded to the storage type: with f16, scale the loss.
-#include "parts/product.cuh"
 #include "parts/vocabulary.cuh"
 
 namespace saccade {
@@ -103,15 +102,15 @@ struct RowGradients {
 
 // dz[row][0, chunk) of the entries [first, first + chunk), zeros beyond the vocabulary:
 //   ∂z = (∂logprob·(1[target] − p) − ∂entropy·p·(ln p + H)) / temperature
-template <class T>
-__global__ void __launch_bounds__(WideTile::THREADS, 1)
+template <class T, class Shape>
+__global__ void __launch_bounds__(Shape::THREADS, 1)
     differentiateLogits(Matrix<T> hidden, Matrix<T> weight, float inverse, RowGradients rows,
                         int64_t first, int64_t chunk, T* dz) {
-  const TilePlace place = tilePlace<WideTile>(blockIdx.x, hidden.rows, chunk);
-  TileSums<WideTile> tile = {};
+  const TilePlace place = tilePlace<Shape>(blockIdx.x, hidden.rows, chunk);
+  TileSums<Shape> tile = {};
   const bool hasEntries = first + place.column < weight.rows;
   if (hasEntries &&
-      hasTarget<WideTile::ROWS>(rows.targets, hidden.rows, place.row, laneOf((int)threadIdx.x))) {
+      hasTarget<Shape::ROWS>(rows.targets, hidden.rows, place.row, laneOf((int)threadIdx.x))) {
     multiplyTile<T, Lie::along, Lie::along>(tile, hidden, weight, place.row, first + place.column,
                                             0, hidden.columns, sharedMemory());
   }
@@ -125,18 +124,19 @@ __global__ void __launch_bounds__(WideTile::THREADS, 1)
   };
   forPairs(tile, [&](int row, int column, float z0, float z1) {
     const int64_t n = place.row + row, j = place.column + column;
-    if (n >= hidden.rows) return;
+    // The last tile of a chunk may be wider than what is left of it.
+    if (n >= hidden.rows || j >= chunk) return;
     T* at = dz + n * chunk + j;
     const int32_t target = rows.targets[n];
     if (target < 0) {
-      at[0] = at[1] = T{};
+      storeTwo(at, 0.0f, 0.0f);
       return;
     }
     const float g = rows.logprob ? rows.logprob[n] : 0.0f;
     const float h = rows.entropyGradient ? rows.entropyGradient[n] : 0.0f;
     const float H = rows.entropy[n], lse = rows.lse[n];
-    at[0] = rounded<T>(gradient(z0, first + j, target, g, h, H, lse));
-    at[1] = rounded<T>(gradient(z1, first + j + 1, target, g, h, H, lse));
+    storeTwo(at, gradient(z0, first + j, target, g, h, H, lse),
+             gradient(z1, first + j + 1, target, g, h, H, lse));
   });
 }
 
@@ -199,23 +199,26 @@ int backward(const SaccadeDeviceLaunch* launch) {
   }
   const Matrix<T> left = matrixOf<T>(kept, D, N, D), head = matrixOf(weight, D, V, D);
   const Matrix<T> gradient = matrixOf<T>(dz, chunk, N, chunk);
-  const int64_t tiles = divideUp(N, WideTile::ROWS) * (chunk / WideTile::COLUMNS);
+  const bool areAligned = left.isAligned && head.isAligned;
   for (int64_t first = 0; first < V; first += chunk) {
     const int64_t entries = V - first < chunk ? V - first : chunk;
-    if (launchKernel(*launch, differentiateLogits<T>, dim3((unsigned)tiles),
-                     dim3(WideTile::THREADS), WideTile::SHARED, left, head,
-                     (float)(1.0 / temperature), rows, first, chunk, dz)) {
-      return 1;
-    }
+    const int refused = withWideTile<T>(*launch, N, chunk, areAligned, [&](auto shape) {
+      using Shape = decltype(shape);
+      return launchKernel(*launch, differentiateLogits<T, Shape>,
+                          dim3((unsigned)tilesOf<Shape>(N, chunk)), dim3(Shape::THREADS),
+                          Shape::SHARED, left, head, (float)(1.0 / temperature), rows, first, chunk,
+                          dz);
+    });
+    if (refused) return 1;
     if (dWeight) {
-      const ProductResult<float, float> result = {dWeight + first * D, D, entries, D, nullptr,
-                                                  false};
+      const auto result =
+          productResult<float, float>(dWeight + first * D, D, entries, D, nullptr, false);
       if (multiply<T, Lie::across, Lie::across>(*launch, gradient, left, result, N, false)) {
         return 1;
       }
     }
     if (dHidden) {
-      const ProductResult<float, float> result = {sums, D, N, D, nullptr, first > 0};
+      const auto result = productResult<float, float>(sums, D, N, D, nullptr, first > 0);
       if (multiply<T, Lie::along, Lie::across>(*launch, gradient,
                                                matrixOf(weight + first * D, D, entries, D), result,
                                                entries, false)) {

@@ -3,8 +3,8 @@
 //
 // Layout: logits [T,E]; given, weights, experts [T,K]. A warp owns a token; a lane owns every 32nd
 // logit. Experts are chosen one after the other: the first of the largest that come after the one
-// before, in the order of falling logits and rising index. The passes after the first find the logits
-// in the L1 cache.
+// before, in the order of falling logits and rising index. The passes after the first find the
+// logits in the L1 cache.
 #include "parts/launch.cuh"
 #include "parts/row-sum.cuh"
 
@@ -54,7 +54,7 @@ struct Routing {
 };
 
 template <class T>
-__global__ void __launch_bounds__(ROW_THREADS)
+__global__ void __launch_bounds__(ROW_THREADS, 1)
     route(const T* allLogits, const int32_t* allGiven, float* allWeights, int32_t* allExperts,
           Routing shape, Refusal refusal) {
   const int64_t E = shape.E, K = shape.K;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
 }
 
 template <class T>
-__global__ void __launch_bounds__(ROW_THREADS)
+__global__ void __launch_bounds__(ROW_THREADS, 1)
     differentiate(const float* allGradients, const T* allLogits, const float* allWeights,
                   const int32_t* allExperts, T* gradients, Routing shape) {
   const int64_t E = shape.E, K = shape.K;

@@ -28,20 +28,31 @@ constexpr uint8_t CANARY = 0xa5;
 struct Copy {
   void* to;
   const void* from;
+  size_t bytes;
 };
 
-enum class State { ready, atBarrier, atMeeting, done };
+enum class State { ready, atBarrier, atMeeting, atTurnstile, done };
+
+// In the eight bytes of a turnstile.
+struct Phases {
+  uint16_t expected, arrived;
+  uint32_t ended;
+};
 
 struct Fiber {
   Place place{};
   State state = State::ready;
   bool isStarted = false;
   int barrier = 0;
+  const uint64_t* turnstile = nullptr;
+  uint32_t parity = 0;
   jmp_buf resume;
   ucontext_t start;
   std::unique_ptr<uint8_t[]> stack;
   std::vector<Copy> open;
   std::deque<std::vector<Copy>> groups;
+  std::vector<std::function<void()>> openProducts;
+  std::deque<std::vector<std::function<void()>>> products;
 };
 
 struct Barrier {
@@ -85,9 +96,19 @@ EMULATOR_THREAD_LOCAL Block* current = nullptr;
 
 void land(const std::vector<Copy>& group) {
   for (const Copy& copy : group) {
-    if (copy.from) std::memcpy(copy.to, copy.from, 16);
-    else std::memset(copy.to, 0, 16);
+    if (copy.from) std::memcpy(copy.to, copy.from, copy.bytes);
+    else std::memset(copy.to, 0, copy.bytes);
   }
+}
+
+Phases phasesOf(const uint64_t* turnstile) {
+  Phases phases;
+  std::memcpy(&phases, turnstile, sizeof phases);
+  return phases;
+}
+// Whether the phase of that parity is over: the one that runs has the other.
+bool isOpen(const Fiber& fiber) {
+  return phasesOf(fiber.turnstile).ended % 2 != fiber.parity;
 }
 
 void enter() {
@@ -118,6 +139,8 @@ void prepareFiber(Fiber& fiber) {
   fiber.isStarted = false;
   fiber.open.clear();
   fiber.groups.clear();
+  fiber.openProducts.clear();
+  fiber.products.clear();
   getcontext(&fiber.start);
   fiber.start.uc_stack.ss_sp = fiber.stack.get();
   fiber.start.uc_stack.ss_size = STACK_BYTES;
@@ -126,13 +149,15 @@ void prepareFiber(Fiber& fiber) {
 }
 
 void explainStall() {
-  int waiting[4] = {0, 0, 0, 0};
+  int waiting[5] = {0, 0, 0, 0, 0};
   for (int i = 0; i < current->threads; i++) {
     waiting[static_cast<int>(current->fibers[i]->state)]++;
   }
-  std::fprintf(stderr, "%d threads wait at a barrier, %d in a warp, %d have ended.\n",
-               waiting[static_cast<int>(State::atBarrier)],
-               waiting[static_cast<int>(State::atMeeting)], waiting[static_cast<int>(State::done)]);
+  const auto count = [&](State state) { return waiting[static_cast<int>(state)]; };
+  std::fprintf(stderr,
+               "%d threads wait at a barrier, %d in a warp, %d at a turnstile, %d have ended.\n",
+               count(State::atBarrier), count(State::atMeeting), count(State::atTurnstile),
+               count(State::done));
   give_up(current->name, "threads wait for others that never come.");
 }
 
@@ -156,6 +181,7 @@ void runBlock(Index3 blockIndex, Index3 blockSize, Index3 gridSize) {
     bool hasRun = false, isDone = true;
     for (int i = 0; i < threads; i++) {
       Fiber& fiber = *current->fibers[current->order[i]];
+      if (fiber.state == State::atTurnstile && isOpen(fiber)) fiber.state = State::ready;
       if (fiber.state == State::ready) {
         resumeFiber(fiber);
         hasRun = true;
@@ -213,7 +239,11 @@ void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int brou
   if (first + WARP > current->threads) give_up(current->name, "a warp that meets has 32 threads.");
   warp.meeting = meeting;
   warp.what = what;
-  std::memcpy(warp.brought[here.lane], bring, sizeof(uint32_t) * static_cast<size_t>(broughtWords));
+  // Of nothing there is no address.
+  if (broughtWords > 0) {
+    std::memcpy(warp.brought[here.lane], bring,
+                sizeof(uint32_t) * static_cast<size_t>(broughtWords));
+  }
   fiber.state = State::atMeeting;
   if (++warp.arrived == WARP) {
     warp.arrived = 0;
@@ -221,10 +251,14 @@ void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int brou
     for (int lane = 0; lane < WARP; lane++) current->fibers[first + lane]->state = State::ready;
   }
   yieldFiber();
-  std::memcpy(take, warp.taken[here.lane], sizeof(uint32_t) * static_cast<size_t>(takenWords));
+  if (takenWords > 0) {
+    std::memcpy(take, warp.taken[here.lane], sizeof(uint32_t) * static_cast<size_t>(takenWords));
+  }
 }
 
-void copyAsync(void* to, const void* from) { current->running->open.push_back({to, from}); }
+void copyAsync(void* to, const void* from, int bytes) {
+  current->running->open.push_back({to, from, static_cast<size_t>(bytes)});
+}
 
 void commitCopies() {
   Fiber& fiber = *current->running;
@@ -240,6 +274,47 @@ void waitCopies(int left) {
   }
 }
 
+void openTurnstile(uint64_t* turnstile, int arrivals) {
+  const Phases phases = {static_cast<uint16_t>(arrivals), 0, 0};
+  std::memcpy(turnstile, &phases, sizeof phases);
+}
+
+void arrive(uint64_t* turnstile) {
+  Phases phases = phasesOf(turnstile);
+  if (++phases.arrived == phases.expected) phases = {phases.expected, 0, phases.ended + 1};
+  std::memcpy(turnstile, &phases, sizeof phases);
+}
+
+bool isTurnstileOpen(const uint64_t* turnstile, int parity) {
+  return phasesOf(turnstile).ended % 2 != static_cast<uint32_t>(parity);
+}
+
+void passTurnstile(const uint64_t* turnstile, int parity) {
+  Fiber& fiber = *current->running;
+  fiber.turnstile = turnstile;
+  fiber.parity = static_cast<uint32_t>(parity);
+  fiber.state = State::atTurnstile;
+  yieldFiber();
+}
+
+void deferProduct(std::function<void()> product) {
+  current->running->openProducts.push_back(std::move(product));
+}
+
+void commitProducts() {
+  Fiber& fiber = *current->running;
+  fiber.products.push_back(std::move(fiber.openProducts));
+  fiber.openProducts.clear();
+}
+
+void waitProducts(int left) {
+  Fiber& fiber = *current->running;
+  while (static_cast<int>(fiber.products.size()) > left) {
+    for (const auto& product : fiber.products.front()) product();
+    fiber.products.pop_front();
+  }
+}
+
 void runGrid(const char* name, Index3 grid, Index3 block, size_t sharedBytes,
              const std::function<void()>& body) {
   const int threads = static_cast<int>(block.x * block.y * block.z);
@@ -251,11 +326,11 @@ void runGrid(const char* name, Index3 grid, Index3 block, size_t sharedBytes,
   current->body = &body;
   current->threads = threads;
   current->sharedBytes = sharedBytes;
-  if (current->sharedStorage.size() < sharedBytes + CANARY_BYTES + 128) {
-    current->sharedStorage.resize(sharedBytes + CANARY_BYTES + 128);
+  if (current->sharedStorage.size() < sharedBytes + CANARY_BYTES + 1024) {
+    current->sharedStorage.resize(sharedBytes + CANARY_BYTES + 1024);
   }
   const uintptr_t base = reinterpret_cast<uintptr_t>(current->sharedStorage.data());
-  current->shared = reinterpret_cast<uint8_t*>((base + 127) / 128 * 128);
+  current->shared = reinterpret_cast<uint8_t*>((base + 1023) / 1024 * 1024);
   while (static_cast<int>(current->fibers.size()) < threads) {
     current->fibers.push_back(std::make_unique<Fiber>());
   }

@@ -2,9 +2,9 @@
 //
 // Where the hardware leaves a choice, the worst one is taken, so that a kernel that is right here
 // by luck is rare: threads take turns in a random order between the points where they meet, shared
-// memory begins as NaN, asynchronous copies arrive only when they are waited for, and whoever
-// writes past the shared memory, meets in another place than the rest of its warp, or waits for
-// someone who has left ends the process with a sentence.
+// memory begins as NaN, asynchronous copies arrive and products of warpgroups run only when they
+// are waited for, and whoever writes past the shared memory, meets in another place than the rest
+// of its warp, or waits for someone who has left ends the process with a sentence.
 #pragma once
 
 #include <cstddef>
@@ -45,15 +45,27 @@ void meetBlock(int id, int count);
 void meetWarp(Meeting meeting, const void* what, const uint32_t* bring, int broughtWords,
               uint32_t* take, int takenWords);
 
-// The block's shared memory, 128-byte aligned.
+// The block's shared memory, 1024-byte aligned.
 uint8_t* sharedMemory();
 size_t sharedBytes();
 
-// 16 bytes to shared memory, zeros if `from` is null; they arrive at waitCopies.
-void copyAsync(void* to, const void* from);
+// 16 bytes, or fewer, to shared memory, zeros if `from` is null; they arrive at waitCopies.
+void copyAsync(void* to, const void* from, int bytes = 16);
 void commitCopies();
 // Waits for all but the `left` latest groups of this thread.
 void waitCopies(int left);
+
+// Products that run on their own: each runs at waitProducts, the oldest first.
+void deferProduct(std::function<void()> product);
+void commitProducts();
+void waitProducts(int left);
+
+// Turnstiles: eight bytes of shared memory that `arrivals` threads open for those who wait for the
+// end of a phase, known by its parity.
+void openTurnstile(uint64_t* turnstile, int arrivals);
+void arrive(uint64_t* turnstile);
+bool isTurnstileOpen(const uint64_t* turnstile, int parity);
+void passTurnstile(const uint64_t* turnstile, int parity);
 
 // Runs `body` in every thread of every block. `name` is for the sentences.
 void runGrid(const char* name, Index3 grid, Index3 block, size_t sharedBytes,

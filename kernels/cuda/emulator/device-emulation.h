@@ -68,6 +68,7 @@ inline uint32_t floatToTf32(float value) {
   if (std::isnan(value) || std::isinf(value)) return word;
   return (word + 0x1000u) & 0xffffe000u;
 }
+inline float roundedProduct(float a, float b) { return a * b; }
 inline float powerOfTwo(float x) { return x < -126.0f ? 0.0f : std::exp2(x); }
 
 inline void expectAligned(const void* address) {
@@ -81,6 +82,15 @@ inline void loadWords(uint32_t (&words)[4], const void* from) {
 }
 inline void storeWords(void* to, const uint32_t (&words)[4]) {
   expectAligned(to);
+  std::memcpy(to, words, sizeof words);
+}
+
+inline void storePairOfWords(void* to, uint32_t first, uint32_t second) {
+  if (reinterpret_cast<uint64_t>(to) % 8 != 0) {
+    std::fprintf(stderr, "8 bytes are stored at an address that is not 8-byte aligned.\n");
+    std::abort();
+  }
+  const uint32_t words[2] = {first, second};
   std::memcpy(to, words, sizeof words);
 }
 
@@ -207,6 +217,9 @@ inline void syncWarp() {
 inline float shuffleFrom(float value, int lane) {
   return wordAsFloat(emulator::exchange(floatAsWord(value), lane));
 }
+inline int32_t shuffleFrom(int32_t value, int lane) {
+  return (int32_t)emulator::exchange((uint32_t)value, lane);
+}
 inline float shuffleXor(float value, int mask) {
   return shuffleFrom(value, emulator::place().lane ^ mask);
 }
@@ -216,6 +229,9 @@ inline int32_t shuffleXor(int32_t value, int mask) {
 
 inline void copyAsync(void* to, const void* from, bool isPresent) {
   emulator::copyAsync(to, isPresent ? from : nullptr);
+}
+inline void copyWordAsync(void* to, const void* from, bool isPresent) {
+  emulator::copyAsync(to, isPresent ? from : nullptr, 4);
 }
 inline void commitCopies() { emulator::commitCopies(); }
 template <int LEFT>

@@ -13,6 +13,7 @@ Device devices[] = {
     {"Emulated GPU with 4 MiB of memory", 80, 4 << 20, 0},
     {"Emulated GPU that breaks at its third launch", 90, size_t{2} << 30, 3},
     {"Emulated GPU of an older kind", 75, size_t{2} << 30, 0},
+    {"Emulated GPU with warpgroups", 90, size_t{2} << 30, 0},
 };
 constexpr int DEVICES = sizeof devices / sizeof devices[0];
 
@@ -68,7 +69,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index) {
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "%s", device.name);
   properties->totalGlobalMem = device.memoryBytes;
-  properties->sharedMemPerBlockOptin = 163 << 10;
+  properties->sharedMemPerBlockOptin = (device.computeCapability >= 90 ? 227 : 163) << 10;
   properties->major = device.computeCapability / 10;
   properties->minor = device.computeCapability % 10;
   properties->multiProcessorCount = 4;

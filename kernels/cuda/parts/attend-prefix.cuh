@@ -1,11 +1,11 @@
 // The keys that the rows of a group have in common, met by all of them together: the first part of
 // each row's chain of sums, kept where the row goes on with its own keys.
 //
-// A block owns the 64 rows (member, query head) of one group and key head, a warp 16 of them with their
-// sums in registers, and walks the keys 64 at a time as attention's forward does. A row's sums, its
-// largest score and what each of its four lanes has added up are stored as they stand, in float32: to go
-// on from there is the same chain as to walk all keys alone, bit for bit. Two finished results merged by
-// their log-sum-exp would not be.
+// A block owns the 64 rows (member, query head) of one group and key head, a warp 16 of them with
+// their sums in registers, and walks the keys 64 at a time as attention's forward does. A row's
+// sums, its largest score and what each of its four lanes has added up are stored as they stand, in
+// float32: to go on from there is the same chain as to walk all keys alone, bit for bit. Two
+// finished results merged by their log-sum-exp would not be.
 #pragma once
 
 #include "cache-spans.cuh"
@@ -49,17 +49,19 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
   stageHeads<T, PREFIX_ROWS, HEAD>(queries, q, thread, headAt);
   syncBlock();
 
+  KeyRun run = {0, 0};
   float sums[HEAD / 8][4] = {};
   RowSum totals[2] = {{UNSEEN, 0.0f}, {UNSEEN, 0.0f}};
   forTiles<T>(
       0, group.keys / KEYS,
       [&](int32_t block, int stage) {
-        const auto slotAt = [&](int r) -> int64_t {
-          return row.slotOf(block * KEYS + r) * shape.G + keyHead;
-        };
-        uint8_t* at = tiles + 2 * stage * TILE_BYTES;
-        stageHeads<T, KEYS, HEAD>(at, k, thread, slotAt);
-        stageHeads<T, KEYS, HEAD>(at + TILE_BYTES, v, thread, slotAt);
+        // Two warps copy keys and two values.
+        uint8_t* at = tiles + 2 * stage * TILE_BYTES + (thread < 64 ? 0 : TILE_BYTES);
+        const HeadCopier<T, HEAD, KEYS, 32> copier = {
+            {thread < 64 ? k : v, shape.G, keyHead}, thread / 32 % 2 * 32, lane};
+        copier.copyKeys(at, block * KEYS, 0, group.keys, run,
+                        [&](int32_t key) { return row.runAt(key); },
+                        [&](int32_t key) { return (int32_t)row.slotOf(key); });
       },
       [&](int32_t, int stage) {
         // Warps without rows only copy.

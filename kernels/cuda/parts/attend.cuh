@@ -97,8 +97,8 @@ __device__ __forceinline__ void multiplyHeads(float (&scores)[COUNT][4], const u
   }
 }
 
-// sums[j] += weights · columns column + 8j … of rows [row, row + 8·COUNT) of a tile of ROWS heads, for
-// a warp's 16 rows of weights.
+// sums[j] += weights · columns column + 8j … of rows [row, row + 8·COUNT) of a tile of ROWS heads,
+// for a warp's 16 rows of weights.
 template <class T, int ROWS = KEYS, int COUNT, int COLUMNS>
 __device__ __forceinline__ void addWeighted(float (&sums)[COLUMNS][4],
                                             const float (&weights)[COUNT][4], const uint8_t* tile,
@@ -137,12 +137,12 @@ __device__ __forceinline__ float largestOfQuad(float value) {
 struct RowSum {
   float largest, total;
 };
-// Scores are shifted by this before they become weights. Nothing seen yet: any shift keeps the unseen
-// at zero.
+// Scores are shifted by this before they become weights. Nothing seen yet: any shift keeps the
+// unseen at zero.
 __device__ __forceinline__ float shiftOf(float largest) { return largest <= UNSEEN ? 0.0f : largest; }
 
-// Scales a lane's scores of one row, hides what is not seen, isSeen(c) being asked of the key at column c
-// beyond the lane's first, and returns the largest of the row.
+// Scales a lane's scores of one row, hides what is not seen, isSeen(c) being asked of the key at
+// column c beyond the lane's first, and returns the largest of the row.
 template <int COUNT, class IsSeen>
 __device__ __forceinline__ float scaleScores(float (&scores)[COUNT][4], int half, float scale,
                                              const IsSeen& isSeen) {
@@ -153,7 +153,7 @@ __device__ __forceinline__ float scaleScores(float (&scores)[COUNT][4], int half
 #pragma unroll
     for (int p = 0; p < 2; p++) {
       float& score = scores[j][2 * half + p];
-      score = isSeen(8 * j + p) ? score * unit : UNSEEN;
+      score = isSeen(8 * j + p) ? roundedProduct(score, unit) : UNSEEN;
       most = fmaxf(most, score);
     }
   }
@@ -178,7 +178,7 @@ __device__ __forceinline__ float weighScores(float (&scores)[COUNT][4], int half
 __device__ __forceinline__ float join(RowSum* row, float largest, float sum) {
   const float most = fmaxf(row->largest, largest);
   const float keep = powerOfTwo(row->largest - shiftOf(most));
-  *row = {most, row->total * keep + sum};
+  *row = {most, fmaf(row->total, keep, sum)};
   return keep;
 }
 

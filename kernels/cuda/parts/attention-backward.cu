@@ -5,51 +5,24 @@
 //
 // Two kernels, each the only writer of what it computes, so that no sum depends on who comes first.
 // For dq a block owns 64 rows (token, head) and walks the logical keys on their path as the forward
-// does. For dk and dv it owns 64 keys of a segment and walks the rows that may see them: those of the
-// segment and of all its descendants, which follow it. The scores are computed as sᵀ = k·qᵀ there, so
-// that pᵀ and dsᵀ are left operands as they stand in registers. The rows that see a shared prompt are
-// many, and its keys few: up to four blocks share them, and their sums are added in order.
-#include "attention-backward.cuh"
+// does. For dk and dv it owns 64 keys of a segment and walks the rows that may see them: those of
+// the segment and of all its descendants, which follow it. The scores are computed as sᵀ = k·qᵀ
+// there, so that pᵀ and dsᵀ are left operands as they stand in registers. The rows that see a
+// shared prompt are many, and its keys few: up to four blocks share them, and their sums are added
+// in order.
+#include "attention-backward-keys.cuh"
+#include "attention-backward-queries.cuh"
 
 namespace saccade {
 namespace {
 
 constexpr int ROWS = 64;
 
-// The statistics of a row of q.
-struct Prepared {
-  float delta;
-  // In units of ln 2.
-  float lse;
-};
-
-// By [T,H]; a warp per head.
-template <class T>
-__global__ void __launch_bounds__(256)
-    prepareRows(const T* dOut, const T* out, const float* dLse, const float* lse,
-                AttentionShape shape, Prepared* prepared) {
-  const int64_t at = (int64_t)blockIdx.x * 8 + threadIdx.x / 32;
-  const int lane = laneOf((int)threadIdx.x);
-  float sum = 0.0f;
-  if (dOut && at < shape.T * shape.H) {
-    for (int64_t d = lane; d < shape.D; d += 32) {
-      sum += widened(dOut[at * shape.D + d]) * widened(out[at * shape.D + d]);
-    }
-  }
-#pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) sum += shuffleXor(sum, mask);
-  if (lane != 0 || at >= shape.T * shape.H) return;
-  const int64_t place = at % shape.H * shape.T + at / shape.H;
-  const float own = lse[place];
-  // A row that sees nothing has no weights: any large number keeps the powers at zero.
-  prepared[at] = {sum - (dLse ? dLse[place] : 0.0f), own < -1e37f ? 1e30f : own * LOG2_E};
-}
-
 template <class T>
 struct Inputs {
   Matrix<T> q, k, v, dOut;
-  // By row of q.
-  const Prepared* prepared;
+  // See firstFactOf.
+  RowFacts facts;
   Forest forest;
   AttentionShape shape;
 };
@@ -72,14 +45,15 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2) queryGradients(Inputs<T> in
   stageHeads<T, ROWS, HEAD>(queries, in.q, thread, headOf);
   stageHeads<T, ROWS, HEAD>(gradients, in.dOut, thread, headOf);
 
+  const int64_t firstFact = firstFactOf(shape, rows.keyHead, rows.segment.start) + rows.first;
   float delta[2], lse[2];
   int32_t position[2];
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int32_t r = warpRow + lane / 4 + 8 * half;
-    const int64_t at = headOf(r);
-    delta[half] = at < 0 ? 0.0f : in.prepared[at].delta;
-    lse[half] = at < 0 ? 1e30f : in.prepared[at].lse;
+    const bool isRow = rows.first + r < rows.rows;
+    delta[half] = isRow ? in.facts.delta(firstFact + r) : 0.0f;
+    lse[half] = isRow ? in.facts.lse(firstFact + r) : 1e30f;
     position[half] = rows.positionOf(rows.first + r, shape.ratio);
   }
   const float unit = shape.scale * LOG2_E;
@@ -133,53 +107,15 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2) queryGradients(Inputs<T> in
   }
 }
 
-// δ, lse and the position of each of the tile's rows.
-struct RowFacts {
+// What a tile has of each of its rows.
+struct StagedRow {
   float delta, lse;
   int32_t position, unused;
 };
 
 template <class T, int HEAD>
 constexpr size_t KEY_SHARED = (2 + 2 * STAGES<T>) * HEAD_TILE_BYTES<T, ROWS, HEAD> +
-                              STAGES<T> * ROWS * sizeof(RowFacts);
-
-constexpr int32_t MOST_PARTS = 4;
-// Tiles of rows that are not cut: what a block takes for them is much more than for a part's sums.
-constexpr int32_t LEAST_TILES = 64;
-
-// A tile of keys of a segment, and the rows of which some may see them.
-struct KeyTile {
-  Segment segment;
-  int32_t firstKey;
-  // The first row's token, and how many rows and tiles of them there are.
-  int32_t from, rows, rowTiles;
-  // How many parts the tiles are cut into, and how many a part has. It hangs on the segment and its
-  // descendants alone, so what else is in the batch changes no bit.
-  int32_t parts, partTiles;
-};
-__device__ inline KeyTile findKeyTile(const Forest& forest, const AttentionShape& shape,
-                                      int32_t index) {
-  KeyTile tile = {};
-  tile.segment = forest.segments[segmentOfTile<&Segment::firstKeyTile>(forest, index)];
-  tile.firstKey = tile.segment.start + (index - tile.segment.firstKeyTile) * KEYS;
-  tile.from = shape.isCausal ? tile.firstKey : tile.segment.start;
-  tile.rows = (tile.segment.subtreeEnd - tile.from) * shape.ratio;
-  tile.rowTiles = (tile.rows + ROWS - 1) / ROWS;
-  const bool isShared = tile.segment.subtreeEnd > tile.segment.end;
-  const int32_t wanted = isShared ? (tile.rowTiles + LEAST_TILES - 1) / LEAST_TILES : 1;
-  tile.parts = wanted < MOST_PARTS ? wanted : MOST_PARTS;
-  tile.partTiles = (tile.rowTiles + tile.parts - 1) / tile.parts;
-  return tile;
-}
-
-// Sums of a part of a tile's rows, of ∂k and then of ∂v, [KEYS,HEAD] each; by tile, key head, part.
-template <int HEAD>
-constexpr int64_t PART_FLOATS = 2 * KEYS * HEAD;
-template <int HEAD>
-__device__ __forceinline__ float* partOf(float* sums, int32_t tile, int32_t keyHead, int32_t heads,
-                                         int32_t part) {
-  return sums + (((int64_t)tile * heads + keyHead) * MOST_PARTS + part) * PART_FLOATS<HEAD>;
-}
+                              STAGES<T> * ROWS * sizeof(StagedRow);
 
 // `partSums`: for the tiles that are cut; null if none can be. blockIdx.z is the part.
 template <class T, int HEAD>
@@ -188,7 +124,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
   constexpr int TILE_BYTES = HEAD_TILE_BYTES<T, ROWS, HEAD>;
   const AttentionShape& shape = in.shape;
   if ((int32_t)blockIdx.x >= in.forest.tiles[1]) return;
-  const KeyTile tile = findKeyTile(in.forest, shape, (int32_t)blockIdx.x);
+  const KeyTile tile = findKeyTile<KEYS, ROWS>(in.forest, shape, (int32_t)blockIdx.x);
   if ((int32_t)blockIdx.z >= tile.parts) return;
   const Segment& segment = tile.segment;
   const int32_t keyHead = (int32_t)blockIdx.y;
@@ -200,13 +136,14 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
   uint8_t* keys = sharedMemory();
   uint8_t* values = keys + TILE_BYTES;
   uint8_t* tiles = values + TILE_BYTES;
-  RowFacts* facts = reinterpret_cast<RowFacts*>(tiles + 2 * STAGES<T> * TILE_BYTES);
+  StagedRow* facts = reinterpret_cast<StagedRow*>(tiles + 2 * STAGES<T> * TILE_BYTES);
   const auto keyAt = [&](int r) -> int64_t {
     return firstKey + r < segment.end ? (int64_t)(firstKey + r) * shape.G + keyHead : -1;
   };
   stageHeads<T, KEYS, HEAD>(keys, in.k, thread, keyAt);
   stageHeads<T, KEYS, HEAD>(values, in.v, thread, keyAt);
 
+  const int64_t firstFact = firstFactOf(shape, keyHead, from);
   const float unit = shape.scale * LOG2_E;
   const int32_t ownPosition = segment.before + firstKey - segment.start + warpKey + lane / 4;
   const int32_t ownKey = firstKey + warpKey + lane / 4;
@@ -224,11 +161,12 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
         stageHeads<T, ROWS, HEAD>(at, in.q, thread, headAt);
         stageHeads<T, ROWS, HEAD>(at + TILE_BYTES, in.dOut, thread, headAt);
         if (thread < ROWS) {
-          const int64_t row = headAt(thread);
+          const int32_t row = i * ROWS + thread;
+          const int64_t fact = firstFact + row;
           facts[stage * ROWS + thread] =
-              row < 0 ? RowFacts{0.0f, 1e30f, -1, 0}
-                      : RowFacts{in.prepared[row].delta, in.prepared[row].lse,
-                                 in.forest.positions[row / shape.H], 0};
+              row < rowCount
+                  ? StagedRow{in.facts.delta(fact), in.facts.lse(fact), in.facts.position(fact), 0}
+                  : StagedRow{0.0f, 1e30f, -1, 0};
         }
       },
       [&](int32_t, int stage) {
@@ -243,7 +181,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
           for (int j = 0; j < PART / 8; j++) {
 #pragma unroll
             for (int p = 0; p < 2; p++) {
-              const RowFacts row = facts[stage * ROWS + part + 8 * j + lane % 4 * 2 + p];
+              const StagedRow row = facts[stage * ROWS + part + 8 * j + lane % 4 * 2 + p];
 #pragma unroll
               for (int half = 0; half < 2; half++) {
                 const bool isSeen = row.position >= 0 && ownKey + 8 * half < segment.end &&
@@ -265,7 +203,7 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
     const int64_t at = keyAt(key);
     if (at < 0) continue;
     float* part = tile.parts == 1 ? nullptr
-                                  : partOf<HEAD>(partSums, (int32_t)blockIdx.x, keyHead, shape.G,
+                                  : partOf<KEYS, HEAD>(partSums, (int32_t)blockIdx.x, keyHead, shape.G,
                                                  (int32_t)blockIdx.z) + key * HEAD;
 #pragma unroll
     for (int j = 0; j < HEAD / 8; j++) {
@@ -285,79 +223,151 @@ __global__ void __launch_bounds__(ATTEND_THREADS, 2)
   }
 }
 
-// The sums of tiles that were cut, part after part.
-template <class T, int HEAD>
-__global__ void __launch_bounds__(256)
-    addKeyParts(Forest forest, AttentionShape shape, float* partSums, T* dk, T* dv) {
-  if ((int32_t)blockIdx.x >= forest.tiles[1]) return;
-  const KeyTile tile = findKeyTile(forest, shape, (int32_t)blockIdx.x);
-  if (tile.parts == 1) return;
-  const int32_t keyHead = (int32_t)blockIdx.y;
-  const float* first = partOf<HEAD>(partSums, (int32_t)blockIdx.x, keyHead, shape.G, 0);
-  for (int i = (int)threadIdx.x; i < KEYS * HEAD; i += 256) {
-    const int32_t token = tile.firstKey + i / HEAD, column = i % HEAD;
-    if (token >= tile.segment.end || column >= shape.D) continue;
-    float keySum = 0.0f, valueSum = 0.0f;
-    for (int32_t part = 0; part < tile.parts; part++) {
-      keySum += first[part * PART_FLOATS<HEAD> + i];
-      valueSum += first[part * PART_FLOATS<HEAD> + KEYS * HEAD + i];
-    }
-    const int64_t at = ((int64_t)token * shape.G + keyHead) * shape.D + column;
-    if (dk) dk[at] = rounded<T>(keySum * shape.scale);
-    if (dv) dv[at] = rounded<T>(valueSum);
-  }
+// What both kinds of kernels are launched with.
+template <class T>
+struct Backward {
+  const SaccadeDeviceLaunch& launch;
+  AttentionShape shape;
+  int64_t segments;
+  Forest forest;
+  RowFacts facts;
+  T *dq, *dk, *dv;
+};
+
+template <class T>
+int prepare(Backward<T>* backward, int rowsPerTile, int keysPerTile) {
+  const SaccadeDeviceLaunch& launch = backward->launch;
+  const AttentionShape& shape = backward->shape;
+  const TileSizes sizes = {shape.ratio, rowsPerTile, keysPerTile};
+  if (planSegments(launch, 5, backward->segments, shape.T, sizes, true, &backward->forest)) return 1;
+  const int64_t rows = shape.T * shape.H;
+  backward->facts = {scratchArray<uint32_t>(launch, 3 * rows), rows};
+  if (!backward->facts.words) return outOfScratch(launch);
+  const T *dOut = stored<T>(launch, 0), *out = stored<T>(launch, 6);
+  return launchKernel(launch, prepareRows<T>, dim3((unsigned)divideUp(rows, 16)),
+                      dim3(256), 0, dOut, out, floats(launch, 1), floats(launch, 7),
+                      backward->forest.positions, shape,
+                      isWholeChunks<T>(shape.D) && areAligned({dOut, out}), backward->facts);
 }
 
-template <class T, int HEAD>
-int backwardOf(const SaccadeDeviceLaunch& launch, const AttentionShape& shape, int64_t S) {
-  const int64_t D = shape.D;
-  const T* dOut = stored<T>(launch, 0);
-  T* dq = stored<T>(launch, 8);
-  T* dk = stored<T>(launch, 9);
-  T* dv = stored<T>(launch, 10);
-  Forest forest;
-  const TileSizes sizes = {shape.ratio, ROWS, KEYS};
-  if (planSegments(launch, 5, S, shape.T, sizes, true, &forest)) return 1;
-  Prepared* prepared = scratchArray<Prepared>(launch, shape.T * shape.H);
-  if (!prepared) return outOfScratch(launch);
-  if (launchKernel(launch, prepareRows<T>, dim3((unsigned)divideUp(shape.T * shape.H, 8)),
-                   dim3(256), 0, dOut, stored<T>(launch, 6), floats(launch, 1), floats(launch, 7),
-                   shape, prepared)) {
-    return 1;
+// The tiles of COUNT keys, and the workspace of those that are cut.
+template <int COUNT, int HEAD>
+struct KeyParts {
+  int64_t tiles;
+  int parts;
+  float* sums;
+
+  template <class T>
+  int reserve(const Backward<T>& backward) {
+    const AttentionShape& shape = backward.shape;
+    tiles = mostTiles(shape.T, COUNT, backward.segments);
+    // One segment has no descendants, and few rows are not cut.
+    const bool isCut = (backward.dk || backward.dv) && backward.segments > 1 &&
+                       shape.T * shape.ratio > LEAST_ROWS;
+    parts = isCut ? MOST_PARTS : 1;
+    sums = nullptr;
+    if (!isCut) return 0;
+    sums = scratchArray<float>(backward.launch,
+                               tiles * shape.G * MOST_PARTS * PART_FLOATS<COUNT, HEAD>);
+    return sums ? 0 : outOfScratch(backward.launch);
   }
-  const T* q = stored<T>(launch, 2);
+  // Adds up the parts of tiles that were walked in tiles of TILE_ROWS rows.
+  template <int TILE_ROWS, class T>
+  int add(const Backward<T>& backward) const {
+    if (!sums) return 0;
+    return launchKernel(backward.launch, addKeyParts<T, COUNT, TILE_ROWS, HEAD>,
+                        dim3((unsigned)tiles, (unsigned)backward.shape.G), dim3(256), 0,
+                        backward.forest, backward.shape, sums, backward.dk, backward.dv);
+  }
+};
+
+template <class T, int HEAD>
+int backwardByWarps(Backward<T>* backward) {
+  if (prepare(backward, ROWS, KEYS)) return 1;
+  const SaccadeDeviceLaunch& launch = backward->launch;
+  const AttentionShape& shape = backward->shape;
+  const int64_t D = shape.D;
+  const T *dOut = stored<T>(launch, 0), *q = stored<T>(launch, 2);
   // Without a gradient of the output it is zero: a matrix without rows.
   const Inputs<T> inputs = {matrixOf(q, D, shape.T * shape.H, D),
                             matrixOf(stored<T>(launch, 3), D, shape.T * shape.G, D),
                             matrixOf(stored<T>(launch, 4), D, shape.T * shape.G, D),
                             matrixOf(dOut ? dOut : q, D, dOut ? shape.T * shape.H : 0, D),
-                            prepared,
-                            forest,
+                            backward->facts,
+                            backward->forest,
                             shape};
-  if (dq) {
-    const unsigned tiles = (unsigned)mostTiles(shape.T * shape.ratio, ROWS, S);
+  if (backward->dq) {
+    const unsigned tiles = (unsigned)mostTiles(shape.T * shape.ratio, ROWS, backward->segments);
     if (launchKernel(launch, queryGradients<T, HEAD>, dim3(tiles, (unsigned)shape.G),
-                     dim3(ATTEND_THREADS), QUERY_SHARED<T, HEAD>, inputs, dq)) {
+                     dim3(ATTEND_THREADS), QUERY_SHARED<T, HEAD>, inputs, backward->dq)) {
       return 1;
     }
   }
-  if (!dk && !dv) return 0;
-  const int64_t tiles = mostTiles(shape.T, KEYS, S);
-  // One segment has no descendants, and few rows are not cut.
-  const bool isCut = S > 1 && divideUp(shape.T * shape.ratio, ROWS) > LEAST_TILES;
-  float* partSums = nullptr;
-  if (isCut) {
-    partSums = scratchArray<float>(launch, tiles * shape.G * MOST_PARTS * PART_FLOATS<HEAD>);
-    if (!partSums) return outOfScratch(launch);
-  }
-  const dim3 grid((unsigned)tiles, (unsigned)shape.G, isCut ? MOST_PARTS : 1);
+  if (!backward->dk && !backward->dv) return 0;
+  KeyParts<KEYS, HEAD> parts;
+  if (parts.reserve(*backward)) return 1;
+  const dim3 grid((unsigned)parts.tiles, (unsigned)shape.G, (unsigned)parts.parts);
   if (launchKernel(launch, keyGradients<T, HEAD>, grid, dim3(ATTEND_THREADS), KEY_SHARED<T, HEAD>,
-                   inputs, dk, dv, partSums)) {
+                   inputs, backward->dk, backward->dv, parts.sums)) {
     return 1;
   }
-  if (!isCut) return 0;
-  return launchKernel(launch, addKeyParts<T, HEAD>, dim3(grid.x, grid.y), dim3(256), 0, forest,
-                      shape, partSums, dk, dv);
+  return parts.template add<ROWS>(*backward);
+}
+
+// One launch for all gradients, those of keys first: a block of them takes longer, and those of
+// rows fill the multiprocessors up at the end.
+template <class T, int HEAD>
+__global__ void __launch_bounds__(GRADIENT_THREADS, 1)
+    gradientsByGroups(GroupInputs<T> in, GroupBlocks blocks, T* dq, T* dk, T* dv, float* partSums) {
+#if defined(SACCADE_HAS_WARPGROUPS)
+  if ((int32_t)blockIdx.x < blocks.keyBlocks) {
+    keyGradientsByGroup<T, HEAD>(in, blocks, dk, dv, partSums);
+  } else {
+    queryGradientsByGroup<T, HEAD>(in, blocks, dq);
+  }
+#endif
+}
+
+template <class T, int HEAD>
+int backwardByGroups(Backward<T>* backward) {
+  if (prepare(backward, OWNED, OWNED)) return 1;
+  const SaccadeDeviceLaunch& launch = backward->launch;
+  const AttentionShape& shape = backward->shape;
+  const GroupInputs<T> inputs = {stored<T>(launch, 2), stored<T>(launch, 3), stored<T>(launch, 4),
+                                 stored<T>(launch, 0), backward->facts,      backward->forest,
+                                 shape};
+  KeyParts<OWNED, HEAD> parts;
+  if (parts.reserve(*backward)) return 1;
+  GroupBlocks blocks = {(int32_t)parts.tiles, 0,
+                        (int32_t)mostTiles(shape.T * shape.ratio, OWNED, backward->segments)};
+  if (backward->dk || backward->dv) blocks.keyBlocks = (int32_t)(parts.tiles * shape.G * parts.parts);
+  const int32_t rowBlocks = backward->dq ? blocks.rowTiles * shape.G : 0;
+  if (launchKernel(launch, gradientsByGroups<T, HEAD>,
+                   dim3((unsigned)(blocks.keyBlocks + rowBlocks)), dim3(GRADIENT_THREADS),
+                   GRADIENT_SHARED<T, HEAD>, inputs, blocks, backward->dq, backward->dk,
+                   backward->dv, parts.sums)) {
+    return 1;
+  }
+  return parts.template add<WALKED>(*backward);
+}
+
+template <class T, int HEAD>
+int backwardOf(Backward<T>* backward) {
+  if constexpr (sizeof(T) == 2) {
+    const SaccadeDeviceLaunch& launch = backward->launch;
+    void* const* of = launch.operands;
+    const bool isWhole = isWholeChunks<T>(backward->shape.D) && of[0] &&
+                         areAligned({of[0], of[2], of[3], of[4], of[8], of[9], of[10]});
+    // Chunks, and facts of rows, are counted in 32 bits.
+    const int64_t chunks = backward->shape.D / CHUNK<T>;
+    const bool isCounted =
+        backward->shape.T * backward->shape.H * (chunks > 3 ? chunks : 3) < UINT32_MAX;
+    if (isWhole && isCounted && launch.device->computeCapability == 90 &&
+        launch.device->sharedBytes >= GRADIENT_SHARED<T, HEAD>) {
+      return backwardByGroups<T, HEAD>(backward);
+    }
+  }
+  return backwardByWarps<T, HEAD>(backward);
 }
 
 }  // namespace
@@ -367,9 +377,11 @@ int attentionBackward(const SaccadeDeviceLaunch* launch) {
   AttentionShape shape;
   if (readAttention(*launch, &shape)) return 1;
   if (shape.T == 0) return 0;
-  const int64_t S = launch->dims[4];
-  return shape.D <= 64 ? backwardOf<T, 64>(*launch, shape, S)
-                       : backwardOf<T, 128>(*launch, shape, S);
+  Backward<T> backward = {*launch,          shape,
+                          launch->dims[4],  {},
+                          {},               stored<T>(*launch, 8),
+                          stored<T>(*launch, 9), stored<T>(*launch, 10)};
+  return shape.D <= 64 ? backwardOf<T, 64>(&backward) : backwardOf<T, 128>(&backward);
 }
 
 template int attentionBackward<float>(const SaccadeDeviceLaunch* launch);

@@ -1,12 +1,12 @@
 // The slots of a cache that each row of a decode sees, and the rows that begin with the same slots:
 // a group reads the keys that its rows have in common once.
 //
-// Rows are grouped as they come, in whole turns of keys, so that a row goes on by itself where a turn
-// of its own would begin. What a row's result is does not depend on its group; how often a prompt is
-// read does.
+// Rows are grouped as they come, in whole turns of keys, so that a row goes on by itself where a
+// turn of its own would begin. What a row's result is does not depend on its group; how often a
+// prompt is read does.
 #pragma once
 
-#include "attend.cuh"
+#include "copy-heads.cuh"
 
 namespace saccade {
 
@@ -33,6 +33,16 @@ struct RowSpans {
       span += 2;
     }
     return span[0] + i;
+  }
+  // The span of logical key `i` as a run of keys.
+  __device__ __forceinline__ KeyRun runAt(int32_t i) const {
+    const int32_t* span = first;
+    int32_t begin = 0;
+    while (i - begin >= span[1] - span[0]) {
+      begin += span[1] - span[0];
+      span += 2;
+    }
+    return {begin + span[1] - span[0], span[0] - begin};
   }
 };
 
@@ -61,7 +71,8 @@ __device__ inline RowSpans readSpans(const Spans& spans, int64_t n, int32_t wind
   return row;
 }
 
-// How many logical keys at the start of two rows lie in the same slots, however their spans are cut.
+// How many logical keys at the start of two rows lie in the same slots, however their spans are
+// cut.
 __device__ inline int64_t commonKeys(const RowSpans& a, const RowSpans& b) {
   int64_t total = 0, usedA = 0, usedB = 0;
   for (int32_t i = 0, j = 0; i < a.count && j < b.count;) {
@@ -92,58 +103,88 @@ struct Prefixes {
   int32_t* keys;
 };
 
-constexpr int PREFIX_THREADS = 256;
-// Rows whose common keys are looked at together, by all threads; one thread then cuts them, for which
-// they must be near.
-constexpr int PREFIX_CHUNK = 1024;
+// Rows whose common keys are looked at together, one to a thread. Groups end with them.
+constexpr int PREFIX_THREADS = 1024;
+
+// What threads of the plan share.
+struct PrefixPlan {
+  // Turns that a row has in common with the one before it; one more for a look ahead.
+  int32_t common[PREFIX_THREADS + 1];
+  int32_t sums[PREFIX_THREADS / 32];
+};
+
+// Cuts rows i, i + 1, … into groups, up to the next that has nothing in common with the one before
+// it, and calls close(group) for each.
+template <class Close>
+__device__ __forceinline__ void cutGroups(const PrefixPlan& plan, int i, int32_t firstRow,
+                                          int32_t mostRows, const Close& close) {
+  PrefixGroup group = {firstRow + i, 1, 0};
+  for (i++; plan.common[i] > 0; i++) {
+    const int32_t common = plan.common[i], known = group.keys / TURN;
+    const int32_t turns = group.rows > 1 && known < common ? known : common;
+    // A row with less in common would cost the others more than it saves; and one that has more in
+    // common with the row behind it begins a group with that one.
+    const bool isMember = group.rows < mostRows &&
+                          (group.rows == 1 || 2 * turns * TURN >= group.keys) &&
+                          2 * turns >= plan.common[i + 1];
+    if (isMember) {
+      group = {group.first, group.rows + 1, turns * TURN};
+      continue;
+    }
+    close(group);
+    group = {firstRow + i, 1, 0};
+  }
+  close(group);
+}
 
 static __global__ void __launch_bounds__(PREFIX_THREADS)
     planPrefixes(Spans spans, int32_t mostRows, Prefixes prefixes) {
-  // Turns that a row has in common with the one before it; one more for a look ahead.
-  int32_t* common = reinterpret_cast<int32_t*>(sharedMemory());
-  const int thread = (int)threadIdx.x;
-  PrefixGroup group = {0, 0, 0};
+  PrefixPlan& plan = *reinterpret_cast<PrefixPlan*>(sharedMemory());
+  const int thread = (int)threadIdx.x, lane = laneOf(thread);
   int32_t count = 0;
-  const auto close = [&] {
-    if (group.rows > 1) prefixes.groups[count++] = group;
-  };
-  for (int64_t chunk = 0; chunk < spans.rows; chunk += PREFIX_CHUNK) {
-    for (int64_t i = thread; i <= PREFIX_CHUNK; i += PREFIX_THREADS) {
-      const int64_t n = chunk + i;
-      common[i] = 0;
-      if (n >= spans.rows) continue;
-      if (i < PREFIX_CHUNK) prefixes.keys[n] = 0;
-      if (n == 0) continue;
+  for (int64_t chunk = 0; chunk < spans.rows; chunk += PREFIX_THREADS) {
+    const int64_t n = chunk + thread;
+    int32_t common = 0;
+    if (thread > 0 && n < spans.rows) {
       const RowSpans before = readSpans(spans, n - 1, 0), own = readSpans(spans, n, 0);
-      common[i] = (int32_t)(commonKeys(before, own) / TURN);
+      common = (int32_t)(commonKeys(before, own) / TURN);
     }
+    plan.common[thread] = common;
+    if (thread == 0) plan.common[PREFIX_THREADS] = 0;
+    if (n < spans.rows) prefixes.keys[n] = 0;
     syncBlock();
-    for (int i = 0; thread == 0 && i < PREFIX_CHUNK && chunk + i < spans.rows; i++) {
-      const int32_t turns = group.rows > 1 && group.keys < common[i] * TURN ? group.keys / TURN
-                                                                           : common[i];
-      // A row with less in common would cost the others more than it saves; and one that has more in
-      // common with the row behind it begins a group with that one.
-      const bool isMember = turns > 0 && group.rows < mostRows &&
-                            (group.rows == 1 || 2 * turns * TURN >= group.keys) &&
-                            2 * turns >= common[i + 1];
-      if (isMember) {
-        group = {group.first, group.rows + 1, turns * TURN};
-        continue;
-      }
-      close();
-      group = {(int32_t)(chunk + i), 1, 0};
+    // Rows that have nothing in common with the one before them are cut on their own.
+    const bool isFirst = common == 0 && n < spans.rows;
+    int32_t own = 0;
+    if (isFirst) {
+      cutGroups(plan, thread, (int32_t)chunk, mostRows,
+                [&](const PrefixGroup& group) { own += group.rows > 1; });
     }
+    int32_t place = own;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int32_t other = shuffleFrom(place, lane < step ? lane : lane - step);
+      if (lane >= step) place += other;
+    }
+    if (lane == 31) plan.sums[thread / 32] = place;
+    syncBlock();
+    int32_t total = 0;
+    place += count - own;
+    for (int warp = 0; warp < PREFIX_THREADS / 32; warp++) {
+      if (warp == thread / 32) place += total;
+      total += plan.sums[warp];
+    }
+    if (isFirst && own > 0) {
+      cutGroups(plan, thread, (int32_t)chunk, mostRows, [&](const PrefixGroup& group) {
+        if (group.rows == 1) return;
+        prefixes.groups[place++] = group;
+        for (int32_t r = 0; r < group.rows; r++) prefixes.keys[group.first + r] = group.keys;
+      });
+    }
+    count += total;
     syncBlock();
   }
-  if (thread == 0) {
-    close();
-    prefixes.count[0] = count;
-  }
-  syncBlock();
-  for (int32_t g = thread; g < prefixes.count[0]; g += PREFIX_THREADS) {
-    const PrefixGroup own = prefixes.groups[g];
-    for (int32_t r = 0; r < own.rows; r++) prefixes.keys[own.first + r] = own.keys;
-  }
+  if (thread == 0) prefixes.count[0] = count;
 }
 
 // Queues the plan of groups of up to `mostRows` rows.
@@ -154,7 +195,7 @@ inline int planCommon(const SaccadeDeviceLaunch& launch, const Spans& spans, int
   prefixes->keys = scratchArray<int32_t>(launch, spans.rows);
   if (!prefixes->count || !prefixes->groups || !prefixes->keys) return outOfScratch(launch);
   return launchKernel(launch, planPrefixes, dim3(1), dim3(PREFIX_THREADS),
-                      (PREFIX_CHUNK + 1) * sizeof(int32_t), spans, mostRows, *prefixes);
+                      sizeof(PrefixPlan), spans, mostRows, *prefixes);
 }
 
 }  // namespace saccade

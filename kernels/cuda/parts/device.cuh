@@ -14,8 +14,8 @@
 
 namespace saccade {
 
-extern __shared__ __align__(128) uint8_t saccadeShared[];
-// The launch's shared memory, 128-byte aligned.
+extern __shared__ __align__(1024) uint8_t saccadeShared[];
+// The launch's shared memory, 1024-byte aligned.
 __device__ __forceinline__ uint8_t* sharedMemory() { return saccadeShared; }
 
 __device__ __forceinline__ float wordAsFloat(uint32_t word) { return __uint_as_float(word); }
@@ -35,6 +35,9 @@ __device__ __forceinline__ uint32_t floatToTf32(float value) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(value));
   return word;
 }
+// A product that is rounded before it is added to anything, so that two kernels have the same bits:
+// the compiler contracts others as it likes.
+__device__ __forceinline__ float roundedProduct(float a, float b) { return __fmul_rn(a, b); }
 // 2^x within two units in the last place; 0 for very negative x.
 __device__ __forceinline__ float powerOfTwo(float x) {
   float y;
@@ -54,6 +57,10 @@ __device__ __forceinline__ void storeWords(void* to, const uint32_t (&words)[4])
   *static_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
+__device__ __forceinline__ void storePairOfWords(void* to, uint32_t first, uint32_t second) {
+  *static_cast<uint2*>(to) = make_uint2(first, second);
+}
+
 __device__ __forceinline__ void syncBlock() { __syncthreads(); }
 __device__ __forceinline__ void syncWarp() { __syncwarp(); }
 __device__ __forceinline__ float shuffleXor(float value, int mask) {
@@ -66,6 +73,10 @@ __device__ __forceinline__ float shuffleFrom(float value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane);
 }
 
+__device__ __forceinline__ int32_t shuffleFrom(int32_t value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+
 __device__ __forceinline__ uint32_t sharedAddress(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
@@ -73,6 +84,13 @@ __device__ __forceinline__ uint32_t sharedAddress(const void* p) {
 __device__ __forceinline__ void copyAsync(void* to, const void* from, bool isPresent) {
   const int bytes = isPresent ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(sharedAddress(to)), "l"(from),
+               "r"(bytes)
+               : "memory");
+}
+// The same of four bytes.
+__device__ __forceinline__ void copyWordAsync(void* to, const void* from, bool isPresent) {
+  const int bytes = isPresent ? 4 : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(sharedAddress(to)), "l"(from),
                "r"(bytes)
                : "memory");
 }

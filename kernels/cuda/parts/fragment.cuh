@@ -1,8 +1,9 @@
 // Operands of tensor cores: 16 rows × 32 bytes of depth, whatever the storage type.
 //
-// A lane (g = lane / 4, c = lane % 4) holds four words: rows g and g + 8, then the same of the second
-// 16 bytes. That is the left operand of m16n8k16 (16-bit) and of m16n8k8 (tf32) as it stands, and the
-// right operands of two neighboring tiles of eight columns, words {0, 2} and {1, 3}.
+// A lane (g = lane / 4, c = lane % 4) holds four words: rows g and g + 8, then the same of the
+// second 16 bytes. That is the left operand of m16n8k16 (16-bit) and of m16n8k8 (tf32) as it
+// stands, and the right operands of two neighboring tiles of eight columns, words {0, 2} and {1,
+// 3}.
 //
 // float32 is multiplied as three products of tf32 parts: x = big + rest, both of 11 bits, and
 // x·y ≈ rest·big + big·rest + big·big, to about 2⁻²¹ of each product.
@@ -50,8 +51,8 @@ __device__ __forceinline__ void loadAlong(Fragment<T>& fragment, const uint8_t* 
   complete(fragment);
 }
 
-// From a panel whose rows are the depth: depths [depth, depth + DEPTH), columns [column, column + 16)
-// as the fragment's rows.
+// From a panel whose rows are the depth: depths [depth, depth + DEPTH), columns [column, column +
+// 16) as the fragment's rows.
 template <class T>
 __device__ __forceinline__ void loadAcross(Fragment<T>& fragment, const uint8_t* panel, int depth,
                                            int column, int lane) {
@@ -115,7 +116,27 @@ __device__ __forceinline__ void multiply(float (&c0)[4], float (&c1)[4],
   multiplyTf32(c1, left.words, right.words[1], right.words[3]);
 }
 
-// Tiles of eight columns that make one left operand: the columns of a product as the next one's depth.
+// The same as a step of a long chain. Tensor cores cut off where they add, which float32 notices
+// after some hundred steps of one sign: there they sum a step, and the chain is of additions that
+// round.
+template <class T>
+__device__ __forceinline__ void multiplyStep(float (&c0)[4], float (&c1)[4], const Fragment<T>& left,
+                                             const Fragment<T>& right) {
+  if constexpr (sizeof(T) == 2) {
+    multiply(c0, c1, left, right);
+  } else {
+    float s0[4] = {}, s1[4] = {};
+    multiply(s0, s1, left, right);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      c0[i] += s0[i];
+      c1[i] += s1[i];
+    }
+  }
+}
+
+// Tiles of eight columns that make one left operand: the columns of a product as the next one's
+// depth.
 template <class T>
 constexpr int CHAINED_TILES = DEPTH<T> / 8;
 

@@ -9,6 +9,11 @@
 namespace saccade {
 
 constexpr int PANEL_BYTES = 128;
+
+// An operand lies along the depth of a product (its rows are the result's rows or columns) or
+// across it (its rows are the depth).
+enum class Lie { along, across };
+
 // Elements of a panel's row, and of a chunk.
 template <class T>
 constexpr int PANEL = PANEL_BYTES / (int)sizeof(T);

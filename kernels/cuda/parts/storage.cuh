@@ -40,4 +40,14 @@ __device__ __forceinline__ uint32_t packed(float first, float second) {
   return (uint32_t)rounded<T>(first).bits | (uint32_t)rounded<T>(second).bits << 16;
 }
 
+// Stores two neighbors at an address aligned for both.
+template <class T>
+__device__ __forceinline__ void storeTwo(T* to, float first, float second) {
+  if constexpr (sizeof(T) == 2) {
+    *reinterpret_cast<uint32_t*>(to) = packed<T>(first, second);
+  } else {
+    storePairOfWords(to, floatAsWord(first), floatAsWord(second));
+  }
+}
+
 }  // namespace saccade

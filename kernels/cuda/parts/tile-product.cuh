@@ -6,16 +6,15 @@
 // a wide tile and in a low one.
 #pragma once
 
-#include "fragment.cuh"
+#include "group-tile.cuh"
 
 namespace saccade {
-
-enum class Lie { along, across };
 
 // Warps of WARP_ROWS × WARP_COLUMNS, row after row of them.
 template <int TILE_ROWS, int TILE_COLUMNS, int TILE_WARP_ROWS, int TILE_WARP_COLUMNS,
           int TILE_STAGES>
 struct TileShape {
+  static constexpr bool IS_GROUP = false;
   static constexpr int ROWS = TILE_ROWS, COLUMNS = TILE_COLUMNS;
   static constexpr int WARP_ROWS = TILE_WARP_ROWS, WARP_COLUMNS = TILE_WARP_COLUMNS;
   static constexpr int STAGES = TILE_STAGES;
@@ -29,10 +28,17 @@ struct TileShape {
 
 // Keeps the tensor cores busy: 96 KiB of stages, two blocks to a multiprocessor.
 using WideTile = TileShape<128, 128, 64, 32, 3>;
+// The same on Hopper, for storage of 16 bits; and where such tiles would leave multiprocessors
+// without work.
+using WideGroupTile = GroupShape<128, 256, 4>;
+using NarrowGroupTile = GroupShape<128, 128, 6>;
 // For few rows, where reading the right operand is all the work: more stages in flight.
 using LowTile = TileShape<32, 128, 32, 16, 4>;
 // The same of a matrix so small that 128 columns would make too few blocks.
 using SmallTile = TileShape<32, 32, 16, 16, 6>;
+// Blocks for which registers are left on a multiprocessor: two, where their sums leave room for it.
+template <class T, class Shape>
+constexpr int BLOCKS_TOGETHER = Shape::IS_GROUP || sizeof(T) == 4 ? 1 : 2;
 // Rows up to which the low tiles are taken.
 constexpr int64_t FEW_ROWS = LowTile::ROWS;
 
@@ -77,24 +83,15 @@ __device__ __forceinline__ void loadOperand(Fragment<T>& fragment, const uint8_t
   }
 }
 
-// Adds the products over depths [begin, end) to `tile`. `row` and `column` are the tile's first of
-// C; `shared` has Shape::SHARED bytes, free again when this returns.
-template <class T, Lie LEFT, Lie RIGHT, class Shape>
-__device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix<T>& left,
-                                             const Matrix<T>& right, int64_t row, int64_t column,
-                                             int64_t begin, int64_t end, uint8_t* shared) {
+// multiplyTile by warps. stageBoth(step, stage) begins to copy both operands.
+template <class T, Lie LEFT, Lie RIGHT, class Shape, class StageBoth>
+__device__ __forceinline__ void multiplyWarpTile(TileSums<Shape>& tile, int64_t steps,
+                                                 uint8_t* shared, const StageBoth& stageBoth) {
   constexpr int RIGHT_OFFSET = Shape::ROWS * PANEL_BYTES;
   const int thread = (int)threadIdx.x, lane = laneOf(thread);
   const int firstRow = warpRow<Shape>(thread), firstColumn = warpColumn<Shape>(thread);
-  const int64_t steps = end > begin ? (end - begin + PANEL<T> - 1) / PANEL<T> : 0;
   const auto stage = [&](int64_t step) {
-    if (step < steps) {
-      uint8_t* at = shared + step % Shape::STAGES * Shape::STAGE_BYTES;
-      const int64_t depth = begin + step * PANEL<T>;
-      stageOperand<T, LEFT, Shape::ROWS, Shape::THREADS>(at, left, row, depth, thread);
-      stageOperand<T, RIGHT, Shape::COLUMNS, Shape::THREADS>(at + RIGHT_OFFSET, right, column,
-                                                             depth, thread);
-    }
+    if (step < steps) stageBoth(step, shared + step % Shape::STAGES * Shape::STAGE_BYTES);
     commitCopies();
   };
 #pragma unroll
@@ -104,7 +101,8 @@ __device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix
     syncBlock();
     stage(step + Shape::STAGES - 1);
     const uint8_t* at = shared + step % Shape::STAGES * Shape::STAGE_BYTES;
-#pragma unroll
+    // float32 has two words and a sum of its own for each of the others': one step at a time fits.
+#pragma unroll(sizeof(T) == 2 ? 4 : 1)
     for (int k = 0; k < 4; k++) {
       Fragment<T> rights[Shape::WARP_COLUMNS / 16];
 #pragma unroll
@@ -117,13 +115,37 @@ __device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix
         loadOperand<T, LEFT>(lefts, at, firstRow + 16 * i, k, lane);
 #pragma unroll
         for (int j = 0; j < Shape::WARP_COLUMNS / 16; j++) {
-          multiply(tile.sums[i][2 * j], tile.sums[i][2 * j + 1], lefts, rights[j]);
+          multiplyStep(tile.sums[i][2 * j], tile.sums[i][2 * j + 1], lefts, rights[j]);
         }
       }
     }
   }
   waitCopies<0>();
   syncBlock();
+}
+
+// Adds the products over depths [begin, end) to `tile`. `row` and `column` are the tile's first of
+// C; `shared` has Shape::SHARED bytes, free again when this returns.
+template <class T, Lie LEFT, Lie RIGHT, class Shape>
+__device__ __forceinline__ void multiplyTile(TileSums<Shape>& tile, const Matrix<T>& left,
+                                             const Matrix<T>& right, int64_t row, int64_t column,
+                                             int64_t begin, int64_t end, uint8_t* shared) {
+  const int thread = (int)threadIdx.x;
+  const int64_t steps = end > begin ? (end - begin + PANEL<T> - 1) / PANEL<T> : 0;
+  const auto stageBoth = [&](int64_t step, uint8_t* at) {
+    const int64_t depth = begin + step * PANEL<T>;
+    stageOperand<T, LEFT, Shape::ROWS, Shape::THREADS>(at, left, row, depth, thread);
+    stageOperand<T, RIGHT, Shape::COLUMNS, Shape::THREADS>(at + Shape::ROWS * PANEL_BYTES, right,
+                                                           column, depth, thread);
+  };
+  if constexpr (Shape::IS_GROUP && !HAS_WARPGROUPS) {
+    return;
+  } else if constexpr (Shape::IS_GROUP) {
+    multiplyGroupTile<T, LEFT, RIGHT, Shape>(tile.sums[0], left, right, row, column, begin,
+                                             (int)steps, shared);
+  } else {
+    multiplyWarpTile<T, LEFT, RIGHT>(tile, steps, shared, stageBoth);
+  }
 }
 
 // Calls body(row, column, first, second) for the tile's neighboring pairs, counted within the

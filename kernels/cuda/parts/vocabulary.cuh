@@ -12,13 +12,11 @@
 
 #include <math.h>
 
-#include "launch.cuh"
-#include "tile-product.cuh"
+#include "product.cuh"
 
 namespace saccade {
 
 constexpr int FOLD = WideTile::COLUMNS;
-static_assert(LowTile::COLUMNS == FOLD, "tiles of all shapes hold one fold");
 constexpr int FOLD_LANES = 8;
 constexpr int RUNS = FOLD / (4 * FOLD_LANES);
 // Floats of a row of logits: rows begin four banks apart.
@@ -66,27 +64,20 @@ __device__ __forceinline__ FoldPart foldRow(const FoldLane& lane) {
   return {highest, sum, weighted};
 }
 
-// Folds every tile of logits z = inverse · hidden·weightᵀ into parts[row][fold]. `Taker` says which
-// tiles are wanted, and takes what else it needs of each row from all of its eight lanes:
-//   bool isWanted<ROWS>(firstRow)                      the same in all threads
-//   void take(row, fold, lane, entries, logits)        logits: of the fold, in shared memory
-template <class T, class Shape, class Taker>
-__global__ void __launch_bounds__(Shape::THREADS)
-    foldLogits(Matrix<T> hidden, Matrix<T> weight, float inverse, FoldPart* parts, Taker taker) {
-  static_assert(Shape::SHARED >= Shape::ROWS * LOGIT_STRIDE * (int)sizeof(float), "logits fit");
+// Folds columns [place·FOLD, +FOLD) of a tile's products, which are fold `fold` of the vocabulary.
+template <class Shape, class Taker>
+__device__ __forceinline__ void foldTile(const TileSums<Shape>& tile, int place, int64_t firstRow,
+                                         int64_t fold, int64_t rows, int64_t entries,
+                                         float inverse, FoldPart* parts, const Taker& taker) {
   constexpr int ROWS_AT_ONCE = Shape::THREADS / FOLD_LANES;
-  // Neighboring blocks share a piece of the vocabulary, which is read from memory once.
-  const int64_t rowTiles = divideUp(hidden.rows, Shape::ROWS);
-  const int64_t folds = divideUp(weight.rows, FOLD);
-  const int64_t firstRow = (int64_t)blockIdx.x % rowTiles * Shape::ROWS;
-  const int64_t fold = (int64_t)blockIdx.x / rowTiles, firstEntry = fold * FOLD;
-  if (!taker.template isWanted<Shape::ROWS>(firstRow)) return;
-  TileSums<Shape> tile = {};
-  multiplyTile<T, Lie::along, Lie::along>(tile, hidden, weight, firstRow, firstEntry, 0,
-                                          hidden.columns, sharedMemory());
+  const int64_t folds = divideUp(entries, FOLD);
   float* logits = reinterpret_cast<float*>(sharedMemory());
+  // Others may still read the fold before.
+  if (place > 0) syncBlock();
   forPairs(tile, [&](int row, int column, float first, float second) {
-    float* at = logits + row * LOGIT_STRIDE + column;
+    // Known when compiled, where a warp has all columns.
+    if (column < place * FOLD || column >= (place + 1) * FOLD) return;
+    float* at = logits + row * LOGIT_STRIDE + column - place * FOLD;
     at[0] = first * inverse;
     at[1] = second * inverse;
   });
@@ -101,30 +92,54 @@ __global__ void __launch_bounds__(Shape::THREADS)
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         const int entry = entryOf(lane, run) + i;
-        own.z[run][i] = firstEntry + entry < weight.rows ? z[entry] : -INFINITY;
+        own.z[run][i] = fold * FOLD + entry < entries ? z[entry] : -INFINITY;
       }
     }
     const FoldPart part = foldRow(own);
     const int64_t row = firstRow + r;
-    if (row < hidden.rows && lane == 0) parts[row * folds + fold] = part;
+    if (row < rows && lane == 0) parts[row * folds + fold] = part;
     taker.take(row, fold, lane, own, z);
+  }
+}
+
+// Folds every tile of logits z = inverse · hidden·weightᵀ into parts[row][fold]. `Taker` says which
+// tiles are wanted, and takes what else it needs of each row from all of its eight lanes:
+//   bool isWanted<ROWS>(firstRow)                      the same in all threads
+//   void take(row, fold, lane, entries, logits)        logits: of the fold, in shared memory
+template <class T, class Shape, class Taker>
+__global__ void __launch_bounds__(Shape::THREADS, BLOCKS_TOGETHER<T, Shape>)
+    foldLogits(Matrix<T> hidden, Matrix<T> weight, float inverse, FoldPart* parts, Taker taker) {
+  static_assert(Shape::SHARED >= Shape::ROWS * LOGIT_STRIDE * (int)sizeof(float), "logits fit");
+  static_assert(Shape::COLUMNS % FOLD == 0, "tiles of all shapes hold whole folds");
+  // Neighboring blocks share a piece of the vocabulary, which is read from memory once.
+  const int64_t rowTiles = divideUp(hidden.rows, Shape::ROWS);
+  const int64_t firstRow = (int64_t)blockIdx.x % rowTiles * Shape::ROWS;
+  const int64_t firstEntry = (int64_t)blockIdx.x / rowTiles * Shape::COLUMNS;
+  if (!taker.template isWanted<Shape::ROWS>(firstRow)) return;
+  TileSums<Shape> tile = {};
+  multiplyTile<T, Lie::along, Lie::along>(tile, hidden, weight, firstRow, firstEntry, 0,
+                                          hidden.columns, sharedMemory());
+  // One fold at a time, which a tile of any width has room for.
+#pragma unroll
+  for (int f = 0; f < Shape::COLUMNS / FOLD; f++) {
+    if (firstEntry + f * FOLD >= weight.rows) return;
+    foldTile(tile, f, firstRow, firstEntry / FOLD + f, hidden.rows, weight.rows, inverse, parts,
+             taker);
   }
 }
 
 template <class T, class Taker>
 int foldVocabulary(const SaccadeDeviceLaunch& launch, const Matrix<T>& hidden,
                    const Matrix<T>& weight, float inverse, FoldPart* parts, const Taker& taker) {
-  const int64_t folds = divideUp(weight.rows, FOLD);
-  if (hidden.rows <= FEW_ROWS) {
-    return launchKernel(launch, foldLogits<T, LowTile, Taker>,
-                        dim3((unsigned)(divideUp(hidden.rows, LowTile::ROWS) * folds)),
-                        dim3(LowTile::THREADS), LowTile::SHARED, hidden, weight, inverse, parts,
-                        taker);
-  }
-  return launchKernel(launch, foldLogits<T, WideTile, Taker>,
-                      dim3((unsigned)(divideUp(hidden.rows, WideTile::ROWS) * folds)),
-                      dim3(WideTile::THREADS), WideTile::SHARED, hidden, weight, inverse, parts,
-                      taker);
+  const auto fold = [&](auto shape) {
+    using Shape = decltype(shape);
+    return launchKernel(launch, foldLogits<T, Shape, Taker>,
+                        dim3((unsigned)tilesOf<Shape>(hidden.rows, weight.rows)),
+                        dim3(Shape::THREADS), Shape::SHARED, hidden, weight, inverse, parts, taker);
+  };
+  if (hidden.rows <= FEW_ROWS) return fold(LowTile{});
+  return withWideTile<T>(launch, hidden.rows, weight.rows, hidden.isAligned && weight.isAligned,
+                         fold);
 }
 
 // Threads that merge a row, and the shared memory they need.

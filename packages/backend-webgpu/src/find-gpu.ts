@@ -110,14 +110,19 @@ export async function probeWebGpu(
 export const availableFeatures = (features: ReadonlySet<string>): GPUFeatureName[] =>
   REQUESTED_FEATURES.filter((name) => features.has(name)) as GPUFeatureName[];
 
+export interface FoundDevice {
+  readonly gpu: GPU | undefined;
+  readonly device: GPUDevice;
+  /** The adapter's. Dawn lists matrix units here, and none in the device's. */
+  readonly info: GPUAdapterInfo;
+}
+
 /**
  * Requests a device with all limits and features of its adapter that kernels use.
  *
  * @throws MissingError  with the reason and the remedy
  */
-export async function requestDevice(
-  options: DeviceRequest,
-): Promise<{ readonly gpu: GPU | undefined; readonly device: GPUDevice }> {
+export async function requestDevice(options: DeviceRequest): Promise<FoundDevice> {
   const gpu = options.gpu ?? (options.adapter === undefined ? await findGpu() : undefined);
   const adapter =
     options.adapter ?? (await findAdapter(gpu ?? (await findGpu()), options.powerPreference));
@@ -133,7 +138,7 @@ export async function requestDevice(
       requiredFeatures: availableFeatures(features),
     });
     destroyAtExit(device);
-    return { gpu, device };
+    return { gpu, device, info };
   } catch (error) {
     throw new MissingError(
       `The adapter (${describeAdapter(info)}) gives no device: ${messageOf(error)}. ` +

@@ -81,7 +81,7 @@ function isSoftware({ isFallbackAdapter, architecture, description }: GPUAdapter
   return isFallbackAdapter || /swiftshader|llvmpipe/i.test(`${architecture} ${description}`);
 }
 
-/** The matrix units that an adapter reports, `adapterInfo.subgroupMatrixConfigs` in Dawn. */
+/** The matrix units that an adapter reports, `info.subgroupMatrixConfigs` in Dawn. */
 interface MatrixConfig {
   readonly componentType: string;
   readonly resultComponentType: string;

@@ -54,12 +54,12 @@ export interface WebGpuBackendOptions extends DeviceRequest, LimitOptions {
  * @throws ConfigError   if an option is not usable here
  */
 export async function webgpuBackend(options: WebGpuBackendOptions = {}): Promise<Backend> {
-  const { gpu, device } =
+  const { gpu, device, info } =
     options.device === undefined
       ? await requestDevice(options)
-      : { gpu: options.gpu, device: options.device };
+      : { gpu: options.gpu, device: options.device, info: options.device.adapterInfo };
   try {
-    const backend = new WebGpuBackend(device, options);
+    const backend = new WebGpuBackend(device, info, options);
     if (gpu !== undefined) entryPoints.set(backend, gpu);
     return backend;
   } catch (error) {
@@ -90,12 +90,12 @@ class WebGpuBackend implements Backend {
   #workspaceBytes = 0;
   #isDisposed = false;
 
-  constructor(device: GPUDevice, options: WebGpuBackendOptions) {
+  constructor(device: GPUDevice, info: GPUAdapterInfo, options: WebGpuBackendOptions) {
     this.#device = device;
     this.#isOwner = options.device === undefined;
     this.#poisons = options.poisonWorkspaces ?? false;
-    this.description = `WebGPU, ${describeAdapter(device.adapterInfo)}`;
-    this.#limits = kernelLimits(device, device.adapterInfo, options);
+    this.description = `WebGPU, ${describeAdapter(info)}`;
+    this.#limits = kernelLimits(device, info, options);
     this.#storages = device.features.has('shader-f16') ? ['f32', 'f16'] : ['f32'];
     this.#largestBuffer = largestBuffer(device);
     this.#faults = new DeviceFaults(device);
